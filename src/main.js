@@ -10,12 +10,18 @@ import { fileURLToPath } from 'node:url';
 //
 // JavaScript, because Node needs 100 ms more to start with a file whose types it must strip. Older
 // versions of Node must read this far.
-const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const { engines } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+);
 const modules = fileURLToPath(new URL('../node_modules', import.meta.url));
 if (isOlder(process.versions.node, engines.node.slice(2)))
-  refuse(`storegate needs Node.js ${engines.node.slice(2)} or newer. This is ${process.version}.`);
+  refuse(
+    `storegate needs Node.js ${engines.node.slice(2)} or newer. This is ${process.version}.`,
+  );
 if (!existsSync(modules))
-  refuse('The dependencies of storegate are missing. Run `npm ci` in its folder.');
+  refuse(
+    'The dependencies of storegate are missing. Run `npm ci` in its folder.',
+  );
 
 // Node keeps compiled modules, which saves a third of a start. They are beside the modules, so
 // changing them takes the same permission. If the folder cannot be written, or the environment
@@ -26,7 +32,8 @@ const isOurs = process.getuid?.() !== 0 || statSync(modules).uid === 0;
 // Child processes use the same folder.
 if (
   isOurs &&
-  module.enableCompileCache(compiled).status === module.constants.compileCacheStatus.ENABLED
+  module.enableCompileCache(compiled).status ===
+    module.constants.compileCacheStatus.ENABLED
 )
   process.env.NODE_COMPILE_CACHE = compiled;
 
@@ -69,7 +76,10 @@ process.stderr.on('error', () => {});
 /** @param {string} question */
 async function ask(question) {
   const { createInterface } = await import('node:readline/promises');
-  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  const lines = createInterface({
+    input: process.stdin,
+    output: process.stdout,
+  });
   try {
     return await lines.question(question, { signal: stop.signal });
   } catch (error) {

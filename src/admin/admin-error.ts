@@ -6,14 +6,26 @@ import { maskedFault, maskSecrets } from '../common/secret-mask.ts';
  * in backticks.
  */
 const CODES = {
-  invalid_request: [400, 'The call does not fit the contract.', 'Fix every entry of `details`.'],
-  invalid_value: [400, 'A value is of the right form, and cannot be.', 'See the message.'],
+  invalid_request: [
+    400,
+    'The call does not fit the contract.',
+    'Fix every entry of `details`.',
+  ],
+  invalid_value: [
+    400,
+    'A value is of the right form, and cannot be.',
+    'See the message.',
+  ],
   invalid_admin_token: [
     401,
     'The token is missing or not valid.',
     'Send one as `Authorization: Bearer`, or sign in at the console.',
   ],
-  role_too_low: [403, 'The token may not do this.', 'Use one of the role that the message names.'],
+  role_too_low: [
+    403,
+    'The token may not do this.',
+    'Use one of the role that the message names.',
+  ],
   foreign_host: [
     403,
     'This listener does not have the name in `Host`.',
@@ -35,8 +47,16 @@ const CODES = {
     'The call contradicts the current state.',
     'Read the current state, then call again.',
   ],
-  gateway_running: [409, 'A running gateway owns the state.', 'Ask that gateway.'],
-  not_running: [409, 'Only a running gateway can do this.', 'Start it, or ask one that runs.'],
+  gateway_running: [
+    409,
+    'A running gateway owns the state.',
+    'Ask that gateway.',
+  ],
+  not_running: [
+    409,
+    'Only a running gateway can do this.',
+    'Start it, or ask one that runs.',
+  ],
   payload_too_large: [413, 'The body is too large.', 'Send less in each call.'],
   unsupported_media_type: [
     415,
@@ -73,7 +93,10 @@ const CODES = {
     'The state, such as Redis, does not answer.',
     'Nothing was changed: wait for `Retry-After`, then repeat the call.',
   ],
-} as const satisfies Record<string, readonly [status: number, title: string, advice: string]>;
+} as const satisfies Record<
+  string,
+  readonly [status: number, title: string, advice: string]
+>;
 
 export type AdminCode = keyof typeof CODES;
 
@@ -83,9 +106,11 @@ const WAITS: Partial<Record<AdminCode, Record<string, string>>> = {
 };
 
 /** For the reference. */
-export const ADMIN_ERRORS = Object.entries(CODES).map(([code, [status, title, advice]]) => {
-  return { code, status, title, advice };
-});
+export const ADMIN_ERRORS = Object.entries(CODES).map(
+  ([code, [status, title, advice]]) => {
+    return { code, status, title, advice };
+  },
+);
 
 /**
  * Nothing was changed. The message states the problem and the remedy; text that looks like a key is
@@ -104,7 +129,10 @@ export class AdminError extends Error {
     {
       details = null,
       headers = WAITS[code] ?? {},
-    }: { details?: readonly Fault[] | null; headers?: Record<string, string> } = {},
+    }: {
+      details?: readonly Fault[] | null;
+      headers?: Record<string, string>;
+    } = {},
   ) {
     super(maskSecrets(message));
     this.code = code;
@@ -115,5 +143,7 @@ export class AdminError extends Error {
 }
 
 export function errorBody({ code, message, status, details }: AdminError) {
-  return details ? { code, message, status, details } : { code, message, status };
+  return details
+    ? { code, message, status, details }
+    : { code, message, status };
 }

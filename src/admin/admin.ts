@@ -1,14 +1,27 @@
 import type { RequestListener, Server } from 'node:http';
-import { createServer as createTlsServer, type ServerOptions } from 'node:https';
+import {
+  createServer as createTlsServer,
+  type ServerOptions,
+} from 'node:https';
 import { ADMIN_HEADER, type Health } from '@storegate/admin-api';
 import { type ServerMaterial, serverTls } from '@storegate/http1/tls';
 import type { FindPage } from '@storegate/pages';
-import express, { type NextFunction, type Request, type Response, Router } from 'express';
+import express, {
+  type NextFunction,
+  type Request,
+  type Response,
+  Router,
+} from 'express';
 import { listen } from '../common/listen.ts';
 import { HOUR } from '../common/time.ts';
 import type { Config } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
-import { expositionOf, OPEN_METRICS, prefersOpenMetrics, TEXT } from '../observe/exposition.ts';
+import {
+  expositionOf,
+  OPEN_METRICS,
+  prefersOpenMetrics,
+  TEXT,
+} from '../observe/exposition.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Readiness } from '../observe/peers/status.ts';
 import { type AdminCode, AdminError, errorBody } from './admin-error.ts';
@@ -56,7 +69,16 @@ const LONGEST_SESSION = 12 * HOUR;
 
 /** Health needs no token; everything else does, see `createGate`. */
 export function createAdmin(options: AdminOptions): Admin {
-  const { config, context, metrics, observe, ownToken, readiness, down, health } = options;
+  const {
+    config,
+    context,
+    metrics,
+    observe,
+    ownToken,
+    readiness,
+    down,
+    health,
+  } = options;
   const { console: find } = options;
   // Made at the first call: it reads the contract of the admin API.
   let made: AdminApi | null = null;
@@ -65,7 +87,11 @@ export function createAdmin(options: AdminOptions): Admin {
     return made;
   };
   const gate = createGate(config.admin, context.tokens, ownToken);
-  const body = express.raw({ type: () => true, limit: MAX_BODY, inflate: false });
+  const body = express.raw({
+    type: () => true,
+    limit: MAX_BODY,
+    inflate: false,
+  });
   const calls = [body, answerCall(api, observe)];
   const app = express();
   app.disable('x-powered-by').disable('etag');
@@ -86,7 +112,10 @@ export function createAdmin(options: AdminOptions): Admin {
       .status(status === 'down' ? 503 : 200)
       .json({ status, since, findings: findings.map(({ type }) => type) });
   });
-  app.get('/health/live', (_request, response) => void response.json({ status: 'live' }));
+  app.get(
+    '/health/live',
+    (_request, response) => void response.json({ status: 'live' }),
+  );
   app.get('/health/ready', (_request, response) => {
     const status = readiness();
     const lacking = down();
@@ -100,7 +129,16 @@ export function createAdmin(options: AdminOptions): Admin {
       () => ({ idle: settings().idleTimeout, longest: LONGEST_SESSION }),
       context.clock,
     );
-    app.use(consoleRoutes({ gate, sessions, settings, find, body, api: Router().use(...calls) }));
+    app.use(
+      consoleRoutes({
+        gate,
+        sessions,
+        settings,
+        find,
+        body,
+        api: Router().use(...calls),
+      }),
+    );
   } else {
     app.use(consoleIsOff);
   }
@@ -110,18 +148,29 @@ export function createAdmin(options: AdminOptions): Admin {
     next();
   });
   app.get('/metrics', async (request, response) => {
-    const isOpen = metrics.exemplars && prefersOpenMetrics(request.get('Accept') ?? '');
+    const isOpen =
+      metrics.exemplars && prefersOpenMetrics(request.get('Accept') ?? '');
     const type = isOpen ? OPEN_METRICS : TEXT;
-    response.set('Content-Type', type).send(await expositionOf(await metrics.figures(), type));
+    response
+      .set('Content-Type', type)
+      .send(await expositionOf(await metrics.figures(), type));
   });
   app.get(
     '/openapi.json',
-    (_request, response) => void response.type('application/json').send(api().contract.json),
+    (_request, response) =>
+      void response.type('application/json').send(api().contract.json),
   );
   app.use(...calls);
-  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    sendError(response, error, observe);
-  });
+  app.use(
+    (
+      error: unknown,
+      _request: Request,
+      response: Response,
+      _next: NextFunction,
+    ) => {
+      sendError(response, error, observe);
+    },
+  );
   const { server, use } = serverFor(options.tls, app);
 
   return {
@@ -143,16 +192,26 @@ function answerCall(api: () => AdminApi, observe: Observe) {
     const [path = '/', query = ''] = request.url.split(/\?(.*)/s);
     const answer = await api().call({
       id: response.get('X-Request-Id')!,
-      operator: response.locals.operator as Awaited<ReturnType<Gate['operator']>>,
+      operator: response.locals.operator as Awaited<
+        ReturnType<Gate['operator']>
+      >,
       method: request.method,
       path,
       query,
       headers: request.rawHeaders,
-      body: Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : null,
+      body:
+        Buffer.isBuffer(request.body) && request.body.length > 0
+          ? request.body
+          : null,
     });
-    if (answer.follow) return sendEvents(request, response, answer.follow, observe);
+    if (answer.follow)
+      return sendEvents(request, response, answer.follow, observe);
     if (answer.stream)
-      return await sendStream(request, response.set(answer.headers ?? {}), answer.stream);
+      return await sendStream(
+        request,
+        response.set(answer.headers ?? {}),
+        answer.stream,
+      );
     response
       .status(answer.status)
       .set(answer.headers ?? {})
@@ -160,11 +219,20 @@ function answerCall(api: () => AdminApi, observe: Observe) {
   };
 }
 
-const INCOMPLETE = ['invalid_request', 'The body did not arrive whole.'] as const;
+const INCOMPLETE = [
+  'invalid_request',
+  'The body did not arrive whole.',
+] as const;
 /** By the `type` of the errors of body-parser. */
 const BODY_ERRORS: Readonly<Record<string, readonly [AdminCode, string]>> = {
-  'entity.too.large': ['payload_too_large', `A body is at most ${MAX_BODY} large.`],
-  'encoding.unsupported': ['unsupported_media_type', 'Send the body without a Content-Encoding.'],
+  'entity.too.large': [
+    'payload_too_large',
+    `A body is at most ${MAX_BODY} large.`,
+  ],
+  'encoding.unsupported': [
+    'unsupported_media_type',
+    'Send the body without a Content-Encoding.',
+  ],
   'request.aborted': INCOMPLETE,
   'request.size.invalid': INCOMPLETE,
 };
@@ -173,11 +241,21 @@ const BUG = [
   'Something went wrong inside the gateway: see its log for the request id.',
 ] as const;
 
-function sendError(response: Response, thrown: unknown, observe: Observe): void {
-  const [code, message] = BODY_ERRORS[(thrown as { type?: string }).type ?? ''] ?? BUG;
-  const error = thrown instanceof AdminError ? thrown : new AdminError(code, message);
+function sendError(
+  response: Response,
+  thrown: unknown,
+  observe: Observe,
+): void {
+  const [code, message] =
+    BODY_ERRORS[(thrown as { type?: string }).type ?? ''] ?? BUG;
+  const error =
+    thrown instanceof AdminError ? thrown : new AdminError(code, message);
   if (error.code === 'internal_error')
-    observe({ type: 'bug', id: response.get('X-Request-Id') ?? '', error: thrown });
+    observe({
+      type: 'bug',
+      id: response.get('X-Request-Id') ?? '',
+      error: thrown,
+    });
   response.status(error.status).set(error.headers).json(errorBody(error));
 }
 
@@ -186,7 +264,8 @@ function serverFor(
   tls: ServerMaterial | null,
   listener: RequestListener,
 ): { server: Server; use: Admin['use'] } {
-  if (tls === null) return { server: createServer(LIMITS, listener), use: () => {} };
+  if (tls === null)
+    return { server: createServer(LIMITS, listener), use: () => {} };
   let { usual, named } = serverTls(tls);
   const options: ServerOptions = {
     ...LIMITS,

@@ -6,7 +6,12 @@ import {
   readQuery,
 } from '@storegate/admin-api';
 import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
-import { type Contract, type Fault, loadContract, type Operation } from '@storegate/openapi';
+import {
+  type Contract,
+  type Fault,
+  loadContract,
+  type Operation,
+} from '@storegate/openapi';
 import { Outage } from '../common/errors/outage.ts';
 import { holdsSecret } from '../common/secret-mask.ts';
 import { ConfigError } from '../config/problems/problems.ts';
@@ -16,7 +21,12 @@ import { KeyConflict } from '../records/keys/store.ts';
 import { holdsToken } from '../records/operators/tokens.ts';
 import { CountersError, UnsavedError } from '../state/state.ts';
 import { type AdminCode, AdminError } from './admin-error.ts';
-import { type AdminAnswer, type Call, IdempotentCall, type Task } from './call.ts';
+import {
+  type AdminAnswer,
+  type Call,
+  IdempotentCall,
+  type Task,
+} from './call.ts';
 import { createChanges } from './change.ts';
 import type { AdminContext } from './context.ts';
 import { Live } from './live/live.ts';
@@ -26,10 +36,16 @@ import { reasonIn } from './reason.ts';
 export type AdminApi = ReturnType<typeof createAdminApi>;
 
 /** Local commands call the same operations. Throws if `contract` and the code differ. */
-export function createAdminApi(context: AdminContext, contract: Contract = adminContract()) {
+export function createAdminApi(
+  context: AdminContext,
+  contract: Contract = adminContract(),
+) {
   const { change, close } = createChanges(context.auditLog);
   const live = new Live(context);
-  const operations = bindOperations(contract, createOperations(context, change, live));
+  const operations = bindOperations(
+    contract,
+    createOperations(context, change, live),
+  );
   return {
     contract,
     /** Throws AdminError; anything else thrown is a bug. */
@@ -40,7 +56,9 @@ export function createAdminApi(context: AdminContext, contract: Contract = admin
       check(operation, parameters, call);
       refuseLowRole(call, role);
       try {
-        return await run(taskOf(operation, parameters, call, context.clock()) as never);
+        return await run(
+          taskOf(operation, parameters, call, context.clock()) as never,
+        );
       } catch (error) {
         throw adminErrorOf(error, call);
       }
@@ -68,13 +86,19 @@ function find(contract: Contract, { method, path }: Call) {
       'The path does not exist on the admin listener. See /openapi.json.',
     );
   const Allow = match.allow.join(', ');
-  throw new AdminError('method_not_allowed', `This path takes ${Allow}.`, { headers: { Allow } });
+  throw new AdminError('method_not_allowed', `This path takes ${Allow}.`, {
+    headers: { Allow },
+  });
 }
 
 /** Paths and queries end up in logs. */
 function refuseSecrets(parameters: readonly string[], query: string): void {
-  const given = [...parameters.map(decodeURIComponent), ...new URLSearchParams(query).values()];
-  if (given.some(holdsSecret)) throw new AdminError('invalid_value', GIVE_THE_ID);
+  const given = [
+    ...parameters.map(decodeURIComponent),
+    ...new URLSearchParams(query).values(),
+  ];
+  if (given.some(holdsSecret))
+    throw new AdminError('invalid_value', GIVE_THE_ID);
   if (given.some(holdsToken))
     throw new AdminError(
       'invalid_value',
@@ -87,9 +111,12 @@ function check(
   parameters: readonly string[],
   { query, headers, body }: Call,
 ): void {
-  const faults: Fault[] = [...operation.checkParameters(parameters, query, headers)];
+  const faults: Fault[] = [
+    ...operation.checkParameters(parameters, query, headers),
+  ];
   if (body !== null) {
-    if (!operation.body) throw new AdminError('invalid_request', 'This call takes no body.');
+    if (!operation.body)
+      throw new AdminError('invalid_request', 'This call takes no body.');
     const media = operation.body.media(headerOf(headers, 'Content-Type'));
     if (!media)
       throw new AdminError(
@@ -98,13 +125,20 @@ function check(
       );
     faults.push(...media.check(body));
   } else if (operation.body?.required) {
-    faults.push({ in: 'body', pointer: '', message: 'this call needs a body', rule: 'required' });
+    faults.push({
+      in: 'body',
+      pointer: '',
+      message: 'this call needs a body',
+      rule: 'required',
+    });
   }
   if (faults.length > 0) {
     const named = faults.map(({ in: place, pointer, message }) =>
       `${place} ${pointer}: ${message}`.replace(' :', ':'),
     );
-    throw new AdminError('invalid_request', named.join('; '), { details: faults });
+    throw new AdminError('invalid_request', named.join('; '), {
+      details: faults,
+    });
   }
 }
 
@@ -123,15 +157,23 @@ function taskOf(
   now: number,
 ): Task {
   const { operator, method, query, headers, body } = call;
-  const names = [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
-  const idempotencyKey = method === 'POST' ? headerOf(headers, IDEMPOTENCY_HEADER) : undefined;
+  const names = [...operation.path.matchAll(/\{([^}]+)\}/g)].map(
+    ([, name]) => name!,
+  );
+  const idempotencyKey =
+    method === 'POST' ? headerOf(headers, IDEMPOTENCY_HEADER) : undefined;
   return {
     now,
     actor: operator.name,
     requestId: call.id,
     reason: reasonIn(headerOf(headers, REASON_HEADER)),
-    idempotent: idempotencyKey === undefined ? null : new IdempotentCall(call, idempotencyKey),
-    path: Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(parameters[i]!)])),
+    idempotent:
+      idempotencyKey === undefined
+        ? null
+        : new IdempotentCall(call, idempotencyKey),
+    path: Object.fromEntries(
+      names.map((name, i) => [name, decodeURIComponent(parameters[i]!)]),
+    ),
     query: readQuery(query),
     body: body === null ? {} : JSON.parse(body.toString()),
   };
@@ -143,14 +185,23 @@ const KINDS: Readonly<Record<KeyError['kind'], AdminCode>> = {
   conflict: 'conflict',
 };
 
-function adminErrorOf(error: unknown, { method }: Pick<Call, 'method'>): unknown {
-  if (error instanceof KeyError) return new AdminError(KINDS[error.kind], sentence(error.message));
-  if (error instanceof ConfigError) return new AdminError('invalid_value', error.message);
+function adminErrorOf(
+  error: unknown,
+  { method }: Pick<Call, 'method'>,
+): unknown {
+  if (error instanceof KeyError)
+    return new AdminError(KINDS[error.kind], sentence(error.message));
+  if (error instanceof ConfigError)
+    return new AdminError('invalid_value', error.message);
   if (error instanceof KeyConflict)
-    return new AdminError('conflict', 'The key was changed at the same time: try again.');
+    return new AdminError(
+      'conflict',
+      'The key was changed at the same time: try again.',
+    );
   if (
     error instanceof Outage &&
-    (error.cause instanceof CountersError || error.cause instanceof UnsavedError)
+    (error.cause instanceof CountersError ||
+      error.cause instanceof UnsavedError)
   )
     return new AdminError('state_unavailable', sentence(error.cause.message));
   if (error instanceof Outage) {
@@ -158,7 +209,8 @@ function adminErrorOf(error: unknown, { method }: Pick<Call, 'method'>): unknown
       method === 'GET'
         ? 'cannot be reached, and this gateway has no copy of this'
         : 'cannot be reached';
-    const todo = '`storegate status` shows since when; repeat the call when it is back.';
+    const todo =
+      '`storegate status` shows since when; repeat the call when it is back.';
     return new AdminError('state_unavailable', `The state ${what}: ${todo}`);
   }
   return error;
@@ -168,7 +220,10 @@ function sentence(text: string): string {
   return `${text[0]!.toUpperCase()}${text.slice(1)}.`;
 }
 
-function headerOf(headers: readonly string[], name: string): string | undefined {
+function headerOf(
+  headers: readonly string[],
+  name: string,
+): string | undefined {
   const at = headers.findIndex(
     (entry, i) => i % 2 === 0 && entry.toLowerCase() === name.toLowerCase(),
   );

@@ -1,7 +1,11 @@
 import type { BanEntry, BanRecord } from '@storegate/admin-api';
 import { DAY, SECOND } from '../common/time.ts';
 import { targetIn } from '../records/keys/subjects.ts';
-import type { AuditEntry, AuditLog, AuditQuery } from '../records/operators/audit-log.ts';
+import type {
+  AuditEntry,
+  AuditLog,
+  AuditQuery,
+} from '../records/operators/audit-log.ts';
 import type { AdminContext } from './context.ts';
 import { time } from './view.ts';
 
@@ -40,7 +44,10 @@ export async function* entriesSince(
 }
 
 /** Newest first, with `above` oldest first; read in pages of `limit`. */
-async function* entriesOf(log: Log, query: AuditQuery): AsyncGenerator<AuditEntry> {
+async function* entriesOf(
+  log: Log,
+  query: AuditQuery,
+): AsyncGenerator<AuditEntry> {
   for (let { below, above } = query; ; ) {
     const entries = await log.list({ ...query, below, above });
     yield* entries;
@@ -59,7 +66,9 @@ export async function endsOf(
 ): Promise<Map<number, BanEnd>> {
   const bans = entries.filter(({ action }) => BEGINS.includes(action));
   const later = await entriesAbout(log, bans);
-  const failed = new Set(later.filter(({ action }) => action.endsWith('.failed')).map(callOf));
+  const failed = new Set(
+    later.filter(({ action }) => action.endsWith('.failed')).map(callOf),
+  );
   const ends = new Map<number, BanEnd>();
   for (const ban of bans) {
     const until = untilOf(ban);
@@ -73,14 +82,22 @@ export async function endsOf(
     if (failed.has(callOf(ban)))
       ends.set(ban.number, { at: time(ban.at), how: 'failed', by: null });
     else if (next && next.at < until)
-      ends.set(ban.number, { at: time(next.at), how: ENDS[next.action]!, by: next.actor });
-    else if (until <= now) ends.set(ban.number, { at: time(until), how: 'expired', by: null });
+      ends.set(ban.number, {
+        at: time(next.at),
+        how: ENDS[next.action]!,
+        by: next.actor,
+      });
+    else if (until <= now)
+      ends.set(ban.number, { at: time(until), how: 'expired', by: null });
   }
   return ends;
 }
 
 /** Oldest first, from the oldest of these bans on. */
-async function entriesAbout(log: Log, bans: readonly AuditEntry[]): Promise<AuditEntry[]> {
+async function entriesAbout(
+  log: Log,
+  bans: readonly AuditEntry[],
+): Promise<AuditEntry[]> {
   if (bans.length === 0) return [];
   const targets = new Set(bans.map(({ target }) => target));
   const last = Math.max(...bans.map(untilOf)) + OUT_OF_ORDER;
@@ -102,7 +119,9 @@ export class RecentBans {
   /** `entries`: newest first. */
   constructor(entries: readonly AuditEntry[]) {
     this.#entries = Map.groupBy(entries, ({ target }) => target);
-    this.#failed = new Set(entries.filter(({ action }) => action.endsWith('.failed')).map(callOf));
+    this.#failed = new Set(
+      entries.filter(({ action }) => action.endsWith('.failed')).map(callOf),
+    );
   }
 
   /** The last 30 days, or what the log retains. */
@@ -118,7 +137,9 @@ export class RecentBans {
     const entries = this.#about(subject);
     const lifting = entries.find(({ action }) => action === 'bans.lift');
     return {
-      bans: entries.filter(({ action }) => action === 'bans.start' || action === 'bans.add').length,
+      bans: entries.filter(
+        ({ action }) => action === 'bans.start' || action === 'bans.add',
+      ).length,
       lifted: lifting ? { at: time(lifting.at), by: lifting.actor } : null,
     };
   }
@@ -135,21 +156,29 @@ export class RecentBans {
     const { target, plan } = targetIn(subject);
     const entries = this.#entries.get(target) ?? [];
     return entries.filter(
-      (entry) => !this.#failed.has(callOf(entry)) && (plan === null || planOf(entry) === plan),
+      (entry) =>
+        !this.#failed.has(callOf(entry)) &&
+        (plan === null || planOf(entry) === plan),
     );
   }
 }
 
 function isOfSameBan(one: AuditEntry, other: AuditEntry): boolean {
   return (
-    one.target === other.target && (one.target.startsWith('key_') || planOf(one) === planOf(other))
+    one.target === other.target &&
+    (one.target.startsWith('key_') || planOf(one) === planOf(other))
   );
 }
 
 /** The entry of a failed change is retracted by another entry of the same call. */
 function callOf(entry: AuditEntry): string {
   const { requestId, action, target } = entry;
-  return JSON.stringify([requestId, action.replace(/\.failed$/, ''), target, planOf(entry)]);
+  return JSON.stringify([
+    requestId,
+    action.replace(/\.failed$/, ''),
+    target,
+    planOf(entry),
+  ]);
 }
 
 function planOf({ after, before }: AuditEntry): string | undefined {
@@ -173,12 +202,17 @@ export async function banAuthorOf(
 ): Promise<{ by: string; reason: string | null } | null> {
   const { target, plan } = targetIn(subject);
   const failed = new Set<string>();
-  for await (const entry of entriesOf(auditLog, { target, limit: PAGE_OF_TARGET })) {
+  for await (const entry of entriesOf(auditLog, {
+    target,
+    limit: PAGE_OF_TARGET,
+  })) {
     const { action, actor, after, requestId } = entry;
     // Bans of an account are distinguished by plan. Older entries have the subject itself as their
     // target.
-    const isOfIt = entry.target === target && (plan === null || planOf(entry) === plan);
-    if (!action.startsWith('bans.') || !(isOfIt || entry.target === subject)) continue;
+    const isOfIt =
+      entry.target === target && (plan === null || planOf(entry) === plan);
+    if (!action.startsWith('bans.') || !(isOfIt || entry.target === subject))
+      continue;
     const ban = Object(after) as { until?: string | null; reason?: string };
     if (action.endsWith('.failed')) failed.add(requestId);
     // A matching failed one was made: only its response was lost in an outage.

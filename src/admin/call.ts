@@ -1,5 +1,16 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import type { BodyOf, OperationId, Operations, ResponseOf } from '@storegate/admin-api';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto';
+import type {
+  BodyOf,
+  OperationId,
+  Operations,
+  ResponseOf,
+} from '@storegate/admin-api';
 import { Outage } from '../common/errors/outage.ts';
 import type { IdempotentAnswer } from '../records/operators/audit-log.ts';
 import type { Operator } from '../records/operators/tokens.ts';
@@ -70,13 +81,24 @@ type AdminOperation<Id extends OperationId> = (
   task: Task<Id>,
 ) => Promise<AdminAnswer<ResponseOf<Id>>>;
 
-export type AdminOperations = { readonly [Id in OperationId]: AdminOperation<Id> };
+export type AdminOperations = {
+  readonly [Id in OperationId]: AdminOperation<Id>;
+};
 
-export const ok = <Body>(body: Body): AdminAnswer<Body> => ({ status: 200, body });
-export const created = <Body>(body: Body): AdminAnswer<Body> => ({ status: 201, body });
+export const ok = <Body>(body: Body): AdminAnswer<Body> => ({
+  status: 200,
+  body,
+});
+export const created = <Body>(body: Body): AdminAnswer<Body> => ({
+  status: 201,
+  body,
+});
 
 /** During an outage of the state returns the local copy with its time. */
-export async function orLastKnown<K extends { readonly asOf: number }, Body extends object>(
+export async function orLastKnown<
+  K extends { readonly asOf: number },
+  Body extends object,
+>(
   ask: () => Promise<Body>,
   known: (() => K | null) | undefined,
   show: (known: K) => Promise<Body>,
@@ -84,7 +106,8 @@ export async function orLastKnown<K extends { readonly asOf: number }, Body exte
   try {
     return ok(await ask());
   } catch (error) {
-    const isDown = error instanceof Outage && !(error.cause instanceof CountersError);
+    const isDown =
+      error instanceof Outage && !(error.cause instanceof CountersError);
     const last = (isDown && known?.()) || null;
     if (last === null) throw error;
     return ok({ ...(await show(last)), asOf: time(last.asOf) });
@@ -100,35 +123,62 @@ export class IdempotentCall {
   readonly #question: string;
   readonly #key: Buffer;
 
-  constructor({ operator, method, path, query, body }: Call, idempotencyKey: string) {
+  constructor(
+    { operator, method, path, query, body }: Call,
+    idempotencyKey: string,
+  ) {
     this.name = digest([operator.name, idempotencyKey]);
-    this.#question = digest([method, path, query, body?.toString('latin1') ?? '']);
-    this.#key = Buffer.from(hkdfSync('sha256', idempotencyKey, this.name, 'answer', 32));
+    this.#question = digest([
+      method,
+      path,
+      query,
+      body?.toString('latin1') ?? '',
+    ]);
+    this.#key = Buffer.from(
+      hkdfSync('sha256', idempotencyKey, this.name, 'answer', 32),
+    );
   }
 
   seal(answer: AdminAnswer): IdempotentAnswer {
     const nonce = randomBytes(12);
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce);
     const text = cipher.update(JSON.stringify(answer), 'utf8');
-    const sealed = Buffer.concat([nonce, text, cipher.final(), cipher.getAuthTag()]);
-    return { name: this.name, question: this.#question, sealed: sealed.toString('base64') };
+    const sealed = Buffer.concat([
+      nonce,
+      text,
+      cipher.final(),
+      cipher.getAuthTag(),
+    ]);
+    return {
+      name: this.name,
+      question: this.#question,
+      sealed: sealed.toString('base64'),
+    };
   }
 
   /** Throws AdminError if the response belongs to another call. */
   open(kept: IdempotentAnswer): AdminAnswer {
     if (kept.question !== this.#question) {
-      const message = 'Another call was made with this Idempotency-Key: take a new one.';
+      const message =
+        'Another call was made with this Idempotency-Key: take a new one.';
       throw new AdminError('idempotency_key_reused', message);
     }
     const sealed = Buffer.from(kept.sealed, 'base64');
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(0, 12));
+    const decipher = createDecipheriv(
+      'aes-256-gcm',
+      this.#key,
+      sealed.subarray(0, 12),
+    );
     decipher.setAuthTag(sealed.subarray(-16));
     const text = Buffer.concat([
       decipher.update(sealed.subarray(12, -16)),
       decipher.final(),
     ]).toString();
     const answer = JSON.parse(text) as AdminAnswer;
-    return { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } };
+    return {
+      ...answer,
+      headers: { ...answer.headers, 'Idempotency-Replayed': 'true' },
+    };
   }
 }
 

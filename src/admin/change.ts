@@ -15,7 +15,8 @@ import type { AdminAnswer, Task } from './call.ts';
 
 const RETRY = SECOND;
 
-export interface ChangeEntry extends Pick<AuditDraft, 'target' | 'before' | 'after'> {
+export interface ChangeEntry
+  extends Pick<AuditDraft, 'target' | 'before' | 'after'> {
   readonly action: AuditAction;
 }
 
@@ -32,7 +33,10 @@ export interface ChangeAudit {
    * `<action>.failed` retracts its entry, later parts are skipped, and the call may be repeated
    * with its Idempotency-Key. Rejects with the error of the failed part.
    */
-  make<Body>(parts: readonly ChangePart[], answer: AdminAnswer<Body>): Promise<AdminAnswer<Body>>;
+  make<Body>(
+    parts: readonly ChangePart[],
+    answer: AdminAnswer<Body>,
+  ): Promise<AdminAnswer<Body>>;
 }
 
 /**
@@ -70,7 +74,8 @@ export function createChanges(auditLog: AuditLog): {
       return answer;
     } catch (error) {
       // After a conflict the entry and response of the other call are valid.
-      if (!(error instanceof IdempotencyConflict)) await takeBack(task, open, error);
+      if (!(error instanceof IdempotencyConflict))
+        await takeBack(task, open, error);
       throw error;
     }
   }
@@ -116,7 +121,9 @@ export function createChanges(auditLog: AuditLog): {
         } catch (error) {
           // The same call at another gateway was faster.
           const first =
-            error instanceof IdempotencyConflict ? await answerOfBefore<Body>(task) : null;
+            error instanceof IdempotencyConflict
+              ? await answerOfBefore<Body>(task)
+              : null;
           if (!first) throw error;
           return first;
         }
@@ -131,7 +138,13 @@ function noteOf(
   answer: AdminAnswer | null,
 ): AuditNote {
   return {
-    entry: { ...entry, at: now, actor, requestId, ...(reason !== null && { reason }) },
+    entry: {
+      ...entry,
+      at: now,
+      actor,
+      requestId,
+      ...(reason !== null && { reason }),
+    },
     idempotent: answer && idempotent ? idempotent.seal(answer) : null,
   };
 }
@@ -143,7 +156,10 @@ function createRetractions(auditLog: AuditLog) {
     for (; waiting.length > 0; waiting.shift()) await waiting[0]!();
   });
   // The client has already received the error of its change.
-  const later: DelayedRun = new DelayedRun(() => void settle().catch(() => later.plan()), RETRY);
+  const later: DelayedRun = new DelayedRun(
+    () => void settle().catch(() => later.plan()),
+    RETRY,
+  );
 
   /** Writes what is pending. Throws on failure: then no other change may be logged either. */
   async function settle(): Promise<void> {
@@ -167,7 +183,9 @@ function createRetractions(auditLog: AuditLog) {
      */
     async add(entry: AuditDraft | null, answer: string | null): Promise<void> {
       if (entry)
-        waiting.push(async () => auditLog.append({ entry: failedEntry(entry), idempotent: null }));
+        waiting.push(async () =>
+          auditLog.append({ entry: failedEntry(entry), idempotent: null }),
+        );
       if (answer !== null) waiting.push(async () => auditLog.forget(answer));
       await tryNow();
     },

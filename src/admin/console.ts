@@ -10,7 +10,12 @@ import type { Config } from '../config/config.ts';
 import type { Operator } from '../records/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
 import type { Gate } from './gate.ts';
-import { CONSOLE_PREFIX, type Sessions, sessionCookie, sessionIds } from './sessions.ts';
+import {
+  CONSOLE_PREFIX,
+  type Sessions,
+  sessionCookie,
+  sessionIds,
+} from './sessions.ts';
 
 interface ConsoleParts {
   readonly gate: Gate;
@@ -49,11 +54,19 @@ export function consoleRoutes({
     return await gate.withoutToken();
   }
 
-  async function sendSession(operator: Operator | null, response: Response): Promise<void> {
+  async function sendSession(
+    operator: Operator | null,
+    response: Response,
+  ): Promise<void> {
     const open = (await gate.withoutToken()) !== null;
     const { idleTimeout, links } = settings();
     // Links to dashboards only after sign-in.
-    response.json({ operator, open, idle: idleTimeout / 1_000, links: operator ? links : [] });
+    response.json({
+      operator,
+      open,
+      idle: idleTimeout / 1_000,
+      links: operator ? links : [],
+    });
   }
 
   router
@@ -66,7 +79,10 @@ export function consoleRoutes({
     .post(body, async (request, response) => {
       const hash = await gate.admit(tokenIn(request), request);
       for (const id of sessionIds(request)) sessions.end(id);
-      response.setHeader('Set-Cookie', sessionCookie(sessions.begin(hash), request));
+      response.setHeader(
+        'Set-Cookie',
+        sessionCookie(sessions.begin(hash), request),
+      );
       await sendSession(await gate.holder(hash), response);
     })
     .delete(async (request, response) => {
@@ -76,13 +92,20 @@ export function consoleRoutes({
     })
     .all(() => {
       const headers = { Allow: 'GET, HEAD, POST, DELETE' };
-      throw new AdminError('method_not_allowed', `This path takes ${headers.Allow}.`, { headers });
+      throw new AdminError(
+        'method_not_allowed',
+        `This path takes ${headers.Allow}.`,
+        { headers },
+      );
     });
 
   router.use('/api', checkSource, async (request, response, next) => {
     const operator = await operatorOf(request);
     if (!operator)
-      throw new AdminError('invalid_admin_token', 'No session: sign in at /console/ first.');
+      throw new AdminError(
+        'invalid_admin_token',
+        'No session: sign in at /console/ first.',
+      );
     response.locals.operator = operator;
     response.locals.still = () => operatorOf(request);
     next();
@@ -97,7 +120,10 @@ export function consoleRoutes({
     };
     const page = reads ? await find(pathOf(request), asked) : null;
     if (!page)
-      throw new AdminError('not_found', 'The page does not exist. The console is at /console/.');
+      throw new AdminError(
+        'not_found',
+        'The page does not exist. The console is at /console/.',
+      );
     response.status(page.status);
     for (let at = 0; at < page.headers.length; at += 2)
       response.setHeader(page.headers[at]!, page.headers[at + 1]!);
@@ -111,7 +137,8 @@ export function consoleRoutes({
 }
 
 export const consoleIsOff: RequestHandler = ({ path }, _response, next) => {
-  if (path !== CONSOLE_PREFIX && !path.startsWith(`${CONSOLE_PREFIX}/`)) return next();
+  if (path !== CONSOLE_PREFIX && !path.startsWith(`${CONSOLE_PREFIX}/`))
+    return next();
   throw new AdminError(
     'not_found',
     'The console is switched off: see console.enabled in gateway.yaml.',
@@ -119,7 +146,11 @@ export const consoleIsOff: RequestHandler = ({ path }, _response, next) => {
 };
 
 /** Only browsers ask for HTML. */
-function redirectBrowsers({ headers }: Request, response: Response, next: NextFunction): void {
+function redirectBrowsers(
+  { headers }: Request,
+  response: Response,
+  next: NextFunction,
+): void {
   if (headers.accept?.includes('text/html'))
     response.status(303).set('Location', `${CONSOLE_PREFIX}/`).end();
   else next();
@@ -135,7 +166,11 @@ function pathOf({ originalUrl }: Request): string {
  * and gets its cookie. Fetch Metadata shows the source; without it, requests that change something
  * have an Origin, which the listener has already checked. Typed addresses may read.
  */
-function checkSource({ method, headers }: Request, _response: Response, next: NextFunction): void {
+function checkSource(
+  { method, headers }: Request,
+  _response: Response,
+  next: NextFunction,
+): void {
   const reads = method === 'GET' || method === 'HEAD';
   const site = headers['sec-fetch-site'];
   const own =
@@ -143,14 +178,18 @@ function checkSource({ method, headers }: Request, _response: Response, next: Ne
       ? reads || headers.origin !== undefined
       : site === 'same-origin' || (reads && site === 'none');
   if (!own)
-    throw new AdminError('foreign_origin', 'Only the console itself may use its session for this.');
+    throw new AdminError(
+      'foreign_origin',
+      'Only the console itself may use its session for this.',
+    );
   next();
 }
 
 /** Throws AdminError, which never contains the body. */
 function tokenIn(request: Request): string {
   const form = 'Send {"token": "…"} as application/json.';
-  if (!request.is('application/json')) throw new AdminError('unsupported_media_type', form);
+  if (!request.is('application/json'))
+    throw new AdminError('unsupported_media_type', form);
   let token: unknown;
   try {
     token = JSON.parse(String(request.body))?.token;

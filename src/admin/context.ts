@@ -27,10 +27,14 @@ export interface Compared {
  * Called with valid files before anything changes; `apply` puts them in force. Not called for a
  * refused reload.
  */
-export type ReloadWrapper = (reloaded: Reloaded, apply: () => Promise<void>) => Promise<void>;
+export type ReloadWrapper = (
+  reloaded: Reloaded,
+  apply: () => Promise<void>,
+) => Promise<void>;
 
 /** In a running gateway or a local command. */
-export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLog' | 'tokens'> {
+export interface AdminContext
+  extends Pick<Records, 'keys' | 'auditLog' | 'banLog' | 'tokens'> {
   /** Throws AdminError if counters and bans are unreachable. */
   readonly state: () => State;
   /** Shown during an outage of the state. */
@@ -48,7 +52,10 @@ export interface AdminContext extends Pick<Records, 'keys' | 'auditLog' | 'banLo
    * Reads the configuration again and puts it in force. Throws AdminError with every mistake, and
    * what `around` throws.
    */
-  readonly reload: (reason: string, around?: ReloadWrapper) => Promise<Reloaded>;
+  readonly reload: (
+    reason: string,
+    around?: ReloadWrapper,
+  ) => Promise<Reloaded>;
   /**
    * Validates the files without changes. Throws AdminError with every mistake, or if this process
    * is not a running gateway.

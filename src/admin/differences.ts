@@ -23,7 +23,11 @@ export function differencesBetween(inForce: Configured, inFiles: Configured) {
   return {
     settings: settingsThatDiffer(inForce.config, inFiles.config),
     plans: entriesThatDiffer(allPlans(before), allPlans(after), planView),
-    accounts: entriesThatDiffer(ownLimits(before), ownLimits(after), (limits) => limits),
+    accounts: entriesThatDiffer(
+      ownLimits(before),
+      ownLimits(after),
+      (limits) => limits,
+    ),
     bans: isSame(bans) ? null : bans,
     contract: contractThatDiffers(inForce.contract, inFiles.contract),
   };
@@ -35,7 +39,10 @@ interface Pair<T> {
   readonly inFiles: T | null;
 }
 
-const pair = <T>(inForce: T | null, inFiles: T | null): Pair<T> => ({ inForce, inFiles });
+const pair = <T>(inForce: T | null, inFiles: T | null): Pair<T> => ({
+  inForce,
+  inFiles,
+});
 
 const isSame = ({ inForce, inFiles }: Pair<unknown>): boolean =>
   JSON.stringify(inForce) === JSON.stringify(inFiles);
@@ -65,17 +72,25 @@ function entriesThatDiffer<T, S>(
 ): ({ readonly name: string } & Pair<S>)[] {
   const shown = (one: T | undefined) => (one === undefined ? null : show(one));
   return [...new Set([...before.keys(), ...after.keys()])]
-    .map((name) => ({ name, ...pair(shown(before.get(name)), shown(after.get(name))) }))
+    .map((name) => ({
+      name,
+      ...pair(shown(before.get(name)), shown(after.get(name))),
+    }))
     .filter((entry) => !isSame(entry));
 }
 
 /** With the limits of requests without a key. */
 function allPlans({ plans, publicPlan }: Plans): ReadonlyMap<string, Plan> {
-  return publicPlan ? new Map([...plans, [publicPlan.name, publicPlan]]) : plans;
+  return publicPlan
+    ? new Map([...plans, [publicPlan.name, publicPlan]])
+    : plans;
 }
 
 /** As text: `5000/minute,2000000/day, 200 in flight`. */
-function ownLimits({ accounts, concurrencies }: Plans): ReadonlyMap<string, string> {
+function ownLimits({
+  accounts,
+  concurrencies,
+}: Plans): ReadonlyMap<string, string> {
   return new Map(
     [...accounts].map(([name, windows]) => {
       const inFlight = concurrencies?.get(name);
@@ -102,5 +117,10 @@ function contractThatDiffers(inForce: Contract, inFiles: Contract) {
 }
 
 function shownContract({ title, version, fingerprint, operations }: Contract) {
-  return { title, version, digest: shortDigest(fingerprint), operations: operations.length };
+  return {
+    title,
+    version,
+    digest: shortDigest(fingerprint),
+    operations: operations.length,
+  };
 }

@@ -1,4 +1,8 @@
-import { type DurationField, LAST_TIME, readDuration } from '../config/durations.ts';
+import {
+  type DurationField,
+  LAST_TIME,
+  readDuration,
+} from '../config/durations.ts';
 import { AdminError } from './admin-error.ts';
 
 /** Milliseconds of a field of a body. Throws AdminError with the field and its range. */
@@ -12,11 +16,21 @@ export function durationIn(field: DurationField, text: string): number {
 export function timeIn(field: string, text: string): number {
   const at = Date.parse(text);
   if (at <= LAST_TIME) return at;
-  throw unfitField(field, `must be at most ${new Date(LAST_TIME).toISOString()}`);
+  throw unfitField(
+    field,
+    `must be at most ${new Date(LAST_TIME).toISOString()}`,
+  );
 }
 
 /** `message`: the end of a sentence. */
 function unfitField(field: string, message: string): AdminError {
-  const details = [{ in: 'body' as const, pointer: `/${field}`, message, rule: 'unfit' as const }];
+  const details = [
+    {
+      in: 'body' as const,
+      pointer: `/${field}`,
+      message,
+      rule: 'unfit' as const,
+    },
+  ];
   return new AdminError('invalid_value', `${field} ${message}.`, { details });
 }

@@ -6,10 +6,15 @@ import type { AdminContext } from './context.ts';
 const MOST_NAMED = 40;
 
 /** For a value that must be the name of a `what`. */
-export function unknownName(what: string, value: string, known: readonly string[]): AdminError {
+export function unknownName(
+  what: string,
+  value: string,
+  known: readonly string[],
+): AdminError {
   const near = suggest(value, known);
   const meant = near === null ? '' : ` Did you mean ${JSON.stringify(near)}?`;
-  const all = near !== null && known.length > MOST_NAMED ? '' : ` ${listOf(what, known)}`;
+  const all =
+    near !== null && known.length > MOST_NAMED ? '' : ` ${listOf(what, known)}`;
   const message = `The ${what} ${JSON.stringify(value)} does not exist.${meant}${all}`;
   return new AdminError('invalid_value', message);
 }
@@ -26,11 +31,20 @@ export function refuseUnknown(
   value: string | undefined,
   known: readonly string[],
 ): void {
-  if (value !== undefined && !known.includes(value)) throw unknownName(what, value, known);
+  if (value !== undefined && !known.includes(value))
+    throw unknownName(what, value, known);
 }
 
 /** What the operation of a request may be called: of the contract, of the gateway, a mount. */
-export function operationNames({ config, contract }: Pick<AdminContext, 'config' | 'contract'>) {
+export function operationNames({
+  config,
+  contract,
+}: Pick<AdminContext, 'config' | 'contract'>) {
   const mounts = config().mounts.map(({ path }) => `mount ${path}`);
-  return [...contract().operations.map(({ id }) => id), ...mounts, 'usage', 'reference'];
+  return [
+    ...contract().operations.map(({ id }) => id),
+    ...mounts,
+    'usage',
+    'reference',
+  ];
 }

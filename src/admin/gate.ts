@@ -32,10 +32,17 @@ const LOCAL: Operator = { name: 'local', role: 'admin' };
  * implies control of the folder, so its holder may name the user. No other token can choose a name,
  * and a chosen name never equals a token's.
  */
-export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken: string | null) {
+export function createGate(
+  admin: Config['admin'],
+  tokens: TokenStore,
+  ownToken: string | null,
+) {
   const guard = createGuard(GUESSES);
   const configured = configuredToken(admin.token);
-  const own = ownToken === null ? [] : [{ ...LOCAL, hash: hashSecret(ownToken), createdAt: 0 }];
+  const own =
+    ownToken === null
+      ? []
+      : [{ ...LOCAL, hash: hashSecret(ownToken), createdAt: 0 }];
   let lastKnown: readonly TokenRecord[] | null = null;
 
   /**
@@ -53,8 +60,13 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   // Prepares for an outage before the first call. That call reports a failure itself.
   known().catch(() => {});
 
-  async function refused({ socket }: IncomingMessage, message: string): Promise<AdminError> {
-    const { exhausted, readings, now } = await guard.fail(plainAddress(socket.remoteAddress));
+  async function refused(
+    { socket }: IncomingMessage,
+    message: string,
+  ): Promise<AdminError> {
+    const { exhausted, readings, now } = await guard.fail(
+      plainAddress(socket.remoteAddress),
+    );
     if (!exhausted) {
       return new AdminError('invalid_admin_token', message, {
         headers: { 'WWW-Authenticate': 'Bearer realm="storegate admin"' },
@@ -85,11 +97,15 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
   }
 
   async function find({ headers }: IncomingMessage): Promise<Operator | null> {
-    const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
+    const [, token] =
+      /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
     if (token !== undefined && holderOf(hashSecret(token), own))
       return shellUserIn(headers[SHELL_USER_HEADER.toLowerCase()]);
     const found = token === undefined ? null : await holder(hashSecret(token));
-    return found ?? (headers.authorization === undefined ? await withoutToken() : null);
+    return (
+      found ??
+      (headers.authorization === undefined ? await withoutToken() : null)
+    );
   }
 
   return {
@@ -104,7 +120,9 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
         );
       }
       const isForeign =
-        origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
+        origin !== undefined &&
+        origin !== `http://${host}` &&
+        origin !== `https://${host}`;
       if (isForeign || (isOfOtherPage(request) && !opensConsole(request)))
         throw new AdminError(
           'foreign_origin',
@@ -115,7 +133,10 @@ export function createGate(admin: Config['admin'], tokens: TokenStore, ownToken:
     async operator(request: IncomingMessage): Promise<Operator> {
       const found = await find(request);
       if (found) return found;
-      throw await refused(request, 'Send an admin token as Authorization: Bearer <token>.');
+      throw await refused(
+        request,
+        'Send an admin token as Authorization: Bearer <token>.',
+      );
     },
     /** For operators who were admitted before; `null`: revoked. Throws as `holder`. */
     recheck: find,
@@ -145,12 +166,16 @@ function isOfOtherPage({ headers }: IncomingMessage): boolean {
 /** A link to a page of the console, such as from a dashboard. The page itself holds no data. */
 function opensConsole({ method, url = '', headers }: IncomingMessage): boolean {
   const path = url.split('?', 1)[0]!;
-  const isPage = path === '/' || path === CONSOLE_PREFIX || path.startsWith(`${CONSOLE_PREFIX}/`);
+  const isPage =
+    path === '/' ||
+    path === CONSOLE_PREFIX ||
+    path.startsWith(`${CONSOLE_PREFIX}/`);
   return isPage && method === 'GET' && headers['sec-fetch-dest'] === 'document';
 }
 
 function shellUserIn(header: string | string[] | undefined): Operator {
-  const name = header === undefined ? shellUser() : decodeShellUser(String(header));
+  const name =
+    header === undefined ? shellUser() : decodeShellUser(String(header));
   if (name !== null) return { name, role: 'admin' };
   throw new AdminError(
     'invalid_request',
@@ -165,6 +190,8 @@ function isLocalName(host: string): boolean {
     .replace(/^\[(.*)\]$/, '$1')
     .toLowerCase();
   return (
-    name === 'localhost' || name.endsWith('.localhost') || (isIP(name) !== 0 && isLoopback(name))
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    (isIP(name) !== 0 && isLoopback(name))
   );
 }

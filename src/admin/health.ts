@@ -33,7 +33,10 @@ export function healthFacts(
   const differs = (status: GatewayStatus) =>
     COMPARED.filter((part, i) => status.configuration[part] !== usual[i]);
   const processes = statuses.flatMap((status) => status.processes);
-  const seen = answers.map(({ gateway, answer }) => ({ gateway, processes: answer.processes }));
+  const seen = answers.map(({ gateway, answer }) => ({
+    gateway,
+    processes: answer.processes,
+  }));
   return {
     unresponsive,
     isolated,
@@ -45,18 +48,33 @@ export function healthFacts(
 }
 
 /** As one gateway sees itself. */
-export const ownHealth = (gateway: string, answer: GatewayStatus, now: number): Health =>
+export const ownHealth = (
+  gateway: string,
+  answer: GatewayStatus,
+  now: number,
+): Health =>
   judgeHealth({
     ...healthFacts(
-      { answers: [{ gateway, answer }], unresponsive: [], lost: [], isolated: null },
+      {
+        answers: [{ gateway, answer }],
+        unresponsive: [],
+        lost: [],
+        isolated: null,
+      },
       now,
     ),
     mostRefused: null,
   });
 
-function gatewayFacts({ gateway, answer }: StatusAnswer, differs: Differing): GatewayFacts {
+function gatewayFacts(
+  { gateway, answer }: StatusAnswer,
+  differs: Differing,
+): GatewayFacts {
   const { readiness, workers, processes, conditions = [] } = answer;
-  const all = [...conditions, ...processes.flatMap((process) => process.conditions ?? [])];
+  const all = [
+    ...conditions,
+    ...processes.flatMap((process) => process.conditions ?? []),
+  ];
   return {
     gateway,
     readiness,
@@ -67,7 +85,10 @@ function gatewayFacts({ gateway, answer }: StatusAnswer, differs: Differing): Ga
   };
 }
 
-const conditionView = ({ since, ...rest }: Condition) => ({ ...rest, since: time(since) });
+const conditionView = ({ since, ...rest }: Condition) => ({
+  ...rest,
+  since: time(since),
+});
 
 /** Ties go to the first. */
 function mostFrequent(values: readonly string[]): string | undefined {
@@ -91,15 +112,23 @@ function lostGateways(
     .toSorted((one, other) => one.at - other.at)
     .map(({ gateway, at }) => {
       const here = answers.find(
-        (one) => one.answer.startedAt > at && machineOf(one.gateway) === machineOf(gateway),
+        (one) =>
+          one.answer.startedAt > at &&
+          machineOf(one.gateway) === machineOf(gateway),
       );
       const replacement = here ?? startedAfter(at);
       if (replacement !== null) free.delete(replacement);
       return { gateway, at, replaced: replacement?.answer.startedAt ?? null };
     });
   return found
-    .filter(({ replaced }) => replaced === null || now - replaced <= REPLACED_MEMORY)
-    .map(({ gateway, at, replaced }) => ({ gateway, at: time(at), replaced: time(replaced) }));
+    .filter(
+      ({ replaced }) => replaced === null || now - replaced <= REPLACED_MEMORY,
+    )
+    .map(({ gateway, at, replaced }) => ({
+      gateway,
+      at: time(at),
+      replaced: time(replaced),
+    }));
 }
 
 /** The name of a gateway is its machine or container, and its process. */

@@ -35,7 +35,8 @@ export async function lastDay(
   const before = context.plans().plans.get(name);
   const counted = plan.windows.filter(
     (window) =>
-      before?.count === plan.count && before.windows?.some((one) => isSameCounter(one, window)),
+      before?.count === plan.count &&
+      before.windows?.some((one) => isSameCounter(one, window)),
   );
   const uses = new UsesTables();
   const row = new Float64Array(COLUMNS);
@@ -60,24 +61,37 @@ export async function lastDay(
     requests: { admitted, refused: limited + banned },
     windows: plan.windows.map((window) => {
       const place = counted.indexOf(window);
-      const begun = uses.countedSince(name, window.kind, window.span, plan.count);
+      const begun = uses.countedSince(
+        name,
+        window.kind,
+        window.span,
+        plan.count,
+      );
       const isKnown = answer.since !== null && place >= 0;
       return {
-        ...windowFields(window, isKnown ? known.windows[place]! : null, parties),
-        since: isKnown ? time(Math.min(now, Math.max(answer.since, begun))) : null,
+        ...windowFields(
+          window,
+          isKnown ? known.windows[place]! : null,
+          parties,
+        ),
+        since: isKnown
+          ? time(Math.min(now, Math.max(answer.since, begun)))
+          : null,
       };
     }),
-    subjects: parties.slice(0, MOST_SUBJECTS).map(({ key, account, windows }) => ({
-      key,
-      account,
-      windows: windows.map(({ window, peak, at, times, refused }) => ({
-        window: window.name,
-        peak,
-        began: time(beganAt(window, at)),
-        times,
-        refused,
+    subjects: parties
+      .slice(0, MOST_SUBJECTS)
+      .map(({ key, account, windows }) => ({
+        key,
+        account,
+        windows: windows.map(({ window, peak, at, times, refused }) => ({
+          window: window.name,
+          peak,
+          began: time(beganAt(window, at)),
+          times,
+          refused,
+        })),
       })),
-    })),
     gateways,
     unresponsive,
     isolated,
@@ -101,11 +115,17 @@ function beganAt(window: Window, at: number): number {
 type SubjectName = Pick<Subject, 'key' | 'account'>;
 type RefusedSubject = SubjectName & { readonly windows: readonly Refusing[] };
 
-function namesOf(keys: readonly KeyRecord[], planned: Plans): ReadonlyMap<string, SubjectName> {
+function namesOf(
+  keys: readonly KeyRecord[],
+  planned: Plans,
+): ReadonlyMap<string, SubjectName> {
   return new Map(
     keys.map((key) => {
       const isOfKey = planned.plans.get(key.plan)?.count !== 'account';
-      return [subjectOf(key, planned), { key: isOfKey ? key.id : null, account: key.account }];
+      return [
+        subjectOf(key, planned),
+        { key: isOfKey ? key.id : null, account: key.account },
+      ];
     }),
   );
 }
@@ -121,14 +141,18 @@ function refusedTo(
     const floor = floorOf(uses[i]!);
     return [...rows].flatMap(([subject, readings]) => {
       const refusing =
-        names.has(subject) && simulateLimit(window, usesIn(readings), { floor, costliest });
+        names.has(subject) &&
+        simulateLimit(window, usesIn(readings), { floor, costliest });
       return refusing ? [{ subject, ...refusing, window }] : [];
     });
   });
   const most = ({ windows: refusing }: RefusedSubject) =>
     Math.max(...refusing.map(({ refused }) => refused.most ?? refused.least));
   return [...Map.groupBy(found, ({ subject }) => subject)]
-    .map(([subject, refusing]) => ({ ...names.get(subject)!, windows: refusing }))
+    .map(([subject, refusing]) => ({
+      ...names.get(subject)!,
+      windows: refusing,
+    }))
     .sort((one, other) => most(other) - most(one));
 }
 
@@ -145,7 +169,11 @@ function floorOf({ floor, local }: WindowUses): number {
 }
 
 /** `uses` `null`: not counted. */
-function windowFields(window: Window, uses: WindowUses | null, parties: readonly RefusedSubject[]) {
+function windowFields(
+  window: Window,
+  uses: WindowUses | null,
+  parties: readonly RefusedSubject[],
+) {
   const { name, kind, limit } = window;
   if (uses === null)
     return {
@@ -158,7 +186,9 @@ function windowFields(window: Window, uses: WindowUses | null, parties: readonly
       limited: 0,
       refused: null,
     };
-  const refusing = parties.flatMap(({ windows }) => windows.filter((one) => one.window === window));
+  const refusing = parties.flatMap(({ windows }) =>
+    windows.filter((one) => one.window === window),
+  );
   const least = sum(refusing.map(({ refused }) => refused.least));
   const most = refusing.map(({ refused }) => refused.most);
   return {
@@ -171,9 +201,13 @@ function windowFields(window: Window, uses: WindowUses | null, parties: readonly
     limited: refusing.length,
     refused: {
       least,
-      most: floorOf(uses) > limit || most.includes(null) ? null : sum(most as number[]),
+      most:
+        floorOf(uses) > limit || most.includes(null)
+          ? null
+          : sum(most as number[]),
     },
   };
 }
 
-const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+const sum = (values: readonly number[]): number =>
+  values.reduce((all, value) => all + value, 0);

@@ -5,7 +5,10 @@ import { time } from './view.ts';
 export function coverageView({ since, running, lost, isolated }: LedgerAnswer) {
   return {
     since: time(since),
-    gateways: running.map(({ process, since }) => ({ gateway: process, since: time(since) })),
+    gateways: running.map(({ process, since }) => ({
+      gateway: process,
+      since: time(since),
+    })),
     lost: lost.map(({ process, at }) => ({ gateway: process, at: time(at) })),
     unresponsive: [],
     isolated,

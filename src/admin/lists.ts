@@ -56,17 +56,30 @@ export async function keyPage(context: Context, query: Query, now: number) {
 }
 
 /** A filter is unknown only if no key at all has it. */
-async function refuseUnknownIn(context: Context, query: Query, now: number): Promise<void> {
+async function refuseUnknownIn(
+  context: Context,
+  query: Query,
+  now: number,
+): Promise<void> {
   const known = {
     plan: () => [...context.plans().plans.keys()],
     scope: () => [
-      ...new Set(context.contract().operations.flatMap(({ requiredScopes }) => requiredScopes)),
+      ...new Set(
+        context
+          .contract()
+          .operations.flatMap(({ requiredScopes }) => requiredScopes),
+      ),
     ],
   };
   for (const name of ['plan', 'scope'] as const) {
     const value = query[name];
     if (value === undefined) continue;
-    const { items } = await pageOf(context, { [name]: value, limit: 1 }, now, () => false);
+    const { items } = await pageOf(
+      context,
+      { [name]: value, limit: 1 },
+      now,
+      () => false,
+    );
     if (items.length === 0) refuseUnknown(name, value, known[name]());
   }
 }
@@ -77,19 +90,35 @@ async function pageOf(
   now: number,
   isBanned: IsBanned,
 ) {
-  const { account, plan, find, after: afterId, sort = 'created', limit = DEFAULT_LIMIT } = query;
+  const {
+    account,
+    plan,
+    find,
+    after: afterId,
+    sort = 'created',
+    limit = DEFAULT_LIMIT,
+  } = query;
   const fits = fitting(query, now, isBanned);
-  const after = afterId === undefined ? undefined : ((await keys.get(afterId)) ?? undefined);
+  const after =
+    afterId === undefined
+      ? undefined
+      : ((await keys.get(afterId)) ?? undefined);
   if (afterId !== undefined && !after) throw unknownPage();
   // An exact id comes first.
   const meant = find === undefined ? null : await keys.get(find);
   const first = meant && !after && fits(meant) ? [meant] : [];
   const items: KeyRecord[] = [];
   let last: string | null = null;
-  for await (const part of keys.read({ account, plan, after, newestFirst: sort === '-created' })) {
+  for await (const part of keys.read({
+    account,
+    plan,
+    after,
+    newestFirst: sort === '-created',
+  })) {
     for (const record of part) {
       if (record.id !== meant?.id && fits(record)) {
-        if (items.length === limit) return { items: [...first, ...items], next: last };
+        if (items.length === limit)
+          return { items: [...first, ...items], next: last };
         items.push(record);
       }
       last = record.id;
@@ -105,13 +134,17 @@ function fitting(
 ): (record: KeyRecord) => boolean {
   const labelled = label?.toLowerCase();
   const found = find?.toLowerCase();
-  const has = (text: string | null, part: string) => text?.toLowerCase().includes(part) ?? false;
+  const has = (text: string | null, part: string) =>
+    text?.toLowerCase().includes(part) ?? false;
   return (record) =>
     (account === undefined || record.account === account) &&
     (plan === undefined || record.plan === plan) &&
     (scope === undefined || record.scopes.includes(scope)) &&
-    (status === undefined || statusOf(record, now, isBanned(record)) === status) &&
+    (status === undefined ||
+      statusOf(record, now, isBanned(record)) === status) &&
     (labelled === undefined || has(record.label, labelled)) &&
     (found === undefined ||
-      [record.id, record.account, record.label].some((text) => has(text, found)));
+      [record.id, record.account, record.label].some((text) =>
+        has(text, found),
+      ));
 }

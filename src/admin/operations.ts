@@ -43,7 +43,11 @@ export function createOperations(
         now: event !== 'refused',
         refused: event === 'now' ? null : { key, account, code },
       };
-      return { status: 200, body: null, follow: (listener) => live.follow(wanted, listener) };
+      return {
+        status: 200,
+        body: null,
+        follow: (listener) => live.follow(wanted, listener),
+      };
     },
     ...webhookOperations(context, change),
   };
@@ -56,7 +60,10 @@ type Run = (task: never) => Promise<AdminAnswer>;
  * By id, with the lowest role: `x-role` in the contract. Throws, and lists all differences, if
  * contract and code differ or an operation has no known role.
  */
-export function bindOperations(contract: Contract, operations: AdminOperations) {
+export function bindOperations(
+  contract: Contract,
+  operations: AdminOperations,
+) {
   const code = new Map<string, Run>(Object.entries(operations));
   const described = new Set(contract.operations.map(({ id }) => id));
   const faults: string[] = [];
@@ -73,12 +80,20 @@ export function bindOperations(contract: Contract, operations: AdminOperations) 
       );
   }
   for (const id of code.keys())
-    if (!described.has(id)) faults.push(`the code of ${id} belongs to no operation`);
+    if (!described.has(id))
+      faults.push(`the code of ${id} belongs to no operation`);
   if (faults.length === 0) return bound;
-  throw new Error(`The contract of the admin API and its code differ: ${faults.join('; ')}.`);
+  throw new Error(
+    `The contract of the admin API and its code differ: ${faults.join('; ')}.`,
+  );
 }
 
-function roleIn({ document }: Contract, { path, method }: Operation): string | undefined {
-  const { paths } = document as { paths: Record<string, Record<string, { 'x-role'?: string }>> };
+function roleIn(
+  { document }: Contract,
+  { path, method }: Operation,
+): string | undefined {
+  const { paths } = document as {
+    paths: Record<string, Record<string, { 'x-role'?: string }>>;
+  };
   return paths[path]?.[method.toLowerCase()]?.['x-role'];
 }

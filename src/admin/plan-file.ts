@@ -1,8 +1,21 @@
-import { closeSync, fchownSync, openSync, readFileSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  fchownSync,
+  openSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { PlanDraft } from '@storegate/admin-api';
-import { Document, isMap, isSeq, type Node, parseDocument, type Scalar } from 'yaml';
+import {
+  Document,
+  isMap,
+  isSeq,
+  type Node,
+  parseDocument,
+  type Scalar,
+} from 'yaml';
 import { replaceFile } from '../common/folder.ts';
 import { tryLock } from '../common/lock.ts';
 import { addressesOf, parsePlans } from '../config/plans.ts';
@@ -30,8 +43,14 @@ export function withPlan(text: string, plan: Plan): string {
   const at = placeOf(document, plan.name, text);
   document.setIn(['plans', plan.name], nodeOf(document, plan));
   if (at) {
-    const spliced = text.slice(0, at.start) + blockOf(plan, at.indent) + text.slice(at.end);
-    if (isDeepStrictEqual(parseDocument(spliced).toJS(CHECKED), document.toJS(CHECKED)))
+    const spliced =
+      text.slice(0, at.start) + blockOf(plan, at.indent) + text.slice(at.end);
+    if (
+      isDeepStrictEqual(
+        parseDocument(spliced).toJS(CHECKED),
+        document.toJS(CHECKED),
+      )
+    )
       return spliced;
   }
   return document.toString({ lineWidth: 0 });
@@ -40,15 +59,27 @@ export function withPlan(text: string, plan: Plan): string {
 /** `null`: the document is in another style. */
 function placeOf(document: Document, name: string, text: string) {
   const plans = document.get('plans', true);
-  if (!isMap<Scalar<string>, Node>(plans) || plans.flow || plans.items.length === 0) return null;
+  if (
+    !isMap<Scalar<string>, Node>(plans) ||
+    plans.flow ||
+    plans.items.length === 0
+  )
+    return null;
   const known = plans.items.find(({ key }) => key.value === name);
   const { key, value } = known ?? plans.items.at(-1)!;
   if (!key.range || !value?.range) return null;
   const start = text.lastIndexOf('\n', key.range[0]) + 1;
   // A value in block style ends after its last line, one in flow style within it.
   const last = value.range[1];
-  const lineEnd = text[last - 1] === '\n' ? last : text.indexOf('\n', last) + 1 || text.length;
-  return { start: known ? start : lineEnd, end: lineEnd, indent: key.range[0] - start };
+  const lineEnd =
+    text[last - 1] === '\n'
+      ? last
+      : text.indexOf('\n', last) + 1 || text.length;
+  return {
+    start: known ? start : lineEnd,
+    end: lineEnd,
+    indent: key.range[0] - start,
+  };
 }
 
 function nodeOf(
@@ -64,14 +95,19 @@ function nodeOf(
     ...(addresses !== undefined && { addresses: withoutEmpty(addresses) }),
   });
   const lists = node.get('addresses', true);
-  if (isMap(lists)) for (const { value } of lists.items) if (isSeq(value)) value.flow = true;
+  if (isMap(lists))
+    for (const { value } of lists.items) if (isSeq(value)) value.flow = true;
   const list = node.get('windows', true);
-  if (isSeq(list)) for (const item of list.items) if (isMap(item)) item.flow = true;
+  if (isSeq(list))
+    for (const item of list.items) if (isMap(item)) item.flow = true;
   return node;
 }
 
 function withoutEmpty({ allow, deny }: PlanAddresses): Partial<PlanAddresses> {
-  return { ...(allow.length > 0 && { allow }), ...(deny.length > 0 && { deny }) };
+  return {
+    ...(allow.length > 0 && { allow }),
+    ...(deny.length > 0 && { deny }),
+  };
 }
 
 /** In the style of the shipped file. */
@@ -87,7 +123,8 @@ export function checkPlans(text: string): Plans {
   try {
     return parsePlans(text);
   } catch (error) {
-    if (error instanceof ConfigError) throw new AdminError('invalid_value', error.message);
+    if (error instanceof ConfigError)
+      throw new AdminError('invalid_value', error.message);
     throw error;
   }
 }
@@ -169,8 +206,13 @@ function makeLock(name: string, file: string): void {
 }
 
 /** Throws AdminError, and ConfigError for invalid limits. */
-export function changedPlan(name: string, old: Plan | undefined, draft: PlanDraft): Plan {
-  const concurrency = draft.concurrency === undefined ? old?.concurrency : draft.concurrency;
+export function changedPlan(
+  name: string,
+  old: Plan | undefined,
+  draft: PlanDraft,
+): Plan {
+  const concurrency =
+    draft.concurrency === undefined ? old?.concurrency : draft.concurrency;
   const weight = draft.weight ?? old?.weight;
   return {
     name,
@@ -178,7 +220,9 @@ export function changedPlan(name: string, old: Plan | undefined, draft: PlanDraf
     windows: windowsAfter(name, old, draft),
     ...(typeof concurrency === 'number' && { concurrency }),
     ...(weight !== undefined && { weight }),
-    ...addressesOf(draft.addresses === undefined ? old?.addresses : draft.addresses),
+    ...addressesOf(
+      draft.addresses === undefined ? old?.addresses : draft.addresses,
+    ),
   };
 }
 
@@ -187,11 +231,14 @@ function windowsAfter(
   before: Plan | undefined,
   { limits, drop = [] }: PlanDraft,
 ): readonly Window[] | null {
-  const isCustom = before?.windows === null && limits === undefined && drop.length === 0;
+  const isCustom =
+    before?.windows === null && limits === undefined && drop.length === 0;
   if (limits === null || isCustom) return null;
   const old = before?.windows ?? [];
   const named = limits === undefined ? [] : parseWindows(limits, 'limits');
-  const unknown = drop.find((name) => !old.some((window) => window.name === name));
+  const unknown = drop.find(
+    (name) => !old.some((window) => window.name === name),
+  );
   if (unknown !== undefined) {
     const known = old.map(({ name }) => name).join(', ') || 'none';
     throw new AdminError(
@@ -200,8 +247,11 @@ function windowsAfter(
     );
   }
   const stays = (window: Window) =>
-    !drop.includes(window.name) && !named.some(({ span }) => span === window.span);
-  const windows = [...old.filter(stays), ...named].sort((a, b) => a.span - b.span);
+    !drop.includes(window.name) &&
+    !named.some(({ span }) => span === window.span);
+  const windows = [...old.filter(stays), ...named].sort(
+    (a, b) => a.span - b.span,
+  );
   if (windows.length > 0) return windows;
   throw new AdminError(
     'invalid_value',

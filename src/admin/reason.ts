@@ -8,15 +8,20 @@ const LONGEST = 500;
 
 /** `null`: none was given. Throws AdminError for an invalid one. */
 export function reasonIn(header: string | undefined): string | null {
-  return header === undefined ? null : fitReason(decoded(header), REASON_HEADER);
+  return header === undefined
+    ? null
+    : fitReason(decoded(header), REASON_HEADER);
 }
 
 /** `null`: blank. Throws AdminError for an invalid one. `place`: its position in the call. */
 function fitReason(text: string, place: string): string | null {
   const reason = text.trim();
-  const refuse = (why: string) => new AdminError('invalid_value', `${place} ${why}.`);
-  if ([...reason].length > LONGEST) throw refuse(`has more than ${LONGEST} characters`);
-  if (/\p{Cc}/u.test(reason)) throw refuse('has a control character, such as a line break');
+  const refuse = (why: string) =>
+    new AdminError('invalid_value', `${place} ${why}.`);
+  if ([...reason].length > LONGEST)
+    throw refuse(`has more than ${LONGEST} characters`);
+  if (/\p{Cc}/u.test(reason))
+    throw refuse('has a control character, such as a line break');
   if (holdsSecret(reason))
     throw refuse(
       'has what looks like the secret of a key, and the audit log is read by many: give the id',
@@ -31,7 +36,8 @@ function fitReason(text: string, place: string): string | null {
 /** Throws AdminError if header and body differ. */
 export function sameReason(ofHeader: string | null, ofBody: string): string {
   const reason = fitReason(ofBody, 'The reason');
-  if (reason === null) throw new AdminError('invalid_value', 'The reason is blank.');
+  if (reason === null)
+    throw new AdminError('invalid_value', 'The reason is blank.');
   if (ofHeader === null || ofHeader === reason) return reason;
   throw new AdminError(
     'invalid_value',
@@ -44,6 +50,9 @@ function decoded(header: string): string {
     return decodeURIComponent(header);
   } catch (error) {
     if (!(error instanceof URIError)) throw error;
-    throw new AdminError('invalid_value', `${REASON_HEADER} must be UTF-8, percent-encoded.`);
+    throw new AdminError(
+      'invalid_value',
+      `${REASON_HEADER} must be UTF-8, percent-encoded.`,
+    );
   }
 }

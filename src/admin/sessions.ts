@@ -46,9 +46,13 @@ export function createSessions(
   }
 
   function makeRoom(tokenHash: string): void {
-    for (const [id, session] of sessions) if (hasEnded(session)) sessions.delete(id);
-    const same = [...sessions].filter(([, session]) => session.tokenHash === tokenHash);
-    for (const [id] of same.slice(0, Math.max(0, same.length - MOST + 1))) sessions.delete(id);
+    for (const [id, session] of sessions)
+      if (hasEnded(session)) sessions.delete(id);
+    const same = [...sessions].filter(
+      ([, session]) => session.tokenHash === tokenHash,
+    );
+    for (const [id] of same.slice(0, Math.max(0, same.length - MOST + 1)))
+      sessions.delete(id);
   }
 
   return {
@@ -78,7 +82,9 @@ export function createSessions(
 export function sessionIds({ headers }: Request): string[] {
   const wanted = `${nameFor(headers.host)}=`;
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
-  return pairs.filter((pair) => pair.startsWith(wanted)).map((pair) => pair.slice(wanted.length));
+  return pairs
+    .filter((pair) => pair.startsWith(wanted))
+    .map((pair) => pair.slice(wanted.length));
 }
 
 /** `null` deletes the cookie. */

@@ -38,7 +38,10 @@ export function sendEvents(
       else failed(error);
     },
   });
-  const timer = setInterval(() => void look(response).catch(failed), LOOK).unref();
+  const timer = setInterval(
+    () => void look(response).catch(failed),
+    LOOK,
+  ).unref();
   response.on('close', () => {
     clearInterval(timer);
     stop();
@@ -62,7 +65,9 @@ export async function sendStream(
 
 function begin(response: Response): Response {
   // nginx would buffer the stream.
-  response.status(200).set({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' });
+  response
+    .status(200)
+    .set({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' });
   response.flushHeaders();
   return response;
 }

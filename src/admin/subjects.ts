@@ -25,13 +25,19 @@ export type CountedSubject = Subject & { readonly limits: Limits };
 const KEY_ID = /^key_[0-9A-Za-z]{16}$/;
 
 /** `name`: the id of a key or the name of an account. Throws AdminError if unknown. */
-export async function subjectsOf(context: AdminContext, name: string): Promise<Subject[]> {
+export async function subjectsOf(
+  context: AdminContext,
+  name: string,
+): Promise<Subject[]> {
   if (KEY_ID.test(name)) {
     const record = await context.keys.get(name);
-    if (!record) throw new AdminError('not_found', `The key ${name} does not exist.`);
+    if (!record)
+      throw new AdminError('not_found', `The key ${name} does not exist.`);
     return [subjectIn(context, record)];
   }
-  const records = (await keysOf(context, name)).filter(({ revokedAt }) => revokedAt === null);
+  const records = (await keysOf(context, name)).filter(
+    ({ revokedAt }) => revokedAt === null,
+  );
   if (records.length === 0) {
     throw new AdminError(
       'not_found',
@@ -57,7 +63,10 @@ export function subjectIn(context: AdminContext, record: KeyRecord): Subject {
     plan: record.plan,
     limits:
       windows &&
-      limitsOf(windows, { escalation: plans.escalation, scoped: context.contract().windows }),
+      limitsOf(windows, {
+        escalation: plans.escalation,
+        scoped: context.contract().windows,
+      }),
   };
 }
 
@@ -67,7 +76,9 @@ export async function countedSubjects(
   name: string,
 ): Promise<CountedSubject[]> {
   const parties = await subjectsOf(context, name);
-  const counted = parties.filter((subject): subject is CountedSubject => subject.limits !== null);
+  const counted = parties.filter(
+    (subject): subject is CountedSubject => subject.limits !== null,
+  );
   if (counted.length > 0) return counted;
   throw new AdminError(
     'conflict',
@@ -76,16 +87,24 @@ export async function countedSubjects(
 }
 
 /** All names in logs, whatever the state of the keys. */
-export async function targetsOf(context: AdminContext, name: string): Promise<ReadonlySet<string>> {
+export async function targetsOf(
+  context: AdminContext,
+  name: string,
+): Promise<ReadonlySet<string>> {
   if (KEY_ID.test(name)) {
     const record = await context.keys.get(name);
-    return new Set(record ? [name, targetOf(subjectIn(context, record))] : [name]);
+    return new Set(
+      record ? [name, targetOf(subjectIn(context, record))] : [name],
+    );
   }
   const records = await keysOf(context, name);
   return new Set([name, ...records.map(({ id }) => id)]);
 }
 
-export function targetOf({ key, account }: Pick<Subject, 'key' | 'account'>): string {
+export function targetOf({
+  key,
+  account,
+}: Pick<Subject, 'key' | 'account'>): string {
   return key ?? account;
 }
 
@@ -93,7 +112,10 @@ export function targetOf({ key, account }: Pick<Subject, 'key' | 'account'>): st
  * The lock name of a change. An account shares it with its keys, as changes of one affect the
  * other.
  */
-export async function turnOf({ keys }: Pick<AdminContext, 'keys'>, name: string): Promise<string> {
+export async function turnOf(
+  { keys }: Pick<AdminContext, 'keys'>,
+  name: string,
+): Promise<string> {
   return accountTurn((await keys.get(name))?.account ?? name);
 }
 
@@ -106,7 +128,8 @@ export async function usageOf(
   { subject, key, account, plan, limits }: Subject,
 ): Promise<Usage> {
   const who = { subject, key, account, plan };
-  if (!limits) return { ...who, windows: [], banned: null, strikes: 0, level: 0 };
+  if (!limits)
+    return { ...who, windows: [], banned: null, strikes: 0, level: 0 };
   const state = context.state();
   const [{ readings, bannedUntil, strikes }, level] = await Promise.all([
     state.look(subject, limits),
@@ -120,5 +143,11 @@ export async function usageOf(
     remaining: reading.remaining,
     resets: usedIn(reading) === 0 ? null : time(reading.resetAt),
   }));
-  return { ...who, windows, banned: bannedUntil > 0 ? time(bannedUntil) : null, strikes, level };
+  return {
+    ...who,
+    windows,
+    banned: bannedUntil > 0 ? time(bannedUntil) : null,
+    strikes,
+    level,
+  };
 }

@@ -1,18 +1,28 @@
-import type { Connections, ContractCopy, Entry, KeyStatus } from '@storegate/admin-api';
+import type {
+  Connections,
+  ContractCopy,
+  Entry,
+  KeyStatus,
+} from '@storegate/admin-api';
 import { notFuture } from '../common/time.ts';
 import { formatDuration } from '../config/units.ts';
 import { formatWindows } from '../config/windows.ts';
 import type { BanEscalation } from '../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan } from '../limits/plans.ts';
 import type { BackendOfAll } from '../observe/peers/backends.ts';
-import type { BackendConnections, ConfigurationStatus } from '../observe/peers/status.ts';
+import type {
+  BackendConnections,
+  ConfigurationStatus,
+} from '../observe/peers/status.ts';
 import { bucketsIn, quantile, type Row } from '../observe/traffic/row.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
 import type { AuditEntry } from '../records/operators/audit-log.ts';
 
 /** Unix milliseconds in RFC 3339. */
 export function time<At extends number | null>(at: At): string | (At & null) {
-  return (at === null ? at : new Date(at).toISOString()) as string | (At & null);
+  return (at === null ? at : new Date(at).toISOString()) as
+    | string
+    | (At & null);
 }
 
 /** To three digits, the precision of the measurement. */
@@ -34,8 +44,16 @@ export function planView(plan: Plan) {
   };
 }
 
-export function planOptions({ concurrency, weight = DEFAULT_WEIGHT, addresses }: Plan) {
-  return { concurrency: concurrency ?? null, weight, addresses: addresses ?? null };
+export function planOptions({
+  concurrency,
+  weight = DEFAULT_WEIGHT,
+  addresses,
+}: Plan) {
+  return {
+    concurrency: concurrency ?? null,
+    weight,
+    addresses: addresses ?? null,
+  };
 }
 
 /** `isBanned`: whether the subject of the key is banned. */
@@ -51,7 +69,12 @@ export function statusOf(
 }
 
 /** Without the hash; times in ISO 8601. */
-export function keyView(record: KeyRecord, now: number, lastUsed: number | null, isBanned = false) {
+export function keyView(
+  record: KeyRecord,
+  now: number,
+  lastUsed: number | null,
+  isBanned = false,
+) {
   const { id, account, plan, label, windows, rotatedAt, previous } = record;
   return {
     id,
@@ -74,20 +97,31 @@ export function keyView(record: KeyRecord, now: number, lastUsed: number | null,
         ? null
         : {
             at: time(rotatedAt),
-            overlapEnds: previous && previous.until > now ? time(previous.until) : null,
+            overlapEnds:
+              previous && previous.until > now ? time(previous.until) : null,
           },
   };
 }
 
 /** The fields that operators can change. */
 export function auditedKey(record: KeyRecord, now: number) {
-  const { created: _created, lastUsed: _lastUsed, ...rest } = keyView(record, now, null);
+  const {
+    created: _created,
+    lastUsed: _lastUsed,
+    ...rest
+  } = keyView(record, now, null);
   return rest;
 }
 
 export function entryView(entry: AuditEntry) {
   const { before, after } = entry as Pick<Entry, 'before' | 'after'>;
-  return { ...entry, before, after, at: time(entry.at), reason: entry.reason ?? null };
+  return {
+    ...entry,
+    before,
+    after,
+    at: time(entry.at),
+    reason: entry.reason ?? null,
+  };
 }
 
 export function escalationView(escalation: BanEscalation) {
@@ -103,7 +137,9 @@ export function escalationView(escalation: BanEscalation) {
 }
 
 /** `copy`: Unix milliseconds. */
-export const contractCopyView = (copy: ConfigurationStatus['copy']): ContractCopy | null =>
+export const contractCopyView = (
+  copy: ConfigurationStatus['copy'],
+): ContractCopy | null =>
   copy ? { fetched: time(copy.at), reason: copy.reason } : null;
 
 export function backendView({

@@ -1,5 +1,10 @@
 import { plural } from '@storegate/admin-api/words';
-import { ContractError, formatExempted, formatProblems, type Problem } from '@storegate/openapi';
+import {
+  ContractError,
+  formatExempted,
+  formatProblems,
+  type Problem,
+} from '@storegate/openapi';
 import { Outage } from '../common/errors/outage.ts';
 import { readCertificates, warningsOf } from '../config/certificates.ts';
 import type { Config } from '../config/config.ts';
@@ -10,10 +15,17 @@ import { coveredMounts, hiddenOperations } from '../config/own-paths.ts';
 import { DEFAULT_UPSTREAM, endsWithPath } from '../config/upstreams.ts';
 import { formatLimit } from '../config/windows.ts';
 import { peekKeys } from '../records/embedded/peek.ts';
-import { ContractLoader, type Loaded, LoadingEnded } from '../run/contracts/loader.ts';
+import {
+  ContractLoader,
+  type Loaded,
+  LoadingEnded,
+} from '../run/contracts/loader.ts';
 import type { CopyInUse } from '../run/contracts/remote.ts';
 import { refuseUnknownUpstreams } from '../run/reload.ts';
-import { findUnmigratedKeys, unmigratedKeysText } from '../run/unmigrated-keys.ts';
+import {
+  findUnmigratedKeys,
+  unmigratedKeysText,
+} from '../run/unmigrated-keys.ts';
 import { RedisError } from '../state/redis/error.ts';
 import { CommandError } from './connect/api.ts';
 import { withKeys } from './connect/storage.ts';
@@ -23,7 +35,10 @@ import { type OutputOptions, print } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Throws an expected error with every mistake. */
-export async function check(terminal: Terminal, options: OutputOptions): Promise<void> {
+export async function check(
+  terminal: Terminal,
+  options: OutputOptions,
+): Promise<void> {
   const note = (text: string) => terminal.err(`note: ${text}\n`);
   const config = loadConfig(terminal);
   warningsOf(readCertificates(config), Date.now()).forEach(note);
@@ -58,18 +73,34 @@ export async function check(terminal: Terminal, options: OutputOptions): Promise
       redis: redis?.status ?? null,
     },
     {
-      text({ plans, openapi, operations, notEnforced, needScopes, scopes, limits, redis }, page) {
+      text(
+        {
+          plans,
+          openapi,
+          operations,
+          notEnforced,
+          needScopes,
+          scopes,
+          limits,
+          redis,
+        },
+        page,
+      ) {
         const but = notEnforced === 0 ? '' : `, ${notEnforced} not enforced`;
         const described = `${plural(operations, 'operation')}${but} (OpenAPI ${openapi})`;
         return page.notes(
           `OK: ${plural(plans.length, 'plan')}, ${hasContract ? described : 'no contract'}.`,
-          ...(redis === 'unreachable' ? ['Not checked: Redis. It is unreachable.'] : []),
+          ...(redis === 'unreachable'
+            ? ['Not checked: Redis. It is unreachable.']
+            : []),
           ...(needScopes === 0
             ? []
             : [
                 `${plural(needScopes, 'operation needs', 'operations need')} scopes: ${scopes.join(', ')}.`,
               ]),
-          ...(limits.length === 0 ? [] : [`Limits of the contract: ${limits.join(', ')}.`]),
+          ...(limits.length === 0
+            ? []
+            : [`Limits of the contract: ${limits.join(', ')}.`]),
         );
       },
     },
@@ -82,7 +113,8 @@ async function readContract(
   stop: AbortSignal,
   note: (text: string) => void,
 ): Promise<Contract> {
-  const print = (notes: readonly Problem[]) => formatProblems(notes, 1).forEach(note);
+  const print = (notes: readonly Problem[]) =>
+    formatProblems(notes, 1).forEach(note);
   try {
     const { contract, prepared, copy } = await loadUntil(stop, config);
     if (copy) note(copyNote(copy));
@@ -90,7 +122,8 @@ async function readContract(
     return contract;
   } catch (error) {
     if (error instanceof ContractError) print(error.notes);
-    if (error instanceof LoadingEnded) throw new CommandError(STOPPED, { failure: 'failed' });
+    if (error instanceof LoadingEnded)
+      throw new CommandError(STOPPED, { failure: 'failed' });
     throw error;
   }
 }
@@ -108,28 +141,44 @@ async function loadUntil(stop: AbortSignal, config: Config): Promise<Loaded> {
   }
 }
 
-const STOPPED = 'The check was stopped before the contract was read. Run it again.';
+const STOPPED =
+  'The check was stopped before the contract was read. Run it again.';
 
 const copyNote = ({ url, at, reason }: CopyInUse): string =>
   `${url} ${reason}; a start uses the copy from ${new Date(at).toISOString()}`;
 
-function scopesIn({ operations }: Contract): { needScopes: number; scopes: string[] } {
-  const needing = operations.filter(({ requiredScopes }) => requiredScopes.length > 0);
+function scopesIn({ operations }: Contract): {
+  needScopes: number;
+  scopes: string[];
+} {
+  const needing = operations.filter(
+    ({ requiredScopes }) => requiredScopes.length > 0,
+  );
   return {
     needScopes: needing.length,
-    scopes: [...new Set(needing.flatMap(({ requiredScopes }) => requiredScopes))].sort(),
+    scopes: [
+      ...new Set(needing.flatMap(({ requiredScopes }) => requiredScopes)),
+    ].sort(),
   };
 }
 
 /** All backends of an upstream get the same path. */
-function pathNotes({ upstream, upstreams }: Config, { prefixes, operations }: Contract): string[] {
-  const used = new Set(operations.map((operation) => operation.upstream ?? DEFAULT_UPSTREAM));
-  const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams }).filter(([name]) =>
-    used.has(name),
+function pathNotes(
+  { upstream, upstreams }: Config,
+  { prefixes, operations }: Contract,
+): string[] {
+  const used = new Set(
+    operations.map((operation) => operation.upstream ?? DEFAULT_UPSTREAM),
   );
+  const all = Object.entries({
+    [DEFAULT_UPSTREAM]: upstream,
+    ...upstreams,
+  }).filter(([name]) => used.has(name));
   return all.flatMap(([name, { backends }]) =>
     prefixes.flatMap((prefix) => {
-      const ending = backends.map(({ url }) => url).filter((url) => endsWithPath(url, prefix));
+      const ending = backends
+        .map(({ url }) => url)
+        .filter((url) => endsWithPath(url, prefix));
       if (ending.length === 0 || ending.length === backends.length) return [];
       return [
         `upstream ${name}: ${ending.join(' and ')} gets ${prefix} twice, because other backends do not end with it`,
@@ -158,7 +207,10 @@ function targetNotes({ mounts }: Config): string[] {
 }
 
 /** Concurrency limits apply per worker. */
-function workerNotes({ workers, plans: { plans, concurrencies = new Map() } }: Config): string[] {
+function workerNotes({
+  workers,
+  plans: { plans, concurrencies = new Map() },
+}: Config): string[] {
   if (workers < 2) return [];
   const some = [...plans.values()].flatMap(({ name, concurrency }) =>
     concurrency ? [[name, concurrency] as const] : [],
@@ -182,23 +234,33 @@ async function checkRedis(config: Config): Promise<RedisCheck | null> {
   if (config.redis === null) return null;
   const hasKeys = peekKeys(config.data, 1).count > 0;
   try {
-    const { warningsAbout } = await import('../records/redis/command-checks.ts');
+    const { warningsAbout } = await import(
+      '../records/redis/command-checks.ts'
+    );
     const warnings = await warningsAbout(config.redis);
     const unmigratedKeys = hasKeys
       ? await withKeys(config, (keys) => findUnmigratedKeys(config, keys))
       : null;
     const notes =
-      unmigratedKeys === null ? warnings : [...warnings, unmigratedKeysText(unmigratedKeys)];
+      unmigratedKeys === null
+        ? warnings
+        : [...warnings, unmigratedKeysText(unmigratedKeys)];
     return { status: 'usable', notes };
   } catch (error) {
     const isUnreachable =
-      error instanceof Outage || (error instanceof RedisError && error.isUnreachable);
+      error instanceof Outage ||
+      (error instanceof RedisError && error.isUnreachable);
     if (!isUnreachable) throw error;
-    const reason = error instanceof Outage ? 'Redis does not respond' : error.message;
-    const keys = hasKeys ? `${config.data} has keys that may be missing in Redis: ` : '';
+    const reason =
+      error instanceof Outage ? 'Redis does not respond' : error.message;
+    const keys = hasKeys
+      ? `${config.data} has keys that may be missing in Redis: `
+      : '';
     return {
       status: 'unreachable',
-      notes: [`${keys}${reason}; a start needs Redis, or the key cache of an earlier run`],
+      notes: [
+        `${keys}${reason}; a start needs Redis, or the key cache of an earlier run`,
+      ],
     };
   }
 }

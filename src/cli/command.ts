@@ -1,6 +1,15 @@
 import { createClient } from '@storegate/admin-api';
-import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { type DurationField, LAST_TIME, readDuration } from '../config/durations.ts';
+import {
+  type Argument,
+  type Command,
+  InvalidArgumentError,
+  Option,
+} from 'commander';
+import {
+  type DurationField,
+  LAST_TIME,
+  readDuration,
+} from '../config/durations.ts';
 import { parseDuration } from '../config/units.ts';
 import { readWindows } from '../limits/notation.ts';
 import type { Api, CommandError } from './connect/api.ts';
@@ -23,9 +32,14 @@ export const GLOBAL_OPTIONS: readonly Option[] = [
     '--token <token>',
     'admin token; prefer STOREGATE_ADMIN_TOKEN: arguments are visible in ps',
   ),
-  option('--profile <file>', 'YAML file with url, token, ca, cert and key (STOREGATE_PROFILE)'),
+  option(
+    '--profile <file>',
+    'YAML file with url, token, ca, cert and key (STOREGATE_PROFILE)',
+  ),
   option('--json', 'print JSON, as -o json'),
-  option('-o, --output <format>', 'output format').choices(FORMATS).default('table'),
+  option('-o, --output <format>', 'output format')
+    .choices(FORMATS)
+    .default('table'),
   option('-q, --quiet', 'print no notes and confirmations'),
   option('--absolute', 'print full times in tables in place of "3m ago"'),
 ];
@@ -69,7 +83,11 @@ interface Calling<O extends object, T> extends Omit<Details, 'run'> {
   readonly failure?: (result: T, options: O) => CommandError | null;
 }
 
-export function command(usage: string, about: string, details: Details): CommandSpec {
+export function command(
+  usage: string,
+  about: string,
+  details: Details,
+): CommandSpec {
   return { usage, about, ...details };
 }
 
@@ -77,7 +95,8 @@ export function command(usage: string, about: string, details: Details): Command
 export function lazily<O>(
   load: () => Promise<(terminal: Terminal, options: O) => Promise<void>>,
 ): NonNullable<Details['run']> {
-  return async (terminal, options) => await (await load())(terminal, options as O);
+  return async (terminal, options) =>
+    await (await load())(terminal, options as O);
 }
 
 /** A command that makes a call of the admin API and prints the result. */
@@ -116,7 +135,12 @@ export function option<T>(
   return fallback === undefined ? made : made.default(fallback);
 }
 
-export function describe({ description, argChoices, defaultValue, mandatory }: Option): string {
+export function describe({
+  description,
+  argChoices,
+  defaultValue,
+  mandatory,
+}: Option): string {
   const notes = [
     ...(mandatory ? ['required'] : []),
     ...(argChoices ? [argChoices.join(', ')] : []),
@@ -124,7 +148,9 @@ export function describe({ description, argChoices, defaultValue, mandatory }: O
       ? []
       : [`default: ${defaultValue}`]),
   ];
-  return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
+  return notes.length === 0
+    ? description
+    : `${description} (${notes.join('; ')})`;
 }
 
 /** What the reference shows of each command beside its options. */
@@ -133,25 +159,53 @@ export const DETAILS = new WeakMap<
   { readonly details: string | undefined; readonly example: string }
 >();
 
-export function addCommand(terminal: Terminal, parent: Command, spec: CommandSpec): void {
-  const { usage, input, about, options = [], changes, details, isDefault = false } = spec;
+export function addCommand(
+  terminal: Terminal,
+  parent: Command,
+  spec: CommandSpec,
+): void {
+  const {
+    usage,
+    input,
+    about,
+    options = [],
+    changes,
+    details,
+    isDefault = false,
+  } = spec;
   const command = parent.command(usage, { isDefault }).description(about);
   if (input) command.addArgument(input);
   for (const one of options) command.addOption(one);
   if (changes === 'idempotent') command.addOption(IDEMPOTENCY_KEY);
   if (changes) command.addOption(REASON);
-  const { examples = [parent.parent ? `${parent.name()} ${command.name()}` : command.name()] } =
-    spec;
-  const lines = examples.map((example) => `\n  $ storegate ${example}`).join('');
+  const {
+    examples = [
+      parent.parent ? `${parent.name()} ${command.name()}` : command.name(),
+    ],
+  } = spec;
+  const lines = examples
+    .map((example) => `\n  $ storegate ${example}`)
+    .join('');
   if (details !== undefined) command.addHelpText('after', `\n${details}`);
   DETAILS.set(command, { details, example: examples[0]! });
   command
-    .addHelpText('after', `\n${examples.length > 1 ? 'Examples' : 'Example'}:${lines}`)
-    .addHelpText('after', '\nGlobal options, e.g. --url and --json: storegate --help');
+    .addHelpText(
+      'after',
+      `\n${examples.length > 1 ? 'Examples' : 'Example'}:${lines}`,
+    )
+    .addHelpText(
+      'after',
+      '\nGlobal options, e.g. --url and --json: storegate --help',
+    );
   if (spec.run) {
     command.action(async () => {
       try {
-        await spec.run!(terminal, command.optsWithGlobals(), command.args, command);
+        await spec.run!(
+          terminal,
+          command.optsWithGlobals(),
+          command.args,
+          command,
+        );
       } catch (error) {
         refuseOptions(command, error);
         throw error;
@@ -170,10 +224,16 @@ export async function withApi(
   const { connect } = await import('./connect/connect.ts');
   const connection = await connect(terminal, options);
   const call = createClient(async (method, path, sent) => {
-    const answer = await connection.call(method, path, { ...sent, reason, idempotencyKey });
+    const answer = await connection.call(method, path, {
+      ...sent,
+      reason,
+      idempotencyKey,
+    });
     const { asOf } = Object(answer) as { asOf?: string };
     if (asOf !== undefined)
-      terminal.err(`Redis is down: this is the last state known to the gateway, of ${asOf}.\n`);
+      terminal.err(
+        `Redis is down: this is the last state known to the gateway, of ${asOf}.\n`,
+      );
     return answer;
   });
   try {
@@ -186,8 +246,12 @@ export async function withApi(
 export async function everyPage<T, Name extends string>(
   name: Name,
   ask: (
-    query: Readonly<Record<'limit', number> & Record<'after', string | undefined>>,
-  ) => Promise<Readonly<Record<Name, readonly T[]> & Record<'next', string | null>>>,
+    query: Readonly<
+      Record<'limit', number> & Record<'after', string | undefined>
+    >,
+  ) => Promise<
+    Readonly<Record<Name, readonly T[]> & Record<'next', string | null>>
+  >,
 ): Promise<T[]> {
   const items: T[] = [];
   for (let after: string | undefined; ; ) {
@@ -200,7 +264,9 @@ export async function everyPage<T, Name extends string>(
 
 export function duration(text: string): string {
   if (parseDuration(text) === null)
-    throw new InvalidArgumentError('Use a number with a unit, such as 12h or 90d.');
+    throw new InvalidArgumentError(
+      'Use a number with a unit, such as 12h or 90d.',
+    );
   return text;
 }
 
@@ -208,7 +274,8 @@ export function duration(text: string): string {
 export function durationOf(field: DurationField): (text: string) => string {
   return (text) => {
     const length = readDuration(field, text);
-    if (typeof length === 'string') throw new InvalidArgumentError(`It ${length}.`);
+    if (typeof length === 'string')
+      throw new InvalidArgumentError(`It ${length}.`);
     return text;
   };
 }
@@ -218,39 +285,49 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 /** RFC 3339. */
 export function time(text: string): string {
   if (TIME.test(text) && !Number.isNaN(Date.parse(text))) return text;
-  throw new InvalidArgumentError('Use a date, time and zone, such as 2030-01-31T00:00:00Z.');
+  throw new InvalidArgumentError(
+    'Use a date, time and zone, such as 2030-01-31T00:00:00Z.',
+  );
 }
 
 export function futureTime(text: string): string {
   const at = TIME.test(text) ? Date.parse(text) : Number.NaN;
-  if (at > LAST_TIME) throw new InvalidArgumentError('Use a time before the year 10000, in UTC.');
+  if (at > LAST_TIME)
+    throw new InvalidArgumentError('Use a time before the year 10000, in UTC.');
   if (at > Date.now()) return text;
   const reason = Number.isNaN(at)
     ? 'Use a date, time and zone'
     : 'It is in the past. Use a future time';
-  throw new InvalidArgumentError(`${reason}, such as 2030-01-31T00:00:00Z, or --expires-in 90d.`);
+  throw new InvalidArgumentError(
+    `${reason}, such as 2030-01-31T00:00:00Z, or --expires-in 90d.`,
+  );
 }
 
 /** A duration before now, or a time of RFC 3339. */
 export function pastTime(text: string): string {
   const span = parseDuration(text);
-  return span === null ? time(text) : new Date(Math.max(0, Date.now() - span)).toISOString();
+  return span === null
+    ? time(text)
+    : new Date(Math.max(0, Date.now() - span)).toISOString();
 }
 
 /** Limits such as `60/minute,10/10s:sliding`. */
 export function limits(text: string): string {
   const windows = readWindows(text);
-  if (typeof windows === 'string') throw new InvalidArgumentError(`It ${windows}.`);
+  if (typeof windows === 'string')
+    throw new InvalidArgumentError(`It ${windows}.`);
   return text;
 }
 
 export function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('Use a whole number from 1.');
+  if (!/^[1-9]\d{0,9}$/.test(text))
+    throw new InvalidArgumentError('Use a whole number from 1.');
   return Number(text);
 }
 
 export function environmentWord(text: string): string {
-  if (!/^[a-z]{1,12}$/.test(text)) throw new InvalidArgumentError('Use 1 to 12 lowercase letters.');
+  if (!/^[a-z]{1,12}$/.test(text))
+    throw new InvalidArgumentError('Use 1 to 12 lowercase letters.');
   return text;
 }
 
@@ -263,6 +340,9 @@ export function pair(
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-export function repeated(text: string, before: readonly string[] = []): string[] {
+export function repeated(
+  text: string,
+  before: readonly string[] = [],
+): string[] {
   return [...before, text];
 }

@@ -9,7 +9,9 @@ export function contractNotes(
   { contract: { file }, keys, plans, usage }: Config,
   { operations, prefixes, sharesAuthorization }: Contract,
 ): string[] {
-  const open = plans.publicPlan ? operations.filter(({ isPublic }) => isPublic) : [];
+  const open = plans.publicPlan
+    ? operations.filter(({ isPublic }) => isPublic)
+    : [];
   const [prefix] = prefixes;
   return [
     file === NO_CONTRACT ? withoutContract(usage.enabled) : null,
@@ -27,7 +29,9 @@ export function contractNotes(
 }
 
 function withoutContract(hasUsage: boolean): string {
-  const paths = hasUsage ? `every path but ${USAGE_PATH} (usage.enabled)` : 'every path';
+  const paths = hasUsage
+    ? `every path but ${USAGE_PATH} (usage.enabled)`
+    : 'every path';
   return `requests are not validated, and ${paths} is forwarded (contract.file: none)`;
 }
 

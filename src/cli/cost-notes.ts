@@ -4,17 +4,28 @@ import type { Window } from '../limits/limits.ts';
 import { shortList } from './output.ts';
 
 /** A client whose window is smaller than the cost of an operation would wait forever. */
-export function costNotes({ plans }: Config, { operations }: Contract): string[] {
+export function costNotes(
+  { plans }: Config,
+  { operations }: Contract,
+): string[] {
   const ofKeys = [
-    ...[...plans.plans].map(([name, { windows }]) => [`plan ${name}`, windows] as const),
-    ...[...plans.accounts].map(([name, windows]) => [`account ${name}`, windows] as const),
+    ...[...plans.plans].map(
+      ([name, { windows }]) => [`plan ${name}`, windows] as const,
+    ),
+    ...[...plans.accounts].map(
+      ([name, windows]) => [`account ${name}`, windows] as const,
+    ),
   ];
-  const ofAnyone = plans.publicPlan ? [['public', plans.publicPlan.windows] as const] : [];
+  const ofAnyone = plans.publicPlan
+    ? [['public', plans.publicPlan.windows] as const]
+    : [];
   return operations
     .filter(({ cost }) => cost > 1)
     .flatMap(({ id, method, path, cost, isPublic }) => {
       const all = isPublic ? [...ofKeys, ...ofAnyone] : ofKeys;
-      const tight = all.flatMap(([name, windows]) => describe(name, windows, cost));
+      const tight = all.flatMap(([name, windows]) =>
+        describe(name, windows, cost),
+      );
       if (tight.length === 0) return [];
       return [
         `${id} (${method} ${path}): costs ${cost}, and always gets 429: ${shortList(tight, MOST_NAMED)}`,
@@ -24,7 +35,11 @@ export function costNotes({ plans }: Config, { operations }: Contract): string[]
 
 const MOST_NAMED = 10;
 
-function describe(name: string, windows: readonly Window[] | null, cost: number): string[] {
+function describe(
+  name: string,
+  windows: readonly Window[] | null,
+  cost: number,
+): string[] {
   const tight = windows?.find(({ limit }) => limit < cost);
   return tight ? [`${name} has ${tight.limit} per ${tight.name}`] : [];
 }

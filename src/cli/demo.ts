@@ -1,7 +1,11 @@
 import { auditedKey } from '../admin/view.ts';
 import type { Config } from '../config/config.ts';
 import { formatWindows, parseWindows } from '../config/windows.ts';
-import { createKey, type KeyChange, type KeyEdit } from '../records/keys/manage.ts';
+import {
+  createKey,
+  type KeyChange,
+  type KeyEdit,
+} from '../records/keys/manage.ts';
 import type { KeyStore } from '../records/keys/store.ts';
 import { windowsOf } from '../records/keys/subjects.ts';
 import { withKeys } from './connect/storage.ts';
@@ -29,7 +33,11 @@ export function editBy(actor: string, store: KeyStore): KeyEdit {
       requestId: '',
     };
   };
-  return { store, now, auditNoteOf: (change) => ({ entry: entryOf(change), idempotent: null }) };
+  return {
+    store,
+    now,
+    auditNoteOf: (change) => ({ entry: entryOf(change), idempotent: null }),
+  };
 }
 
 /** `null` if a key exists. */
@@ -39,7 +47,10 @@ export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
     if (!(await store.isEmpty())) return null;
     const made: DemoKey[] = [];
     for (const plan of plans.plans.values()) {
-      const windows = windowsOf({ account: 'demo', plan: plan.name, windows: null }, plans);
+      const windows = windowsOf(
+        { account: 'demo', plan: plan.name, windows: null },
+        plans,
+      );
       if (!windows && plan.count === 'account') continue;
       const draft = {
         account: 'demo',
@@ -48,8 +59,16 @@ export function makeDemoKeys(config: Config): Promise<DemoKey[] | null> {
         env: 'demo',
         windows: windows ? null : CUSTOM,
       };
-      const { secret } = await createKey(editBy('first start', store), plans, draft);
-      made.push({ plan: plan.name, limits: formatWindows(windows ?? CUSTOM), secret });
+      const { secret } = await createKey(
+        editBy('first start', store),
+        plans,
+        draft,
+      );
+      made.push({
+        plan: plan.name,
+        limits: formatWindows(windows ?? CUSTOM),
+        secret,
+      });
     }
     return made;
   });

@@ -20,7 +20,11 @@ export type RequestTreatment = Config['contract']['requests'];
 export function gatewayFile(
   backend: string,
   file: string,
-  { contract, onUnsupported, requests }: ReadDocument & { readonly requests: RequestTreatment },
+  {
+    contract,
+    onUnsupported,
+    requests,
+  }: ReadDocument & { readonly requests: RequestTreatment },
 ): string {
   const { exempted, operations, isForGateway } = contract;
   const why =
@@ -58,12 +62,16 @@ export function gatewayFile(
 /** The shipped plans, without the schema of an editor, which the new folder lacks. */
 export function plansFile(): string {
   const shipped = readFileSync(shippedFiles.plans, 'utf8');
-  return shipped.replace(/^# yaml-language-server: .*/, '# Written by storegate init.');
+  return shipped.replace(
+    /^# yaml-language-server: .*/,
+    '# Written by storegate init.',
+  );
 }
 
 /** A text as YAML. */
 function scalar(text: string): string {
-  return /^[\w./][\w./:-]*$/.test(text) && !/^(?:true|false|null|~|[\d.]+)$/i.test(text)
+  return /^[\w./][\w./:-]*$/.test(text) &&
+    !/^(?:true|false|null|~|[\d.]+)$/i.test(text)
     ? text
     : JSON.stringify(text);
 }

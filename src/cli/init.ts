@@ -17,7 +17,12 @@ import { tuneEngine } from '../run/engine.ts';
 import { CommandError } from './connect/api.ts';
 import { withKeys } from './connect/storage.ts';
 import { editBy } from './demo.ts';
-import { gatewayFile, plansFile, type ReadDocument, type RequestTreatment } from './init-files.ts';
+import {
+  gatewayFile,
+  plansFile,
+  type ReadDocument,
+  type RequestTreatment,
+} from './init-files.ts';
 import { sampleRequests } from './sample-requests.ts';
 import { runUntilStopped, withOrigin } from './serve.ts';
 import type { Terminal } from './terminal.ts';
@@ -49,7 +54,10 @@ const TIMEOUT = 10_000;
  * request through it. Changes nothing if the backend does not respond or the contract cannot be
  * used.
  */
-export async function init(terminal: Terminal, options: InitOptions): Promise<void> {
+export async function init(
+  terminal: Terminal,
+  options: InitOptions,
+): Promise<void> {
   const folder = resolve(terminal.cwd, options.directory ?? '.');
   refuseExisting(folder);
   const backend = await backendFrom(terminal, options);
@@ -58,10 +66,14 @@ export async function init(terminal: Terminal, options: InitOptions): Promise<vo
   print(terminal, 'Backend', `${backend} responds (GET /: ${status})`);
   const document = await documentAt(place, terminal.cwd);
   print(terminal, 'Contract', describe(document.contract, place));
-  const requests = place === NO_CONTRACT ? 'enforce' : await requestsFrom(terminal, options);
+  const requests =
+    place === NO_CONTRACT ? 'enforce' : await requestsFrom(terminal, options);
 
-  const file = isFile(place) ? relative(folder, resolve(terminal.cwd, place)) : place;
-  const load = () => loadConfig({ cwd: folder, env: { ...terminal.env, ...WRITTEN } });
+  const file = isFile(place)
+    ? relative(folder, resolve(terminal.cwd, place))
+    : place;
+  const load = () =>
+    loadConfig({ cwd: folder, env: { ...terminal.env, ...WRITTEN } });
   const config = await writeFiles(
     folder,
     load,
@@ -87,26 +99,43 @@ function refuseExisting(folder: string): void {
   }
 }
 
-async function backendFrom({ ask }: Terminal, { backend, yes }: InitOptions): Promise<string> {
+async function backendFrom(
+  { ask }: Terminal,
+  { backend, yes }: InitOptions,
+): Promise<string> {
   const asked =
-    backend ?? (yes ? undefined : await ask?.('URL of your API, such as http://127.0.0.1:3000: '));
+    backend ??
+    (yes
+      ? undefined
+      : await ask?.('URL of your API, such as http://127.0.0.1:3000: '));
   if (asked === undefined)
-    throw new CommandError('--backend is missing: the URL of your API', { failure: 'usage' });
+    throw new CommandError('--backend is missing: the URL of your API', {
+      failure: 'usage',
+    });
   const url = asked.trim();
   if (!isHttpUrl(url)) {
     const form = 'an http or https URL without credentials, query and fragment';
-    throw new CommandError(`--backend must be ${form}, such as http://127.0.0.1:3000`, {
-      failure: 'usage',
-    });
+    throw new CommandError(
+      `--backend must be ${form}, such as http://127.0.0.1:3000`,
+      {
+        failure: 'usage',
+      },
+    );
   }
   return url.replace(/\/+$/, '');
 }
 
-async function contractFrom({ ask }: Terminal, { contract, yes }: InitOptions): Promise<string> {
-  const question = 'OpenAPI document, a file or URL (none: requests are not validated): ';
+async function contractFrom(
+  { ask }: Terminal,
+  { contract, yes }: InitOptions,
+): Promise<string> {
+  const question =
+    'OpenAPI document, a file or URL (none: requests are not validated): ';
   const asked = contract ?? (yes ? undefined : await ask?.(question));
   if (asked === undefined || asked.trim() === '')
-    throw new CommandError('--contract is missing: a file, a URL, or none', { failure: 'usage' });
+    throw new CommandError('--contract is missing: a file, a URL, or none', {
+      failure: 'usage',
+    });
   const place = asked.trim();
   if (!isRemote(place) || isHttpUrl(place)) return place;
   throw new CommandError(
@@ -124,10 +153,14 @@ async function requestsFrom(
 ): Promise<RequestTreatment> {
   const question =
     'Requests that violate the contract: enforce refuses them, report only logs them [enforce]: ';
-  const asked = requests ?? (yes || contract !== undefined ? undefined : await ask?.(question));
+  const asked =
+    requests ??
+    (yes || contract !== undefined ? undefined : await ask?.(question));
   const treatment = asked?.trim() || 'enforce';
   if (treatment === 'enforce' || treatment === 'report') return treatment;
-  throw new CommandError('--requests must be enforce or report', { failure: 'usage' });
+  throw new CommandError('--requests must be enforce or report', {
+    failure: 'usage',
+  });
 }
 
 /** The status of `GET /`. Any response shows that the backend can be reached. */
@@ -140,7 +173,10 @@ async function statusOf(backend: string): Promise<number> {
 }
 
 /** Without the body; the reason without a response. */
-async function respond(url: string, init: RequestInit = {}): Promise<Response | string> {
+async function respond(
+  url: string,
+  init: RequestInit = {},
+): Promise<Response | string> {
   try {
     const response = await fetch(url, {
       ...init,
@@ -151,7 +187,9 @@ async function respond(url: string, init: RequestInit = {}): Promise<Response | 
     return response;
   } catch (error) {
     const { name, cause } = error as Error;
-    const { code, message = name } = Object(cause) as Partial<NodeJS.ErrnoException>;
+    const { code, message = name } = Object(
+      cause,
+    ) as Partial<NodeJS.ErrnoException>;
     return code ?? message;
   }
 }
@@ -181,11 +219,18 @@ async function documentAt(
   }
 }
 
-function describe({ title, version, operations, exempted }: Contract, place: string): string {
+function describe(
+  { title, version, operations, exempted }: Contract,
+  place: string,
+): string {
   if (place === NO_CONTRACT)
     return `none: every path but ${USAGE_PATH} is forwarded, and requests are not validated`;
   const open = operations.filter(({ isPublic }) => isPublic).length;
-  const all = `${title} ${version}, ${plural(operations.length, 'operation')}`.replace(/\s+/g, ' ');
+  const all =
+    `${title} ${version}, ${plural(operations.length, 'operation')}`.replace(
+      /\s+/g,
+      ' ',
+    );
   return [
     all,
     open > 0 ? `${open} without a key` : '',
@@ -196,7 +241,11 @@ function describe({ title, version, operations, exempted }: Contract, place: str
 }
 
 /** The configuration of the new files. If it cannot be used, no file stays. */
-async function writeFiles(folder: string, load: () => Config, settings: string): Promise<Config> {
+async function writeFiles(
+  folder: string,
+  load: () => Config,
+  settings: string,
+): Promise<Config> {
   const files = { 'gateway.yaml': settings, 'plans.yaml': plansFile() };
   const written: string[] = [];
   try {
@@ -216,9 +265,18 @@ async function writeFiles(folder: string, load: () => Config, settings: string):
 }
 
 function makeKey(config: Config): Promise<string> {
-  const draft = { account: 'me', plan: 'free', label: 'made by storegate init', env: 'live' };
+  const draft = {
+    account: 'me',
+    plan: 'free',
+    label: 'made by storegate init',
+    env: 'live',
+  };
   return withKeys(config, async (store) => {
-    const { secret } = await createKey(editBy('storegate init', store), config.plans, draft);
+    const { secret } = await createKey(
+      editBy('storegate init', store),
+      config.plans,
+      draft,
+    );
     return secret;
   });
 }
@@ -229,21 +287,30 @@ async function runGateway(
   load: () => Config,
   key: string,
 ): Promise<void> {
-  if (!namesBackends(config)) throw new TypeError('the settings name a backend');
+  if (!namesBackends(config))
+    throw new TypeError('the settings name a backend');
   tuneEngine();
   try {
-    await runUntilStopped(terminal, { config, load }, async ({ contract }, { url, adminUrl }) => {
-      print(terminal, 'Running', `${url}, console ${adminUrl}/console/`);
-      await tryOnce(
-        terminal,
-        url,
-        contract,
-        keyField(config.keys.headers ?? contract.keyHeaders, key),
-      );
-      terminal.out('Press Ctrl-C to stop. To start it again in this folder: npx storegate serve\n');
-    });
+    await runUntilStopped(
+      terminal,
+      { config, load },
+      async ({ contract }, { url, adminUrl }) => {
+        print(terminal, 'Running', `${url}, console ${adminUrl}/console/`);
+        await tryOnce(
+          terminal,
+          url,
+          contract,
+          keyField(config.keys.headers ?? contract.keyHeaders, key),
+        );
+        terminal.out(
+          'Press Ctrl-C to stop. To start it again in this folder: npx storegate serve\n',
+        );
+      },
+    );
   } catch (error) {
-    terminal.err('The files are written. To start the gateway: npx storegate serve\n');
+    terminal.err(
+      'The files are written. To start the gateway: npx storegate serve\n',
+    );
     throw withOrigin(error, config);
   }
 }

@@ -3,7 +3,14 @@ import { fromNow } from '@storegate/admin-api/words';
 import { CommandError } from './connect/api.ts';
 import type { Terminal } from './terminal.ts';
 
-export const FORMATS = ['json', 'yaml', 'table', 'name', 'csv', 'ndjson'] as const;
+export const FORMATS = [
+  'json',
+  'yaml',
+  'table',
+  'name',
+  'csv',
+  'ndjson',
+] as const;
 
 export interface OutputOptions {
   readonly json?: true;
@@ -26,14 +33,21 @@ export async function print<T>(
   view: View<T>,
 ): Promise<void> {
   const format = options.json ? 'json' : (options.output ?? 'table');
-  if (format === 'table') return terminal.out(view.text(value, new Page(terminal, options)));
+  if (format === 'table')
+    return terminal.out(view.text(value, new Page(terminal, options)));
   if (format === 'json') return terminal.out(`${JSON.stringify(value)}\n`);
   if (format === 'yaml')
-    return terminal.out((await import('yaml')).stringify(value, { aliasDuplicateObjects: false }));
+    return terminal.out(
+      (await import('yaml')).stringify(value, { aliasDuplicateObjects: false }),
+    );
   if (format !== 'name')
-    throw new CommandError(`Only "usage report" has "-o ${format}".`, { failure: 'usage' });
+    throw new CommandError(`Only "usage report" has "-o ${format}".`, {
+      failure: 'usage',
+    });
   if (view.names === undefined)
-    throw new CommandError('This command has no names for "-o name".', { failure: 'usage' });
+    throw new CommandError('This command has no names for "-o name".', {
+      failure: 'usage',
+    });
   const lines = view.names(value).map((name) => `${safeText(name)}\n`);
   terminal.out(lines.join(''));
 }
@@ -55,16 +69,31 @@ export function cardView<T extends object>(
   name: (item: T) => unknown,
   fieldsOf: (item: T) => object = (item) => item,
 ): View<T> {
-  return { text: (item, page) => page.card(fieldsOf(item)), names: (item) => [name(item)] };
+  return {
+    text: (item, page) => page.card(fieldsOf(item)),
+    names: (item) => [name(item)],
+  };
 }
 
 /** `--quiet` leaves it out. */
-export function doneView<T>(sentence: (value: T) => string, name: (value: T) => unknown): View<T> {
-  return { text: (value, page) => page.notes(sentence(value)), names: (value) => [name(value)] };
+export function doneView<T>(
+  sentence: (value: T) => string,
+  name: (value: T) => unknown,
+): View<T> {
+  return {
+    text: (value, page) => page.notes(sentence(value)),
+    names: (value) => [name(value)],
+  };
 }
 
 /** Commands need their values. */
-const UNCUT: ReadonlySet<string> = new Set(['id', 'key', 'name', 'request id', 'subject']);
+const UNCUT: ReadonlySet<string> = new Set([
+  'id',
+  'key',
+  'name',
+  'request id',
+  'subject',
+]);
 const MIN_WIDTH = 8;
 const GAP = 2;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
@@ -90,21 +119,31 @@ export class Page {
     this.#options = options;
   }
 
-  table<K extends string>(columns: readonly K[], rows: readonly Row<K>[], none = ''): string {
+  table<K extends string>(
+    columns: readonly K[],
+    rows: readonly Row<K>[],
+    none = '',
+  ): string {
     if (rows.length === 0) return none === '' ? '' : `${none}\n`;
     const lines = [
       columns.map(titleOf),
       ...rows.map((row) => columns.map((name) => this.#cell(row[name]))),
     ];
-    const widths = columns.map((_, i) => Math.max(...lines.map((line) => line[i]!.length)));
+    const widths = columns.map((_, i) =>
+      Math.max(...lines.map((line) => line[i]!.length)),
+    );
     this.#cut(columns, widths);
     return lines
       .map((line, i) => {
         const cells = line.map((cell, j) =>
-          cutTo(cell, widths[j]!).padEnd(j === widths.length - 1 ? 0 : widths[j]!),
+          cutTo(cell, widths[j]!).padEnd(
+            j === widths.length - 1 ? 0 : widths[j]!,
+          ),
         );
         return `${cells
-          .map((cell) => this.#coloured(cell, i === 0 ? 'bold' : COLOURS[cell.trimEnd()]))
+          .map((cell) =>
+            this.#coloured(cell, i === 0 ? 'bold' : COLOURS[cell.trimEnd()]),
+          )
           .join(' '.repeat(GAP))
           .trimEnd()}\n`;
       })
@@ -112,7 +151,9 @@ export class Page {
   }
 
   card(fields: object): string {
-    const entries = Object.entries(fields).map(([name, value]) => [titleOf(name), value] as const);
+    const entries = Object.entries(fields).map(
+      ([name, value]) => [titleOf(name), value] as const,
+    );
     const width = Math.max(...entries.map(([title]) => title.length));
     return entries
       .map(([title, value]) =>
@@ -134,14 +175,18 @@ export class Page {
     );
   }
 
-  #coloured(text: string, style: Parameters<typeof styleText>[0] | undefined): string {
+  #coloured(
+    text: string,
+    style: Parameters<typeof styleText>[0] | undefined,
+  ): string {
     return style === undefined || !this.#isColoured
       ? text
       : styleText(style, text, { validateStream: false });
   }
 
   #cut(columns: readonly string[], widths: number[]): void {
-    let over = widths.reduce((sum, width) => sum + width + GAP, -GAP) - this.#width;
+    let over =
+      widths.reduce((sum, width) => sum + width + GAP, -GAP) - this.#width;
     const cuttable = columns.flatMap((name, i) => (UNCUT.has(name) ? [] : [i]));
     while (over > 0) {
       const widest = cuttable.reduce(
@@ -158,7 +203,9 @@ export class Page {
 /** The first `most` names, and how many more there are. */
 export function shortList(names: readonly string[], most: number): string {
   const shown = names.slice(0, most).join(', ');
-  return names.length > most ? `${shown} and ${names.length - most} more` : shown;
+  return names.length > most
+    ? `${shown} and ${names.length - most} more`
+    : shown;
 }
 
 export const inSentence = (at: string): string => at.replace(/\.\d+(?=Z$)/, '');
@@ -170,12 +217,16 @@ export function safeText(
 ): string {
   if (value === null || value === undefined || value === '') return '-';
   if (Array.isArray(value))
-    return value.length === 0 ? '-' : value.map((one) => safeText(one, format)).join(', ');
+    return value.length === 0
+      ? '-'
+      : value.map((one) => safeText(one, format)).join(', ');
   if (typeof value === 'object') {
     const entries = Object.entries(value);
     return entries.length === 0
       ? '-'
-      : entries.map(([name, one]) => `${name}=${safeText(one, format)}`).join(' ');
+      : entries
+          .map(([name, one]) => `${name}=${safeText(one, format)}`)
+          .join(' ');
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
   return format(String(value)).replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');

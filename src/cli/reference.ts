@@ -52,9 +52,14 @@ function sections(command: Command, parent: string): string[] {
       : `\`${name}${inputs}\`: ${about}.`,
     ...(details === undefined ? [] : [details]),
     ...(command.options.length === 0 ? [] : [optionsOf(command)]),
-    ...(isGroup || example === undefined ? [] : [`\`\`\`sh\nstoregate ${example}\n\`\`\``]),
+    ...(isGroup || example === undefined
+      ? []
+      : [`\`\`\`sh\nstoregate ${example}\n\`\`\``]),
   ];
-  return [parts.join('\n\n'), ...command.commands.flatMap((inner) => sections(inner, name))];
+  return [
+    parts.join('\n\n'),
+    ...command.commands.flatMap((inner) => sections(inner, name)),
+  ];
 }
 
 function argumentOf(argument: Argument): string {
@@ -63,4 +68,6 @@ function argumentOf(argument: Argument): string {
 }
 
 const optionsOf = ({ options }: Command): string =>
-  options.map((option) => `- \`${option.flags}\`: ${describe(option)}`).join('\n');
+  options
+    .map((option) => `- \`${option.flags}\`: ${describe(option)}`)
+    .join('\n');

@@ -10,11 +10,20 @@ import { completionCommand } from './commands/completion.ts';
 import { configCommands, reloadCommand } from './commands/config.ts';
 import { explainCommand } from './commands/explain.ts';
 import { keyCommands } from './commands/keys.ts';
-import { checkCommand, initCommand, serveCommand, versionCommand } from './commands/local.ts';
+import {
+  checkCommand,
+  initCommand,
+  serveCommand,
+  versionCommand,
+} from './commands/local.ts';
 import { planCommands } from './commands/plans.ts';
 import { requestsCommand } from './commands/requests.ts';
 import { stateCommands } from './commands/state.ts';
-import { backendsCommand, gatewayCommands, statusCommand } from './commands/status.ts';
+import {
+  backendsCommand,
+  gatewayCommands,
+  statusCommand,
+} from './commands/status.ts';
 import { storeCommand } from './commands/store.ts';
 import { tokenCommands } from './commands/tokens.ts';
 import { historyCommand, topCommand } from './commands/traffic.ts';
@@ -40,10 +49,15 @@ const EXIT_CODE_OF: Readonly<Record<CallFailure, number>> = {
 
 const MAX_HELP_WIDTH = 100;
 
-export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+export async function run(
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
   const program = createProgram(terminal);
   try {
-    await program.parseAsync(args.length === 0 ? ['serve'] : args, { from: 'user' });
+    await program.parseAsync(args.length === 0 ? ['serve'] : args, {
+      from: 'user',
+    });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -55,7 +69,9 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 /** The stack only of a bug. */
 function messageOf(error: unknown): string {
   if (isExpected(error)) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return error instanceof Error
+    ? (error.stack ?? error.message)
+    : String(error);
 }
 
 export function createProgram(terminal: Terminal): Command {
@@ -65,8 +81,14 @@ export function createProgram(terminal: Terminal): Command {
     .version(readVersion(), '-V, --version', 'print the version')
     .helpCommand(false)
     .addHelpText('after', '\nWithout a command: serve.')
-    .addHelpText('after', `\nExit codes:\n${EXIT_CODES.map((line) => `  ${line}`).join('\n')}`)
-    .addHelpText('after', '\nExample:\n  $ storegate keys create --plan free --account acme');
+    .addHelpText(
+      'after',
+      `\nExit codes:\n${EXIT_CODES.map((line) => `  ${line}`).join('\n')}`,
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ storegate keys create --plan free --account acme',
+    );
   for (const option of GLOBAL_OPTIONS) program.addOption(option);
   const commands = [
     initCommand,
@@ -101,7 +123,11 @@ export function createProgram(terminal: Terminal): Command {
 }
 
 /** Commander does not end the process, masks secrets, and points to the help of the command. */
-function configure(command: Command, terminal: Terminal, parents: string): void {
+function configure(
+  command: Command,
+  terminal: Terminal,
+  parents: string,
+): void {
   const path = `${parents} ${command.name()}`.trim();
   command
     .exitOverride()
@@ -128,7 +154,9 @@ function addHelp(program: Command): void {
       for (const name of names) {
         const inner = found.commands.find((command) => command.name() === name);
         if (!inner)
-          return found.error(`error: unknown command ${JSON.stringify(name)}`, { exitCode: 2 });
+          return found.error(`error: unknown command ${JSON.stringify(name)}`, {
+            exitCode: 2,
+          });
         found = inner;
       }
       found.help();

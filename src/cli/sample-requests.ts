@@ -8,7 +8,10 @@ interface SampleRequest {
 
 const MAX = 3;
 
-type Described = Pick<Contract, 'operations' | 'document' | 'match' | 'prefixes'>;
+type Described = Pick<
+  Contract,
+  'operations' | 'document' | 'match' | 'prefixes'
+>;
 
 /** They pass the checks of the contract. */
 export function sampleRequests(contract: Described): readonly SampleRequest[] {
@@ -23,16 +26,22 @@ export function sampleRequests(contract: Described): readonly SampleRequest[] {
     const path = contract.prefixes
       .map((prefix) => prefix + target)
       .find((candidate) => isValid(contract, operation, candidate));
-    if (path !== undefined) samples.push({ title: operation.summary || operation.id, path });
+    if (path !== undefined)
+      samples.push({ title: operation.summary || operation.id, path });
     if (samples.length === MAX) break;
   }
   return samples;
 }
 
 /** Operations that need a key come first, then those without path parameters. */
-const rankOf = ({ isPublic, path }: Operation) => 2 * Number(isPublic) + Number(path.includes('{'));
+const rankOf = ({ isPublic, path }: Operation) =>
+  2 * Number(isPublic) + Number(path.includes('{'));
 
-function isValid(contract: Described, operation: Operation, target: string): boolean {
+function isValid(
+  contract: Described,
+  operation: Operation,
+  target: string,
+): boolean {
   const [path = '', query = ''] = target.split('?');
   const found = contract.match('GET', path);
   return (
@@ -52,24 +61,39 @@ function targetOf({ path }: Operation, document: Document): string {
     /\{([^{}]*)\}/g,
     (template, name: string) => encoded('path', name) ?? template,
   );
-  const query = [...parameters.values()].flatMap(({ in: place, required, name }) =>
-    place === 'query' && required === true
-      ? [`${encodeURIComponent(String(name))}=${encoded('query', String(name)) ?? ''}`]
-      : [],
+  const query = [...parameters.values()].flatMap(
+    ({ in: place, required, name }) =>
+      place === 'query' && required === true
+        ? [
+            `${encodeURIComponent(String(name))}=${encoded('query', String(name)) ?? ''}`,
+          ]
+        : [],
   );
   return query.length === 0 ? filled : `${filled}?${query.join('&')}`;
 }
 
 /** By place and name; the operation's own parameters replace those of its path. */
-function parametersOf(path: string, document: Document): ReadonlyMap<string, Json> {
-  const item = document.object(isObject(document.root.paths) ? document.root.paths[path] : null);
+function parametersOf(
+  path: string,
+  document: Document,
+): ReadonlyMap<string, Json> {
+  const item = document.object(
+    isObject(document.root.paths) ? document.root.paths[path] : null,
+  );
   const lists = [item?.parameters, document.object(item?.get)?.parameters];
   const all = lists.flatMap((list) => (Array.isArray(list) ? list : []));
-  const read = all.map((entry) => document.object(entry)).filter((parameter) => parameter !== null);
-  return new Map(read.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter]));
+  const read = all
+    .map((entry) => document.object(entry))
+    .filter((parameter) => parameter !== null);
+  return new Map(
+    read.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter]),
+  );
 }
 
-function exampleOf(parameter: Json | undefined, document: Document): string | null {
+function exampleOf(
+  parameter: Json | undefined,
+  document: Document,
+): string | null {
   if (parameter === undefined) return null;
   const [, named] = document.members(parameter.examples)[0] ?? [];
   const schema = document.object(parameter.schema) ?? {};

@@ -22,7 +22,10 @@ interface ServeOptions {
   readonly demoKeys: boolean;
 }
 
-export async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
+export async function serve(
+  terminal: Terminal,
+  options: ServeOptions,
+): Promise<void> {
   tuneEngine();
   postponeOptimizing();
   const systemd = await findSystemd(terminal);
@@ -31,16 +34,33 @@ export async function serve(terminal: Terminal, options: ServeOptions): Promise<
   try {
     const found = await findBackend(config);
     store = found.store;
-    const running = { config: found.served, load: () => loadConfig(terminal), systemd };
+    const running = {
+      config: found.served,
+      load: () => loadConfig(terminal),
+      systemd,
+    };
     await runUntilStopped(
       terminal,
       running,
       async ({ contract }, { url, adminUrl, unmigratedKeys }) => {
         // Only on a terminal: elsewhere the secrets would end up in a log.
         if (!terminal.isTerminal) return;
-        const keys = options.demoKeys && unmigratedKeys === null ? await demoKeys(config) : null;
+        const keys =
+          options.demoKeys && unmigratedKeys === null
+            ? await demoKeys(config)
+            : null;
         const place = await placeOf(config);
-        terminal.out(startScreen({ url, adminUrl, config, contract, place, unmigratedKeys, keys }));
+        terminal.out(
+          startScreen({
+            url,
+            adminUrl,
+            config,
+            contract,
+            place,
+            unmigratedKeys,
+            keys,
+          }),
+        );
       },
     );
   } catch (error) {
@@ -52,7 +72,8 @@ export async function serve(terminal: Terminal, options: ServeOptions): Promise<
 }
 
 async function findSystemd({ env, err }: Terminal): Promise<Systemd | null> {
-  if (env.NOTIFY_SOCKET === undefined && env.LISTEN_FDS === undefined) return null;
+  if (env.NOTIFY_SOCKET === undefined && env.LISTEN_FDS === undefined)
+    return null;
   const { openSystemd } = await import('../run/systemd.ts');
   return openSystemd(env, (sentence) => err(`${sentence}\n`));
 }
@@ -70,7 +91,10 @@ export async function runUntilStopped(
   whenStarted: (gateway: Gateway, started: Started) => Promise<void>,
 ): Promise<void> {
   const { createGateway } = await import('../run/gateway.ts');
-  const gateway = await createGateway(config, { load, sockets: systemd?.sockets });
+  const gateway = await createGateway(config, {
+    load,
+    sockets: systemd?.sockets,
+  });
   const stopListening = terminal.onHangup(() => {
     if (!terminal.stop.aborted) void reload(gateway, systemd);
   });
@@ -87,10 +111,15 @@ export async function runUntilStopped(
 }
 
 /** `store`: runs beside the gateway. */
-async function findBackend(config: Config): Promise<{ served: ServedConfig; store: Store | null }> {
+async function findBackend(
+  config: Config,
+): Promise<{ served: ServedConfig; store: Store | null }> {
   if (namesBackends(config)) return { served: config, store: null };
   const { startStore } = await import('./store.ts');
-  const { store, url } = await startStore(storeFile(config.data), { host: '127.0.0.1', port: 0 });
+  const { store, url } = await startStore(storeFile(config.data), {
+    host: '127.0.0.1',
+    port: 0,
+  });
   return { served: withBackend(config, url), store };
 }
 
@@ -99,7 +128,9 @@ async function placeOf(config: Config): Promise<string> {
   const { redis, data } = config;
   if (redis === null) return `Keys and data are in ${data}.`;
   const { redisName } = await import('../records/redis/open.ts');
-  const store = namesBackends(config) ? '' : ` The data of the store is in ${data}.`;
+  const store = namesBackends(config)
+    ? ''
+    : ` The data of the store is in ${data}.`;
   return `Keys, counters and bans are in ${redisName(redis)}.${store}`;
 }
 
@@ -109,14 +140,20 @@ async function demoKeys(config: Config): Promise<DemoKey[] | null> {
   try {
     return await makeDemoKeys(config);
   } catch (error) {
-    if (error instanceof Outage || (error instanceof RedisError && error.isUnreachable))
+    if (
+      error instanceof Outage ||
+      (error instanceof RedisError && error.isUnreachable)
+    )
       return null;
     throw error;
   }
 }
 
 /** The log has the mistakes. */
-async function reload(gateway: Gateway, systemd: Systemd | null | undefined): Promise<void> {
+async function reload(
+  gateway: Gateway,
+  systemd: Systemd | null | undefined,
+): Promise<void> {
   systemd?.reloading();
   try {
     await gateway.reload('SIGHUP');
@@ -132,12 +169,18 @@ export function withOrigin(error: unknown, config: Config): unknown {
   if (!isExpected(error)) return error;
   const setting = settingIn(error.message, config);
   if (setting === null) return error;
-  return new CommandError(`${error.message} (${originOf(config, setting)})`, { cause: error });
+  return new CommandError(`${error.message} (${originOf(config, setting)})`, {
+    cause: error,
+  });
 }
 
-function settingIn(message: string, { listen, admin, data }: Config): string | null {
+function settingIn(
+  message: string,
+  { listen, admin, data }: Config,
+): string | null {
   const part = /(that address|such host)$/.test(message) ? 'host' : 'port';
-  const names = ({ host, port }: Address) => message.includes(`cannot listen on ${host}:${port}: `);
+  const names = ({ host, port }: Address) =>
+    message.includes(`cannot listen on ${host}:${port}: `);
   if (names(listen)) return `listen.${part}`;
   if (names(admin)) return `admin.${part}`;
   return message.includes(data) ? 'data' : null;
@@ -150,6 +193,7 @@ function settingIn(message: string, { listen, admin, data }: Config): string | n
 function originOf(config: Config, setting: string): string {
   const origin = sourceOf(config, setting);
   if (origin.kind === 'environment') return origin.name;
-  if (origin.kind === 'file') return `${setting} in ${formatPlace(origin.file, origin.position)}`;
+  if (origin.kind === 'file')
+    return `${setting} in ${formatPlace(origin.file, origin.position)}`;
   return `the default; ${variableOf(setting)} sets another`;
 }

@@ -5,7 +5,10 @@ import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { printable } from '../config/problems/quote.ts';
-import { type UnmigratedKeys, unmigratedKeysText } from '../run/unmigrated-keys.ts';
+import {
+  type UnmigratedKeys,
+  unmigratedKeysText,
+} from '../run/unmigrated-keys.ts';
 import { contractNotes } from './contract-notes.ts';
 import type { DemoKey } from './demo.ts';
 import { sampleRequests } from './sample-requests.ts';
@@ -31,7 +34,9 @@ export function startScreen(screen: StartScreen): string {
     addresses(screen),
     unmigratedKeys === null ? null : `${unmigratedKeysText(unmigratedKeys)}\n`,
     `${place}\n`,
-    first === undefined ? null : `Demo keys, shown only once:\n${keyTable(keys!)}`,
+    first === undefined
+      ? null
+      : `Demo keys, shown only once:\n${keyTable(keys!)}`,
     requests(screen, first),
     'Press Ctrl-C to stop.\n',
   ];
@@ -43,21 +48,33 @@ function addresses({ url, adminUrl, config, contract }: StartScreen): string {
   const all = [...config.plans.plans.values()];
   const plan = all.find(({ windows }) => windows !== null) ?? all[0]!;
   const rows = [
-    ...(config.reference.enabled && hasContract ? [['Reference', `${url}${REFERENCE_PATH}/`]] : []),
-    config.console.enabled ? ['Console', `${adminUrl}${CONSOLE_PATH}/`] : ['Admin API', adminUrl],
-    ['New key', `KEY=$(npx storegate keys create --plan ${plan.name} --account acme --key-only)`],
+    ...(config.reference.enabled && hasContract
+      ? [['Reference', `${url}${REFERENCE_PATH}/`]]
+      : []),
+    config.console.enabled
+      ? ['Console', `${adminUrl}${CONSOLE_PATH}/`]
+      : ['Admin API', adminUrl],
+    [
+      'New key',
+      `KEY=$(npx storegate keys create --plan ${plan.name} --account acme --key-only)`,
+    ],
   ];
   const lines = rows.map(([name, value]) => `  ${name!.padEnd(10)} ${value}\n`);
   const what = hasContract
     ? oneLine(`${contract.title} ${contract.version}`)
     : 'Every path of the backend';
-  const notes = contractNotes(config, contract).map((note) => `  Note: ${oneLine(note)}.\n`);
+  const notes = contractNotes(config, contract).map(
+    (note) => `  Note: ${oneLine(note)}.\n`,
+  );
   return `${what} is available at ${url}\n${[...lines, ...notes].join('')}`;
 }
 
 function keyTable(keys: readonly DemoKey[]): string {
   return keys
-    .map(({ plan, limits, secret }) => `  ${plan.padEnd(12)} ${limits.padEnd(26)} ${secret}\n`)
+    .map(
+      ({ plan, limits, secret }) =>
+        `  ${plan.padEnd(12)} ${limits.padEnd(26)} ${secret}\n`,
+    )
     .join('');
 }
 
@@ -72,10 +89,12 @@ function requests(
   if (samples.length === 0) return null;
   const header = `-H "${keyField(config.keys.headers ?? contract.keyHeaders, demoKey?.secret ?? '$KEY').join(': ')}"`;
   const lines = samples.map(
-    ({ title, path }) => `  # ${oneLine(title)}\n  curl -i ${quoted(url + path)} ${header}\n`,
+    ({ title, path }) =>
+      `  # ${oneLine(title)}\n  curl -i ${quoted(url + path)} ${header}\n`,
   );
   const limit =
-    config.plans.plans.get(demoKey?.plan ?? '')?.windows?.[0]?.limit ?? Number.POSITIVE_INFINITY;
+    config.plans.plans.get(demoKey?.plan ?? '')?.windows?.[0]?.limit ??
+    Number.POSITIVE_INFINITY;
   const curl = `curl -s -o /dev/null -w '%{http_code} ' ${quoted(url + samples[0]!.path)} ${header}`;
   const loop = `  # Exceed the limit: 200 … 429\n  for i in $(seq ${limit + 2}); do ${curl}; done; echo\n`;
   return `Requests to try:\n${lines.join('')}${limit <= MAX_REPEATS ? loop : ''}`;

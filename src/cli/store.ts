@@ -22,13 +22,20 @@ export async function startStore(
     return { store, url };
   } catch (error) {
     await store?.close();
-    throw new CommandError(error instanceof Error ? error.message : String(error), {
-      cause: error,
-    });
+    throw new CommandError(
+      error instanceof Error ? error.message : String(error),
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-export async function runStore(terminal: Terminal, file: string, address: Address): Promise<void> {
+export async function runStore(
+  terminal: Terminal,
+  file: string,
+  address: Address,
+): Promise<void> {
   const { store, url } = await startStore(file, address);
   terminal.out(`The store listens on ${url}\n`);
   await untilStopped(terminal);

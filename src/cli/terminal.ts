@@ -18,6 +18,8 @@ export interface Terminal {
   readonly unread: AbortSignal;
 }
 
-export async function untilStopped({ stop }: Pick<Terminal, 'stop'>): Promise<void> {
+export async function untilStopped({
+  stop,
+}: Pick<Terminal, 'stop'>): Promise<void> {
   if (!stop.aborted) await once(stop, 'abort');
 }

@@ -10,9 +10,13 @@ export interface AddressList {
   readonly entries: readonly string[];
 }
 
-export const hasLists = ({ allow, deny }: AddressLists): boolean => allow.length + deny.length > 0;
+export const hasLists = ({ allow, deny }: AddressLists): boolean =>
+  allow.length + deny.length > 0;
 
-export function listsOf(allow: readonly string[], deny: readonly string[]): AddressLists {
+export function listsOf(
+  allow: readonly string[],
+  deny: readonly string[],
+): AddressLists {
   const own = (entries: readonly string[]) =>
     entries.length === 0 ? [] : [{ file: null, entries }];
   return { allow: own(allow), deny: own(deny) };

@@ -57,7 +57,10 @@ export class CircuitBreaker {
 
   #probeLater(): void {
     const jitter = 0.75 + Math.random() / 2;
-    this.#timer = setTimeout(() => void this.#probe(), this.#wait * jitter).unref();
+    this.#timer = setTimeout(
+      () => void this.#probe(),
+      this.#wait * jitter,
+    ).unref();
     this.#wait = Math.min(this.#wait * 2, LONGEST_PROBE_WAIT);
   }
 

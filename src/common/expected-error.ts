@@ -11,4 +11,5 @@ export abstract class ExpectedError extends Error {
  * package.
  */
 export const isExpected = (error: unknown): error is Error =>
-  error instanceof ExpectedError || (error instanceof Error && error.name === 'ContractError');
+  error instanceof ExpectedError ||
+  (error instanceof Error && error.name === 'ContractError');

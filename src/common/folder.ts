@@ -1,4 +1,10 @@
-import { closeSync, existsSync, fsyncSync, openSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  type Stats,
+} from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 

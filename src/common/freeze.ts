@@ -1,6 +1,7 @@
 /** The writing methods of a Map throw, because freezing alone does not protect its entries. */
 export function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value))
+    return value;
   if (value instanceof Map) {
     for (const write of ['set', 'delete', 'clear'])
       Object.defineProperty(value, write, { value: refuse });

@@ -32,7 +32,9 @@ export function httpsFetch(
     method,
     headers: {
       ...headers,
-      ...(body !== undefined && { 'Content-Length': `${Buffer.byteLength(body)}` }),
+      ...(body !== undefined && {
+        'Content-Length': `${Buffer.byteLength(body)}`,
+      }),
     },
     agent: false,
     ...(signal && { signal }),
@@ -47,8 +49,9 @@ export function httpsFetch(
   });
   call.on('error', reject).on('response', (message) => {
     const { statusCode = 0, statusMessage = '', headersDistinct } = message;
-    const list = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
-      values.map((value): [string, string] => [name, value]),
+    const list = Object.entries(headersDistinct).flatMap(
+      ([name, values = []]) =>
+        values.map((value): [string, string] => [name, value]),
     );
     const hasBody = statusCode !== 204 && statusCode !== 304;
     const stream = Readable.toWeb(message) as unknown as ReadableStream;
@@ -65,7 +68,10 @@ export function httpsFetch(
 }
 
 function identity(prints: readonly string[]) {
-  return (_name: string, { fingerprint256 }: PeerCertificate): Error | undefined =>
+  return (
+    _name: string,
+    { fingerprint256 }: PeerCertificate,
+  ): Error | undefined =>
     prints.includes(fingerprint256)
       ? undefined
       : new Error('its certificate is another one than in its files');

@@ -19,19 +19,28 @@ export function canonicalAddress(address: string): string {
 }
 
 function textOfIPv4(word: number): string {
-  return [word >>> 24, (word >>> 16) & 255, (word >>> 8) & 255, word & 255].join('.');
+  return [
+    word >>> 24,
+    (word >>> 16) & 255,
+    (word >>> 8) & 255,
+    word & 255,
+  ].join('.');
 }
 
 function textOfIPv6(words: Words): string {
   const groups = words.flatMap((word) => [word >>> 16, word & 0xffff]);
   const gap = longestZeros(groups);
-  const text = (part: readonly number[]) => part.map((group) => group.toString(16)).join(':');
+  const text = (part: readonly number[]) =>
+    part.map((group) => group.toString(16)).join(':');
   if (gap.length < 2) return text(groups);
   return `${text(groups.slice(0, gap.at))}::${text(groups.slice(gap.at + gap.length))}`;
 }
 
 /** The first of equally long runs. */
-function longestZeros(groups: readonly number[]): { readonly at: number; readonly length: number } {
+function longestZeros(groups: readonly number[]): {
+  readonly at: number;
+  readonly length: number;
+} {
   let longest = { at: 0, length: 0 };
   let at = 0;
   for (let i = 0; i < groups.length; i++) {
@@ -57,7 +66,8 @@ export function parseCidr(text: string): CidrRange | null {
   const length = slash === -1 ? written : lengthIn(text, slash + 1);
   const bits = length - (written - 32 * first.length);
   if (length > written || bits < 0) return null;
-  for (let i = 0; i < first.length; i++) if ((first[i]! & hostBits(bits, i)) !== 0) return null;
+  for (let i = 0; i < first.length; i++)
+    if ((first[i]! & hostBits(bits, i)) !== 0) return null;
   return { first, bits };
 }
 
@@ -94,7 +104,8 @@ function readIPv4(text: string, from: number, end: number): number {
       value = value * 10 + digit;
       if (value > 255) return -1;
     }
-    if (at === begin || (at > begin + 1 && text.charCodeAt(begin) === 0x30)) return -1;
+    if (at === begin || (at > begin + 1 && text.charCodeAt(begin) === 0x30))
+      return -1;
     word = word * 256 + value;
   }
   return at === end ? word : -1;
@@ -126,7 +137,8 @@ function readIPv6(text: string, end: number): Words | null {
     if (at === begin) return null;
     groups.push(group);
     if (at === end) break;
-    if (text.charCodeAt(at++) !== 0x3a || at === end || groups.length > 7) return null;
+    if (text.charCodeAt(at++) !== 0x3a || at === end || groups.length > 7)
+      return null;
     if (text.charCodeAt(at) !== 0x3a) continue;
     if (gap !== -1) return null;
     gap = groups.length;
@@ -139,11 +151,17 @@ function wordsIn(groups: readonly number[], gap: number): Words | null {
   const missing = 8 - groups.length;
   if (gap === -1 ? missing !== 0 : missing < 1) return null;
   const at = (i: number) =>
-    i < gap || gap === -1 ? groups[i]! : i < gap + missing ? 0 : groups[i - missing]!;
+    i < gap || gap === -1
+      ? groups[i]!
+      : i < gap + missing
+        ? 0
+        : groups[i - missing]!;
   const word = (i: number) => at(i) * 0x1_0000 + at(i + 1);
   const [first, second, third, last] = [word(0), word(2), word(4), word(6)];
   // RFC 4291 section 2.5.5.2.
-  return first === 0 && second === 0 && third === 0xffff ? [last] : [first, second, third, last];
+  return first === 0 && second === 0 && third === 0xffff
+    ? [last]
+    : [first, second, third, last];
 }
 
 function hexDigit(code: number): number {

@@ -7,7 +7,10 @@ export interface KeyHeaders {
 }
 
 /** The headers if neither settings nor contract name any. */
-export const DEFAULT_KEY_HEADERS: KeyHeaders = { headers: ['X-API-Key'], bearer: true };
+export const DEFAULT_KEY_HEADERS: KeyHeaders = {
+  headers: ['X-API-Key'],
+  bearer: true,
+};
 
 /** How a client sends a key: in the preferred header, or as a bearer token. */
 export function keyField(
@@ -18,7 +21,10 @@ export function keyField(
 }
 
 /** The preferred header first; Authorization stands for a bearer token. */
-export const keyHeaders = ({ headers, bearer }: KeyHeaders): readonly string[] =>
+export const keyHeaders = ({
+  headers,
+  bearer,
+}: KeyHeaders): readonly string[] =>
   bearer ? [...headers, 'Authorization'] : headers;
 
 /** Completes "Send it …". */
@@ -71,6 +77,8 @@ export function isOwnHeader(name: string): boolean {
   const meant = name.toLowerCase().replaceAll('_', '-');
   return (
     !RESERVED.has(meant) &&
-    !/^(?:accept|access-control|cache|content|http2|if|proxy|sec)(?:-|$)/.test(meant)
+    !/^(?:accept|access-control|cache|content|http2|if|proxy|sec)(?:-|$)/.test(
+      meant,
+    )
   );
 }

@@ -14,9 +14,12 @@ export class ListenError extends ExpectedError {
   readonly taken: boolean;
 
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
-    super(`cannot listen on ${host}:${port}: ${REASONS[cause.code ?? ''] ?? cause.message}`, {
-      cause,
-    });
+    super(
+      `cannot listen on ${host}:${port}: ${REASONS[cause.code ?? ''] ?? cause.message}`,
+      {
+        cause,
+      },
+    );
     this.taken = cause.code === 'EADDRINUSE';
   }
 }

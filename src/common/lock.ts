@@ -12,7 +12,9 @@ export function tryLock(file: string): { release(): void } | null {
   try {
     return openDatabase(file, {}, (lock) => {
       // A journal in memory: a full disk does not prevent a lock that exists.
-      lock.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+      lock.exec(
+        'PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE',
+      );
       return { release: () => lock.close() };
     });
   } catch (error) {

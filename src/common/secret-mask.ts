@@ -15,8 +15,12 @@ export function maskSecrets(text: string): string {
   return text.replaceAll(LIKE_A_KEY, 'sg_…');
 }
 
-export function maskedFault<T extends { readonly pointer: string; readonly message: string }>(
-  fault: T,
-): T {
-  return { ...fault, pointer: maskSecrets(fault.pointer), message: maskSecrets(fault.message) };
+export function maskedFault<
+  T extends { readonly pointer: string; readonly message: string },
+>(fault: T): T {
+  return {
+    ...fault,
+    pointer: maskSecrets(fault.pointer),
+    message: maskSecrets(fault.message),
+  };
 }

@@ -79,7 +79,8 @@ export class SharedBudget {
     if (bytes === 0) return true;
     const { member, state } = holding;
     if (state === 'kept' && !this.#mayKeep(member, bytes)) return false;
-    if (this.#held + bytes > this.most && !this.#makeRoom(member, bytes)) return false;
+    if (this.#held + bytes > this.most && !this.#makeRoom(member, bytes))
+      return false;
     this.#held += bytes;
     holding.bytes += bytes;
     member.bytes += bytes;
@@ -130,7 +131,10 @@ export class SharedBudget {
   }
 
   /** `null`: nothing evictable belongs to an owner that holds more than `member` would. */
-  #victimOf({ group: own, bytes: before }: Member, bytes: number): Holding | null {
+  #victimOf(
+    { group: own, bytes: before }: Member,
+    bytes: number,
+  ): Holding | null {
     let most: Group | null = null;
     let level = (own.bytes + bytes) / own.weight;
     for (const group of this.#groups.values()) {
@@ -144,7 +148,8 @@ export class SharedBudget {
       level = group.bytes / group.weight;
     }
     const { first } = (most ?? own).evictable;
-    if (first === undefined || (most === null && first.bytes <= before + bytes)) return null;
+    if (first === undefined || (most === null && first.bytes <= before + bytes))
+      return null;
     return first.first;
   }
 
@@ -184,7 +189,16 @@ export class SharedBudget {
 function memberOf(group: Group, name: string): Member {
   const known = group.members.get(name);
   if (known !== undefined) return known;
-  const member = { name, group, bytes: 0, kept: 0, open: 0, place: -1, first: null, last: null };
+  const member = {
+    name,
+    group,
+    bytes: 0,
+    kept: 0,
+    open: 0,
+    place: -1,
+    first: null,
+    last: null,
+  };
   group.members.set(name, member);
   return member;
 }

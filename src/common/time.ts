@@ -16,6 +16,10 @@ export function notFuture(time: number, now: number, ahead = 0): number {
 export const CLOCK_SKEW = MINUTE;
 
 /** To the microsecond. */
-export function roundMilliseconds(duration: number | null | undefined): number | null {
-  return duration === null || duration === undefined ? null : Math.round(duration * 1_000) / 1_000;
+export function roundMilliseconds(
+  duration: number | null | undefined,
+): number | null {
+  return duration === null || duration === undefined
+    ? null
+    : Math.round(duration * 1_000) / 1_000;
 }

@@ -30,7 +30,10 @@ export class WriteBehind<T> {
   }
 
   add(item: T): boolean {
-    if (this.#giveUpAt !== null || this.#waiting.length >= this.#options.maxItems) {
+    if (
+      this.#giveUpAt !== null ||
+      this.#waiting.length >= this.#options.maxItems
+    ) {
       this.#lost++;
       if (!this.#isFull) this.#reportLost();
       this.#isFull = this.#giveUpAt === null;

@@ -28,8 +28,14 @@ export function readListFiles(written: Settings, cwd: string) {
       read.set(path, file);
       problems.push(...file.problems);
     }
-    if (setting.endsWith('allow') && file.entries.length === 0 && file.problems.length === 0) {
-      problems.push(problemOf(file.name, 'has no address: every client would be refused'));
+    if (
+      setting.endsWith('allow') &&
+      file.entries.length === 0 &&
+      file.problems.length === 0
+    ) {
+      problems.push(
+        problemOf(file.name, 'has no address: every client would be refused'),
+      );
     }
     return file;
   }
@@ -44,12 +50,15 @@ export function readListFiles(written: Settings, cwd: string) {
   }
 
   function valueWithEntries(name: string, { value }: Setting): unknown {
-    if (name === 'addresses.allow' || name === 'addresses.deny') return withEntries(value, name);
+    if (name === 'addresses.allow' || name === 'addresses.deny')
+      return withEntries(value, name);
     if (name !== 'mounts' || !Array.isArray(value)) return value;
     return value.map(
       (
         mount: {
-          readonly addresses?: Partial<Record<'allow' | 'deny', readonly AddressEntry[]>>;
+          readonly addresses?: Partial<
+            Record<'allow' | 'deny', readonly AddressEntry[]>
+          >;
         },
         i,
       ) => {
@@ -74,14 +83,17 @@ export function readListFiles(written: Settings, cwd: string) {
       { ...setting, value: valueWithEntries(name, setting) },
     ]),
   );
-  for (const [path, file] of lastRead) if (read.get(path) !== file) lastRead.delete(path);
+  for (const [path, file] of lastRead)
+    if (read.get(path) !== file) lastRead.delete(path);
 
   function listsIn(entries: readonly AddressEntry[]): AddressList[] {
     const own = entries.filter((entry) => typeof entry === 'string');
     const files = entries
       .filter((entry) => typeof entry !== 'string')
       .map(({ file }) => read.get(resolve(cwd, file))!);
-    const lists = files.map(({ name, entries }): AddressList => ({ file: name, entries }));
+    const lists = files.map(
+      ({ name, entries }): AddressList => ({ file: name, entries }),
+    );
     return own.length === 0 ? lists : [{ file: null, entries: own }, ...lists];
   }
 
@@ -104,7 +116,12 @@ function readList(path: string, name: string, setting: string): ListFile {
     const text = readTextFile(path, MAX_FILE_SIZE);
     const known = lastRead.get(path);
     if (known?.text === text && known.name === name) return known;
-    const file = { name, text, digest: shortDigest(text), ...entriesIn(text, name) };
+    const file = {
+      name,
+      text,
+      digest: shortDigest(text),
+      ...entriesIn(text, name),
+    };
     lastRead.set(path, file);
     return file;
   } catch (error) {
@@ -115,7 +132,10 @@ function readList(path: string, name: string, setting: string): ListFile {
 }
 
 /** `#` and `;` begin a comment. */
-function entriesIn(text: string, name: string): Pick<ListFile, 'entries' | 'problems'> {
+function entriesIn(
+  text: string,
+  name: string,
+): Pick<ListFile, 'entries' | 'problems'> {
   const entries: string[] = [];
   const problems: Problem[] = [];
   let wrong = 0;
@@ -127,6 +147,8 @@ function entriesIn(text: string, name: string): Pick<ListFile, 'entries' | 'prob
       problems.push(problemOf(name, `${EXPECTED}, is ${quote(entry)}`, i + 1));
   }
   if (wrong > MAX_REPORTED)
-    problems.push(problemOf(name, `has ${wrong - MAX_REPORTED} more such lines`));
+    problems.push(
+      problemOf(name, `has ${wrong - MAX_REPORTED} more such lines`),
+    );
   return { entries: Object.freeze(entries), problems };
 }

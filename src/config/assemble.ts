@@ -1,7 +1,12 @@
 import { availableParallelism, totalmem } from 'node:os';
 import type { Plans } from '../limits/plans.ts';
 import type { GatewaySettings } from './config.generated.ts';
-import { type Config, MIN_BODY_BUDGET, type Mount, type RedisSettings } from './config.ts';
+import {
+  type Config,
+  MIN_BODY_BUDGET,
+  type Mount,
+  type RedisSettings,
+} from './config.ts';
 import { NO_CONTRACT } from './contract/place.ts';
 import { converted, mapped, type Surroundings } from './conversions.ts';
 import { schemaOf } from './schema/schema.ts';
@@ -23,7 +28,11 @@ export function assemble(
   { plans, gateway, addressFiles, ...around }: Parts,
 ): Config {
   const written = { ...documentOf(settings), upstreams: upstreamsIn(settings) };
-  const all = converted(written, schemaOf('gateway'), around) as GatewaySettings;
+  const all = converted(
+    written,
+    schemaOf('gateway'),
+    around,
+  ) as GatewaySettings;
   const { contract, http, mounts, redis, upstream, upstreams, workers } = all;
   return {
     ...all,
@@ -40,10 +49,15 @@ export function assemble(
 }
 
 /** `/` comes last, because it has every path. */
-function mountsOf(mounts: Config['mounts'], needsRoot: boolean): Config['mounts'] {
+function mountsOf(
+  mounts: Config['mounts'],
+  needsRoot: boolean,
+): Config['mounts'] {
   const isRoot = ({ path }: Mount) => path === ROOT;
   const root = mounts.find(isRoot) ?? (needsRoot ? EVERY_PATH : null);
-  return root === null ? mounts : [...mounts.filter((mount) => !isRoot(mount)), root];
+  return root === null
+    ? mounts
+    : [...mounts.filter((mount) => !isRoot(mount)), root];
 }
 
 const ROOT = '/';
@@ -70,9 +84,15 @@ function workersOf(workers: number | 'auto', shared: boolean): number {
  * A sixty-fourth of the memory of this process, 8 to 16 MiB; more only if single bodies may be that
  * large.
  */
-function budgetOf({ bodyBudget, maxBodyBytes }: GatewaySettings['http']): number {
+function budgetOf({
+  bodyBudget,
+  maxBodyBytes,
+}: GatewaySettings['http']): number {
   if (bodyBudget !== 'auto') return parseSize(bodyBudget)!;
-  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  const memory = Math.min(
+    totalmem(),
+    process.constrainedMemory() || Number.POSITIVE_INFINITY,
+  );
   const share = Math.min(Math.max(memory / 64, 8 * 1024 ** 2), 16 * 1024 ** 2);
   return Math.max(Math.floor(share), MIN_BODY_BUDGET * maxBodyBytes);
 }

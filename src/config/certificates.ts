@@ -48,8 +48,13 @@ const EXPIRY_NOTICE = 14 * 86_400_000;
 const MAX_TRUSTED = 1_000;
 
 /** `now` in Unix milliseconds. */
-export function warningsOf({ terms, notes }: Certificates, now: number): string[] {
-  const warnings = terms.flatMap((term) => termWarning(term, now, EXPIRY_NOTICE) ?? []);
+export function warningsOf(
+  { terms, notes }: Certificates,
+  now: number,
+): string[] {
+  const warnings = terms.flatMap(
+    (term) => termWarning(term, now, EXPIRY_NOTICE) ?? [],
+  );
   // One file may serve both listeners.
   return [...new Set([...warnings, ...notes])];
 }
@@ -61,31 +66,48 @@ export function termWarning(
   notice: number,
 ): string | null {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10);
-  if (notAfter <= now) return `the certificate in ${file} has ended on ${day(notAfter)}`;
-  if (notBefore > now) return `the certificate in ${file} holds only from ${day(notBefore)} on`;
-  return notAfter - now < notice ? `the certificate in ${file} ends on ${day(notAfter)}` : null;
+  if (notAfter <= now)
+    return `the certificate in ${file} has ended on ${day(notAfter)}`;
+  if (notBefore > now)
+    return `the certificate in ${file} holds only from ${day(notBefore)} on`;
+  return notAfter - now < notice
+    ? `the certificate in ${file} ends on ${day(notAfter)}`
+    : null;
 }
 
 /** Unix milliseconds. */
 export function firstEnd({ terms }: Certificates): number {
-  return Math.min(...terms.map(({ notAfter }) => notAfter), Number.POSITIVE_INFINITY);
+  return Math.min(
+    ...terms.map(({ notAfter }) => notAfter),
+    Number.POSITIVE_INFINITY,
+  );
 }
 
 /** Throws ConfigError with every mistake. */
 export function readCertificates(config: Config): Certificates {
   const reader = new Reader(config);
-  const listen = reader.server('listen.tls', { ...config.listen.tls, clientCa: null });
-  const admin = reader.server('admin.tls', { ...config.admin.tls, minVersion: 'TLSv1.2' });
+  const listen = reader.server('listen.tls', {
+    ...config.listen.tls,
+    clientCa: null,
+  });
+  const admin = reader.server('admin.tls', {
+    ...config.admin.tls,
+    minVersion: 'TLSv1.2',
+  });
   const upstream = reader.client('upstream.tls', config.upstream.tls);
   const all = Object.entries(config.upstreams).map(
     ([name, { tls }]): [string, ClientMaterial | null] => [
       name,
       // Inherited files are reported once.
-      sameFiles(tls, config.upstream.tls) ? upstream : reader.client(`upstreams.${name}.tls`, tls),
+      sameFiles(tls, config.upstream.tls)
+        ? upstream
+        : reader.client(`upstreams.${name}.tls`, tls),
     ],
   );
   // An upstream without files that is added or removed is not a change of certificates.
-  const upstreams = Object.fromEntries(all.filter(([, material]) => material !== null));
+  const upstreams = Object.fromEntries(
+    all.filter(([, material]) => material !== null),
+  );
   // The receiver of spans reads its files itself, once.
   const tracing = new Reader(config);
   const { exporter, endpoint, tracesEndpoint } = config.tracing;
@@ -94,7 +116,15 @@ export function readCertificates(config: Config): Certificates {
   const problems = [...reader.problems, ...tracing.problems];
   if (problems.length > 0) throw new ConfigError(problems);
   const { terms, notes, files } = reader;
-  return Object.freeze({ listen, admin, upstream, upstreams, terms, notes, files });
+  return Object.freeze({
+    listen,
+    admin,
+    upstream,
+    upstreams,
+    terms,
+    notes,
+    files,
+  });
 }
 
 const sameFiles = (one: ClientFiles, other: ClientFiles): boolean =>
@@ -124,24 +154,37 @@ class Reader {
       this.#pair(`${setting}.certificates[${i}]`, one.cert, one.key),
     );
     const trusted =
-      clientCa === null ? null : this.#read(`${setting}.clientCa`, clientCa, certificatesIn);
+      clientCa === null
+        ? null
+        : this.#read(`${setting}.clientCa`, clientCa, certificatesIn);
     const pairs = [first, ...more].filter((pair) => pair !== null);
     if (pairs.length === 0) {
       if (clientCa !== null && cert === null)
-        this.#blame(`${setting}.clientCa`, `needs ${named(`${setting}.cert`)} beside it`);
+        this.#blame(
+          `${setting}.clientCa`,
+          `needs ${named(`${setting}.cert`)} beside it`,
+        );
       return null;
     }
     const material = { pairs, minVersion, clientCa: trusted?.text ?? null };
-    this.#tryOut(`${setting}.${cert === null ? 'certificates' : 'cert'}`, () => {
-      const { usual } = serverTls(material);
-      createSecureContext(usual);
-    });
+    this.#tryOut(
+      `${setting}.${cert === null ? 'certificates' : 'cert'}`,
+      () => {
+        const { usual } = serverTls(material);
+        createSecureContext(usual);
+      },
+    );
     return material;
   }
 
-  client(setting: string, { ca, cert, key, serverName }: ClientFiles): ClientMaterial | null {
-    if (ca === null && cert === null && key === null && serverName === null) return null;
-    const trusted = ca === null ? null : this.#read(`${setting}.ca`, ca, certificatesIn);
+  client(
+    setting: string,
+    { ca, cert, key, serverName }: ClientFiles,
+  ): ClientMaterial | null {
+    if (ca === null && cert === null && key === null && serverName === null)
+      return null;
+    const trusted =
+      ca === null ? null : this.#read(`${setting}.ca`, ca, certificatesIn);
     const own = this.#pair(setting, cert, key);
     const material = {
       ca: trusted?.text ?? null,
@@ -155,8 +198,13 @@ class Reader {
 
   receiver({ certificate, clientCertificate, clientKey }: Tracing): void {
     if (certificate !== null)
-      this.#read('tracing.certificate', certificate, (pem) => certificatesIn(pem, MAX_TRUSTED));
-    this.#pair('tracing', clientCertificate, clientKey, ['clientCertificate', 'clientKey']);
+      this.#read('tracing.certificate', certificate, (pem) =>
+        certificatesIn(pem, MAX_TRUSTED),
+      );
+    this.#pair('tracing', clientCertificate, clientKey, [
+      'clientCertificate',
+      'clientKey',
+    ]);
   }
 
   /** `null` without a certificate, or if it is invalid. */
@@ -167,7 +215,9 @@ class Reader {
     names = ['cert', 'key'],
   ): Pair | null {
     if (cert === null && key === null) return null;
-    const [certSetting, keySetting] = names.map((name) => `${section}.${name}`) as [string, string];
+    const [certSetting, keySetting] = names.map(
+      (name) => `${section}.${name}`,
+    ) as [string, string];
     if (cert === null || key === null) {
       const [given, missing] =
         cert === null ? [keySetting, certSetting] : [certSetting, keySetting];
@@ -185,10 +235,15 @@ class Reader {
       );
       return null;
     }
-    const [notBefore, notAfter] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)];
+    const [notBefore, notAfter] = [
+      Date.parse(leaf.validFrom),
+      Date.parse(leaf.validTo),
+    ];
     this.terms.push({ setting: section, file: cert, notBefore, notAfter });
     if ((statSync(key).mode & 0o004) !== 0)
-      this.notes.push(`${keySetting}: everybody on this machine can read its file`);
+      this.notes.push(
+        `${keySetting}: everybody on this machine can read its file`,
+      );
     return {
       file: cert,
       cert: chain.text,
@@ -219,9 +274,12 @@ class Reader {
       const text = readTextFile(file);
       return { text, value: parse(text) };
     } catch (error) {
-      if (!(error instanceof UnreadableFile || error instanceof UnfitPem)) throw error;
+      if (!(error instanceof UnreadableFile || error instanceof UnfitPem))
+        throw error;
       // The path may be a misplaced key.
-      const which = /[.]key$|Key$/.test(setting) ? 'the file that it names' : file;
+      const which = /[.]key$|Key$/.test(setting)
+        ? 'the file that it names'
+        : file;
       this.#blame(setting, `${which} ${error.message}`);
       return null;
     }
@@ -230,11 +288,21 @@ class Reader {
   #blame(setting: string, message: string): void {
     const origin = sourceOf(
       this.#config,
-      setting.startsWith('upstreams.') ? 'upstreams' : setting.replace(/\[.*/, ''),
+      setting.startsWith('upstreams.')
+        ? 'upstreams'
+        : setting.replace(/\[.*/, ''),
     );
     const inFile = origin.kind === 'file';
-    const source = origin.kind === 'environment' ? origin.name : inFile ? origin.file : setting;
-    const place = { position: inFile ? origin.position : null, path: inFile ? setting : '' };
+    const source =
+      origin.kind === 'environment'
+        ? origin.name
+        : inFile
+          ? origin.file
+          : setting;
+    const place = {
+      position: inFile ? origin.position : null,
+      path: inFile ? setting : '',
+    };
     this.problems.push({ source, place, message });
   }
 }

@@ -27,7 +27,9 @@ export interface Config
 }
 
 export type ServedConfig = Config & {
-  readonly upstream: { readonly backends: readonly [BackendAddress, ...BackendAddress[]] };
+  readonly upstream: {
+    readonly backends: readonly [BackendAddress, ...BackendAddress[]];
+  };
 };
 
 /** The URL may hold a password. */
@@ -43,7 +45,9 @@ export type EjectionSettings = Upstream['ejection'];
 export type RetriesSettings = Upstream['retries'];
 
 /** `auto` of the budget is already resolved. */
-export type HttpLimits = GatewaySettings['http'] & { readonly bodyBudget: number };
+export type HttpLimits = GatewaySettings['http'] & {
+  readonly bodyBudget: number;
+};
 
 /** In largest bodies: so many that several plans have room for one at once, see `SharedBudget`. */
 export const MIN_BODY_BUDGET = 8;

@@ -10,7 +10,9 @@ import { parseDuration, parseSize } from './units.ts';
 export interface Surroundings {
   /** The base of relative paths. */
   readonly cwd: string;
-  readonly listsIn: (entries: readonly AddressEntry[]) => readonly AddressList[];
+  readonly listsIn: (
+    entries: readonly AddressEntry[],
+  ) => readonly AddressList[];
 }
 
 /** By the `x-unit` of the schema, for valid values. */
@@ -18,7 +20,8 @@ const conversions = {
   duration: (text: string) => parseDuration(text)!,
   size: (size: string | number) => parseSize(size)!,
   path: (path: string, { cwd }: Surroundings) => resolve(cwd, path),
-  contract: (place: string, { cwd }: Surroundings) => (isFile(place) ? resolve(cwd, place) : place),
+  contract: (place: string, { cwd }: Surroundings) =>
+    isFile(place) ? resolve(cwd, place) : place,
   url: (url: string) => new URL(url).href,
   baseUrl,
   statuses: (statuses: string | number): StatusRange => {
@@ -27,15 +30,20 @@ const conversions = {
   },
   pairs: (text: string) => readPairs(text)!,
   keyHeaders: (names: readonly string[]): KeyHeaders => {
-    const headers = names.filter((name) => name.toLowerCase() !== 'authorization');
+    const headers = names.filter(
+      (name) => name.toLowerCase() !== 'authorization',
+    );
     return { headers, bearer: headers.length < names.length };
   },
-  addresses: (entries: readonly AddressEntry[], { listsIn }: Surroundings) => listsIn(entries),
+  addresses: (entries: readonly AddressEntry[], { listsIn }: Surroundings) =>
+    listsIn(entries),
 };
 
 type UnitName = keyof typeof conversions;
 
-export type Unit<Name extends UnitName> = ReturnType<(typeof conversions)[Name]>;
+export type Unit<Name extends UnitName> = ReturnType<
+  (typeof conversions)[Name]
+>;
 
 /** Inclusive. */
 export interface StatusRange {
@@ -49,7 +57,11 @@ export function baseUrl(url: string): string {
 }
 
 /** `null`: left out, without a default. */
-export function converted(value: unknown, reference: Schema, around: Surroundings): unknown {
+export function converted(
+  value: unknown,
+  reference: Schema,
+  around: Surroundings,
+): unknown {
   const schema = flatten(reference, schemaOf('gateway'));
   const {
     additionalProperties: entries,
@@ -60,22 +72,33 @@ export function converted(value: unknown, reference: Schema, around: Surrounding
   } = schema;
   const given = value === undefined ? usual : value;
   if (unit !== undefined && given !== null) {
-    return (conversions[unit as UnitName] as (value: unknown, around: Surroundings) => unknown)(
-      given,
-      around,
-    );
+    return (
+      conversions[unit as UnitName] as (
+        value: unknown,
+        around: Surroundings,
+      ) => unknown
+    )(given, around);
   }
   if (properties !== undefined) {
     const section = isObject(given) ? given : {};
-    return mapped(properties, (inner, key) => converted(section[key], inner, around));
+    return mapped(properties, (inner, key) =>
+      converted(section[key], inner, around),
+    );
   }
-  if (isObject(given)) return mapped(given, (entry) => converted(entry, entries as Schema, around));
-  return Array.isArray(given) ? given.map((entry) => converted(entry, items!, around)) : given;
+  if (isObject(given))
+    return mapped(given, (entry) =>
+      converted(entry, entries as Schema, around),
+    );
+  return Array.isArray(given)
+    ? given.map((entry) => converted(entry, items!, around))
+    : given;
 }
 
 export function mapped<A, B>(
   entries: Readonly<Record<string, A>>,
   map: (value: A, key: string) => B,
 ): Record<string, B> {
-  return Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, map(value, key)]));
+  return Object.fromEntries(
+    Object.entries(entries).map(([key, value]) => [key, map(value, key)]),
+  );
 }

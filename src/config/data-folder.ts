@@ -10,8 +10,12 @@ const DATA = /^data:.*(?:\n[ \t].*)*/m;
 /** Absolute, also if other settings are invalid; `null`: gateway.yaml cannot be read. */
 export function findDataFolder(options: LoadOptions): string | null {
   try {
-    const written = options.env.STOREGATE_DATA || dataIn(readTextFile(gatewayFile(options)));
-    return resolve(options.cwd, written || String(settingSchema('data').default));
+    const written =
+      options.env.STOREGATE_DATA || dataIn(readTextFile(gatewayFile(options)));
+    return resolve(
+      options.cwd,
+      written || String(settingSchema('data').default),
+    );
   } catch (error) {
     if (error instanceof UnreadableFile) return null;
     throw error;

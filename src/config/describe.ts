@@ -3,7 +3,12 @@ import type { Config, ServedConfig } from './config.ts';
 import { formatPlace } from './problems/problems.ts';
 import { maskUrl, printable } from './problems/quote.ts';
 import type { Schema } from './schema/schema.ts';
-import { entryOf, type Origin, type Settings, settingSchema } from './settings.ts';
+import {
+  entryOf,
+  type Origin,
+  type Settings,
+  settingSchema,
+} from './settings.ts';
 import { backendsIn } from './upstreams.ts';
 
 const settingsByConfig = new WeakMap<Config, Settings>();
@@ -13,7 +18,10 @@ export function remember(config: Config, settings: Settings): void {
 }
 
 /** The variable that gives a setting its value, otherwise the setting. */
-export function writtenAs(settings: Settings | undefined, name: string): string {
+export function writtenAs(
+  settings: Settings | undefined,
+  name: string,
+): string {
   const origin = settings?.get(name)?.origin;
   return origin?.kind === 'environment' ? origin.name : name;
 }
@@ -24,8 +32,13 @@ export const contractSource = (config: object): string =>
 
 /** `url`: several with commas between them. */
 export function withBackend(config: Config, url: string): ServedConfig {
-  const backends = backendsIn(url) as unknown as ServedConfig['upstream']['backends'];
-  const found = deepFreeze({ ...config, upstream: { ...config.upstream, backends } });
+  const backends = backendsIn(
+    url,
+  ) as unknown as ServedConfig['upstream']['backends'];
+  const found = deepFreeze({
+    ...config,
+    upstream: { ...config.upstream, backends },
+  });
   const settings = settingsByConfig.get(config);
   if (settings) settingsByConfig.set(found, settings);
   return found;
@@ -56,14 +69,17 @@ export function sourceOf(config: Config, name: string): Origin {
 export function settingsBehind(config: Config): Settings {
   const settings = settingsByConfig.get(config);
   if (settings === undefined)
-    throw new TypeError('only a Config that loadConfig returned knows where it came from');
+    throw new TypeError(
+      'only a Config that loadConfig returned knows where it came from',
+    );
   return settings;
 }
 
 function show(value: unknown, secret: Schema['x-secret']): string {
   if (Array.isArray(value) && value.length > 0 && secret === 'whole')
     return JSON.stringify(value.map(() => '***'));
-  if (secret === undefined || typeof value !== 'string') return printable(JSON.stringify(value));
+  if (secret === undefined || typeof value !== 'string')
+    return printable(JSON.stringify(value));
   return JSON.stringify(secret === 'whole' ? '***' : maskUrl(value));
 }
 

@@ -12,7 +12,11 @@ interface DurationRange {
  * is added to the present stays a time that RFC 3339 can write.
  */
 const RANGES = {
-  expiresIn: { least: '0ms', most: '36500d', beyond: 'leave it out for a key without an expiry' },
+  expiresIn: {
+    least: '0ms',
+    most: '36500d',
+    beyond: 'leave it out for a key without an expiry',
+  },
   /** Two permanent secrets would be two keys. */
   overlap: { least: '0ms', most: '90d' },
   duration: {
@@ -30,13 +34,19 @@ export const DURATION_FIELDS = Object.keys(RANGES) as readonly DurationField[];
 export const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** Milliseconds of `text`; an error is returned as the end of a sentence. */
-export function readDuration(field: DurationField, text: string): number | string {
+export function readDuration(
+  field: DurationField,
+  text: string,
+): number | string {
   const { least, most, beyond }: DurationRange = RANGES[field];
   const length = parseDuration(text);
-  if (length === null) return 'must be a number with a unit, such as 12h or 90d';
-  if (length >= parseDuration(least)! && length <= parseDuration(most)!) return length;
+  if (length === null)
+    return 'must be a number with a unit, such as 12h or 90d';
+  if (length >= parseDuration(least)! && length <= parseDuration(most)!)
+    return length;
   return `must be from ${least} to ${most}${beyond === undefined ? '' : `; ${beyond}`}`;
 }
 
 /** Milliseconds. */
-export const longest = (field: DurationField): number => parseDuration(RANGES[field].most)!;
+export const longest = (field: DurationField): number =>
+  parseDuration(RANGES[field].most)!;

@@ -58,7 +58,10 @@ export function readEnvironment(env: Environment, cwd: string) {
   return {
     values,
     unsound: wrong.map(({ setting }) => setting),
-    problems: [...unknownVariables(env), ...wrong.map(({ problem }) => problem)],
+    problems: [
+      ...unknownVariables(env),
+      ...wrong.map(({ problem }) => problem),
+    ],
     file: env.STOREGATE_CONFIG || null,
   };
 }
@@ -79,13 +82,19 @@ function given(
   const isOff = env[DISABLED]?.toLowerCase() === 'true';
   for (const [setting, schema] of settingsOf('gateway')) {
     for (const name of variablesOf(schema)) {
-      if (name === DISABLED ? !isOff : isOff && name.startsWith(OPEN_TELEMETRY)) continue;
+      if (name === DISABLED ? !isOff : isOff && name.startsWith(OPEN_TELEMETRY))
+        continue;
       const text = env[name];
       const secret = mayBeInFile(schema) ? readSecret(env, cwd, name) : null;
       if (secret?.value === null)
-        unread.push({ setting, problem: problemOf(secret.name, secret.message) });
-      else if (secret) values.set(setting, { name: secret.name, value: secret.value });
-      else if (text) values.set(setting, { name, value: toValue(schema, name, text) });
+        unread.push({
+          setting,
+          problem: problemOf(secret.name, secret.message),
+        });
+      else if (secret)
+        values.set(setting, { name: secret.name, value: secret.value });
+      else if (text)
+        values.set(setting, { name, value: toValue(schema, name, text) });
     }
   }
   return { values, unread };
@@ -101,12 +110,20 @@ const OPEN_TELEMETRY = 'OTEL_';
 const DISABLED = 'OTEL_SDK_DISABLED';
 
 /** Text that is not a number stays text, so that the schema refuses it. */
-function toValue({ type, 'x-unit': unit }: Schema, name: string, text: string): number | string {
+function toValue(
+  { type, 'x-unit': unit }: Schema,
+  name: string,
+  text: string,
+): number | string {
   if (name === DISABLED) return 'none';
   if (unit === 'duration' && name.startsWith(OPEN_TELEMETRY))
     return /^[0-9]+$/.test(text) ? `${text}ms` : text;
-  const mayBeNumber = [type].flat().some((one) => one === 'integer' || one === 'number');
-  return mayBeNumber && /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$/.test(text) ? Number(text) : text;
+  const mayBeNumber = [type]
+    .flat()
+    .some((one) => one === 'integer' || one === 'number');
+  return mayBeNumber && /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$/.test(text)
+    ? Number(text)
+    : text;
 }
 
 /** The schema of the file applies, so both allow the same values. */
@@ -116,7 +133,9 @@ function wrongValues(values: ReadonlyMap<string, Variable>): WrongValue[] {
   const flaws = schemaErrors(document, 'gateway');
   return [...values].flatMap(([setting, { name }]) => {
     const flaw = flaws.find(({ pointer }) => pointer === pointerTo(setting));
-    return flaw === undefined ? [] : [{ setting, problem: problemOf(name, flaw.message) }];
+    return flaw === undefined
+      ? []
+      : [{ setting, problem: problemOf(name, flaw.message) }];
   });
 }
 
@@ -134,8 +153,11 @@ function unknownVariables(env: Environment): Problem[] {
     .filter((name) => env[name] && !variables.has(name))
     .flatMap((name) => {
       if (name.startsWith(own))
-        return [problemOf(printable(name), explain(name.slice(own.length), known))];
-      const meant = name === name.toUpperCase() ? suggest(name, unset, 1) : null;
+        return [
+          problemOf(printable(name), explain(name.slice(own.length), known)),
+        ];
+      const meant =
+        name === name.toUpperCase() ? suggest(name, unset, 1) : null;
       return meant === null
         ? []
         : [problemOf(printable(name), `is unknown; did you mean ${meant}?`)];
@@ -151,7 +173,9 @@ function explain(rest: string, known: readonly string[]): string {
   }
   const near = suggest(
     rest,
-    known.filter((name) => name.startsWith(own)).map((name) => name.slice(own.length)),
+    known
+      .filter((name) => name.startsWith(own))
+      .map((name) => name.slice(own.length)),
   );
   return near === null
     ? `is unknown; known are ${known.join(', ')}`

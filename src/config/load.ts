@@ -5,10 +5,19 @@ import { readListFiles } from './address-lists.ts';
 import { assemble } from './assemble.ts';
 import type { Config } from './config.ts';
 import { remember, writtenAs } from './describe.ts';
-import { type Environment, type EnvironmentLayer, readEnvironment } from './environment.ts';
+import {
+  type Environment,
+  type EnvironmentLayer,
+  readEnvironment,
+} from './environment.ts';
 import { readPlans } from './plans.ts';
 import { pointerTo, touches } from './problems/pointers.ts';
-import { byPosition, ConfigError, type Problem, problemOf } from './problems/problems.ts';
+import {
+  byPosition,
+  ConfigError,
+  type Problem,
+  problemOf,
+} from './problems/problems.ts';
 import { type Rule, rules } from './rules.ts';
 import { schemaErrors } from './schema/errors.ts';
 import {
@@ -50,7 +59,10 @@ export interface LoadOptions {
 export function gatewayFile({ env, cwd, files }: LoadOptions): string {
   const own = resolve(cwd, 'gateway.yaml');
   const shipped = files?.gateway ?? shippedFiles.gateway;
-  return resolve(cwd, env.STOREGATE_CONFIG || (existsSync(own) ? own : shipped));
+  return resolve(
+    cwd,
+    env.STOREGATE_CONFIG || (existsSync(own) ? own : shipped),
+  );
 }
 
 /**
@@ -62,7 +74,11 @@ export function loadConfig({ env, cwd, files }: LoadOptions): Config {
   const shipped = { ...shippedFiles, ...files };
   const environment = readEnvironment(env, cwd);
   const gateway = gatewayFile({ env, cwd, files: shipped });
-  const file = readYamlFile(gateway, cwd, environment.file === null ? null : 'STOREGATE_CONFIG');
+  const file = readYamlFile(
+    gateway,
+    cwd,
+    environment.file === null ? null : 'STOREGATE_CONFIG',
+  );
   const { settings, problems } = mergeSettings(environment, file, shipped);
   const lists = readListFiles(settings, cwd);
   const plansFile = resolve(cwd, settingValue<string>(settings, 'plans.file'));
@@ -70,7 +86,12 @@ export function loadConfig({ env, cwd, files }: LoadOptions): Config {
     readYamlFile(plansFile, cwd, writtenAs(settings, 'plans.file')),
   );
 
-  const all = [...environment.problems, ...problems, ...lists.problems, ...planProblems];
+  const all = [
+    ...environment.problems,
+    ...problems,
+    ...lists.problems,
+    ...planProblems,
+  ];
   if (all.length > 0 || plans === null) throw new ConfigError(all);
   const config = deepFreeze(
     assemble(lists.settings, {
@@ -94,13 +115,18 @@ function mergeSettings(
   file: YamlFile,
   shipped: Files,
 ): { settings: Settings; problems: readonly Problem[] } {
-  const flaws = file.value === undefined ? [] : schemaErrors(file.value, 'gateway');
+  const flaws =
+    file.value === undefined ? [] : schemaErrors(file.value, 'gateway');
   // The contents of an unreadable file are unknown, so no rule may report something missing.
   const unsound =
     file.value === undefined
       ? ['']
-      : [...flaws.map((flaw) => flaw.pointer), ...environment.unsound.map(pointerTo)];
-  const isSound = (name: string) => !unsound.some((pointer) => touches(pointer, pointerTo(name)));
+      : [
+          ...flaws.map((flaw) => flaw.pointer),
+          ...environment.unsound.map(pointerTo),
+        ];
+  const isSound = (name: string) =>
+    !unsound.some((pointer) => touches(pointer, pointerTo(name)));
 
   const settings = new Map<string, Setting>();
   for (const [name, schema] of settingsOf('gateway')) {
@@ -113,7 +139,11 @@ function mergeSettings(
   const broken = rules
     .filter((rule) => rule.reads.every(isSound))
     .flatMap((rule) => ruleProblems(rule, settings, file));
-  const problems = [...file.problems, ...flaws.map((flaw) => problemIn(file, flaw)), ...broken];
+  const problems = [
+    ...file.problems,
+    ...flaws.map((flaw) => problemIn(file, flaw)),
+    ...broken,
+  ];
   return { settings, problems: problems.sort(byPosition) };
 }
 
@@ -121,7 +151,10 @@ type Found = readonly [value: unknown, origin: Origin];
 
 const byDefault: Origin = { kind: 'default' };
 
-function fromEnvironment({ values }: EnvironmentLayer, setting: string): Found | undefined {
+function fromEnvironment(
+  { values }: EnvironmentLayer,
+  setting: string,
+): Found | undefined {
   const found = values.get(setting);
   return found && [found.value, { kind: 'environment', name: found.name }];
 }
@@ -131,7 +164,11 @@ function fromFile(file: YamlFile, setting: string): Found | undefined {
   if (value === undefined) return undefined;
   return [
     value,
-    { kind: 'file', file: file.name, position: file.locate(pointerTo(setting), 'value') },
+    {
+      kind: 'file',
+      file: file.name,
+      position: file.locate(pointerTo(setting), 'value'),
+    },
   ];
 }
 
@@ -141,13 +178,24 @@ function shippedFor(setting: string, shipped: Files): string | null {
 }
 
 /** Moves a flaw to a written value: a rule may name a default that conflicts with it. */
-function ruleProblems({ reads, flaws }: Rule, settings: Settings, file: YamlFile): Problem[] {
+function ruleProblems(
+  { reads, flaws }: Rule,
+  settings: Settings,
+  file: YamlFile,
+): Problem[] {
   return flaws(settings).map((flaw) => {
-    const blamed = reads.find((name) => touches(pointerTo(name), flaw.pointer)) ?? '';
+    const blamed =
+      reads.find((name) => touches(pointerTo(name), flaw.pointer)) ?? '';
     const written =
-      [blamed, ...reads].find((name) => settings.get(name)?.origin.kind !== 'default') ?? blamed;
+      [blamed, ...reads].find(
+        (name) => settings.get(name)?.origin.kind !== 'default',
+      ) ?? blamed;
     const origin = settings.get(written)?.origin;
-    if (origin?.kind === 'environment') return problemOf(origin.name, flaw.message);
-    return problemIn(file, written === blamed ? flaw : { ...flaw, pointer: pointerTo(written) });
+    if (origin?.kind === 'environment')
+      return problemOf(origin.name, flaw.message);
+    return problemIn(
+      file,
+      written === blamed ? flaw : { ...flaw, pointer: pointerTo(written) },
+    );
   });
 }

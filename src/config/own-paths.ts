@@ -10,7 +10,9 @@ interface OwnPath {
   readonly setting: 'reference.enabled' | 'usage.enabled';
 }
 
-const PAGES = PAGE_PATHS.map((path): OwnPath => ({ path, setting: 'reference.enabled' }));
+const PAGES = PAGE_PATHS.map(
+  (path): OwnPath => ({ path, setting: 'reference.enabled' }),
+);
 const USAGE: OwnPath = { path: USAGE_PATH, setting: 'usage.enabled' };
 
 /** Of a configuration; `file` is that of the contract. */
@@ -21,12 +23,20 @@ interface OwnPathSettings {
 }
 
 /** Without a contract the gateway serves no pages. */
-export function ownPaths({ file, hasReference, hasUsage }: OwnPathSettings): readonly OwnPath[] {
+export function ownPaths({
+  file,
+  hasReference,
+  hasUsage,
+}: OwnPathSettings): readonly OwnPath[] {
   const pages = hasReference && file !== NO_CONTRACT ? PAGES : [];
   return hasUsage ? [...pages, USAGE] : pages;
 }
 
-export function ownPathsOf({ contract, reference, usage }: Config): readonly OwnPath[] {
+export function ownPathsOf({
+  contract,
+  reference,
+  usage,
+}: Config): readonly OwnPath[] {
   return ownPaths({
     file: contract.file,
     hasReference: reference.enabled,
@@ -45,9 +55,15 @@ export function hiddenOperations(config: Config, contract: Contract): string[] {
 }
 
 /** Sentences for operators: the mounts with requests that operations of the contract take. */
-export function coveredMounts({ mounts }: Config, contract: Contract): string[] {
+export function coveredMounts(
+  { mounts }: Config,
+  contract: Contract,
+): string[] {
   return mounts.flatMap(({ path }) => {
-    const operations = [...operationsAt(contract, path), ...operationsAt(contract, `${path}/`)];
+    const operations = [
+      ...operationsAt(contract, path),
+      ...operationsAt(contract, `${path}/`),
+    ];
     if (operations.length === 0) return [];
     const names = operations.map(nameOf).join(', ');
     return [
@@ -56,7 +72,8 @@ export function coveredMounts({ mounts }: Config, contract: Contract): string[] 
   });
 }
 
-const nameOf = ({ id, method, path }: Operation): string => `${id} (${method} ${path})`;
+const nameOf = ({ id, method, path }: Operation): string =>
+  `${id} (${method} ${path})`;
 
 /** Operations whose requests can have the path `own`, or begin with it if it ends in `/`. */
 function operationsAt(contract: Contract, own: string): Operation[] {
@@ -65,9 +82,13 @@ function operationsAt(contract: Contract, own: string): Operation[] {
   return contract.operations.filter((operation) =>
     contract.prefixes.some((prefix) => {
       const segments = `${prefix}${operation.path}`.split('/');
-      const fits = isPrefix ? segments.length > head.length : segments.length === head.length;
+      const fits = isPrefix
+        ? segments.length > head.length
+        : segments.length === head.length;
       return (
-        fits && contract.match(operation.method, exampleOf(head, segments)).operation === operation
+        fits &&
+        contract.match(operation.method, exampleOf(head, segments))
+          .operation === operation
       );
     }),
   );
@@ -77,7 +98,10 @@ function operationsAt(contract: Contract, own: string): Operation[] {
 const ANY_VALUE = 'any-value-of-the-parameter';
 
 /** A canonical path that begins with `head` and continues like the template. */
-function exampleOf(head: readonly string[], segments: readonly string[]): string {
+function exampleOf(
+  head: readonly string[],
+  segments: readonly string[],
+): string {
   const rest = segments
     .slice(head.length)
     .map((segment) => segment.replace(/\{[^{}]*\}/g, ANY_VALUE));

@@ -1,13 +1,23 @@
 import type { PlanDraft } from '@storegate/admin-api';
 import { deepFreeze } from '../common/freeze.ts';
 import type { BanEscalation, Window } from '../limits/limits.ts';
-import { type Plan, type PlanAddresses, type Plans, PUBLIC_PLAN } from '../limits/plans.ts';
+import {
+  type Plan,
+  type PlanAddresses,
+  type Plans,
+  PUBLIC_PLAN,
+} from '../limits/plans.ts';
 import { step, touches } from './problems/pointers.ts';
 import { byPosition, ConfigError, type Problem } from './problems/problems.ts';
 import { type SchemaError, schemaErrors, valueError } from './schema/errors.ts';
 import { settingsOf } from './settings.ts';
 import { parseDuration } from './units.ts';
-import { toWindows, type WindowEntry, watching, windowErrors } from './windows.ts';
+import {
+  toWindows,
+  type WindowEntry,
+  watching,
+  windowErrors,
+} from './windows.ts';
 import { parseYaml, problemIn, type YamlFile } from './yaml/file.ts';
 
 interface PlansDocument {
@@ -30,7 +40,9 @@ interface AccountEntry {
   readonly concurrency?: number;
 }
 
-type EnforcedWindows = Pick<AccountEntry, 'windows'> & { readonly enforce?: boolean | undefined };
+type EnforcedWindows = Pick<AccountEntry, 'windows'> & {
+  readonly enforce?: boolean | undefined;
+};
 
 interface BansEntry {
   readonly strikes: number;
@@ -49,23 +61,40 @@ export function parsePlans(text: string): Plans {
 }
 
 /** `plans` is `null` if there are problems. */
-export function readPlans(read: YamlFile): { plans: Plans | null; problems: readonly Problem[] } {
+export function readPlans(read: YamlFile): {
+  plans: Plans | null;
+  problems: readonly Problem[];
+} {
   const { value, problems: unreadable } = read;
   if (value === undefined) return { plans: null, problems: unreadable };
 
   const schema = schemaErrors(value, 'plans');
-  const sound = (pointer: string) => !schema.some((flaw) => touches(flaw.pointer, pointer));
-  const found = [...schema, ...ruleErrors(value, sound)].map((flaw) => problemIn(read, flaw));
+  const sound = (pointer: string) =>
+    !schema.some((flaw) => touches(flaw.pointer, pointer));
+  const found = [...schema, ...ruleErrors(value, sound)].map((flaw) =>
+    problemIn(read, flaw),
+  );
   const problems = [...unreadable, ...found].sort(byPosition);
   return {
-    plans: problems.length === 0 ? deepFreeze(plansOf(value as PlansDocument)) : null,
+    plans:
+      problems.length === 0
+        ? deepFreeze(plansOf(value as PlansDocument))
+        : null,
     problems,
   };
 }
 
 /** Only for parts that passed the schema, so that each mistake is reported once. */
-function ruleErrors(value: unknown, sound: (pointer: string) => boolean): SchemaError[] {
-  const { plans, accounts, public: anyone, bans } = Object(value) as Partial<PlansDocument>;
+function ruleErrors(
+  value: unknown,
+  sound: (pointer: string) => boolean,
+): SchemaError[] {
+  const {
+    plans,
+    accounts,
+    public: anyone,
+    bans,
+  } = Object(value) as Partial<PlansDocument>;
   const windows = [
     ...windowsIn('/plans', plans),
     ...windowsIn('/accounts', accounts),
@@ -73,18 +102,27 @@ function ruleErrors(value: unknown, sound: (pointer: string) => boolean): Schema
   ];
   const checked = windows.filter(({ pointer }) => sound(pointer));
   const durations =
-    typeof bans === 'object' && sound('/bans/durations') ? (bans.durations ?? []) : [];
+    typeof bans === 'object' && sound('/bans/durations')
+      ? (bans.durations ?? [])
+      : [];
   return [
-    ...checked.flatMap(({ pointer, entries }) => windowErrors(entries, pointer)),
+    ...checked.flatMap(({ pointer, entries }) =>
+      windowErrors(entries, pointer),
+    ),
     ...enforceErrors(plans).filter(({ pointer }) => sound(pointer)),
     ...durationErrors(durations),
   ];
 }
 
-function windowsIn(section: string, parties: PlansDocument['plans'] | PlansDocument['accounts']) {
+function windowsIn(
+  section: string,
+  parties: PlansDocument['plans'] | PlansDocument['accounts'],
+) {
   return Object.entries(parties ?? {}).flatMap(([name, subject]) => {
     const pointer = step(step(section, name), 'windows');
-    return subject?.windows === undefined ? [] : [{ pointer, entries: subject.windows }];
+    return subject?.windows === undefined
+      ? []
+      : [{ pointer, entries: subject.windows }];
   });
 }
 
@@ -93,28 +131,47 @@ function enforceErrors(plans: PlansDocument['plans'] = {}): SchemaError[] {
   return Object.entries(plans).flatMap(([name, plan]) => {
     if (plan?.custom !== true || plan.enforce === undefined) return [];
     const pointer = step(step('/plans', name), 'enforce');
-    return [valueError(pointer, 'must be absent for a custom plan: set it for accounts')];
+    return [
+      valueError(
+        pointer,
+        'must be absent for a custom plan: set it for accounts',
+      ),
+    ];
   });
 }
 
 function durationErrors(durations: readonly string[]): SchemaError[] {
   return durations.flatMap((length, index) => {
     const before = durations[index - 1];
-    if (before === undefined || parseDuration(before)! <= parseDuration(length)!) return [];
+    if (
+      before === undefined ||
+      parseDuration(before)! <= parseDuration(length)!
+    )
+      return [];
     const message = `must not be shorter than the ban before it (${before}), is ${length}`;
     return [valueError(step('/bans/durations', index), message)];
   });
 }
 
-function plansOf({ plans, accounts, public: anyone = {}, bans }: PlansDocument): Plans {
+function plansOf({
+  plans,
+  accounts,
+  public: anyone = {},
+  bans,
+}: PlansDocument): Plans {
   const own = Object.entries(accounts ?? {});
   const concurrencies = own.flatMap(([name, { concurrency }]) =>
     concurrency === undefined ? [] : [[name, concurrency] as const],
   );
   return {
-    plans: new Map(Object.entries(plans).map(([name, plan]) => [name, planOf(name, plan)])),
+    plans: new Map(
+      Object.entries(plans).map(([name, plan]) => [name, planOf(name, plan)]),
+    ),
     publicPlan: anyone === 'off' ? null : publicPlanOf(anyone),
-    escalation: bans === 'off' ? null : escalationOf({ ...escalationDefaults(), ...bans }),
+    escalation:
+      bans === 'off'
+        ? null
+        : escalationOf({ ...escalationDefaults(), ...bans }),
     accounts: new Map(own.map(([name, account]) => [name, windowsOf(account)])),
     ...(concurrencies.length > 0 && { concurrencies: new Map(concurrencies) }),
   };
@@ -122,7 +179,14 @@ function plansOf({ plans, accounts, public: anyone = {}, bans }: PlansDocument):
 
 function planOf(
   name: string,
-  { windows, enforce, count = 'key', concurrency, weight, addresses }: PlanEntry,
+  {
+    windows,
+    enforce,
+    count = 'key',
+    concurrency,
+    weight,
+    addresses,
+  }: PlanEntry,
 ): Plan {
   return {
     name,
@@ -134,16 +198,22 @@ function planOf(
   };
 }
 
-function windowsOf({ windows, enforce = true }: EnforcedWindows): readonly Window[] {
+function windowsOf({
+  windows,
+  enforce = true,
+}: EnforcedWindows): readonly Window[] {
   return enforce ? toWindows(windows) : watching(toWindows(windows));
 }
 
 function publicPlanOf(written: Partial<AccountEntry>): Plan {
-  const usual = settingsOf('plans').get('public.windows')!.default as readonly WindowEntry[];
+  const usual = settingsOf('plans').get('public.windows')!
+    .default as readonly WindowEntry[];
   return planOf(PUBLIC_PLAN, { ...written, windows: written.windows ?? usual });
 }
 
-export function addressesOf(written: PlanDraft['addresses']): Pick<Plan, 'addresses'> {
+export function addressesOf(
+  written: PlanDraft['addresses'],
+): Pick<Plan, 'addresses'> {
   const { allow = [], deny = [] } = written ?? {};
   return allow.length + deny.length === 0 ? {} : { addresses: { allow, deny } };
 }
@@ -168,8 +238,13 @@ function escalationOf({
 }
 
 function escalationDefaults(): BansEntry {
-  const settings = [...settingsOf('plans')].filter(([name]) => name.startsWith('bans.'));
+  const settings = [...settingsOf('plans')].filter(([name]) =>
+    name.startsWith('bans.'),
+  );
   return Object.fromEntries(
-    settings.map(([name, schema]) => [name.replace('bans.', ''), schema.default]),
+    settings.map(([name, schema]) => [
+      name.replace('bans.', ''),
+      schema.default,
+    ]),
   ) as unknown as BansEntry;
 }

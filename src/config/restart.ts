@@ -12,13 +12,16 @@ export function needsRestart(name: string): boolean {
 const BACKENDS: readonly string[] = ['upstream.url', 'upstream.backends'];
 
 export function keepsValue(name: string, loaded: Config): boolean {
-  return needsRestart(name) || (BACKENDS.includes(name) && !namesBackends(loaded));
+  return (
+    needsRestart(name) || (BACKENDS.includes(name) && !namesBackends(loaded))
+  );
 }
 
 export function differences(one: Config, other: Config): string[] {
   const [a, b] = [settingsBehind(one), settingsBehind(other)];
   return [...b.keys()].filter(
-    (name) => JSON.stringify(a.get(name)?.value) !== JSON.stringify(b.get(name)?.value),
+    (name) =>
+      JSON.stringify(a.get(name)?.value) !== JSON.stringify(b.get(name)?.value),
   );
 }
 
@@ -31,10 +34,18 @@ export function inForce<C extends Config>(running: C, loaded: Config): C {
   const settings = new Map(settingsBehind(loaded));
   const kept = [...settings.keys()].filter((name) => keepsValue(name, loaded));
   for (const name of kept) settings.set(name, before.get(name)!);
-  const [old, fresh] = [running as unknown as Section, loaded as unknown as Section];
+  const [old, fresh] = [
+    running as unknown as Section,
+    loaded as unknown as Section,
+  ];
   // The URLs are in the backends of the configuration.
-  const parts = kept.filter((name) => name !== 'upstream.url').map((name) => name.split('.'));
-  const config = parts.reduce((config, name) => keep(old, config, name), fresh) as unknown as C;
+  const parts = kept
+    .filter((name) => name !== 'upstream.url')
+    .map((name) => name.split('.'));
+  const config = parts.reduce(
+    (config, name) => keep(old, config, name),
+    fresh,
+  ) as unknown as C;
   remember(config, settings);
   return deepFreeze(config);
 }
@@ -42,11 +53,16 @@ export function inForce<C extends Config>(running: C, loaded: Config): C {
 /** `null` if it is off, such as redis. */
 type Section = Readonly<Record<string, unknown>> | null;
 
-function keep(running: Section, loaded: Section, [key = '', ...rest]: readonly string[]): Section {
+function keep(
+  running: Section,
+  loaded: Section,
+  [key = '', ...rest]: readonly string[],
+): Section {
   if (running === null) return null;
   const [old, fresh] = [running[key], loaded?.[key] ?? null];
   return {
     ...loaded,
-    [key]: rest.length === 0 ? old : keep(old as Section, fresh as Section, rest),
+    [key]:
+      rest.length === 0 ? old : keep(old as Section, fresh as Section, rest),
   };
 }

@@ -27,24 +27,42 @@ export const rules: readonly Rule[] = [
   // Node refuses to create a server that breaks this rule.
   notAbove('http.headersTimeout', 'http.requestTimeout', parseDuration),
   notAbove('http.maxUrlBytes', 'http.maxHeaderBytes', parseSize),
-  notAbove('tracing.batch.maxExportBatchSize', 'tracing.batch.maxQueueSize', Number),
+  notAbove(
+    'tracing.batch.maxExportBatchSize',
+    'tracing.batch.maxQueueSize',
+    Number,
+  ),
   rule(['http.bodyBudget', 'http.maxBodyBytes'], narrowBudget),
   rule(['cors.origins'], anyAndMore),
   rule(['mounts'], overlappingMounts),
-  rule(['mounts', 'contract.file', 'reference.enabled', 'usage.enabled'], mountsOverOwnPaths),
-  { reads: ['upstream.backends', 'upstream.url', ...STATUSES], flaws: upstreamErrors },
+  rule(
+    ['mounts', 'contract.file', 'reference.enabled', 'usage.enabled'],
+    mountsOverOwnPaths,
+  ),
+  {
+    reads: ['upstream.backends', 'upstream.url', ...STATUSES],
+    flaws: upstreamErrors,
+  },
   { reads: ['upstreams', ...STATUSES], flaws: upstreamsErrors },
   rule(['mounts'], conflictingRewrites),
   rule(['mounts', 'contract.file'], rootBesideContract),
   rule(
-    ['keys.identity.keyId', 'keys.identity.account', 'keys.identity.plan', 'keys.identity.scopes'],
+    [
+      'keys.identity.keyId',
+      'keys.identity.account',
+      'keys.identity.plan',
+      'keys.identity.scopes',
+    ],
     sameIdentity,
   ),
   { reads: ['mounts', 'upstreams'], flaws: mountErrors },
   rule(['cost.refund'], (refund: readonly (string | number)[]) =>
     reversedRange(refund, '/cost/refund'),
   ),
-  rule(['webhooks.url', 'webhooks.endpoints', 'webhooks.secret'], unsignedWebhooks),
+  rule(
+    ['webhooks.url', 'webhooks.endpoints', 'webhooks.secret'],
+    unsignedWebhooks,
+  ),
   rule(['webhooks.endpoints', 'webhooks.url'], duplicateReceivers),
 ];
 
@@ -55,11 +73,18 @@ function rule<Values extends readonly unknown[]>(
   return {
     reads,
     flaws: (settings) =>
-      flaws(...(reads.map((name) => settingValue(settings, name)) as unknown as Values)),
+      flaws(
+        ...(reads.map((name) =>
+          settingValue(settings, name),
+        ) as unknown as Values),
+      ),
   };
 }
 
-function workersWithoutRedis(workers: number | 'auto', redis: string | null): SchemaError[] {
+function workersWithoutRedis(
+  workers: number | 'auto',
+  redis: string | null,
+): SchemaError[] {
   if (workers === 'auto' || workers === 1 || redis !== null) return [];
   const way = 'share the state in a Redis (REDIS_URL), or set workers: 1';
   return [
@@ -73,25 +98,50 @@ function workersWithoutRedis(workers: number | 'auto', redis: string | null): Sc
 function openAdmin(host: string, token: string | null): SchemaError[] {
   if (token !== null || isLoopback(host)) return [];
   const why = `because ${host} can be reached from other machines; 127.0.0.1 needs none`;
-  return [valueError('/admin/host', `needs an admin token (STOREGATE_ADMIN_TOKEN), ${why}`)];
+  return [
+    valueError(
+      '/admin/host',
+      `needs an admin token (STOREGATE_ADMIN_TOKEN), ${why}`,
+    ),
+  ];
 }
 
-function sharedPort(port: number, other: number, ...hosts: readonly string[]): SchemaError[] {
-  const meet = hosts[0] === hosts[1] || hosts.includes('0.0.0.0') || hosts.includes('::');
+function sharedPort(
+  port: number,
+  other: number,
+  ...hosts: readonly string[]
+): SchemaError[] {
+  const meet =
+    hosts[0] === hosts[1] || hosts.includes('0.0.0.0') || hosts.includes('::');
   if (port === 0 || port !== other || !meet) return [];
-  return [valueError('/admin/port', `admin and public listener must not share port ${port}`)];
+  return [
+    valueError(
+      '/admin/port',
+      `admin and public listener must not share port ${port}`,
+    ),
+  ];
 }
 
-function notAbove(small: string, large: string, measure: (text: string) => number | null): Rule {
+function notAbove(
+  small: string,
+  large: string,
+  measure: (text: string) => number | null,
+): Rule {
   return rule([small, large], (one: unknown, other: unknown) => {
     if (measure(String(one))! <= measure(String(other))!) return [];
     return [
-      valueError(pointerTo(small), `${small} (${one}) must not be more than ${large} (${other})`),
+      valueError(
+        pointerTo(small),
+        `${small} (${one}) must not be more than ${large} (${other})`,
+      ),
     ];
   });
 }
 
-function narrowBudget(budget: string | number, maxBodyBytes: string | number): SchemaError[] {
+function narrowBudget(
+  budget: string | number,
+  maxBodyBytes: string | number,
+): SchemaError[] {
   const least = MIN_BODY_BUDGET * parseSize(maxBodyBytes)!;
   if (budget === 'auto' || parseSize(budget)! >= least) return [];
   const message = `must be at least ${formatSize(least)}, ${MIN_BODY_BUDGET} times http.maxBodyBytes`;
@@ -101,7 +151,9 @@ function narrowBudget(budget: string | number, maxBodyBytes: string | number): S
 function anyAndMore(origins: readonly string[]): SchemaError[] {
   const any = origins.indexOf('*');
   if (any === -1 || origins.length === 1) return [];
-  return [valueError(`/cors/origins/${any}`, "must stand alone: '*' is every origin")];
+  return [
+    valueError(`/cors/origins/${any}`, "must stand alone: '*' is every origin"),
+  ];
 }
 
 interface MountEntry {
@@ -137,13 +189,19 @@ function mountsOverOwnPaths(
 }
 
 function conflictingRewrites(mounts: readonly MountEntry[]): SchemaError[] {
-  const message = 'must not stand beside stripPrefix: it takes the place of the prefix already';
+  const message =
+    'must not stand beside stripPrefix: it takes the place of the prefix already';
   return mounts.flatMap(({ stripPrefix = false, rewrite }, index) =>
-    stripPrefix && rewrite !== undefined ? [valueError(`/mounts/${index}/rewrite`, message)] : [],
+    stripPrefix && rewrite !== undefined
+      ? [valueError(`/mounts/${index}/rewrite`, message)]
+      : [],
   );
 }
 
-function rootBesideContract(mounts: readonly MountEntry[], contract: string | null): SchemaError[] {
+function rootBesideContract(
+  mounts: readonly MountEntry[],
+  contract: string | null,
+): SchemaError[] {
   const root = mounts.findIndex(({ path }) => path === '/');
   if (root === -1 || contract === NO_CONTRACT) return [];
   return [
@@ -156,7 +214,9 @@ function rootBesideContract(mounts: readonly MountEntry[], contract: string | nu
 
 function sameIdentity(...names: readonly (string | null)[]): SchemaError[] {
   const known = names.map((name) => name?.toLowerCase());
-  const second = known.findIndex((name, i) => name !== undefined && known.indexOf(name) < i);
+  const second = known.findIndex(
+    (name, i) => name !== undefined && known.indexOf(name) < i,
+  );
   if (second === -1) return [];
   const member = ['keyId', 'account', 'plan', 'scopes'][second]!;
   return [
@@ -174,7 +234,12 @@ function unsignedWebhooks(
 ): SchemaError[] {
   if ((url === null && endpoints.length === 0) || secret !== null) return [];
   const why = 'by which receivers know that an event is true';
-  return [valueError('/webhooks/url', `needs webhooks.secret (STOREGATE_WEBHOOK_SECRET), ${why}`)];
+  return [
+    valueError(
+      '/webhooks/url',
+      `needs webhooks.secret (STOREGATE_WEBHOOK_SECRET), ${why}`,
+    ),
+  ];
 }
 
 function duplicateReceivers(

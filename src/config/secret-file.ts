@@ -20,9 +20,16 @@ export function readSecret(
 ): GivenSecret | null {
   const name = `${variable}_FILE`;
   const file = env[name];
-  if (!file) return env[variable] ? { name: variable, value: env[variable], message: '' } : null;
+  if (!file)
+    return env[variable]
+      ? { name: variable, value: env[variable], message: '' }
+      : null;
   if (env[variable])
-    return { name, value: null, message: `${variable} is set too; set one of them` };
+    return {
+      name,
+      value: null,
+      message: `${variable} is set too; set one of them`,
+    };
   try {
     const value = readTextFile(resolve(cwd, file)).replace(/\r?\n$/, '');
     return value === ''

@@ -1,9 +1,19 @@
 import type { Position } from './problems/problems.ts';
-import { flatten, isObject, type Schema, type SchemaName, schemaOf } from './schema/schema.ts';
+import {
+  flatten,
+  isObject,
+  type Schema,
+  type SchemaName,
+  schemaOf,
+} from './schema/schema.ts';
 
 export type Origin =
   | { readonly kind: 'environment'; readonly name: string }
-  | { readonly kind: 'file'; readonly file: string; readonly position: Position | null }
+  | {
+      readonly kind: 'file';
+      readonly file: string;
+      readonly position: Position | null;
+    }
   | { readonly kind: 'default' };
 
 /** Before units become numbers and paths absolute. */
@@ -19,7 +29,8 @@ const known = new Map<SchemaName, ReadonlyMap<string, Schema>>();
 
 /** `x-restart` of a section applies to all settings in it. */
 export function settingsOf(name: SchemaName): ReadonlyMap<string, Schema> {
-  const settings = known.get(name) ?? new Map(settingsIn(schemaOf(name), schemaOf(name), ''));
+  const settings =
+    known.get(name) ?? new Map(settingsIn(schemaOf(name), schemaOf(name), ''));
   known.set(name, settings);
   return settings;
 }
@@ -30,7 +41,10 @@ function* settingsIn(
   prefix: string,
 ): Generator<[name: string, schema: Schema]> {
   for (const [key, reference] of Object.entries(section.properties ?? {})) {
-    const inner = { 'x-restart': section['x-restart'], ...flatten(reference, root) };
+    const inner = {
+      'x-restart': section['x-restart'],
+      ...flatten(reference, root),
+    };
     if (inner.properties === undefined) yield [prefix + key, inner];
     else yield* settingsIn(inner, root, `${prefix}${key}.`);
   }
@@ -42,7 +56,8 @@ export function entryOf<T>(settings: ReadonlyMap<string, T>, name: string): T {
   return entry;
 }
 
-export const settingSchema = (name: string): Schema => entryOf(settingsOf('gateway'), name);
+export const settingSchema = (name: string): Schema =>
+  entryOf(settingsOf('gateway'), name);
 
 /** The schema has checked it, so the caller knows its type. */
 export const settingValue = <T>(settings: Settings, name: string): T =>
@@ -52,10 +67,17 @@ export const settingValue = <T>(settings: Settings, name: string): T =>
 export function valueAt(document: unknown, name: string): unknown {
   return name
     .split('.')
-    .reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), document);
+    .reduce<unknown>(
+      (value, key) => (isObject(value) ? value[key] : undefined),
+      document,
+    );
 }
 
-export function putAt(document: Record<string, unknown>, name: string, value: unknown): void {
+export function putAt(
+  document: Record<string, unknown>,
+  name: string,
+  value: unknown,
+): void {
   const keys = name.split('.');
   const last = keys.pop()!;
   let section = document;
@@ -66,7 +88,9 @@ export function putAt(document: Record<string, unknown>, name: string, value: un
   section[last] = value;
 }
 
-export function documentOf(settings: Settings): Readonly<Record<string, unknown>> {
+export function documentOf(
+  settings: Settings,
+): Readonly<Record<string, unknown>> {
   const document: Record<string, unknown> = {};
   for (const [name, { value }] of settings) putAt(document, name, value);
   return document;

@@ -4,7 +4,12 @@ import { baseUrl, mapped } from './conversions.ts';
 import { step } from './problems/pointers.ts';
 import { type SchemaError, valueError } from './schema/errors.ts';
 import { isObject } from './schema/schema.ts';
-import { documentOf, type Settings, settingValue, valueAt } from './settings.ts';
+import {
+  documentOf,
+  type Settings,
+  settingValue,
+  valueAt,
+} from './settings.ts';
 
 /** Of the section `upstream`. */
 export const DEFAULT_UPSTREAM = 'default';
@@ -17,15 +22,24 @@ type UpstreamEntry = Section & {
   readonly backends: readonly { readonly url: string }[];
 };
 
-const defaultIn = (settings: Settings) => documentOf(settings).upstream as UpstreamEntry;
+const defaultIn = (settings: Settings) =>
+  documentOf(settings).upstream as UpstreamEntry;
 
 /** Without what they inherit. */
 const ownSections = (settings: Settings) =>
-  settingValue<Readonly<Record<string, Section | null>> | null>(settings, 'upstreams') ?? {};
+  settingValue<Readonly<Record<string, Section | null>> | null>(
+    settings,
+    'upstreams',
+  ) ?? {};
 
-export function upstreamsIn(settings: Settings): Readonly<Record<string, UpstreamEntry>> {
+export function upstreamsIn(
+  settings: Settings,
+): Readonly<Record<string, UpstreamEntry>> {
   const inherited = { ...defaultIn(settings), url: null, backends: [] };
-  return mapped(ownSections(settings), (own) => overlaid(inherited, own ?? {}) as UpstreamEntry);
+  return mapped(
+    ownSections(settings),
+    (own) => overlaid(inherited, own ?? {}) as UpstreamEntry,
+  );
 }
 
 /** `own` takes precedence. */
@@ -37,12 +51,17 @@ function overlaid(section: Section, own: Section): Section {
 }
 
 /** A variable of the environment overrides the whole list of the file. */
-export function upstreamOf({ url, ...upstream }: GatewaySettings['upstream']): Upstream {
+export function upstreamOf({
+  url,
+  ...upstream
+}: GatewaySettings['upstream']): Upstream {
   return url === null ? upstream : { ...upstream, backends: backendsIn(url) };
 }
 
 export function backendsIn(urls: string): BackendAddress[] {
-  return urls.split(',').map((url) => ({ url: baseUrl(url.trim()), weight: 1 }));
+  return urls
+    .split(',')
+    .map((url) => ({ url: baseUrl(url.trim()), weight: 1 }));
 }
 
 export function backendLabel(url: string): string {
@@ -51,14 +70,20 @@ export function backendLabel(url: string): string {
 }
 
 export function endsWithPath(url: string, prefix: string): boolean {
-  return prefix !== '' && new URL(url).pathname.replace(/\/+$/, '').endsWith(prefix);
+  return (
+    prefix !== '' && new URL(url).pathname.replace(/\/+$/, '').endsWith(prefix)
+  );
 }
 
-export const STATUSES = ['upstream.healthChecks.statuses', 'upstream.ejection.statuses'] as const;
+export const STATUSES = [
+  'upstream.healthChecks.statuses',
+  'upstream.ejection.statuses',
+] as const;
 
 export function upstreamErrors(settings: Settings): SchemaError[] {
   const upstream = defaultIn(settings);
-  const fromVariable = settings.get('upstream.url')?.origin.kind === 'environment';
+  const fromVariable =
+    settings.get('upstream.url')?.origin.kind === 'environment';
   return [
     ...(fromVariable ? [] : bothWays(upstream, '/upstream')),
     ...repeatedBackends(upstream, '/upstream'),
@@ -85,10 +110,9 @@ export function upstreamsErrors(settings: Settings): SchemaError[] {
 
 export function mountErrors(settings: Settings): SchemaError[] {
   const names = [DEFAULT_UPSTREAM, ...Object.keys(ownSections(settings))];
-  const mounts = settingValue<readonly { target?: string; upstream?: string }[]>(
-    settings,
-    'mounts',
-  );
+  const mounts = settingValue<
+    readonly { target?: string; upstream?: string }[]
+  >(settings, 'mounts');
   return mounts.flatMap(({ target, upstream }, i) => {
     const at = `/mounts/${i}`;
     if (target === undefined && upstream === undefined)
@@ -101,7 +125,12 @@ export function mountErrors(settings: Settings): SchemaError[] {
         ),
       ];
     if (upstream === undefined || names.includes(upstream)) return [];
-    return [valueError(`${at}/upstream`, `names no upstream; known are ${names.join(', ')}`)];
+    return [
+      valueError(
+        `${at}/upstream`,
+        `names no upstream; known are ${names.join(', ')}`,
+      ),
+    ];
   });
 }
 
@@ -109,7 +138,10 @@ export function mountErrors(settings: Settings): SchemaError[] {
 function bothWays({ url, backends }: UpstreamEntry, at: string): SchemaError[] {
   if (url === null || backends.length === 0) return [];
   return [
-    valueError(`${at}/backends`, 'must not stand beside url: put all backends into one of them'),
+    valueError(
+      `${at}/backends`,
+      'must not stand beside url: put all backends into one of them',
+    ),
   ];
 }
 
@@ -124,24 +156,34 @@ function repeatedBackends(upstream: UpstreamEntry, at: string): SchemaError[] {
   const labels = backendUrls(upstream).map(backendLabel);
   const second = labels.findIndex((label, i) => labels.indexOf(label) < i);
   if (second === -1) return [];
-  const place = upstream.url === null ? `${at}/backends/${second}/url` : `${at}/url`;
+  const place =
+    upstream.url === null ? `${at}/backends/${second}/url` : `${at}/url`;
   return [
-    valueError(place, `has ${labels[second]} twice: an upstream has each host and port once`),
+    valueError(
+      place,
+      `has ${labels[second]} twice: an upstream has each host and port once`,
+    ),
   ];
 }
 
 function reversedRanges(upstream: unknown, at: string): SchemaError[] {
   return STATUSES.flatMap((name) => {
     const [, section, key] = name.split('.');
-    const statuses = (valueAt(upstream, `${section}.${key}`) ?? []) as readonly (string | number)[];
+    const statuses = (valueAt(upstream, `${section}.${key}`) ??
+      []) as readonly (string | number)[];
     return reversedRange(statuses, `${at}/${section}/${key}`);
   });
 }
 
 /** The first of these statuses whose range is reversed. */
-export function reversedRange(statuses: readonly (string | number)[], at: string): SchemaError[] {
+export function reversedRange(
+  statuses: readonly (string | number)[],
+  at: string,
+): SchemaError[] {
   const turned = statuses
     .map((text) => String(text).split('-'))
     .findIndex(([from, to = from]) => Number(from) > Number(to));
-  return turned === -1 ? [] : [valueError(`${at}/${turned}`, 'must begin with the smaller status')];
+  return turned === -1
+    ? []
+    : [valueError(`${at}/${turned}`, 'must begin with the smaller status')];
 }

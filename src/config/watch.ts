@@ -10,7 +10,10 @@ const RECHECK_INTERVAL = 400;
  * after the first checks. Polling also detects replaced files, mounted volumes whose links move,
  * and changes on network folders.
  */
-export function watchFiles(files: () => readonly string[], changed: () => void): { close(): void } {
+export function watchFiles(
+  files: () => readonly string[],
+  changed: () => void,
+): { close(): void } {
   let known: string | null = null;
   let moving: string | null = null;
   let timer: NodeJS.Timeout;

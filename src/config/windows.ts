@@ -31,7 +31,10 @@ export {
  * @param source the name of the value in problems @returns one to four windows, ordered by span,
  * frozen @throws {ConfigError} with every mistake
  */
-export function parseWindows(value: unknown, source = 'limits'): readonly Window[] {
+export function parseWindows(
+  value: unknown,
+  source = 'limits',
+): readonly Window[] {
   const entries = typeof value === 'string' ? entriesIn(value, source) : value;
   refuse(schemaErrors(entries, 'plans', 'windows'), source);
   refuse(windowErrors(entries as readonly WindowEntry[], ''), source);
@@ -41,7 +44,9 @@ export function parseWindows(value: unknown, source = 'limits'): readonly Window
 /** Such as `60/minute`, equal to the written form. The name of its scope follows. */
 export function formatLimit(limit: Omit<Window, 'name'>): string {
   const text = formatWindows([{ ...limit, name: nameOfSpan(limit) }]);
-  return limit.scope === undefined ? text : `${text} ${formatScope(limit.scope)}`;
+  return limit.scope === undefined
+    ? text
+    : `${text} ${formatScope(limit.scope)}`;
 }
 
 export function windowErrors(
@@ -59,7 +64,11 @@ export function windowErrors(
   });
 }
 
-function repeatedSpan(entries: readonly WindowEntry[], index: number, place: string) {
+function repeatedSpan(
+  entries: readonly WindowEntry[],
+  index: number,
+  place: string,
+) {
   const spans = entries.map(({ per, kind }) => spanOf(per, kind));
   const same = spans.indexOf(spans[index]!);
   if (same === index) return [];
@@ -77,7 +86,9 @@ function entriesIn(text: string, source: string): readonly unknown[] {
   const entries = readShort(text);
   const form = 'must look like 60/minute or 10/10s:sliding';
   const flaws = entries.flatMap((entry, index) =>
-    typeof entry === 'string' ? [valueError(step('', index), `${form}, is ${quote(entry)}`)] : [],
+    typeof entry === 'string'
+      ? [valueError(step('', index), `${form}, is ${quote(entry)}`)]
+      : [],
   );
   refuse(flaws, source);
   return entries;

@@ -5,7 +5,9 @@ import type { Exchange } from './exchange.ts';
 
 export type Side = 'request' | 'response';
 
-export type ReportFaults = (faults: readonly Fault[]) => readonly ReportedFault[];
+export type ReportFaults = (
+  faults: readonly Fault[],
+) => readonly ReportedFault[];
 
 /** For faults that cause no refusal, or whose details only operators may see. */
 export type Report = (
@@ -32,7 +34,8 @@ const DEEPEST = 20;
 
 /** Only names of the contract: any other name may be a secret and is shown as `*`. */
 function maskOf({ names }: Names): (pointer: string) => string {
-  const masked = (token: string) => (token === '' || names.has(unescapeToken(token)) ? token : '*');
+  const masked = (token: string) =>
+    token === '' || names.has(unescapeToken(token)) ? token : '*';
   return (pointer) => {
     const tokens = pointer.split('/', DEEPEST + 2).map(masked);
     if (tokens.length === DEEPEST + 2) tokens[DEEPEST + 1] = '...';
@@ -43,9 +46,11 @@ function maskOf({ names }: Names): (pointer: string) => string {
 export function createFaultReporter(contract: Names): ReportFaults {
   const masked = maskOf(contract);
   return (faults) =>
-    faults
-      .slice(0, MOST_REPORTED)
-      .map(({ in: place, pointer, rule }) => ({ in: place, pointer: masked(pointer), rule }));
+    faults.slice(0, MOST_REPORTED).map(({ in: place, pointer, rule }) => ({
+      in: place,
+      pointer: masked(pointer),
+      rule,
+    }));
 }
 
 export function createReport(contract: Names, observe: Observe): Report {

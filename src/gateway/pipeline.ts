@@ -46,7 +46,16 @@ export type Pipeline = (call: Call) => void;
  * promise, because a throw costs as much as a whole stage.
  */
 export function createPipeline(parts: Parts): Pipeline {
-  const { guard, addresses, authenticate, admit, contract, forward, inspect, relay } = parts;
+  const {
+    guard,
+    addresses,
+    authenticate,
+    admit,
+    contract,
+    forward,
+    inspect,
+    relay,
+  } = parts;
   const { tunnel, usage, pages, cors, answer, route, takesTunnel } = parts;
 
   async function walk(exchange: Exchange): Promise<void> {
@@ -60,7 +69,8 @@ export function createPipeline(parts: Parts): Pipeline {
 
       exchange.step = 'authenticate';
       const authenticated = authenticate(exchange, target);
-      const client = authenticated instanceof Promise ? await authenticated : authenticated;
+      const client =
+        authenticated instanceof Promise ? await authenticated : authenticated;
       if (client instanceof Refusal) return answer.fail(exchange, client);
       if (usage !== null && target.path === USAGE_PATH) {
         exchange.step = 'usage';
@@ -73,7 +83,8 @@ export function createPipeline(parts: Parts): Pipeline {
         match.kind === 'route'
           ? admit(exchange, client, match.route.cost, match.route.scopes)
           : admit(exchange, client, 1);
-      const admitted = admitting instanceof Promise ? await admitting : admitting;
+      const admitted =
+        admitting instanceof Promise ? await admitting : admitting;
       if (admitted instanceof Refusal) return answer.fail(exchange, admitted);
 
       exchange.step = 'contract';
@@ -82,7 +93,10 @@ export function createPipeline(parts: Parts): Pipeline {
       exchange.step = 'backend';
       const stored = await forward(exchange, checked);
       const inspected = inspect(exchange, checked, stored);
-      relay(exchange, inspected instanceof Promise ? await inspected : inspected);
+      relay(
+        exchange,
+        inspected instanceof Promise ? await inspected : inspected,
+      );
     } catch (error) {
       void answer.fail(exchange, error);
     }
@@ -132,7 +146,14 @@ export function createPipeline(parts: Parts): Pipeline {
   };
 }
 
-const ANY: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const ANY: readonly string[] = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+];
 
 function methodsOf(match: RouteMatch): readonly string[] {
   if (match.kind === 'method_not_allowed') return match.allow;

@@ -17,7 +17,10 @@ type Made<Value, Stage extends string> = Value & Mark<Stage>;
 
 export type Target = Made<RequestTarget, 'guard'>;
 
-export type KnownClient = Made<Client & { readonly limits: Limits }, 'authenticate'>;
+export type KnownClient = Made<
+  Client & { readonly limits: Limits },
+  'authenticate'
+>;
 
 export type Admitted = Made<Client & { readonly limits: Limits }, 'admit'>;
 

@@ -5,8 +5,15 @@ import type { Exchange } from './exchange.ts';
 
 const LONGEST = 200;
 
-export function notFound({ call }: Exchange, path: string, similar: string | null): Refusal {
-  const hint = similar === null ? `See ${CONTRACT_JSON_PATH}.` : `Did you mean ${similar}?`;
+export function notFound(
+  { call }: Exchange,
+  path: string,
+  similar: string | null,
+): Refusal {
+  const hint =
+    similar === null
+      ? `See ${CONTRACT_JSON_PATH}.`
+      : `Did you mean ${similar}?`;
   return new Refusal('not_found', {
     message: `No operation matches ${call.method} ${shown(path)}. ${hint}`,
     echoes: true,
@@ -27,7 +34,11 @@ export function methodNotAllowed(
 }
 
 /** `since`: Unix seconds. */
-export function sunset({ call }: Exchange, path: string, since: number): Refusal {
+export function sunset(
+  { call }: Exchange,
+  path: string,
+  since: number,
+): Refusal {
   const day = new Date(since * 1000).toISOString().slice(0, 10);
   return new Refusal('operation_sunset', {
     message: `${call.method} ${shown(path)} was retired on ${day}. Use its successor if the Link header names one.`,

@@ -2,7 +2,11 @@ import type { Mount } from '../config/config.ts';
 import type { Contract, Operation } from '../config/contract/contract.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { NO_SCOPES, type Scopes } from '../limits/scopes.ts';
-import { mountRewriting, prefixRewriting, type Rewriting } from './upstream/rewriting.ts';
+import {
+  mountRewriting,
+  prefixRewriting,
+  type Rewriting,
+} from './upstream/rewriting.ts';
 import type { Send } from './upstream/upstream-request.ts';
 
 /**
@@ -25,7 +29,11 @@ export interface Route {
 
 /** The contract stage refuses the last two kinds, after admission. */
 export type RouteMatch =
-  | { readonly kind: 'route'; readonly route: Route; readonly parameters: readonly string[] }
+  | {
+      readonly kind: 'route';
+      readonly route: Route;
+      readonly parameters: readonly string[];
+    }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'not_found' };
 
@@ -46,7 +54,13 @@ export type Routes = ReturnType<typeof createRoutes>;
 const NOT_FOUND: RouteMatch = { kind: 'not_found' };
 const NO_PARAMETERS: readonly string[] = [];
 
-export function createRoutes({ contract, mounts, maxBodyBytes, sendTo, urlsOf }: RoutesParts) {
+export function createRoutes({
+  contract,
+  mounts,
+  maxBodyBytes,
+  sendTo,
+  urlsOf,
+}: RoutesParts) {
   const rewritings = new Map<string, Rewriting | null>();
   const byOperation = new Map(
     contract.operations.map((operation) => [operation, routeTo(operation)]),
@@ -61,7 +75,10 @@ export function createRoutes({ contract, mounts, maxBodyBytes, sendTo, urlsOf }:
       cost: operation.cost,
       scopes: operation.scopes,
       // An operation can only lower the general limit.
-      maxBodyBytes: Math.min(maxBodyBytes, operation.maxBodyBytes ?? maxBodyBytes),
+      maxBodyBytes: Math.min(
+        maxBodyBytes,
+        operation.maxBodyBytes ?? maxBodyBytes,
+      ),
       websocket: false,
       send: sendTo({ target: null, upstream }),
       rewriting: rewritingTo(upstream),
@@ -71,7 +88,10 @@ export function createRoutes({ contract, mounts, maxBodyBytes, sendTo, urlsOf }:
   function rewritingTo(upstream: string): Rewriting | null {
     const known = rewritings.get(upstream);
     if (known !== undefined) return known;
-    const made = prefixRewriting(contract.prefixes, urlsOf({ target: null, upstream }));
+    const made = prefixRewriting(
+      contract.prefixes,
+      urlsOf({ target: null, upstream }),
+    );
     rewritings.set(upstream, made);
     return made;
   }
@@ -100,7 +120,9 @@ export function createRoutes({ contract, mounts, maxBodyBytes, sendTo, urlsOf }:
     if (match.allow?.length === 0) return NOT_FOUND;
     if (match.allow) return { kind: 'method_not_allowed', allow: match.allow };
     const mounted = ofMounts.find(([mount]) => isInMount(mount, path));
-    return mounted ? { kind: 'route', route: mounted[1], parameters: NO_PARAMETERS } : NOT_FOUND;
+    return mounted
+      ? { kind: 'route', route: mounted[1], parameters: NO_PARAMETERS }
+      : NOT_FOUND;
   }
 
   /**

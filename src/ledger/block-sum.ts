@@ -23,7 +23,10 @@ export class BlockSum {
   #policies = 0;
   #sources: Sources = {};
 
-  constructor(head: Pick<BlockHead, 'start' | 'span'>, sections: readonly Section[]) {
+  constructor(
+    head: Pick<BlockHead, 'start' | 'span'>,
+    sections: readonly Section[],
+  ) {
     this.#head = head;
     this.#sections = new Set(sections);
   }
@@ -39,7 +42,8 @@ export class BlockSum {
 
   /** Throws NotPacked, perhaps with a part added. */
   async add(block: Block): Promise<void> {
-    if (this.#has('traffic')) mergeTraffic(this.#traffic, await block.read('traffic'));
+    if (this.#has('traffic'))
+      mergeTraffic(this.#traffic, await block.read('traffic'));
     if (this.#has('usage')) await this.#addUsage(await block.read('usage'));
     if (this.#has('uses')) this.#uses.add(await block.read('uses'));
     this.#policies |= block.policies;
@@ -48,7 +52,11 @@ export class BlockSum {
   }
 
   async pack(): Promise<Buffer> {
-    const head = { ...this.#head, policies: this.#policies, sources: this.#sources };
+    const head = {
+      ...this.#head,
+      policies: this.#policies,
+      sources: this.#sources,
+    };
     return await compressBlock(head, {
       traffic: this.#has('traffic') ? packTraffic(this.#traffic) : EMPTY,
       usage: this.#has('usage') ? await this.#packUsage() : EMPTY,

@@ -54,15 +54,23 @@ export function packBlock(head: BlockHead, sections: Sections): Buffer {
 }
 
 /** Large sections are compressed in the thread pool. */
-export async function compressBlock(head: BlockHead, sections: Sections): Promise<Buffer> {
+export async function compressBlock(
+  head: BlockHead,
+  sections: Sections,
+): Promise<Buffer> {
   const all = SECTIONS.map(async (name) => {
     const bytes = sections[name];
-    return bytes.length < SMALL ? ([0, bytes] as const) : ([1, await deflated(bytes)] as const);
+    return bytes.length < SMALL
+      ? ([0, bytes] as const)
+      : ([1, await deflated(bytes)] as const);
   });
   return packed(head, await Promise.all(all));
 }
 
-function packed(head: BlockHead, sections: readonly (readonly [number, Uint8Array])[]): Buffer {
+function packed(
+  head: BlockHead,
+  sections: readonly (readonly [number, Uint8Array])[],
+): Buffer {
   const body = new Packing();
   body.part(Buffer.from(JSON.stringify(head)));
   for (const [isCompressed, bytes] of sections) {
@@ -93,8 +101,12 @@ export function blocksIn(bytes: Uint8Array): Block[] {
 
 function blockOf(body: Unpacking): Block {
   const head = JSON.parse(body.text()) as BlockHead;
-  const parts = new Map<Section, readonly [isCompressed: boolean, bytes: Uint8Array]>();
-  for (const name of SECTIONS) parts.set(name, [body.number() === 1, body.part()]);
+  const parts = new Map<
+    Section,
+    readonly [isCompressed: boolean, bytes: Uint8Array]
+  >();
+  for (const name of SECTIONS)
+    parts.set(name, [body.number() === 1, body.part()]);
   return {
     ...head,
     async read(name) {
@@ -106,9 +118,21 @@ function blockOf(body: Unpacking): Block {
 
 /** In place of a damaged one: says that something is missing, also in sums. */
 export function damagedBlock(start: number, span: number): Block {
-  const source = { number: 0, since: start, until: start + span, ended: true, dropped: 1 };
+  const source = {
+    number: 0,
+    since: start,
+    until: start + span,
+    ended: true,
+    dropped: 1,
+  };
   const read = async () => Buffer.of();
-  return { start, span, policies: 0, sources: { 'damaged block#': source }, read };
+  return {
+    start,
+    span,
+    policies: 0,
+    sources: { 'damaged block#': source },
+    read,
+  };
 }
 
 /** Newest numbers, and the sum of what is missing. */
@@ -117,7 +141,8 @@ export function joinSources(all: Iterable<Sources>): Sources {
   for (const sources of all) {
     for (const [process, source] of Object.entries(sources)) {
       const known = joined[process];
-      joined[process] = known === undefined ? source : joinSource(known, source);
+      joined[process] =
+        known === undefined ? source : joinSource(known, source);
     }
   }
   return joined;
@@ -137,10 +162,14 @@ function joinSource(one: Source, other: Source): Source {
 // Not promisified at import: tests replace these functions.
 const deflated = (bytes: Uint8Array): Promise<Buffer> =>
   new Promise((resolve, reject) =>
-    deflateRaw(bytes, { level: 1 }, (error, found) => (error ? reject(error) : resolve(found))),
+    deflateRaw(bytes, { level: 1 }, (error, found) =>
+      error ? reject(error) : resolve(found),
+    ),
   );
 
 const inflated = (bytes: Uint8Array): Promise<Buffer> =>
   new Promise((resolve, reject) =>
-    inflateRaw(bytes, (error, found) => (error ? reject(error) : resolve(found))),
+    inflateRaw(bytes, (error, found) =>
+      error ? reject(error) : resolve(found),
+    ),
   );

@@ -10,7 +10,10 @@ export interface Coverage {
   /** Nothing after it is missing; `null`: nothing is known. */
   readonly since: number | null;
   /** Processes that run, by start. */
-  readonly running: readonly { readonly process: string; readonly since: number }[];
+  readonly running: readonly {
+    readonly process: string;
+    readonly since: number;
+  }[];
   /** Processes that ended without a stop: at most a second soon after `at` is missing. */
   readonly lost: readonly { readonly process: string; readonly at: number }[];
   /** Requests that could not be stored. */
@@ -30,19 +33,29 @@ export class CoverageSum {
     this.#sources.push(sources);
     this.#begin = Math.min(this.#begin, start);
     for (const { dropped } of Object.values(sources))
-      if (dropped > 0) this.#droppedUntil = Math.max(this.#droppedUntil, start + span);
-    if (this.#sources.length > 100) this.#sources.splice(0, Infinity, joinSources(this.#sources));
+      if (dropped > 0)
+        this.#droppedUntil = Math.max(this.#droppedUntil, start + span);
+    if (this.#sources.length > 100)
+      this.#sources.splice(0, Infinity, joinSources(this.#sources));
   }
 
   /** `from`: the begin of the period. `begin`: the oldest block of all; `null`: no block. */
   result(from: number, begin: number | null, now: number): Coverage {
     const all = Object.entries(joinSources(this.#sources));
-    const silent = all.filter(([, { ended, until }]) => !ended && until < now - SILENT);
+    const silent = all.filter(
+      ([, { ended, until }]) => !ended && until < now - SILENT,
+    );
     const lost = silent
-      .map(([process, { until }]) => ({ process: shownName(process), at: until }))
+      .map(([process, { until }]) => ({
+        process: shownName(process),
+        at: until,
+      }))
       .sort((one, other) => one.at - other.at);
     const running = all
-      .filter(([, { ended, until }]) => !ended && until >= now - SILENT && until <= now + HOUR)
+      .filter(
+        ([, { ended, until }]) =>
+          !ended && until >= now - SILENT && until <= now + HOUR,
+      )
       .map(([process, { since }]) => ({ process: shownName(process), since }))
       .sort((one, other) => one.since - other.since);
     const ends = [...lost.map(({ at }) => at + LOST), this.#droppedUntil];
@@ -56,4 +69,5 @@ export class CoverageSum {
 }
 
 /** Without the part that makes it unique. */
-const shownName = (process: string): string => process.slice(0, process.lastIndexOf('#'));
+const shownName = (process: string): string =>
+  process.slice(0, process.lastIndexOf('#'));

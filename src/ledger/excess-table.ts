@@ -68,7 +68,8 @@ export class ExcessTable {
   #add(name: string, subject: string, [requests, units]: Counts): void {
     const rows = this.#byWindow.get(name) ?? new Map<string, Counts>();
     this.#byWindow.set(name, rows);
-    const place = rows.has(subject) || rows.size < MOST_SUBJECTS ? subject : OTHERS;
+    const place =
+      rows.has(subject) || rows.size < MOST_SUBJECTS ? subject : OTHERS;
     const known = rows.get(place) ?? [0, 0];
     rows.set(place, [known[0] + requests, known[1] + units]);
   }

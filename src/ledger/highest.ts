@@ -6,7 +6,10 @@ export interface WindowUses {
   readonly floor: number;
   /** Whether requests were decided locally: their use is unknown, also above `floor`. */
   readonly local: boolean;
-  readonly rows: readonly (readonly [subject: string, readings: readonly number[]])[];
+  readonly rows: readonly (readonly [
+    subject: string,
+    readings: readonly number[],
+  ])[];
 }
 
 /**
@@ -36,7 +39,8 @@ export class HighestUses {
   /** A reading below a floor is still a valid lower bound. */
   absorb({ rows, floor, local }: WindowUses): void {
     for (const [subject, row] of rows)
-      for (let i = 0; i < row.length; i += 2) this.#put(subject, row[i]!, row[i + 1]!);
+      for (let i = 0; i < row.length; i += 2)
+        this.#put(subject, row[i]!, row[i + 1]!);
     this.floor = Math.max(this.floor, floor);
     if (local) this.local = true;
   }
@@ -69,7 +73,9 @@ export class HighestUses {
   }
 
   #uses(): Float64Array {
-    const uses = new Float64Array((this.weight - ROW * this.#rows.size) / READING);
+    const uses = new Float64Array(
+      (this.weight - ROW * this.#rows.size) / READING,
+    );
     let at = 0;
     for (const row of this.#rows.values())
       for (let i = 1; i < row.length; i += 2) uses[at++] = row[i]!;
@@ -85,7 +91,8 @@ export class HighestUses {
       const kept: number[] = [];
       for (let i = 0; i < row.length; i += 2) {
         const used = row[i + 1]!;
-        if (used > use || (used === use && left-- <= 0)) kept.push(row[i]!, used);
+        if (used > use || (used === use && left-- <= 0))
+          kept.push(row[i]!, used);
       }
       if (kept.length === 0) this.#rows.delete(subject);
       else {

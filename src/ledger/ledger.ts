@@ -69,7 +69,8 @@ export class Ledger {
     this.writer = new LedgerWriter({
       process: `${hostname()}:${process.pid}#${randomUUID()}`,
       clock: options.clock,
-      failed: (error) => this.#warn(`usage waits until it can be stored: ${messageOf(error)}`),
+      failed: (error) =>
+        this.#warn(`usage waits until it can be stored: ${messageOf(error)}`),
     });
   }
 
@@ -89,7 +90,8 @@ export class Ledger {
     this.writer.begin(store, ledgerSpool);
     this.#receiver = receiver;
     const damaged = (damage: string) => this.#warn(damage);
-    const exports = receiver && new PendingExports({ store, damaged, ...receiver });
+    const exports =
+      receiver && new PendingExports({ store, damaged, ...receiver });
     this.#rollup = new Rollup(store, () => this.#retention!, damaged, exports);
     this.#plan();
   }
@@ -107,13 +109,18 @@ export class Ledger {
     this.#isRollFailing = false;
     // Metrics of all processes are added up.
     this.bytes = report?.bytes ?? 0;
-    this.exportDelay = report?.pendingSince == null ? 0 : Math.max(0, now - report.pendingSince);
+    this.exportDelay =
+      report?.pendingSince == null ? 0 : Math.max(0, now - report.pendingSince);
     if (report === null) return;
     const { maxBytes } = this.#retention!;
     if (report.dropped > 0)
-      this.#warn(`${report.dropped} blocks of usage were removed: raise usage.maxBytes`);
+      this.#warn(
+        `${report.dropped} blocks of usage were removed: raise usage.maxBytes`,
+      );
     if (report.unexported > 0)
-      this.#warn(`${report.unexported} minutes of usage were removed before they were exported`);
+      this.#warn(
+        `${report.unexported} minutes of usage were removed before they were exported`,
+      );
     const isNearlyFull = report.bytes > NEARLY * maxBytes;
     if (isNearlyFull && !this.#isNearlyFull)
       this.#warn(
@@ -143,7 +150,8 @@ export class Ledger {
   async #turn(): Promise<void> {
     // The next minute repeats what an outage prevented.
     await this.roll().catch((error: unknown) => {
-      if (!this.#isRollFailing) this.#warn(`usage is not added up: ${messageOf(error)}`);
+      if (!this.#isRollFailing)
+        this.#warn(`usage is not added up: ${messageOf(error)}`);
       this.#isRollFailing = true;
     });
     if (!this.#isClosed) this.#plan();
@@ -173,4 +181,5 @@ export function accessTo(
 
 type Readable = Pick<LedgerStore, 'slices' | 'sizes' | 'read'>;
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown) =>
+  error instanceof Error ? error.message : String(error);

@@ -8,24 +8,42 @@ import type { LedgerStore } from './store.ts';
  * Kinds of blocks: a minute, an hour, the minutes of an hour with their traffic only, a day, a part
  * of a minute that waits for its export. Never change a letter: stored names contain it.
  */
-export const SPANS = { m: MINUTE, h: HOUR, t: HOUR, d: DAY, x: MINUTE } as const;
+export const SPANS = {
+  m: MINUTE,
+  h: HOUR,
+  t: HOUR,
+  d: DAY,
+  x: MINUTE,
+} as const;
 export type Kind = keyof typeof SPANS;
 
-export const startOf = (at: number, span: number): number => Math.floor(at / span) * span;
+export const startOf = (at: number, span: number): number =>
+  Math.floor(at / span) * span;
 
 /** Of the block of this kind that begins at `start`, Unix milliseconds. */
-export const blockName = (kind: Kind, start: number): string => `${kind}${start / MINUTE}`;
+export const blockName = (kind: Kind, start: number): string =>
+  `${kind}${start / MINUTE}`;
 
 /** Of a block that waits for its export: no other contains the slices of these sources. */
 export function pendingName(start: number, sources: Sources): string {
-  const parts = Object.entries(sources).map(([process, { number }]) => `${number} ${process}`);
-  const digest = createHash('sha256').update(parts.sort().join('\n')).digest('hex').slice(0, 32);
+  const parts = Object.entries(sources).map(
+    ([process, { number }]) => `${number} ${process}`,
+  );
+  const digest = createHash('sha256')
+    .update(parts.sort().join('\n'))
+    .digest('hex')
+    .slice(0, 32);
   return `${blockName('x', start)}-${digest}`;
 }
 
-export function blockIn(name: string): { readonly kind: Kind; readonly start: number } | null {
+export function blockIn(
+  name: string,
+): { readonly kind: Kind; readonly start: number } | null {
   if (!/^(?:[mhtd]\d{1,12}|x\d{1,12}-[0-9a-f]{32})$/.test(name)) return null;
-  return { kind: name[0] as Kind, start: Number.parseInt(name.slice(1), 10) * MINUTE };
+  return {
+    kind: name[0] as Kind,
+    start: Number.parseInt(name.slice(1), 10) * MINUTE,
+  };
 }
 
 /**
@@ -39,7 +57,8 @@ export function blocksUnder(
   try {
     return blocksIn(bytes);
   } catch (error) {
-    if (!(error instanceof NotPacked || error instanceof SyntaxError)) throw error;
+    if (!(error instanceof NotPacked || error instanceof SyntaxError))
+      throw error;
     damaged(`the usage block ${name} is damaged: ${error.message}`);
     const block = blockIn(name);
     const start = block?.start ?? sliceIn(name)!.minute;
@@ -78,7 +97,8 @@ export const sliceName = ({ minute, process, number }: SliceName): string =>
 
 /** `null`: of another version. */
 export function sliceIn(name: string): SliceName | null {
-  const [, minute, number, process] = /^(\d{1,12})\/(\d{1,12})\/(.+)$/s.exec(name) ?? [];
+  const [, minute, number, process] =
+    /^(\d{1,12})\/(\d{1,12})\/(.+)$/s.exec(name) ?? [];
   if (process === undefined) return null;
   return { minute: Number(minute) * MINUTE, number: Number(number), process };
 }
@@ -98,5 +118,6 @@ export function* newBlocks(
   damaged: (damage: string) => void,
 ): Generator<Block> {
   for (const { name, bytes, process, number } of slices)
-    if (number > (known[process]?.number ?? 0)) yield* blocksUnder(name, bytes, damaged);
+    if (number > (known[process]?.number ?? 0))
+      yield* blocksUnder(name, bytes, damaged);
 }

@@ -10,7 +10,9 @@ export interface StateOutage {
 /** Joins outages that overlap or adjoin. Oldest first. */
 export function joinOutages(outages: Iterable<StateOutage>): StateOutage[] {
   const joined: StateOutage[] = [];
-  for (const next of [...outages].sort((one, other) => one.begin - other.begin)) {
+  for (const next of [...outages].sort(
+    (one, other) => one.begin - other.begin,
+  )) {
     const last = joined.at(-1);
     if (last === undefined || next.begin > last.end) joined.push(next);
     else {

@@ -1,7 +1,13 @@
 import { MINUTE, SECOND } from '../common/time.ts';
 import { type Block, joinSources, type Sources } from './block.ts';
 import { BlockSum } from './block-sum.ts';
-import { blockIn, blocksNamed, newBlocks, pendingName, type Slice } from './names.ts';
+import {
+  blockIn,
+  blocksNamed,
+  newBlocks,
+  pendingName,
+  type Slice,
+} from './names.ts';
 import type { Commit, LedgerStore } from './store.ts';
 
 /** Milliseconds after which no further block is sent: with its attempt, less than a turn. */
@@ -31,18 +37,29 @@ export class PendingExports {
   }
 
   /** What `slices` add to the block with this name, by minute. */
-  async blocksOf(slices: readonly Slice[], name: string): Promise<Map<string, Buffer>> {
+  async blocksOf(
+    slices: readonly Slice[],
+    name: string,
+  ): Promise<Map<string, Buffer>> {
     const { damaged } = this.#options;
     const known = await this.#sourcesOf([name]);
     const pending = await this.#pending();
     const blocks = new Map<string, Buffer>();
-    for (const [minute, ofMinute] of Map.groupBy(slices, ({ minute }) => minute)) {
+    for (const [minute, ofMinute] of Map.groupBy(
+      slices,
+      ({ minute }) => minute,
+    )) {
       // A crash may have come before the block that takes these slices.
       const before = await this.#sourcesOf(pending.get(minute) ?? []);
       const sum = new BlockSum({ start: minute, span: MINUTE }, ['usage']);
-      for (const block of newBlocks(ofMinute, joinSources([known, before]), damaged))
+      for (const block of newBlocks(
+        ofMinute,
+        joinSources([known, before]),
+        damaged,
+      ))
         await sum.add(block);
-      if (!sum.isEmpty) blocks.set(pendingName(minute, sum.sources), await sum.pack());
+      if (!sum.isEmpty)
+        blocks.set(pendingName(minute, sum.sources), await sum.pack());
     }
     return blocks;
   }
@@ -53,10 +70,13 @@ export class PendingExports {
    */
   async send(commit: Commit): Promise<number | null> {
     const end = performance.now() + SENDING;
-    const pending = [...(await this.#pending())].sort(([one], [other]) => one - other);
+    const pending = [...(await this.#pending())].sort(
+      ([one], [other]) => one - other,
+    );
     for (const [minute, names] of pending) {
       for (const name of names) {
-        if (performance.now() >= end || !(await this.#sendOne(name))) return minute;
+        if (performance.now() >= end || !(await this.#sendOne(name)))
+          return minute;
         await commit(new Map([[name, null]]), []);
       }
     }
@@ -77,7 +97,9 @@ export class PendingExports {
   }
 
   async #sourcesOf(names: readonly string[]): Promise<Sources> {
-    return joinSources((await this.#blocksOf(names)).map(({ sources }) => sources));
+    return joinSources(
+      (await this.#blocksOf(names)).map(({ sources }) => sources),
+    );
   }
 
   #blocksOf(names: readonly string[]): Promise<Block[]> {

@@ -1,7 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { SECOND } from '../common/time.ts';
 import { isReport } from '../observe/events.ts';
-import { type Outcome, type UsageClient, type UsageRow, unpackUsage } from './usage-table.ts';
+import {
+  type Outcome,
+  type UsageClient,
+  type UsageRow,
+  unpackUsage,
+} from './usage-table.ts';
 
 export const RANKED = [
   'requests',
@@ -21,7 +26,9 @@ export interface RankedItem {
   last: number;
 }
 
-export const requestsOf = ({ requests }: Pick<UsageRow, 'requests'>): number => {
+export const requestsOf = ({
+  requests,
+}: Pick<UsageRow, 'requests'>): number => {
   let sum = 0;
   for (let i = 0; i < requests.length; i++) sum += requests[i]!;
   return sum;
@@ -32,10 +39,13 @@ export const isRefused = ({ code, status }: Outcome): boolean =>
   code !== null && status >= 400 && status < 499 && !isReport(code);
 
 /** What a row counts for; 0: nothing. */
-const COUNTS: Readonly<Record<Ranked, (row: UsageRow, outcome: Outcome) => number>> = {
+const COUNTS: Readonly<
+  Record<Ranked, (row: UsageRow, outcome: Outcome) => number>
+> = {
   requests: requestsOf,
   refused: (row, outcome) => (isRefused(outcome) ? requestsOf(row) : 0),
-  'near-limit': ({ marked }, { verdict }) => (verdict === 'admitted' ? marked : 0),
+  'near-limit': ({ marked }, { verdict }) =>
+    verdict === 'admitted' ? marked : 0,
   strikes: ({ marked }, { verdict }) => (verdict === 'admitted' ? 0 : marked),
   deprecated: (row, { deprecated }) => (deprecated ? requestsOf(row) : 0),
   operations: (row, outcome) => (isRefused(outcome) ? requestsOf(row) : 0),
@@ -54,22 +64,38 @@ export class Ranking {
   /** Throws NotPacked. */
   async add(usage: Uint8Array): Promise<void> {
     const count = COUNTS[this.#by];
-    const adding = unpackUsage(usage, ({ clients, operations, outcomes }) => (row) => {
-      const added = count(row, outcomes[row.outcome]!);
-      if (added > 0) this.#count(clients[row.client]!, operations[row.operation]!, added, row.last);
-    });
+    const adding = unpackUsage(
+      usage,
+      ({ clients, operations, outcomes }) =>
+        (row) => {
+          const added = count(row, outcomes[row.outcome]!);
+          if (added > 0)
+            this.#count(
+              clients[row.client]!,
+              operations[row.operation]!,
+              added,
+              row.last,
+            );
+        },
+    );
     for (const _ of adding) await setImmediate();
   }
 
   /** Most first; equal ones by name. */
   items(most: number): RankedItem[] {
     const all = [...this.#items].sort(
-      ([name, one], [other, { count }]) => count - one.count || (name < other ? -1 : 1),
+      ([name, one], [other, { count }]) =>
+        count - one.count || (name < other ? -1 : 1),
     );
     return all.slice(0, most).map(([, item]) => item);
   }
 
-  #count(client: UsageClient, operation: string, count: number, last: number): void {
+  #count(
+    client: UsageClient,
+    operation: string,
+    count: number,
+    last: number,
+  ): void {
     const isOfKey = this.#by !== 'operations';
     if (isOfKey && client.key === null) return;
     const isOfOperation = !isOfKey || this.#by === 'deprecated';

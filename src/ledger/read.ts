@@ -32,7 +32,10 @@ export async function readLedger(
     coverage.add(block);
     await each(block);
   }
-  return { ...coverage.result(from, await source.since(), now), isolated: reason };
+  return {
+    ...coverage.result(from, await source.since(), now),
+    isolated: reason,
+  };
 }
 
 /** Throws what is not an outage. */

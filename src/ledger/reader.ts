@@ -42,7 +42,9 @@ export class LedgerReader {
     // In this order nothing is missing: slices become blocks.
     const slices = await this.#slices();
     const sizes = await this.#store.sizes();
-    const blocks = [...sizes.keys()].flatMap((name) => blockIn(name)?.start ?? []);
+    const blocks = [...sizes.keys()].flatMap(
+      (name) => blockIn(name)?.start ?? [],
+    );
     const starts = [...blocks, ...slices.map(({ minute }) => minute)];
     return starts.length === 0 ? null : Math.min(...starts);
   }
@@ -52,7 +54,9 @@ export class LedgerReader {
    * unreachable.
    */
   async *blocks({ from, to }: Period, grain: Grain): AsyncGenerator<Block> {
-    const slices = (await this.#slices()).filter(({ minute }) => isIn(minute, { from, to }));
+    const slices = (await this.#slices()).filter(({ minute }) =>
+      isIn(minute, { from, to }),
+    );
     const byHour = Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR));
     const sizes = await this.#store.sizes();
     for (let at = startOf(from, HOUR); at < to; ) {
@@ -63,7 +67,8 @@ export class LedgerReader {
         continue;
       }
       const hours = Array.from({ length: AT_ONCE }, (_, i) => at + i * HOUR);
-      const before = grain === 'day' ? startOf(at, DAY) + DAY : Number.POSITIVE_INFINITY;
+      const before =
+        grain === 'day' ? startOf(at, DAY) + DAY : Number.POSITIVE_INFINITY;
       const next = hours.filter((hour) => hour < Math.min(to, before));
       yield* this.#hours(next, grain, { from, to }, sizes, byHour);
       at += next.length * HOUR;
@@ -72,7 +77,9 @@ export class LedgerReader {
 
   /** As `blocks`, in minutes with their keys: those of this hour and the hour before. */
   async *minutes(period: Period): AsyncGenerator<Block> {
-    const slices = (await this.#slices()).filter(({ minute }) => isIn(minute, period));
+    const slices = (await this.#slices()).filter(({ minute }) =>
+      isIn(minute, period),
+    );
     const byHour = Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR));
     const sizes = await this.#store.sizes();
     for (let hour = startOf(period.from, HOUR); hour < period.to; hour += HOUR)
@@ -88,14 +95,18 @@ export class LedgerReader {
   ): AsyncGenerator<Block> {
     const kind: Kind = grain === 'minute' ? 't' : 'h';
     const known = hours.filter((hour) => sizes.has(blockName(kind, hour)));
-    const found = await this.#store.read(known.map((hour) => blockName(kind, hour)));
+    const found = await this.#store.read(
+      known.map((hour) => blockName(kind, hour)),
+    );
     for (const hour of hours) {
       const bytes = found[known.indexOf(hour)] ?? null;
       const ofHour = slices.get(hour) ?? [];
       if (bytes === null) yield* this.#minutes(hour, period, sizes, ofHour);
       else {
         const blocks = blocksUnder(blockName(kind, hour), bytes, this.#damaged);
-        yield* blocks.filter(({ start, span }) => span > MINUTE || isIn(start, period));
+        yield* blocks.filter(
+          ({ start, span }) => span > MINUTE || isIn(start, period),
+        );
         const known = joinSources(blocks.map(({ sources }) => sources));
         yield* newBlocks(ofHour, known, this.#damaged);
       }
@@ -108,14 +119,22 @@ export class LedgerReader {
     sizes: ReadonlyMap<string, number>,
     slices: readonly Slice[],
   ): AsyncGenerator<Block> {
-    const minutes = Array.from({ length: HOUR / MINUTE }, (_, i) => hour + i * MINUTE);
+    const minutes = Array.from(
+      { length: HOUR / MINUTE },
+      (_, i) => hour + i * MINUTE,
+    );
     const names = minutes
-      .filter((minute) => isIn(minute, period) && sizes.has(blockName('m', minute)))
+      .filter(
+        (minute) => isIn(minute, period) && sizes.has(blockName('m', minute)),
+      )
       .map((minute) => blockName('m', minute));
     const blocks = await this.#read(names);
     yield* blocks;
     const known = new Map(blocks.map(({ start, sources }) => [start, sources]));
-    for (const [minute, ofMinute] of Map.groupBy(slices, ({ minute }) => minute))
+    for (const [minute, ofMinute] of Map.groupBy(
+      slices,
+      ({ minute }) => minute,
+    ))
       yield* newBlocks(ofMinute, known.get(minute) ?? {}, this.#damaged);
   }
 
@@ -140,4 +159,5 @@ function isComplete(
   return !isLate || !hours.some((hour) => sizes.has(blockName('h', hour)));
 }
 
-const isIn = (start: number, { from, to }: Period): boolean => start >= from && start < to;
+const isIn = (start: number, { from, to }: Period): boolean =>
+  start >= from && start < to;

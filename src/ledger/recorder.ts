@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { MINUTE, SECOND } from '../common/time.ts';
 import type { Plans } from '../limits/plans.ts';
-import { type Event, outcomeCode, type RequestEvent } from '../observe/events.ts';
+import {
+  type Event,
+  outcomeCode,
+  type RequestEvent,
+} from '../observe/events.ts';
 import { addTo, COLUMNS, countIn, placesOf } from '../observe/traffic/row.ts';
 import { POLICIES } from './block.ts';
 import { startOf } from './names.ts';
@@ -105,7 +109,8 @@ export class Recorder {
     countIn(this.#traffic.row(plan, operation), places);
     this.#requests++;
     this.#countUsage(event, now);
-    if (verdict === 'admitted' && plan !== null && trace) this.#uses.note(plan, trace);
+    if (verdict === 'admitted' && plan !== null && trace)
+      this.#uses.note(plan, trace);
     if (this.#usage.size >= MOST_ROWS) this.#end();
   }
 
@@ -117,9 +122,19 @@ export class Recorder {
       usage.operation(operation),
       this.#clients.outcome(event),
     );
-    usage.count(row, duration, nearLimit || unheeding, Math.floor(now / SECOND));
+    usage.count(
+      row,
+      duration,
+      nearLimit || unheeding,
+      Math.floor(now / SECOND),
+    );
     if (trace)
-      usage.amount(row, verdict === 'admitted' ? trace.cost : 0, trace.received, trace.sent);
+      usage.amount(
+        row,
+        verdict === 'admitted' ? trace.cost : 0,
+        trace.received,
+        trace.sent,
+      );
   }
 
   #end(): void {
@@ -163,7 +178,10 @@ class Clients {
   of({ keyId, account, plan }: RequestEvent): number {
     const name = keyId ?? plan;
     const place = this.#byName.get(name);
-    if (place !== undefined && isSame(this.#usage.clients[place]!, keyId, account, plan))
+    if (
+      place !== undefined &&
+      isSame(this.#usage.clients[place]!, keyId, account, plan)
+    )
       return place;
     const found = this.#usage.client({ key: keyId, account, plan });
     this.#byName.set(name, found);
@@ -179,7 +197,9 @@ class Clients {
       this.#outcomes.set(code, byStatus);
     }
     const name =
-      8 * status + 2 * (verdict === null ? 3 : VERDICTS.indexOf(verdict)) + Number(deprecated);
+      8 * status +
+      2 * (verdict === null ? 3 : VERDICTS.indexOf(verdict)) +
+      Number(deprecated);
     let place = byStatus.get(name);
     if (place === undefined) {
       place = this.#usage.outcome({ status, code, verdict, deprecated });
@@ -197,7 +217,9 @@ function isSame(
   account: string | null,
   plan: string | null,
 ): boolean {
-  return client.plan === plan && client.account === account && client.key === key;
+  return (
+    client.plan === plan && client.account === account && client.key === key
+  );
 }
 
 function bitOf(policy: string): number {

@@ -70,7 +70,8 @@ export async function* report(
 ): AsyncGenerator<readonly ReportRow[]> {
   const span = spanOf(question);
   const grain: Grain = span === HOUR ? 'hour' : 'day';
-  const blocks = span === MINUTE ? reader.minutes(question) : reader.blocks(question, grain);
+  const blocks =
+    span === MINUTE ? reader.minutes(question) : reader.blocks(question, grain);
   let groups: Report | null = null;
   for await (const block of blocks) {
     const start = span === null ? 0 : startOf(block.start, span);
@@ -111,11 +112,17 @@ export class Report {
     this.#question = question;
     this.start = start;
     const time = new Date(start).toISOString();
-    this.#time = { minute: time, hour: `${time.slice(0, 13)}:00:00.000Z`, day: time.slice(0, 10) };
+    this.#time = {
+      minute: time,
+      hour: `${time.slice(0, 13)}:00:00.000Z`,
+      day: time.slice(0, 10),
+    };
   }
 
   async add(block: Block): Promise<void> {
-    const adding = unpackUsage(await block.read('usage'), (names) => this.#adderOf(names));
+    const adding = unpackUsage(await block.read('usage'), (names) =>
+      this.#adderOf(names),
+    );
     for (const _ of adding) await setImmediate();
   }
 
@@ -132,32 +139,53 @@ export class Report {
     const { account, key, plan } = this.#clients.all[client]!;
     const operation = this.#operations.all[Math.floor(word / 0x1_0000)]!;
     const { status, code } = this.#outcomes.all[word % 0x1_0000]!;
-    const values = { account, key, plan, operation, status, code, ...this.#time };
+    const values = {
+      account,
+      key,
+      plan,
+      operation,
+      status,
+      code,
+      ...this.#time,
+    };
     const sums = this.#sums.subarray(row * WIDTH, (row + 1) * WIDTH);
     return [...columns.map((name) => values[name]), ...sums];
   }
 
-  #adderOf({ clients, operations, outcomes }: PackedNames): (row: UsageRow) => void {
+  #adderOf({
+    clients,
+    operations,
+    outcomes,
+  }: PackedNames): (row: UsageRow) => void {
     const { by, filter, deprecated: deprecatedOnly } = this.#question;
     const has = (name: Dimension) => by.includes(name);
     const fits = (name: keyof ReportFilter, value: string | number | null) =>
       filter[name] === undefined || filter[name] === String(value);
     const clientPlaces = clients.map(({ account, key, plan }) => {
-      if (!fits('account', account) || !fits('key', key) || !fits('plan', plan)) return -1;
+      if (!fits('account', account) || !fits('key', key) || !fits('plan', plan))
+        return -1;
       const shown = {
         account: has('account') ? account : null,
         key: has('key') ? key : null,
         plan: has('plan') ? plan : null,
       };
-      return this.#clients.place(`${shown.account} ${shown.key} ${shown.plan}`, shown);
+      return this.#clients.place(
+        `${shown.account} ${shown.key} ${shown.plan}`,
+        shown,
+      );
     });
     const operationPlaces = operations.map((name) => {
       const shown = has('operation') ? name : '';
-      return fits('operation', name) ? this.#operations.place(shown, shown) : -1;
+      return fits('operation', name)
+        ? this.#operations.place(shown, shown)
+        : -1;
     });
     const outcomePlaces = outcomes.map(({ status, code, deprecated }) => {
       if (!fits('status', status) || (deprecatedOnly && !deprecated)) return -1;
-      const shown = { status: has('status') ? status : 0, code: has('code') ? code : null };
+      const shown = {
+        status: has('status') ? status : 0,
+        code: has('code') ? code : null,
+      };
       return this.#outcomes.place(`${shown.status} ${shown.code}`, shown);
     });
     return (row) => {
@@ -165,7 +193,11 @@ export class Report {
       const operation = operationPlaces[row.operation]!;
       const outcome = outcomePlaces[row.outcome]!;
       if (client < 0 || operation < 0 || outcome < 0) return;
-      this.#count(this.#place(client, operation * 0x1_0000 + outcome), row, outcomes[row.outcome]!);
+      this.#count(
+        this.#place(client, operation * 0x1_0000 + outcome),
+        row,
+        outcomes[row.outcome]!,
+      );
     };
   }
 

@@ -18,9 +18,14 @@ type Sizes = ReadonlyMap<string, number>;
  * Names of blocks that are too old, and those that `maxBytes` has no room for. Hours are kept until
  * a day contains them, and usage that no receiver accepts as long as hours. `bytes`: of the rest.
  */
-export function expired(all: Sizes, { hours, days, maxBytes }: Retention, now: number) {
+export function expired(
+  all: Sizes,
+  { hours, days, maxBytes }: Retention,
+  now: number,
+) {
   const sizes = new Map([...all].filter(([name]) => blockIn(name) !== null));
-  const hasDay = (start: number) => all.has(blockName('d', startOf(start, DAY)));
+  const hasDay = (start: number) =>
+    all.has(blockName('d', startOf(start, DAY)));
   const old = [...sizes.keys()].filter((name) => {
     const { kind, start } = blockIn(name)!;
     if (kind === 't') return start < now - TRAFFIC;
@@ -43,14 +48,21 @@ export function expired(all: Sizes, { hours, days, maxBytes }: Retention, now: n
  * What goes together, least first: minutes of traffic, hours that a day contains, what was not
  * exported and is in days too, the oldest days.
  */
-function byWorth(names: readonly string[], hasDay: (start: number) => boolean): string[][] {
+function byWorth(
+  names: readonly string[],
+  hasDay: (start: number) => boolean,
+): string[][] {
   const ranks: Readonly<Record<string, number>> = { t: 0, h: 1, x: 2, d: 3 };
   const ranked = names.flatMap((name) => {
     const { kind, start } = blockIn(name)!;
     const isNeeded = kind === 'm' || (kind === 'h' && !hasDay(start));
-    return isNeeded ? [] : [{ name, rank: ranks[kind]!, day: startOf(start, DAY) }];
+    return isNeeded
+      ? []
+      : [{ name, rank: ranks[kind]!, day: startOf(start, DAY) }];
   });
-  const sorted = ranked.sort((one, other) => one.rank - other.rank || one.day - other.day);
+  const sorted = ranked.sort(
+    (one, other) => one.rank - other.rank || one.day - other.day,
+  );
   const groups = Map.groupBy(sorted, ({ rank, day }) => `${rank} ${day}`);
   return [...groups.values()].map((group) => group.map(({ name }) => name));
 }

@@ -1,5 +1,10 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../common/time.ts';
-import { type Block, joinSources, type Section, type Sources } from './block.ts';
+import {
+  type Block,
+  joinSources,
+  type Section,
+  type Sources,
+} from './block.ts';
 import { BlockSum } from './block-sum.ts';
 import {
   blockIn,
@@ -77,16 +82,26 @@ export class Rollup {
   async #merge(now: number, commit: Commit): Promise<void> {
     const sizes = await this.#store.sizes();
     const slices = slicesIn(await this.#store.slices());
-    for (const [hour, ofHour] of Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR))) {
-      if (sizes.has(blockName('h', hour))) await this.#mergeLate(hour, ofHour, sizes, commit);
+    for (const [hour, ofHour] of Map.groupBy(slices, ({ minute }) =>
+      startOf(minute, HOUR),
+    )) {
+      if (sizes.has(blockName('h', hour)))
+        await this.#mergeLate(hour, ofHour, sizes, commit);
       else await this.#mergeMinutes(now, ofHour, commit);
     }
     await this.#mergeHours(now, commit);
     await this.#mergeDays(now, commit);
   }
 
-  async #mergeMinutes(now: number, slices: readonly Slice[], commit: Commit): Promise<void> {
-    for (const [minute, ofMinute] of Map.groupBy(slices, ({ minute }) => minute)) {
+  async #mergeMinutes(
+    now: number,
+    slices: readonly Slice[],
+    commit: Commit,
+  ): Promise<void> {
+    for (const [minute, ofMinute] of Map.groupBy(
+      slices,
+      ({ minute }) => minute,
+    )) {
       if (minute + MINUTE + LATE > now) continue;
       const blocks = await this.#mergedWith('m', minute, ofMinute);
       await commit(
@@ -103,14 +118,21 @@ export class Rollup {
     slices: readonly Slice[],
   ): Promise<Map<string, Buffer>> {
     const name = blockName(kind, start);
-    const blocks = (await this.#exports?.blocksOf(slices, name)) ?? new Map<string, Buffer>();
+    const blocks =
+      (await this.#exports?.blocksOf(slices, name)) ??
+      new Map<string, Buffer>();
     return blocks.set(name, await this.#packed(kind, start, slices));
   }
 
   /** The block with what it lacks. */
-  async #packed(kind: 'm' | 'h', start: number, slices: readonly Slice[]): Promise<Buffer> {
+  async #packed(
+    kind: 'm' | 'h',
+    start: number,
+    slices: readonly Slice[],
+  ): Promise<Buffer> {
     const sum = new BlockSum({ start, span: SPANS[kind] }, HOUR_SECTIONS);
-    for (const block of await this.#blocksOf([blockName(kind, start)])) await sum.add(block);
+    for (const block of await this.#blocksOf([blockName(kind, start)]))
+      await sum.add(block);
     await this.#addNew(sum, slices, sum.sources);
     return await sum.pack();
   }
@@ -127,10 +149,15 @@ export class Rollup {
   ): Promise<void> {
     const blocks = await this.#mergedWith('h', hour, slices);
     const traffic = blockName('t', hour);
-    if (sizes.has(traffic)) blocks.set(traffic, await this.#lateTraffic(traffic, slices));
-    for (const [minute, ofMinute] of Map.groupBy(slices, ({ minute }) => minute)) {
+    if (sizes.has(traffic))
+      blocks.set(traffic, await this.#lateTraffic(traffic, slices));
+    for (const [minute, ofMinute] of Map.groupBy(
+      slices,
+      ({ minute }) => minute,
+    )) {
       const name = blockName('m', minute);
-      if (sizes.has(name)) blocks.set(name, await this.#packed('m', minute, ofMinute));
+      if (sizes.has(name))
+        blocks.set(name, await this.#packed('m', minute, ofMinute));
     }
     await commit(
       blocks,
@@ -143,7 +170,10 @@ export class Rollup {
     const known = await this.#blocksOf([name]);
     const sources = joinSources(known.map(({ sources }) => sources));
     const minutes = Map.groupBy(slices, ({ minute }) => minute);
-    const starts = new Set([...known.map(({ start }) => start), ...minutes.keys()]);
+    const starts = new Set([
+      ...known.map(({ start }) => start),
+      ...minutes.keys(),
+    ]);
     const sums: BlockSum[] = [];
     for (const start of starts) {
       const sum = new BlockSum({ start, span: MINUTE }, ['traffic']);
@@ -154,25 +184,37 @@ export class Rollup {
     return await packAll(sums);
   }
 
-  async #addNew(sum: BlockSum, slices: readonly Slice[], known: Sources): Promise<void> {
-    for (const block of newBlocks(slices, known, this.#damaged)) await sum.add(block);
+  async #addNew(
+    sum: BlockSum,
+    slices: readonly Slice[],
+    known: Sources,
+  ): Promise<void> {
+    for (const block of newBlocks(slices, known, this.#damaged))
+      await sum.add(block);
   }
 
   async #mergeHours(now: number, commit: Commit): Promise<void> {
     const sizes = await this.#store.sizes();
     const minutes = startsIn(sizes, 'm');
-    for (const [hour, ofHour] of Map.groupBy(minutes, (start) => startOf(start, HOUR))) {
+    for (const [hour, ofHour] of Map.groupBy(minutes, (start) =>
+      startOf(start, HOUR),
+    )) {
       if (hour + HOUR + MINUTE + 2 * LATE > now) continue;
       const names = ofHour.map((start) => blockName('m', start));
       if (!sizes.has(blockName('h', hour))) {
         await this.#mergeHour(hour, names, commit);
         await this.#correctDay(hour, sizes, commit);
       }
-      if (hour + HOUR + MINUTES <= now) await commit(new Map(names.map(removed)), []);
+      if (hour + HOUR + MINUTES <= now)
+        await commit(new Map(names.map(removed)), []);
     }
   }
 
-  async #mergeHour(hour: number, names: readonly string[], commit: Commit): Promise<void> {
+  async #mergeHour(
+    hour: number,
+    names: readonly string[],
+    commit: Commit,
+  ): Promise<void> {
     const minutes = await this.#blocksOf(names);
     const sum = new BlockSum({ start: hour, span: HOUR }, HOUR_SECTIONS);
     for (const block of minutes) await sum.add(block);
@@ -185,10 +227,13 @@ export class Rollup {
 
   async #mergeDays(now: number, commit: Commit): Promise<void> {
     const sizes = await this.#store.sizes();
-    const days = new Set(startsIn(sizes, 'h').map((start) => startOf(start, DAY)));
+    const days = new Set(
+      startsIn(sizes, 'h').map((start) => startOf(start, DAY)),
+    );
     for (const day of days) {
       const isOver = day + DAY + 2 * MINUTE + 2 * LATE <= now;
-      if (isOver && !sizes.has(blockName('d', day))) await this.#mergeDay(day, commit);
+      if (isOver && !sizes.has(blockName('d', day)))
+        await this.#mergeDay(day, commit);
     }
   }
 
@@ -203,11 +248,18 @@ export class Rollup {
     if (!sizes.has(name)) return;
     const hours = hoursOf(day);
     if (hours.some((one) => sizes.has(one))) await this.#mergeDay(day, commit);
-    else await commit(new Map([[name, await this.#sumOf(day, [name, blockName('h', hour)])]]), []);
+    else
+      await commit(
+        new Map([[name, await this.#sumOf(day, [name, blockName('h', hour)])]]),
+        [],
+      );
   }
 
   async #mergeDay(day: number, commit: Commit): Promise<void> {
-    await commit(new Map([[blockName('d', day), await this.#sumOf(day, hoursOf(day))]]), []);
+    await commit(
+      new Map([[blockName('d', day), await this.#sumOf(day, hoursOf(day))]]),
+      [],
+    );
   }
 
   async #sumOf(day: number, names: readonly string[]): Promise<Buffer> {
@@ -217,11 +269,20 @@ export class Rollup {
     return await sum.pack();
   }
 
-  async #bound(now: number, commit: Commit): Promise<Omit<RollupReport, 'pendingSince'>> {
-    const { bytes, old, dropped } = expired(await this.#store.sizes(), this.#retention(), now);
+  async #bound(
+    now: number,
+    commit: Commit,
+  ): Promise<Omit<RollupReport, 'pendingSince'>> {
+    const { bytes, old, dropped } = expired(
+      await this.#store.sizes(),
+      this.#retention(),
+      now,
+    );
     const gone = [...old, ...dropped];
     if (gone.length > 0) await commit(new Map(gone.map(removed)), []);
-    const unexported = gone.filter((name) => blockIn(name)?.kind === 'x').length;
+    const unexported = gone.filter(
+      (name) => blockIn(name)?.kind === 'x',
+    ).length;
     return { bytes, dropped: dropped.length, unexported };
   }
 
@@ -232,7 +293,10 @@ export class Rollup {
 
 const removed = (name: string) => [name, null] as const;
 
-function startsIn(sizes: ReadonlyMap<string, number>, wanted: string): number[] {
+function startsIn(
+  sizes: ReadonlyMap<string, number>,
+  wanted: string,
+): number[] {
   return [...sizes.keys()].flatMap((name) => {
     const block = blockIn(name);
     return block?.kind === wanted ? [block.start] : [];
@@ -245,7 +309,9 @@ function onlyTraffic(block: Block): BlockSum | Promise<BlockSum> {
   return sum.add(block).then(() => sum);
 }
 
-async function packAll(sums: readonly (BlockSum | Promise<BlockSum>)[]): Promise<Buffer> {
+async function packAll(
+  sums: readonly (BlockSum | Promise<BlockSum>)[],
+): Promise<Buffer> {
   const all = [];
   for (const sum of sums) all.push(await (await sum).pack());
   return Buffer.concat(all);

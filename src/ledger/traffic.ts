@@ -1,4 +1,9 @@
-import { addPacked, Packing, packRow, Unpacking } from '../observe/traffic/packing.ts';
+import {
+  addPacked,
+  Packing,
+  packRow,
+  Unpacking,
+} from '../observe/traffic/packing.ts';
 import { COLUMNS, type Row } from '../observe/traffic/row.ts';
 
 /** `null`: requests without a plan. */
@@ -8,7 +13,11 @@ type PlanName = string | null;
 export class TrafficTable {
   #rows = new Map<PlanName, Map<string, Row>>();
 
-  row(plan: PlanName, operation: string, make: () => Row = () => new Uint32Array(COLUMNS)): Row {
+  row(
+    plan: PlanName,
+    operation: string,
+    make: () => Row = () => new Uint32Array(COLUMNS),
+  ): Row {
     let ofPlan = this.#rows.get(plan);
     if (ofPlan === undefined) {
       ofPlan = new Map();
@@ -47,9 +56,15 @@ export interface TrafficFilter {
 }
 
 /** Adds the rows that fit to `sum`. Throws NotPacked. */
-export function addTraffic(sum: Float64Array, bytes: Uint8Array, filter: TrafficFilter): void {
+export function addTraffic(
+  sum: Float64Array,
+  bytes: Uint8Array,
+  filter: TrafficFilter,
+): void {
   eachPacked(bytes, (plan, operation, packed) => {
-    const fits = (filter.plan ?? plan) === plan && (filter.operation ?? operation) === operation;
+    const fits =
+      (filter.plan ?? plan) === plan &&
+      (filter.operation ?? operation) === operation;
     if (fits) addPacked(sum, packed);
   });
 }

@@ -70,12 +70,17 @@ export class UsageTable {
     const known = this.#clientPlaces.get(name);
     if (known !== undefined) return known;
     this.#heads.push(0);
-    return added(this.#clientPlaces, name, this.clients, { key, account, plan });
+    return added(this.#clientPlaces, name, this.clients, {
+      key,
+      account,
+      plan,
+    });
   }
 
   operation(name: string): number {
     return (
-      this.#operationPlaces.get(name) ?? added(this.#operationPlaces, name, this.operations, name)
+      this.#operationPlaces.get(name) ??
+      added(this.#operationPlaces, name, this.operations, name)
     );
   }
 
@@ -84,7 +89,12 @@ export class UsageTable {
     const known = this.#outcomePlaces.get(name);
     return (
       known ??
-      added(this.#outcomePlaces, name, this.outcomes, { status, code, verdict, deprecated })
+      added(this.#outcomePlaces, name, this.outcomes, {
+        status,
+        code,
+        verdict,
+        deprecated,
+      })
     );
   }
 
@@ -93,7 +103,11 @@ export class UsageTable {
     const word = operation * 0x1_0000 + outcome;
     const head = this.#heads[client]!;
     let before = -1;
-    for (let row = head - 1; row >= 0; row = this.#integers[row * INTEGERS + NEXT]! - 1) {
+    for (
+      let row = head - 1;
+      row >= 0;
+      row = this.#integers[row * INTEGERS + NEXT]! - 1
+    ) {
       if (this.#integers[row * INTEGERS + WORD] === word) {
         if (before >= 0) this.#moveFirst(client, row, before);
         return row;
@@ -125,9 +139,13 @@ export class UsageTable {
     this.#floats[at + SENT]! += sent;
   }
 
-  add(row: number, { requests, marked, last, units, received, sent }: UsageCounts): void {
+  add(
+    row: number,
+    { requests, marked, last, units, received, sent }: UsageCounts,
+  ): void {
     const at = row * INTEGERS;
-    for (let i = 0; i < DURATION_BUCKETS; i++) this.#integers[at + BUCKETS + i]! += requests[i]!;
+    for (let i = 0; i < DURATION_BUCKETS; i++)
+      this.#integers[at + BUCKETS + i]! += requests[i]!;
     this.#integers[at + MARKED]! += marked;
     this.#integers[at + LAST] = Math.max(last, this.#integers[at + LAST]!);
     this.amount(row, units, received, sent);
@@ -152,7 +170,8 @@ export class UsageTable {
 
   /** Keeps the names, and the memory of a usual second. */
   clear(): void {
-    for (let row = 0; row < this.size; row++) this.#heads[this.#integers[row * INTEGERS]!] = 0;
+    for (let row = 0; row < this.size; row++)
+      this.#heads[this.#integers[row * INTEGERS]!] = 0;
     this.#integers.fill(0, 0, this.size * INTEGERS);
     this.size = 0;
   }
@@ -172,7 +191,12 @@ export class UsageTable {
   }
 }
 
-function added<T>(places: Map<string, number>, name: string, list: T[], value: T): number {
+function added<T>(
+  places: Map<string, number>,
+  name: string,
+  list: T[],
+  value: T,
+): number {
   places.set(name, list.length);
   return list.push(value) - 1;
 }
@@ -193,15 +217,26 @@ export function* packUsage(table: UsageTable): Generator<void, Buffer> {
   const outcomes = new Renumbering(table.outcomes);
   const rows = new Packing();
   for (let row = 0; row < table.size; row++) {
-    const { client, operation, outcome, requests, marked, last, units, received, sent } =
-      table.read(row);
+    const {
+      client,
+      operation,
+      outcome,
+      requests,
+      marked,
+      last,
+      units,
+      received,
+      sent,
+    } = table.read(row);
     rows.number(clients.place(client));
     rows.number(operations.place(operation));
     rows.number(outcomes.place(outcome));
     let mask = marked > 0 ? 1 << DURATION_BUCKETS : 0;
-    for (let i = 0; i < DURATION_BUCKETS; i++) if (requests[i]! > 0) mask |= 1 << i;
+    for (let i = 0; i < DURATION_BUCKETS; i++)
+      if (requests[i]! > 0) mask |= 1 << i;
     rows.number(mask);
-    for (let i = 0; i < DURATION_BUCKETS; i++) if (requests[i]! > 0) rows.number(requests[i]!);
+    for (let i = 0; i < DURATION_BUCKETS; i++)
+      if (requests[i]! > 0) rows.number(requests[i]!);
     if (marked > 0) rows.number(marked);
     for (const number of [last, units, received, sent]) rows.number(number);
     if (row % AT_ONCE === AT_ONCE - 1) yield;
@@ -247,7 +282,11 @@ export function* unpackUsage(
 ): Generator<void> {
   if (bytes.length === 0) return;
   const packed = new Unpacking(bytes);
-  const [clients, operations, outcomes] = [packed.text(), packed.text(), packed.text()];
+  const [clients, operations, outcomes] = [
+    packed.text(),
+    packed.text(),
+    packed.text(),
+  ];
   const each = names({
     clients: JSON.parse(clients),
     operations: JSON.parse(operations),

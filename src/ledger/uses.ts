@@ -28,7 +28,11 @@ type PackedTable = readonly [
 ];
 
 /** The windows that a process counts from a time on, Unix milliseconds. */
-type CountedWindows = readonly [process: string, since: number, names: readonly string[]];
+type CountedWindows = readonly [
+  process: string,
+  since: number,
+  names: readonly string[],
+];
 
 interface PackedUses {
   readonly costliest: number;
@@ -64,11 +68,21 @@ export class UsesTables {
       const uses = this.#table(plan, window.kind, window.span, counted);
       // What remains of a gateway's share does not show the use.
       if (admission.by === 'local') uses.local = true;
-      else uses.note(subject, placeOf(window, resetAt, admission.now), usedIn(reading));
+      else
+        uses.note(
+          subject,
+          placeOf(window, resetAt, admission.now),
+          usedIn(reading),
+        );
     }
   }
 
-  table(plan: string, kind: Window['kind'], span: number, counted: Counted): HighestUses | null {
+  table(
+    plan: string,
+    kind: Window['kind'],
+    span: number,
+    counted: Counted,
+  ): HighestUses | null {
     return this.#plans.get(plan)?.[kind]?.get(span)?.[counted] ?? null;
   }
 
@@ -83,13 +97,25 @@ export class UsesTables {
    * Since when all processes count a window of the plan, Unix milliseconds; 0: since the begin;
    * Infinity: one does not.
    */
-  countedSince(plan: string, kind: Window['kind'], span: number, counted: Counted): number {
+  countedSince(
+    plan: string,
+    kind: Window['kind'],
+    span: number,
+    counted: Counted,
+  ): number {
     const name = nameOf(plan, kind, span, counted);
-    const processes = Map.groupBy(this.#counted, ([process]) => process).values();
+    const processes = Map.groupBy(
+      this.#counted,
+      ([process]) => process,
+    ).values();
     const since = [...processes].map((lists) => {
       const ordered = lists.toSorted(([, one], [, other]) => one - other);
-      const last = ordered.findLastIndex(([, , names]) => !names.includes(name));
-      return last < 0 ? 0 : (ordered[last + 1]?.[1] ?? Number.POSITIVE_INFINITY);
+      const last = ordered.findLastIndex(
+        ([, , names]) => !names.includes(name),
+      );
+      return last < 0
+        ? 0
+        : (ordered[last + 1]?.[1] ?? Number.POSITIVE_INFINITY);
     });
     return Math.max(0, ...since);
   }
@@ -114,11 +140,19 @@ export class UsesTables {
       this.#budget,
     );
     const tables = all.map(
-      ([plan, kind, span, counted, uses]): PackedTable => [plan, kind, span, counted, uses.all],
+      ([plan, kind, span, counted, uses]): PackedTable => [
+        plan,
+        kind,
+        span,
+        counted,
+        uses.all,
+      ],
     );
     const excess = this.excess.pack();
     const packed: PackedUses = { costliest: this.costliest, counted, tables };
-    return Buffer.from(JSON.stringify(excess.length === 0 ? packed : { ...packed, excess }));
+    return Buffer.from(
+      JSON.stringify(excess.length === 0 ? packed : { ...packed, excess }),
+    );
   }
 
   clear(): void {
@@ -128,7 +162,12 @@ export class UsesTables {
     this.costliest = 0;
   }
 
-  #table(plan: string, kind: Window['kind'], span: number, counted: Counted): HighestUses {
+  #table(
+    plan: string,
+    kind: Window['kind'],
+    span: number,
+    counted: Counted,
+  ): HighestUses {
     const known = this.table(plan, kind, span, counted);
     if (known !== null) return known;
     const ofPlan = this.#plans.get(plan) ?? {};
@@ -153,15 +192,21 @@ export class UsesTables {
   }
 }
 
-const nameOf = (plan: string, kind: Window['kind'], span: number, counted: Counted) =>
-  `${kind} ${span} ${counted} ${plan}`;
+const nameOf = (
+  plan: string,
+  kind: Window['kind'],
+  span: number,
+  counted: Counted,
+) => `${kind} ${span} ${counted} ${plan}`;
 
 /** The heaviest tables shrink first, so that one plan does not displace another. */
 function makeRoom(tables: readonly HighestUses[], budget: number): void {
   const weight = () => tables.reduce((sum, table) => sum + table.weight, 0);
   if (weight() <= budget) return;
   while (weight() > 0.8 * budget) {
-    const heaviest = tables.reduce((one, other) => (other.weight > one.weight ? other : one));
+    const heaviest = tables.reduce((one, other) =>
+      other.weight > one.weight ? other : one,
+    );
     heaviest.shrink(heaviest.weight / 2);
   }
 }

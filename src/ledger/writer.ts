@@ -77,7 +77,10 @@ export class LedgerWriter {
   begin(store: LedgerStore, spool: LedgerStore | null): void {
     this.#store = store;
     this.#spool = spool;
-    this.#timer = setInterval(() => this.flush().catch(this.#report), INTERVAL).unref();
+    this.#timer = setInterval(
+      () => this.flush().catch(this.#report),
+      INTERVAL,
+    ).unref();
   }
 
   /** Rejects if the store is unreachable. */
@@ -97,7 +100,8 @@ export class LedgerWriter {
     // Without a spool, a slice of an outage ends with its minute.
     if (this.#spool !== null || this.#hasEnded) this.#take();
     else this.recorder.turn();
-    if (this.#isFailing) await this.#spool?.add(new Map([...this.#waiting].map(bytesOf)));
+    if (this.#isFailing)
+      await this.#spool?.add(new Map([...this.#waiting].map(bytesOf)));
     await this.#send();
     this.#take();
     await this.#send();
@@ -132,9 +136,12 @@ export class LedgerWriter {
     const stored = [...this.#stored];
     const again = this.#isFailing ? stored : stored.slice(-1);
     try {
-      const added = await this.#store.add(new Map([...again, ...sent].map(bytesOf)));
+      const added = await this.#store.add(
+        new Map([...again, ...sent].map(bytesOf)),
+      );
       // The newest was lost by a failover, or is in a block already.
-      if (added > sent.length) await this.#store.add(new Map(stored.map(bytesOf)));
+      if (added > sent.length)
+        await this.#store.add(new Map(stored.map(bytesOf)));
     } catch (error) {
       this.#isFailing = true;
       await this.#spool?.add(new Map([...this.#waiting].map(bytesOf)));
@@ -142,7 +149,8 @@ export class LedgerWriter {
     }
     this.#isFailing = false;
     const old = performance.now() - AGAIN;
-    for (const [name, { at }] of this.#stored) if (at < old) this.#stored.delete(name);
+    for (const [name, { at }] of this.#stored)
+      if (at < old) this.#stored.delete(name);
     for (const [name, slice] of sent) {
       if (!this.#waiting.delete(name)) continue;
       this.#bytes -= slice.bytes.length;
@@ -154,7 +162,8 @@ export class LedgerWriter {
   async #emptySpool(): Promise<void> {
     const spooled = [...((await this.#spool?.slices()) ?? new Map()).keys()];
     const stored = spooled.filter((name) => !this.#waiting.has(name));
-    if (stored.length > 0) await this.#spool?.inTurn((commit) => commit(new Map(), stored));
+    if (stored.length > 0)
+      await this.#spool?.inTurn((commit) => commit(new Map(), stored));
   }
 
   #add({ minute, policies, requests, traffic, usage, uses }: Counts): void {
@@ -171,7 +180,12 @@ export class LedgerWriter {
     };
     const lost = requests + this.#dropped;
     this.#dropped = 0;
-    const head = { start: minute, span: MINUTE, policies, sources: { [process]: source } };
+    const head = {
+      start: minute,
+      span: MINUTE,
+      policies,
+      sources: { [process]: source },
+    };
     const bytes = packBlock(head, { traffic, usage, uses });
     this.#wait(sliceName({ minute, process, number }), {
       bytes,
@@ -193,4 +207,5 @@ export class LedgerWriter {
   }
 }
 
-const bytesOf = ([name, { bytes }]: readonly [string, Slice]) => [name, bytes] as const;
+const bytesOf = ([name, { bytes }]: readonly [string, Slice]) =>
+  [name, bytes] as const;

@@ -1,4 +1,9 @@
-import { freeRefusals, noteRefusal, recentStrikes, strike } from './ban-escalation.ts';
+import {
+  freeRefusals,
+  noteRefusal,
+  recentStrikes,
+  strike,
+} from './ban-escalation.ts';
 import {
   adoptWindows,
   type Counters,
@@ -80,9 +85,12 @@ export function excessOf(
   cost: number,
   scopes: Scopes,
 ): readonly Excess[] {
-  if (exceeds !== true || verdict !== 'admitted' || by === 'local') return NO_EXCESS;
+  if (exceeds !== true || verdict !== 'admitted' || by === 'local')
+    return NO_EXCESS;
   return readings
-    .filter(({ window, over }) => over !== undefined && countsIn(window, scopes))
+    .filter(
+      ({ window, over }) => over !== undefined && countsIn(window, scopes),
+    )
     .map(({ window, over }) => ({ window, units: Math.min(cost, over!) }));
 }
 
@@ -90,7 +98,12 @@ export function excessOf(
  * `left`: remaining units. Below 0 with `overage` those above the limit; with `watch` the request
  * had no room, and -1 is none remaining, -2 one remaining.
  */
-export function readingOf(window: Window, left: number, resetAt: number, cost: number): Reading {
+export function readingOf(
+  window: Window,
+  left: number,
+  resetAt: number,
+  cost: number,
+): Reading {
   if (left >= 0) return { window, remaining: left, resetAt };
   return window.excess === 'watch'
     ? { window, remaining: -1 - left, resetAt, over: cost }
@@ -104,7 +117,11 @@ export function leftIn({ window, remaining, over }: Reading): number {
 }
 
 /** The admission of a client without a ban. */
-export function admitted(now: number, readings: readonly Reading[], strikes: number): Admission {
+export function admitted(
+  now: number,
+  readings: readonly Reading[],
+  strikes: number,
+): Admission {
   return {
     verdict: 'admitted',
     now,
@@ -148,15 +165,26 @@ export function admit(
   const violated = longestViolated(counters, cost, now, scopes);
   if (!violated && bannedUntil === 0) {
     const unfit = chargeAll(counters, cost, now, scopes);
-    const admission = answer(counters, escalation, now, 'admitted', null, 0, false);
+    const admission = answer(
+      counters,
+      escalation,
+      now,
+      'admitted',
+      null,
+      0,
+      false,
+    );
     return unfit.length === 0 ? admission : withUnfit(admission, unfit, cost);
   }
   const fitsAt = violated ? latestFit(counters, cost, now, scopes) : 0;
-  if (bannedUntil > 0) return answer(counters, escalation, now, 'banned', violated, fitsAt, false);
+  if (bannedUntil > 0)
+    return answer(counters, escalation, now, 'banned', violated, fitsAt, false);
   let banBegins = false;
   if (escalation) {
     counters.strikeState ??= newStrikeState();
-    banBegins = noteRefusal(counters.strikeState, escalation, violated, fitsAt, now) === 'ban';
+    banBegins =
+      noteRefusal(counters.strikeState, escalation, violated, fitsAt, now) ===
+      'ban';
   }
   return answer(
     counters,
@@ -174,22 +202,39 @@ export function admit(
  * cannot be banned. Like its twin state/redis/lua/strike-1.lua it returns what `look` returns, and
  * whether the ban begins.
  */
-export function addStrike(counters: Counters, limits: Limits, now: number): Admission {
+export function addStrike(
+  counters: Counters,
+  limits: Limits,
+  now: number,
+): Admission {
   const { windows, escalation } = limits;
   const known = look(counters, limits, now);
   if (!escalation || known.verdict === 'banned') return known;
   adoptWindows(counters, windows);
   correctTimes(counters, now);
   counters.strikeState ??= newStrikeState();
-  const banBegins = strike(counters.strikeState, escalation, null, now) === 'ban';
-  return answer(counters, escalation, now, banBegins ? 'banned' : 'admitted', null, 0, banBegins);
+  const banBegins =
+    strike(counters.strikeState, escalation, null, now) === 'ban';
+  return answer(
+    counters,
+    escalation,
+    now,
+    banBegins ? 'banned' : 'admitted',
+    null,
+    0,
+    banBegins,
+  );
 }
 
 /** What `admit` would return for a request of cost 0. Charges and records nothing. */
 export function look(looked: Counters, limits: Limits, now: number): Admission {
   // Reading changes nothing: neither the windows that the counters have nor their times.
   const { windows, cells, strikeState } = looked;
-  const counters = { windows, cells: [...cells], strikeState: structuredClone(strikeState) };
+  const counters = {
+    windows,
+    cells: [...cells],
+    strikeState: structuredClone(strikeState),
+  };
   adoptWindows(counters, limits.windows);
   correctTimes(counters, now);
   const verdict = banEnd(counters, now) > 0 ? 'banned' : 'admitted';
@@ -203,8 +248,10 @@ export function look(looked: Counters, limits: Limits, now: number): Admission {
 export function bindingReading(readings: readonly Reading[]): Reading | null {
   let binding: Reading | null = null;
   for (const reading of readings) {
-    if (reading.window.scope !== undefined || !isShown(reading.window)) continue;
-    if (binding === null || reading.remaining <= binding.remaining) binding = reading;
+    if (reading.window.scope !== undefined || !isShown(reading.window))
+      continue;
+    if (binding === null || reading.remaining <= binding.remaining)
+      binding = reading;
   }
   return binding;
 }
@@ -250,11 +297,15 @@ function answer(
     violated,
     strikes: state ? recentStrikes(state, escalation, now).length : 0,
     freeRefusals:
-      state && verdict === 'limited' ? freeRefusals(state, escalation, violated, now) : 0,
+      state && verdict === 'limited'
+        ? freeRefusals(state, escalation, violated, now)
+        : 0,
     bannedUntil,
     banBegins,
   };
-  const admission = banBegins ? { ...answered, banLevel: state!.level } : answered;
+  const admission = banBegins
+    ? { ...answered, banLevel: state!.level }
+    : answered;
   return exceeds ? { ...admission, exceeds: true } : admission;
 }
 
@@ -271,14 +322,21 @@ function chargeAll(
   eachWindow(counters.windows, (window, at, meter) => {
     if (!countsIn(window, scopes)) return;
     const { cells } = counters;
-    if (window.excess === 'watch' && meter.used(cells, at, window, now) + cost > window.limit)
+    if (
+      window.excess === 'watch' &&
+      meter.used(cells, at, window, now) + cost > window.limit
+    )
       unfit = [...unfit, window];
     else meter.charge(cells, at, window, cost, now);
   });
   return unfit;
 }
 
-function withUnfit(admission: Admission, unfit: readonly Window[], cost: number): Admission {
+function withUnfit(
+  admission: Admission,
+  unfit: readonly Window[],
+  cost: number,
+): Admission {
   const readings = admission.readings.map((reading) =>
     unfit.includes(reading.window) ? { ...reading, over: cost } : reading,
   );
@@ -309,11 +367,19 @@ function longestViolated(
   return violated;
 }
 
-function latestFit(counters: Counters, cost: number, now: number, scopes: Scopes): number {
+function latestFit(
+  counters: Counters,
+  cost: number,
+  now: number,
+  scopes: Scopes,
+): number {
   let latest = 0;
   eachWindow(counters.windows, (window, at, meter) => {
     if (countsIn(window, scopes) && refuses(window))
-      latest = Math.max(latest, meter.fitsAt(counters.cells, at, window, cost, now));
+      latest = Math.max(
+        latest,
+        meter.fitsAt(counters.cells, at, window, cost, now),
+      );
   });
   return latest;
 }

@@ -57,7 +57,9 @@ export function freeRefusals(
   now: number,
 ): number {
   const wait = waitFor(state, violated);
-  return now < wait.until ? Math.max(0, escalation.workers - wait.refusals) : escalation.workers;
+  return now < wait.until
+    ? Math.max(0, escalation.workers - wait.refusals)
+    : escalation.workers;
 }
 
 /** The wait after a refusal by `violated`; ended if there was none. */
@@ -89,12 +91,21 @@ export function strike(
   state.strikes.push(now);
   state.forgottenAt = forgottenAt(state, escalation);
   if (state.strikes.length < escalation.strikes) return 'strike';
-  ban(state, escalation, durationAtLevel(escalation, state.level), violated, now);
+  ban(
+    state,
+    escalation,
+    durationAtLevel(escalation, state.level),
+    violated,
+    now,
+  );
   return 'ban';
 }
 
 /** Milliseconds. */
-export function durationAtLevel({ durations }: BanEscalation, level: number): number {
+export function durationAtLevel(
+  { durations }: BanEscalation,
+  level: number,
+): number {
   return durations[Math.min(level, durations.length - 1)]!;
 }
 
@@ -122,7 +133,10 @@ export function ban(
  * When the strikes and the level have no effect any more. It is stored, because the step that drops
  * old counters does not know the escalation of each subject.
  */
-function forgottenAt({ cleanSince, level }: StrikeState, escalation: BanEscalation | null): number {
+function forgottenAt(
+  { cleanSince, level }: StrikeState,
+  escalation: BanEscalation | null,
+): number {
   if (escalation === null) return cleanSince;
   return cleanSince + Math.max(escalation.window, level * escalation.decay);
 }
@@ -131,8 +145,15 @@ function forgottenAt({ cleanSince, level }: StrikeState, escalation: BanEscalati
  * The level at `now`: it drops by one for each whole `decay` since the last strike or the end of
  * the last ban.
  */
-export function levelAt(state: StrikeState, escalation: BanEscalation, now: number): number {
-  const cleanSpans = Math.max(0, Math.floor((now - state.cleanSince) / escalation.decay));
+export function levelAt(
+  state: StrikeState,
+  escalation: BanEscalation,
+  now: number,
+): number {
+  const cleanSpans = Math.max(
+    0,
+    Math.floor((now - state.cleanSince) / escalation.decay),
+  );
   return Math.max(0, state.level - cleanSpans);
 }
 

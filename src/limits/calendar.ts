@@ -34,7 +34,10 @@ export function lastAnchor(span: number): number | null {
 export function isZone(zone: string): boolean {
   if (!/^[A-Za-z][\w+/-]{0,63}$/.test(zone)) return false;
   try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: zone }).resolvedOptions().timeZone !== '';
+    return (
+      new Intl.DateTimeFormat('en-US', { timeZone: zone }).resolvedOptions()
+        .timeZone !== ''
+    );
   } catch (error) {
     if (error instanceof RangeError) return false;
     throw error;
@@ -51,7 +54,8 @@ const periods = new WeakMap<Window, Period>();
  */
 export function periodAt(window: Window, now: number): Period {
   const known = periods.get(window);
-  if (known !== undefined && now >= known.begin && now < known.end) return known;
+  if (known !== undefined && now >= known.begin && now < known.end)
+    return known;
   const period = periodIn(window, now);
   periods.set(window, period);
   return period;
@@ -61,15 +65,22 @@ export function periodAt(window: Window, now: number): Period {
  * The begin and the end of the period that contains `now`, and the end of the next one: enough for
  * a clock that differs by less than a period.
  */
-export function bordersAround(window: Window, now: number): readonly [number, number, number] {
+export function bordersAround(
+  window: Window,
+  now: number,
+): readonly [number, number, number] {
   const { begin, end } = periodAt(window, now);
   return [begin, end, periodIn(window, end).end];
 }
 
-function periodIn({ span, zone = DEFAULT_ZONE, anchor = 1 }: Window, now: number): Period {
+function periodIn(
+  { span, zone = DEFAULT_ZONE, anchor = 1 }: Window,
+  now: number,
+): Period {
   const offsetAt = offsetsIn(zone);
   if (span === HOUR) return hourAt(offsetAt, now);
-  const beginOf = (index: number) => firstAt(offsetAt, wallTime(span, anchor, index));
+  const beginOf = (index: number) =>
+    firstAt(offsetAt, wallTime(span, anchor, index));
   const wall = now + offsetAt(now);
   let index = span === MONTH ? monthAt(wall) : Math.floor(wall / span);
   // A date may come twice or not at all where a zone moves its clock across midnight.
@@ -152,7 +163,10 @@ function createOffsets(zone: string): OffsetAt {
     second: 'numeric',
   });
   return (now) => {
-    const [month, day, year, hour, minute, second] = format.format(now).match(/\d+/g)!.map(Number);
+    const [month, day, year, hour, minute, second] = format
+      .format(now)
+      .match(/\d+/g)!
+      .map(Number);
     const wall = Date.UTC(year!, month! - 1, day, hour, minute, second);
     return wall - Math.floor(now / 1000) * 1000;
   };

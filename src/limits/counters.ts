@@ -70,7 +70,10 @@ export function noWait(): Wait {
  * if its limit changed; a new window starts at zero. Changed limits void earlier retry times; bans
  * and levels stay.
  */
-export function adoptWindows(counters: Counters, windows: readonly Window[]): void {
+export function adoptWindows(
+  counters: Counters,
+  windows: readonly Window[],
+): void {
   if (counters.windows === windows) return;
   const old = new Map<string, number[]>();
   eachWindow(counters.windows, (window, at, { size }) =>
@@ -78,7 +81,9 @@ export function adoptWindows(counters: Counters, windows: readonly Window[]): vo
   );
   const cells: number[] = [];
   eachWindow(windows, (window, _at, { size }) => {
-    cells.push(...(old.get(windowId(window)) ?? new Array<number>(size).fill(0)));
+    cells.push(
+      ...(old.get(windowId(window)) ?? new Array<number>(size).fill(0)),
+    );
   });
   if (!sameLimits(counters.windows, windows) && counters.strikeState)
     endWaits(counters.strikeState);
@@ -109,7 +114,10 @@ export function staleAt({ windows, cells, strikeState }: Counters): number {
  * The clock was fast when it was stored, and has been corrected. So no window, ban or wait lasts
  * longer than its span, and every counted unit stays counted.
  */
-export function correctTimes({ windows, cells, strikeState }: Counters, now: number): void {
+export function correctTimes(
+  { windows, cells, strikeState }: Counters,
+  now: number,
+): void {
   let at = 0;
   for (const window of windows) {
     const meter = meterOf(window);
@@ -124,8 +132,10 @@ export function correctStrikeTimes(state: StrikeState, now: number): void {
   const { refused, refusedIn, strikes } = state;
   // A client that waits as the fast clock demanded returns before the corrected end.
   if (refused.at > now) state.refused = noWait();
-  for (const wait of refusedIn ?? []) if (wait.at > now) Object.assign(wait, noWait());
-  for (let i = 0; i < strikes.length; i++) strikes[i] = Math.min(strikes[i]!, now);
+  for (const wait of refusedIn ?? [])
+    if (wait.at > now) Object.assign(wait, noWait());
+  for (let i = 0; i < strikes.length; i++)
+    strikes[i] = Math.min(strikes[i]!, now);
   if (state.bannedSince > now) {
     state.bannedUntil -= state.bannedSince - now;
     state.bannedSince = now;
@@ -150,7 +160,9 @@ export function eachWindow(
 }
 
 function sameLimits(a: readonly Window[], b: readonly Window[]): boolean {
-  return a.length === b.length && a.every((window, i) => isSameLimit(window, b[i]!));
+  return (
+    a.length === b.length && a.every((window, i) => isSameLimit(window, b[i]!))
+  );
 }
 
 function isSameLimit(a: Window, b: Window): boolean {

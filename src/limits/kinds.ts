@@ -27,7 +27,12 @@ export interface WindowKind {
   readonly hasZone: boolean;
 }
 
-const SPANS = Object.freeze({ second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 });
+const SPANS = Object.freeze({
+  second: 1000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+});
 
 const FIXED: WindowKind = Object.freeze({
   meter: fixed,
@@ -66,7 +71,9 @@ export const WINDOW_KINDS = Object.freeze({
   calendar: CALENDAR,
 }) satisfies Readonly<Record<Window['kind'], WindowKind>>;
 
-export const KIND_NAMES = Object.freeze(Object.keys(WINDOW_KINDS) as Window['kind'][]);
+export const KIND_NAMES = Object.freeze(
+  Object.keys(WINDOW_KINDS) as Window['kind'][],
+);
 
 export const DEFAULT_KIND: Window['kind'] = 'fixed';
 
@@ -91,7 +98,11 @@ export function meterOf(window: Window): Meter {
 }
 
 /** Identifies a counter across plan changes: the same kind, span and scope is the same counter. */
-export function windowId({ kind, span, scope }: Pick<Window, 'kind' | 'span' | 'scope'>): string {
+export function windowId({
+  kind,
+  span,
+  scope,
+}: Pick<Window, 'kind' | 'span' | 'scope'>): string {
   return scope === undefined ? `${kind}:${span}` : `${kind}:${span}@${scope}`;
 }
 
@@ -110,9 +121,18 @@ export function placeOf(window: Window, resetAt: number, now: number): number {
     : Math.floor(now / window.span) * window.span;
 }
 
-type LimitFields = Omit<Window, 'name' | 'scope'> & { readonly scope?: string | undefined };
+type LimitFields = Omit<Window, 'name' | 'scope'> & {
+  readonly scope?: string | undefined;
+};
 
 /** A limit without its name. */
-export function unknownKind({ kind, span, limit, scope }: LimitFields): Omit<Window, 'name'> {
-  return scope === undefined ? { kind, span, limit } : { kind, span, limit, scope };
+export function unknownKind({
+  kind,
+  span,
+  limit,
+  scope,
+}: LimitFields): Omit<Window, 'name'> {
+  return scope === undefined
+    ? { kind, span, limit }
+    : { kind, span, limit, scope };
 }

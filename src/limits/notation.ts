@@ -19,15 +19,24 @@ const MAX_UNITS = 1_000_000_000_000;
 const [SHORTEST, LONGEST] = [1_000, 366 * 86_400_000];
 
 /** Milliseconds of `minute` or `10s`; `null` if windows of the kind cannot have this span. */
-export function spanOf(per: string, kind: Window['kind'] = DEFAULT_KIND): number | null {
+export function spanOf(
+  per: string,
+  kind: Window['kind'] = DEFAULT_KIND,
+): number | null {
   const { spans, hasZone } = WINDOW_KINDS[kind];
   if (Object.hasOwn(spans, per)) return spans[per]!;
   return hasZone ? null : parseDuration(per);
 }
 
-export function nameOfSpan({ kind, span }: Pick<Window, 'kind' | 'span'>): string {
+export function nameOfSpan({
+  kind,
+  span,
+}: Pick<Window, 'kind' | 'span'>): string {
   const { spans } = WINDOW_KINDS[kind];
-  return Object.keys(spans).find((one) => spans[one] === span) ?? formatDuration(span);
+  return (
+    Object.keys(spans).find((one) => spans[one] === span) ??
+    formatDuration(span)
+  );
 }
 
 /**
@@ -36,7 +45,8 @@ export function nameOfSpan({ kind, span }: Pick<Window, 'kind' | 'span'>): strin
  */
 export function readShort(text: string): readonly (string | ShortEntry)[] {
   return text.split(',', 100).map((part) => {
-    const [, limit, per, kind, zone, anchor, excess] = SHORT_FORM.exec(part) ?? [];
+    const [, limit, per, kind, zone, anchor, excess] =
+      SHORT_FORM.exec(part) ?? [];
     if (limit === undefined || per === undefined) return part;
     return {
       limit: Number(limit),
@@ -60,16 +70,18 @@ const SHORT_FORM =
 /** Windows of valid entries, ordered from the shortest span. */
 export function toWindows(entries: readonly WindowEntry[]): Window[] {
   return entries
-    .map(({ limit, per, kind = DEFAULT_KIND, enforce, overage, ...calendar }) => ({
-      name: per,
-      kind,
-      limit,
-      span: checkedSpan(per, kind),
-      ...(WINDOW_KINDS[kind].hasZone && { zone: DEFAULT_ZONE }),
-      ...calendar,
-      ...(overage === true && { excess: 'overage' as const }),
-      ...(enforce === false && { excess: 'watch' as const }),
-    }))
+    .map(
+      ({ limit, per, kind = DEFAULT_KIND, enforce, overage, ...calendar }) => ({
+        name: per,
+        kind,
+        limit,
+        span: checkedSpan(per, kind),
+        ...(WINDOW_KINDS[kind].hasZone && { zone: DEFAULT_ZONE }),
+        ...calendar,
+        ...(overage === true && { excess: 'overage' as const }),
+        ...(enforce === false && { excess: 'watch' as const }),
+      }),
+    )
     .sort((a, b) => a.span - b.span);
 }
 
@@ -79,7 +91,14 @@ export function watching(windows: readonly Window[]): Window[] {
 }
 
 /** The inverse of `toWindows`. */
-export function toEntry({ limit, name, kind, zone, anchor, excess }: Window): WindowEntry {
+export function toEntry({
+  limit,
+  name,
+  kind,
+  zone,
+  anchor,
+  excess,
+}: Window): WindowEntry {
   return {
     limit,
     per: name,
@@ -93,12 +112,16 @@ export function toEntry({ limit, name, kind, zone, anchor, excess }: Window): Wi
 
 /** The inverse of `readShort`. */
 export function formatWindows(windows: readonly Window[]): string {
-  return windows.map((window) => `${window.limit}/${window.name}${kindInShort(window)}`).join(',');
+  return windows
+    .map((window) => `${window.limit}/${window.name}${kindInShort(window)}`)
+    .join(',');
 }
 
 function kindInShort({ kind, zone, anchor, excess }: Window): string {
   const parts = kind === DEFAULT_KIND ? [] : [kind, zone, anchor];
-  const text = parts.map((part) => (part === undefined ? '' : `:${part}`)).join('');
+  const text = parts
+    .map((part) => (part === undefined ? '' : `:${part}`))
+    .join('');
   return excess === undefined ? text : `${text}+${excess}`;
 }
 
@@ -111,16 +134,22 @@ interface EntryFault {
 /** The first fault of an entry whose fields have the right types and forms; `null`: valid. */
 export function entryFault(entry: WindowEntry): EntryFault | null {
   const { per, kind = DEFAULT_KIND, zone, anchor, enforce, overage } = entry;
-  if (enforce === false && overage === true) return { field: 'overage', expected: ENFORCED };
+  if (enforce === false && overage === true)
+    return { field: 'overage', expected: ENFORCED };
   const { hasZone } = WINDOW_KINDS[kind];
   const span = spanOf(per, kind);
-  if (span === null) return { field: 'per', expected: hasZone ? CALENDAR_PER : PER };
-  if (zone !== undefined && !hasZone) return { field: 'zone', expected: WITHOUT_CALENDAR };
-  if (zone !== undefined && !isZone(zone)) return { field: 'zone', expected: ZONE };
+  if (span === null)
+    return { field: 'per', expected: hasZone ? CALENDAR_PER : PER };
+  if (zone !== undefined && !hasZone)
+    return { field: 'zone', expected: WITHOUT_CALENDAR };
+  if (zone !== undefined && !isZone(zone))
+    return { field: 'zone', expected: ZONE };
   if (anchor === undefined) return null;
   const last = hasZone ? lastAnchor(span) : null;
   if (last === null) return { field: 'anchor', expected: WITHOUT_DAYS };
-  return anchor <= last ? null : { field: 'anchor', expected: `from 1 to ${last} for a ${per}` };
+  return anchor <= last
+    ? null
+    : { field: 'anchor', expected: `from 1 to ${last} for a ${per}` };
 }
 
 const PER =
@@ -144,7 +173,8 @@ export function readWindows(value: unknown): readonly Window[] | string {
       typeof entry === 'object' && entry !== null
         ? faultIn(entry, spans)
         : 'must look like 5/minute or 10/10s:sliding';
-    if (wrong !== null) return entries.length === 1 ? wrong : `${wrong} (window ${i + 1})`;
+    if (wrong !== null)
+      return entries.length === 1 ? wrong : `${wrong} (window ${i + 1})`;
   }
   return toWindows(entries as WindowEntry[]);
 }
@@ -154,33 +184,44 @@ function faultIn(entry: object, spans: Set<number>): string | null {
   const { limit, per, kind, zone, anchor, enforce, overage, ...rest } = all;
   if (Object.keys(rest).length > 0)
     return 'must have no other members than limit, per, kind, zone, anchor, enforce and overage';
-  if (!Number.isSafeInteger(limit) || (limit as number) < 1 || (limit as number) > MAX_UNITS)
+  if (
+    !Number.isSafeInteger(limit) ||
+    (limit as number) < 1 ||
+    (limit as number) > MAX_UNITS
+  )
     return `must have a limit from 1 to ${MAX_UNITS}`;
   if (kind !== undefined && !KIND_NAMES.some((name) => name === kind))
     return `must be one of ${KIND_NAMES.join(', ')}`;
   if (typeof per !== 'string') return RANGE;
-  if (zone !== undefined && typeof zone !== 'string') return wrongField('zone', ZONE);
-  if (anchor !== undefined && !isAnchor(anchor)) return wrongField('anchor', 'from 1 to 31');
+  if (zone !== undefined && typeof zone !== 'string')
+    return wrongField('zone', ZONE);
+  if (anchor !== undefined && !isAnchor(anchor))
+    return wrongField('anchor', 'from 1 to 31');
   for (const flag of [enforce, overage])
     if (flag !== undefined && typeof flag !== 'boolean')
       return 'must have true or false for enforce and overage';
   const fault = entryFault(entry as WindowEntry);
-  if (fault?.expected === ZONE) return `${wrongField('zone', ZONE)}, not ${JSON.stringify(zone)}`;
+  if (fault?.expected === ZONE)
+    return `${wrongField('zone', ZONE)}, not ${JSON.stringify(zone)}`;
   if (fault !== null) return wrongField(fault.field, fault.expected);
   const span = spanOf(per, kind as Window['kind'])!;
   if (span < SHORTEST || span > LONGEST) return RANGE;
-  if (spans.has(span)) return 'must be over another span than the window before';
+  if (spans.has(span))
+    return 'must be over another span than the window before';
   spans.add(span);
   return null;
 }
 
-const RANGE = 'must be per second, minute, hour, day or a duration from 1s to 366d';
+const RANGE =
+  'must be per second, minute, hour, day or a duration from 1s to 366d';
 
 const wrongField = (field: string, expected: string): string =>
   `must be a window whose ${field} is ${expected}`;
 
 function isAnchor(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 31;
+  return (
+    Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 31
+  );
 }
 
 function checkedSpan(per: string, kind: Window['kind']): number {
@@ -189,7 +230,13 @@ function checkedSpan(per: string, kind: Window['kind']): number {
   return span;
 }
 
-const milliseconds = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const milliseconds = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+} as const;
 
 /**
  * Reads `100ms`, `5s`, `1m`, `2h`, `1d` as milliseconds; `null` if it is not a valid duration.
@@ -205,6 +252,8 @@ export function parseDuration(text: string): number | null {
 /** Writes milliseconds in the largest unit without a fraction; the inverse of `parseDuration`. */
 export function formatDuration(span: number): string {
   const units = Object.entries(milliseconds).reverse();
-  const [unit, length] = units.find(([, length]) => span !== 0 && span % length === 0) ?? ['ms', 1];
+  const [unit, length] = units.find(
+    ([, length]) => span !== 0 && span % length === 0,
+  ) ?? ['ms', 1];
   return `${span / length}${unit}`;
 }

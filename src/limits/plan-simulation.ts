@@ -51,16 +51,27 @@ export function simulateLimit(
   const { limit } = window;
   const above = uses.filter(({ used }) => used > limit);
   if (above.length === 0) return null;
-  const { at, used: peak } = above.reduce((one, other) => (other.used > one.used ? other : one));
+  const { at, used: peak } = above.reduce((one, other) =>
+    other.used > one.used ? other : one,
+  );
   const { least, most } = kindOf(window).resetsAsWhole
     ? inFixed(above, limit, costliest)
     : inSliding(above, window);
-  return { peak, at, times: above.length, refused: { least, most: floor > limit ? null : most } };
+  return {
+    peak,
+    at,
+    times: above.length,
+    refused: { least, most: floor > limit ? null : most },
+  };
 }
 
 type Bounds = Simulation['refused'];
 
-function inFixed(above: readonly WindowUse[], limit: number, costliest: number): Bounds {
+function inFixed(
+  above: readonly WindowUse[],
+  limit: number,
+  costliest: number,
+): Bounds {
   // A request that costs more than the limit opens no window, so others open.
   if (costliest > limit) return { least: 0, most: null };
   const least = sum(above.map(({ used }) => used - limit));
@@ -77,7 +88,10 @@ const MAX_SAMPLES = 3;
  * At least: of spans so far apart that no unit counts in two of them, those that give most. At
  * most: all that came in spans in which the limit was passed.
  */
-function inSliding(above: readonly WindowUse[], { limit, span }: Window): Bounds {
+function inSliding(
+  above: readonly WindowUse[],
+  { limit, span }: Window,
+): Bounds {
   const best: number[] = [];
   for (const [i, { at, used }] of above.entries()) {
     let before = i - 1;
@@ -87,4 +101,5 @@ function inSliding(above: readonly WindowUse[], { limit, span }: Window): Bounds
   return { least: best.at(-1)!, most: sum(above.map(({ used }) => used)) };
 }
 
-const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+const sum = (values: readonly number[]): number =>
+  values.reduce((all, value) => all + value, 0);

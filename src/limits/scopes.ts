@@ -47,7 +47,10 @@ export function isScope(text: string): boolean {
   if (text.length > MAX_SCOPE_LENGTH) return false;
   try {
     const { kind, name } = readScope(text);
-    return name !== '' && (kind === 'tag' ? scopeOfTag(name) : scopeOfOperation(name)) === text;
+    return (
+      name !== '' &&
+      (kind === 'tag' ? scopeOfTag(name) : scopeOfOperation(name)) === text
+    );
   } catch (error) {
     if (error instanceof URIError) return false;
     throw error;
@@ -59,7 +62,10 @@ export function countsIn({ scope }: Window, scopes: Scopes): boolean {
 }
 
 /** A window name that is unique within a subject: `minute`, `login:minute`, `tag:search:minute`. */
-export function fullNameOf({ scope, name }: Pick<Window, 'scope' | 'name'>): string {
+export function fullNameOf({
+  scope,
+  name,
+}: Pick<Window, 'scope' | 'name'>): string {
   return scope === undefined ? name : `${scope}:${name}`;
 }
 
@@ -67,6 +73,11 @@ export function fullNameOf({ scope, name }: Pick<Window, 'scope' | 'name'>): str
  * A client's own windows and the contract's, in the order of `Limits`; the same list if the
  * contract has none.
  */
-export function withScoped(own: readonly Window[], scoped: readonly Window[]): readonly Window[] {
-  return scoped.length === 0 ? own : [...own, ...scoped].sort((a, b) => a.span - b.span);
+export function withScoped(
+  own: readonly Window[],
+  scoped: readonly Window[],
+): readonly Window[] {
+  return scoped.length === 0
+    ? own
+    : [...own, ...scoped].sort((a, b) => a.span - b.span);
 }

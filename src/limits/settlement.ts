@@ -1,4 +1,9 @@
-import { type Admission, leftIn, type Reading, readingOf } from './admission.ts';
+import {
+  type Admission,
+  leftIn,
+  type Reading,
+  readingOf,
+} from './admission.ts';
 import { type Counters, eachWindow } from './counters.ts';
 import { kindOf, windowId } from './kinds.ts';
 import type { Limits } from './limits.ts';
@@ -40,13 +45,16 @@ export function settle(
   { units, scopes, ends }: Settlement,
   now: number,
 ): void {
-  const places = new Map(limits.windows.map((window, i) => [windowId(window), i]));
+  const places = new Map(
+    limits.windows.map((window, i) => [windowId(window), i]),
+  );
   eachWindow(counters.windows, (window, at, meter) => {
     const place = places.get(windowId(window));
     if (place === undefined || !countsIn(window, scopes)) return;
     meter.correctTimes(counters.cells, at, window, now);
     if (units > 0) meter.charge(counters.cells, at, window, units, now);
-    else if (now < ends[place]!) meter.refund(counters.cells, at, window, -units, now);
+    else if (now < ends[place]!)
+      meter.refund(counters.cells, at, window, -units, now);
   });
 }
 

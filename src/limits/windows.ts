@@ -10,29 +10,62 @@ import type { Window } from './limits.ts';
 export interface Meter {
   readonly size: number;
   /** Units that count against the limit at `now`. */
-  used(cells: readonly number[], at: number, window: Window, now: number): number;
+  used(
+    cells: readonly number[],
+    at: number,
+    window: Window,
+    now: number,
+  ): number;
   /** Adds `cost` units at `now`. The caller has checked that they fit. */
-  charge(cells: number[], at: number, window: Window, cost: number, now: number): void;
+  charge(
+    cells: number[],
+    at: number,
+    window: Window,
+    cost: number,
+    now: number,
+  ): void;
   /**
    * Units charged later than `now`, by a clock that has been set back, count as charged at `now`.
    * Call it before every other method.
    */
   correctTimes(cells: number[], at: number, window: Window, now: number): void;
   /** Takes back up to `units` charged units. */
-  refund(cells: number[], at: number, window: Window, units: number, now: number): void;
+  refund(
+    cells: number[],
+    at: number,
+    window: Window,
+    units: number,
+    now: number,
+  ): void;
   /**
    * When the next units return: all units if the window resets as a whole, otherwise the oldest.
    */
-  resetAt(cells: readonly number[], at: number, window: Window, now: number): number;
+  resetAt(
+    cells: readonly number[],
+    at: number,
+    window: Window,
+    now: number,
+  ): number;
   /** When `cost` more units fit if nothing else is charged; `now` if they already fit. */
-  fitsAt(cells: readonly number[], at: number, window: Window, cost: number, now: number): number;
+  fitsAt(
+    cells: readonly number[],
+    at: number,
+    window: Window,
+    cost: number,
+    now: number,
+  ): number;
   /** From then on these cells equal fresh ones. */
   staleAt(cells: readonly number[], at: number, window: Window): number;
   /**
    * When to charge these units to another counter: when the window opened, or `now` if each unit
    * has its own time.
    */
-  openedAt(cells: readonly number[], at: number, window: Window, now: number): number;
+  openedAt(
+    cells: readonly number[],
+    at: number,
+    window: Window,
+    now: number,
+  ): number;
   /** When units return that are charged to fresh cells at `now`. */
   endFrom(window: Window, now: number): number;
   /** When a window opened that ends at `end`. */
@@ -42,7 +75,8 @@ export interface Meter {
 /** Cells: [openedAt, used]. Closed after the span, or if never opened. */
 export const fixed: Meter = {
   size: 2,
-  used: (cells, at, window, now) => (isOpen(cells, at, window, now) ? cells[at + 1]! : 0),
+  used: (cells, at, window, now) =>
+    isOpen(cells, at, window, now) ? cells[at + 1]! : 0,
   charge(cells, at, window, cost, now) {
     if (isOpen(cells, at, window, now)) {
       cells[at + 1]! += cost;
@@ -52,7 +86,8 @@ export const fixed: Meter = {
     }
   },
   refund(cells, at, window, units, now) {
-    if (isOpen(cells, at, window, now)) cells[at + 1] = Math.max(0, cells[at + 1]! - units);
+    if (isOpen(cells, at, window, now))
+      cells[at + 1] = Math.max(0, cells[at + 1]! - units);
   },
   resetAt: (cells, at, window, now) =>
     (isOpen(cells, at, window, now) ? cells[at]! : now) + window.span,
@@ -69,7 +104,12 @@ export const fixed: Meter = {
   beginBefore: ({ span }, end) => end - span,
 };
 
-function isOpen(cells: readonly number[], at: number, window: Window, now: number): boolean {
+function isOpen(
+  cells: readonly number[],
+  at: number,
+  window: Window,
+  now: number,
+): boolean {
   return cells[at + 1]! > 0 && now < cells[at]! + window.span;
 }
 
@@ -88,21 +128,30 @@ export const sliding: Meter = {
   used(cells, at, window, now) {
     const newest = cells[at]!;
     let used = 0;
-    for (let slot = oldestCounted(cells, at, window, now); slot <= newest; slot++)
+    for (
+      let slot = oldestCounted(cells, at, window, now);
+      slot <= newest;
+      slot++
+    )
       used += cells[cellOf(at, slot)]!;
     return used;
   },
   charge(cells, at, window, cost, now) {
     const newest = cells[at]!;
     const slot = Math.max(newest, slotOf(window, now));
-    for (let s = Math.max(newest + 1, slot - SLOTS); s <= slot; s++) cells[cellOf(at, s)] = 0;
+    for (let s = Math.max(newest + 1, slot - SLOTS); s <= slot; s++)
+      cells[cellOf(at, s)] = 0;
     cells[at] = slot;
     cells[cellOf(at, slot)]! += cost;
   },
   refund(cells, at, window, units, now) {
     let left = units;
     // The newest units would have counted longest.
-    for (let slot = cells[at]!; slot >= oldestCounted(cells, at, window, now) && left > 0; slot--) {
+    for (
+      let slot = cells[at]!;
+      slot >= oldestCounted(cells, at, window, now) && left > 0;
+      slot--
+    ) {
       const taken = Math.min(left, cells[cellOf(at, slot)]!);
       cells[cellOf(at, slot)]! -= taken;
       left -= taken;
@@ -110,7 +159,11 @@ export const sliding: Meter = {
   },
   resetAt(cells, at, window, now) {
     const newest = cells[at]!;
-    for (let slot = oldestCounted(cells, at, window, now); slot <= newest; slot++) {
+    for (
+      let slot = oldestCounted(cells, at, window, now);
+      slot <= newest;
+      slot++
+    ) {
       if (cells[cellOf(at, slot)]! > 0) return leavesAt(window, slot);
     }
     return now + window.span;
@@ -119,7 +172,11 @@ export const sliding: Meter = {
     let used = sliding.used(cells, at, window, now);
     if (used + cost <= window.limit) return now;
     const newest = cells[at]!;
-    for (let slot = oldestCounted(cells, at, window, now); slot <= newest; slot++) {
+    for (
+      let slot = oldestCounted(cells, at, window, now);
+      slot <= newest;
+      slot++
+    ) {
       used -= cells[cellOf(at, slot)]!;
       if (used + cost <= window.limit) return leavesAt(window, slot);
     }
@@ -160,7 +217,12 @@ function cellOf(at: number, slot: number): number {
   return at + 1 + (slot % (SLOTS + 1));
 }
 
-function oldestCounted(cells: readonly number[], at: number, window: Window, now: number): number {
+function oldestCounted(
+  cells: readonly number[],
+  at: number,
+  window: Window,
+  now: number,
+): number {
   return Math.max(0, Math.max(cells[at]!, slotOf(window, now)) - SLOTS);
 }
 
@@ -186,7 +248,8 @@ export const calendar: Meter = {
   refund(cells, at, _window, units, now) {
     if (cells[at]! > now) cells[at + 1] = Math.max(0, cells[at + 1]! - units);
   },
-  resetAt: (cells, at, window, now) => (cells[at]! > now ? cells[at]! : periodAt(window, now).end),
+  resetAt: (cells, at, window, now) =>
+    cells[at]! > now ? cells[at]! : periodAt(window, now).end,
   fitsAt: (cells, at, window, cost, now) =>
     calendar.used(cells, at, window, now) + cost <= window.limit
       ? now
@@ -194,7 +257,8 @@ export const calendar: Meter = {
   correctTimes(cells, at, window, now) {
     const end = cells[at]!;
     if (end <= now || end === periodAt(window, now).end) return;
-    if (end !== periodAt(window, now + JITTER).end) cells[at] = periodAt(window, now).end;
+    if (end !== periodAt(window, now + JITTER).end)
+      cells[at] = periodAt(window, now).end;
   },
   staleAt: (cells, at) => cells[at]!,
   openedAt: (cells, at, window) => calendar.beginBefore(window, cells[at]!),

@@ -34,10 +34,18 @@ interface Events {
    * works again.
    */
   'log.dropped': { count: number; duration: number; reason: string };
-  'reload.done': { reason: string; changed: readonly string[]; needRestart: readonly string[] };
+  'reload.done': {
+    reason: string;
+    changed: readonly string[];
+    needRestart: readonly string[];
+  };
   'reload.failed': { reason: string; problems: readonly string[] };
   /** Digests, comparable with those of other gateways. */
-  'configuration.applied': { settings: string; plans: string; contract: string };
+  'configuration.applied': {
+    settings: string;
+    plans: string;
+    contract: string;
+  };
   /** Of this gateway by itself. `reasons`: the sentences of its findings, the worst first. */
   'health.changed': {
     before: Health['status'];
@@ -75,14 +83,28 @@ interface Events {
   retry: { id: string; upstream: string; backend: string; error: Error };
   /** The retry budget is used up. */
   'retry.refused': { upstream: string };
-  'upstream.down': { upstream: string; backend: string; reason: BackendReason; error?: unknown };
+  'upstream.down': {
+    upstream: string;
+    backend: string;
+    reason: BackendReason;
+    error?: unknown;
+  };
   /** `removed`: the settings do not name it any more. */
-  'upstream.up': { upstream: string; backend: string; duration: number; removed?: true };
+  'upstream.up': {
+    upstream: string;
+    backend: string;
+    duration: number;
+    removed?: true;
+  };
   /**
    * The checks of a backend fail, but it stays up because too few others are. Once per series of
    * failures.
    */
-  'upstream.check_failed': { upstream: string; backend: string; error?: unknown };
+  'upstream.check_failed': {
+    upstream: string;
+    backend: string;
+    error?: unknown;
+  };
   /** Every state change, also starts and failures of a recovery. */
   'upstream.state': { upstream: string; backend: string };
   'state.outage': { policy: string; error: unknown };
@@ -98,7 +120,12 @@ interface Events {
   /**
    * The data folder has at least `unknown` keys that Redis does not have. `command` copies them.
    */
-  'state.unmigrated_keys': { folder: string; keys: number; unknown: number; command: string };
+  'state.unmigrated_keys': {
+    folder: string;
+    keys: number;
+    unknown: number;
+    command: string;
+  };
   'state.warning': { warning: string };
   spans: { count: number } & (
     | { result: 'exported' | 'failed' }
@@ -119,7 +146,14 @@ interface Events {
    * certificate.
    */
   'tls.failed': {
-    reason: 'closed' | 'timeout' | 'plaintext' | 'version' | 'protocol' | 'distrusted' | 'other';
+    reason:
+      | 'closed'
+      | 'timeout'
+      | 'plaintext'
+      | 'version'
+      | 'protocol'
+      | 'distrusted'
+      | 'other';
     address: string;
   };
   'proxy.refused': { reason: string; address: string };
@@ -146,9 +180,14 @@ interface Events {
   stopped: { cutOff: number };
 }
 
-export type Event = { [T in keyof Events]: Readonly<{ type: T } & Events[T]> }[keyof Events];
+export type Event = {
+  [T in keyof Events]: Readonly<{ type: T } & Events[T]>;
+}[keyof Events];
 
-export type EventOf<T extends Event['type']> = Extract<Event, { readonly type: T }>;
+export type EventOf<T extends Event['type']> = Extract<
+  Event,
+  { readonly type: T }
+>;
 
 export type BackendReason =
   | 'unreachable'

@@ -6,14 +6,19 @@ export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 type Family = Figures[number];
 
-export const { PROMETHEUS_CONTENT_TYPE: TEXT, OPENMETRICS_CONTENT_TYPE: OPEN_METRICS } = Registry;
+export const {
+  PROMETHEUS_CONTENT_TYPE: TEXT,
+  OPENMETRICS_CONTENT_TYPE: OPEN_METRICS,
+} = Registry;
 
 /** Whether an Accept prefers OpenMetrics. Its parameters do not matter. */
 export function prefersOpenMetrics(accept: string): boolean {
   let [open, usual] = [0, 0];
   for (const range of accept.toLowerCase().split(',')) {
     const type = range.split(';', 1)[0]!.trim();
-    const weight = Number(/;\s*q=([01](?:\.[0-9]{0,3})?)\s*(?:;|$)/.exec(range)?.[1] ?? 1);
+    const weight = Number(
+      /;\s*q=([01](?:\.[0-9]{0,3})?)\s*(?:;|$)/.exec(range)?.[1] ?? 1,
+    );
     if (type === 'application/openmetrics-text') open = Math.max(open, weight);
     else if (type === 'text/plain' || type === 'text/*' || type === '*/*')
       usual = Math.max(usual, weight);
@@ -37,14 +42,19 @@ export type Sample = Family['values'][number] & {
 export function addFamily(
   registry: Pick<Registry, 'registerMetric'>,
   name: string,
-  get: () => MaybePromise<Pick<Family, 'name' | 'help' | 'type' | 'aggregator' | 'values'>>,
+  get: () => MaybePromise<
+    Pick<Family, 'name' | 'help' | 'type' | 'aggregator' | 'values'>
+  >,
 ): void {
   registry.registerMetric({ name, get } as unknown as Metric);
 }
 
 type ExpositionType = typeof TEXT | typeof OPEN_METRICS;
 
-export function expositionOf(figures: Figures, type: ExpositionType): Promise<string> {
+export function expositionOf(
+  figures: Figures,
+  type: ExpositionType,
+): Promise<string> {
   const registry = new Registry<ExpositionType>();
   registry.setContentType(type);
   const families = type === OPEN_METRICS ? figures.map(openFamily) : figures;
@@ -63,21 +73,33 @@ function openFamily(family: Family): Family {
 
 function withPoint(sample: Sample): Sample {
   const { le } = sample.labels;
-  return Number.isInteger(le) ? { ...sample, labels: { ...sample.labels, le: `${le}.0` } } : sample;
+  return Number.isInteger(le)
+    ? { ...sample, labels: { ...sample.labels, le: `${le}.0` } }
+    : sample;
 }
 
 /** The sum of several processes. `own` supplies metrics of one process, such as the start time. */
-export async function totalOf(own: Figures, others: readonly Figures[]): Promise<Figures> {
+export async function totalOf(
+  own: Figures,
+  others: readonly Figures[],
+): Promise<Figures> {
   const ofOne = own.map((family) =>
     isOfOne(family) ? { ...family, aggregator: 'first' as const } : family,
   );
-  const parts = [ofOne, ...others.map((figures) => figures.filter((family) => !isOfOne(family)))];
+  const parts = [
+    ofOne,
+    ...others.map((figures) => figures.filter((family) => !isOfOne(family))),
+  ];
   return withExemplars(await sumOf(parts), parts.flat());
 }
 
 /** Counters and histograms outlive their process; gauges do not. */
 export function lastingFigures(figures: readonly Figures[]): Promise<Figures> {
-  return sumOf(figures.map((families) => families.filter(({ type }) => String(type) !== 'gauge')));
+  return sumOf(
+    figures.map((families) =>
+      families.filter(({ type }) => String(type) !== 'gauge'),
+    ),
+  );
 }
 
 function isOfOne({ aggregator }: Family): boolean {
@@ -103,7 +125,10 @@ function withExemplars(total: Figures, parts: Figures): Figures {
     ...sample,
     exemplar: newest.get(bucketOf(sample)),
   });
-  return total.map((family) => ({ ...family, values: family.values.map(withNewest) }));
+  return total.map((family) => ({
+    ...family,
+    values: family.values.map(withNewest),
+  }));
 }
 
 function bucketOf({ metricName, labels }: Sample): string {

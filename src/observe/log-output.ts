@@ -66,12 +66,17 @@ export class LogOutput {
       return;
     }
     const last = this.#batches.length - 1;
-    if (last >= 0 && this.#batches[last]!.length + line.length <= this.#batchSize)
+    if (
+      last >= 0 &&
+      this.#batches[last]!.length + line.length <= this.#batchSize
+    )
       this.#batches[last] += line;
     else this.#batches.push(line);
     this.#waiting += line.length;
-    if (this.#waiting >= this.#batchSize || this.#lastMoment !== null) this.flush();
-    else this.#timer ??= setTimeout(() => this.#attempt(), LONGEST_WAIT).unref();
+    if (this.#waiting >= this.#batchSize || this.#lastMoment !== null)
+      this.flush();
+    else
+      this.#timer ??= setTimeout(() => this.#attempt(), LONGEST_WAIT).unref();
   }
 
   flush(): void {
@@ -120,7 +125,10 @@ export class LogOutput {
         this.#remainder ??= this.#nextBatch();
         const bytes = writeSync(this.#fd, this.#remainder);
         this.#retryWait = RETRY.first;
-        this.#remainder = bytes < this.#remainder.length ? this.#remainder.subarray(bytes) : null;
+        this.#remainder =
+          bytes < this.#remainder.length
+            ? this.#remainder.subarray(bytes)
+            : null;
       }
       return null;
     } catch (error) {

@@ -33,12 +33,16 @@ const error = lineOf('error');
 const silent = () => null;
 
 const SPANS_DROPPED = {
-  'queue full': 'more spans wait for the receiver than tracing.batch.maxQueueSize',
+  'queue full':
+    'more spans wait for the receiver than tracing.batch.maxQueueSize',
   stopped: 'the gateway stopped before the receiver took them',
 } as const;
 
 /** Outages have a line at their begin and end, none per request. */
-const LOGGED_ONCE: ReadonlySet<Code> = new Set(['state_unavailable', 'upstream_down']);
+const LOGGED_ONCE: ReadonlySet<Code> = new Set([
+  'state_unavailable',
+  'upstream_down',
+]);
 
 export function createLogTable(): Readonly<Record<Event['type'], Row>> {
   const inFlood = throttle(MINUTE);
@@ -56,7 +60,8 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
         : warn({ id, reason: reasonOf(error) }),
     bug: ({ id, error: thrown }) => error({ id, err: errorFields(thrown) }),
     // The name of the webhook event, which has no line of its own.
-    ban: ({ id, keyId, plan, until }) => info({ id, keyId, plan, until }, 'ban.started'),
+    ban: ({ id, keyId, plan, until }) =>
+      info({ id, keyId, plan, until }, 'ban.started'),
     'ban.started': silent,
     'key.first_used': silent,
     'key.retiring': silent,
@@ -66,13 +71,19 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
         : throttled(`webhook.dropped ${endpoint}`, (times) =>
             warn({ endpoint, times }, 'webhook.dropped'),
           ),
-    'webhook.failing': ({ endpoint, error: reason }) => warn({ endpoint, reason }),
-    'webhook.recovered': ({ endpoint, failures }) => info({ endpoint, failures }),
-    'usage.export_failed': ({ endpoint, error: reason }) => warn({ endpoint, reason }),
-    'usage.export_recovered': ({ endpoint, failures }) => info({ endpoint, failures }),
+    'webhook.failing': ({ endpoint, error: reason }) =>
+      warn({ endpoint, reason }),
+    'webhook.recovered': ({ endpoint, failures }) =>
+      info({ endpoint, failures }),
+    'usage.export_failed': ({ endpoint, error: reason }) =>
+      warn({ endpoint, reason }),
+    'usage.export_recovered': ({ endpoint, failures }) =>
+      info({ endpoint, failures }),
     'ban_log.dropped': ({ count }) => warn({ count }),
-    'log.dropped': ({ count, duration, reason }) => warn({ count, duration, reason }),
-    'reload.done': ({ reason, changed, needRestart }) => info({ reason, changed, needRestart }),
+    'log.dropped': ({ count, duration, reason }) =>
+      warn({ count, duration, reason }),
+    'reload.done': ({ reason, changed, needRestart }) =>
+      info({ reason, changed, needRestart }),
     'reload.failed': ({ reason, problems }) => error({ reason, problems }),
     // The end has a level at which the begin is seen.
     'health.changed': ({ before, status: health, reasons }) =>
@@ -81,13 +92,19 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'last_used.write_failed': ({ error }) => warn({ reason: reasonOf(error) }),
     'contract.fault': ({ id, operation, side, count, faults }) =>
       info({ id, operation, side, count, faults }),
-    'contract.copy_in_use': ({ url, fetched, reason }) => warn({ url, fetched, reason }),
-    'contract.copy_failed': ({ url, error }) => warn({ url, reason: reasonOf(error) }),
-    'contract.exempted': ({ operations }) => warn({ count: operations.length, operations }),
-    'contract.hidden': ({ operations }) => warn({ count: operations.length, operations }),
+    'contract.copy_in_use': ({ url, fetched, reason }) =>
+      warn({ url, fetched, reason }),
+    'contract.copy_failed': ({ url, error }) =>
+      warn({ url, reason: reasonOf(error) }),
+    'contract.exempted': ({ operations }) =>
+      warn({ count: operations.length, operations }),
+    'contract.hidden': ({ operations }) =>
+      warn({ count: operations.length, operations }),
     'cost.settled': silent,
     'cost.invalid': ({ operation }) =>
-      throttled(`cost.invalid ${operation}`, (count) => warn({ operation, count })),
+      throttled(`cost.invalid ${operation}`, (count) =>
+        warn({ operation, count }),
+      ),
     // In lines of requests `upstream` is a number, and log systems take one type per field.
     retry: ({ id, upstream: upstreamName, backend, error }) =>
       warn(
@@ -95,7 +112,12 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
         'retry: the request is sent again',
       ),
     'retry.refused': silent,
-    'upstream.down': ({ upstream: upstreamName, backend, reason, error: cause }) =>
+    'upstream.down': ({
+      upstream: upstreamName,
+      backend,
+      reason,
+      error: cause,
+    }) =>
       error({
         upstreamName,
         backend,
@@ -104,13 +126,22 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
       }),
     'upstream.up': ({ upstream: upstreamName, backend, duration, removed }) =>
       info({ upstreamName, backend, duration, removed }),
-    'upstream.check_failed': ({ upstream: upstreamName, backend, error: cause }) =>
+    'upstream.check_failed': ({
+      upstream: upstreamName,
+      backend,
+      error: cause,
+    }) =>
       warn(
-        { upstreamName, backend, ...(cause !== undefined && { error: reasonOf(cause) }) },
+        {
+          upstreamName,
+          backend,
+          ...(cause !== undefined && { error: reasonOf(cause) }),
+        },
         'upstream.check_failed: the backend keeps its requests, as too few others could take them; see upstream.healthChecks.path',
       ),
     'upstream.state': silent,
-    'state.outage': ({ policy, error }) => warn({ policy, reason: reasonOf(error) }),
+    'state.outage': ({ policy, error }) =>
+      warn({ policy, reason: reasonOf(error) }),
     'state.unavailable_at_start': ({ reason, copyAge }) =>
       warn({ reason, copyAge: `${Math.round(copyAge / 1_000)} s` }),
     'state.incompatible': ({ reason }) => error({ reason }),
@@ -118,7 +149,8 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'state.answered': silent,
     'state.local_mode': silent,
     'state.connection': silent,
-    'state.write_failed': ({ error: cause }) => error({ reason: reasonOf(cause) }),
+    'state.write_failed': ({ error: cause }) =>
+      error({ reason: reasonOf(cause) }),
     'state.write_recovered': () => info({}),
     'state.unmigrated_keys': ({ folder, keys, unknown, command }) =>
       warn({ folder, keys, unknown, command }),
@@ -130,17 +162,25 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
             warn({ reason: SPANS_DROPPED[event.reason] }, 'spans.dropped'),
           ),
     'otlp.export_failed': ({ error }) =>
-      throttled('otlp.export_failed', (count) => warn({ reason: reasonOf(error), count })),
+      throttled('otlp.export_failed', (count) =>
+        warn({ reason: reasonOf(error), count }),
+      ),
     'otlp.export_recovered': ({ duration, dropped }) =>
       throttled('otlp.export_recovered', () => info({ duration, dropped })),
     'connection.ended': ({ withKey, withoutKey }) =>
-      throttled('connection.ended', (count) => warn({ withKey, withoutKey, count })),
+      throttled('connection.ended', (count) =>
+        warn({ withKey, withoutKey, count }),
+      ),
     'connection.refused': ({ reason, address }) =>
-      throttled(`connection.refused ${reason}`, (count) => warn({ reason, address, count })),
+      throttled(`connection.refused ${reason}`, (count) =>
+        warn({ reason, address, count }),
+      ),
     'tls.established': silent,
     // Port scans are constant; a misconfigured balancer deserves a warning.
     'tls.failed': ({ reason, address }) =>
-      throttled(`tls.failed ${reason}`, (count) => info({ reason, address, count })),
+      throttled(`tls.failed ${reason}`, (count) =>
+        info({ reason, address, count }),
+      ),
     'proxy.refused': ({ reason, address }) =>
       throttled('proxy.refused', (count) => warn({ reason, address, count })),
     'tls.warning': ({ warning }) => warn({ warning }),
@@ -197,8 +237,15 @@ const TRACE_ID = { from: 3, to: 35 } as const;
 function moreIn(trace: RequestTrace | undefined): object | null {
   if (trace === undefined) return null;
   const { faults, faultCount, traceparent, reason, reported = null } = trace;
-  const backend = trace.backend === null || trace.backend.isSole ? null : trace.backend.backend;
-  if ([faults, traceparent, reason, backend, reported].every((value) => value === null))
+  const backend =
+    trace.backend === null || trace.backend.isSole
+      ? null
+      : trace.backend.backend;
+  if (
+    [faults, traceparent, reason, backend, reported].every(
+      (value) => value === null,
+    )
+  )
     return null;
   const traced = traceparent && {
     traceId: traceparent.slice(TRACE_ID.from, TRACE_ID.to),
@@ -214,8 +261,13 @@ function moreIn(trace: RequestTrace | undefined): object | null {
 }
 
 function errorFields(thrown: unknown): object {
-  if (!(thrown instanceof Error)) return { type: typeof thrown, message: String(thrown) };
-  return { type: thrown.name, message: reasonOf(thrown), stack: stackOf(thrown) };
+  if (!(thrown instanceof Error))
+    return { type: typeof thrown, message: String(thrown) };
+  return {
+    type: thrown.name,
+    message: reasonOf(thrown),
+    stack: stackOf(thrown),
+  };
 }
 
 function stackOf({ stack, message, cause }: Error): string {
@@ -227,7 +279,10 @@ function stackOf({ stack, message, cause }: Error): string {
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
-  const own = code && !error.message.includes(code) ? `${error.message} (${code})` : error.message;
+  const own =
+    code && !error.message.includes(code)
+      ? `${error.message} (${code})`
+      : error.message;
   if (error.cause === undefined) return own;
   const cause = reasonOf(error.cause);
   // The outer message may already contain that of its cause.

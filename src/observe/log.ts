@@ -13,7 +13,8 @@ export interface Log {
   close(): void;
 }
 
-interface Destination extends Partial<Pick<LogOutput, 'flush' | 'close' | 'droppedLines'>> {
+interface Destination
+  extends Partial<Pick<LogOutput, 'flush' | 'close' | 'droppedLines'>> {
   write(line: string): void;
   readonly isTTY?: boolean;
 }
@@ -40,8 +41,15 @@ const LEVELS = {
  * output.
  */
 export function createLog(
-  { level, requests, format }: Pick<Config['log'], 'level' | 'requests' | 'format'>,
-  { destination, worker }: { readonly destination?: Destination; readonly worker?: number } = {},
+  {
+    level,
+    requests,
+    format,
+  }: Pick<Config['log'], 'level' | 'requests' | 'format'>,
+  {
+    destination,
+    worker,
+  }: { readonly destination?: Destination; readonly worker?: number } = {},
 ): Log {
   const target = destination ?? standardOutput();
   const shape = shapeOf(format, (destination ?? process.stdout).isTTY === true);
@@ -59,7 +67,9 @@ export function createLog(
     const counted = count === undefined ? '' : `,"count":${count}`;
     const text = `{"level":${LEVELS[line.level]},"time":"${timeNow()}"${ofWorker}${fields && ','}${fields}${counted}`;
     // A row or an error message may hold a key by mistake.
-    const whole = maskSecrets(`${text},"msg":${JSON.stringify(line.message ?? event.type)}}\n`);
+    const whole = maskSecrets(
+      `${text},"msg":${JSON.stringify(line.message ?? event.type)}}\n`,
+    );
     target.write(shape(whole));
     if (event.type !== 'request') target.flush?.();
   }
@@ -88,8 +98,12 @@ export function createLog(
   };
 }
 
-function shapeOf(format: Config['log']['format'], isTerminal: boolean): (line: string) => string {
-  if (format === 'json' || (format === 'auto' && !isTerminal)) return (line) => line;
+function shapeOf(
+  format: Config['log']['format'],
+  isTerminal: boolean,
+): (line: string) => string {
+  if (format === 'json' || (format === 'auto' && !isTerminal))
+    return (line) => line;
   const colour = isTerminal && !process.env.NO_COLOR;
   return (line) => prettyLine(line, colour);
 }

@@ -33,7 +33,14 @@ export type RequestGauges = Reads<
 /** Counts since the backend is known. */
 export type BackendReading = Pick<
   BackendStatus,
-  'upstream' | 'backend' | 'state' | 'inFlight' | 'requests' | 'failures' | 'retries' | 'open'
+  | 'upstream'
+  | 'backend'
+  | 'state'
+  | 'inFlight'
+  | 'requests'
+  | 'failures'
+  | 'retries'
+  | 'open'
 >;
 
 type PrimaryGauges = Reads<'workers'>;
@@ -54,9 +61,14 @@ type LogGauges = Reads<'droppedLines'>;
 export type KeyCacheGauges = Reads<'keyCacheAge'>;
 
 /** `webhooksOldest`, `webhooksFailing`: seconds. */
-export type WebhookGauges = Reads<'webhooksWaiting' | 'webhooksOldest' | 'webhooksFailing'>;
+export type WebhookGauges = Reads<
+  'webhooksWaiting' | 'webhooksOldest' | 'webhooksFailing'
+>;
 
-type OptionalGauges = OperatingGauges & LogGauges & KeyCacheGauges & WebhookGauges;
+type OptionalGauges = OperatingGauges &
+  LogGauges &
+  KeyCacheGauges &
+  WebhookGauges;
 
 export type ReadGauge = () => MaybePromise<number>;
 
@@ -100,7 +112,11 @@ export interface EventRow<
    * memory of an info between the events of one process. A method, whose parameters are bivariant,
    * so that rows of different events fit into one list.
    */
-  count(add: (...values: V) => void, event: EventOf<T>, names: Set<string>): void;
+  count(
+    add: (...values: V) => void,
+    event: EventOf<T>,
+    names: Set<string>,
+  ): void;
 }
 
 export interface GaugeRow extends Row {
@@ -128,7 +144,10 @@ const rowsOf =
   <const T extends EventType, const L extends LabelNames>(
     name: string,
     on: readonly T[],
-    row: Omit<EventRow<T, L, [...First, ...ValuesFor<L>]>, 'kind' | 'name' | 'on'>,
+    row: Omit<
+      EventRow<T, L, [...First, ...ValuesFor<L>]>,
+      'kind' | 'name' | 'on'
+    >,
   ): EventRow => ({ kind, name, on, ...row });
 
 export const counter = rowsOf('counter');
@@ -138,7 +157,13 @@ export const everyEvent = (
   type: EventType,
   help: string,
   options: Pick<EventRow, 'onlyWith'> = {},
-): EventRow => counter(name, [type], { help, labelNames: [], count: (add) => add(), ...options });
+): EventRow =>
+  counter(name, [type], {
+    help,
+    labelNames: [],
+    count: (add) => add(),
+    ...options,
+  });
 
 export const histogram = rowsOf<[seconds: number]>('histogram');
 export const info = rowsOf('info');

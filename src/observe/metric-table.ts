@@ -14,7 +14,8 @@ import {
 
 /** A nearby Redis answers in less than a millisecond. */
 const STATE_SECONDS = [
-  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
+  0.5, 1, 2.5,
 ];
 
 /**
@@ -25,7 +26,8 @@ export const METRICS: readonly MetricRow[] = [
   counter('storegate_requests_total', ['request'], {
     help: 'Requests to the public listener; status 499: the client disconnected before the response.',
     labelNames: ['operation', 'method', 'status'],
-    count: (add, { operation, method, status }) => add(operation, method, status),
+    count: (add, { operation, method, status }) =>
+      add(operation, method, status),
   }),
   counter('storegate_refusals_total', ['request'], {
     help: 'Requests without a complete response of the backend, by error code, client_closed_request and slow_reader.',
@@ -40,14 +42,20 @@ export const METRICS: readonly MetricRow[] = [
   counter('storegate_admissions_total', ['request'], {
     help: 'Decisions of admission.',
     labelNames: ['plan', 'verdict'],
-    count: (add, { plan, verdict }) => verdict !== null && add(plan ?? 'none', verdict),
+    count: (add, { plan, verdict }) =>
+      verdict !== null && add(plan ?? 'none', verdict),
   }),
-  counter('storegate_cost_settlements_total', ['cost.settled', 'cost.invalid'], {
-    help: 'Responses after which units were charged or returned (cost.header, cost.refund); invalid: their header had no valid number.',
-    labelNames: ['result'],
-    count: (add, event) => add(event.type === 'cost.settled' ? event.result : 'invalid'),
-    onlyWith: 'inFlight',
-  }),
+  counter(
+    'storegate_cost_settlements_total',
+    ['cost.settled', 'cost.invalid'],
+    {
+      help: 'Responses after which units were charged or returned (cost.header, cost.refund); invalid: their header had no valid number.',
+      labelNames: ['result'],
+      count: (add, event) =>
+        add(event.type === 'cost.settled' ? event.result : 'invalid'),
+      onlyWith: 'inFlight',
+    },
+  ),
   counter('storegate_near_limit_admissions_total', ['request'], {
     help: 'Admitted requests that left at most a fifth of a window.',
     labelNames: ['plan'],
@@ -115,7 +123,8 @@ export const METRICS: readonly MetricRow[] = [
   counter('storegate_reloads_total', ['reload.done', 'reload.failed'], {
     help: 'Reloads of the configuration: success or failure.',
     labelNames: ['result'],
-    count: (add, { type }) => add(type === 'reload.done' ? 'success' : 'failure'),
+    count: (add, { type }) =>
+      add(type === 'reload.done' ? 'success' : 'failure'),
   }),
   counter('storegate_spans_total', ['spans'], {
     help: 'Spans: exported, failed or dropped.',
@@ -142,7 +151,8 @@ export const METRICS: readonly MetricRow[] = [
   info('storegate_config_info', ['configuration.applied'], {
     help: 'Digests of the configuration, equal for equal gateways. Always 1.',
     labelNames: ['settings', 'plans', 'contract'],
-    count: (set, { settings, plans, contract }) => set(settings, plans, contract),
+    count: (set, { settings, plans, contract }) =>
+      set(settings, plans, contract),
     onlyWith: 'exempted',
   }),
   gauge('storegate_ready', 'ready', '1 if the gateway is ready, otherwise 0.'),
@@ -156,14 +166,22 @@ export const METRICS: readonly MetricRow[] = [
     labelNames: ['operation', 'side'],
     count: (add, { operation, side }) => add(operation, side),
   }),
-  everyEvent('storegate_upstream_retries_total', 'retry', 'Retries of requests.'),
+  everyEvent(
+    'storegate_upstream_retries_total',
+    'retry',
+    'Retries of requests.',
+  ),
   everyEvent(
     'storegate_upstream_retry_budget_exhausted_total',
     'retry.refused',
     'Requests not retried because upstream.retries.budget was used up.',
     { onlyWith: 'inFlight' },
   ),
-  everyEvent('storegate_state_outages_total', 'state.outage', 'Outages of Redis.'),
+  everyEvent(
+    'storegate_state_outages_total',
+    'state.outage',
+    'Outages of Redis.',
+  ),
   counter('storegate_state_local_mode_requests_total', ['state.local_mode'], {
     help: 'Requests decided without Redis, by redis.onOutage.',
     labelNames: ['policy'],
@@ -184,7 +202,8 @@ export const METRICS: readonly MetricRow[] = [
   histogram('storegate_upstream_duration_seconds', ['request'], {
     help: 'Time from forwarding a request to the response headers.',
     labelNames: ['operation'],
-    count: (add, { operation, upstream }) => upstream !== null && add(upstream / 1000, operation),
+    count: (add, { operation, upstream }) =>
+      upstream !== null && add(upstream / 1000, operation),
   }),
   histogram('storegate_state_duration_seconds', ['state.answered'], {
     help: 'Time of a decision by Redis.',
@@ -201,7 +220,8 @@ export const METRICS: readonly MetricRow[] = [
   counter('storegate_backend_ejections_total', ['upstream.down'], {
     help: 'Times that a backend went down for a process.',
     labelNames: ['upstream', 'backend', 'reason'],
-    count: (add, { upstream, backend, reason }) => add(upstream, backend, reason),
+    count: (add, { upstream, backend, reason }) =>
+      add(upstream, backend, reason),
     onlyWith: 'inFlight',
   }),
   ofBackends('storegate_backend_requests_total', 'counter', {
@@ -224,9 +244,21 @@ export const METRICS: readonly MetricRow[] = [
     help: 'Open connections to a backend.',
     read: ({ open }) => open,
   }),
-  gauge('storegate_upstream_connections_open', 'backendOpen', 'Open connections to all backends.'),
-  gauge('storegate_upstream_connections_idle', 'backendIdle', 'Idle connections to all backends.'),
-  gauge('storegate_upstream_connections_limit', 'backendMost', 'Most connections to all backends.'),
+  gauge(
+    'storegate_upstream_connections_open',
+    'backendOpen',
+    'Open connections to all backends.',
+  ),
+  gauge(
+    'storegate_upstream_connections_idle',
+    'backendIdle',
+    'Idle connections to all backends.',
+  ),
+  gauge(
+    'storegate_upstream_connections_limit',
+    'backendMost',
+    'Most connections to all backends.',
+  ),
   gauge(
     'storegate_upstream_pending_requests',
     'backendWaiting',
@@ -242,10 +274,22 @@ export const METRICS: readonly MetricRow[] = [
     'exempted',
     'Operations with a mistake, treated by contract.onUnsupported.',
   ),
-  gauge('storegate_requests_in_flight', 'inFlight', 'Requests without a complete response.'),
-  gauge('storegate_subjects', 'subjects', 'Keys and accounts with counters in memory.'),
+  gauge(
+    'storegate_requests_in_flight',
+    'inFlight',
+    'Requests without a complete response.',
+  ),
+  gauge(
+    'storegate_subjects',
+    'subjects',
+    'Keys and accounts with counters in memory.',
+  ),
   gauge('storegate_body_bytes', 'bodies', 'Memory used by request bodies.'),
-  gauge('storegate_body_budget_bytes', 'bodyBudget', 'Memory for request bodies: http.bodyBudget.'),
+  gauge(
+    'storegate_body_budget_bytes',
+    'bodyBudget',
+    'Memory for request bodies: http.bodyBudget.',
+  ),
   gauge(
     'storegate_state_write_failing_seconds',
     'unsaved',
@@ -270,7 +314,8 @@ export const METRICS: readonly MetricRow[] = [
     help: 'normal: the state decides; local, deny or allow: Redis is down, and redis.onOutage does.',
     labelNames: ['mode'],
     initially: ['normal'],
-    count: (set, event) => set(event.type === 'state.outage' ? event.policy : 'normal'),
+    count: (set, event) =>
+      set(event.type === 'state.outage' ? event.policy : 'normal'),
     onlyWith: 'inFlight',
   }),
   gauge(
@@ -303,7 +348,11 @@ export const METRICS: readonly MetricRow[] = [
     },
     onlyWith: 'webhooksWaiting',
   }),
-  gauge('storegate_webhooks_pending', 'webhooksWaiting', 'Pending events at all gateways.'),
+  gauge(
+    'storegate_webhooks_pending',
+    'webhooksWaiting',
+    'Pending events at all gateways.',
+  ),
   gauge(
     'storegate_webhooks_oldest_pending_seconds',
     'webhooksOldest',

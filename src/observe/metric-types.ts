@@ -78,7 +78,12 @@ export function histogramTally(
       ];
     }),
   );
-  return (seconds: number, a?: LabelValue, b?: LabelValue, c?: LabelValue): void => {
+  return (
+    seconds: number,
+    a?: LabelValue,
+    b?: LabelValue,
+    c?: LabelValue,
+  ): void => {
     const cell = find(a, b, c);
     const bucket = bucketOf(seconds, bounds);
     cell.buckets[bucket]!++;
@@ -118,8 +123,14 @@ export function infoGauge(
   };
 }
 
-export function readGauge(registry: Registry, row: GaugeRow, read: ReadGauge): void {
-  register(registry, row, row.type, async () => [{ labels: {}, value: await read() }]);
+export function readGauge(
+  registry: Registry,
+  row: GaugeRow,
+  read: ReadGauge,
+): void {
+  register(registry, row, row.type, async () => [
+    { labels: {}, value: await read() },
+  ]);
 }
 
 export function readBackends(

@@ -33,7 +33,9 @@ interface Count {
   count(add: Count['add'], event: Event, names?: Set<string>): void;
 }
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const SECONDS = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
 
 /** Gauges with the suffix of counters, which linters report. Each is the sum of another gauge. */
 const MISNAMED = [
@@ -61,8 +63,12 @@ export function createMetrics(
   { exemplars = false }: { readonly exemplars?: boolean } = {},
 ): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOK_EVERY });
-  for (const name of DELAYS) takeInterval(registry.getSingleMetric(name) as Gauge);
+  collectDefaultMetrics({
+    register: registry,
+    eventLoopMonitoringPrecision: LOOK_EVERY,
+  });
+  for (const name of DELAYS)
+    takeInterval(registry.getSingleMetric(name) as Gauge);
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   const trace: CurrentTrace | null = exemplars ? { id: null } : null;
   const counts = register(registry, gauges, backends, trace);
@@ -102,26 +108,40 @@ function register(
       if (read !== undefined) readGauge(registry, row, read);
     } else if (row.kind === 'backend') {
       if (backends !== undefined) readBackends(registry, row, backends);
-    } else if (row.onlyWith === undefined || gauges[row.onlyWith] !== undefined) {
+    } else if (
+      row.onlyWith === undefined ||
+      gauges[row.onlyWith] !== undefined
+    ) {
       const count = prepare(registry, row, trace);
-      for (const type of row.on) counts[type] = [...(counts[type] ?? []), count];
+      for (const type of row.on)
+        counts[type] = [...(counts[type] ?? []), count];
     }
   }
   return counts;
 }
 
-function prepare(registry: Registry, row: EventRow, trace: CurrentTrace | null): Count {
+function prepare(
+  registry: Registry,
+  row: EventRow,
+  trace: CurrentTrace | null,
+): Count {
   switch (row.kind) {
     case 'counter':
       return { add: counterTally(registry, row), count: row.count };
     case 'histogram':
       return {
-        add: histogramTally(registry, row, row.buckets ?? SECONDS, trace) as Count['add'],
+        add: histogramTally(
+          registry,
+          row,
+          row.buckets ?? SECONDS,
+          trace,
+        ) as Count['add'],
         count: row.count,
       };
     case 'info': {
       const names = new Set<string>();
-      const count: Count['count'] = (set, event) => row.count(set, event, names);
+      const count: Count['count'] = (set, event) =>
+        row.count(set, event, names);
       return { add: infoGauge(registry, row, row.initially ?? null), count };
     }
   }

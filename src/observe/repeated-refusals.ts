@@ -46,7 +46,12 @@ export class RepeatedRefusals {
     const name = `${code} ${keyId ?? networkOf(address)}`;
     let source = this.#sources.get(name);
     if (source === undefined) {
-      source = { allowance: AT_ONCE, at: performance.now(), silent: 0, last: null };
+      source = {
+        allowance: AT_ONCE,
+        at: performance.now(),
+        silent: 0,
+        last: null,
+      };
       this.#sources.set(name, source);
     }
     source.silent++;
@@ -69,7 +74,10 @@ export class RepeatedRefusals {
 
   #writeOf(source: Source): boolean {
     const at = performance.now();
-    source.allowance = Math.min(AT_ONCE, source.allowance + (at - source.at) / REFILL);
+    source.allowance = Math.min(
+      AT_ONCE,
+      source.allowance + (at - source.at) / REFILL,
+    );
     source.at = at;
     if (source.allowance < 1) return false;
     source.allowance--;

@@ -6,7 +6,10 @@
  * @param span milliseconds
  * @param now milliseconds of a monotonic clock
  */
-export function throttle(span: number, now: () => number = () => performance.now()) {
+export function throttle(
+  span: number,
+  now: () => number = () => performance.now(),
+) {
   const kinds = new Map<string, { since: number; silent: number }>();
   return (kind: string): number | null => {
     const known = kinds.get(kind);

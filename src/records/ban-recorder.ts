@@ -8,7 +8,11 @@ import { durationAtLevel } from '../limits/ban-escalation.ts';
 import type { LastStrike, ReportedBan } from '../observe/events.ts';
 import type { StartedBan } from '../state/state.ts';
 import { targetIn } from './keys/subjects.ts';
-import { type AuditDraft, type AuditLog, IdempotencyConflict } from './operators/audit-log.ts';
+import {
+  type AuditDraft,
+  type AuditLog,
+  IdempotencyConflict,
+} from './operators/audit-log.ts';
 
 /** Maximum number of pending bans; more are dropped and reported. */
 const MAX_QUEUE = 10_000;
@@ -59,12 +63,21 @@ export class BanRecorder {
   }
 
   /** Keeps the last strike for a later report of a ban. */
-  note(subject: string, plan: string, operation: string | null, requestId: string): void {
-    if (this.#options.reportsLateBans) this.#struck.set(subject, { plan, operation, requestId });
+  note(
+    subject: string,
+    plan: string,
+    operation: string | null,
+    requestId: string,
+  ): void {
+    if (this.#options.reportsLateBans)
+      this.#struck.set(subject, { plan, operation, requestId });
   }
 
   /** Queues a ban. Without `strike`, the last noted strike is its cause. */
-  begun(ban: StartedBan, strike: LastStrike | null = this.#struck.peek(ban.subject) ?? null): void {
+  begun(
+    ban: StartedBan,
+    strike: LastStrike | null = this.#struck.peek(ban.subject) ?? null,
+  ): void {
     if (!this.#queue.add({ ban, strike })) return;
     this.#options.begun?.(
       { ...ban, at: beginOf(ban), strikes: ban.limits.escalation!.strikes },
@@ -82,7 +95,10 @@ export class BanRecorder {
     const [name, entry] = [nameOf(ban), entryOf(ban, strike)];
     try {
       try {
-        await log.append({ entry, idempotent: { name, question: '', sealed: '' } });
+        await log.append({
+          entry,
+          idempotent: { name, question: '', sealed: '' },
+        });
       } catch (error) {
         if (!(error instanceof IdempotencyConflict)) throw error;
         // Completes the entry of a writer that crashed half-way.
@@ -97,7 +113,9 @@ export class BanRecorder {
 }
 
 function nameOf({ subject, until }: StartedBan): string {
-  return createHash('sha256').update(`ban ${subject} ${until}`).digest('base64url');
+  return createHash('sha256')
+    .update(`ban ${subject} ${until}`)
+    .digest('base64url');
 }
 
 function entryOf(

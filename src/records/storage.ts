@@ -1,6 +1,11 @@
 import type { LedgerStore } from '../ledger/store.ts';
 import type { Peers, Self } from '../observe/peers/peers.ts';
-import type { Announcement, BansAsOf, StartedBan, State } from '../state/state.ts';
+import type {
+  Announcement,
+  BansAsOf,
+  StartedBan,
+  State,
+} from '../state/state.ts';
 import type { LastUseStore } from './keys/last-use-tracker.ts';
 import type { KeyStore, KeysAsOf } from './keys/store.ts';
 import type { AuditLog } from './operators/audit-log.ts';

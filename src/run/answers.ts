@@ -1,6 +1,10 @@
 import { readVersion } from '../common/version.ts';
 import { gatewayName, type Self } from '../observe/peers/peers.ts';
-import { answerOf, type GatewaySources, isQuery } from '../observe/peers/queries.ts';
+import {
+  answerOf,
+  type GatewaySources,
+  isQuery,
+} from '../observe/peers/queries.ts';
 import type { GatewayStatus } from '../observe/peers/status.ts';
 import type { Operating } from './operating.ts';
 import type { Processes } from './processes.ts';
@@ -29,7 +33,10 @@ export function answersOf(parts: () => AnsweringParts): Self {
       status() {
         const { operating, started, startedAt, clock } = parts();
         const now = clock();
-        const cacheAge = Math.min(now - startedAt, processes.storage.keyCacheAge?.() ?? 0);
+        const cacheAge = Math.min(
+          now - startedAt,
+          processes.storage.keyCacheAge?.() ?? 0,
+        );
         return {
           version: VERSION,
           node: process.version,
@@ -48,6 +55,8 @@ export function answersOf(parts: () => AnsweringParts): Self {
   return {
     name: gatewayName(),
     answer: (name, argument) =>
-      isQuery(name) ? answerOf(name, argument, sources(), parts().processes.ask) : null,
+      isQuery(name)
+        ? answerOf(name, argument, sources(), parts().processes.ask)
+        : null,
   };
 }

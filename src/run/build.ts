@@ -13,32 +13,66 @@ import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
-import { createFaultReporter, createReport, type Report } from '../gateway/contract-reports.ts';
+import {
+  createFaultReporter,
+  createReport,
+  type Report,
+} from '../gateway/contract-reports.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { createPages, type PagesOptions } from '../gateway/own/pages.ts';
 import { createUsage } from '../gateway/own/usage.ts';
 import { withUsage } from '../gateway/own/usage-operation.ts';
-import { createPipeline, type Parts, type Pipeline } from '../gateway/pipeline.ts';
+import {
+  createPipeline,
+  type Parts,
+  type Pipeline,
+} from '../gateway/pipeline.ts';
 import { createAnswer } from '../gateway/reply/answer.ts';
-import { type Cors, createCors, isOfBackend, isPreflight } from '../gateway/reply/cors.ts';
+import {
+  type Cors,
+  createCors,
+  isOfBackend,
+  isPreflight,
+} from '../gateway/reply/cors.ts';
 import { createRelay } from '../gateway/reply/relay.ts';
 import { createTiming } from '../gateway/reply/server-timing.ts';
 import { createJoinTunnel } from '../gateway/reply/tunnel.ts';
 import type { Target } from '../gateway/results.ts';
-import { createRoutes, type RouteMatch, type Routes } from '../gateway/routes.ts';
-import { behindMounts, createAddresses, type Reading } from '../gateway/stages/addresses.ts';
-import { type Admit, createAdmit, createJudge } from '../gateway/stages/admit.ts';
+import {
+  createRoutes,
+  type RouteMatch,
+  type Routes,
+} from '../gateway/routes.ts';
+import {
+  behindMounts,
+  createAddresses,
+  type Reading,
+} from '../gateway/stages/addresses.ts';
+import {
+  type Admit,
+  createAdmit,
+  createJudge,
+} from '../gateway/stages/admit.ts';
 import { createAnonymous, publicPlanOf } from '../gateway/stages/anonymous.ts';
-import { type Anonymous, createAuthenticate } from '../gateway/stages/authenticate.ts';
+import {
+  type Anonymous,
+  createAuthenticate,
+} from '../gateway/stages/authenticate.ts';
 import { createContract, type Treatment } from '../gateway/stages/contract.ts';
 import { enforcing, reporting } from '../gateway/stages/contract-treatments.ts';
 import { createForward } from '../gateway/stages/forward.ts';
 import { createInFlight } from '../gateway/stages/in-flight.ts';
-import { admitPreflights, withPreflights } from '../gateway/stages/preflights.ts';
+import {
+  admitPreflights,
+  withPreflights,
+} from '../gateway/stages/preflights.ts';
 import { createRequestGuard } from '../gateway/stages/request-guard.ts';
 import { withSettlement } from '../gateway/stages/settle.ts';
 import { tracedFields } from '../gateway/upstream/attempts.ts';
-import { createRequestFields, type RequestFields } from '../gateway/upstream/headers.ts';
+import {
+  createRequestFields,
+  type RequestFields,
+} from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import { createSends } from '../gateway/upstream/sends.ts';
 import { FieldNames, ReturnedNames } from '../gateway/wire/fields.ts';
@@ -51,7 +85,10 @@ import type { LongLived } from './long-lived.ts';
 import type { ActiveConfig } from './reload.ts';
 
 /** A request stays on the pipeline it began on, even across a reload. */
-export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLived): Pipeline {
+export function buildPipeline(
+  settings: ActiveConfig<Config>,
+  longLived: LongLived,
+): Pipeline {
   const { config, contract } = settings;
   const { largeChecks, observe, clock, tracing, guard, via } = longLived;
   const cors = createCors(config.cors);
@@ -61,7 +98,10 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
   const { names, authenticate } = createReading(settings, longLived);
   const returned = new ReturnedNames({ cors: isOfBackend(config.cors), via });
   const routes = routesOf(settings, longLived, returned);
-  const { forward, tunnel, answer } = createAnswering(config, longLived, { cors, returned });
+  const { forward, tunnel, answer } = createAnswering(config, longLived, {
+    cors,
+    returned,
+  });
   return createPipeline({
     guard: createRequestGuard({
       config: config.http,
@@ -88,7 +128,12 @@ export function buildPipeline(settings: ActiveConfig<Config>, longLived: LongLiv
     }),
     forward,
     tunnel,
-    inspect: createInspection({ mode: responses, maxBodyBytes, largeChecks, report }),
+    inspect: createInspection({
+      mode: responses,
+      maxBodyBytes,
+      largeChecks,
+      report,
+    }),
     relay: createRelay({ answer, readAhead: longLived.readAhead }),
     pages: ownPages(settings, { guard, answer }),
     cors,
@@ -105,14 +150,25 @@ function createAnswering(
   { cors, returned }: { readonly cors: Cors; readonly returned: ReturnedNames },
 ) {
   const { guard, observe, state } = longLived;
-  const timing = config.tracing.serverTiming ? createTiming(config.cors.origins) : null;
-  const answer = createAnswer({ cors, guard, observe, timing, hasReference: hasReference(config) });
+  const timing = config.tracing.serverTiming
+    ? createTiming(config.cors.origins)
+    : null;
+  const answer = createAnswer({
+    cors,
+    guard,
+    observe,
+    timing,
+    hasReference: hasReference(config),
+  });
   const forwards = createForward({
     requestFields: requestFieldsOf(config, longLived),
     joinTunnel: createJoinTunnel(answer, returned),
     plainAnswers: config.contract.responses !== 'off',
   });
-  return withSettlement({ ...forwards, answer }, { cost: config.cost, state, observe });
+  return withSettlement(
+    { ...forwards, answer },
+    { cost: config.cost, state, observe },
+  );
 }
 
 function treatmentOf(
@@ -125,7 +181,10 @@ function treatmentOf(
   return reporting({ suggest, report, route: routeToBackend() });
 }
 
-function requestFieldsOf({ keys }: Config, { tracing, via }: LongLived): RequestFields {
+function requestFieldsOf(
+  { keys }: Config,
+  { tracing, via }: LongLived,
+): RequestFields {
   const untraced = createRequestFields(keys.identity, via);
   return tracing === null ? untraced : tracedFields(untraced);
 }
@@ -142,8 +201,14 @@ function routesOf(
     contract,
     mounts,
     maxBodyBytes: http.maxBodyBytes,
-    sendTo: createSends({ upstreamOf: (name) => upstreams.of(name), timeouts, observe, returned }),
-    urlsOf: ({ target, upstream }) => (target === null ? urls.get(upstream!)! : [target]),
+    sendTo: createSends({
+      upstreamOf: (name) => upstreams.of(name),
+      timeouts,
+      observe,
+      returned,
+    }),
+    urlsOf: ({ target, upstream }) =>
+      target === null ? urls.get(upstream!)! : [target],
   });
 }
 
@@ -168,7 +233,10 @@ function createAdmission(
   return isOfBackend(cors) ? admitPreflights(admit) : admit;
 }
 
-function createReading({ config, contract }: ActiveConfig<Config>, longLived: LongLived): Reading {
+function createReading(
+  { config, contract }: ActiveConfig<Config>,
+  longLived: LongLived,
+): Reading {
   const { keyring, guard, clock, subjects, tracing } = longLived;
   const { headers: chosen, hide, identity } = config.keys;
   const own = [
@@ -176,23 +244,45 @@ function createReading({ config, contract }: ActiveConfig<Config>, longLived: Lo
     ...Object.values(identity).filter((name) => name !== null),
   ];
   const usagePath = config.usage.enabled ? USAGE_PATH : null;
-  const readingOf = (keyHeaders: KeyHeaders, anonymous: Anonymous | null): Reading => ({
-    names: new FieldNames({ strip: config.http.stripHeaders, own, keyHeaders, hide }),
+  const readingOf = (
+    keyHeaders: KeyHeaders,
+    anonymous: Anonymous | null,
+  ): Reading => ({
+    names: new FieldNames({
+      strip: config.http.stripHeaders,
+      own,
+      keyHeaders,
+      hide,
+    }),
     authenticate: createAuthenticate({
       keyring,
       guard,
       clock,
       keyHeaders,
-      anonymous: isOfBackend(config.cors) ? withPreflights(anonymous, usagePath) : anonymous,
+      anonymous: isOfBackend(config.cors)
+        ? withPreflights(anonymous, usagePath)
+        : anonymous,
     }),
   });
   const plan = publicPlanOf({ config, contract });
   const anonymous = createAnonymous({ contract, plan, subjects, usagePath });
-  const { names, authenticate } = readingOf(chosen ?? contract.keyHeaders, anonymous);
+  const { names, authenticate } = readingOf(
+    chosen ?? contract.keyHeaders,
+    anonymous,
+  );
   /** The contract takes precedence over mounts. */
-  const isOfContract = (method: string, path: string) => isDescribed(contract, method, path);
+  const isOfContract = (method: string, path: string) =>
+    isDescribed(contract, method, path);
   const ofMount = (keyHeaders: KeyHeaders) => readingOf(keyHeaders, null);
-  return { names, authenticate: behindMounts(config.mounts, isOfContract, authenticate, ofMount) };
+  return {
+    names,
+    authenticate: behindMounts(
+      config.mounts,
+      isOfContract,
+      authenticate,
+      ofMount,
+    ),
+  };
 }
 
 function createRouting(
@@ -224,29 +314,48 @@ function createRouting(
   };
 }
 
-function isDescribed(contract: Contract, method: string, path: string): boolean {
+function isDescribed(
+  contract: Contract,
+  method: string,
+  path: string,
+): boolean {
   const match = contract.match(method, path);
   return match.operation !== null || match.allow !== null;
 }
 
 /** By upstream. */
-function backendUrls({ upstream, upstreams }: Config): ReadonlyMap<string, readonly string[]> {
+function backendUrls({
+  upstream,
+  upstreams,
+}: Config): ReadonlyMap<string, readonly string[]> {
   const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams });
-  return new Map(all.map(([name, { backends }]) => [name, backends.map(({ url }) => url)]));
+  return new Map(
+    all.map(([name, { backends }]) => [name, backends.map(({ url }) => url)]),
+  );
 }
 
 /** Without a contract its paths are the backend's. */
 export const hasReference = ({ contract, reference }: Config): boolean =>
   reference.enabled && contract.file !== NO_CONTRACT;
 
-function ownPages(settings: ActiveConfig<Config>, parts: Pick<PagesOptions, 'guard' | 'answer'>) {
+function ownPages(
+  settings: ActiveConfig<Config>,
+  parts: Pick<PagesOptions, 'guard' | 'answer'>,
+) {
   const paths = hasReference(settings.config) ? PAGE_PATHS : [];
-  return createPages({ ...parts, find: referenceOf(settings), paths, home: homeOf(settings) });
+  return createPages({
+    ...parts,
+    find: referenceOf(settings),
+    paths,
+    home: homeOf(settings),
+  });
 }
 
 /** Unless an operation has `/`, or every path is the backend's. */
 function homeOf({ config, contract }: ActiveConfig<Config>): string | null {
-  return !isDescribed(contract, 'GET', '/') && hasReference(config) ? `${REFERENCE_PATH}/` : null;
+  return !isDescribed(contract, 'GET', '/') && hasReference(config)
+    ? `${REFERENCE_PATH}/`
+    : null;
 }
 
 /** Without windows that only watch. */
@@ -254,17 +363,28 @@ function forClients(plan: Plan): Plan {
   return { ...plan, windows: plan.windows?.filter(isShown) ?? null };
 }
 
-function referenceOf({ config, contract, prepared }: ActiveConfig<Config>): FindPage {
+function referenceOf({
+  config,
+  contract,
+  prepared,
+}: ActiveConfig<Config>): FindPage {
   const open = publicPlanOf({ config, contract });
   return createReference({
     contract: config.usage.enabled ? withUsage(contract) : contract,
     published: prepared.published,
-    paths: { page: `${REFERENCE_PATH}/`, json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH },
+    paths: {
+      page: `${REFERENCE_PATH}/`,
+      json: CONTRACT_JSON_PATH,
+      yaml: CONTRACT_YAML_PATH,
+    },
     readers: {
       keyHeaders: keyHeaders(config.keys.headers ?? contract.keyHeaders),
       usage: config.usage.enabled ? USAGE_PATH : null,
       limits: {
-        plans: [...config.plans.plans.values(), ...(open === null ? [] : [open])].map(forClients),
+        plans: [
+          ...config.plans.plans.values(),
+          ...(open === null ? [] : [open]),
+        ].map(forClients),
         bans: config.plans.escalation,
         scoped: contract.windows
           .filter(isShown)

@@ -23,8 +23,12 @@ export function tuneEngine(): void {
 }
 
 function limitGrowth(): void {
-  const percent = Math.round((100 * GROWTH) / getHeapStatistics().used_heap_size);
-  setFlagsFromString(`--heap-growing-percent=${Math.min(Math.max(percent, LEAST_PERCENT), 100)}`);
+  const percent = Math.round(
+    (100 * GROWTH) / getHeapStatistics().used_heap_size,
+  );
+  setFlagsFromString(
+    `--heap-growing-percent=${Math.min(Math.max(percent, LEAST_PERCENT), 100)}`,
+  );
 }
 
 /** V8 clears weak references only in a collection of old objects. */

@@ -7,17 +7,32 @@ import type { Contract } from '../config/contract/contract.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { noPeers, type Peers, type Self } from '../observe/peers/peers.ts';
 import type { Parts } from '../observe/peers/query.ts';
-import { type GatewayStatus, type ProcessStatus, status } from '../observe/peers/status.ts';
+import {
+  type GatewayStatus,
+  type ProcessStatus,
+  status,
+} from '../observe/peers/status.ts';
 import { makeToken } from '../records/operators/tokens.ts';
 import { answersOf } from './answers.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
 import { optimize } from './engine.ts';
-import { createOperating, type Operating, operatingGauges } from './operating.ts';
-import { openOnlyProcess, type Processes, type ProcessesParts } from './processes.ts';
+import {
+  createOperating,
+  type Operating,
+  operatingGauges,
+} from './operating.ts';
+import {
+  openOnlyProcess,
+  type Processes,
+  type ProcessesParts,
+} from './processes.ts';
 import { type ActiveConfig, refuseUnknownUpstreams } from './reload.ts';
 import type { InheritedSockets } from './systemd.ts';
-import { reportUnmigratedKeys, type UnmigratedKeys } from './unmigrated-keys.ts';
+import {
+  reportUnmigratedKeys,
+  type UnmigratedKeys,
+} from './unmigrated-keys.ts';
 import { GatewayWebhooks, webhookAdminOf } from './webhooks.ts';
 
 export interface Started {
@@ -54,18 +69,36 @@ export async function createGateway(
   config: ServedConfig,
   overrides: Overrides = {},
 ): Promise<Gateway> {
-  const { clock = Date.now, load, sockets = {}, contracts = new ContractLoader() } = overrides;
+  const {
+    clock = Date.now,
+    load,
+    sockets = {},
+    contracts = new ContractLoader(),
+  } = overrides;
   const { fetched, ...initial } = await firstSettings(config, contracts);
   optimize();
   const log = overrides.log ?? createLog(config.log);
-  const phase: Phase = { startedAt: Date.now(), started: null, stopping: new AbortController() };
+  const phase: Phase = {
+    startedAt: Date.now(),
+    started: null,
+    stopping: new AbortController(),
+  };
   const readiness = () =>
-    phase.stopping.signal.aborted ? 'stopping' : processes.readiness().readiness;
+    phase.stopping.signal.aborted
+      ? 'stopping'
+      : processes.readiness().readiness;
   const webhooks = new GatewayWebhooks(config);
   // Gauges are read, and questions answered, after all parts exist.
   let operating: Operating;
   const workers = workersOf(config);
-  const self = answersOf(() => ({ ...phase, processes, operating, readiness, workers, clock }));
+  const self = answersOf(() => ({
+    ...phase,
+    processes,
+    operating,
+    readiness,
+    workers,
+    clock,
+  }));
   const states = { readiness, health: () => healthOf(self, clock) };
   const processes = await openProcesses({
     settings: initial,
@@ -80,12 +113,17 @@ export async function createGateway(
     },
   });
   const { observe, storage } = processes;
-  const peers = storage.join(self, (error) => observe({ type: 'bug', id: 'peers', error }));
+  const peers = storage.join(self, (error) =>
+    observe({ type: 'bug', id: 'peers', error }),
+  );
   const ownToken = storage.announce ? makeToken() : null;
   const parts = { config, sockets, contracts, processes, webhooks, peers, log };
   try {
     const sender = { config, gateway: self.name, clock };
-    await webhooks.open({ ...sender, records: storage, outbox: storage.outbox }, observe);
+    await webhooks.open(
+      { ...sender, records: storage, outbox: storage.outbox },
+      observe,
+    );
     operating = createOperating({
       initial,
       load,
@@ -106,10 +144,14 @@ export async function createGateway(
 }
 
 /** 0: one process. */
-const workersOf = ({ workers }: Config): number => (workers === 1 ? 0 : workers);
+const workersOf = ({ workers }: Config): number =>
+  workers === 1 ? 0 : workers;
 
 /** As the gateway sees itself. */
-const healthOf = async ({ name, answer }: Self, clock: () => number): Promise<Health> =>
+const healthOf = async (
+  { name, answer }: Self,
+  clock: () => number,
+): Promise<Health> =>
   ownHealth(name, (await answer(status.name, null)) as GatewayStatus, clock());
 
 async function firstSettings(
@@ -117,7 +159,11 @@ async function firstSettings(
   contracts: ContractLoader,
 ): Promise<ActiveConfig<ServedConfig>> {
   const certificates = readCertificates(config);
-  const settings = { config, certificates, ...(await contracts.loadFirst(config)) };
+  const settings = {
+    config,
+    certificates,
+    ...(await contracts.loadFirst(config)),
+  };
   refuseUnknownUpstreams(settings.contract, config);
   return settings;
 }
@@ -152,8 +198,14 @@ function running(parts: GatewayParts, phase: Phase): Gateway {
   async function drainAndLetGo(): Promise<void> {
     phase.stopping.abort();
     contracts.close();
-    const { parts: all } = (await processes.ask(status.name, null)) as Parts<ProcessStatus>;
-    observe({ type: 'stopping', inFlight: all.reduce((sum, { inFlight }) => sum + inFlight, 0) });
+    const { parts: all } = (await processes.ask(
+      status.name,
+      null,
+    )) as Parts<ProcessStatus>;
+    observe({
+      type: 'stopping',
+      inFlight: all.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    });
     const cutOff = await processes.drain();
     await letGo(parts);
     observe({ type: 'stopped', cutOff });
@@ -182,7 +234,10 @@ function running(parts: GatewayParts, phase: Phase): Gateway {
   };
 }
 
-async function listen(parts: GatewayParts, { stopping }: Phase): Promise<Started> {
+async function listen(
+  parts: GatewayParts,
+  { stopping }: Phase,
+): Promise<Started> {
   const { config, sockets, processes, operating } = parts;
   const { observe, storage } = processes;
   const adminUrl = await operating.listen(sockets.admin);
@@ -198,7 +253,9 @@ async function listen(parts: GatewayParts, { stopping }: Phase): Promise<Started
 
 /** In this order no request, event, usage or webhook event is lost. */
 async function letGo(
-  parts: Omit<GatewayParts, 'operating'> & { readonly operating: Operating | null },
+  parts: Omit<GatewayParts, 'operating'> & {
+    readonly operating: Operating | null;
+  },
 ): Promise<void> {
   const { operating, peers, processes, webhooks, log } = parts;
   await operating?.close();

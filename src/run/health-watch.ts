@@ -15,7 +15,10 @@ interface HealthWatchParts {
 const TIMES = { interval: 5 * SECOND, lasting: 1.5 * MINUTE };
 
 /** Reports changes of the health of this gateway, for the log and webhooks. Returns the end. */
-export function watchHealth(parts: HealthWatchParts, { interval, lasting } = TIMES): () => void {
+export function watchHealth(
+  parts: HealthWatchParts,
+  { interval, lasting } = TIMES,
+): () => void {
   const { health, isStopping, observe } = parts;
   let reported: Health['status'] = 'ok';
   let changedAt: number | null = null;
@@ -36,7 +39,8 @@ export function watchHealth(parts: HealthWatchParts, { interval, lasting } = TIM
     changedAt = null;
   }
 
-  const failed = (error: unknown) => observe({ type: 'bug', id: 'health', error });
+  const failed = (error: unknown) =>
+    observe({ type: 'bug', id: 'health', error });
   const timer = setInterval(() => check().catch(failed), interval).unref();
   return () => clearInterval(timer);
 }

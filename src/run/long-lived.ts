@@ -35,10 +35,21 @@ export interface ServingParts {
 
 /** All that outlives a reload. */
 export function openLongLived(parts: ServingParts) {
-  const { settings, storage, guard, observe, clock, tracing, ledger, deprecatedBy } = parts;
+  const {
+    settings,
+    storage,
+    guard,
+    observe,
+    clock,
+    tracing,
+    ledger,
+    deprecatedBy,
+  } = parts;
   const { config } = settings;
   const { state, keys } = storage;
-  const keyring = new Keyring(keys, plansIn(settings), { recheckAfter: storage.recheckKeysAfter });
+  const keyring = new Keyring(keys, plansIn(settings), {
+    recheckAfter: storage.recheckKeysAfter,
+  });
   const subjects = new AddressSubjects(clock);
   const uses = new LastUseTracker(storage.uses, {
     clock,
@@ -96,10 +107,15 @@ export function openLongLived(parts: ServingParts) {
 
 export type LongLived = ReturnType<typeof openLongLived>;
 
-function plansIn({ config: { plans }, contract: { windows } }: ActiveConfig<ServedConfig>): Plans {
+function plansIn({
+  config: { plans },
+  contract: { windows },
+}: ActiveConfig<ServedConfig>): Plans {
   return windows.length === 0 ? plans : { ...plans, scoped: windows };
 }
 
-function bodiesSettings({ http: { bodyBudget, minBodyRate } }: ServedConfig): BodiesSettings {
+function bodiesSettings({
+  http: { bodyBudget, minBodyRate },
+}: ServedConfig): BodiesSettings {
   return { budget: bodyBudget, minRate: minBodyRate };
 }

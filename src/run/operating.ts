@@ -4,7 +4,11 @@ import type { FindPage } from '@storegate/pages';
 import { createAdmin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import type { AdminContext } from '../admin/context.ts';
-import { type Certificates, firstEnd, warningsOf } from '../config/certificates.ts';
+import {
+  type Certificates,
+  firstEnd,
+  warningsOf,
+} from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
 import type { Observe } from '../observe/events.ts';
@@ -96,7 +100,8 @@ export function createOperating(parts: OperatingParts) {
     plans: () => reloader.current.config.plans,
     reload: (reason, around) =>
       reloader.reload(reason, around).catch(refusing('Nothing was changed')),
-    compare: () => reloader.compare().catch(refusing('A reload would be refused')),
+    compare: () =>
+      reloader.compare().catch(refusing('A reload would be refused')),
     contract: () => reloader.current.contract,
   };
   const admin = createAdmin({
@@ -112,13 +117,16 @@ export function createOperating(parts: OperatingParts) {
     console: config.console.enabled ? consolePages() : null,
   });
   // The log and a metric show a failed reload.
-  const reloadUnasked = () => void reloader.reload(FILE_CHANGED).catch(() => {});
+  const reloadUnasked = () =>
+    void reloader.reload(FILE_CHANGED).catch(() => {});
   const endHealthWatch = watchHealth({
     health,
     isStopping: () => readiness() === 'stopping',
     observe,
   });
-  const watch = load ? watchFiles(() => filesOf(reloader.current), reloadUnasked) : null;
+  const watch = load
+    ? watchFiles(() => filesOf(reloader.current), reloadUnasked)
+    : null;
 
   return {
     reloader,
@@ -145,11 +153,20 @@ export function createOperating(parts: OperatingParts) {
 export type Operating = ReturnType<typeof createOperating>;
 
 /** After each reload, until the cause is fixed. */
-function report(settings: ActiveConfig<ServedConfig>, observe: Observe, clock: () => number): void {
+function report(
+  settings: ActiveConfig<ServedConfig>,
+  observe: Observe,
+  clock: () => number,
+): void {
   observe({ type: 'configuration.applied', ...digestsOf(settings) });
   if (settings.copy) {
     const { url, at, reason } = settings.copy;
-    observe({ type: 'contract.copy_in_use', url, fetched: new Date(at).toISOString(), reason });
+    observe({
+      type: 'contract.copy_in_use',
+      url,
+      fetched: new Date(at).toISOString(),
+      reason,
+    });
   }
   for (const warning of warningsOf(settings.certificates, clock()))
     observe({ type: 'tls.warning', warning });
@@ -161,14 +178,22 @@ function filesOf({
   certificates,
 }: ActiveConfig<ServedConfig>): readonly string[] {
   const { gateway, plans, addresses } = config.files;
-  return [gateway, plans, ...addresses, ...contract.files.keys(), ...certificates.files];
+  return [
+    gateway,
+    plans,
+    ...addresses,
+    ...contract.files.keys(),
+    ...certificates.files,
+  ];
 }
 
 /** Made at the first visit. */
 function consolePages(): FindPage {
   let pages: Promise<FindPage> | null = null;
   return async (path, asked) => {
-    pages ??= import('./console-pages.ts').then(({ createConsolePages }) => createConsolePages());
+    pages ??= import('./console-pages.ts').then(({ createConsolePages }) =>
+      createConsolePages(),
+    );
     return (await pages)(path, asked);
   };
 }
@@ -182,9 +207,13 @@ function refusing(words: string): (error: unknown) => never {
       message,
       rule: 'unfit' as const,
     }));
-    throw new AdminError('configuration_unfit', `${words}: ${error.problems.join('; ')}`, {
-      details,
-    });
+    throw new AdminError(
+      'configuration_unfit',
+      `${words}: ${error.problems.join('; ')}`,
+      {
+        details,
+      },
+    );
   };
 }
 

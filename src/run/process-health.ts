@@ -3,7 +3,11 @@ import { MINUTE, notFuture } from '../common/time.ts';
 import type { Upstreams } from '../gateway/upstream/backends.ts';
 import type { Event } from '../observe/events.ts';
 import { reasonOf } from '../observe/log-table.ts';
-import type { Condition, ProcessReadiness, ProcessStatus } from '../observe/peers/status.ts';
+import type {
+  Condition,
+  ProcessReadiness,
+  ProcessStatus,
+} from '../observe/peers/status.ts';
 import type { Storage } from '../records/storage.ts';
 import { RecentTraffic } from './recent-traffic.ts';
 
@@ -39,11 +43,15 @@ export class ProcessHealth {
   }
 
   get ofState(): Pick<ProcessStatus, 'localSince' | 'stateTime'> {
-    if (this.#localSince !== null) this.#localSince = notFuture(this.#localSince, Date.now());
+    if (this.#localSince !== null)
+      this.#localSince = notFuture(this.#localSince, Date.now());
     return { localSince: this.#localSince, stateTime: this.#stateTime };
   }
 
-  report({ logLines, requests }: Losses): Pick<ProcessStatus, 'conditions' | 'traffic'> {
+  report({
+    logLines,
+    requests,
+  }: Losses): Pick<ProcessStatus, 'conditions' | 'traffic'> {
     const now = Date.now();
     for (const condition of this.#conditions.values())
       condition.since = notFuture(condition.since, now);
@@ -66,7 +74,11 @@ export class ProcessHealth {
         break;
       case 'state.outage':
         this.#localSince ??= Date.now();
-        this.#begin('outage', `redis_down_${event.policy}` as FindingType, event.error);
+        this.#begin(
+          'outage',
+          `redis_down_${event.policy}` as FindingType,
+          event.error,
+        );
         break;
       case 'state.recovered':
         this.#localSince = null;
@@ -139,7 +151,10 @@ function mean(before: number | null, newest: number): number {
 export function readinessOf(
   storage: Pick<Storage, 'ready'>,
   { ofState }: Pick<ProcessHealth, 'ofState'>,
-  { down, knowsKeys }: { readonly down: Upstreams['down']; readonly knowsKeys: boolean },
+  {
+    down,
+    knowsKeys,
+  }: { readonly down: Upstreams['down']; readonly knowsKeys: boolean },
 ): ProcessReadiness {
   const isStateDown = ofState.localSince !== null;
   // During an outage the settings decide.

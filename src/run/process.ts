@@ -10,7 +10,10 @@ import { sumOfConnections } from '../observe/peers/backends.ts';
 import { deprecated } from '../observe/peers/deprecated.ts';
 import { ask, type Peers } from '../observe/peers/peers.ts';
 import { type ProcessSources, partOf } from '../observe/peers/queries.ts';
-import type { BackendConnections, ProcessReadiness } from '../observe/peers/status.ts';
+import type {
+  BackendConnections,
+  ProcessReadiness,
+} from '../observe/peers/status.ts';
 import { RecentRequests } from '../observe/request-log/recent.ts';
 import { sharedClock } from '../observe/shared-clock.ts';
 import { openTracing, tracesEndpointOf } from '../observe/tracing/tracing.ts';
@@ -50,11 +53,21 @@ export interface ProcessParts
 export async function openProcess(parts: ProcessParts) {
   const { settings, worker, gauges, gateway, openGuard } = parts;
   const { config } = settings;
-  const all: Gauges = { ...gauges, ...requestGauges(() => ({ serving, storage, ledger })) };
-  const listeners = await openListeners({ ...parts, config }, all, () => serving.upstreams.status);
+  const all: Gauges = {
+    ...gauges,
+    ...requestGauges(() => ({ serving, storage, ledger })),
+  };
+  const listeners = await openListeners(
+    { ...parts, config },
+    all,
+    () => serving.upstreams.status,
+  );
   const { log, observe, metrics, health, recent, ledger, tracing } = listeners;
   const storage = await openStorage(parts, observe);
-  ledger.begin(storage, await usageReceiver({ config, clock: parts.clock, observe }));
+  ledger.begin(
+    storage,
+    await usageReceiver({ config, clock: parts.clock, observe }),
+  );
   const guard = openGuard(observe);
   const access = accessTo(storage.ledger, ledger.writer, (warning) =>
     observe({ type: 'state.warning', warning }),
@@ -93,9 +106,13 @@ export async function openProcess(parts: ProcessParts) {
     uses,
     metrics,
     readiness: (): ProcessReadiness =>
-      readinessOf(storage, health, { down: upstreams.down, knowsKeys: keyring.isReady }),
+      readinessOf(storage, health, {
+        down: upstreams.down,
+        knowsKeys: keyring.isReady,
+      }),
     /** `part` of the question. */
-    part: (question: string, argument: unknown) => partOf(sources, question, argument),
+    part: (question: string, argument: unknown) =>
+      partOf(sources, question, argument),
     async use(settings: ActiveConfig<ServedConfig>): Promise<void> {
       await serving.use(settings);
       recent.use(settings.config.explain);
@@ -118,7 +135,9 @@ export async function openProcess(parts: ProcessParts) {
 export type Process = Awaited<ReturnType<typeof openProcess>>;
 
 /** Not loaded if usage is not exported. */
-async function usageReceiver(options: UsageExportOptions): Promise<UsageReceiver | null> {
+async function usageReceiver(
+  options: UsageExportOptions,
+): Promise<UsageReceiver | null> {
   if (options.config.usage.export.url === null) return null;
   const { createUsageExport } = await import('../webhooks/usage-export.ts');
   return createUsageExport(options);
@@ -134,7 +153,13 @@ async function openStorage(
     return openEmbedded(folder, { clock, audit, observe });
   }
   const { openRedis } = await import('../records/redis/open.ts');
-  return await openRedis(redis, { observe, audit, folder, worker: worker ?? 1, workers });
+  return await openRedis(redis, {
+    observe,
+    audit,
+    folder,
+    worker: worker ?? 1,
+    workers,
+  });
 }
 
 export async function openListeners(
@@ -146,19 +171,28 @@ export async function openListeners(
   const listeners = {
     log,
     health: new ProcessHealth(moment.clock),
-    metrics: createMetrics({ ...gauges, droppedLines: () => log.droppedLines }, backends, {
-      exemplars: tracesEndpointOf(config.tracing) !== null,
-    }),
+    metrics: createMetrics(
+      { ...gauges, droppedLines: () => log.droppedLines },
+      backends,
+      {
+        exemplars: tracesEndpointOf(config.tracing) !== null,
+      },
+    ),
     recent: new RecentRequests(config.explain, { worker }),
     ledger: new Ledger({
       clock: moment.clock,
       observe: (event) => observe(event),
     }),
-    tracing: await openTracing(config.tracing, { worker, observe: (event) => observe(event) }),
+    tracing: await openTracing(config.tracing, {
+      worker,
+      observe: (event) => observe(event),
+    }),
   };
   listeners.ledger.use(config);
   const all = Object.values(listeners).filter((one) => one !== null);
-  const observe: Observe = moment.of(toAll(...all.map((one) => one.observe), ...others));
+  const observe: Observe = moment.of(
+    toAll(...all.map((one) => one.observe), ...others),
+  );
   return { ...listeners, observe };
 }
 

@@ -4,7 +4,11 @@ import { createGuard } from '../common/callers/guard.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { LedgerAccess } from '../ledger/ledger.ts';
 import type { Observe } from '../observe/events.ts';
-import type { KeyCacheGauges, OperatingGauges, WebhookGauges } from '../observe/metric-rows.ts';
+import type {
+  KeyCacheGauges,
+  OperatingGauges,
+  WebhookGauges,
+} from '../observe/metric-rows.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Parts } from '../observe/peers/query.ts';
 import type { ProcessReadiness, Readiness } from '../observe/peers/status.ts';
@@ -15,7 +19,10 @@ import type { ProcessParts } from './process.ts';
 import type { ActiveConfig } from './reload.ts';
 
 export interface ProcessesParts
-  extends Pick<ProcessParts, 'settings' | 'clock' | 'log' | 'others' | 'gateway'> {
+  extends Pick<
+    ProcessParts,
+    'settings' | 'clock' | 'log' | 'others' | 'gateway'
+  > {
   readonly gauges: OperatingGauges & Partial<WebhookGauges>;
   readonly onDetection: (heard: Detection, worker: number) => void;
 }
@@ -54,7 +61,9 @@ export interface Processes {
 }
 
 /** Rejects if the state cannot be opened. */
-export async function openOnlyProcess(parts: ProcessesParts): Promise<Processes> {
+export async function openOnlyProcess(
+  parts: ProcessesParts,
+): Promise<Processes> {
   const { openProcess } = await import('./process.ts');
   const { config } = parts.settings;
   const process = await openProcess({
@@ -68,7 +77,10 @@ export async function openOnlyProcess(parts: ProcessesParts): Promise<Processes>
   return {
     ...process,
     listen: (fd) => process.serving.listen({ fd }),
-    ask: async (question, argument) => ({ parts: [process.part(question, argument)], missing: 0 }),
+    ask: async (question, argument) => ({
+      parts: [process.part(question, argument)],
+      missing: 0,
+    }),
     drain: () => process.drain(),
   };
 }

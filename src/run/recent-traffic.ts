@@ -16,10 +16,14 @@ const OF_CALLERS: ReadonlySet<number> = new Set([501, 505]);
 export class RecentTraffic {
   readonly #steps = Array.from({ length: STEPS }, () => emptyStep(-1));
 
-  count({ status, verdict }: Pick<RequestEvent, 'status' | 'verdict'>, now: number): void {
+  count(
+    { status, verdict }: Pick<RequestEvent, 'status' | 'verdict'>,
+    now: number,
+  ): void {
     const number = Math.floor(now / STEP);
     const place = number % STEPS;
-    if (this.#steps[place]!.number !== number) this.#steps[place] = emptyStep(number);
+    if (this.#steps[place]!.number !== number)
+      this.#steps[place] = emptyStep(number);
     const step = this.#steps[place]!;
     step.requests++;
     if (status >= 500 && !OF_CALLERS.has(status)) step.failed++;
@@ -39,4 +43,9 @@ export class RecentTraffic {
   }
 }
 
-const emptyStep = (number: number) => ({ number, requests: 0, failed: 0, refused: 0 });
+const emptyStep = (number: number) => ({
+  number,
+  requests: 0,
+  failed: 0,
+  refused: 0,
+});

@@ -22,7 +22,12 @@ import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import type { LastReload } from '../observe/peers/status.ts';
 import type { KeyStore } from '../records/keys/store.ts';
-import { type ContractLoader, isUnchanged, type Loaded, LoadingEnded } from './contracts/loader.ts';
+import {
+  type ContractLoader,
+  isUnchanged,
+  type Loaded,
+  LoadingEnded,
+} from './contracts/loader.ts';
 import type { Fetched } from './contracts/remote.ts';
 
 export interface ActiveConfig<C extends Config> extends Loaded {
@@ -48,7 +53,10 @@ interface ReloaderParts<C extends Config> {
   readonly contracts: Pick<ContractLoader, 'load'>;
   readonly keys: KeyStore;
   /** Done once every process has the settings. `fetched`: their contract, if it was fetched now. */
-  readonly swap: (settings: ActiveConfig<C>, fetched: Fetched | null) => Promise<void>;
+  readonly swap: (
+    settings: ActiveConfig<C>,
+    fetched: Fetched | null,
+  ) => Promise<void>;
   readonly observe: Observe;
 }
 
@@ -79,20 +87,30 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
     });
   }
 
-  async function reloadNow(reason: string, around: ReloadWrapper): Promise<Reloaded> {
-    const { next, reloaded, fetched } = await orRefuse(reason, () => read(reason !== FILE_CHANGED));
+  async function reloadNow(
+    reason: string,
+    around: ReloadWrapper,
+  ): Promise<Reloaded> {
+    const { next, reloaded, fetched } = await orRefuse(reason, () =>
+      read(reason !== FILE_CHANGED),
+    );
     const { changed, needRestart } = reloaded;
     waiting = needRestart;
     const wasRefused = (last?.problems.length ?? 0) > 0;
     // The failure is over.
-    if (reason === FILE_CHANGED && !wasRefused && changed.length + needRestart.length === 0)
+    if (
+      reason === FILE_CHANGED &&
+      !wasRefused &&
+      changed.length + needRestart.length === 0
+    )
       return reloaded;
     await around(reloaded, () =>
       orRefuse(reason, async () => {
         await swap(next, fetched);
         const before = current;
         current = next;
-        if (next.contract !== before.contract) reportExempted(next.contract, observe);
+        if (next.contract !== before.contract)
+          reportExempted(next.contract, observe);
         reportHidden(next, hiddenIn(before), observe);
       }),
     );
@@ -106,7 +124,9 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
     const loaded = load();
     const mayDiffer = fetches && isRemote(loaded.contract.file);
     const sameContract =
-      !mayDiffer && sameReading(current.config, loaded) && (await isUnchanged(current.contract));
+      !mayDiffer &&
+      sameReading(current.config, loaded) &&
+      (await isUnchanged(current.contract));
     const config = inForce(current.config, loaded);
     const certificates = readCertificates(config);
     const read = sameContract ? current : await contracts.load(loaded);
@@ -116,11 +136,17 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
 
     const different = differences(current.config, loaded);
     const changed = different.filter((name) => !keepsValue(name, loaded));
-    if (plansText(loaded.plans) !== plansText(current.config.plans)) changed.push('plans');
-    if (contract.fingerprint !== current.contract.fingerprint) changed.push('contract');
+    if (plansText(loaded.plans) !== plansText(current.config.plans))
+      changed.push('plans');
+    if (contract.fingerprint !== current.contract.fingerprint)
+      changed.push('contract');
     if (JSON.stringify(certificates) !== JSON.stringify(current.certificates))
       changed.push('certificates');
-    const next: ActiveConfig<C> = Object.freeze({ ...loadedIn(read), config, certificates });
+    const next: ActiveConfig<C> = Object.freeze({
+      ...loadedIn(read),
+      config,
+      certificates,
+    });
     const needRestart = different.filter((name) => keepsValue(name, loaded));
     const reloaded = { changed, needRestart, copy: copyIn(next) };
     return { loaded, fetched: read.fetched ?? null, next, reloaded };
@@ -128,7 +154,11 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
 
   async function compareNow(): Promise<Compared> {
     const { loaded, next, reloaded } = await orProblems(() => read(true));
-    return { inForce: current, inFiles: { config: loaded, contract: next.contract }, reloaded };
+    return {
+      inForce: current,
+      inFiles: { config: loaded, contract: next.contract },
+      reloaded,
+    };
   }
 
   return {
@@ -142,8 +172,10 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
       return last;
     },
     /** One at a time. Rejects with ReloadRefused, and with what `around` throws. */
-    reload: (reason: string, around: ReloadWrapper = (_reloaded, apply) => apply()) =>
-      turns.take('reload', () => reloadNow(reason, around)),
+    reload: (
+      reason: string,
+      around: ReloadWrapper = (_reloaded, apply) => apply(),
+    ) => turns.take('reload', () => reloadNow(reason, around)),
     /** Changes and reports nothing. Rejects with ReloadRefused. */
     compare: () => turns.take('reload', compareNow),
   };
@@ -153,7 +185,10 @@ export type Reloader<C extends Config> = ReturnType<typeof createReloader<C>>;
 
 function reportExempted({ exempted }: Contract, observe: Observe): void {
   if (exempted.length > 0)
-    observe({ type: 'contract.exempted', operations: formatExempted(exempted) });
+    observe({
+      type: 'contract.exempted',
+      operations: formatExempted(exempted),
+    });
 }
 
 const hiddenIn = ({ config, contract }: ActiveConfig<Config>): string[] =>
@@ -187,7 +222,8 @@ export function refuseUnknownUpstreams(
   const problems = operations.flatMap(({ id, method, path, upstream }) => {
     if (upstream === null || known.includes(upstream)) return [];
     const near = suggest(upstream, known);
-    const hint = near === null ? `known are ${known.join(', ')}` : `did you mean ${near}?`;
+    const hint =
+      near === null ? `known are ${known.join(', ')}` : `did you mean ${near}?`;
     const message = `${id} (${method} ${path}): x-storegate-upstream names ${upstream}, which upstreams in gateway.yaml does not have; ${hint}`;
     return [{ file: config.contract.file, place: '', message }];
   });
@@ -206,7 +242,9 @@ async function refuseLostPlans(
   for (const [plan, count] of await keys.countKeys(lost)) {
     // The count may include a change that was interrupted.
     if (count === 0 || !(await hasKeyInUse(keys, plan))) continue;
-    used.push(`plan ${plan} is missing, and ${count} ${count === 1 ? 'key has' : 'keys have'} it`);
+    used.push(
+      `plan ${plan} is missing, and ${count} ${count === 1 ? 'key has' : 'keys have'} it`,
+    );
   }
   if (used.length > 0) throw new ReloadRefused(used);
 }
@@ -235,17 +273,28 @@ export function plansText({
   accounts,
   concurrencies = new Map(),
 }: Plans): string {
-  return JSON.stringify([[...plans], publicPlan, escalation, [...accounts], [...concurrencies]]);
+  return JSON.stringify([
+    [...plans],
+    publicPlan,
+    escalation,
+    [...accounts],
+    [...concurrencies],
+  ]);
 }
 
-const BUG: readonly string[] = ['something went wrong inside the gateway: see its log'];
+const BUG: readonly string[] = [
+  'something went wrong inside the gateway: see its log',
+];
 
 function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems.map(formatProblem);
-  if (error instanceof ContractError) return formatContractProblems(error.problems);
+  if (error instanceof ContractError)
+    return formatContractProblems(error.problems);
   if (error instanceof ReloadRefused) return error.problems;
   if (error instanceof LoadingEnded) return ['the gateway is stopping'];
   if (error instanceof Outage)
-    return ['the state is down, so the plans of keys are unknown: try again later'];
+    return [
+      'the state is down, so the plans of keys are unknown: try again later',
+    ];
   return BUG;
 }

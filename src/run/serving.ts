@@ -2,7 +2,11 @@ import type { ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
 import { ConnectionLimits } from '../gateway/wire/connection-limits.ts';
-import { createListener, type DrainOptions, type ListenOptions } from '../gateway/wire/listener.ts';
+import {
+  createListener,
+  type DrainOptions,
+  type ListenOptions,
+} from '../gateway/wire/listener.ts';
 import { buildPipeline, hasReference } from './build.ts';
 import { openLongLived, type ServingParts } from './long-lived.ts';
 import type { ActiveConfig } from './reload.ts';
@@ -37,12 +41,20 @@ export function createServing(parts: ServingParts) {
   let inForce = settings;
   usePreamble(settings);
 
-  function usePreamble({ config, certificates }: ActiveConfig<ServedConfig>): void {
-    listener.use(certificates.listen, config.listen.proxyProtocol.trustedProxies);
+  function usePreamble({
+    config,
+    certificates,
+  }: ActiveConfig<ServedConfig>): void {
+    listener.use(
+      certificates.listen,
+      config.listen.proxyProtocol.trustedProxies,
+    );
   }
 
   const compile = (contract: Contract): Promise<void> =>
-    contract.prepare(AbortSignal.any([closing.signal, AbortSignal.timeout(PREPARE_TIMEOUT)]));
+    contract.prepare(
+      AbortSignal.any([closing.signal, AbortSignal.timeout(PREPARE_TIMEOUT)]),
+    );
 
   function compileRest(contract: Contract): void {
     compiling.abort();
@@ -50,7 +62,9 @@ export function createServing(parts: ServingParts) {
     const signal = AbortSignal.any([closing.signal, compiling.signal]);
     contract
       .prepare(signal)
-      .catch((error: unknown) => observe({ type: 'bug', id: 'contract', error }));
+      .catch((error: unknown) =>
+        observe({ type: 'bug', id: 'contract', error }),
+      );
   }
 
   return {
@@ -74,7 +88,8 @@ export function createServing(parts: ServingParts) {
     },
     /** Compiles another contract first, without delaying requests. */
     async use(settings: ActiveConfig<ServedConfig>): Promise<void> {
-      if (settings.contract !== inForce.contract) await compile(settings.contract);
+      if (settings.contract !== inForce.contract)
+        await compile(settings.contract);
       inForce = settings;
       longLived.use(settings);
       limits.use(connectionLimits(settings.config));

@@ -5,9 +5,18 @@ import type { Config, ServedConfig } from '../config/config.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { describeConfig } from '../config/describe.ts';
 import { sumOfConnections } from '../observe/peers/backends.ts';
-import type { Condition, ConfigurationStatus, ProcessStatus } from '../observe/peers/status.ts';
+import type {
+  Condition,
+  ConfigurationStatus,
+  ProcessStatus,
+} from '../observe/peers/status.ts';
 import type { Losses, ProcessHealth } from './process-health.ts';
-import { type ActiveConfig, copyIn, plansText, type Reloader } from './reload.ts';
+import {
+  type ActiveConfig,
+  copyIn,
+  plansText,
+  type Reloader,
+} from './reload.ts';
 import type { Serving } from './serving.ts';
 
 /** Gateways that differ only in these treat requests alike. */
@@ -21,7 +30,10 @@ export function processStatus(
   losses: Losses,
 ): ProcessStatus {
   const { inFlight, upstreams } = serving;
-  const connections = { backend: sumOfConnections(upstreams.status), backends: upstreams.status };
+  const connections = {
+    backend: sumOfConnections(upstreams.status),
+    backends: upstreams.status,
+  };
   return {
     worker,
     pid: process.pid,
@@ -59,15 +71,33 @@ export function gatewayConditions(
   { now, cacheAge }: { readonly now: number; readonly cacheAge: number },
 ): Condition[] {
   const copy = copyIn(current);
-  const conditions = current.certificates.terms.flatMap((term) => certificateCondition(term, now));
+  const conditions = current.certificates.terms.flatMap((term) =>
+    certificateCondition(term, now),
+  );
   if (last !== null && last.problems.length > 0)
-    conditions.push({ type: 'reload_refused', since: last.at, detail: last.problems.join('; ') });
+    conditions.push({
+      type: 'reload_refused',
+      since: last.at,
+      detail: last.problems.join('; '),
+    });
   if (copy !== null)
-    conditions.push({ type: 'contract_copy', since: copy.at, detail: copy.reason });
+    conditions.push({
+      type: 'contract_copy',
+      since: copy.at,
+      detail: copy.reason,
+    });
   if (cacheAge > KEY_CACHE_AGE)
-    conditions.push({ type: 'key_cache_old', since: now - cacheAge, detail: '' });
+    conditions.push({
+      type: 'key_cache_old',
+      since: now - cacheAge,
+      detail: '',
+    });
   if (waiting.length > 0)
-    conditions.push({ type: 'restart_pending', since: null, detail: waiting.join(', ') });
+    conditions.push({
+      type: 'restart_pending',
+      since: null,
+      detail: waiting.join(', '),
+    });
   return conditions;
 }
 
@@ -76,20 +106,38 @@ function certificateCondition(term: Term, now: number): Condition[] {
   const detail = termWarning(term, now, CERTIFICATE_NOTICE);
   if (detail === null) return [];
   if (notBefore <= now && now < notAfter)
-    return [{ type: 'certificate_expires', since: notAfter - CERTIFICATE_NOTICE, detail }];
+    return [
+      {
+        type: 'certificate_expires',
+        since: notAfter - CERTIFICATE_NOTICE,
+        detail,
+      },
+    ];
   const since = notAfter <= now ? notAfter : null;
   // Only clients of the public listener are refused.
   const isPublic = setting.startsWith('listen.');
-  return [{ type: isPublic ? 'listener_certificate' : 'certificate_expired', since, detail }];
+  return [
+    {
+      type: isPublic ? 'listener_certificate' : 'certificate_expired',
+      since,
+      detail,
+    },
+  ];
 }
 
 /** Of all that decides about requests, for comparison between gateways. */
 export function digestsOf({ config, contract }: ActiveConfig<Config>) {
-  const settings = describeConfig(config).filter(({ name }) => !OF_ONE_MACHINE.test(name));
+  const settings = describeConfig(config).filter(
+    ({ name }) => !OF_ONE_MACHINE.test(name),
+  );
   return {
-    settings: shortDigest(JSON.stringify(settings.map(({ name, value }) => [name, value]))),
+    settings: shortDigest(
+      JSON.stringify(settings.map(({ name, value }) => [name, value])),
+    ),
     plans: shortDigest(plansText(config.plans)),
     contract:
-      config.contract.file === NO_CONTRACT ? NO_CONTRACT : shortDigest(contract.fingerprint),
+      config.contract.file === NO_CONTRACT
+        ? NO_CONTRACT
+        : shortDigest(contract.fingerprint),
   };
 }

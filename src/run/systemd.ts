@@ -14,7 +14,10 @@ type Environment = Record<string, string | undefined>;
 
 /** SD_LISTEN_FDS_START, sd_listen_fds(3). */
 const FIRST_FD = 3;
-const NAMES: readonly string[] = ['public', 'admin'] satisfies (keyof InheritedSockets)[];
+const NAMES: readonly string[] = [
+  'public',
+  'admin',
+] satisfies (keyof InheritedSockets)[];
 /** unix(7): bytes of a path. */
 const LONGEST_PATH = 107;
 const LONGEST_INTERVAL = 2 ** 31 - 1;
@@ -22,21 +25,34 @@ const LONGEST_INTERVAL = 2 ** 31 - 1;
 /**
  * Also removes the variables from `env`, because child processes inherit it. Throws SystemdError.
  */
-export function openSystemd(env: Environment, warn: (sentence: string) => void) {
+export function openSystemd(
+  env: Environment,
+  warn: (sentence: string) => void,
+) {
   const take = (name: string) => {
     const value = env[name];
     delete env[name];
     return value;
   };
-  const [fds, pid, names] = ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES'].map(take);
-  const [socket, usec, watchdogPid] = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'].map(take);
+  const [fds, pid, names] = ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES'].map(
+    take,
+  );
+  const [socket, usec, watchdogPid] = [
+    'NOTIFY_SOCKET',
+    'WATCHDOG_USEC',
+    'WATCHDOG_PID',
+  ].map(take);
   // sd_listen_fds(3): the variables of another process are not for this one.
   const sockets =
-    fds !== undefined && pid === `${process.pid}` ? inheritedSockets(fds, names ?? '') : {};
+    fds !== undefined && pid === `${process.pid}`
+      ? inheritedSockets(fds, names ?? '')
+      : {};
   if (socket === undefined) return { sockets, ...notifier(null, null, warn) };
   if (!/^[/@]/.test(socket) || Buffer.byteLength(socket) > LONGEST_PATH)
     throw new SystemdError('NOTIFY_SOCKET is not a valid path of a socket.');
-  const isWatched = usec !== undefined && (watchdogPid ?? `${process.pid}`) === `${process.pid}`;
+  const isWatched =
+    usec !== undefined &&
+    (watchdogPid ?? `${process.pid}`) === `${process.pid}`;
   return {
     sockets,
     ...notifier(
@@ -59,7 +75,9 @@ function inheritedSockets(fds: string, names: string): InheritedSockets {
     );
   all.forEach((name, i) => {
     if (!isSocket(FIRST_FD + i))
-      throw new SystemdError(`LISTEN_FDS: the file descriptor of ${name} is not a socket.`);
+      throw new SystemdError(
+        `LISTEN_FDS: the file descriptor of ${name} is not a socket.`,
+      );
   });
   return Object.fromEntries(all.map((name, i) => [name, FIRST_FD + i]));
 }
@@ -76,7 +94,9 @@ function isSocket(fd: number): boolean {
 /** Half of the time after which systemd ends the service, in milliseconds. */
 function intervalOf(usec: string): number {
   if (!/^[1-9]\d{0,15}$/.test(usec))
-    throw new SystemdError('WATCHDOG_USEC is not a valid number of microseconds.');
+    throw new SystemdError(
+      'WATCHDOG_USEC is not a valid number of microseconds.',
+    );
   return Math.min(Math.max(Number(usec) / 2_000, 1), LONGEST_INTERVAL);
 }
 
@@ -110,7 +130,11 @@ function notifier(
     reloading(): void {
       if (!isReady) return;
       // CLOCK_MONOTONIC, as systemd compares it.
-      send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1_000n}`, 'STATUS=Reloading');
+      send(
+        'RELOADING=1',
+        `MONOTONIC_USEC=${process.hrtime.bigint() / 1_000n}`,
+        'STATUS=Reloading',
+      );
     },
     reloaded(status: string): void {
       if (isReady) send('READY=1', `STATUS=${status}`);
@@ -134,7 +158,10 @@ const SENDER = `trap '' HUP INT TERM; exec 3>&- 4>&-; set -f; IFS='\t'
 while read -r line; do timeout 10 systemd-notify $line; done`;
 
 function startSender(env: Environment, warn: (sentence: string) => void) {
-  const shell = spawn('sh', ['-c', SENDER], { env, stdio: ['pipe', 'ignore', 'inherit'] });
+  const shell = spawn('sh', ['-c', SENDER], {
+    env,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
   let isClosing = false;
   const ended = new Promise<void>((resolve) => {
     const end = (reason: string) => {

@@ -35,9 +35,14 @@ export async function findUnmigratedKeys(
   }
 }
 
-async function unknownAmong(ids: readonly string[], keys: Pick<KeyStore, 'get'>): Promise<number> {
+async function unknownAmong(
+  ids: readonly string[],
+  keys: Pick<KeyStore, 'get'>,
+): Promise<number> {
   for (let at = 0; at < ids.length; at += AT_ONCE) {
-    const found = await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => keys.get(id)));
+    const found = await Promise.all(
+      ids.slice(at, at + AT_ONCE).map((id) => keys.get(id)),
+    );
     const unknown = found.filter((key) => key === null).length;
     if (unknown > 0) return unknown;
   }
@@ -48,7 +53,10 @@ async function unknownAmong(ids: readonly string[], keys: Pick<KeyStore, 'get'>)
 export async function reportUnmigratedKeys(
   config: Pick<Config, 'redis' | 'data'>,
   keys: Pick<KeyStore, 'get'>,
-  { observe, stopped }: { readonly observe: Observe; readonly stopped: AbortSignal },
+  {
+    observe,
+    stopped,
+  }: { readonly observe: Observe; readonly stopped: AbortSignal },
 ): Promise<UnmigratedKeys | null> {
   try {
     const unmigratedKeys = await findUnmigratedKeys(config, keys);
@@ -61,14 +69,23 @@ export async function reportUnmigratedKeys(
     return unmigratedKeys;
   } catch (error) {
     if (!(error instanceof Outage)) throw error;
-    const again = () => reportUnmigratedKeys(config, keys, { observe, stopped });
-    const failed = (bug: unknown) => observe({ type: 'bug', id: 'left-behind', error: bug });
-    setTimeout(() => void (stopped.aborted || again().catch(failed)), AGAIN).unref();
+    const again = () =>
+      reportUnmigratedKeys(config, keys, { observe, stopped });
+    const failed = (bug: unknown) =>
+      observe({ type: 'bug', id: 'left-behind', error: bug });
+    setTimeout(
+      () => void (stopped.aborted || again().catch(failed)),
+      AGAIN,
+    ).unref();
     return null;
   }
 }
 
-export function unmigratedKeysText({ folder, keys, unknown }: UnmigratedKeys): string {
+export function unmigratedKeysText({
+  folder,
+  keys,
+  unknown,
+}: UnmigratedKeys): string {
   return `${folder} has ${keys} keys, and Redis does not know at least ${unknown} of them: their requests are refused. Stop all gateways, then copy keys, counters and bans:
   ${commandFor({ folder })}`;
 }

@@ -52,7 +52,8 @@ export class GatewayWebhooks {
     const { Webhooks } = await import('../webhooks/webhooks.ts');
     const shared = await outbox();
     this.#opened = [shared];
-    const apart = config.redis === null ? null : await apartIn(config.data, observe);
+    const apart =
+      config.redis === null ? null : await apartIn(config.data, observe);
     if (apart !== null) this.#opened = [shared, apart];
     const { keys, auditLog } = records;
     const settings = config.webhooks;
@@ -85,14 +86,25 @@ export class GatewayWebhooks {
 
   #observe(event: Event): void {
     if (this.#webhooks !== null) this.#webhooks.observe(event);
-    else if (event.type !== 'request' && this.#early.length < MOST_EARLY) this.#early.push(event);
+    else if (event.type !== 'request' && this.#early.length < MOST_EARLY)
+      this.#early.push(event);
   }
 }
 
-export function webhookAdminOf({ config, gateway, outbox, clock }: Omit<WebhookParts, 'records'>) {
+export function webhookAdminOf({
+  config,
+  gateway,
+  outbox,
+  clock,
+}: Omit<WebhookParts, 'records'>) {
   return async (): Promise<WebhookAdmin> => {
     const { createWebhookAdmin } = await import('../webhooks/admin.ts');
-    return createWebhookAdmin({ settings: config.webhooks, gateway, outbox, clock });
+    return createWebhookAdmin({
+      settings: config.webhooks,
+      gateway,
+      outbox,
+      clock,
+    });
   };
 }
 

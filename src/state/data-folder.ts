@@ -30,19 +30,22 @@ export function makeDataFolder(folder: string): void {
 
 /** Files survive power loss only if their folder does. `top` is the last parent to sync. */
 function syncParents(folder: string, top: string): void {
-  for (let each = resolve(folder); each !== top; each = dirname(each)) syncFolderNow(dirname(each));
+  for (let each = resolve(folder); each !== top; each = dirname(each))
+    syncFolderNow(dirname(each));
 }
 
 function restrictFiles(folder: string): void {
   for (const name of readdirSync(folder)) {
-    if (OWN_FILES.some((form) => form.test(name))) restrictFile(join(folder, name));
+    if (OWN_FILES.some((form) => form.test(name)))
+      restrictFile(join(folder, name));
   }
 }
 
 function restrictFile(file: string): void {
   try {
     const { uid, mode } = statSync(file);
-    if (uid === process.getuid?.() && (mode & OTHERS) !== 0) chmodSync(file, 0o600);
+    if (uid === process.getuid?.() && (mode & OTHERS) !== 0)
+      chmodSync(file, 0o600);
   } catch (error) {
     // Another process has removed it meanwhile.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;

@@ -22,16 +22,23 @@ const MOST_BYTES = 32 << 20;
  * outages. Everything is written by the thread pool, so a blocked disk blocks no request. Errors go
  * to `failed`.
  */
-export function ledgerInFolder(data: string, failed: (error: unknown) => void): LedgerStore {
+export function ledgerInFolder(
+  data: string,
+  failed: (error: unknown) => void,
+): LedgerStore {
   const folder = join(data, FOLDER);
   const slices = new Map<string, Buffer>();
   const sizes = knownSizes(folder, failed);
-  const slot = openSlot({ folder: data, kind: KIND, numbers: SLOTS, failed }, () => {
-    slices.clear();
-    return { batch: (payload: Buffer) => readBatch(payload, slices) };
-  });
+  const slot = openSlot(
+    { folder: data, kind: KIND, numbers: SLOTS, failed },
+    () => {
+      slices.clear();
+      return { batch: (payload: Buffer) => readBatch(payload, slices) };
+    },
+  );
   const compactor =
-    slot && new Compactor<Buffer>(slot.journal, entriesOf(slices), new SlicePacker());
+    slot &&
+    new Compactor<Buffer>(slot.journal, entriesOf(slices), new SlicePacker());
   const turns = new CoalescedWork(async () => {
     await work?.(commit);
   });
@@ -70,7 +77,9 @@ export function ledgerInFolder(data: string, failed: (error: unknown) => void): 
       const count = slices.size - before;
       for (const name of slices.keys()) {
         if (bytes <= MOST_BYTES) break;
-        failed(new Error('usage was dropped, because the disk cannot be written'));
+        failed(
+          new Error('usage was dropped, because the disk cannot be written'),
+        );
         forget(name);
       }
       return count;
@@ -90,13 +99,18 @@ export function ledgerInFolder(data: string, failed: (error: unknown) => void): 
 }
 
 /** For commands, also while a gateway uses the folder. Throws JournalError. */
-export function readLedgerIn(data: string): Pick<LedgerStore, 'slices' | 'sizes' | 'read'> {
+export function readLedgerIn(
+  data: string,
+): Pick<LedgerStore, 'slices' | 'sizes' | 'read'> {
   const folder = join(data, FOLDER);
   return {
     async slices() {
       const begin = () => {
         const slices = new Map<string, Buffer>();
-        return { slices, batch: (payload: Buffer) => readBatch(payload, slices) };
+        return {
+          slices,
+          batch: (payload: Buffer) => readBatch(payload, slices),
+        };
       };
       return readJournal(data, `${KIND}.1`, begin).reader.slices;
     },
@@ -105,7 +119,10 @@ export function readLedgerIn(data: string): Pick<LedgerStore, 'slices' | 'sizes'
   };
 }
 
-function knownSizes(folder: string, failed: (error: unknown) => void): Map<string, number> {
+function knownSizes(
+  folder: string,
+  failed: (error: unknown) => void,
+): Map<string, number> {
   try {
     return sizesIn(folder);
   } catch (error) {
@@ -117,14 +134,19 @@ function knownSizes(folder: string, failed: (error: unknown) => void): Map<strin
 function sizesIn(folder: string): Map<string, number> {
   try {
     const files = readdirSync(folder).filter((name) => blockIn(name) !== null);
-    return new Map(files.map((name) => [name, statSync(join(folder, name)).size]));
+    return new Map(
+      files.map((name) => [name, statSync(join(folder, name)).size]),
+    );
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return new Map();
   }
 }
 
-function readBlocks(folder: string, names: readonly string[]): Promise<(Buffer | null)[]> {
+function readBlocks(
+  folder: string,
+  names: readonly string[],
+): Promise<(Buffer | null)[]> {
   return Promise.all(
     names.map((name) =>
       readFile(join(folder, name)).catch((error: NodeJS.ErrnoException) => {

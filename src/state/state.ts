@@ -87,12 +87,21 @@ export interface State {
    * Charges `cost` units (an integer, at least 0) to all windows of the request, or refuses and
    * charges nothing. Without `scopes`, the request has none. The readings cover all windows.
    */
-  admit(subject: string, limits: Limits, cost: number, scopes?: Scopes): MaybePromise<Admission>;
+  admit(
+    subject: string,
+    limits: Limits,
+    cost: number,
+    scopes?: Scopes,
+  ): MaybePromise<Admission>;
   /**
    * Charges or returns the rest of an admission after the response, in one step. A charge may exceed
    * limits; the next request is then refused.
    */
-  settle(subject: string, limits: Limits, settlement: Settlement): MaybePromise<void>;
+  settle(
+    subject: string,
+    limits: Limits,
+    settlement: Settlement,
+  ): MaybePromise<void>;
   /**
    * Adds a strike for a request that this process refused without `admit`, although its client had
    * to wait. `null`: it is added later, and `onBan` reports a ban that it causes.
@@ -111,7 +120,12 @@ export interface State {
    * Returns up to `units` used units to the window with this full name (`fullNameOf`), or to all
    * windows.
    */
-  grant(subject: string, limits: Limits, units: number, window: string | null): MaybePromise<void>;
+  grant(
+    subject: string,
+    limits: Limits,
+    units: number,
+    window: string | null,
+  ): MaybePromise<void>;
   /**
    * Bans for `length` milliseconds from now, regardless of history. Raises the ban level like any
    * ban.

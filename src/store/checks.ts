@@ -18,7 +18,10 @@ export type Values<S extends Shape> = {
   readonly [Name in Optional<S>]?: ReturnType<S[Name]>;
 };
 
-export const int64Range = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n } as const;
+export const int64Range = {
+  least: -(2n ** 63n),
+  greatest: 2n ** 63n - 1n,
+} as const;
 
 export function optional<T>(check: Check<T>): Check<T | undefined> {
   return (value) => (value === undefined ? undefined : check(value));
@@ -29,7 +32,8 @@ export function integer(least: bigint, greatest: bigint): Check<bigint> {
   return (value) => {
     const exact = Number.isSafeInteger(value) ? BigInt(value as number) : value;
     if (typeof exact !== 'bigint') throw new Unfit('must be an integer');
-    if (exact < least || exact > greatest) throw new Unfit(`must be from ${least} to ${greatest}`);
+    if (exact < least || exact > greatest)
+      throw new Unfit(`must be from ${least} to ${greatest}`);
     return exact;
   };
 }
@@ -45,15 +49,18 @@ export function text(shortest: number, longest: number): Check<string> {
     if (typeof value !== 'string') throw new Unfit('must be a string');
     if (!value.isWellFormed()) throw new Unfit('must be well-formed Unicode');
     const length = [...value].length;
-    if (length < shortest) throw new Unfit(`must have at least ${shortest} character`);
-    if (length > longest) throw new Unfit(`must have at most ${longest} characters`);
+    if (length < shortest)
+      throw new Unfit(`must have at least ${shortest} character`);
+    if (length > longest)
+      throw new Unfit(`must have at most ${longest} characters`);
     return value;
   };
 }
 
 export function oneOf<T>(...allowed: readonly T[]): Check<T> {
   return (value) => {
-    if (!allowed.includes(value as T)) throw new Unfit(`must be one of ${allowed.join(', ')}`);
+    if (!allowed.includes(value as T))
+      throw new Unfit(`must be one of ${allowed.join(', ')}`);
     return value as T;
   };
 }
@@ -73,7 +80,11 @@ export const dateTime: Check<string> = (value) => {
 
 export function written(check: Check<bigint>): Check<bigint> {
   return (value) =>
-    check(/^(0|-?[1-9]\d{0,18})$/.test(String(value)) ? BigInt(String(value)) : value);
+    check(
+      /^(0|-?[1-9]\d{0,18})$/.test(String(value))
+        ? BigInt(String(value))
+        : value,
+    );
 }
 
 export const ids: Check<readonly bigint[]> = (value) => {
@@ -90,9 +101,13 @@ const cursor: Check<bigint> = (value) => {
   return int64(BigInt(id));
 };
 
-export const toCursor = (id: bigint): string => Buffer.from(String(id)).toString('base64url');
+export const toCursor = (id: bigint): string =>
+  Buffer.from(String(id)).toString('base64url');
 
-export const paging = { limit: optional(written(integer(1n, 100n))), cursor: optional(cursor) };
+export const paging = {
+  limit: optional(written(integer(1n, 100n))),
+  cursor: optional(cursor),
+};
 
 /**
  * @throws StoreError `invalid_request` with one fault for each invalid field.
@@ -103,23 +118,33 @@ export function readFields<S extends Shape>(
   shape: S,
 ): Values<S> {
   if (typeof source !== 'object' || source === null || Array.isArray(source))
-    throw invalidRequest(place, [{ pointer: '', message: 'must be an object' }]);
+    throw invalidRequest(place, [
+      { pointer: '', message: 'must be an object' },
+    ]);
   const faults: Omit<Fault, 'in'>[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, check] of Object.entries(shape)) {
     const isGiven = Object.hasOwn(source, name);
     try {
-      values[name] = check(isGiven ? source[name as keyof typeof source] : undefined);
+      values[name] = check(
+        isGiven ? source[name as keyof typeof source] : undefined,
+      );
     } catch (error) {
       if (!(error instanceof Unfit)) throw error;
-      faults.push({ pointer: `/${name}`, message: isGiven ? error.message : 'is required' });
+      faults.push({
+        pointer: `/${name}`,
+        message: isGiven ? error.message : 'is required',
+      });
     }
   }
   if (faults.length > 0) throw invalidRequest(place, faults);
   return values as Values<S>;
 }
 
-export function readQuery<S extends Shape>(query: URLSearchParams, shape: S): Values<S> {
+export function readQuery<S extends Shape>(
+  query: URLSearchParams,
+  shape: S,
+): Values<S> {
   const repeated = () => {
     throw new Unfit('must be given only once');
   };
@@ -127,5 +152,9 @@ export function readQuery<S extends Shape>(query: URLSearchParams, shape: S): Va
     name,
     query.getAll(name).length > 1 ? repeated : check,
   ]);
-  return readFields('query', Object.fromEntries(query), Object.fromEntries(once) as S);
+  return readFields(
+    'query',
+    Object.fromEntries(query),
+    Object.fromEntries(once) as S,
+  );
 }

@@ -38,21 +38,34 @@ export function openDatabase(file: string): DatabaseSync {
     return db;
   } catch (error) {
     db?.close();
-    throw new Error(`The store cannot use the database ${file}: ${(error as Error).message}.`, {
-      cause: error,
-    });
+    throw new Error(
+      `The store cannot use the database ${file}: ${(error as Error).message}.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 function claim(db: DatabaseSync): void {
-  const { id } = db.prepare('SELECT application_id AS id FROM pragma_application_id').get()!;
-  const { version } = db.prepare('SELECT user_version AS version FROM pragma_user_version').get()!;
-  const isEmpty = id === 0n && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
-  if (id !== APPLICATION_ID && !isEmpty) throw new Error('it belongs to another program');
+  const { id } = db
+    .prepare('SELECT application_id AS id FROM pragma_application_id')
+    .get()!;
+  const { version } = db
+    .prepare('SELECT user_version AS version FROM pragma_user_version')
+    .get()!;
+  const isEmpty =
+    id === 0n && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+  if (id !== APPLICATION_ID && !isEmpty)
+    throw new Error('it belongs to another program');
   if (version !== 0n && version !== 1n)
-    throw new Error(`it has schema ${version} of a newer release, this one knows 1`);
+    throw new Error(
+      `it has schema ${version} of a newer release, this one knows 1`,
+    );
   if (isEmpty)
-    db.exec(`${SCHEMA}; PRAGMA user_version = 1; PRAGMA application_id = ${APPLICATION_ID}`);
+    db.exec(
+      `${SCHEMA}; PRAGMA user_version = 1; PRAGMA application_id = ${APPLICATION_ID}`,
+    );
 }
 
 /** The write lock is taken before `work` reads. */
@@ -71,18 +84,25 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
 /**
  * Rising from `first` and persistent, so none is assigned twice. @throws StoreError `ids_exhausted`
  */
-export function openSequence(db: DatabaseSync, name: string, first: bigint): () => bigint {
-  db.prepare('INSERT INTO sequences (name, next) VALUES (?, ?) ON CONFLICT DO NOTHING').run(
-    name,
-    first,
-  );
+export function openSequence(
+  db: DatabaseSync,
+  name: string,
+  first: bigint,
+): () => bigint {
+  db.prepare(
+    'INSERT INTO sequences (name, next) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  ).run(name, first);
   const take = db.prepare(
     `UPDATE sequences SET next = iif(next = ${int64Range.greatest}, NULL, next + 1) WHERE name = ? AND next IS NOT NULL RETURNING next`,
   );
   return () => {
     const row = take.get(name) as { next: bigint | null } | undefined;
     if (row === undefined)
-      throw new StoreError(500, 'ids_exhausted', `All identifiers for ${name} are used.`);
+      throw new StoreError(
+        500,
+        'ids_exhausted',
+        `All identifiers for ${name} are used.`,
+      );
     return row.next === null ? int64Range.greatest : row.next - 1n;
   };
 }
@@ -98,7 +118,9 @@ export function openTable<E>(
   flag?: keyof E,
 ) {
   const columns = new Map(
-    shown.split(', ').map((column) => column.split(' AS ').toReversed() as [string, string]),
+    shown
+      .split(', ')
+      .map((column) => column.split(' AS ').toReversed() as [string, string]),
   );
   const fields = [...columns.keys()];
   const columnOf = (field: string) => columns.get(field) ?? field;
@@ -111,30 +133,45 @@ export function openTable<E>(
   const update = db.prepare(
     `UPDATE ${table} SET ${assigned} WHERE id = ${values[0]} RETURNING ${shown}`,
   );
-  const remove = db.prepare(`DELETE FROM ${table} WHERE id = ? RETURNING ${shown}`);
+  const remove = db.prepare(
+    `DELETE FROM ${table} WHERE id = ? RETURNING ${shown}`,
+  );
 
   function entryOf(row: object): E {
     const known = Object.entries(row).filter(([, value]) => value !== null);
     return Object.fromEntries(
-      known.map(([name, value]) => [name, name === flag ? value === 1n : value]),
+      known.map(([name, value]) => [
+        name,
+        name === flag ? value === 1n : value,
+      ]),
     ) as E;
   }
 
   function rowOf(entry: E): Record<string, SQLInputValue> {
     const inSql = (value: unknown) =>
-      (typeof value === 'boolean' ? BigInt(value) : (value ?? null)) as SQLInputValue;
-    return Object.fromEntries(fields.map((field) => [field, inSql(entry[field as keyof E])]));
+      (typeof value === 'boolean'
+        ? BigInt(value)
+        : (value ?? null)) as SQLInputValue;
+    return Object.fromEntries(
+      fields.map((field) => [field, inSql(entry[field as keyof E])]),
+    );
   }
 
   function found(row: object | undefined, id: bigint): E {
     if (row === undefined)
-      throw new StoreError(404, 'not_found', `The ${kind} ${id} does not exist.`);
+      throw new StoreError(
+        404,
+        'not_found',
+        `The ${kind} ${id} does not exist.`,
+      );
     return entryOf(row);
   }
 
   return {
     list(page: Page, filters: object = {}): E[] {
-      const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+      const given = Object.entries(filters).filter(
+        ([, value]) => value !== undefined,
+      );
       const conditions = given.map(([name]) =>
         name === 'ids'
           ? 'id IN (SELECT value FROM json_each(:ids))'
@@ -144,8 +181,13 @@ export function openTable<E>(
       const statement = db.prepare(
         `SELECT ${shown} FROM ${table} WHERE ${where} ORDER BY id LIMIT :size`,
       );
-      const bound = given.map(([name, value]) => [name, name === 'ids' ? toJson(value) : value]);
-      return statement.all({ ...Object.fromEntries(bound), ...page }).map(entryOf);
+      const bound = given.map(([name, value]) => [
+        name,
+        name === 'ids' ? toJson(value) : value,
+      ]);
+      return statement
+        .all({ ...Object.fromEntries(bound), ...page })
+        .map(entryOf);
     },
     has: (id: bigint): boolean => select.get(id) !== undefined,
     get: (id: bigint): E => found(select.get(id), id),

@@ -31,15 +31,28 @@ export function invalidRequest(
   faults: readonly Omit<Fault, 'in'>[],
 ): StoreError {
   const text = faults
-    .map(({ pointer, message }) => `${place}${pointer && ` ${pointer}`} ${message}`)
+    .map(
+      ({ pointer, message }) =>
+        `${place}${pointer && ` ${pointer}`} ${message}`,
+    )
     .join('; ');
   const details = faults.map((fault) => ({ in: place, ...fault }));
-  return new StoreError(400, 'invalid_request', `The request is not valid: ${text}.`, {}, details);
+  return new StoreError(
+    400,
+    'invalid_request',
+    `The request is not valid: ${text}.`,
+    {},
+    details,
+  );
 }
 
 /** The longest int64 has 19 digits. A longer literal is not an identifier and stays a number. */
 const INTEGER = /^-?\d{1,19}$/;
-const exact = (_key: string, value: unknown, { source = '' }: { readonly source?: string }) =>
+const exact = (
+  _key: string,
+  value: unknown,
+  { source = '' }: { readonly source?: string },
+) =>
   typeof value === 'number' && INTEGER.test(source) ? BigInt(source) : value;
 
 /** RFC 8259 in UTF-8; integers become `bigint`. @throws StoreError `invalid_request` */
@@ -51,7 +64,9 @@ export function parseJson(bytes: Uint8Array): unknown {
     );
   } catch {
     // Every error of decoder and parser depends on the bytes alone, also for too deep nesting.
-    throw invalidRequest('body', [{ pointer: '', message: 'must be JSON in UTF-8' }]);
+    throw invalidRequest('body', [
+      { pointer: '', message: 'must be JSON in UTF-8' },
+    ]);
   }
 }
 

@@ -16,8 +16,16 @@ import { StoreError } from './errors.ts';
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 
-const pet = { name: text(1, 100), categoryId: int64, status: optional(oneOf(...PET_STATUSES)) };
-const petFilters = { status: pet.status, categoryId: optional(written(int64)), ids: optional(ids) };
+const pet = {
+  name: text(1, 100),
+  categoryId: int64,
+  status: optional(oneOf(...PET_STATUSES)),
+};
+const petFilters = {
+  status: pet.status,
+  categoryId: optional(written(int64)),
+  ids: optional(ids),
+};
 const category = { name: text(1, 100), description: optional(text(0, 1000)) };
 const stock = { quantity: integer(0n, 2147483647n) };
 const order = {
@@ -31,7 +39,10 @@ const FIRST = { from: int64Range.least, size: 1n };
 
 type Pet = Required<Values<typeof pet>> & { readonly id: bigint };
 type Category = Values<typeof category> & Pick<Pet, 'id'>;
-type Item = Pick<Pet, 'status'> & { readonly petId: bigint; readonly quantity: bigint };
+type Item = Pick<Pet, 'status'> & {
+  readonly petId: bigint;
+  readonly quantity: bigint;
+};
 type Order = {
   readonly id: bigint;
   petId: bigint;
@@ -45,11 +56,33 @@ type Order = {
  * sold once.
  */
 export function createRecords(db: DatabaseSync, firstId: bigint) {
-  const categories = openTable<Category>(db, 'categories', 'category', 'id, name, description');
-  const pets = openTable<Pet>(db, 'pets', 'pet', 'id, name, category_id AS categoryId, status');
-  const items = openTable<Item>(db, 'pets', 'pet', 'id AS petId, stock AS quantity, status');
-  const orderColumns = 'id, pet_id AS petId, quantity, ship_date AS shipDate, complete';
-  const orders = openTable<Order>(db, 'orders', 'order', orderColumns, 'complete');
+  const categories = openTable<Category>(
+    db,
+    'categories',
+    'category',
+    'id, name, description',
+  );
+  const pets = openTable<Pet>(
+    db,
+    'pets',
+    'pet',
+    'id, name, category_id AS categoryId, status',
+  );
+  const items = openTable<Item>(
+    db,
+    'pets',
+    'pet',
+    'id AS petId, stock AS quantity, status',
+  );
+  const orderColumns =
+    'id, pet_id AS petId, quantity, ship_date AS shipDate, complete';
+  const orders = openTable<Order>(
+    db,
+    'orders',
+    'order',
+    orderColumns,
+    'complete',
+  );
   const nextCategory = openSequence(db, 'categories', firstId);
   const nextPet = openSequence(db, 'pets', firstId);
   const nextOrder = openSequence(db, 'orders', firstId);
@@ -60,7 +93,12 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
   /** @throws StoreError `unknown_pet` or `insufficient_stock`; the stock then stays unchanged. */
   function take(petId: bigint, quantity: bigint): void {
     if (change.run({ petId, units: -quantity }).changes === 1n) return;
-    refuse(!items.has(petId), 422, 'unknown_pet', `The pet ${petId} does not exist.`);
+    refuse(
+      !items.has(petId),
+      422,
+      'unknown_pet',
+      `The pet ${petId} does not exist.`,
+    );
     throw new StoreError(
       409,
       'insufficient_stock',
@@ -75,14 +113,27 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
     return id;
   }
 
-  function refuse(isRefused: boolean, status: number, code: string, message: string): void {
+  function refuse(
+    isRefused: boolean,
+    status: number,
+    code: string,
+    message: string,
+  ): void {
     if (isRefused) throw new StoreError(status, code, message);
   }
 
   /** @throws StoreError `unknown_category` */
-  function known({ status = 'available', ...fields }: Values<typeof pet>): Omit<Pet, 'id'> {
+  function known({
+    status = 'available',
+    ...fields
+  }: Values<typeof pet>): Omit<Pet, 'id'> {
     const message = `The category ${fields.categoryId} does not exist.`;
-    refuse(!categories.has(fields.categoryId), 422, 'unknown_category', message);
+    refuse(
+      !categories.has(fields.categoryId),
+      422,
+      'unknown_category',
+      message,
+    );
     return { ...fields, status };
   }
 
@@ -99,7 +150,12 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
         categories.update(id, { ...fields, id }),
       remove(id: bigint) {
         const isUsed = pets.list(FIRST, { categoryId: id }).length > 0;
-        refuse(isUsed, 409, 'category_in_use', `Category ${id} still has pets.`);
+        refuse(
+          isUsed,
+          409,
+          'category_in_use',
+          `Category ${id} still has pets.`,
+        );
         return categories.remove(id);
       },
     },
@@ -110,7 +166,8 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
       filters: petFilters,
       list: pets.list,
       get: pets.get,
-      add: (fields: Values<typeof pet>) => pets.insert({ ...known(fields), id: nextPet() }),
+      add: (fields: Values<typeof pet>) =>
+        pets.insert({ ...known(fields), id: nextPet() }),
       replace: (id: bigint, fields: Values<typeof pet>) =>
         pets.update(id, { ...pets.get(id), ...known(fields) }),
       remove(id: bigint) {
@@ -138,7 +195,13 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
       body: order,
       list: orders.list,
       get: orders.get,
-      add({ id, petId, quantity = 1n, shipDate, complete = false }: Values<typeof order>): Order {
+      add({
+        id,
+        petId,
+        quantity = 1n,
+        shipDate,
+        complete = false,
+      }: Values<typeof order>): Order {
         refuse(
           id !== undefined && orders.has(id),
           409,
@@ -152,10 +215,19 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
             'An order must say which pet it is for (petId).',
           );
         take(petId, quantity);
-        return orders.insert({ id: id ?? nextFreeOrder(), petId, quantity, shipDate, complete });
+        return orders.insert({
+          id: id ?? nextFreeOrder(),
+          petId,
+          quantity,
+          shipDate,
+          complete,
+        });
       },
       /** The order returns its stock first, so a larger quantity needs only the difference. */
-      replace(id: bigint, { id: inBody = id, ...fields }: Values<typeof order>): Order {
+      replace(
+        id: bigint,
+        { id: inBody = id, ...fields }: Values<typeof order>,
+      ): Order {
         refuse(
           inBody !== id,
           422,
@@ -163,7 +235,9 @@ export function createRecords(db: DatabaseSync, firstId: bigint) {
           `The body says order ${inBody}, the path says order ${id}.`,
         );
         const before = orders.get(id);
-        const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+        const given = Object.entries(fields).filter(
+          ([, value]) => value !== undefined,
+        );
         const after: Order = { ...before, ...Object.fromEntries(given) };
         change.run({ petId: before.petId, units: before.quantity });
         take(after.petId, after.quantity);

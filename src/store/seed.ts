@@ -16,7 +16,9 @@ export function seedStore({
     for (const [name, description, ...shelf] of SHELVES) {
       const { id: categoryId } = categories.add({ name, description });
       for (const [name, quantity, status] of shelf)
-        inventory.replace(pets.add({ name, categoryId, status }).id, { quantity });
+        inventory.replace(pets.add({ name, categoryId, status }).id, {
+          quantity,
+        });
     }
     return true;
   });

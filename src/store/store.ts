@@ -25,7 +25,11 @@ export const MAX_BODY_BYTES = 1024 * 1024;
  * Milliseconds. Idle connections outlive those of the gateway's pool, so that it never writes to a
  * closing one.
  */
-const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
+const TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+};
 
 export interface StoreOptions {
   readonly file: string;
@@ -42,38 +46,62 @@ type Reply = {
 export type Store = ReturnType<typeof createStore>;
 
 /** Does not listen yet. @throws Error with one sentence if the database cannot be used. */
-export function createStore({ file, firstId = 1n, failed = process.emitWarning }: StoreOptions) {
+export function createStore({
+  file,
+  firstId = 1n,
+  failed = process.emitWarning,
+}: StoreOptions) {
   const db = openDatabase(file);
   const records = createRecords(db, firstId);
   const inFlight = new Set<Promise<void>>();
   let closed: Promise<void> | undefined;
   const server = createServer(TIMEOUTS, (request, response) => {
-    const exchanged = exchange(request, response).finally(() => inFlight.delete(exchanged));
+    const exchanged = exchange(request, response).finally(() =>
+      inFlight.delete(exchanged),
+    );
     inFlight.add(exchanged);
     request.once('close', () => {
       // The response was sent before the body had arrived and before the store was closing, so
       // nothing else ends this connection.
-      if (!server.listening && response.writableFinished) request.socket.destroySoon();
+      if (!server.listening && response.writableFinished)
+        request.socket.destroySoon();
     });
   }).on('clientError', refuseMalformed);
 
-  async function exchange(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { status, headers, body } = await answer(request).catch((error: unknown): Reply => {
-      if (error instanceof StoreError) return error;
-      // SQLITE_BUSY and its extended codes: another process held the file for too long.
-      if ((Object(error).errcode & 0xff) === 5)
-        return new StoreError(503, 'store_busy', 'The store is busy. Try again in a moment.', {
-          'Retry-After': '1',
-        });
-      // A client that disconnects during its body is not a failure of the store.
-      if (request.complete || !request.destroyed) failed(error as Error);
-      return new StoreError(500, 'internal_error', 'Something went wrong in the store.');
-    });
+  async function exchange(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const { status, headers, body } = await answer(request).catch(
+      (error: unknown): Reply => {
+        if (error instanceof StoreError) return error;
+        // SQLITE_BUSY and its extended codes: another process held the file for too long.
+        if ((Object(error).errcode & 0xff) === 5)
+          return new StoreError(
+            503,
+            'store_busy',
+            'The store is busy. Try again in a moment.',
+            {
+              'Retry-After': '1',
+            },
+          );
+        // A client that disconnects during its body is not a failure of the store.
+        if (request.complete || !request.destroyed) failed(error as Error);
+        return new StoreError(
+          500,
+          'internal_error',
+          'Something went wrong in the store.',
+        );
+      },
+    );
     const bytes = body === undefined ? undefined : Buffer.from(toJson(body));
     response.writeHead(status, {
       ...headers,
       ...(!server.listening && { Connection: 'close' }),
-      ...(bytes && { 'Content-Type': 'application/json', 'Content-Length': bytes.length }),
+      ...(bytes && {
+        'Content-Type': 'application/json',
+        'Content-Length': bytes.length,
+      }),
     });
     response.end(bytes);
     // Drops the rest of a refused body: closing while the client still writes could lose the
@@ -86,11 +114,18 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
     // A request target starts with a slash, or is a whole URL (RFC 9112 section 3.2).
     const target = URL.parse(url.startsWith('/') ? `http://store${url}` : url);
     if (target === null)
-      throw new StoreError(400, 'malformed_request', 'The target of the request is not a path.');
+      throw new StoreError(
+        400,
+        'malformed_request',
+        'The target of the request is not a path.',
+      );
     const answers = answersAt(target, Object.values(records));
     const answered = answers[method === 'HEAD' ? 'GET' : method];
     if (answered !== undefined) {
-      const body = method === 'POST' || method === 'PUT' ? await readBody(request) : undefined;
+      const body =
+        method === 'POST' || method === 'PUT'
+          ? await readBody(request)
+          : undefined;
       return method !== 'GET' && method !== 'HEAD'
         ? transaction(db, () => answered(body))
         : answered(body);
@@ -119,11 +154,23 @@ export function createStore({ file, firstId = 1n, failed = process.emitWarning }
      * Port 0 lets the system choose. @throws Error with one sentence if the address is not
      * available.
      */
-    async listen({ host, port }: { readonly host: string; readonly port: number }) {
-      if (closed) throw new Error('The store is closed and cannot listen again.');
-      await once(server.listen(port, host), 'listening').catch((cause: Error) => {
-        throw new Error(`The store cannot listen on ${host}:${port}: ${cause.message}.`, { cause });
-      });
+    async listen({
+      host,
+      port,
+    }: {
+      readonly host: string;
+      readonly port: number;
+    }) {
+      if (closed)
+        throw new Error('The store is closed and cannot listen again.');
+      await once(server.listen(port, host), 'listening').catch(
+        (cause: Error) => {
+          throw new Error(
+            `The store cannot listen on ${host}:${port}: ${cause.message}.`,
+            { cause },
+          );
+        },
+      );
       const { port: taken, address, family } = server.address() as AddressInfo;
       return {
         port: taken,
@@ -150,37 +197,51 @@ function answersAt(
   resources: readonly Resource[],
 ): Record<string, (body: unknown) => Reply> {
   const { pathname } = target;
-  if (pathname === '/health') return { GET: () => ({ status: 200, body: { status: 'ok' } }) };
+  if (pathname === '/health')
+    return { GET: () => ({ status: 200, body: { status: 'ok' } }) };
   const list = resources.find(({ path }) => path === pathname);
   if (list !== undefined) {
     const { path, body: shape, add } = list;
     const POST = (body: unknown): Reply => {
       const entry = add!(readFields('body', body, shape));
-      return { status: 201, headers: { Location: `${path}/${entry.id}` }, body: entry };
+      return {
+        status: 201,
+        headers: { Location: `${path}/${entry.id}` },
+        body: entry,
+      };
     };
     return { GET: () => pageOf(list, target), ...(add && { POST }) };
   }
   const [, parent, segment] = /^(.*)\/([^/]+)$/.exec(pathname) ?? [];
   const found = resources.find(({ path }) => path === parent);
-  if (found === undefined) throw new StoreError(404, 'not_found', 'There is nothing at this path.');
+  if (found === undefined)
+    throw new StoreError(404, 'not_found', 'There is nothing at this path.');
   const { idName, body: shape, get, replace, remove } = found;
   const id = () =>
-    readFields('path', { [idName]: querystring.unescape(segment!) }, { [idName]: written(int64) })[
-      idName
-    ];
+    readFields(
+      'path',
+      { [idName]: querystring.unescape(segment!) },
+      { [idName]: written(int64) },
+    )[idName];
   const DELETE = (): Reply => {
     remove!(id());
     return { status: 204 };
   };
   return {
     GET: () => ({ status: 200, body: get(id()) }),
-    PUT: (body) => ({ status: 200, body: replace(id(), readFields('body', body, shape)) }),
+    PUT: (body) => ({
+      status: 200,
+      body: replace(id(), readFields('body', body, shape)),
+    }),
     ...(remove && { DELETE }),
   };
 }
 
 /** The body is an array, so the headers `Link` and `X-Next-Cursor` name the next page. */
-function pageOf({ list, filters: shape }: Resource, { pathname, searchParams }: URL): Reply {
+function pageOf(
+  { list, filters: shape }: Resource,
+  { pathname, searchParams }: URL,
+): Reply {
   const {
     limit = 20n,
     cursor: from = int64Range.least,
@@ -207,10 +268,17 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
     'content-encoding': coding = 'identity',
     ...headers
   } = request.headers;
-  if (Number(headers['content-length'] ?? 0) === 0 && headers['transfer-encoding'] === undefined)
+  if (
+    Number(headers['content-length'] ?? 0) === 0 &&
+    headers['transfer-encoding'] === undefined
+  )
     throw invalidRequest('body', [{ pointer: '', message: 'is required' }]);
-  if (!/^application\/json *(;|$)/i.test(type) || coding.toLowerCase() !== 'identity') {
-    const message = 'The body must be application/json, without a content coding.';
+  if (
+    !/^application\/json *(;|$)/i.test(type) ||
+    coding.toLowerCase() !== 'identity'
+  ) {
+    const message =
+      'The body must be application/json, without a content coding.';
     throw new StoreError(415, 'unsupported_media_type', message);
   }
   const chunks: Buffer[] = [];
@@ -234,12 +302,23 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
  * all the same.
  */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  if (!socket.writable || error.code === 'ECONNRESET')
+    return void socket.destroy();
   const { status, body } =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? new StoreError(408, 'request_timeout', 'The request did not arrive in time.')
-      : new StoreError(400, 'malformed_request', 'This is not an HTTP request the store can read.');
+      ? new StoreError(
+          408,
+          'request_timeout',
+          'The request did not arrive in time.',
+        )
+      : new StoreError(
+          400,
+          'malformed_request',
+          'This is not an HTTP request the store can read.',
+        );
   const json = toJson(body);
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json`;
-  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`);
+  socket.end(
+    `${head}\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`,
+  );
 }

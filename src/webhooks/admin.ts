@@ -22,35 +22,62 @@ interface WebhookAdminOptions {
   readonly clock: () => number;
 }
 
-export function createWebhookAdmin({ settings, gateway, outbox, clock }: WebhookAdminOptions) {
+export function createWebhookAdmin({
+  settings,
+  gateway,
+  outbox,
+  clock,
+}: WebhookAdminOptions) {
   const endpoints = endpointsOf(settings);
 
   async function testOne({ id, host, url }: Endpoint, by: string) {
     const began = performance.now();
     const now = clock();
-    const message = messageOf(uniqueEvent('test', now, randomUUID(), now, { gateway, by }));
+    const message = messageOf(
+      uniqueEvent('test', now, randomUUID(), now, { gateway, by }),
+    );
     const { signal } = new AbortController();
     const sent = await send({ url, message, settings, now, signal });
     const { delivered, status } = sent;
     // Pending events are sent at once. An outage of the state does not affect the test.
-    if (delivered) await unlessOutage(async () => (await outbox()).resume(id, clock()), undefined);
+    if (delivered)
+      await unlessOutage(
+        async () => (await outbox()).resume(id, clock()),
+        undefined,
+      );
     const duration = Math.round(performance.now() - began);
-    return { id, host, delivered, status, error: sent.delivered ? null : sent.error, duration };
+    return {
+      id,
+      host,
+      delivered,
+      status,
+      error: sent.delivered ? null : sent.error,
+      duration,
+    };
   }
 
   return {
     ids: endpoints.map(({ id }) => id),
     async list(): Promise<readonly EndpointView[]> {
       if (endpoints.length === 0) return [];
-      const states = await (await outbox()).states(endpoints.map(({ id }) => id));
+      const states = await (await outbox()).states(
+        endpoints.map(({ id }) => id),
+      );
       return endpoints.map(({ id, host, wants }, i) => {
-        return { id, host, events: WEBHOOK_TYPES.filter(wants), state: states[i]! };
+        return {
+          id,
+          host,
+          events: WEBHOOK_TYPES.filter(wants),
+          state: states[i]!,
+        };
       });
     },
     /** `id` `null`: all endpoints. Returns `null` for an unknown id. */
     async test(by: string, id: string | null) {
       const chosen = endpoints.filter((one) => id === null || one.id === id);
-      return chosen.length === 0 ? null : await Promise.all(chosen.map((one) => testOne(one, by)));
+      return chosen.length === 0
+        ? null
+        : await Promise.all(chosen.map((one) => testOne(one, by)));
     },
   };
 }

@@ -16,7 +16,8 @@ export async function readAuditTrail(
   since: number,
   add: (event: WebhookEvent) => Promise<void>,
 ): Promise<void> {
-  const from = (await outbox.mark(MARK)) ?? (await beginAuditTrail(log, outbox, since));
+  const from =
+    (await outbox.mark(MARK)) ?? (await beginAuditTrail(log, outbox, since));
   for (let at = from; ; ) {
     const entries = await log.list({ above: at, limit: PAGE_SIZE });
     const last = entries.at(-1)?.number;
@@ -26,7 +27,8 @@ export async function readAuditTrail(
       if (found !== null) await add(found);
     }
     // A slower gateway has added nothing twice.
-    if (!(await outbox.move(MARK, at, last)) || entries.length < PAGE_SIZE) return;
+    if (!(await outbox.move(MARK, at, last)) || entries.length < PAGE_SIZE)
+      return;
     at = last;
   }
 }
@@ -47,7 +49,9 @@ export async function beginAuditTrail(
   // The state may have been down since then.
   const news = await log.list({ since, limit: PAGE_SIZE });
   const from = (news.at(-1)?.number ?? end + 1) - 1;
-  return (await outbox.move(MARK, before, from)) ? from : ((await outbox.mark(MARK)) ?? from);
+  return (await outbox.move(MARK, before, from))
+    ? from
+    : ((await outbox.mark(MARK)) ?? from);
 }
 
 interface AuditedKey {
@@ -59,10 +63,17 @@ interface AuditedKey {
   readonly rotation: { readonly overlapEnds: string | null } | null;
 }
 
-function eventOf({ number, at, actor, action, after }: AuditEntry): WebhookEvent | null {
+function eventOf({
+  number,
+  at,
+  actor,
+  action,
+  after,
+}: AuditEntry): WebhookEvent | null {
   const isNew = action === 'keys.create' || action === 'keys.import';
   if (!isNew && action !== 'keys.rotate') return null;
-  const { id, account, plan, expires, imported, rotation } = after as AuditedKey;
+  const { id, account, plan, expires, imported, rotation } =
+    after as AuditedKey;
   const key = { key: id, account, plan };
   const identity = `${number} ${id}`;
   if (isNew)
@@ -73,5 +84,9 @@ function eventOf({ number, at, actor, action, after }: AuditEntry): WebhookEvent
       by: actor,
     });
   const { overlapEnds = null } = rotation ?? {};
-  return uniqueEvent('key.rotated', at, identity, at + DAY, { ...key, overlapEnds, by: actor });
+  return uniqueEvent('key.rotated', at, identity, at + DAY, {
+    ...key,
+    overlapEnds,
+    by: actor,
+  });
 }

@@ -1,26 +1,52 @@
 import { HOUR, MINUTE, SECOND } from '../common/time.ts';
 
 /** The schedule of Standard Webhooks, with one more step at the start. */
-const STEPS = [5 * SECOND, MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR];
+const STEPS = [
+  5 * SECOND,
+  MINUTE,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+];
 const FIRST_PAUSE = 5 * SECOND;
 const LONGEST_PAUSE = 5 * MINUTE;
 const LONGEST_RETRY_AFTER = HOUR;
 
 /** Milliseconds. `random`: from 0 to 1. */
-export function waitAfter(attempts: number, asked: number | null, random: number): number {
+export function waitAfter(
+  attempts: number,
+  asked: number | null,
+  random: number,
+): number {
   return jittered(STEPS[Math.min(attempts, STEPS.length) - 1]!, asked, random);
 }
 
-export function pauseAfter(failures: number, asked: number | null, random: number): number {
-  const pause = Math.min(FIRST_PAUSE * 2 ** Math.min(failures - 1, 20), LONGEST_PAUSE);
+export function pauseAfter(
+  failures: number,
+  asked: number | null,
+  random: number,
+): number {
+  const pause = Math.min(
+    FIRST_PAUSE * 2 ** Math.min(failures - 1, 20),
+    LONGEST_PAUSE,
+  );
   return jittered(pause, asked, random);
 }
 
 /** Milliseconds; `null` if invalid. `now`: Unix milliseconds. */
-export function retryAfterOf(header: string | null, now: number): number | null {
+export function retryAfterOf(
+  header: string | null,
+  now: number,
+): number | null {
   if (header === null) return null;
-  const wait = /^\d{1,9}$/.test(header) ? Number(header) * SECOND : Date.parse(header) - now;
-  return Number.isNaN(wait) || wait < 0 ? null : Math.min(wait, LONGEST_RETRY_AFTER);
+  const wait = /^\d{1,9}$/.test(header)
+    ? Number(header) * SECOND
+    : Date.parse(header) - now;
+  return Number.isNaN(wait) || wait < 0
+    ? null
+    : Math.min(wait, LONGEST_RETRY_AFTER);
 }
 
 /**

@@ -14,7 +14,10 @@ const CLOSE_TIMEOUT = 2_000;
 interface DeliveriesOptions {
   readonly endpoints: readonly Endpoint[];
   readonly outbox: Outbox;
-  readonly settings: Pick<WebhookSettings, 'secret' | 'previousSecret' | 'timeout' | 'retryFor'>;
+  readonly settings: Pick<
+    WebhookSettings,
+    'secret' | 'previousSecret' | 'timeout' | 'retryFor'
+  >;
   readonly clock: () => number;
   readonly observe: Observe;
 }
@@ -30,7 +33,9 @@ export class Deliveries {
     this.#options = options;
     this.#sleeps = options.endpoints.map(() => new WakeableSleep());
     this.#running = Promise.all(
-      options.endpoints.map((endpoint, i) => this.#serve(endpoint, this.#sleeps[i]!)),
+      options.endpoints.map((endpoint, i) =>
+        this.#serve(endpoint, this.#sleeps[i]!),
+      ),
     );
   }
 
@@ -49,19 +54,24 @@ export class Deliveries {
 
   async #serve(endpoint: Endpoint, sleep: WakeableSleep): Promise<void> {
     while (!this.#isClosed) {
-      if (!(await this.#deliverNext(endpoint))) await sleep.sleep(POLL_INTERVAL);
+      if (!(await this.#deliverNext(endpoint)))
+        await sleep.sleep(POLL_INTERVAL);
     }
   }
 
   async #deliverNext(endpoint: Endpoint): Promise<boolean> {
     try {
-      const job = await this.#options.outbox.take(endpoint.id, this.#options.clock());
+      const job = await this.#options.outbox.take(
+        endpoint.id,
+        this.#options.clock(),
+      );
       if (job === null) return false;
       await this.#deliver(endpoint, job);
       return true;
     } catch (error) {
       // The state reports its outages itself; a taken event is due again after its lease.
-      if (!(error instanceof Outage)) this.#options.observe({ type: 'bug', id: 'webhooks', error });
+      if (!(error instanceof Outage))
+        this.#options.observe({ type: 'bug', id: 'webhooks', error });
       return false;
     }
   }
@@ -81,18 +91,29 @@ export class Deliveries {
       return report('dropped');
     }
     const { signal } = this.#cut;
-    const sent = await send({ url: endpoint.url, message: job, settings, now: clock(), signal });
+    const sent = await send({
+      url: endpoint.url,
+      message: job,
+      settings,
+      now: clock(),
+      signal,
+    });
     if (signal.aborted && !sent.delivered) return;
     const now = clock();
     if (sent.delivered) {
       await outbox.done(job, now);
       if (job.failures > 0)
-        observe({ type: 'webhook.recovered', endpoint: endpoint.host, failures: job.failures });
+        observe({
+          type: 'webhook.recovered',
+          endpoint: endpoint.host,
+          failures: job.failures,
+        });
       return report('delivered');
     }
     const { error, isGone, retryAfter } = sent;
     const again = now + waitAfter(job.attempts, retryAfter, Math.random());
-    const pausedUntil = now + pauseAfter(job.failures + 1, retryAfter, Math.random());
+    const pausedUntil =
+      now + pauseAfter(job.failures + 1, retryAfter, Math.random());
     await outbox.failed(job, { now, error, isGone, again, pausedUntil });
     if (job.failures === 0 || isGone)
       observe({ type: 'webhook.failing', endpoint: endpoint.host, error });

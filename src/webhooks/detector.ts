@@ -20,7 +20,12 @@ interface DetectorOptions {
   readonly onDetection: (detection: Detection) => void;
 }
 
-export function createDetector({ quota, gateway, clock, onDetection }: DetectorOptions): Observe {
+export function createDetector({
+  quota,
+  gateway,
+  clock,
+  onDetection,
+}: DetectorOptions): Observe {
   const readQuotas = createQuotaDetector(quota, onDetection);
   return (event) => {
     if (event.type === 'request') {
@@ -32,31 +37,26 @@ export function createDetector({ quota, gateway, clock, onDetection }: DetectorO
   };
 }
 
-function detectionsIn(event: Event, gateway: string, clock: () => number): Detection | null {
+function detectionsIn(
+  event: Event,
+  gateway: string,
+  clock: () => number,
+): Detection | null {
   switch (event.type) {
     case 'ban.started':
       return banIn(event);
     case 'key.first_used':
-      return uniqueEvent('key.first_used', event.at, event.keyId, event.at + DAY, {
-        key: event.keyId,
-      });
-    case 'reload.failed': {
-      const problems = event.problems.slice(0, MAX_PROBLEMS).map(short);
-      const data = {
-        gateway,
-        reason: short(event.reason),
-        problems,
-        omitted: event.problems.length - problems.length,
-      };
-      // Gateways with the same files fail for the same reasons.
-      const at = clock();
-      const once = {
-        name: `reload.failed ${JSON.stringify(problems)}`,
-        since: 0,
-        until: at + 10 * MINUTE,
-      };
-      return { type: 'reload.failed', at, data, identity: `${gateway} ${at}`, once };
-    }
+      return uniqueEvent(
+        'key.first_used',
+        event.at,
+        event.keyId,
+        event.at + DAY,
+        {
+          key: event.keyId,
+        },
+      );
+    case 'reload.failed':
+      return failedReloadIn(event, gateway, clock());
     case 'health.changed':
       return healthIn(event, gateway, clock());
     case 'upstream.down': {
@@ -67,7 +67,13 @@ function detectionsIn(event: Event, gateway: string, clock: () => number): Detec
         reason,
         ...(error === undefined ? {} : { error: short(reasonOf(error)) }),
       };
-      return { sight: 'backend', name: `${upstream} ${backend}`, isDown: true, at: clock(), about };
+      return {
+        sight: 'backend',
+        name: `${upstream} ${backend}`,
+        isDown: true,
+        at: clock(),
+        about,
+      };
     }
     case 'upstream.up': {
       const { upstream, backend } = event;
@@ -81,14 +87,50 @@ function detectionsIn(event: Event, gateway: string, clock: () => number): Detec
       };
     }
     case 'state.outage': {
-      const about = { policy: event.policy, reason: short(reasonOf(event.error)) };
+      const about = {
+        policy: event.policy,
+        reason: short(reasonOf(event.error)),
+      };
       return { sight: 'state', name: '', isDown: true, at: clock(), about };
     }
     case 'state.recovered':
-      return { sight: 'state', name: '', isDown: false, at: clock(), about: {} };
+      return {
+        sight: 'state',
+        name: '',
+        isDown: false,
+        at: clock(),
+        about: {},
+      };
     default:
       return null;
   }
+}
+
+function failedReloadIn(
+  event: EventOf<'reload.failed'>,
+  gateway: string,
+  at: number,
+): Detection {
+  const problems = event.problems.slice(0, MAX_PROBLEMS).map(short);
+  const data = {
+    gateway,
+    reason: short(event.reason),
+    problems,
+    omitted: event.problems.length - problems.length,
+  };
+  // Gateways with the same files fail for the same reasons.
+  const once = {
+    name: `reload.failed ${JSON.stringify(problems)}`,
+    since: 0,
+    until: at + 10 * MINUTE,
+  };
+  return {
+    type: 'reload.failed',
+    at,
+    data,
+    identity: `${gateway} ${at}`,
+    once,
+  };
 }
 
 function healthIn(
@@ -114,7 +156,13 @@ function banIn({ ban, strike }: EventOf<'ban.started'>): WebhookEvent {
     operation: strike?.operation ?? null,
     requestId: strike?.requestId ?? null,
   };
-  return uniqueEvent('ban.started', at, `${subject} ${until}`, Math.max(until, at + HOUR), data);
+  return uniqueEvent(
+    'ban.started',
+    at,
+    `${subject} ${until}`,
+    Math.max(until, at + HOUR),
+    data,
+  );
 }
 
 const short = (text: string): string =>

@@ -17,7 +17,11 @@ export function hasReceivers({
 }
 
 /** The only allowed destinations. */
-export function endpointsOf({ url, events, endpoints }: WebhookSettings): readonly Endpoint[] {
+export function endpointsOf({
+  url,
+  events,
+  endpoints,
+}: WebhookSettings): readonly Endpoint[] {
   const all = url === null ? endpoints : [{ url, events }, ...endpoints];
   return all.map(({ url, events }) => {
     const { href, host } = new URL(url);

@@ -40,7 +40,13 @@ export function uniqueEvent(
   until: number,
   data: Data,
 ): WebhookEvent {
-  return { type, at, data, identity, once: { name: `${type} ${identity}`, since: 0, until } };
+  return {
+    type,
+    at,
+    data,
+    identity,
+    once: { name: `${type} ${identity}`, since: 0, until },
+  };
 }
 
 export function messageOf({ type, at, data, identity }: WebhookEvent): Message {
@@ -54,7 +60,9 @@ export function messageOf({ type, at, data, identity }: WebhookEvent): Message {
 /** Without fields that are unknown or do not apply. */
 export function known(data: Data): Data {
   return Object.fromEntries(
-    Object.entries(data).filter(([, value]) => value !== null && value !== undefined),
+    Object.entries(data).filter(
+      ([, value]) => value !== null && value !== undefined,
+    ),
   );
 }
 

@@ -19,7 +19,15 @@ export async function notifyExpiring(
   for await (const part of keys.readExpiring(now, now + ahead)) {
     for (const { id, account, plan, expiresAt } of part) {
       const data = { key: id, account, plan, expires: timeOf(expiresAt!) };
-      await add(uniqueEvent('key.expiring', now, `${id} ${expiresAt}`, expiresAt! + DAY, data));
+      await add(
+        uniqueEvent(
+          'key.expiring',
+          now,
+          `${id} ${expiresAt}`,
+          expiresAt! + DAY,
+          data,
+        ),
+      );
     }
     await setImmediate();
   }

@@ -33,7 +33,10 @@ export class Incidents {
   #outages = { minute: 0, count: 0 };
 
   /** `monotonic`: milliseconds. */
-  constructor(gateway: string, monotonic: () => number = () => performance.now()) {
+  constructor(
+    gateway: string,
+    monotonic: () => number = () => performance.now(),
+  ) {
     this.#gateway = gateway;
     this.#monotonic = monotonic;
   }
@@ -43,7 +46,11 @@ export class Incidents {
     const incident = this.#open.get(name);
     if (sighting.isDown) {
       if (!incident) {
-        this.#open.set(name, { first: sighting, by: new Set([process]), orphaned: null });
+        this.#open.set(name, {
+          first: sighting,
+          by: new Set([process]),
+          orphaned: null,
+        });
         return this.#down(name, sighting);
       }
       incident.by.add(process);
@@ -70,7 +77,8 @@ export class Incidents {
   settle(): WebhookEvent[] {
     const now = this.#monotonic();
     const ended = [...this.#open].filter(
-      ([, { orphaned }]) => orphaned !== null && now - orphaned.since >= REDETECTION_TIME,
+      ([, { orphaned }]) =>
+        orphaned !== null && now - orphaned.since >= REDETECTION_TIME,
     );
     return ended.map(([name, { first, orphaned }]) => {
       this.#open.delete(name);
@@ -82,7 +90,13 @@ export class Incidents {
     const data = { ...about, gateway: this.#gateway };
     if (sight === 'state') {
       return {
-        ...uniqueEvent('state.down', at, this.#outageIdentity(at), at + HOUR, data),
+        ...uniqueEvent(
+          'state.down',
+          at,
+          this.#outageIdentity(at),
+          at + HOUR,
+          data,
+        ),
         apart: true,
       };
     }
@@ -102,11 +116,26 @@ export class Incidents {
     return count === 1 ? `${minute}` : `${minute} ${count}`;
   }
 
-  #back(name: string, { sight, at, about }: Sighting, since: number): WebhookEvent {
+  #back(
+    name: string,
+    { sight, at, about }: Sighting,
+    since: number,
+  ): WebhookEvent {
     const { upstream, backend } = about;
     const duration = Math.max(0, at - since);
-    const data = { upstream, backend, since: timeOf(since), duration, gateway: this.#gateway };
-    const once = { name: `${name} back`, since, until: at + WEEK, ends: `${name} away` };
+    const data = {
+      upstream,
+      backend,
+      since: timeOf(since),
+      duration,
+      gateway: this.#gateway,
+    };
+    const once = {
+      name: `${name} back`,
+      since,
+      until: at + WEEK,
+      ends: `${name} away`,
+    };
     return {
       type: sight === 'state' ? 'state.up' : 'upstream.up',
       at,

@@ -16,7 +16,10 @@ const CACHED_WINDOWS = 10_000;
  * Admission charges requests one after the other and returns what remains, so exactly one request
  * of all gateways reaches each threshold. Local decisions reach none. `shortest`: milliseconds.
  */
-export function createQuotaDetector(shortest: number, report: (event: WebhookEvent) => void) {
+export function createQuotaDetector(
+  shortest: number,
+  report: (event: WebhookEvent) => void,
+) {
   const last = new Cache<number>(CACHED_WINDOWS);
   /**
    * Windows with requests that were decided locally: the place of the next reading of the state, at
@@ -25,7 +28,10 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
   const unread = new Cache<number>(CACHED_WINDOWS);
 
   /** What remains of a gateway's share does not show the use. */
-  function skipLocal({ subject, scopes }: RequestTrace, readings: readonly Reading[]): void {
+  function skipLocal(
+    { subject, scopes }: RequestTrace,
+    readings: readonly Reading[],
+  ): void {
     for (const { window } of readings) {
       if (window.span >= shortest && countsIn(window, scopes))
         unread.set(`${subject} ${nameOf(window)}`, 0);
@@ -35,7 +41,10 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
   /**
    * Whether the use may have increased without a reading, because local requests are charged later.
    */
-  function isUnread({ subject, admission }: RequestTrace, { window, resetAt }: Reading): boolean {
+  function isUnread(
+    { subject, admission }: RequestTrace,
+    { window, resetAt }: Reading,
+  ): boolean {
     if (unread.size === 0) return false;
     const name = `${subject} ${nameOf(window)}`;
     const since = unread.get(name);
@@ -54,11 +63,18 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
     for (const reading of readings) {
       const { window } = reading;
       // A window of another scope was read separately.
-      if (window.span < shortest || !countsIn(window, trace.scopes) || !isShown(window)) continue;
+      if (
+        window.span < shortest ||
+        !countsIn(window, trace.scopes) ||
+        !isShown(window)
+      )
+        continue;
       const used = usedIn(reading);
       // The outbox ignores a threshold that was reported before.
       const before = isUnread(trace, reading) ? 0 : used - trace.cost;
-      for (const percent of window.excess === 'overage' ? WITH_OVERAGE : NOTIFY_AT) {
+      for (const percent of window.excess === 'overage'
+        ? WITH_OVERAGE
+        : NOTIFY_AT) {
         const threshold = window.limit * percent;
         if (used * 100 >= threshold && before * 100 < threshold)
           found(event, trace, reading, percent);
@@ -121,11 +137,19 @@ export function createQuotaDetector(shortest: number, report: (event: WebhookEve
   return (event: RequestEvent): void => {
     const { verdict, trace, keyId } = event;
     // Without a key the subject is a client address, which receivers must not get.
-    if (keyId === null || trace === undefined || trace.admission === null || trace.subject === null)
+    if (
+      keyId === null ||
+      trace === undefined ||
+      trace.admission === null ||
+      trace.subject === null
+    )
       return;
-    if (trace.admission.by === 'local') skipLocal(trace, trace.admission.readings);
-    else if (verdict === 'admitted') readAdmitted(event, trace, trace.admission.readings);
-    else if (verdict === 'limited') readLimited(event, trace, trace.admission.readings);
+    if (trace.admission.by === 'local')
+      skipLocal(trace, trace.admission.readings);
+    else if (verdict === 'admitted')
+      readAdmitted(event, trace, trace.admission.readings);
+    else if (verdict === 'limited')
+      readLimited(event, trace, trace.admission.readings);
   };
 }
 

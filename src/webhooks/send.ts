@@ -22,7 +22,10 @@ interface DeliveryRequest {
   readonly message: Pick<Message, 'id' | 'body'>;
   /** In addition, and in place of those of a webhook event. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly settings: Pick<WebhookSettings, 'secret' | 'previousSecret' | 'timeout'>;
+  readonly settings: Pick<
+    WebhookSettings,
+    'secret' | 'previousSecret' | 'timeout'
+  >;
   /** Unix milliseconds. */
   readonly now: number;
   readonly signal: AbortSignal;
@@ -101,7 +104,8 @@ export function signaturesOf(
 }
 
 function formatResponse(status: number): string {
-  if (status >= 300 && status < 400) return `HTTP ${status}: redirects are not followed`;
+  if (status >= 300 && status < 400)
+    return `HTTP ${status}: redirects are not followed`;
   return status === GONE_STATUS
     ? `HTTP ${GONE_STATUS}: the receiver wants no more events`
     : `HTTP ${status}`;

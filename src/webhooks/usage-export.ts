@@ -3,7 +3,12 @@ import { SECOND } from '../common/time.ts';
 import type { Config } from '../config/config.ts';
 import type { Block } from '../ledger/block.ts';
 import type { UsageReceiver } from '../ledger/ledger.ts';
-import { DIMENSIONS, FIGURES, Report, type ReportRow } from '../ledger/report.ts';
+import {
+  DIMENSIONS,
+  FIGURES,
+  Report,
+  type ReportRow,
+} from '../ledger/report.ts';
 import type { Observe } from '../observe/events.ts';
 import { pauseAfter } from './backoff.ts';
 import { known, timeOf } from './event.ts';
@@ -15,7 +20,9 @@ const BATCH_SIZE = 500;
 const ATTEMPT = 5 * SECOND;
 const TIMEOUT = 10 * SECOND;
 /** The time of an event is its minute. */
-const BY = DIMENSIONS.filter((name) => !['day', 'hour', 'minute'].includes(name));
+const BY = DIMENSIONS.filter(
+  (name) => !['day', 'hour', 'minute'].includes(name),
+);
 /** The rest are durations. */
 const COLUMNS = [...BY, ...FIGURES.slice(0, FIGURES.indexOf('within10ms'))];
 
@@ -36,8 +43,16 @@ export interface UsageEvent {
  * Usage of requests with a key, by account, key, plan, operation, status and code. `name` is of the
  * block, so that each attempt of any gateway makes the same ids.
  */
-export async function usageEventsOf(name: string, block: Block): Promise<UsageEvent[]> {
-  const question = { from: block.start, to: block.start + block.span, by: BY, filter: {} };
+export async function usageEventsOf(
+  name: string,
+  block: Block,
+): Promise<UsageEvent[]> {
+  const question = {
+    from: block.start,
+    to: block.start + block.span,
+    by: BY,
+    filter: {},
+  };
   const report = new Report(question, block.start);
   await report.add(block);
   const time = timeOf(block.start);
@@ -45,8 +60,20 @@ export async function usageEventsOf(name: string, block: Block): Promise<UsageEv
     const { account, ...data } = valuesOf(row);
     if (typeof account !== 'string') return [];
     const id = digestOf(JSON.stringify([name, ...row.slice(0, BY.length)]));
-    const head = { specversion: '1.0', id, source: 'storegate', type: 'storegate.usage' } as const;
-    return [{ ...head, subject: account, time, data: known(data) as UsageEvent['data'] }];
+    const head = {
+      specversion: '1.0',
+      id,
+      source: 'storegate',
+      type: 'storegate.usage',
+    } as const;
+    return [
+      {
+        ...head,
+        subject: account,
+        time,
+        data: known(data) as UsageEvent['data'],
+      },
+    ];
   });
 }
 
@@ -58,7 +85,9 @@ export interface UsageExportOptions {
 }
 
 /** `null`: `usage.export.url` is not set. */
-export function createUsageExport(options: UsageExportOptions): UsageReceiver | null {
+export function createUsageExport(
+  options: UsageExportOptions,
+): UsageReceiver | null {
   const { url, token } = options.config.usage.export;
   return url === null ? null : new UsageExport(options, url, token);
 }
@@ -120,9 +149,14 @@ class UsageExport implements UsageReceiver {
       if (this.#failures === 0)
         observe({ type: 'usage.export_failed', endpoint, error: sent.error });
       this.#failures++;
-      this.#pausedUntil = clock() + pauseAfter(this.#failures, sent.retryAfter, Math.random());
+      this.#pausedUntil =
+        clock() + pauseAfter(this.#failures, sent.retryAfter, Math.random());
     } else if (this.#failures > 0) {
-      observe({ type: 'usage.export_recovered', endpoint, failures: this.#failures });
+      observe({
+        type: 'usage.export_recovered',
+        endpoint,
+        failures: this.#failures,
+      });
       this.#failures = 0;
     }
     return sent.delivered;

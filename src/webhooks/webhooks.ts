@@ -63,7 +63,15 @@ export class Webhooks {
   backlog = { waiting: 0, oldest: 0, failing: 0 };
 
   constructor(options: WebhooksOptions) {
-    const { settings, gateway, outbox, localOutbox, clock, monotonic, observe } = options;
+    const {
+      settings,
+      gateway,
+      outbox,
+      localOutbox,
+      clock,
+      monotonic,
+      observe,
+    } = options;
     this.#options = options;
     this.#since = clock();
     this.#endpoints = endpointsOf(settings);
@@ -74,9 +82,18 @@ export class Webhooks {
       clock,
       onDetection: (detection) => this.onDetection(detection, null),
     });
-    this.#deliveries = [outbox, ...(localOutbox === null ? [] : [localOutbox])].map(
+    this.#deliveries = [
+      outbox,
+      ...(localOutbox === null ? [] : [localOutbox]),
+    ].map(
       (from) =>
-        new Deliveries({ endpoints: this.#endpoints, outbox: from, settings, clock, observe }),
+        new Deliveries({
+          endpoints: this.#endpoints,
+          outbox: from,
+          settings,
+          clock,
+          observe,
+        }),
     );
     this.#queue = new WriteBehind({
       write: (found) => this.#isWritten(found),
@@ -98,18 +115,25 @@ export class Webhooks {
 
   async begin(): Promise<void> {
     const { auditLog, outbox } = this.#options;
-    await unlessOutage(() => beginAuditTrail(auditLog, outbox, this.#since), undefined);
+    await unlessOutage(
+      () => beginAuditTrail(auditLog, outbox, this.#since),
+      undefined,
+    );
     void this.#checks.next();
   }
 
   readonly observe = (event: Event): void => {
     this.#detect(event);
-    if (event.type === 'worker.ended') this.#incidents.forget(event.worker, this.#options.clock());
+    if (event.type === 'worker.ended')
+      this.#incidents.forget(event.worker, this.#options.clock());
   };
 
   /** `process`: the worker, or `null` for this process. */
   onDetection(detection: Detection, process: number | null): void {
-    const found = 'sight' in detection ? this.#incidents.see(detection, process) : detection;
+    const found =
+      'sight' in detection
+        ? this.#incidents.see(detection, process)
+        : detection;
     if (found !== null) this.#queue.add(found);
   }
 
@@ -141,7 +165,10 @@ export class Webhooks {
   /** Falls back to the local outbox. Throws Outage if that fails too. */
   async #writeDown(found: WebhookEvent): Promise<void> {
     const { outbox, localOutbox } = this.#options;
-    if (localOutbox === null || (found.apart === undefined && performance.now() >= this.#trustAt)) {
+    if (
+      localOutbox === null ||
+      (found.apart === undefined && performance.now() >= this.#trustAt)
+    ) {
       try {
         return await this.#addTo(outbox, found);
       } catch (error) {
@@ -155,12 +182,24 @@ export class Webhooks {
   async #addTo(outbox: Outbox, found: WebhookEvent): Promise<void> {
     const wanting = this.#endpoints.filter(({ wants }) => wants(found.type));
     if (wanting.length === 0) return;
-    const message = messageOf({ ...found, data: await this.#whole(found.data) });
+    const message = messageOf({
+      ...found,
+      data: await this.#whole(found.data),
+    });
     const { clock, settings, observe } = this.#options;
     const now = clock();
-    const once = { ...found.once, until: Math.max(found.once.until, now + DEDUPLICATION_TIME) };
+    const once = {
+      ...found.once,
+      until: Math.max(found.once.until, now + DEDUPLICATION_TIME),
+    };
     const endpoints = wanting.map(({ id }) => id);
-    const dropped = await outbox.add({ message, endpoints, once, most: settings.maxPending, now });
+    const dropped = await outbox.add({
+      message,
+      endpoints,
+      once,
+      most: settings.maxPending,
+      now,
+    });
     if (dropped)
       observe({
         type: 'webhook.delivery',
@@ -205,17 +244,31 @@ export class Webhooks {
     const add = (found: WebhookEvent) => this.#addTo(outbox, found);
     try {
       await readAuditTrail(auditLog, outbox, this.#since, add);
-      await notifyExpiring(keys, outbox, { ahead: settings.keyExpiryNotice, now: clock() }, add);
-      this.backlog = backlogOf(await outbox.states(this.#endpoints.map(({ id }) => id)), clock());
+      await notifyExpiring(
+        keys,
+        outbox,
+        { ahead: settings.keyExpiryNotice, now: clock() },
+        add,
+      );
+      this.backlog = backlogOf(
+        await outbox.states(this.#endpoints.map(({ id }) => id)),
+        clock(),
+      );
     } catch (error) {
-      if (!(error instanceof Outage)) observe({ type: 'bug', id: 'webhooks', error });
+      if (!(error instanceof Outage))
+        observe({ type: 'bug', id: 'webhooks', error });
     }
   }
 }
 
 function backlogOf(states: readonly EndpointState[], now: number) {
   const since = (times: readonly (number | null)[]) =>
-    Math.max(0, ...times.filter((time) => time !== null).map((time) => (now - time) / 1_000));
+    Math.max(
+      0,
+      ...times
+        .filter((time) => time !== null)
+        .map((time) => (now - time) / 1_000),
+    );
   return {
     waiting: states.reduce((sum, { waiting }) => sum + waiting, 0),
     oldest: since(states.map(({ oldest }) => oldest)),

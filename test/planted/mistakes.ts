@@ -19,8 +19,8 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     file: 'src/common/callers/caller-window.ts',
-    text: 'exhausted: result.consumedPoints > limit }',
-    mistake: 'exhausted: result.consumedPoints >= limit }',
+    text: 'exhausted: result.consumedPoints > limit,',
+    mistake: 'exhausted: result.consumedPoints >= limit,',
     suite: 'test/common/callers',
   },
   {
@@ -97,14 +97,14 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     file: 'src/run/reload.ts',
-    text: 'reason === FILE_CHANGED && !wasRefused &&',
-    mistake: 'reason === FILE_CHANGED &&',
+    text: '!wasRefused &&\n',
+    mistake: '\n',
     suite: 'test/run/reload.test.ts',
   },
   {
     file: 'src/cli/importing/csv.ts',
-    text: "line += record.reduce((ends, cell) => ends + cell.split('\\n').length - 1, 1);",
-    mistake: 'line += 1;',
+    text: "(ends, cell) => ends + cell.split('\\n').length - 1,",
+    mistake: '(ends) => ends,',
     suite: 'test/cli/importing',
   },
   {

@@ -4,8 +4,11 @@ import type { Operations } from './generated/types.ts';
 export type OperationId = keyof Operations;
 
 /** The parameters of an operation, in its path and query. */
-export type ParamsOf<Id extends OperationId> = Operations[Id]['path'] & Operations[Id]['query'];
-export type BodyOf<Id extends OperationId> = NonNullable<Operations[Id]['body']>;
+export type ParamsOf<Id extends OperationId> = Operations[Id]['path'] &
+  Operations[Id]['query'];
+export type BodyOf<Id extends OperationId> = NonNullable<
+  Operations[Id]['body']
+>;
 export type ResponseOf<Id extends OperationId> = Operations[Id]['response'];
 
 /** An object without required members. */
@@ -25,18 +28,23 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Input<Id extends OperationId> = Params<ParamsOf<Id>> & Pick<Operations[Id], 'body'>;
+type Input<Id extends OperationId> = Params<ParamsOf<Id>> &
+  Pick<Operations[Id], 'body'>;
 
 /** What a call of an operation takes besides its id; `More`: options of the caller. */
 export type InputOf<Id extends OperationId, More = CallOptions> =
-  None extends Input<Id> ? [input?: Input<Id> & More] : [input: Input<Id> & More];
+  None extends Input<Id>
+    ? [input?: Input<Id> & More]
+    : [input: Input<Id> & More];
 
 export type Call = <Id extends OperationId>(
   id: Id,
   ...input: InputOf<Id>
 ) => Promise<ResponseOf<Id>>;
 
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+export type Query = Readonly<
+  Record<string, string | number | boolean | undefined>
+>;
 
 export interface Sent extends CallOptions {
   readonly query?: Query;
@@ -47,12 +55,18 @@ export interface Sent extends CallOptions {
  * Sends a call, for example with `fetch`, and resolves with the JSON value of its response. Rejects
  * with an error of its own if the call was refused or lost. `path` is percent-encoded.
  */
-export type Send = (method: string, path: string, sent: Sent) => Promise<unknown>;
+export type Send = (
+  method: string,
+  path: string,
+  sent: Sent,
+) => Promise<unknown>;
 
 /** Calls operations by their ids. Rejects as `send` does. */
 export function createClient(send: Send): Call {
   return async (id, ...input) => {
-    const { params, ...sent } = (input[0] ?? {}) as Sent & { readonly params?: Query };
+    const { params, ...sent } = (input[0] ?? {}) as Sent & {
+      readonly params?: Query;
+    };
     const [method, template] = ROUTES[id];
     const query = { ...params };
     const path = template.replace(/\{(\w+)\}/g, (_all, name: string) => {
@@ -60,6 +74,8 @@ export function createClient(send: Send): Call {
       delete query[name];
       return encodeURIComponent(value);
     });
-    return (await send(method, path, { ...sent, query })) as ResponseOf<typeof id>;
+    return (await send(method, path, { ...sent, query })) as ResponseOf<
+      typeof id
+    >;
   };
 }

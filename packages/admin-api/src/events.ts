@@ -5,7 +5,10 @@ export type LiveEvents = Operations['followLive']['events'];
 
 /** An event of the stream of `followLive`. */
 export type LiveEvent = {
-  [Name in keyof LiveEvents]: { readonly name: Name; readonly data: LiveEvents[Name] };
+  [Name in keyof LiveEvents]: {
+    readonly name: Name;
+    readonly data: LiveEvents[Name];
+  };
 }[keyof LiveEvents];
 
 /**

@@ -15,5 +15,8 @@ const NOT_FOR_BROWSERS = /^(files|generated.types)\.ts$/;
 export function browserModules(): (readonly [name: string, path: string])[] {
   return readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !NOT_FOR_BROWSERS.test(name))
-    .map((name) => [name.replaceAll('\\', '/'), join(import.meta.dirname, name)] as const);
+    .map(
+      (name) =>
+        [name.replaceAll('\\', '/'), join(import.meta.dirname, name)] as const,
+    );
 }

@@ -14,12 +14,21 @@ export const ADMIN_HEADER = 'X-Storegate';
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
 
 /** An invalid field of a call. */
-export type FieldFault = Pick<NonNullable<ErrorBody['details']>[number], 'pointer' | 'message'>;
+export type FieldFault = Pick<
+  NonNullable<ErrorBody['details']>[number],
+  'pointer' | 'message'
+>;
 
-export function headersOf({ body, idempotencyKey, reason }: Sent): Record<string, string> {
+export function headersOf({
+  body,
+  idempotencyKey,
+  reason,
+}: Sent): Record<string, string> {
   return {
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    ...(idempotencyKey !== undefined && { [IDEMPOTENCY_HEADER]: idempotencyKey }),
+    ...(idempotencyKey !== undefined && {
+      [IDEMPOTENCY_HEADER]: idempotencyKey,
+    }),
     ...(reason && { [REASON_HEADER]: encodeURIComponent(reason) }),
   };
 }
@@ -35,7 +44,9 @@ export function queryText(query: Query = {}): string {
 /** The parameters in a query that the contract has accepted. */
 export function readQuery(text: string): Query {
   const pairs = [...new URLSearchParams(text)];
-  return Object.fromEntries(pairs.map(([name, value]) => [name, parsed(name, value)]));
+  return Object.fromEntries(
+    pairs.map(([name, value]) => [name, parsed(name, value)]),
+  );
 }
 
 function parsed(name: string, text: string): string | number | boolean {

@@ -15,7 +15,9 @@ export const CONSOLE_PATH = '/console';
 /** The operators' console: one page and its files. All that the page shows comes from the admin API. */
 export function createConsole(): FindPage {
   const path = `${CONSOLE_PATH}/`;
-  const modules = browserModules().map(([name, file]) => [`admin-api/${name}`, file] as const);
+  const modules = browserModules().map(
+    ([name, file]) => [`admin-api/${name}`, file] as const,
+  );
   const assets = loadAssets(`${path}assets/`, import.meta.dirname, STYLES, {
     files: {
       preact: resolve('preact'),

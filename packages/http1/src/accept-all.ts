@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import {
+  setImmediate as nextTurn,
+  setTimeout as pause,
+} from 'node:timers/promises';
 
 const MOST_TURNS = 2_000;
 /**
@@ -30,7 +33,8 @@ export interface ListeningSocket extends ListeningHandle {
  * Linux, and if Node does not have these functions.
  */
 export function socketOf(listener: Server): ListeningSocket | null {
-  const { _handle: handle } = listener as unknown as WithHandle<ListeningHandle>;
+  const { _handle: handle } =
+    listener as unknown as WithHandle<ListeningHandle>;
   const { listen, close } = handle ?? {};
   if (process.platform !== 'linux' || !listen || !close) return null;
   return {
@@ -45,7 +49,10 @@ export function socketOf(listener: Server): ListeningSocket | null {
  * close the socket when this resolves, before the next turn of the event loop.
  * docs/decisions/http1.md has the reason.
  */
-export async function acceptAll({ address, listen }: ListeningSocket): Promise<void> {
+export async function acceptAll({
+  address,
+  listen,
+}: ListeningSocket): Promise<void> {
   listen(0);
   let repeats = 0;
   for (let turns = 0; turns < MOST_TURNS; turns++) {
@@ -79,12 +86,17 @@ export async function acceptWaiting(
 }
 
 /** `null` if the queue was full. Resolves in the same turn of the event loop. */
-async function takesRoom({ address, port }: AddressInfo): Promise<Socket | null> {
+async function takesRoom({
+  address,
+  port,
+}: AddressInfo): Promise<Socket | null> {
   const own = connect({ host: address, port }).on('error', () => {});
   // A connection within one machine is established at once. Node's property `remoteAddress` shows
   // that one turn later.
   await new Promise<void>((resolve) => process.nextTick(resolve));
-  const { _handle: handle } = own as unknown as WithHandle<{ getpeername(into: object): number }>;
+  const { _handle: handle } = own as unknown as WithHandle<{
+    getpeername(into: object): number;
+  }>;
   if (handle?.getpeername?.({}) === 0) return own;
   own.destroy();
   return null;
@@ -93,8 +105,14 @@ async function takesRoom({ address, port }: AddressInfo): Promise<Socket | null>
 /** State SYN_RECV, proc(5). */
 function handshakes(port: number): number {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
-  const begun = new RegExp(`^ *\\d+: [0-9A-F]+:${local} [0-9A-F]+:[0-9A-F]{4} 03 `, 'gm');
-  return TABLES.reduce((sum, file) => sum + (textOf(file).match(begun)?.length ?? 0), 0);
+  const begun = new RegExp(
+    `^ *\\d+: [0-9A-F]+:${local} [0-9A-F]+:[0-9A-F]{4} 03 `,
+    'gm',
+  );
+  return TABLES.reduce(
+    (sum, file) => sum + (textOf(file).match(begun)?.length ?? 0),
+    0,
+  );
 }
 
 /** A sandbox may hide this table. */

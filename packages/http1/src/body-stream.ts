@@ -59,7 +59,8 @@ export class BodyStream {
   }
 
   fail(reason: unknown): void {
-    const failure = this.#watcher === null ? reason : this.#watcher.fail(reason);
+    const failure =
+      this.#watcher === null ? reason : this.#watcher.fail(reason);
     this.#finish(() => this.#sink!.fail(failure));
   }
 

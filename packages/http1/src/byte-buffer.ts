@@ -20,7 +20,8 @@ export class ByteBuffer {
     if (this.#buffer === null) {
       this.#buffer = Buffer.from(chunk);
     } else {
-      if (this.size + chunk.length > this.#buffer.length) this.#grow(this.size + chunk.length);
+      if (this.size + chunk.length > this.#buffer.length)
+        this.#grow(this.size + chunk.length);
       chunk.copy(this.#buffer, this.size);
     }
     this.size += chunk.length;

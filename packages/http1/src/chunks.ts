@@ -57,7 +57,11 @@ export class Chunks {
     const read = this.#read;
     if (read === null) return;
     this.#read = null;
-    this.#data(read.length === this.#readBytes ? read : read.subarray(0, this.#readBytes));
+    this.#data(
+      read.length === this.#readBytes
+        ? read
+        : read.subarray(0, this.#readBytes),
+    );
   }
 
   stop(): void {
@@ -68,9 +72,13 @@ export class Chunks {
     const next = this.#line(bytes, at, LONGEST_LINE);
     const text = this.#text;
     if (text === null) return next;
-    const line = text.endsWith('\r\n') ? CHUNK_LINE.exec(text.slice(0, -2)) : null;
+    const line = text.endsWith('\r\n')
+      ? CHUNK_LINE.exec(text.slice(0, -2))
+      : null;
     if (line === null)
-      throw malformed('The size of a chunk is not valid. Send up to 13 hexadecimal digits.');
+      throw malformed(
+        'The size of a chunk is not valid. Send up to 13 hexadecimal digits.',
+      );
     this.#extensions += line[2]!.length;
     if (this.#extensions > MOST_EXTENSIONS) throw tooLarge('size');
     this.#left = Number.parseInt(line[1]!, 16);
@@ -83,7 +91,8 @@ export class Chunks {
     this.#left -= next - at;
     if (this.#left === 0) this.#place = 'cr';
     if (this.#read === null) {
-      this.#read = at === 0 && next === bytes.length ? bytes : bytes.subarray(at, next);
+      this.#read =
+        at === 0 && next === bytes.length ? bytes : bytes.subarray(at, next);
       this.#readBytes = next - at;
       return next;
     }
@@ -107,11 +116,17 @@ export class Chunks {
   }
 
   #trailer(bytes: Buffer, at: number): number {
-    const next = this.#line(bytes, at, this.#mostTrailers - this.#trailers.length);
+    const next = this.#line(
+      bytes,
+      at,
+      this.#mostTrailers - this.#trailers.length,
+    );
     const text = this.#text;
     if (text === null) return next;
     if (!text.endsWith('\r\n'))
-      throw malformed('A trailer does not end in CR LF. End each line with CR LF.');
+      throw malformed(
+        'A trailer does not end in CR LF. End each line with CR LF.',
+      );
     this.#trailers += text;
     if (text.length > 2) return next;
     checkTrailers(this.#trailers);
@@ -143,6 +158,9 @@ export class Chunks {
 
 function tooLarge(place: Place): WireError {
   return place === 'size'
-    ? new WireError('extensions_too_large', 'The chunk extensions are too large.')
+    ? new WireError(
+        'extensions_too_large',
+        'The chunk extensions are too large.',
+      )
     : new WireError('head_too_large', 'The trailers are too large.');
 }

@@ -17,7 +17,10 @@ import { MessageReader, type MessageSink } from './reader.ts';
 import { malformed, WireError } from './wire-error.ts';
 
 /** The bytes are valid only during the call. */
-export type OpenSocket = (receive: (bytes: Buffer) => void, connected: () => void) => Duplex;
+export type OpenSocket = (
+  receive: (bytes: Buffer) => void,
+  connected: () => void,
+) => Duplex;
 
 /**
  * Milliseconds: to connect; to the response head; between two parts of a body; between two
@@ -164,7 +167,8 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     if (this.#connected) this.#limit('headersTimeout');
     if (body === null) this.#write(text);
     else if ('readBody' in body) this.#sendStreamed(text, body);
-    else if (body.length <= ONE_WRITE) this.#write(text + body.toString('latin1'));
+    else if (body.length <= ONE_WRITE)
+      this.#write(text + body.toString('latin1'));
     else {
       this.#socket.cork();
       this.#socket.write(text, 'latin1');
@@ -198,14 +202,20 @@ export class ClientConnection implements MessageSink<ResponseHead> {
 
   /** Of a streamed body; `null` unless the client, which reads or sends it, is the slow side. */
   get clientBytes(): number | null {
-    if (this.#state === 'streaming') return this.#paused ? this.#exchange!.streamedBytes : null;
-    return this.#upload !== null && this.#deadline === NEVER ? this.#upload.bytes : null;
+    if (this.#state === 'streaming')
+      return this.#paused ? this.#exchange!.streamedBytes : null;
+    return this.#upload !== null && this.#deadline === NEVER
+      ? this.#upload.bytes
+      : null;
   }
 
   /** Other requests wait for the connection. */
   endSlowClient(): void {
     if (this.#state === 'streaming')
-      this.#fail('slow_reader', 'the response was read too slowly while other requests waited');
+      this.#fail(
+        'slow_reader',
+        'the response was read too slowly while other requests waited',
+      );
     else {
       const late = new WireError(
         'too_late',
@@ -219,9 +229,13 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     if (now < this.#deadline) return;
     this.#deadline = NEVER;
     if (this.#exchange === null) this.destroy();
-    else if (this.#connected) this.#fail('too_slow', 'the answer did not come in time');
+    else if (this.#connected)
+      this.#fail('too_slow', 'the answer did not come in time');
     else
-      this.#fail('unreachable', `no connection within ${this.#shared.timeouts.connectTimeout} ms`);
+      this.#fail(
+        'unreachable',
+        `no connection within ${this.#shared.timeouts.connectTimeout} ms`,
+      );
   }
 
   head(head: ResponseHead): void {
@@ -314,9 +328,17 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#exchange = null;
     this.#reader.stop();
     this.#shared.closed(this);
-    this.#socket.removeAllListeners('data').removeAllListeners('end').removeAllListeners('drain');
+    this.#socket
+      .removeAllListeners('data')
+      .removeAllListeners('end')
+      .removeAllListeners('drain');
     // The buffer is reused.
-    request.upgraded!({ reason, fields, socket: this.#socket, rest: rest && Buffer.from(rest) });
+    request.upgraded!({
+      reason,
+      fields,
+      socket: this.#socket,
+      rest: rest && Buffer.from(rest),
+    });
   }
 
   get #isReusable(): boolean {
@@ -325,7 +347,9 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       this.#upload === null &&
       this.#socket.writableLength === 0 &&
       this.#direct?.isPending !== true;
-    return this.#persistent && !this.#retired && isSent && this.#reader.waiting === 0;
+    return (
+      this.#persistent && !this.#retired && isSent && this.#reader.waiting === 0
+    );
   }
 
   #release(): void {
@@ -355,7 +379,8 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   }
 
   #fail(failure: ClientFailure, message: string, cause: unknown = null): void {
-    const diedIdle = failure === 'broken' && this.#served > 0 && this.#state === 'waiting';
+    const diedIdle =
+      failure === 'broken' && this.#served > 0 && this.#state === 'waiting';
     const error = new ClientError(failure, message, { cause, diedIdle });
     const exchange = this.#exchange;
     this.#exchange = null;
@@ -409,7 +434,8 @@ export class ClientConnection implements MessageSink<ResponseHead> {
         const last = rest + (inChunks ? LAST_CHUNK : '');
         if (last !== '') this.#socket.write(last, 'latin1');
         this.#upload = null;
-        if (this.#connected && this.#state !== 'streaming') this.#limit('headersTimeout');
+        if (this.#connected && this.#state !== 'streaming')
+          this.#limit('headersTimeout');
       },
       fail: (error) => this.#fail('body', 'the request body failed', error),
     });
@@ -424,7 +450,8 @@ export class ClientConnection implements MessageSink<ResponseHead> {
 
   #readHint({ fields: { list } }: ResponseHead): void {
     for (let i = 0; i < list.length; i += 2) {
-      if (list[i]!.length !== 10 || list[i]!.toLowerCase() !== 'keep-alive') continue;
+      if (list[i]!.length !== 10 || list[i]!.toLowerCase() !== 'keep-alive')
+        continue;
       const seconds = /^timeout=(\d{1,5})(?:,|$)/i.exec(list[i + 1]!)?.[1];
       if (seconds === undefined) return;
       this.#idleHint = Number(seconds) * 1_000 - HINT_MARGIN;

@@ -63,14 +63,16 @@ export function requestHead(
   { method, target, fields, body, upgraded }: ClientRequest,
   { host, basePath }: { readonly host: string; readonly basePath: string },
 ): string {
-  if (!TARGET.test(target)) throw new Error('the target has a character that no target can have');
+  if (!TARGET.test(target))
+    throw new Error('the target has a character that no target can have');
   const connection = upgraded ? 'Upgrade\r\nUpgrade: websocket' : 'keep-alive';
   const lines = fields.text + framing(method, body);
   return `${method} ${basePath}${target} HTTP/1.1\r\nHost: ${host}\r\n${lines}Connection: ${connection}\r\n\r\n`;
 }
 
 function framing(method: string, body: ClientRequest['body']): string {
-  if (body === null) return EXPECTS_BODY.has(method) ? 'Content-Length: 0\r\n' : '';
+  if (body === null)
+    return EXPECTS_BODY.has(method) ? 'Content-Length: 0\r\n' : '';
   return body.length === null
     ? 'Transfer-Encoding: chunked\r\n'
     : `Content-Length: ${body.length}\r\n`;

@@ -20,10 +20,14 @@ export type State = keyof typeof NEXT_STATES;
 
 /** A property of a varying name would take longer than the rest of a change. */
 const LOOKUP: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  Object.entries(NEXT_STATES).map(([state, next]) => [state, new Set<string>(next)]),
+  Object.entries(NEXT_STATES).map(([state, next]) => [
+    state,
+    new Set<string>(next),
+  ]),
 );
 
 /** Throws if the state cannot follow, which is a bug of the caller. */
 export function checkNext(state: State, next: State): void {
-  if (!LOOKUP.get(state)!.has(next)) throw new Error(`"${next}" cannot follow "${state}"`);
+  if (!LOOKUP.get(state)!.has(next))
+    throw new Error(`"${next}" cannot follow "${state}"`);
 }

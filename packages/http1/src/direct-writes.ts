@@ -50,7 +50,10 @@ export class DirectWrites {
 }
 
 /** `null` for TLS and for streams that are not sockets: they take one write after the other. */
-export function directWrites(socket: Duplex, drained: () => void): DirectWrites | null {
+export function directWrites(
+  socket: Duplex,
+  drained: () => void,
+): DirectWrites | null {
   return socket instanceof Socket && !('encrypted' in socket)
     ? new DirectWrites(socket, drained)
     : null;

@@ -73,7 +73,9 @@ export class FairQueue<T> {
     this.#entries.add(entry);
     moveTo(member, () => member.entries.push(entry));
     group.size++;
-    return this.#entries.size <= this.most ? null : this.#takeOut(this.#mostOver(entry));
+    return this.#entries.size <= this.most
+      ? null
+      : this.#takeOut(this.#mostOver(entry));
   }
 
   next(): Turn<T> | null {
@@ -90,7 +92,8 @@ export class FairQueue<T> {
     const [member] = group.members.values();
     const [entry] = member!.entries;
     this.#takeOut(entry!);
-    if (group.members.delete(member!.name)) group.members.set(member!.name, member!);
+    if (group.members.delete(member!.name))
+      group.members.set(member!.name, member!);
     return { item: entry!.item, group, estimate };
   }
 
@@ -117,7 +120,9 @@ export class FairQueue<T> {
 
   takeLate(now: number): T | null {
     const [oldest] = this.#entries;
-    return oldest === undefined || oldest.deadline > now ? null : this.#takeOut(oldest);
+    return oldest === undefined || oldest.deadline > now
+      ? null
+      : this.#takeOut(oldest);
   }
 
   leave(item: T, { group, member }: QueueOwner): void {
@@ -140,7 +145,10 @@ export class FairQueue<T> {
   #nextGroup(): Group<T> | null {
     let next: Group<T> | null = null;
     for (const group of this.#groups.values()) {
-      if (group.size + group.begun.length > 0 && (next === null || isSooner(group, next)))
+      if (
+        group.size + group.begun.length > 0 &&
+        (next === null || isSooner(group, next))
+      )
         next = group;
     }
     return next;
@@ -153,7 +161,8 @@ export class FairQueue<T> {
     }
     const longest = most.byLength.at(-1)!;
     const isAmong =
-      most === newcomer.member.group && newcomer.member.entries.length === most.byLength.length;
+      most === newcomer.member.group &&
+      newcomer.member.entries.length === most.byLength.length;
     return isAmong ? newcomer : longest.at(-1)!.entries.at(-1)!;
   }
 
@@ -161,7 +170,9 @@ export class FairQueue<T> {
     const { member } = entry;
     const { group, entries } = member;
     this.#entries.delete(entry);
-    moveTo(member, () => entries.splice(entry === entries.at(-1) ? -1 : entries.indexOf(entry), 1));
+    moveTo(member, () =>
+      entries.splice(entry === entries.at(-1) ? -1 : entries.indexOf(entry), 1),
+    );
     if (entries.length === 0) group.members.delete(member.name);
     group.size--;
     this.#forgetIdle(group);
@@ -196,7 +207,10 @@ function meanOf(before: number | null, newest: number): number {
 }
 
 function isSooner(one: Group<unknown>, other: Group<unknown>): boolean {
-  return one.time < other.time || (one.time === other.time && one.weight > other.weight);
+  return (
+    one.time < other.time ||
+    (one.time === other.time && one.weight > other.weight)
+  );
 }
 
 function memberOf<T>(group: Group<T>, name: string): Member<T> {

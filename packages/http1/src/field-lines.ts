@@ -12,7 +12,9 @@ export const VALUE: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Throws for a value that would not stay one value. */
 export function checkedValue(name: string, value: string): string {
   if (!VALUE.test(value))
-    throw new Error(`the header ${name} has a character that no header can have`);
+    throw new Error(
+      `the header ${name} has a character that no header can have`,
+    );
   return value;
 }
 
@@ -118,7 +120,8 @@ const STATUS_LINES = new Map(
 export function statusLine(status: number, reason: string): string {
   const usual = reason === '' ? STATUS_LINES.get(status) : undefined;
   if (usual !== undefined) return usual;
-  if (!VALUE.test(reason)) throw new Error('the reason phrase has a character that it cannot have');
+  if (!VALUE.test(reason))
+    throw new Error('the reason phrase has a character that it cannot have');
   return `HTTP/1.1 ${status} ${reason}\r\n`;
 }
 

@@ -47,11 +47,17 @@ export function readFields(section: string): Fields {
         break;
       case 14:
         if (isNamed(name, 'content-length'))
-          lengths = and(lengths, framingValue(section, colon + 1, lineEnd, value));
+          lengths = and(
+            lengths,
+            framingValue(section, colon + 1, lineEnd, value),
+          );
         break;
       case 17:
         if (isNamed(name, 'transfer-encoding'))
-          codings = and(codings, framingValue(section, colon + 1, lineEnd, value));
+          codings = and(
+            codings,
+            framingValue(section, colon + 1, lineEnd, value),
+          );
         break;
     }
   }
@@ -63,7 +69,12 @@ export function readFields(section: string): Fields {
  * Not every reader treats a tab around a value as whitespace; the end of a body must not depend on
  * it.
  */
-function framingValue(section: string, from: number, to: number, value: string): string {
+function framingValue(
+  section: string,
+  from: number,
+  to: number,
+  value: string,
+): string {
   const sent = section.slice(from, to);
   return sent.includes('\t') ? sent : value;
 }
@@ -93,7 +104,9 @@ export function checkTrailers(section: string): void {
   const { list } = readFields(section);
   for (let i = 0; i < list.length; i += 2) {
     if (NOT_IN_TRAILERS.has(list[i]!.toLowerCase()))
-      throw malformed('A trailer has a name that only a header may have. Send it as a header.');
+      throw malformed(
+        'A trailer has a name that only a header may have. Send it as a header.',
+      );
   }
 }
 
@@ -119,7 +132,10 @@ function persistence(connection: string): Pick<Fields, 'close' | 'keepAlive'> {
   if (connection === '') return { close: false, keepAlive: false };
   if (connection === 'keep-alive') return { close: false, keepAlive: true };
   const options = listed(connection.toLowerCase());
-  return { close: options.includes('close'), keepAlive: options.includes('keep-alive') };
+  return {
+    close: options.includes('close'),
+    keepAlive: options.includes('keep-alive'),
+  };
 }
 
 /** `trim` would also remove a no-break space and others. */

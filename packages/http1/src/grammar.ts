@@ -11,16 +11,22 @@ export const IS_TOKEN: RegExp = new RegExp(`^${TOKEN}$`);
  * RFC 9112 section 5, without space before a colon, folded line, bare CR or LF. Each character
  * matches in one way, so the time is linear.
  */
-export const FIELD_SECTION: RegExp = new RegExp(`^(?:${TOKEN}:${TEXT}\\r\\n)*\\r\\n$`);
+export const FIELD_SECTION: RegExp = new RegExp(
+  `^(?:${TOKEN}:${TEXT}\\r\\n)*\\r\\n$`,
+);
 
 /**
  * RFC 9112 section 3: one SP between the parts and only unambiguous bytes in the target (ASCII, no
  * fragment).
  */
-export const REQUEST_LINE: RegExp = new RegExp(`^(${TOKEN}) ([!"$-~]+) HTTP/(\\d)\\.(\\d)$`);
+export const REQUEST_LINE: RegExp = new RegExp(
+  `^(${TOKEN}) ([!"$-~]+) HTTP/(\\d)\\.(\\d)$`,
+);
 
 /** RFC 9112 section 4. Many servers omit the space before an empty reason phrase. */
-export const STATUS_LINE: RegExp = new RegExp(`^HTTP/1\\.([01]) ([1-9]\\d\\d)(?: (${TEXT}))?$`);
+export const STATUS_LINE: RegExp = new RegExp(
+  `^HTTP/1\\.([01]) ([1-9]\\d\\d)(?: (${TEXT}))?$`,
+);
 
 /** RFC 9112 section 7.1.1, without spaces; 13 digits stay exact in a number. */
 export const CHUNK_LINE: RegExp = new RegExp(
@@ -44,15 +50,21 @@ export function faultInFields(section: string): WireError {
     );
   for (const line of section.split('\r\n')) {
     if (line.startsWith(' ') || line.startsWith('\t'))
-      return malformed('A header line is folded. Send each header in one line.');
+      return malformed(
+        'A header line is folded. Send each header in one line.',
+      );
     const colon = line.indexOf(':');
     if (line !== '' && colon < 0)
-      return malformed('A header line has no colon. Send a name, a colon and a value.');
+      return malformed(
+        'A header line has no colon. Send a name, a colon and a value.',
+      );
     if (line !== '' && !IS_TOKEN.test(line.slice(0, colon))) {
       return malformed(
         'The name of a header is empty, or has a character that names cannot have, such as a space. Correct the name.',
       );
     }
   }
-  return malformed('The header section is not valid. Send lines of a name, a colon and a value.');
+  return malformed(
+    'The header section is not valid. Send lines of a name, a colon and a value.',
+  );
 }

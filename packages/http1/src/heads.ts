@@ -1,5 +1,10 @@
 import { type Fields, readFields } from './fields.ts';
-import { claimsBodyOf204, type Framing, framingOfRequest, framingOfResponse } from './framing.ts';
+import {
+  claimsBodyOf204,
+  type Framing,
+  framingOfRequest,
+  framingOfResponse,
+} from './framing.ts';
 import { REQUEST_LINE, STATUS_LINE } from './grammar.ts';
 import { malformed, WireError } from './wire-error.ts';
 
@@ -27,7 +32,8 @@ export interface ResponseHead extends Head {
 
 const KNOWN_METHODS = new Set(METHODS);
 /** RFC 3986 section 3.2 without user information, with the port. */
-const AUTHORITY = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
+const AUTHORITY =
+  /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
 const LONGEST_REMEMBERED = 2_048;
 
@@ -72,12 +78,22 @@ export class RequestHeads {
     // Invalid fields are reported first, as they are when the head is incomplete.
     const fields = this.#last.read(text.slice(lineEnd + 2));
     if (major !== '1' || (digit !== '0' && digit !== '1'))
-      throw new WireError('version', 'The version is not HTTP/1.1 or HTTP/1.0.');
+      throw new WireError(
+        'version',
+        'The version is not HTTP/1.1 or HTTP/1.0.',
+      );
     if (!KNOWN_METHODS.has(method)) throw unknownMethod(method);
     const minor = digit === '0' ? 0 : 1;
     checkTarget(method, target, hostOf(fields, minor));
     const framing = framingOfRequest(fields, minor);
-    return { method, target, minor, fields, framing, persistent: isPersistent(fields, minor) };
+    return {
+      method,
+      target,
+      minor,
+      fields,
+      framing,
+      persistent: isPersistent(fields, minor),
+    };
   }
 }
 
@@ -89,7 +105,8 @@ export class ResponseHeads {
   read(text: string, method: string): ResponseHead {
     const lineEnd = text.indexOf('\r\n');
     const line = STATUS_LINE.exec(text.slice(0, lineEnd));
-    if (line === null) throw malformed('The status line is not well-formed HTTP/1.1.');
+    if (line === null)
+      throw malformed('The status line is not well-formed HTTP/1.1.');
     const [, digit, digits, reason = ''] = line as unknown as [
       string,
       string,
@@ -101,7 +118,8 @@ export class ResponseHeads {
     const fields = this.#last.read(text.slice(lineEnd + 2));
     const minor = digit === '0' ? 0 : 1;
     const framing = framingOfResponse(fields, minor, method, status);
-    const endsClearly = framing !== 'until_close' && !claimsBodyOf204(fields, status);
+    const endsClearly =
+      framing !== 'until_close' && !claimsBodyOf204(fields, status);
     return {
       status,
       reason,
@@ -121,7 +139,8 @@ function isPersistent({ close, keepAlive }: Fields, minor: 0 | 1): boolean {
 /** RFC 9112 section 3.2: exactly one valid Host, optional in HTTP/1.0. */
 function hostOf({ hosts }: Fields, minor: 0 | 1): string | undefined {
   if (hosts.length === 0 && minor === 0) return undefined;
-  if (hosts.length !== 1) throw malformed('The request has no Host header, or several. Send one.');
+  if (hosts.length !== 1)
+    throw malformed('The request has no Host header, or several. Send one.');
   if (!AUTHORITY.test(hosts[0]!))
     throw malformed(
       'The Host header is not valid. Send a host name and, if it is not the default, a port.',
@@ -133,14 +152,20 @@ function hostOf({ hosts }: Fields, minor: 0 | 1): string | undefined {
  * RFC 9112 section 3.2. A target in absolute-form must match Host, because readers differ in which
  * one they use.
  */
-function checkTarget(method: string, target: string, host: string | undefined): void {
+function checkTarget(
+  method: string,
+  target: string,
+  host: string | undefined,
+): void {
   // The owner of the server refuses CONNECT.
   if (method === 'CONNECT') return;
   if (target.charCodeAt(0) === 0x2f) return;
   if (target === '*' && method === 'OPTIONS') return;
   const authority = ABSOLUTE.exec(target)?.[1];
   if (authority === undefined || !AUTHORITY.test(authority)) {
-    throw malformed('The request target is not a path. Send a path that starts with "/".');
+    throw malformed(
+      'The request target is not a path. Send a path that starts with "/".',
+    );
   }
   if (host !== undefined && authority.toLowerCase() !== host.toLowerCase()) {
     throw malformed(
@@ -151,6 +176,8 @@ function checkTarget(method: string, target: string, host: string | undefined): 
 
 /** Only a plain word is quoted: anything else could be a secret in the wrong place. */
 function unknownMethod(method: string): WireError {
-  const shown = /^[A-Z-]{1,20}$/.test(method) ? `Method ${method}` : 'The method';
+  const shown = /^[A-Z-]{1,20}$/.test(method)
+    ? `Method ${method}`
+    : 'The method';
   return new WireError('method', `${shown} is not supported.`);
 }

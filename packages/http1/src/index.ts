@@ -1,4 +1,9 @@
-export { acceptAll, acceptWaiting, type ListeningSocket, socketOf } from './accept-all.ts';
+export {
+  acceptAll,
+  acceptWaiting,
+  type ListeningSocket,
+  socketOf,
+} from './accept-all.ts';
 export { type BodySink, BodyStream, EMPTY } from './body-stream.ts';
 export { ByteBuffer } from './byte-buffer.ts';
 export type { ClientConnection } from './client-connection.ts';

@@ -158,11 +158,17 @@ export class Pool {
     if (this.#isClosed) throw new PoolBusy();
     const idle = this.#takeIdle();
     if (idle !== undefined) return idle;
-    if (this.#all.size < this.#limits.connections && this.#waiting.size === 0) return this.#open();
+    if (this.#all.size < this.#limits.connections && this.#waiting.size === 0)
+      return this.#open();
     return new Promise((resolve, reject) => {
-      const waiting = { take: resolve, refuse: (reason = new PoolBusy()) => reject(reason) };
+      const waiting = {
+        take: resolve,
+        refuse: (reason = new PoolBusy()) => reject(reason),
+      };
       waiter?.waits(() => this.#waiting.leave(waiting, owner));
-      this.#waiting.add(waiting, owner, this.#shared.now + this.#limits.headersTimeout)?.refuse();
+      this.#waiting
+        .add(waiting, owner, this.#shared.now + this.#limits.headersTimeout)
+        ?.refuse();
     });
   }
 
@@ -184,13 +190,18 @@ export class Pool {
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    for (const connection of [...this.#all, ...this.#left]) connection.destroy();
+    for (const connection of [...this.#all, ...this.#left])
+      connection.destroy();
     this.#refuseUntil(ALL, new PoolBusy());
   }
 
   /** Those whose deadline is not after `end`. */
   #refuseUntil(end: number, reason: Error): void {
-    for (let one = this.#waiting.takeLate(end); one !== null; one = this.#waiting.takeLate(end))
+    for (
+      let one = this.#waiting.takeLate(end);
+      one !== null;
+      one = this.#waiting.takeLate(end)
+    )
       one.refuse(reason);
   }
 
@@ -249,7 +260,10 @@ export class Pool {
     const lease = this.#leases.get(connection);
     if (lease === undefined) return;
     this.#leases.delete(connection);
-    this.#waiting.end(lease.turn, isUsed ? performance.now() - lease.since : null);
+    this.#waiting.end(
+      lease.turn,
+      isUsed ? performance.now() - lease.since : null,
+    );
   }
 
   #lookAtDeadlines(now: number): void {
@@ -272,14 +286,18 @@ export class Pool {
   /** The slowest first, as many as requests wait for. */
   #endSlowClients(now: number): void {
     const { minResponseRate = 0 } = this.#limits;
-    const slow: { readonly connection: ClientConnection; readonly rate: number }[] = [];
+    const slow: {
+      readonly connection: ClientConnection;
+      readonly rate: number;
+    }[] = [];
     for (const connection of this.#all) {
       const rate = this.#rateOf(connection, now);
       if (rate < minResponseRate) slow.push({ connection, rate });
     }
     if (this.#waiting.size === 0) return;
     slow.sort((one, other) => one.rate - other.rate);
-    for (const { connection } of slow.slice(0, this.#waiting.size)) connection.endSlowClient();
+    for (const { connection } of slow.slice(0, this.#waiting.size))
+      connection.endSlowClient();
   }
 
   /** Bytes per second in the last whole span, in which the client was the slow side. */
@@ -305,10 +323,17 @@ export class Pool {
 }
 
 /** Milliseconds. */
-function lookFor({ connectTimeout, headersTimeout, bodyTimeout }: ClientTimeouts): number {
+function lookFor({
+  connectTimeout,
+  headersTimeout,
+  bodyTimeout,
+}: ClientTimeouts): number {
   return Math.max(
     SHORTEST_LOOK,
-    Math.min(LONGEST_LOOK, Math.min(connectTimeout, headersTimeout, bodyTimeout) / 20),
+    Math.min(
+      LONGEST_LOOK,
+      Math.min(connectTimeout, headersTimeout, bodyTimeout) / 20,
+    ),
   );
 }
 

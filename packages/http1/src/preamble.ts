@@ -73,7 +73,8 @@ export class Preamble implements Occupant {
 
   endIfLate(now: number): void {
     if (now < this.#deadline) return;
-    if (this.#shakesHands || !this.#wantsHeader) this.#events.unsecured(this.#socket, 'timeout');
+    if (this.#shakesHands || !this.#wantsHeader)
+      this.#events.unsecured(this.#socket, 'timeout');
     else this.#events.unannounced(this.#socket, 'it did not come in time');
     this.destroy();
   }
@@ -99,11 +100,15 @@ export class Preamble implements Occupant {
 
   readonly #receive = (bytes: Buffer): void => {
     this.#touched = true;
-    this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
+    this.#bytes =
+      this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
     if (this.#wantsHeader && !this.#readHeader()) return;
     const { tls } = this.#events;
     const arrival = { place: this.#place, origin: this.#origin };
-    if (tls === null) this.#handOver((socket) => this.#events.plain(socket, arrival, this.#bytes));
+    if (tls === null)
+      this.#handOver((socket) =>
+        this.#events.plain(socket, arrival, this.#bytes),
+      );
     else if (this.#bytes.length === 0) return;
     else if (this.#bytes[0] !== HANDSHAKE)
       this.#handOver((socket) => this.#events.misplaced(socket, arrival));
@@ -122,7 +127,10 @@ export class Preamble implements Occupant {
     this.#wantsHeader = false;
     this.#origin = announced;
     this.#bytes = this.#bytes.subarray(length);
-    return announced.address === null || this.#events.takesFrom(this.#place, announced.address);
+    return (
+      announced.address === null ||
+      this.#events.takesFrom(this.#place, announced.address)
+    );
   }
 
   #shakeHands(tls: TlsServer): void {

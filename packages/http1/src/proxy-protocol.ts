@@ -10,10 +10,16 @@ export interface Origin {
   readonly secure: boolean;
 }
 
-export const NO_ORIGIN: Origin = Object.freeze({ address: null, secure: false });
+export const NO_ORIGIN: Origin = Object.freeze({
+  address: null,
+  secure: false,
+});
 
 /** `null` if more bytes are needed; text: why it is invalid. */
-export type ProxyHeader = { readonly announced: Origin; readonly length: number } | null | string;
+export type ProxyHeader =
+  | { readonly announced: Origin; readonly length: number }
+  | null
+  | string;
 
 const SIGNATURE = Buffer.from([
   0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a,
@@ -44,7 +50,8 @@ const ADDRESSES: Readonly<Record<number, number>> = {
  * are refused.
  */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
-  if (begins(bytes, SIGNATURE)) return bytes.length < FIXED ? null : readBinary(bytes);
+  if (begins(bytes, SIGNATURE))
+    return bytes.length < FIXED ? null : readBinary(bytes);
   if (begins(bytes, TEXT)) return readLine(bytes);
   return 'the PROXY protocol header is missing';
 }
@@ -57,7 +64,9 @@ function begins(bytes: Buffer, start: Buffer): boolean {
 function readLine(bytes: Buffer): ProxyHeader {
   const end = bytes.subarray(0, LONGEST_LINE).indexOf('\r\n', 0, 'latin1');
   if (end < 0)
-    return bytes.length >= LONGEST_LINE ? `its line is longer than ${LONGEST_LINE} bytes` : null;
+    return bytes.length >= LONGEST_LINE
+      ? `its line is longer than ${LONGEST_LINE} bytes`
+      : null;
   const line = bytes.toString('latin1', 0, end);
   const length = end + 2;
   // The rest of the line is ignored (section 2.1).
@@ -69,29 +78,37 @@ function readLine(bytes: Buffer): ProxyHeader {
     ) ?? [];
   if (family === undefined) return 'its line is not in the form of version 1';
   const isAddress = family === 'TCP4' ? isIPv4 : isIPv6;
-  if (!isAddress(source) || !isAddress(target)) return `it has an address that is not of ${family}`;
-  if (ports.some((port) => Number(port) > 65_535)) return 'it has a port above 65535';
+  if (!isAddress(source) || !isAddress(target))
+    return `it has an address that is not of ${family}`;
+  if (ports.some((port) => Number(port) > 65_535))
+    return 'it has a port above 65535';
   return { announced: { address: canonical(source), secure: false }, length };
 }
 
 function readBinary(bytes: Buffer): ProxyHeader {
   const [versionAndCommand, kind] = [bytes[12]!, bytes[13]!];
   const rest = bytes.readUInt16BE(14);
-  if (versionAndCommand >> 4 !== 2) return `it has version ${versionAndCommand >> 4}, and not 2`;
+  if (versionAndCommand >> 4 !== 2)
+    return `it has version ${versionAndCommand >> 4}, and not 2`;
   const command = versionAndCommand & 0x0f;
   if (command > 1) return `it has the unknown command ${command}`;
-  if (rest > LONGEST_REST) return `it is longer than ${FIXED + LONGEST_REST} bytes`;
+  if (rest > LONGEST_REST)
+    return `it is longer than ${FIXED + LONGEST_REST} bytes`;
   const length = FIXED + rest;
   if (bytes.length < length) return null;
   // LOCAL: the rest is ignored (section 2.2).
   if (command === 0) return { announced: NO_ORIGIN, length };
   // Unspecified: the real addresses apply.
   const known = kind === 0 ? 0 : ADDRESSES[kind];
-  if (known === undefined) return `it has the unknown family and transport ${kind}`;
+  if (known === undefined)
+    return `it has the unknown family and transport ${kind}`;
   if (rest < known) return 'it is shorter than its addresses';
   const secure = readFields(bytes, FIXED + known, length);
   if (typeof secure === 'string') return secure;
-  return { announced: { address: addressIn(bytes, kind >> 4), secure }, length };
+  return {
+    announced: { address: addressIn(bytes, kind >> 4), secure },
+    length,
+  };
 }
 
 /** `null` for families without a network address, such as Unix sockets. */
@@ -120,7 +137,11 @@ function canonical(address: string): string {
 }
 
 /** Text: why the fields are invalid. */
-function readFields(bytes: Buffer, from: number, end: number): boolean | string {
+function readFields(
+  bytes: Buffer,
+  from: number,
+  end: number,
+): boolean | string {
   let secure = false;
   for (let at = from; at < end; ) {
     if (end - at < 3) return 'it ends inside a field';
@@ -134,7 +155,8 @@ function readFields(bytes: Buffer, from: number, end: number): boolean | string 
     }
     if (bytes[at] === CRC32C) {
       if (next - value !== 4) return 'its checksum has not 4 bytes';
-      if (bytes.readUInt32BE(value) !== checksum(bytes, value, end)) return 'its checksum is wrong';
+      if (bytes.readUInt32BE(value) !== checksum(bytes, value, end))
+        return 'its checksum is wrong';
     }
     at = next;
   }
@@ -146,7 +168,8 @@ function checksum(bytes: Buffer, hole: number, end: number): number {
   let crc = 0xffff_ffff;
   for (let i = 0; i < end; i++) {
     crc ^= i >= hole && i < hole + 4 ? 0 : bytes[i]!;
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f6_3b78 : 0);
+    for (let bit = 0; bit < 8; bit++)
+      crc = (crc >>> 1) ^ (crc & 1 ? 0x82f6_3b78 : 0);
   }
   return ~crc >>> 0;
 }

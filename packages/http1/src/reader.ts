@@ -55,7 +55,9 @@ export class MessageReader<H extends Head> {
 
   /** During `head`, includes its body. */
   get waiting(): number {
-    return this.#ahead + (this.#rest === null ? 0 : this.#rest.length - this.#restAt);
+    return (
+      this.#ahead + (this.#rest === null ? 0 : this.#rest.length - this.#restAt)
+    );
   }
 
   /** After a WireError nothing more may be fed. */
@@ -110,7 +112,9 @@ export class MessageReader<H extends Head> {
   /** The other side closed the connection. Throws WireError if that truncates a message. */
   finish(): void {
     const endsSo =
-      this.#place === 'body' && this.#chunks === null && this.#left === Number.POSITIVE_INFINITY;
+      this.#place === 'body' &&
+      this.#chunks === null &&
+      this.#left === Number.POSITIVE_INFINITY;
     if (endsSo) this.#over(0);
     else if (this.inMessage)
       throw new WireError('cut_off', 'The connection ended inside a message.');
@@ -118,7 +122,8 @@ export class MessageReader<H extends Head> {
 
   #head(bytes: Buffer, at: number): number {
     if (this.#begun !== null) return this.#more(bytes, at);
-    if (bytes[at] === CR && bytes[at + 1] === LF && this.#maySkip) return this.#skip(at + 2);
+    if (bytes[at] === CR && bytes[at + 1] === LF && this.#maySkip)
+      return this.#skip(at + 2);
     const { mostHeadBytes } = this.#options;
     const most = Math.min(bytes.length, at + mostHeadBytes);
     const usual = Math.min(most, at + USUAL_HEAD_BYTES);
@@ -133,7 +138,10 @@ export class MessageReader<H extends Head> {
       return this.#more(bytes, at);
     }
     const size = end + HEAD_END.length;
-    this.#take(size === text.length ? text : text.slice(0, size), bytes.length - at - size);
+    this.#take(
+      size === text.length ? text : text.slice(0, size),
+      bytes.length - at - size,
+    );
     return at + size;
   }
 
@@ -151,7 +159,12 @@ export class MessageReader<H extends Head> {
     const begun = this.#begun!;
     const { mostHeadBytes } = this.#options;
     const before = begun.size;
-    if (before === 1 && begun.whole![0] === CR && bytes[at] === LF && this.#maySkip)
+    if (
+      before === 1 &&
+      begun.whole![0] === CR &&
+      bytes[at] === LF &&
+      this.#maySkip
+    )
       return this.#skip(at + 1);
     const room = mostHeadBytes - before;
     begun.add(bytes.subarray(at, at + room));
@@ -181,8 +194,11 @@ export class MessageReader<H extends Head> {
     const { framing } = head;
     this.#place = 'body';
     this.#chunks =
-      framing === 'chunked' ? new Chunks((bytes) => sink.body(bytes), mostHeadBytes) : null;
-    this.#left = typeof framing === 'number' ? framing : Number.POSITIVE_INFINITY;
+      framing === 'chunked'
+        ? new Chunks((bytes) => sink.body(bytes), mostHeadBytes)
+        : null;
+    this.#left =
+      typeof framing === 'number' ? framing : Number.POSITIVE_INFINITY;
     const isWhole = this.#left === 0;
     this.#ahead = ahead;
     sink.head(head);
@@ -199,7 +215,9 @@ export class MessageReader<H extends Head> {
     }
     const next = Math.min(bytes.length, at + this.#left);
     this.#left -= next - at;
-    this.#options.sink.body(at === 0 && next === bytes.length ? bytes : bytes.subarray(at, next));
+    this.#options.sink.body(
+      at === 0 && next === bytes.length ? bytes : bytes.subarray(at, next),
+    );
     if (this.#left === 0) this.#over(bytes.length - next);
     return next;
   }

@@ -1,6 +1,12 @@
 import type { Socket } from 'node:net';
 import type { BodySink } from './body-stream.ts';
-import { chunkText, type FieldLines, LAST_CHUNK, ONE_WRITE, statusLine } from './field-lines.ts';
+import {
+  chunkText,
+  type FieldLines,
+  LAST_CHUNK,
+  ONE_WRITE,
+  statusLine,
+} from './field-lines.ts';
 import type { Fields } from './fields.ts';
 import type { RequestHead } from './heads.ts';
 import type { CallConnection } from './place.ts';
@@ -108,7 +114,10 @@ export class ServerCall {
   ): { readonly socket: Socket; readonly rest: Buffer | null } {
     this.status = 101;
     const taken = this.#transport.takeOver();
-    taken.socket.write(`${statusLine(101, reason)}${fields.text}\r\n`, 'latin1');
+    taken.socket.write(
+      `${statusLine(101, reason)}${fields.text}\r\n`,
+      'latin1',
+    );
     return taken;
   }
 
@@ -146,17 +155,24 @@ export class ServerCall {
    * `fields` exclude connection fields. Text in `body` has one character per byte. Adds
    * Content-Length if missing and required (RFC 9110 section 8.6).
    */
-  answer(status: number, reason: string, fields: FieldLines, body: string | Buffer): void {
+  answer(
+    status: number,
+    reason: string,
+    fields: FieldLines,
+    body: string | Buffer,
+  ): void {
     if (this.left || this.begun) return;
     const bodiless = this.method === 'HEAD' || status === 204 || status === 304;
     if (!bodiless && !fields.sized) fields.addLength(body.length);
-    const text = statusLine(status, reason) + fields.text + this.#closing(fields);
+    const text =
+      statusLine(status, reason) + fields.text + this.#closing(fields);
     this.status = status;
     this.over = true;
     if (!bodiless) this.sentBytes = body.length;
     if (bodiless || body.length === 0) this.#transport.write(text);
     else if (typeof body === 'string') this.#transport.write(text + body);
-    else if (body.length <= ONE_WRITE) this.#transport.write(text + body.toString('latin1'));
+    else if (body.length <= ONE_WRITE)
+      this.#transport.write(text + body.toString('latin1'));
     else this.#transport.write(text, body);
     this.#transport.answered(this.#persistent);
   }
@@ -167,7 +183,8 @@ export class ServerCall {
     const measure = this.#measureOf(status, fields);
     if (measure === 'close') this.keepAlive = false;
     const coding = measure === 'chunks' ? 'Transfer-Encoding: chunked\r\n' : '';
-    this.#head = statusLine(status, reason) + fields.text + coding + this.#closing(fields);
+    this.#head =
+      statusLine(status, reason) + fields.text + coding + this.#closing(fields);
     this.status = status;
     this.#measure = measure;
     this.#owed = fields.length;
@@ -180,7 +197,13 @@ export class ServerCall {
 
   /** If it returns false, `drain` is called later. The bytes may be reused after the call. */
   write(bytes: Buffer, drain: () => void): boolean {
-    if (this.left || this.over || this.#measure === 'none' || bytes.length === 0) return true;
+    if (
+      this.left ||
+      this.over ||
+      this.#measure === 'none' ||
+      bytes.length === 0
+    )
+      return true;
     if (this.#measure === 'length' && bytes.length > this.#owed) {
       this.cutOff();
       return true;
@@ -188,7 +211,10 @@ export class ServerCall {
     this.#owed -= bytes.length;
     this.sentBytes += bytes.length;
     const more = this.#transport.write(
-      this.#takeHead() + (this.#measure === 'chunks' ? chunkText(bytes) : bytes.toString('latin1')),
+      this.#takeHead() +
+        (this.#measure === 'chunks'
+          ? chunkText(bytes)
+          : bytes.toString('latin1')),
     );
     this.#drain = more ? null : drain;
     return more;
@@ -201,7 +227,8 @@ export class ServerCall {
       return;
     }
     this.over = true;
-    const rest = this.#takeHead() + (this.#measure === 'chunks' ? LAST_CHUNK : '');
+    const rest =
+      this.#takeHead() + (this.#measure === 'chunks' ? LAST_CHUNK : '');
     if (rest !== '') this.#transport.write(rest);
     this.#transport.answered(this.#persistent);
   }
@@ -240,7 +267,10 @@ export class ServerCall {
     this.over = true;
     this.#held = [];
     if (left && !this.bodyWhole)
-      this.failBody(this.bodyError ?? new WireError('cut_off', 'The client has disconnected.'));
+      this.failBody(
+        this.bodyError ??
+          new WireError('cut_off', 'The client has disconnected.'),
+      );
     this.#ended?.();
   }
 
@@ -256,7 +286,8 @@ export class ServerCall {
   }
 
   #measureOf(status: number, { sized }: FieldLines): Measure {
-    if (this.method === 'HEAD' || status === 204 || status === 304) return 'none';
+    if (this.method === 'HEAD' || status === 204 || status === 304)
+      return 'none';
     if (sized) return 'length';
     return this.minor === 0 ? 'close' : 'chunks';
   }

@@ -96,7 +96,8 @@ export class ServerConnection
     this.#address = origin.address;
     this.secure = origin.secure;
     // TLS writes are never synchronous; each calls back when done.
-    this.#written = 'encrypted' in socket ? (error) => this.#partWritten(error) : null;
+    this.#written =
+      'encrypted' in socket ? (error) => this.#partWritten(error) : null;
     this.#direct = directWrites(socket, () => this.drained());
     this.#shared = shared;
     this.#deadline = shared.now + shared.options.headersTimeout;
@@ -140,7 +141,12 @@ export class ServerConnection
       this.#stop();
       if (!call.begun) this.#socket.destroy();
       else if (!call.bodyWhole)
-        call.failBody(new WireError('cut_off', 'The request ended before its body was whole.'));
+        call.failBody(
+          new WireError(
+            'cut_off',
+            'The request ended before its body was whole.',
+          ),
+        );
       return;
     }
     try {
@@ -168,7 +174,9 @@ export class ServerConnection
     if (this.#waiting === 'close') this.#socket.destroy();
     else if (this.#waiting === 'next') this.#end(IDLE_LINGER);
     else if (this.#waiting !== 'nothing')
-      this.#broken(new WireError('too_late', 'The request did not arrive in time.'));
+      this.#broken(
+        new WireError('too_late', 'The request did not arrive in time.'),
+      );
   }
 
   endIfStalled(): void {
@@ -184,9 +192,13 @@ export class ServerConnection
 
   endIfQuiet(now: number): void {
     const isQuiet =
-      !this.#ended && this.#call === null && !this.#reader.inMessage && !this.#waitsForTurn;
+      !this.#ended &&
+      this.#call === null &&
+      !this.#reader.inMessage &&
+      !this.#waitsForTurn;
     this.#quietSince = isQuiet ? (this.#quietSince ?? now) : null;
-    if (this.#quietSince !== null && now - this.#quietSince >= QUIET) this.#end(IDLE_LINGER);
+    if (this.#quietSince !== null && now - this.#quietSince >= QUIET)
+      this.#end(IDLE_LINGER);
   }
 
   /**
@@ -194,10 +206,15 @@ export class ServerConnection
    * slow body behind.
    */
   get idleSince(): number {
-    if (this.#call !== null || this.#ended || this.#waitsForTurn) return Number.POSITIVE_INFINITY;
-    const { headersTimeout, requestTimeout, keepAliveTimeout } = this.#shared.options;
+    if (this.#call !== null || this.#ended || this.#waitsForTurn)
+      return Number.POSITIVE_INFINITY;
+    const { headersTimeout, requestTimeout, keepAliveTimeout } =
+      this.#shared.options;
     if (this.#waiting === 'next') return this.#deadline - keepAliveTimeout;
-    return this.#deadline - (this.#waiting === 'body' ? requestTimeout : headersTimeout);
+    return (
+      this.#deadline -
+      (this.#waiting === 'body' ? requestTimeout : headersTimeout)
+    );
   }
 
   endIdle(): void {
@@ -221,7 +238,8 @@ export class ServerConnection
 
   head(head: RequestHead): void {
     const { now, options } = this.#shared;
-    if (this.#waiting !== 'head') this.#requestDeadline = now + options.requestTimeout;
+    if (this.#waiting !== 'head')
+      this.#requestDeadline = now + options.requestTimeout;
     if (head.framing === 0) this.#await('nothing', Number.POSITIVE_INFINITY);
     else this.#await('body', this.#requestDeadline);
     const call = new ServerCall(this, head);
@@ -246,7 +264,8 @@ export class ServerConnection
 
   mayPersist(): boolean {
     const { leaving, options } = this.#shared;
-    if (this.#ended || this.#requests >= options.maxRequestsPerConnection) return false;
+    if (this.#ended || this.#requests >= options.maxRequestsPerConnection)
+      return false;
     return !(leaving && this.#reader.waiting === 0);
   }
 
@@ -257,7 +276,8 @@ export class ServerConnection
   write(data: string | Buffer, more?: string | Buffer): boolean {
     const socket = this.#socket;
     if (more === undefined) {
-      if (this.#direct !== null && typeof data === 'string') return this.#direct.write(data);
+      if (this.#direct !== null && typeof data === 'string')
+        return this.#direct.write(data);
       return this.#queue(data);
     }
     socket.cork();
@@ -268,8 +288,11 @@ export class ServerConnection
   }
 
   #queue(data: string | Buffer): boolean {
-    if (this.#written !== null) return this.#socket.write(data, 'latin1', this.#written);
-    return typeof data === 'string' ? this.#socket.write(data, 'latin1') : this.#socket.write(data);
+    if (this.#written !== null)
+      return this.#socket.write(data, 'latin1', this.#written);
+    return typeof data === 'string'
+      ? this.#socket.write(data, 'latin1')
+      : this.#socket.write(data);
   }
 
   get #isWriting(): boolean {
@@ -289,7 +312,8 @@ export class ServerConnection
   cutOff(): void {
     // HTTP/1.0 takes the end of the connection for the end of the body, so the connection must be
     // reset.
-    if (this.#call?.minor === 0 && this.#written === null) this.#socket.resetAndDestroy();
+    if (this.#call?.minor === 0 && this.#written === null)
+      this.#socket.resetAndDestroy();
     // With TLS, a close without close_notify is detected as truncation.
     else this.#socket.destroy();
   }
@@ -338,7 +362,10 @@ export class ServerConnection
       this.#waitForTurn();
       return;
     }
-    this.#await('next', this.#shared.now + this.#shared.options.keepAliveTimeout);
+    this.#await(
+      'next',
+      this.#shared.now + this.#shared.options.keepAliveTimeout,
+    );
     try {
       this.#reader.next();
     } catch (thrown) {
@@ -383,7 +410,10 @@ export class ServerConnection
       else if (!this.#reader.inBody) this.resume();
       return;
     }
-    if (this.#reader.inMessage && (this.#waiting === 'first' || this.#waiting === 'next')) {
+    if (
+      this.#reader.inMessage &&
+      (this.#waiting === 'first' || this.#waiting === 'next')
+    ) {
       const { now, options } = this.#shared;
       this.#requestDeadline = now + options.requestTimeout;
       this.#await('head', now + options.headersTimeout);

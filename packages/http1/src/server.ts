@@ -66,7 +66,10 @@ export class Server {
       options.requestTimeout,
       options.keepAliveTimeout,
     );
-    this.#lookEvery = Math.max(SHORTEST_LOOK, Math.min(LONGEST_LOOK, shortest / 8));
+    this.#lookEvery = Math.max(
+      SHORTEST_LOOK,
+      Math.min(LONGEST_LOOK, shortest / 8),
+    );
     this.#shared = {
       options,
       closing: new Closing(options.keepAliveTimeout),
@@ -76,7 +79,11 @@ export class Server {
       leaving: false,
       closed: (connection) => this.connections.delete(connection),
     };
-    const settings = { allowHalfOpen: true, noDelay: true, pauseOnConnect: true };
+    const settings = {
+      allowHalfOpen: true,
+      noDelay: true,
+      pauseOnConnect: true,
+    };
     const { takes = (_accepted, enter) => enter({ occupant: null }) } = options;
     this.listener = createServer(settings, (accepted) => {
       takes(accepted, (place) => {
@@ -125,7 +132,8 @@ export class Server {
     };
     this.#enter = (accepted, place) => {
       const wantsHeader = announces?.(accepted.remoteAddress) ?? false;
-      if (!wantsHeader && tls === null) this.#takePlain(accepted, plainly(place));
+      if (!wantsHeader && tls === null)
+        this.#takePlain(accepted, plainly(place));
       else {
         const deadline = this.#shared.now + this.#options.headersTimeout;
         this.#openings.set(
@@ -151,7 +159,8 @@ export class Server {
       },
       // Handshakes that this server closed are reported already.
       failed: (accepted, why) => {
-        if (!this.#late.has(accepted)) this.#options.openings?.unsecured(accepted, why);
+        if (!this.#late.has(accepted))
+          this.#options.openings?.unsecured(accepted, why);
       },
     });
   }
@@ -161,7 +170,11 @@ export class Server {
     place.occupant = connection;
     this.connections.add(connection);
     (socket as Held)[CONNECTION] = connection;
-    socket.on('end', onEnd).on('drain', onDrain).on('error', onError).on('close', onClose);
+    socket
+      .on('end', onEnd)
+      .on('drain', onDrain)
+      .on('error', onError)
+      .on('close', onClose);
     return connection;
   }
 

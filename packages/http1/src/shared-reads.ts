@@ -17,7 +17,10 @@ export function readShared(
   receive: (socket: Socket, bytes: Buffer) => boolean,
 ): Socket {
   const { _handle: handle } = accepted as unknown as WithHandle;
-  if (!handle) return accepted.on('data', (bytes) => void receive(accepted, bytes)).resume();
+  if (!handle)
+    return accepted
+      .on('data', (bytes) => void receive(accepted, bytes))
+      .resume();
   const onread = {
     buffer: READ_BUFFER,
     callback(size: number, buffer: Uint8Array): boolean {
@@ -26,7 +29,11 @@ export function readShared(
     },
   };
   (accepted as unknown as WithHandle)._handle = null;
-  const socket: Socket = new Socket({ handle, allowHalfOpen: true, onread } as object);
+  const socket: Socket = new Socket({
+    handle,
+    allowHalfOpen: true,
+    onread,
+  } as object);
   // The listener counts the accepted socket until it is closed.
   socket.once('close', () => accepted.destroy());
   return socket.resume();

@@ -30,7 +30,11 @@ export class TlsServer {
   readonly #timer: NodeJS.Timeout;
   #tls: ServerTls;
 
-  constructor(tls: ServerTls, secret: Uint8Array, { done, failed }: Handshakes) {
+  constructor(
+    tls: ServerTls,
+    secret: Uint8Array,
+    { done, failed }: Handshakes,
+  ) {
     this.#tls = tls;
     this.#secret = secret;
     this.#server = createServer({
@@ -71,7 +75,10 @@ export class TlsServer {
   }
 
   #options() {
-    return { ...this.#tls.usual, ticketKeys: ticketKeys(this.#secret, Date.now()) };
+    return {
+      ...this.#tls.usual,
+      ticketKeys: ticketKeys(this.#secret, Date.now()),
+    };
   }
 }
 
@@ -79,7 +86,9 @@ function reasonOf({ code = '' }: NodeJS.ErrnoException): HandshakeFailure {
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'closed';
   if (/ALERT.*(UNKNOWN_CA|CERTIFICATE)/.test(code)) return 'distrusted';
   if (/NO_APPLICATION_PROTOCOL/.test(code)) return 'protocol';
-  if (/PROTOCOL|VERSION|NO_SHARED|CIPHER|NO_SUITABLE|HANDSHAKE_FAILURE/.test(code))
+  if (
+    /PROTOCOL|VERSION|NO_SHARED|CIPHER|NO_SUITABLE|HANDSHAKE_FAILURE/.test(code)
+  )
     return 'version';
   return 'other';
 }

@@ -39,7 +39,8 @@ function pairsIn(text: string): number {
     (i, state) => {
       const end = Math.min(text.length, (i + 1) * STEP);
       let pairs = 0;
-      for (let at = Math.max(1, i * STEP); at < end; at++) if (isPair(text, at)) pairs++;
+      for (let at = Math.max(1, i * STEP); at < end; at++)
+        if (isPair(text, at)) pairs++;
       work.left -= end - i * STEP;
       state.pairs += pairs;
       return true;
@@ -49,7 +50,8 @@ function pairsIn(text: string): number {
 }
 
 const isPair = (text: string, end: number): boolean =>
-  (text.charCodeAt(end) & 0xfc00) === 0xdc00 && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
+  (text.charCodeAt(end) & 0xfc00) === 0xdc00 &&
+  (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
 
 export const isContent = (value: unknown): boolean =>
   typeof value === 'string' || value instanceof Binary;

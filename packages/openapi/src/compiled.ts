@@ -6,7 +6,8 @@ import type { Description } from './operations.ts';
 import type { Definitions } from './schema/definitions.ts';
 import type { ContractFacts } from './types.ts';
 
-export interface Compiled<Fields = unknown, Shared = unknown> extends ContractFacts {
+export interface Compiled<Fields = unknown, Shared = unknown>
+  extends ContractFacts {
   readonly operations: readonly (Description & Fields)[];
   readonly shared: Shared;
   readonly document: Document;
@@ -20,9 +21,13 @@ export function namesOf(document: unknown): ReadonlySet<string> {
   const names = new Set<string>();
   const walk = (node: unknown): void => {
     if (!isAnObject(node)) return;
-    const { properties, name } = node as { properties?: unknown; name?: unknown };
+    const { properties, name } = node as {
+      properties?: unknown;
+      name?: unknown;
+    };
     if (typeof name === 'string') names.add(name);
-    if (isObject(properties)) for (const key of Object.keys(properties)) names.add(key);
+    if (isObject(properties))
+      for (const key of Object.keys(properties)) names.add(key);
     for (const value of Object.values(node)) walk(value);
   };
   walk(document);
@@ -59,7 +64,15 @@ export function digestsOf(
     const item = document.object((document.root.paths as Json)[path]) ?? {};
     const { parameters, servers: ofPath } = item;
     const own = partOf(
-      [path, method, item[method.toLowerCase()], parameters, ofPath, security, servers],
+      [
+        path,
+        method,
+        item[method.toLowerCase()],
+        parameters,
+        ofPath,
+        security,
+        servers,
+      ],
       dynamic,
     );
     const reached = new Set(own.names);
@@ -74,7 +87,9 @@ export function digestsOf(
     return fingerprintOf(texts.join('\n'));
   }
 
-  return new Map(operations.map((operation) => [operation.id, digestOf(operation)]));
+  return new Map(
+    operations.map((operation) => [operation.id, digestOf(operation)]),
+  );
 }
 
 /** `dynamic`: every possible target of a dynamic reference. */

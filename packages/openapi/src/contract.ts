@@ -1,13 +1,22 @@
 import { resolve } from 'node:path';
 import { demand } from './arguments.ts';
-import { type Compiled, digestsOf, fingerprintOf, namesOf } from './compiled.ts';
+import {
+  type Compiled,
+  digestsOf,
+  fingerprintOf,
+  namesOf,
+} from './compiled.ts';
 import type { FieldFlaw } from './document/bundle.ts';
 import { type Document, loadDocument } from './document/document.ts';
 import { isObject, type Json, type SourceFile } from './document/source.ts';
 import { toJson } from './exact-json.ts';
 import { byPlace, type Findings } from './findings.ts';
 import { type Description, methodsIn, Operations } from './operations.ts';
-import { checkOptions, type ReadingOptions, readingOptionsOf } from './options.ts';
+import {
+  checkOptions,
+  type ReadingOptions,
+  readingOptionsOf,
+} from './options.ts';
 import { ContractError, type Problem } from './problems.ts';
 import { createContract } from './runtime.ts';
 import { Schemas } from './schema/schemas.ts';
@@ -43,7 +52,8 @@ const NO_EXTENSIONS: ExtensionReader<unknown, unknown> = {
   read: () => ({ fieldsOf: () => ({}), sharedBy: () => ({}) }),
 };
 
-export interface ContractOptions<Fields = unknown, Shared = unknown> extends ReadingOptions {
+export interface ContractOptions<Fields = unknown, Shared = unknown>
+  extends ReadingOptions {
   /** Of the file, which is then not read. */
   readonly text?: string | undefined;
   readonly extensions?: ExtensionReader<Fields, Shared>;
@@ -70,9 +80,13 @@ export function loadContract<Fields = unknown, Shared = unknown>(
 export function checkContract<Fields = unknown, Shared = unknown>(
   from: string | object,
   options: ContractOptions<Fields, Shared> = {},
-): { readonly compiled: Compiled<Fields, Shared>; readonly notes: readonly Problem[] } {
+): {
+  readonly compiled: Compiled<Fields, Shared>;
+  readonly notes: readonly Problem[];
+} {
   checkOptions(options);
-  const extensions = options.extensions ?? (NO_EXTENSIONS as ExtensionReader<Fields, Shared>);
+  const extensions =
+    options.extensions ?? (NO_EXTENSIONS as ExtensionReader<Fields, Shared>);
   const source = sourceOf(from, options.text);
   const { document, texts } = loadDocument(
     source,
@@ -89,7 +103,8 @@ export function checkContract<Fields = unknown, Shared = unknown>(
   const finished = operations.finish(prefixes[0]!);
   const { fieldsOf, sharedBy } = extensions.read(document, finished, findings);
   const extended = finished.map(
-    ([operation, node]) => [{ ...operation, ...fieldsOf(operation, node) }, node] as const,
+    ([operation, node]) =>
+      [{ ...operation, ...fieldsOf(operation, node) }, node] as const,
   );
   const {
     refused,
@@ -108,7 +123,10 @@ export function checkContract<Fields = unknown, Shared = unknown>(
     prefixes,
     document,
     definitions: schemas.definitions,
-    files: fingerprintsOf(texts, source.text === undefined ? null : resolve(source.file)),
+    files: fingerprintsOf(
+      texts,
+      source.text === undefined ? null : resolve(source.file),
+    ),
     fingerprint: fingerprintOf(toJson(root)),
     digests: digestsOf(described, document),
     names: namesOf(root),
@@ -118,13 +136,22 @@ export function checkContract<Fields = unknown, Shared = unknown>(
 
 function sourceOf(from: string | object, text: string | undefined): SourceFile {
   if (typeof from === 'string') return { file: from, text };
-  demand(isObject(from), 'the document must be the name of a file, or an object');
-  demand(text === undefined, 'the option text is for the name of a file, not for an object');
+  demand(
+    isObject(from),
+    'the document must be the name of a file, or an object',
+  );
+  demand(
+    text === undefined,
+    'the option text is for the name of a file, not for an object',
+  );
   return { file: 'document', text: toJson(from, 2) };
 }
 
 /** Without the file whose text was given. */
-const fingerprintsOf = (texts: ReadonlyMap<string, string>, given: string | null) =>
+const fingerprintsOf = (
+  texts: ReadonlyMap<string, string>,
+  given: string | null,
+) =>
   new Map(
     [...texts]
       .filter(([path]) => path !== given)
@@ -139,14 +166,19 @@ function readPaths(document: Document, operations: Operations) {
   const { root, findings } = document;
   /** By outline and method. */
   const spellings = new Map<string, Map<string, string>>();
-  if (root.paths === undefined) findings.problem(root, null, document.dialect.withoutPaths);
+  if (root.paths === undefined)
+    findings.problem(root, null, document.dialect.withoutPaths);
   for (const [path, value] of document.members(root.paths)) {
     const item = document.object(value);
     if (!item || path.startsWith('x-')) continue;
     operations.read(path, item);
     const segments = parseTemplate(path);
     if (typeof segments === 'string') {
-      findings.problem(root.paths as Json, path, `the path ${path} ${segments}`);
+      findings.problem(
+        root.paths as Json,
+        path,
+        `the path ${path} ${segments}`,
+      );
       continue;
     }
     const outline = outlineOf(segments);
@@ -155,20 +187,34 @@ function readPaths(document: Document, operations: Operations) {
     const [first] = known.values();
     const taken = methodsIn(item).filter((method) => known.has(method));
     for (const method of taken)
-      findings.problem(item, method, `cannot be distinguished from ${known.get(method)}`);
-    for (const method of methodsIn(item)) if (!taken.includes(method)) known.set(method, path);
+      findings.problem(
+        item,
+        method,
+        `cannot be distinguished from ${known.get(method)}`,
+      );
+    for (const method of methodsIn(item))
+      if (!taken.includes(method)) known.set(method, path);
     if (first !== undefined && taken.length === 0)
-      findings.note(root.paths as Json, path, `is one path with ${first}, which has other methods`);
+      findings.note(
+        root.paths as Json,
+        path,
+        `is one path with ${first}, which has other methods`,
+      );
   }
   return ({ path, method }: Pick<Description, 'path' | 'method'>): boolean =>
     spellings.values().some((one) => one.get(method.toLowerCase()) === path);
 }
 
-function readInfo({ root, findings }: Document): { title: string; version: string } {
+function readInfo({ root, findings }: Document): {
+  title: string;
+  version: string;
+} {
   const info = isObject(root.info) ? root.info : null;
-  if (root.info === undefined) findings.problem(root, null, 'an OpenAPI document needs info');
+  if (root.info === undefined)
+    findings.problem(root, null, 'an OpenAPI document needs info');
   for (const key of ['title', 'version']) {
-    if (info && info[key] === undefined) findings.problem(info, null, `info needs a ${key}`);
+    if (info && info[key] === undefined)
+      findings.problem(info, null, `info needs a ${key}`);
   }
   return { title: String(info?.title), version: String(info?.version) };
 }

@@ -66,8 +66,12 @@ export function readExtensions(
     stability: stabilityOf(operation, findings),
     deprecatedAt,
     sunset,
-    successor: field<string | null>('x-successor', null, 'must be an operationId', (value) =>
-      typeof value === 'string' && value !== '' ? value : undefined,
+    successor: field<string | null>(
+      'x-successor',
+      null,
+      'must be an operationId',
+      (value) =>
+        typeof value === 'string' && value !== '' ? value : undefined,
     ),
     reportOnly: flag('x-report-only', false),
     uncheckedBody: flag(uncheckedBody, false),
@@ -76,7 +80,9 @@ export function readExtensions(
       null,
       'must be a whole number of bytes, 1 or more',
       (value) =>
-        typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 ? value : undefined,
+        typeof value === 'number' && Number.isSafeInteger(value) && value >= 1
+          ? value
+          : undefined,
     ),
     tryIt: flag('x-try-it', true),
   };
@@ -95,9 +101,12 @@ function stabilityOf(operation: Json, findings: Findings): Stability {
 
 /** A full-date (start of the day in UTC) or date-time (RFC 3339). */
 function seconds(value: unknown): number | undefined {
-  if (typeof value !== 'string' || !(isDate(value) || isDateTime(value))) return undefined;
+  if (typeof value !== 'string' || !(isDate(value) || isDateTime(value)))
+    return undefined;
   const milliseconds = Date.parse(value.toUpperCase());
-  return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1000);
+  return Number.isNaN(milliseconds)
+    ? undefined
+    : Math.floor(milliseconds / 1000);
 }
 
 /** Name, value, name, value, … */
@@ -107,7 +116,8 @@ export function replyHeaders(
 ): readonly string[] {
   const headers: string[] = [];
   if (deprecatedAt !== null) headers.push('Deprecation', `@${deprecatedAt}`);
-  if (sunset !== null) headers.push('Sunset', new Date(sunset * 1000).toUTCString());
+  if (sunset !== null)
+    headers.push('Sunset', new Date(sunset * 1000).toUTCString());
   if (successorPath !== null) headers.push(...successorLink(successorPath));
   if (stability !== 'stable') headers.push('X-Stability-Level', stability);
   return Object.freeze(headers);
@@ -121,6 +131,7 @@ function successorLink(path: string): [name: string, value: string] {
   const ascii = path
     .replace(/[^!-~]+/g, encodeURIComponent)
     .replace(/["<>\\]/g, encodeURIComponent);
-  if (!path.includes('{')) return ['Link', `<${ascii}>; rel="successor-version"`];
+  if (!path.includes('{'))
+    return ['Link', `<${ascii}>; rel="successor-version"`];
   return ['Link-Template', `"${ascii}"; rel="successor-version"`];
 }

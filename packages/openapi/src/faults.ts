@@ -20,7 +20,9 @@ export interface Fault {
 }
 
 export const limitOf = (value: number | bigint): number | string =>
-  typeof value === 'bigint' && !Number.isSafeInteger(Number(value)) ? String(value) : Number(value);
+  typeof value === 'bigint' && !Number.isSafeInteger(Number(value))
+    ? String(value)
+    : Number(value);
 
 export type ValueFault = Omit<Fault, 'in'>;
 
@@ -100,16 +102,28 @@ type Row = readonly [
 const limit = (params: Params): Limit => params.limit;
 
 const length = ({ limit, bytes }: Params): string =>
-  bytes ? count(limit, 'byte', 'bytes') : count(limit, 'character', 'characters');
+  bytes
+    ? count(limit, 'byte', 'bytes')
+    : count(limit, 'character', 'characters');
 
-const counted = (rule: Rule, bound: 'at least' | 'at most', one: string, many: string): Row => [
+const counted = (
+  rule: Rule,
+  bound: 'at least' | 'at most',
+  one: string,
+  many: string,
+): Row => [
   rule,
   (params) => `must have ${bound} ${count(params.limit, one, many)}`,
   limit,
 ];
 
-const typesOf = ({ type, nullable }: Params): Limit => (nullable ? [type, ['null']].flat(2) : type);
-const TYPE: Row = ['type', ({ type }) => `must be ${oneOf([type].flat())}`, typesOf];
+const typesOf = ({ type, nullable }: Params): Limit =>
+  nullable ? [type, ['null']].flat(2) : type;
+const TYPE: Row = [
+  'type',
+  ({ type }) => `must be ${oneOf([type].flat())}`,
+  typesOf,
+];
 const FORMAT: Row = [
   'format',
   ({ format }) => `must have the format ${format}`,
@@ -124,12 +138,28 @@ const ROWS: Readonly<Record<string, Row>> = {
   type: TYPE,
   kinds: TYPE,
   solid: TYPE,
-  content: ['type', ({ file }) => (file ? 'must be a file' : 'must be a string'), typesOf],
+  content: [
+    'type',
+    ({ file }) => (file ? 'must be a file' : 'must be a string'),
+    typesOf,
+  ],
   atLeast: ['minimum', (params) => `must be at least ${params.limit}`, limit],
   atMost: ['maximum', (params) => `must be at most ${params.limit}`, limit],
-  moreThan: ['exclusiveMinimum', (params) => `must be more than ${params.limit}`, limit],
-  lessThan: ['exclusiveMaximum', (params) => `must be less than ${params.limit}`, limit],
-  multiple: ['multipleOf', (params) => `must be a multiple of ${params.limit}`, limit],
+  moreThan: [
+    'exclusiveMinimum',
+    (params) => `must be more than ${params.limit}`,
+    limit,
+  ],
+  lessThan: [
+    'exclusiveMaximum',
+    (params) => `must be less than ${params.limit}`,
+    limit,
+  ],
+  multiple: [
+    'multipleOf',
+    (params) => `must be a multiple of ${params.limit}`,
+    limit,
+  ],
   width: FORMAT,
   format: FORMAT,
   among: ['enum', ({ text }) => `must be ${text}`, ({ values }) => values],
@@ -138,8 +168,16 @@ const ROWS: Readonly<Record<string, Row>> = {
     ({ text }) => `must be ${text}`,
     ({ values }) => (Array.isArray(values) ? values[0] : values),
   ],
-  minLength: ['minLength', (params) => `must have at least ${length(params)}`, limit],
-  maxLength: ['maxLength', (params) => `must have at most ${length(params)}`, limit],
+  minLength: [
+    'minLength',
+    (params) => `must have at least ${length(params)}`,
+    limit,
+  ],
+  maxLength: [
+    'maxLength',
+    (params) => `must have at most ${length(params)}`,
+    limit,
+  ],
   matches: [
     'pattern',
     ({ pattern }) => `must match the pattern ${pattern}`,
@@ -150,9 +188,22 @@ const ROWS: Readonly<Record<string, Row>> = {
   different: ['uniqueItems', () => 'must not have duplicate entries'],
   minProperties: counted('minProperties', 'at least', 'member', 'members'),
   maxProperties: counted('maxProperties', 'at most', 'member', 'members'),
-  contains: ['contains', () => 'must have an entry that matches the required schema'],
-  minContains: counted('minContains', 'at least', `entry ${THAT_MATCH}`, `entries ${THAT_MATCH}`),
-  maxContains: counted('maxContains', 'at most', `entry ${THAT_MATCH}`, `entries ${THAT_MATCH}`),
+  contains: [
+    'contains',
+    () => 'must have an entry that matches the required schema',
+  ],
+  minContains: counted(
+    'minContains',
+    'at least',
+    `entry ${THAT_MATCH}`,
+    `entries ${THAT_MATCH}`,
+  ),
+  maxContains: counted(
+    'maxContains',
+    'at most',
+    `entry ${THAT_MATCH}`,
+    `entries ${THAT_MATCH}`,
+  ),
   propertyNames: ['propertyNames', () => 'has a name that is not allowed'],
   dependentRequired: [
     'dependentRequired',
@@ -162,7 +213,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   oneOf: [
     'oneOf',
     ({ passingSchemas }) =>
-      passingSchemas ? 'must match only one of the schemas' : 'must match one of the schemas',
+      passingSchemas
+        ? 'must match only one of the schemas'
+        : 'must match one of the schemas',
   ],
   anyOf: ['anyOf', () => 'must match one of the schemas'],
   not: ['not', () => 'must not match the excluded schema'],
@@ -177,8 +230,18 @@ export class Unreadable {
   }
 }
 
-export function refuse(message: string, rule: Rule, pointer = '', limit?: Limit): never {
-  throw new Unreadable({ pointer, message, rule, ...(limit !== undefined && { limit }) });
+export function refuse(
+  message: string,
+  rule: Rule,
+  pointer = '',
+  limit?: Limit,
+): never {
+  throw new Unreadable({
+    pointer,
+    message,
+    rule,
+    ...(limit !== undefined && { limit }),
+  });
 }
 
 /** Throws everything else on. */
@@ -205,14 +268,22 @@ function refusedRow({ why, known }: Params, path: string): Row {
   const meant = known.length === 0 ? null : nearest(name, known);
   return [
     why,
-    () => (meant === null ? BARS[why] : `${BARS[why]}: did you mean ${printable(meant)}?`),
+    () =>
+      meant === null
+        ? BARS[why]
+        : `${BARS[why]}: did you mean ${printable(meant)}?`,
   ];
 }
 
 /** `null` for ajv errors that only report that another error occurred. */
-export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFault | null {
+export function faultOf({
+  keyword,
+  instancePath,
+  params,
+}: ErrorObject): ValueFault | null {
   const details = params as Params;
-  const row = keyword === 'refused' ? refusedRow(details, instancePath) : ROWS[keyword];
+  const row =
+    keyword === 'refused' ? refusedRow(details, instancePath) : ROWS[keyword];
   if (!row) return null;
   const [rule, sentence, limitFrom] = row;
   const pointer = instancePath
@@ -224,6 +295,10 @@ export function faultOf({ keyword, instancePath, params }: ErrorObject): ValueFa
       ? `/${escapeToken(params.missingProperty)}`
       : '';
   const bound = limitFrom?.(details);
-  const fault = { pointer: pointer + missing, message: sentence(details), rule };
+  const fault = {
+    pointer: pointer + missing,
+    message: sentence(details),
+    rule,
+  };
   return bound === undefined ? fault : { ...fault, limit: bound };
 }

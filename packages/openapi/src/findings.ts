@@ -23,7 +23,8 @@ export class Findings {
     const problem = this.#places?.of(node, key, message);
     if (!problem) return;
     const text = formatProblem(problem);
-    if (this.#mistakes.get(text)?.node !== null) this.#mistakes.set(text, { problem, node, key });
+    if (this.#mistakes.get(text)?.node !== null)
+      this.#mistakes.set(text, { problem, node, key });
   }
 
   /** For mistakes in authentication or limits, which `onUnsupported` cannot tolerate. */
@@ -33,7 +34,11 @@ export class Findings {
   }
 
   add(problem: Problem): void {
-    this.#mistakes.set(formatProblem(problem), { problem, node: null, key: null });
+    this.#mistakes.set(formatProblem(problem), {
+      problem,
+      node: null,
+      key: null,
+    });
   }
 
   note(node: object, key: string | number | null, message: string): void {

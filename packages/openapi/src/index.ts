@@ -12,7 +12,12 @@ export { toJson } from './exact-json.ts';
 export { type Fault, MAX_FAULTS, RULES, type Rule } from './faults.ts';
 export type { Findings } from './findings.ts';
 export type { MediaRule } from './media/content.ts';
-export type { RequestInput, RequestResult, ResponseInput, ResponseResult } from './messages.ts';
+export type {
+  RequestInput,
+  RequestResult,
+  ResponseInput,
+  ResponseResult,
+} from './messages.ts';
 export { printable as shown, unescapeToken } from './names.ts';
 export type { Description } from './operations.ts';
 export {
@@ -26,4 +31,10 @@ export { createContract } from './runtime.ts';
 export { deserialize, type Serialized, serialize } from './serialize.ts';
 export { atOnce, inTurns } from './slices.ts';
 export { formatExempted } from './triage.ts';
-export type { BodyRule, Contract, Exempted, Operation, ReadContract } from './types.ts';
+export type {
+  BodyRule,
+  Contract,
+  Exempted,
+  Operation,
+  ReadContract,
+} from './types.ts';

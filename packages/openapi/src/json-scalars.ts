@@ -66,7 +66,8 @@ export class ScalarReader {
   }
 
   word<T>(word: string, value: T): T {
-    if (!this.text.startsWith(word, this.at)) this.fail('is not valid JSON: a value is expected');
+    if (!this.text.startsWith(word, this.at))
+      this.fail('is not valid JSON: a value is expected');
     this.at += word.length;
     return value;
   }
@@ -97,9 +98,12 @@ export class ScalarReader {
     try {
       string = JSON.parse(text.slice(start - 1, i + 1));
     } catch {
-      this.fail('is not valid JSON: a string has an escape that does not exist');
+      this.fail(
+        'is not valid JSON: a string has an escape that does not exist',
+      );
     }
-    if (!string.isWellFormed()) this.fail('has half a surrogate pair in a string', 'encoding');
+    if (!string.isWellFormed())
+      this.fail('has half a surrogate pair in a string', 'encoding');
     this.at = i + 1;
     return string;
   }
@@ -124,8 +128,10 @@ export class ScalarReader {
       c = codes[++i]!;
     }
     const digits = i - start;
-    const plain = c !== 46 && c !== 101 && c !== 69 && digits > 0 && digits < 16;
-    if (!plain || (digits > 1 && codes[start] === 48)) return this.exactNumber();
+    const plain =
+      c !== 46 && c !== 101 && c !== 69 && digits > 0 && digits < 16;
+    if (!plain || (digits > 1 && codes[start] === 48))
+      return this.exactNumber();
     this.at = i;
     return negative ? -value : value;
   }
@@ -136,9 +142,13 @@ export class ScalarReader {
     if (text === undefined) this.fail('is not valid JSON: a value is expected');
     const value = exact(text);
     if (value === undefined)
-      this.fail('is a number too large or too precise to be read exactly', 'precision');
+      this.fail(
+        'is a number too large or too precise to be read exactly',
+        'precision',
+      );
     this.at += text.length;
-    if (Number.isInteger(Number(value)) && !isInteger(text)) this.unlikeInteger = true;
+    if (Number.isInteger(Number(value)) && !isInteger(text))
+      this.unlikeInteger = true;
     return value;
   }
 }

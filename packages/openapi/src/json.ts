@@ -97,7 +97,13 @@ export class Reader extends ScalarReader {
     const object = new Bag();
     const c = this.open(object);
     if (c === 125) return this.put(this.close(object));
-    this.names[this.depth] ??= { list: [], size: 0, next: 0, repeats: true, all: [] };
+    this.names[this.depth] ??= {
+      list: [],
+      size: 0,
+      next: 0,
+      repeats: true,
+      all: [],
+    };
     const names = this.names[this.depth]!;
     names.next = 0;
     names.repeats = true;
@@ -155,7 +161,8 @@ export class Reader extends ScalarReader {
     const names = this.names[depth]!;
     let { next: i, repeats } = names;
     for (let c = first; ; c = this.next()) {
-      if (c !== 34) this.fail('is not valid JSON: a name in double quotes is expected');
+      if (c !== 34)
+        this.fail('is not valid JSON: a name in double quotes is expected');
       repeats &&= i < names.size && this.isNext(names.list[i]!);
       const name = repeats ? names.list[i]! : this.newName(object, names, i);
       i++;
@@ -186,7 +193,8 @@ export class Reader extends ScalarReader {
     const start = this.at + 1;
     const end = start + name.length;
     if (codes[end] !== 34) return false;
-    for (let i = start; i < end; i++) if (codes[i] !== name.charCodeAt(i - start)) return false;
+    for (let i = start; i < end; i++)
+      if (codes[i] !== name.charCodeAt(i - start)) return false;
     this.at = end + 1;
     return true;
   }
@@ -200,7 +208,8 @@ export class Reader extends ScalarReader {
     }
     if (i >= WIDE) this.widen(object, names, i, name);
     if (i <= names.size) {
-      const fits = i < MOST && name.length <= MOST && name.length === this.at - start - 2;
+      const fits =
+        i < MOST && name.length <= MOST && name.length === this.at - start - 2;
       if (fits) names.list[i] = name;
       names.size = fits ? i + 1 : i;
     }
@@ -251,7 +260,9 @@ export function readingOf(
   if (result.fault === null) return result;
   const { offset, ...fault } = result.fault;
   throw new Unreadable(
-    withOffset ? { ...fault, message: `${fault.message} (at byte ${offset})` } : fault,
+    withOffset
+      ? { ...fault, message: `${fault.message} (at byte ${offset})` }
+      : fault,
   );
 }
 
@@ -273,7 +284,9 @@ export function* readJsonInSteps(
   const text = decodeUtf8(bytes);
   if (text === null) {
     const offset = firstBadByte(bytes);
-    return { fault: { pointer: '', offset, message: 'is not UTF-8', rule: 'encoding' } };
+    return {
+      fault: { pointer: '', offset, message: 'is not UTF-8', rule: 'encoding' },
+    };
   }
   if (isShort(text)) return readJsonText(text, maxDepth);
   yield;

@@ -32,9 +32,15 @@ export function editDistance(a: string, b: string): number {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
       const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped =
+        i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
       next.push(
-        Math.min(replaced, row[j]! + 1, next[j - 1]! + 1, swapped ? before[j - 2]! + 1 : Infinity),
+        Math.min(
+          replaced,
+          row[j]! + 1,
+          next[j - 1]! + 1,
+          swapped ? before[j - 2]! + 1 : Infinity,
+        ),
       );
     }
     before = row;

@@ -18,7 +18,8 @@ export class Nesting {
     this.#depth++;
     work();
     if (this.#depth === 1)
-      for (let next = this.#waiting.pop(); next; next = this.#waiting.pop()) next();
+      for (let next = this.#waiting.pop(); next; next = this.#waiting.pop())
+        next();
     this.#depth--;
   }
 }

@@ -21,7 +21,8 @@ export function isNumber(text: string): boolean {
  */
 export function exact(text: string): number | bigint | undefined {
   const value = Number(text);
-  if (!Number.isInteger(value)) return Number.isFinite(value) ? value : undefined;
+  if (!Number.isInteger(value))
+    return Number.isFinite(value) ? value : undefined;
   if (Number.isSafeInteger(value) && INTEGER.test(text)) return value;
   const integer = integerOf(text);
   if (integer === undefined) return undefined;
@@ -41,8 +42,13 @@ function power(n: number): bigint {
 }
 
 /** Digits without zeros at either end ('' for zero): -12.50 is '-', '125', -1. */
-function decimal(text: string): { sign: string; digits: string; exponent: number } {
-  const [, sign = '', whole = '', fraction = '', power = '0'] = PARTS.exec(text) ?? [];
+function decimal(text: string): {
+  sign: string;
+  digits: string;
+  exponent: number;
+} {
+  const [, sign = '', whole = '', fraction = '', power = '0'] =
+    PARTS.exec(text) ?? [];
   const all = whole + fraction;
   let start = 0;
   let end = all.length;
@@ -59,26 +65,36 @@ function decimal(text: string): { sign: string; digits: string; exponent: number
  * In decimal digits: 0.07 is a multiple of 0.01. The cost is bounded: 10^n is divisible by a step
  * of d digits if 10^4d is, for every n above 4d.
  */
-export function multipleOf(step: number | bigint): (value: number | bigint) => boolean {
+export function multipleOf(
+  step: number | bigint,
+): (value: number | bigint) => boolean {
   if (typeof step === 'bigint' || Number.isInteger(step)) {
     const divisor = BigInt(step);
     return (value) =>
-      typeof value === 'bigint' ? value % divisor === 0n : value % Number(step) === 0;
+      typeof value === 'bigint'
+        ? value % divisor === 0n
+        : value % Number(step) === 0;
   }
   const { digits, exponent } = decimal(String(step));
   const places = -exponent;
   const scale = places <= EXACT_PLACES ? Number(`1e${places}`) : Number.NaN;
   const divisor = BigInt(digits);
   const isDivided = (value: bigint, zeros: number): boolean =>
-    ((value % divisor) * power(Math.min(zeros, 4 * digits.length))) % divisor === 0n;
+    ((value % divisor) * power(Math.min(zeros, 4 * digits.length))) %
+      divisor ===
+    0n;
   return (value) => {
     if (typeof value === 'bigint') return isDivided(value, places);
     const scaled = Math.round(value * scale);
     // A decimal of up to 15 digits has a float of its own.
-    if (Math.abs(scaled) < 1e15) return scaled / scale === value && scaled % Number(divisor) === 0;
+    if (Math.abs(scaled) < 1e15)
+      return scaled / scale === value && scaled % Number(divisor) === 0;
     if (Number.isInteger(value)) return isDivided(BigInt(value), places);
     const own = decimal(String(value));
-    return own.exponent >= exponent && isDivided(BigInt(own.digits), own.exponent - exponent);
+    return (
+      own.exponent >= exponent &&
+      isDivided(BigInt(own.digits), own.exponent - exponent)
+    );
   };
 }
 
@@ -86,11 +102,19 @@ export function multipleOf(step: number | bigint): (value: number | bigint) => b
 export const RANGES: Readonly<
   Record<
     string,
-    { readonly integer: boolean; readonly least: number | bigint; readonly most: number | bigint }
+    {
+      readonly integer: boolean;
+      readonly least: number | bigint;
+      readonly most: number | bigint;
+    }
   >
 > = {
   int32: { integer: true, least: -(2 ** 31), most: 2 ** 31 - 1 },
   int64: { integer: true, least: -(2n ** 63n), most: 2n ** 63n - 1n },
-  float: { integer: false, least: -3.4028234663852886e38, most: 3.4028234663852886e38 },
+  float: {
+    integer: false,
+    least: -3.4028234663852886e38,
+    most: 3.4028234663852886e38,
+  },
   double: { integer: false, least: -Number.MAX_VALUE, most: Number.MAX_VALUE },
 };

@@ -1,5 +1,10 @@
 import type { Document } from './document/document.ts';
-import { isObject, isReference, type Json, objectsIn } from './document/source.ts';
+import {
+  isObject,
+  isReference,
+  type Json,
+  objectsIn,
+} from './document/source.ts';
 import { MAX_BODY_BYTES, readExtensions, replyHeaders } from './extensions.ts';
 import type { Findings } from './findings.ts';
 import { createContent, prepareContent } from './media/content.ts';
@@ -11,10 +16,23 @@ import type { Schemas } from './schema/schemas.ts';
 import { namesIn } from './template.ts';
 import type { BodyRule, Operation } from './types.ts';
 
-const NAMES = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
+const NAMES = [
+  'get',
+  'put',
+  'post',
+  'delete',
+  'options',
+  'head',
+  'patch',
+  'trace',
+] as const;
 
 /** Fields of a path item whose mistakes concern one operation. The last two are never served. */
-export const METHODS: ReadonlySet<unknown> = new Set([...NAMES, 'query', 'additionalOperations']);
+export const METHODS: ReadonlySet<unknown> = new Set([
+  ...NAMES,
+  'query',
+  'additionalOperations',
+]);
 
 /**
  * GET and DELETE are not among them: OpenAPI 3.0.3 ignores their `requestBody`, but some services
@@ -23,7 +41,8 @@ export const METHODS: ReadonlySet<unknown> = new Set([...NAMES, 'query', 'additi
 const WITHOUT_BODY = new Set(['head', 'trace']);
 
 /** In lower case. */
-export const methodsIn = (item: Json): string[] => NAMES.filter((name) => isObject(item[name]));
+export const methodsIn = (item: Json): string[] =>
+  NAMES.filter((name) => isObject(item[name]));
 
 export type Description = Omit<
   Operation,
@@ -57,9 +76,16 @@ export class Operations {
       const { successor } = operation;
       const other = successor === null ? null : this.#drafts.get(successor);
       if (other === undefined)
-        findings.problem(node, 'x-successor', `the operation ${successor} does not exist`);
+        findings.problem(
+          node,
+          'x-successor',
+          `the operation ${successor} does not exist`,
+        );
       const path = other ? prefix + other.operation.path : null;
-      return [{ ...operation, replyHeaders: replyHeaders(operation, path) }, node] as const;
+      return [
+        { ...operation, replyHeaders: replyHeaders(operation, path) },
+        node,
+      ] as const;
     });
   }
 
@@ -69,13 +95,25 @@ export class Operations {
     const { node } = operationAt(schemas.document, path, method);
     const id = this.#id(path, method, node);
     noteIgnored(findings, node);
-    const extensions = readExtensions(node, findings, uncheckedBodyIn(schemas.document.reading));
-    requestChecks(schemas, { path, method, uncheckedBody: extensions.uncheckedBody });
+    const extensions = readExtensions(
+      node,
+      findings,
+      uncheckedBodyIn(schemas.document.reading),
+    );
+    requestChecks(schemas, {
+      path,
+      method,
+      uncheckedBody: extensions.uncheckedBody,
+    });
     if (
       extensions.maxBodyBytes !== null &&
       (node.requestBody === undefined || WITHOUT_BODY.has(method))
     ) {
-      findings.note(node, MAX_BODY_BYTES, 'has no effect: the operation takes no request body');
+      findings.note(
+        node,
+        MAX_BODY_BYTES,
+        'has no effect: the operation takes no request body',
+      );
     }
     responseCheck(schemas, { path, method });
     const operation = {
@@ -84,7 +122,9 @@ export class Operations {
       path,
       summary: typeof node.summary === 'string' ? node.summary : '',
       tags: Object.freeze(
-        Array.isArray(node.tags) ? node.tags.filter((tag) => typeof tag === 'string') : [],
+        Array.isArray(node.tags)
+          ? node.tags.filter((tag) => typeof tag === 'string')
+          : [],
       ),
       deprecated: node.deprecated === true,
       ...extensions,
@@ -97,7 +137,8 @@ export class Operations {
     const { findings } = this.#schemas.document;
     const { operationId } = node;
     const other = this.#drafts.get(operationId as string);
-    if (typeof operationId === 'string' && operationId !== '' && !other) return operationId;
+    if (typeof operationId === 'string' && operationId !== '' && !other)
+      return operationId;
     let id = `${method} ${path}`;
     if (other) {
       const { method, path } = other.operation;
@@ -106,7 +147,12 @@ export class Operations {
         'operationId',
         `${operationId} is the operationId of ${method} ${path} too`,
       );
-    } else findings.note(node, null, `the operation has no operationId: it is called ${id}`);
+    } else
+      findings.note(
+        node,
+        null,
+        `the operation has no operationId: it is called ${id}`,
+      );
     // Another operation may have this id on purpose.
     while (this.#drafts.has(id)) id += "'";
     return id;
@@ -114,8 +160,10 @@ export class Operations {
 }
 
 const IGNORED = {
-  servers: 'servers of paths and operations are ignored: settings decide where requests go',
-  callbacks: 'callbacks are ignored: they are requests of the service, not to it',
+  servers:
+    'servers of paths and operations are ignored: settings decide where requests go',
+  callbacks:
+    'callbacks are ignored: they are requests of the service, not to it',
 } as const;
 
 function noteIgnored(findings: Findings, node: Json): void {
@@ -128,7 +176,11 @@ type Place = Pick<Description, 'path' | 'method'>;
 /** The document must have the operation. */
 export function requestChecks(
   schemas: Schemas,
-  { path, method, uncheckedBody }: Pick<Description, keyof Place | 'uncheckedBody'>,
+  {
+    path,
+    method,
+    uncheckedBody,
+  }: Pick<Description, keyof Place | 'uncheckedBody'>,
 ): RequestChecks {
   const { document } = schemas;
   const { item, node } = operationAt(document, path, method);
@@ -148,14 +200,21 @@ export function* prepareRequestChecks(
   document: Document,
   { path, method }: Place,
 ): Generator<void, void, void> {
-  const { content } = document.object(operationAt(document, path, method).node.requestBody) ?? {};
+  const { content } =
+    document.object(operationAt(document, path, method).node.requestBody) ?? {};
   if (isObject(content) && !WITHOUT_BODY.has(method.toLowerCase()))
     yield* prepareContent(content, document);
 }
 
 /** The document must have the operation. */
-export const responseCheck = (schemas: Schemas, { path, method }: Place): CheckResponse =>
-  createResponseCheck(operationAt(schemas.document, path, method).node, schemas);
+export const responseCheck = (
+  schemas: Schemas,
+  { path, method }: Place,
+): CheckResponse =>
+  createResponseCheck(
+    operationAt(schemas.document, path, method).node,
+    schemas,
+  );
 
 function operationAt(
   document: Document,
@@ -179,13 +238,20 @@ function readParameters(
   const seen = new Map<string, number>();
   const inPath = new Set<unknown>();
   const parameters: Parameter[] = [];
-  for (const [i, reference] of [...own, ...objectsIn(item.parameters)].entries()) {
+  for (const [i, reference] of [
+    ...own,
+    ...objectsIn(item.parameters),
+  ].entries()) {
     const node = document.object(reference);
     if (!node) continue;
     const key = `${node.in} ${node.in === 'header' ? String(node.name).toLowerCase() : node.name}`;
     const before = seen.get(key);
     if (before !== undefined && before < own.length === i < own.length) {
-      findings.problem(reference, null, `the ${node.in} parameter ${node.name} is described twice`);
+      findings.problem(
+        reference,
+        null,
+        `the ${node.in} parameter ${node.name} is described twice`,
+      );
     }
     if (before !== undefined) continue;
     seen.set(key, i);
@@ -199,7 +265,11 @@ function readParameters(
   if (isReference(operation)) return parameters;
   for (const name of names) {
     if (!inPath.has(name))
-      findings.problem(operation, null, `the path parameter {${name}} is not described`);
+      findings.problem(
+        operation,
+        null,
+        `the path parameter {${name}} is not described`,
+      );
   }
   return parameters;
 }
@@ -226,7 +296,11 @@ function readBody(
     return null;
   }
   if (Object.keys(content).length === 0) {
-    findings.note(node, 'content', 'describes no media type: the operation takes no body');
+    findings.note(
+      node,
+      'content',
+      'describes no media type: the operation takes no body',
+    );
     return null;
   }
   // A shared body is a mistake only of operations that do not let it pass.

@@ -62,7 +62,10 @@ const READING: Readonly<Record<keyof ReadingOptions, Rule>> = {
 
 const OPTIONS: Readonly<Record<string, Rule>> = {
   ...READING,
-  text: { must: 'must be a string', isValid: (value) => typeof value === 'string' },
+  text: {
+    must: 'must be a string',
+    isValid: (value) => typeof value === 'string',
+  },
   extensions: {
     must: 'must be an ExtensionReader, with the functions judgeField and read',
     isValid: isReader,
@@ -83,24 +86,33 @@ export function checkOptions(options: unknown): void {
   for (const [name, value] of Object.entries(options)) {
     const rule = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
     if (rule === undefined) throw new TypeError(unknownOption(name));
-    demand(value === undefined || rule.isValid(value), `the option ${name} ${rule.must}`);
+    demand(
+      value === undefined || rule.isValid(value),
+      `the option ${name} ${rule.must}`,
+    );
   }
 }
 
 function unknownOption(name: string): string {
   const names = Object.keys(OPTIONS);
   const meant = nearest(name, names);
-  const hint = meant === null ? `the options are ${names.join(', ')}` : `did you mean ${meant}?`;
+  const hint =
+    meant === null
+      ? `the options are ${names.join(', ')}`
+      : `did you mean ${meant}?`;
   return `${name} is not an option: ${hint}`;
 }
 
 const KEYS = Object.keys(READING) as (keyof ReadingOptions)[];
 
-export const uncheckedBodyIn = ({ uncheckedBodyField }: ReadingOptions): string =>
-  uncheckedBodyField ?? 'x-unchecked-body';
+export const uncheckedBodyIn = ({
+  uncheckedBodyField,
+}: ReadingOptions): string => uncheckedBodyField ?? 'x-unchecked-body';
 
 export const readingOptionsOf = (settings: ReadingOptions): ReadingOptions =>
   Object.fromEntries(KEYS.map((key) => [key, settings[key]]));
 
-export const isSameReading = (one: ReadingOptions, other: ReadingOptions): boolean =>
-  KEYS.every((key) => one[key] === other[key]);
+export const isSameReading = (
+  one: ReadingOptions,
+  other: ReadingOptions,
+): boolean => KEYS.every((key) => one[key] === other[key]);

@@ -11,9 +11,13 @@ export const formatProblem = ({ file, place, message }: Problem): string =>
 
 const MOST_EQUAL = 10;
 
-export function formatProblems(problems: readonly Problem[], most = MOST_EQUAL): string[] {
+export function formatProblems(
+  problems: readonly Problem[],
+  most = MOST_EQUAL,
+): string[] {
   const counts = new Map<string, number>();
-  for (const { message } of problems) counts.set(message, (counts.get(message) ?? 0) + 1);
+  for (const { message } of problems)
+    counts.set(message, (counts.get(message) ?? 0) + 1);
   const seen = new Set<string>();
   return problems.flatMap((problem) => {
     const count = counts.get(problem.message)!;

@@ -50,7 +50,8 @@ export class Router<T> {
    */
   add(segments: readonly Segment[], method: string, operation: T | null): void {
     const { methods, omitted } = this.#itemAt(segments);
-    if (operation !== null) methods.set(method, { operation, parameters: NO_PARAMETERS });
+    if (operation !== null)
+      methods.set(method, { operation, parameters: NO_PARAMETERS });
     else omitted.add(method);
     if (operation === null && method === 'GET') omitted.add('HEAD');
   }
@@ -65,9 +66,12 @@ export class Router<T> {
     if (found) return found;
     const others = concrete ? [concrete] : [];
     const search: Search<T> = { path, method, parameters: [], others };
-    const item = concrete?.omitted.has(method) ? null : find(this.#root, 1, search);
+    const item = concrete?.omitted.has(method)
+      ? null
+      : find(this.#root, 1, search);
     const template = item && foundIn(item, method);
-    if (template) return { operation: template.operation, parameters: search.parameters };
+    if (template)
+      return { operation: template.operation, parameters: search.parameters };
     if (search.others.length === 0) return NOT_FOUND;
     return {
       operation: null,
@@ -84,8 +88,10 @@ export class Router<T> {
     }
     let at = this.#root;
     for (const segment of segments) {
-      if (segment.names.length === 0) at = entry(at.literal, segment.literals[0]!);
-      else if (segment.literals.every((literal) => literal === '')) at = at.any ??= branch();
+      if (segment.names.length === 0)
+        at = entry(at.literal, segment.literals[0]!);
+      else if (segment.literals.every((literal) => literal === ''))
+        at = at.any ??= branch();
       else at = mixedEntry(at, segment);
     }
     at.item ??= emptyItem();
@@ -93,19 +99,35 @@ export class Router<T> {
   }
 }
 
-function foundIn<T>({ methods }: Item<T>, method: string): Found<T> | undefined {
-  return methods.get(method) ?? (method === 'HEAD' ? methods.get('GET') : undefined);
+function foundIn<T>(
+  { methods }: Item<T>,
+  method: string,
+): Found<T> | undefined {
+  return (
+    methods.get(method) ?? (method === 'HEAD' ? methods.get('GET') : undefined)
+  );
 }
 
 function methodsOf<T>({ methods }: Item<T>): string[] {
   return methods.has('GET') ? [...methods.keys(), 'HEAD'] : [...methods.keys()];
 }
 
-const emptyItem = <T>(): Item<T> => ({ methods: new Map(), omitted: new Set() });
+const emptyItem = <T>(): Item<T> => ({
+  methods: new Map(),
+  omitted: new Set(),
+});
 
-const branch = <T>(): Branch<T> => ({ literal: new Map(), mixed: [], any: null, item: null });
+const branch = <T>(): Branch<T> => ({
+  literal: new Map(),
+  mixed: [],
+  any: null,
+  item: null,
+});
 
-function entry<T>(branches: Map<string, Branch<T>>, literal: string): Branch<T> {
+function entry<T>(
+  branches: Map<string, Branch<T>>,
+  literal: string,
+): Branch<T> {
   const next = branches.get(literal) ?? branch<T>();
   branches.set(literal, next);
   return next;
@@ -113,7 +135,9 @@ function entry<T>(branches: Map<string, Branch<T>>, literal: string): Branch<T> 
 
 function mixedEntry<T>({ mixed }: Branch<T>, segment: Segment): Branch<T> {
   const outline = segment.literals.join('{}');
-  const known = mixed.find((other) => other.segment.literals.join('{}') === outline);
+  const known = mixed.find(
+    (other) => other.segment.literals.join('{}') === outline,
+  );
   if (known) return known.branch;
   const weight = segment.literals.reduce((sum, { length }) => sum + length, 0);
   const next = branch<T>();
@@ -123,7 +147,11 @@ function mixedEntry<T>({ mixed }: Branch<T>, segment: Segment): Branch<T> {
 }
 
 /** The item that ends the search: it has the method, or omits it. */
-function find<T>(at: Branch<T>, start: number, search: Search<T>): Item<T> | null {
+function find<T>(
+  at: Branch<T>,
+  start: number,
+  search: Search<T>,
+): Item<T> | null {
   const { path, method, others } = search;
   if (start > path.length) {
     const { item } = at;

@@ -30,7 +30,13 @@ type Make<T> = () => { readonly made: T; readonly steps: () => Steps };
 export function* createContract<Fields, Shared>(
   compiled: Compiled<Fields, Shared>,
 ): Steps<Contract<Fields, Shared>> {
-  const { shared, document, definitions, operations: described, ...rest } = compiled;
+  const {
+    shared,
+    document,
+    definitions,
+    operations: described,
+    ...rest
+  } = compiled;
   const { prefixes, exempted } = rest;
   const schemas = new Schemas(document, definitions);
   const slices = new Slices();
@@ -102,11 +108,18 @@ class CheckedOperation {
     const passes = description.exempt === 'pass';
     this.#slices = slices;
     this.#requests = new Part(
-      () => schemas.gather(() => (passes ? UNCHECKED : requestChecks(schemas, description))),
-      passes ? undefined : () => prepareRequestChecks(schemas.document, description),
+      () =>
+        schemas.gather(() =>
+          passes ? UNCHECKED : requestChecks(schemas, description),
+        ),
+      passes
+        ? undefined
+        : () => prepareRequestChecks(schemas.document, description),
     );
     this.#responses = new Part(() =>
-      schemas.gather(() => (passes ? ANY_RESPONSE : responseCheck(schemas, description))),
+      schemas.gather(() =>
+        passes ? ANY_RESPONSE : responseCheck(schemas, description),
+      ),
     );
   }
 
@@ -123,10 +136,17 @@ class CheckedOperation {
     demandList(parameters, 'the parameters');
     demandText(query, 'the query');
     demandList(headers, 'the headers');
-    return this.#requests.made.checkParameters(parameters, query, headers, values);
+    return this.#requests.made.checkParameters(
+      parameters,
+      query,
+      headers,
+      values,
+    );
   }
 
-  checkResponse(...call: Parameters<Operation['checkResponse']>): readonly Fault[] {
+  checkResponse(
+    ...call: Parameters<Operation['checkResponse']>
+  ): readonly Fault[] {
     return atOnce(this.responseSteps(...call));
   }
 
@@ -139,7 +159,9 @@ class CheckedOperation {
   }
 
   ready(side: Side): Promise<void> | null {
-    return (side === 'request' ? this.#requests : this.#responses).ready(this.#slices);
+    return (side === 'request' ? this.#requests : this.#responses).ready(
+      this.#slices,
+    );
   }
 
   /** Compiles all request checks. */

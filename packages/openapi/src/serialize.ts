@@ -27,7 +27,10 @@ type Members = ReadonlyMap<string, number>;
  * reading all of a large document at once blocks it for long.
  */
 export interface Serialized<Fields = unknown, Shared = unknown>
-  extends Omit<Compiled<Fields, Shared>, 'document' | 'definitions' | 'operations'> {
+  extends Omit<
+    Compiled<Fields, Shared>,
+    'document' | 'definitions' | 'operations'
+  > {
   /** In batches. */
   readonly operations: readonly Uint8Array[];
   readonly reading: ReadingOptions;
@@ -45,9 +48,15 @@ export function serialize<Fields, Shared>({
 }: Compiled<Fields, Shared>): Serialized<Fields, Shared> {
   const chunks: Buffer[] = [];
   const pack = (entries: readonly (readonly [string, unknown])[]): Members =>
-    new Map(entries.map(([name, value]) => [name, chunks.push(v8.serialize(value)) - 1]));
-  const batches = Array.from({ length: Math.ceil(operations.length / BATCH) }, (_, i) =>
-    v8.serialize(operations.slice(i * BATCH, (i + 1) * BATCH)),
+    new Map(
+      entries.map(([name, value]) => [
+        name,
+        chunks.push(v8.serialize(value)) - 1,
+      ]),
+    );
+  const batches = Array.from(
+    { length: Math.ceil(operations.length / BATCH) },
+    (_, i) => v8.serialize(operations.slice(i * BATCH, (i + 1) * BATCH)),
   );
   const { root, reading, dynamics } = document;
   return {
@@ -58,7 +67,9 @@ export function serialize<Fields, Shared>({
     frame: mapSections(root, (section) =>
       isObject(section) ? pack(Object.entries(section)) : section,
     ),
-    definitions: pack([...definitions.keys()].map((name) => [name, definitions.get(name)])),
+    definitions: pack(
+      [...definitions.keys()].map((name) => [name, definitions.get(name)]),
+    ),
     parts: partsOf(chunks),
   };
 }
@@ -107,7 +118,10 @@ function mapSections(root: Json, change: (section: unknown) => unknown): Json {
   const { paths, components } = root;
   const sections =
     isObject(components) &&
-    Object.entries(components).map(([name, section]) => [name, change(section)]);
+    Object.entries(components).map(([name, section]) => [
+      name,
+      change(section),
+    ]);
   return {
     ...root,
     ...(paths !== undefined && { paths: change(paths) }),
@@ -134,5 +148,9 @@ function defineLazily(object: Json, name: string, read: () => unknown): void {
     Object.defineProperty(object, name, { value, enumerable: true });
     return value;
   };
-  Object.defineProperty(object, name, { get, enumerable: true, configurable: true });
+  Object.defineProperty(object, name, {
+    get,
+    enumerable: true,
+    configurable: true,
+  });
 }

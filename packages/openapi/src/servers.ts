@@ -17,7 +17,8 @@ export function serverPaths({ root, reading, findings }: Document): string[] {
   );
   const all = [...new Set(paths)].sort((a, b) => b.length - a.length);
   if (serverPath === 'prefix' && all.length > 0) return all;
-  if (serverPath === 'auto' && all.length === 1 && PLAIN.test(all[0]!)) return all;
+  if (serverPath === 'auto' && all.length === 1 && PLAIN.test(all[0]!))
+    return all;
   for (const [i, path] of paths.entries()) {
     if (path !== '')
       findings.note(
@@ -29,17 +30,24 @@ export function serverPaths({ root, reading, findings }: Document): string[] {
   return [''];
 }
 
-const rooted = (path: string): string => (path === '' || path.startsWith('/') ? path : `/${path}`);
+const rooted = (path: string): string =>
+  path === '' || path.startsWith('/') ? path : `/${path}`;
 
 function withDefaults({ url, variables }: Json): string {
   return String(url).replace(/\{([^{}]*)\}/g, (found, name: string) => {
-    const variable = isObject(variables) && Object.hasOwn(variables, name) ? variables[name] : null;
+    const variable =
+      isObject(variables) && Object.hasOwn(variables, name)
+        ? variables[name]
+        : null;
     return isObject(variable) ? String(variable.default) : found;
   });
 }
 
 /** `null` without a match. */
-export function behind(prefixes: readonly string[], path: string): string | null {
+export function behind(
+  prefixes: readonly string[],
+  path: string,
+): string | null {
   const prefix = prefixes.find((one) => path.startsWith(`${one}/`));
   return prefix === undefined ? null : path.slice(prefix.length);
 }

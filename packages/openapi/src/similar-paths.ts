@@ -15,12 +15,18 @@ interface Candidate {
  * Similar paths have the same number of segments, at most one of them different, in at most two
  * characters; letter case, a trailing slash and a missing server prefix are ignored.
  */
-export function similarPathsOf(templates: readonly string[], prefixes: readonly string[]) {
+export function similarPathsOf(
+  templates: readonly string[],
+  prefixes: readonly string[],
+) {
   let candidates: readonly Candidate[] | null = null;
 
   return (path: string): string | null => {
     if (path.length > LONGEST) return null;
-    candidates ??= candidatesOf([...new Set(templates)].slice(0, MOST), prefixes);
+    candidates ??= candidatesOf(
+      [...new Set(templates)].slice(0, MOST),
+      prefixes,
+    );
     const segments = segmentsOf(path);
     let nearest: string | null = null;
     let least = NEAR + 1;
@@ -34,20 +40,29 @@ export function similarPathsOf(templates: readonly string[], prefixes: readonly 
   };
 }
 
-function candidatesOf(templates: readonly string[], prefixes: readonly string[]): Candidate[] {
+function candidatesOf(
+  templates: readonly string[],
+  prefixes: readonly string[],
+): Candidate[] {
   return templates.flatMap((template) =>
     prefixes.flatMap((prefix) => {
       const shown = `${prefix}${template}`;
       const whole = { segments: segmentsOf(shown), shown };
-      return prefix === '' ? [whole] : [whole, { segments: segmentsOf(template), shown }];
+      return prefix === ''
+        ? [whole]
+        : [whole, { segments: segmentsOf(template), shown }];
     }),
   );
 }
 
-const segmentsOf = (path: string): string[] => path.toLowerCase().replace(/\/$/, '').split('/');
+const segmentsOf = (path: string): string[] =>
+  path.toLowerCase().replace(/\/$/, '').split('/');
 
 /** Infinity if the paths are not similar. */
-function distanceOf(segments: readonly string[], of: readonly string[]): number {
+function distanceOf(
+  segments: readonly string[],
+  of: readonly string[],
+): number {
   if (segments.length !== of.length) return Infinity;
   let distance = 0;
   for (const [i, segment] of segments.entries()) {

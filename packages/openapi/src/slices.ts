@@ -1,4 +1,7 @@
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import {
+  setTimeout as pause,
+  setImmediate as turn,
+} from 'node:timers/promises';
 
 export type Steps<T = void> = Generator<void, T, void>;
 
@@ -36,7 +39,10 @@ export async function inTurns<T>(steps: Iterator<void, T>): Promise<T> {
 }
 
 /** Does not keep the process alive. Resolves at the end, or when `signal` aborts it. */
-export async function inPauses(steps: Iterator<void, void>, signal: AbortSignal): Promise<void> {
+export async function inPauses(
+  steps: Iterator<void, void>,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     const start = performance.now();
     if (slice(steps) !== null) return;

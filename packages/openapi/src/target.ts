@@ -31,9 +31,16 @@ export function targetOf(
   const written = (mark < 0 ? rest : rest.slice(0, mark)) || '/';
   const query = mark < 0 ? '' : rest.slice(mark + 1);
   const path = written.split('/').map(canonicalLiteral).join('/');
-  if (!PATH.test(written) || AMBIGUOUS.test(path) || decoded(path) === undefined)
+  if (
+    !PATH.test(written) ||
+    AMBIGUOUS.test(path) ||
+    decoded(path) === undefined
+  )
     return { in: 'path', message: PATH_COMPLAINT };
   if (!QUERY.test(query))
-    return { in: 'query', message: 'has a character that must be percent-encoded' };
+    return {
+      in: 'query',
+      message: 'has a character that must be percent-encoded',
+    };
   return { path, query };
 }

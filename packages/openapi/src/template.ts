@@ -36,10 +36,13 @@ function parseSegment(text: string): Segment | string {
   const parts = text.split(EXPRESSION);
   const literals = parts.filter((_, i) => i % 2 === 0);
   const names = parts.filter((_, i) => i % 2 === 1);
-  if (literals.some((literal) => /[{}]/.test(literal))) return 'has a brace without its partner';
+  if (literals.some((literal) => /[{}]/.test(literal)))
+    return 'has a brace without its partner';
   if (names.includes('')) return 'has {} without a name';
-  if (literals.slice(1, -1).includes('')) return 'has two templates with nothing between them';
-  if (text === '.' || text === '..') return `has a segment ${text}, which no canonical path has`;
+  if (literals.slice(1, -1).includes(''))
+    return 'has two templates with nothing between them';
+  if (text === '.' || text === '..')
+    return `has a segment ${text}, which no canonical path has`;
   if (/;|%3b/i.test(literals.join()))
     return 'has a semicolon, which servers read in different ways';
   return { literals: literals.map(canonicalLiteral), names };
@@ -49,11 +52,16 @@ const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
 /** Percent-encodes, in upper case, only the characters that need it. */
 export function canonicalLiteral(text: string): string {
-  return text.replace(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~!$&'()*+,;=:@-]+/g, (found) => {
-    if (!/^%[0-9A-Fa-f]{2}$/.test(found)) return encodeURIComponent(found);
-    const character = String.fromCharCode(Number.parseInt(found.slice(1), 16));
-    return UNRESERVED.test(character) ? character : found.toUpperCase();
-  });
+  return text.replace(
+    /%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~!$&'()*+,;=:@-]+/g,
+    (found) => {
+      if (!/^%[0-9A-Fa-f]{2}$/.test(found)) return encodeURIComponent(found);
+      const character = String.fromCharCode(
+        Number.parseInt(found.slice(1), 16),
+      );
+      return UNRESERVED.test(character) ? character : found.toUpperCase();
+    },
+  );
 }
 
 /** No two templates may share it. */
@@ -61,7 +69,10 @@ export const outlineOf = (segments: readonly Segment[]): string =>
   segments.map(({ literals }) => literals.join('{}')).join('/');
 
 /** Each value has at least one character and is as short as possible. */
-export function matchSegment({ literals, names }: Segment, text: string): string[] | null {
+export function matchSegment(
+  { literals, names }: Segment,
+  text: string,
+): string[] | null {
   const first = literals[0]!;
   const last = literals[names.length]!;
   if (!text.startsWith(first) || !text.endsWith(last)) return null;

@@ -20,12 +20,21 @@ export function triage<Described extends Description>(
 ) {
   const { mistakes } = document.findings;
   const { responses, onUnsupported = 'refuse' } = document.reading;
-  const own = mistakesByOperation(document, mistakes, described, responses !== 'off');
+  const own = mistakesByOperation(
+    document,
+    mistakes,
+    described,
+    responses !== 'off',
+  );
   const owned = new Set([...own.values()].flatMap((one) => [...one]));
-  const others = mistakes.filter((mistake) => mistake.node !== null && !owned.has(mistake));
+  const others = mistakes.filter(
+    (mistake) => mistake.node !== null && !owned.has(mistake),
+  );
   if (onUnsupported === 'refuse') {
     const tolerated =
-      responses === 'off' ? others.filter(createTolerance(document, described)) : [];
+      responses === 'off'
+        ? others.filter(createTolerance(document, described))
+        : [];
     const refused = [...new Set(mistakes).difference(new Set(tolerated))];
     return {
       refused: problemsOf(refused),
@@ -41,15 +50,30 @@ export function triage<Described extends Description>(
     const treatment = canMatch(operation) ? onUnsupported : 'omit';
     const { id, method, path } = operation;
     exempted.push(
-      Object.freeze({ id, method, path, treatment, problems: problemsOf([...problems]) }),
+      Object.freeze({
+        id,
+        method,
+        path,
+        treatment,
+        problems: problemsOf([...problems]),
+      }),
     );
     if (treatment === 'omit') return [];
     return [
-      { ...operation, exempt: treatment, ...(treatment === 'report' && { reportOnly: true }) },
+      {
+        ...operation,
+        exempt: treatment,
+        ...(treatment === 'report' && { reportOnly: true }),
+      },
     ];
   });
   const fatal = mistakes.filter(({ node }) => node === null);
-  return { refused: problemsOf(fatal), tolerated: problemsOf(others), exempted, operations };
+  return {
+    refused: problemsOf(fatal),
+    tolerated: problemsOf(others),
+    exempted,
+    operations,
+  };
 }
 
 const problemsOf = (mistakes: readonly Mistake[]): Problem[] =>
@@ -64,7 +88,10 @@ function mistakesByOperation(
 ): ReadonlyMap<Json, ReadonlySet<Mistake>> {
   const own = new Map<Json, Set<Mistake>>();
   if (mistakes.length === 0) return own;
-  const reachedFrom = createReach(document, new Set(mistakes.flatMap(({ node }) => node ?? [])));
+  const reachedFrom = createReach(
+    document,
+    new Set(mistakes.flatMap(({ node }) => node ?? [])),
+  );
   const { paths } = document.root;
   for (const [{ path }, node] of described) {
     const item = document.object((paths as Json)[path])!;
@@ -77,10 +104,12 @@ function mistakesByOperation(
     const found = mistakes.filter(({ node: at, key }) => {
       if (at === null) return false;
       if (at === node) return answers || !OF_ANSWERS.has(key);
-      if (at === item) return METHODS.has(key) ? item[key as string] === node : true;
+      if (at === item)
+        return METHODS.has(key) ? item[key as string] === node : true;
       return reached.has(at) || (at === paths && key === path);
     });
-    if (found.length > 0) own.set(node, new Set([...(own.get(node) ?? []), ...found]));
+    if (found.length > 0)
+      own.set(node, new Set([...(own.get(node) ?? []), ...found]));
   }
   return own;
 }
@@ -89,7 +118,10 @@ function mistakesByOperation(
  * What no request reaches is tolerated, except references of responses to missing files and to
  * nothing: a deployment may be incomplete.
  */
-function createTolerance(document: Document, described: readonly (readonly [Description, Json])[]) {
+function createTolerance(
+  document: Document,
+  described: readonly (readonly [Description, Json])[],
+) {
   const { root, findings } = document;
   const broken = findings.mistakes.flatMap(({ node, key }) => {
     if (key !== '$ref' || !isObject(node)) return [];
@@ -99,7 +131,9 @@ function createTolerance(document: Document, described: readonly (readonly [Desc
     document,
     new Set(broken),
   )(described.map(([, { responses }]) => responses));
-  const items = document.members(root.paths).map(([, item]) => document.object(item));
+  const items = document
+    .members(root.paths)
+    .map(([, item]) => document.object(item));
   const own = new Set<unknown>([
     root,
     root.info,
@@ -122,7 +156,8 @@ function createReach(document: Document, wanted: ReadonlySet<object>) {
     const inside = new Set([root]);
     for (const node of inside) {
       if (wanted.has(node)) unit.wanted.push(node);
-      for (const value of Object.values(node)) if (isAnObject(value)) inside.add(value);
+      for (const value of Object.values(node))
+        if (isAnObject(value)) inside.add(value);
       for (const ref of isObject(node) ? [node.$ref, node.$dynamicRef] : []) {
         const target = typeof ref === 'string' ? document.target(ref) : null;
         if (target) unit.targets.push(target);
@@ -152,7 +187,8 @@ const TREATED: Readonly<Record<Treatment, string>> = {
 
 export function formatExempted(exempted: readonly Exempted[]): string[] {
   return exempted.map(({ id, method, path, treatment, problems }) => {
-    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+    const more =
+      problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
     return `${id} (${method} ${path}) ${TREATED[treatment]}: ${formatProblem(problems[0]!)}${more}`;
   });
 }

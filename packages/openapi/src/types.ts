@@ -18,7 +18,8 @@ export interface Exempted {
 }
 
 /** Immutable. An `ExtensionReader` adds `Fields` to its operations, and `Shared` to itself. */
-export type Contract<Fields = unknown, Shared = unknown> = Shared & ContractOf<Operation & Fields>;
+export type Contract<Fields = unknown, Shared = unknown> = Shared &
+  ContractOf<Operation & Fields>;
 
 export interface ContractFacts {
   readonly title: string;
@@ -55,7 +56,10 @@ interface ContractOf<Operation> extends ContractFacts, Validators<Operation> {
   prepare(signal: AbortSignal): Promise<void>;
 }
 
-export type ReadContract<Fields = unknown, Shared = unknown> = Contract<Fields, Shared> & {
+export type ReadContract<Fields = unknown, Shared = unknown> = Contract<
+  Fields,
+  Shared
+> & {
   readonly notes: readonly Problem[];
 };
 

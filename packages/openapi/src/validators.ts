@@ -1,6 +1,13 @@
 import { demand, demandBytes, demandText } from './arguments.ts';
 import { Bag } from './bag.ts';
-import { bodyFault, type Fault, type Limit, NONE, type Rule, wrongType } from './faults.ts';
+import {
+  bodyFault,
+  type Fault,
+  type Limit,
+  NONE,
+  type Rule,
+  wrongType,
+} from './faults.ts';
 import type { MessageInput, Validators } from './messages.ts';
 import { valuesOf } from './parameters/checker.ts';
 import type { Routed } from './router.ts';
@@ -9,20 +16,41 @@ import type { Operation } from './types.ts';
 
 type Match<Op> = (method: string, path: string) => Routed<Op>;
 
-export function createValidators<Op extends Operation>(match: Match<Op>): Validators<Op> {
+export function createValidators<Op extends Operation>(
+  match: Match<Op>,
+): Validators<Op> {
   return {
     validateRequest(request) {
       const { method, url, headers, body } = readInput(request);
       const target = targetOf(url);
       if ('message' in target)
-        return refused(400, { ...bodyFault(target.message, 'encoding'), in: target.in });
+        return refused(400, {
+          ...bodyFault(target.message, 'encoding'),
+          in: target.in,
+        });
       const found = match(method, target.path);
       if (!('parameters' in found)) return unrouted(found.allow);
       const { operation, parameters } = found;
       if (operation.exempt === 'pass')
-        return { status: 200, faults: NONE, operation, allow: NONE, values: null };
-      const values = { path: new Bag(), query: new Bag(), header: new Bag(), cookie: new Bag() };
-      const faults = operation.checkParameters(parameters, target.query, headers, values);
+        return {
+          status: 200,
+          faults: NONE,
+          operation,
+          allow: NONE,
+          values: null,
+        };
+      const values = {
+        path: new Bag(),
+        query: new Bag(),
+        header: new Bag(),
+        cookie: new Bag(),
+      };
+      const faults = operation.checkParameters(
+        parameters,
+        target.query,
+        headers,
+        values,
+      );
       const checked = checkBody(operation, method, headers, body);
       const all = [...faults, ...checked.faults];
       return {
@@ -37,7 +65,8 @@ export function createValidators<Op extends Operation>(match: Match<Op>): Valida
     validateResponse(response) {
       const { method, url, headers, body } = readInput(response);
       const target = targetOf(url);
-      const { operation } = 'message' in target ? UNKNOWN : match(method, target.path);
+      const { operation } =
+        'message' in target ? UNKNOWN : match(method, target.path);
       if (operation === null)
         return {
           faults: [unknown('has no operation for the request')],
@@ -46,7 +75,8 @@ export function createValidators<Op extends Operation>(match: Match<Op>): Valida
         };
       if (method === 'HEAD' || operation.exempt === 'pass')
         return { faults: NONE, operation, body: undefined };
-      if (isEncoded(headers)) return { faults: [ENCODED], operation, body: undefined };
+      if (isEncoded(headers))
+        return { faults: [ENCODED], operation, body: undefined };
       let value: unknown;
       const faults = operation.checkResponse(
         response.status,
@@ -56,7 +86,11 @@ export function createValidators<Op extends Operation>(match: Match<Op>): Valida
           value = kept;
         },
       );
-      return { faults, operation, body: faults.length === 0 ? value : undefined };
+      return {
+        faults,
+        operation,
+        body: faults.length === 0 ? value : undefined,
+      };
     },
   };
 }
@@ -95,7 +129,12 @@ function checkBody(
   if (!media) return { status: 415, faults: [wrongType(rule.accepted)] };
   const { maxBodyBytes } = operation;
   if (maxBodyBytes !== null && body.length > maxBodyBytes)
-    return bad(413, `has more than ${maxBodyBytes} bytes`, 'size', maxBodyBytes);
+    return bad(
+      413,
+      `has more than ${maxBodyBytes} bytes`,
+      'size',
+      maxBodyBytes,
+    );
   let value: unknown;
   const faults = media.check(body, (kept) => {
     value = kept;
@@ -103,36 +142,67 @@ function checkBody(
   return { status: 400, faults, value };
 }
 
-const bad = (status: 400 | 413, message: string, rule: Rule, limit?: Limit): Checked => ({
+const bad = (
+  status: 400 | 413,
+  message: string,
+  rule: Rule,
+  limit?: Limit,
+): Checked => ({
   status,
   faults: [bodyFault(message, rule, limit)],
 });
 
-const ENCODED = bodyFault('has a Content-Encoding, which cannot be checked', 'mediaType');
+const ENCODED = bodyFault(
+  'has a Content-Encoding, which cannot be checked',
+  'mediaType',
+);
 
 const isEncoded = (headers: readonly string[]): boolean => {
   const encoding = headerIn(headers, 'content-encoding')?.trim().toLowerCase();
   return encoding !== undefined && encoding !== 'identity';
 };
 
-const refused = (status: 400 | 404 | 405, problem: Fault, allow: readonly string[] = NONE) =>
-  ({ status, faults: [problem], operation: null, allow, values: null }) as const;
+const refused = (
+  status: 400 | 404 | 405,
+  problem: Fault,
+  allow: readonly string[] = NONE,
+) =>
+  ({
+    status,
+    faults: [problem],
+    operation: null,
+    allow,
+    values: null,
+  }) as const;
 
-const unknown = (message: string): Fault => ({ ...bodyFault(message, 'unknown'), in: 'path' });
+const unknown = (message: string): Fault => ({
+  ...bodyFault(message, 'unknown'),
+  in: 'path',
+});
 
 function unrouted(allow: readonly string[] | null) {
   if (allow === null) return refused(404, unknown('is not described'));
-  return refused(405, unknown(`has only the methods ${allow.join(', ')}`), allow);
+  return refused(
+    405,
+    unknown(`has only the methods ${allow.join(', ')}`),
+    allow,
+  );
 }
 
 /** Several values become one, which no type and no encoding matches. */
-function headerIn(headers: readonly string[], name: string): string | undefined {
+function headerIn(
+  headers: readonly string[],
+  name: string,
+): string | undefined {
   const values = valuesOf(headers, name);
   return values.length === 0 ? undefined : values.join(', ');
 }
 
 function readInput(input: MessageInput) {
-  demand(typeof input === 'object' && input !== null, 'the argument must be an object');
+  demand(
+    typeof input === 'object' && input !== null,
+    'the argument must be an object',
+  );
   const { method, url, headers, body } = input;
   demandText(method, 'method');
   demandText(url, 'url');
@@ -146,12 +216,16 @@ function bytesOf(body: unknown): Uint8Array | null {
   return body;
 }
 
-const HEADERS = 'headers must be an object, Headers, or a list of names and values';
+const HEADERS =
+  'headers must be an object, Headers, or a list of names and values';
 
 function listOf(headers: unknown): readonly string[] {
   demand(typeof headers === 'object' && headers !== null, HEADERS);
   const list = Array.isArray(headers) ? headers : pairsIn(headers).flat();
-  demand(list.length % 2 === 0 && list.every((entry) => typeof entry === 'string'), HEADERS);
+  demand(
+    list.length % 2 === 0 && list.every((entry) => typeof entry === 'string'),
+    HEADERS,
+  );
   return list;
 }
 

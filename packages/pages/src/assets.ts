@@ -44,7 +44,8 @@ export function loadAssets(
   sheets: readonly string[],
   packages: Packages = {},
 ): Assets {
-  const assets = loaded.get(prefix) ?? readAssets(prefix, folder, sheets, packages);
+  const assets =
+    loaded.get(prefix) ?? readAssets(prefix, folder, sheets, packages);
   loaded.set(prefix, assets);
   return assets;
 }
@@ -58,30 +59,53 @@ function readAssets(
   sheets: readonly string[],
   { files = {}, modules: shared = {}, imports = {} }: Packages,
 ): Assets {
-  const modules = readdirSync(join(folder, 'browser'), { recursive: true, encoding: 'utf8' })
+  const modules = readdirSync(join(folder, 'browser'), {
+    recursive: true,
+    encoding: 'utf8',
+  })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => `browser/${file.replaceAll('\\', '/')}`)
     .sort();
   const styles = sheets.map((name) => `styles/${name}.css`);
-  const own = [...modules, ...styles].map((file) => [file, join(folder, file)] as const);
+  const own = [...modules, ...styles].map(
+    (file) => [file, join(folder, file)] as const,
+  );
   const foreign = [
-    ...Object.entries(files).map(([name, path]) => [servedName(name), path] as const),
+    ...Object.entries(files).map(
+      ([name, path]) => [servedName(name), path] as const,
+    ),
     ...Object.entries(shared),
   ];
   const licenses = Object.entries(files)
     .filter(([name]) => !name.includes('/'))
-    .map(([name, path]) => [`packages/${name}.LICENSE.txt`, licenseOf(path)] as const);
-  const sources = [...SHARED, ...own, ...foreign, ...licenses].map(([name, path]) => {
-    const source = readFileSync(path);
-    return { name, source, tag: entityTag(source) };
-  });
+    .map(
+      ([name, path]) =>
+        [`packages/${name}.LICENSE.txt`, licenseOf(path)] as const,
+    );
+  const sources = [...SHARED, ...own, ...foreign, ...licenses].map(
+    ([name, path]) => {
+      const source = readFileSync(path);
+      return { name, source, tag: entityTag(source) };
+    },
+  );
   const base = `${prefix}${fingerprint(sources)}/`;
   const contents = new Map(
-    sources.map(({ name, source, tag }) => [base + name, sharedContent(name, source, tag)]),
+    sources.map(({ name, source, tag }) => [
+      base + name,
+      sharedContent(name, source, tag),
+    ]),
   );
-  const served = Object.keys(files).map((name) => [name, servedName(name)] as const);
-  const { map, scripts } = importMap([...served, ...Object.entries(imports)], base);
-  const preloads = [...foreign.map(([name]) => name), ...modules.filter((file) => file !== ENTRY)];
+  const served = Object.keys(files).map(
+    (name) => [name, servedName(name)] as const,
+  );
+  const { map, scripts } = importMap(
+    [...served, ...Object.entries(imports)],
+    base,
+  );
+  const preloads = [
+    ...foreign.map(([name]) => name),
+    ...modules.filter((file) => file !== ENTRY),
+  ];
   const head = (title: string) => html`<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -93,15 +117,21 @@ ${preloads.map((file) => html`<link rel="modulepreload" href="${base}${file}">\n
   return { base, contents, head, scripts };
 }
 
-const servedName = (name: string): string => `packages/${name.replace('/', '-')}.js`;
+const servedName = (name: string): string =>
+  `packages/${name.replace('/', '-')}.js`;
 
 const licenseOf = (path: string): string =>
   join(dirname(findPackageJSON(pathToFileURL(path))!), 'LICENSE');
 
 /** Browsers take import maps inline only (HTML, "Import maps"). */
-function importMap(served: readonly (readonly [name: string, served: string])[], base: string) {
+function importMap(
+  served: readonly (readonly [name: string, served: string])[],
+  base: string,
+) {
   if (served.length === 0) return { map: null, scripts: [] };
-  const imports = Object.fromEntries(served.map(([name, file]) => [name, base + file]));
+  const imports = Object.fromEntries(
+    served.map(([name, file]) => [name, base + file]),
+  );
   // Inside a script nothing is escaped, and a map of our own paths has nothing to escape.
   const text = JSON.stringify({ imports });
   const hash = createHash('sha256').update(text).digest('base64');
@@ -123,8 +153,16 @@ function sharedContent(name: string, source: Buffer, tag: string): Content {
 
 function contentOf(name: string, source: Buffer, tag: string): Content {
   if (name.endsWith('.ts'))
-    return new Content('text/javascript', () => stripTypeScriptTypes(source.toString()), tag);
-  return new Content(TYPES[name.slice(name.lastIndexOf('.'))]!, () => source, tag);
+    return new Content(
+      'text/javascript',
+      () => stripTypeScriptTypes(source.toString()),
+      tag,
+    );
+  return new Content(
+    TYPES[name.slice(name.lastIndexOf('.'))]!,
+    () => source,
+    tag,
+  );
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -134,7 +172,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain',
 };
 
-function fingerprint(sources: readonly { readonly name: string; readonly tag: string }[]): string {
+function fingerprint(
+  sources: readonly { readonly name: string; readonly tag: string }[],
+): string {
   const hash = createHash('sha256');
   for (const { name, tag } of sources) hash.update(`${name}\0${tag}\0`);
   return hash.digest('base64url').slice(0, 12);

@@ -34,7 +34,11 @@ export class Content {
   readonly #coded = new Map<Coding, Promise<Buffer>>();
 
   /** `type`: a text media type, always in UTF-8. `tag`: the entity tag if already known. */
-  constructor(type: string, make: () => string | Buffer, tag: string | null = null) {
+  constructor(
+    type: string,
+    make: () => string | Buffer,
+    tag: string | null = null,
+  ) {
     this.#type = type;
     this.#make = make;
     this.#tag = tag;
@@ -67,7 +71,8 @@ export class Content {
     own: readonly string[],
   ): Promise<Page> {
     const headers = [...own, 'Vary', 'Accept-Encoding', 'ETag', this.tag];
-    if (hasTag(ifNoneMatch, this.tag)) return { status: 304, headers, body: NOTHING };
+    if (hasTag(ifNoneMatch, this.tag))
+      return { status: 304, headers, body: NOTHING };
     headers.push('Content-Type', `${this.#type}; charset=utf-8`);
     const coding = CODINGS.find((coding) => takes(acceptEncoding, coding));
     if (!coding) return { status: 200, headers, body: this.plain };

@@ -13,7 +13,9 @@ export function hasTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
   const wanted = opaque(tag);
-  return (ifNoneMatch.match(ENTITY_TAG) ?? []).some((one) => opaque(one) === wanted);
+  return (ifNoneMatch.match(ENTITY_TAG) ?? []).some(
+    (one) => opaque(one) === wanted,
+  );
 }
 
 const ENTITY_TAG = /(?:W\/)?"[!#-~\x80-\xff]*"/g;

@@ -1,7 +1,10 @@
 import type { Assets } from './assets.ts';
 import { Content, type Page, type RequestFields } from './content.ts';
 
-export type FindPage = (path: string, asked: RequestFields) => Promise<Page | null>;
+export type FindPage = (
+  path: string,
+  asked: RequestFields,
+) => Promise<Page | null>;
 
 interface PageParts {
   /** With a trailing slash; a request without it is redirected. */
@@ -15,15 +18,26 @@ export function createSite(
   page: PageParts | null,
   documents: Iterable<readonly [path: string, Content]> = [],
 ): FindPage {
-  const served = new Map<string, readonly [content: Content, headers: readonly string[]]>();
-  for (const [path, content] of documents) served.set(path, [content, REVALIDATE]);
+  const served = new Map<
+    string,
+    readonly [content: Content, headers: readonly string[]]
+  >();
+  for (const [path, content] of documents)
+    served.set(path, [content, REVALIDATE]);
   for (const [path, content] of page?.assets.contents ?? [])
     served.set(path, [content, ASSET_HEADERS]);
   if (page)
-    served.set(page.path, [new Content('text/html', page.html), pageHeaders(page.assets.scripts)]);
+    served.set(page.path, [
+      new Content('text/html', page.html),
+      pageHeaders(page.assets.scripts),
+    ]);
   return async (path, asked) => {
     if (page && `${path}/` === page.path)
-      return { status: 308, headers: ['Location', page.path], body: Buffer.alloc(0) };
+      return {
+        status: 308,
+        headers: ['Location', page.path],
+        body: Buffer.alloc(0),
+      };
     const [content, headers] = served.get(path) ?? [];
     return content && headers ? await content.page(asked, headers) : null;
   };
@@ -44,7 +58,9 @@ const ASSET_HEADERS = [
  * (`sha256-…`). CSP level 3 does not restrict the CSSOM, so `style-src` needs no exception.
  */
 function pageHeaders(scripts: readonly string[]): readonly string[] {
-  const scriptSources = ["'self'", ...scripts.map((hash) => `'${hash}'`)].join(' ');
+  const scriptSources = ["'self'", ...scripts.map((hash) => `'${hash}'`)].join(
+    ' ',
+  );
   return [
     ...REVALIDATE,
     'Content-Security-Policy',

@@ -24,10 +24,15 @@ export function writeDocuments(
   exempted: readonly Exempted[],
   replacements: Replacements = new Map(),
 ): Published {
-  const document = publish(withoutOmitted(root, exempted, replacements), replacements);
+  const document = publish(
+    withoutOmitted(root, exempted, replacements),
+    replacements,
+  );
   return {
     json: servedText(toJson(document)),
-    yaml: servedText(stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })),
+    yaml: servedText(
+      stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
+    ),
   };
 }
 
@@ -70,7 +75,8 @@ function withoutOmitted(
   for (const { path, method, treatment } of exempted) {
     if (treatment !== 'omit') continue;
     const item = document.object(paths[path]) ?? {};
-    const { [method.toLowerCase()]: _, ...rest } = replacements.get(item) ?? item;
+    const { [method.toLowerCase()]: _, ...rest } =
+      replacements.get(item) ?? item;
     paths[path] = rest;
   }
   return { ...root, paths };

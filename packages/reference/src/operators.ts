@@ -5,7 +5,10 @@ import type { ErrorWords } from './page/reference-page.ts';
 import { createReference } from './reference.ts';
 
 export interface OperatorsReferenceOptions {
-  readonly contract: Pick<Contract, 'title' | 'version' | 'operations' | 'document'>;
+  readonly contract: Pick<
+    Contract,
+    'title' | 'version' | 'operations' | 'document'
+  >;
   /** With a trailing slash; all files are below. */
   readonly prefix: string;
   readonly api: string;
@@ -14,7 +17,9 @@ export interface OperatorsReferenceOptions {
 }
 
 /** Without a key field. Rarely opened, so everything is read on first use. */
-export function createOperatorsReference(options: OperatorsReferenceOptions): FindPage {
+export function createOperatorsReference(
+  options: OperatorsReferenceOptions,
+): FindPage {
   const { prefix } = options;
   let find: FindPage | null = null;
   return async (path, asked) => {
@@ -24,24 +29,44 @@ export function createOperatorsReference(options: OperatorsReferenceOptions): Fi
   };
 }
 
-function open({ contract, prefix, api, console, errors }: OperatorsReferenceOptions): FindPage {
-  const paths = { page: prefix, json: `${prefix}openapi.json`, yaml: `${prefix}openapi.yaml` };
+function open({
+  contract,
+  prefix,
+  api,
+  console,
+  errors,
+}: OperatorsReferenceOptions): FindPage {
+  const paths = {
+    page: prefix,
+    json: `${prefix}openapi.json`,
+    yaml: `${prefix}openapi.yaml`,
+  };
   const published = writeDocuments(
     { ...readsAlone(contract.document), servers: [{ url: api }] },
     [],
   );
-  return createReference({ contract, published, paths, readers: { console }, errors });
+  return createReference({
+    contract,
+    published,
+    paths,
+    readers: { console },
+    errors,
+  });
 }
 
 function readsAlone(document: Readonly<Json>): Json {
   const paths = Object.entries(document.paths as Json).map(([path, item]) => {
-    const operations = Object.entries(item as Json).map(([method, operation]) => {
-      const canBeTried = method === 'get' && !streams(operation);
-      return [
-        method,
-        isObject(operation) && !canBeTried ? { ...operation, 'x-try-it': false } : operation,
-      ];
-    });
+    const operations = Object.entries(item as Json).map(
+      ([method, operation]) => {
+        const canBeTried = method === 'get' && !streams(operation);
+        return [
+          method,
+          isObject(operation) && !canBeTried
+            ? { ...operation, 'x-try-it': false }
+            : operation,
+        ];
+      },
+    );
     return [path, Object.fromEntries(operations)];
   });
   return { ...document, paths: Object.fromEntries(paths) };

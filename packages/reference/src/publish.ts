@@ -1,7 +1,16 @@
 import { Document, isObject, type Json, objectsIn } from '@storegate/openapi';
 
 const UPSTREAM = 'x-storegate-upstream';
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+const METHODS = [
+  'get',
+  'put',
+  'post',
+  'delete',
+  'options',
+  'head',
+  'patch',
+  'trace',
+];
 
 export type Replacements = ReadonlyMap<Json, Json>;
 
@@ -19,17 +28,28 @@ export type Replacements = ReadonlyMap<Json, Json>;
  * Omits `x-storegate-upstream`. Never sets `x-internal`: every operation is public, even if readers
  * cannot try it.
  */
-export function publish(root: Readonly<Json>, replacements: Replacements = new Map()): Json {
+export function publish(
+  root: Readonly<Json>,
+  replacements: Replacements = new Map(),
+): Json {
   const document = new Document(root as Json);
   const operations = new Set(
     document
       .members(root.paths)
-      .flatMap(([, item]) => METHODS.map((method) => document.object(item)?.[method]))
+      .flatMap(([, item]) =>
+        METHODS.map((method) => document.object(item)?.[method]),
+      )
       .filter(isObject),
   );
 
-  const items = document.members(root.paths).flatMap(([, item]) => [item, document.object(item)]);
-  const naming = new Set<unknown>([...operations, ...items, ...objectsIn(root.tags)]);
+  const items = document
+    .members(root.paths)
+    .flatMap(([, item]) => [item, document.object(item)]);
+  const naming = new Set<unknown>([
+    ...operations,
+    ...items,
+    ...objectsIn(root.tags),
+  ]);
 
   function copy(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(copy);
@@ -38,9 +58,13 @@ export function publish(root: Readonly<Json>, replacements: Replacements = new M
     const members = Object.entries(replacements.get(value) ?? value).filter(
       ([name]) => name !== UPSTREAM || !naming.has(value),
     );
-    const own = Object.fromEntries(members.map(([name, member]) => [name, copy(member)]));
+    const own = Object.fromEntries(
+      members.map(([name, member]) => [name, copy(member)]),
+    );
     // The author's fields come first and win.
-    return operations.has(value) ? { ...own, ...expansion(value), ...own } : own;
+    return operations.has(value)
+      ? { ...own, ...expansion(value), ...own }
+      : own;
   }
   return copy(root) as Json;
 }
@@ -55,19 +79,27 @@ function expansion(operation: Json): Json {
       'x-explorer-enabled': false,
     }),
     ...(level === 'experimental' && { 'x-scalar-stability': 'experimental' }),
-    ...(operation.deprecated === true && { 'x-scalar-stability': 'deprecated' }),
+    ...(operation.deprecated === true && {
+      'x-scalar-stability': 'deprecated',
+    }),
     ...(level === 'beta' && { 'x-beta': true }),
     ...(badges.length > 0 && { 'x-badges': badges }),
   };
 }
 
 function badgesOf(operation: Json): Json[] {
-  const { 'x-stability-level': level, 'x-sunset': sunset, 'x-ratelimit-cost': cost } = operation;
+  const {
+    'x-stability-level': level,
+    'x-sunset': sunset,
+    'x-ratelimit-cost': cost,
+  } = operation;
   const badges: Json[] = [];
-  if (level === 'experimental') badges.push({ name: 'Experimental', color: 'purple' });
+  if (level === 'experimental')
+    badges.push({ name: 'Experimental', color: 'purple' });
   if (level === 'beta') badges.push({ name: 'Beta', color: 'blue' });
   if (typeof sunset === 'string')
     badges.push({ name: `Sunset ${sunset.slice(0, 10)}`, color: 'orange' });
-  if (typeof cost === 'number' && cost !== 1) badges.push({ name: `Costs ${cost}`, color: 'grey' });
+  if (typeof cost === 'number' && cost !== 1)
+    badges.push({ name: `Costs ${cost}`, color: 'grey' });
   return badges;
 }

@@ -1,7 +1,14 @@
 import { createRequire } from 'node:module';
 import { createSite, type FindPage, loadAssets } from '@storegate/pages';
-import { type DocumentPaths, type Published, publishedDocuments } from './documents.ts';
-import { type ReferencePage, renderReferencePage } from './page/reference-page.ts';
+import {
+  type DocumentPaths,
+  type Published,
+  publishedDocuments,
+} from './documents.ts';
+import {
+  type ReferencePage,
+  renderReferencePage,
+} from './page/reference-page.ts';
 
 const { resolve } = createRequire(import.meta.url);
 
@@ -14,12 +21,24 @@ export interface ReferenceOptions extends Omit<ReferencePage, 'paths'> {
   readonly paths: DocumentPaths & { readonly page: string };
 }
 
-export function createReference({ published, paths, ...content }: ReferenceOptions): FindPage {
+export function createReference({
+  published,
+  paths,
+  ...content
+}: ReferenceOptions): FindPage {
   const documents = publishedDocuments(published, paths);
-  const packages = ['preact', 'preact/hooks', 'marked'].map((name) => [name, resolve(name)]);
-  const assets = loadAssets(`${paths.page}assets/`, import.meta.dirname, STYLES, {
-    files: Object.fromEntries(packages),
-  });
+  const packages = ['preact', 'preact/hooks', 'marked'].map((name) => [
+    name,
+    resolve(name),
+  ]);
+  const assets = loadAssets(
+    `${paths.page}assets/`,
+    import.meta.dirname,
+    STYLES,
+    {
+      files: Object.fromEntries(packages),
+    },
+  );
   const html = () => renderReferencePage({ ...content, paths }, assets);
   return createSite({ path: paths.page, html, assets }, documents);
 }

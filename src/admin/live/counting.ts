@@ -32,7 +32,10 @@ export class Counting {
   #lately: { readonly span: number; readonly row: Float64Array }[] = [];
 
   /** `now`: milliseconds of a monotonic clock. */
-  count(lists: readonly (readonly Omit<LiveProcess, 'status'>[])[], now: number): Counted {
+  count(
+    lists: readonly (readonly Omit<LiveProcess, 'status'>[])[],
+    now: number,
+  ): Counted {
     this.#began ??= now;
     const moment = Math.min(REMEMBERED, now - this.#began);
     const span = this.#before === null ? 0 : now - this.#before;
@@ -41,7 +44,8 @@ export class Counting {
       for (const { id, age, counted, upTo } of processes) {
         const total = rowIn(counted);
         const before =
-          this.#known.get(id)?.total ?? (age <= moment ? new Float64Array(COLUMNS) : total);
+          this.#known.get(id)?.total ??
+          (age <= moment ? new Float64Array(COLUMNS) : total);
         this.#known.set(id, { total, upTo, at: now });
         // Counters only rise; otherwise it is another process.
         const added = total.map((count, i) => count - before[i]!);
@@ -49,10 +53,12 @@ export class Counting {
       }
       return sum;
     });
-    for (const [id, { at }] of this.#known) if (now - at > REMEMBERED) this.#known.delete(id);
+    for (const [id, { at }] of this.#known)
+      if (now - at > REMEMBERED) this.#known.delete(id);
     this.#before = now;
     const row = sumOf(rows);
-    if (span > 0) this.#lately = [...this.#lately.slice(1 - LATELY), { span, row }];
+    if (span > 0)
+      this.#lately = [...this.#lately.slice(1 - LATELY), { span, row }];
     const lately = {
       span: this.#lately.reduce((sum, { span }) => sum + span, 0),
       row: sumOf(this.#lately.map(({ row }) => row)),
@@ -62,6 +68,8 @@ export class Counting {
 
   /** The last `upTo` by process id. */
   get after(): Readonly<Record<string, number>> {
-    return Object.fromEntries([...this.#known].map(([id, { upTo }]) => [id, upTo]));
+    return Object.fromEntries(
+      [...this.#known].map(([id, { upTo }]) => [id, upTo]),
+    );
   }
 }

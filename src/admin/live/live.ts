@@ -1,16 +1,37 @@
 import { setTimeout } from 'node:timers/promises';
 import type { LiveNow, LiveRefused, PeerCoverage } from '@storegate/admin-api';
 import { SECOND } from '../../common/time.ts';
-import { backendsOfAll, sumOfConnections } from '../../observe/peers/backends.ts';
-import { type LiveAnswer, live, MOST_FOLLOWED } from '../../observe/peers/live.ts';
+import {
+  backendsOfAll,
+  sumOfConnections,
+} from '../../observe/peers/backends.ts';
+import {
+  type LiveAnswer,
+  live,
+  MOST_FOLLOWED,
+} from '../../observe/peers/live.ts';
 import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
-import { type FilterWords, fits, newestOf } from '../../observe/peers/requests.ts';
-import { classesIn, requestsIn, verdictsIn } from '../../observe/traffic/row.ts';
+import {
+  type FilterWords,
+  fits,
+  newestOf,
+} from '../../observe/peers/requests.ts';
+import {
+  classesIn,
+  requestsIn,
+  verdictsIn,
+} from '../../observe/traffic/row.ts';
 import { AdminError } from '../admin-error.ts';
 import type { Listener } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { listView } from '../operations/requests.ts';
-import { backendView, latencyOf, rounded, shownConnections, time } from '../view.ts';
+import {
+  backendView,
+  latencyOf,
+  rounded,
+  shownConnections,
+  time,
+} from '../view.ts';
 import { type Counted, Counting } from './counting.ts';
 
 const TICK = 2 * SECOND;
@@ -68,7 +89,10 @@ export class Live {
     this.#followings.add(following);
     if (!this.#runs) void this.#run();
     else if (this.#last !== null && wanted.now)
-      queueMicrotask(() => this.#followings.has(following) && listener.send('now', this.#last));
+      queueMicrotask(
+        () =>
+          this.#followings.has(following) && listener.send('now', this.#last),
+      );
     return () => void this.#followings.delete(following);
   }
 
@@ -85,9 +109,10 @@ export class Live {
         await this.#tick();
         next = Math.max(next + this.#tickLength, performance.now());
         const wait = Math.max(0, next - performance.now());
-        await setTimeout(wait, undefined, { ref: false, signal: this.#closing.signal }).catch(
-          () => {},
-        );
+        await setTimeout(wait, undefined, {
+          ref: false,
+          signal: this.#closing.signal,
+        }).catch(() => {});
       }
     } catch (error) {
       for (const { listener } of this.#followings) listener.end(error);
@@ -107,10 +132,19 @@ export class Live {
     const followed = distinct.map((text) => JSON.parse(text) as FilterWords);
     const at = performance.now();
     const question = { followed, after: this.#counting.after };
-    const { answers, unresponsive, isolated } = await ask(this.#context.peers(), live, question);
+    const { answers, unresponsive, isolated } = await ask(
+      this.#context.peers(),
+      live,
+      question,
+    );
     const missing = { unresponsive, isolated };
     const processes = answers.map(({ answer }) => answer.processes);
-    this.#last = nowView(Date.now(), answers, this.#counting.count(processes, at), missing);
+    this.#last = nowView(
+      Date.now(),
+      answers,
+      this.#counting.count(processes, at),
+      missing,
+    );
     for (const following of followings) {
       if (!this.#followings.has(following)) continue;
       const { refused } = following.wanted;
@@ -141,7 +175,10 @@ export class Live {
       const reported = newestOf(lists, MOST_REPORTED);
       const all =
         following.left +
-        answers.reduce((sum, { answer }) => sum + answer.refusals.fitting[place]!, 0);
+        answers.reduce(
+          (sum, { answer }) => sum + answer.refusals.fitting[place]!,
+          0,
+        );
       if (all > 0) {
         const left = all - reported.length;
         reads &&= listener.send('refused', {
@@ -207,6 +244,8 @@ function best(
   { processes }: LiveAnswer,
   name: 'localSince' | 'stateTime',
 ): number | null {
-  const known = processes.map(({ status }) => status[name]).filter((value) => value !== null);
+  const known = processes
+    .map(({ status }) => status[name])
+    .filter((value) => value !== null);
   return known.length === 0 ? null : choose(...known);
 }

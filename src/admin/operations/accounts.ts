@@ -46,7 +46,9 @@ export function accountOperations(context: AdminContext) {
 
   /** Throws AdminError. */
   async function summaryOf(account: string, now: number): Promise<Summary> {
-    const summary = (await summaries(context.keys.read({ account }), now)).get(account);
+    const summary = (await summaries(context.keys.read({ account }), now)).get(
+      account,
+    );
     if (!summary && !context.plans().accounts.has(account))
       throw new AdminError(
         'not_found',
@@ -57,8 +59,13 @@ export function accountOperations(context: AdminContext) {
 
   /** Accounts with keys or with limits. */
   async function namesAfter(after: string, limit: number): Promise<string[]> {
-    const withLimits = [...context.plans().accounts.keys()].filter((account) => account > after);
-    const all = new Set([...withLimits, ...(await context.keys.accounts(after, limit))]);
+    const withLimits = [...context.plans().accounts.keys()].filter(
+      (account) => account > after,
+    );
+    const all = new Set([
+      ...withLimits,
+      ...(await context.keys.accounts(after, limit)),
+    ]);
     return [...all].sort().slice(0, limit);
   }
 
@@ -80,10 +87,13 @@ export function accountOperations(context: AdminContext) {
       const next = names.length > limit ? items.at(-1)! : null;
       // A key whose addition was interrupted leaves a name without keys.
       const known = items.filter(
-        (account) => found.has(account) || context.plans().accounts.has(account),
+        (account) =>
+          found.has(account) || context.plans().accounts.has(account),
       );
       return ok({
-        accounts: known.map((account) => shown(account, found.get(account) ?? noKeys())),
+        accounts: known.map((account) =>
+          shown(account, found.get(account) ?? noKeys()),
+        ),
         next,
       });
     },

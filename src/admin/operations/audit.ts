@@ -7,16 +7,25 @@ import { entryView } from '../view.ts';
 
 export function auditOperations({ auditLog }: AdminContext) {
   return {
-    listAudit: async ({ query: { since, limit = DEFAULT_LIMIT, ...query } }) => {
+    listAudit: async ({
+      query: { since, limit = DEFAULT_LIMIT, ...query },
+    }) => {
       const found = await auditLog.list({
         ...query,
         since: since === undefined ? undefined : Date.parse(since),
         limit: limit + 1,
       });
       if (found.length === 0)
-        refuseUnknown('action', query.action?.replace(/\.failed$/, ''), AUDIT_ACTIONS);
+        refuseUnknown(
+          'action',
+          query.action?.replace(/\.failed$/, ''),
+          AUDIT_ACTIONS,
+        );
       const entries = found.slice(0, limit).map(entryView);
-      return ok({ entries, next: found.length > limit ? entries.at(-1)!.number : null });
+      return ok({
+        entries,
+        next: found.length > limit ? entries.at(-1)!.number : null,
+      });
     },
   } satisfies Partial<AdminOperations>;
 }

@@ -4,11 +4,25 @@ import { formatDuration } from '../../config/units.ts';
 import { formatLimit } from '../../config/windows.ts';
 import { durationAtLevel } from '../../limits/ban-escalation.ts';
 import type { KeyStore, KeysAsOf } from '../../records/keys/store.ts';
-import type { AuditAction, AuditEntry } from '../../records/operators/audit-log.ts';
+import type {
+  AuditAction,
+  AuditEntry,
+} from '../../records/operators/audit-log.ts';
 import type { Ban, BansAsOf } from '../../state/state.ts';
 import { AdminError } from '../admin-error.ts';
-import { banAuthorOf, endsOf, entriesSince, RecentBans } from '../ban-history.ts';
-import { type AdminAnswer, type AdminOperations, ok, orLastKnown, type Task } from '../call.ts';
+import {
+  banAuthorOf,
+  endsOf,
+  entriesSince,
+  RecentBans,
+} from '../ban-history.ts';
+import {
+  type AdminAnswer,
+  type AdminOperations,
+  ok,
+  orLastKnown,
+  type Task,
+} from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { durationIn } from '../duration.ts';
@@ -37,7 +51,9 @@ export function banOperations(context: AdminContext, change: Change) {
         const planned = await Promise.all(
           subjects.map(async (counted) => {
             const { subject, key, account, plan, limits } = counted;
-            const { now, bannedUntil } = await context.state().look(subject, limits);
+            const { now, bannedUntil } = await context
+              .state()
+              .look(subject, limits);
             const length = lengthOf(Math.max(0, bannedUntil - now), subject);
             const level = (await context.state().banLevel(subject, limits)) + 1;
             const view = escalationView(context, {
@@ -47,7 +63,10 @@ export function banOperations(context: AdminContext, change: Change) {
               limit: null,
               level,
             });
-            const before = { plan, until: bannedUntil > 0 ? time(bannedUntil) : null };
+            const before = {
+              plan,
+              until: bannedUntil > 0 ? time(bannedUntil) : null,
+            };
             const entry = {
               action,
               target: targetOf(counted),
@@ -55,8 +74,19 @@ export function banOperations(context: AdminContext, change: Change) {
               after: { plan, until: view.until, reason },
             };
             return {
-              ban: { subject, key, account, plan, ...view, reason, by: task.actor },
-              part: { entry, make: async () => context.state().ban(subject, limits, length) },
+              ban: {
+                subject,
+                key,
+                account,
+                plan,
+                ...view,
+                reason,
+                by: task.actor,
+              },
+              part: {
+                entry,
+                make: async () => context.state().ban(subject, limits, length),
+              },
             };
           }),
         );
@@ -73,13 +103,19 @@ export function banOperations(context: AdminContext, change: Change) {
         async (): Promise<Bans> => {
           const bans = (await context.state().bans()).toSorted(byEnd);
           const recent = await RecentBans.before(now, context);
-          return { bans: await Promise.all(bans.map((ban) => banView(context, ban, recent))) };
+          return {
+            bans: await Promise.all(
+              bans.map((ban) => banView(context, ban, recent)),
+            ),
+          };
         },
         context.lastKnown?.bans,
         async ({ bans }) => {
           const copied = context.lastKnown?.keys() ?? null;
           return {
-            bans: await Promise.all(bans.toSorted(byEnd).map((ban) => cachedBanView(copied, ban))),
+            bans: await Promise.all(
+              bans.toSorted(byEnd).map((ban) => cachedBanView(copied, ban)),
+            ),
           };
         },
       ),
@@ -87,7 +123,8 @@ export function banOperations(context: AdminContext, change: Change) {
       const { subject, since: from, limit = DEFAULT_LIMIT, below } = query;
       const kept = now - context.config().audit.bans.maxAge;
       const since = Math.max(kept, from === undefined ? 0 : Date.parse(from));
-      const targets = subject === undefined ? null : await targetsOf(context, subject);
+      const targets =
+        subject === undefined ? null : await targetsOf(context, subject);
       const found: AuditEntry[] = [];
       for await (const entry of entriesSince(context.banLog, since, below)) {
         if (targets === null || targets.has(entry.target)) found.push(entry);
@@ -99,19 +136,34 @@ export function banOperations(context: AdminContext, change: Change) {
         ...entryView(entry),
         ended: ends.get(entry.number) ?? null,
       }));
-      return ok({ entries, next: found.length > limit ? shown.at(-1)!.number : null });
+      return ok({
+        entries,
+        next: found.length > limit ? shown.at(-1)!.number : null,
+      });
     },
-    addBan: (task) => ban(task, 'bans.add', () => durationIn('duration', task.body.duration)),
+    addBan: (task) =>
+      ban(task, 'bans.add', () => durationIn('duration', task.body.duration)),
     extendBan: (task) =>
       ban(task, 'bans.extend', (left, subject) => {
         if (left === 0)
-          throw new AdminError('conflict', `${subject} is not banned: add a ban instead.`);
-        return Math.min(left + durationIn('duration', task.body.duration), longest('duration'));
+          throw new AdminError(
+            'conflict',
+            `${subject} is not banned: add a ban instead.`,
+          );
+        return Math.min(
+          left + durationIn('duration', task.body.duration),
+          longest('duration'),
+        );
       }),
     liftBan: (task) =>
       changeUsage(context, change, task, {
         action: 'bans.lift',
-        after: (usage) => ({ ...restoreAll(usage), banned: null, strikes: 0, level: 0 }),
+        after: (usage) => ({
+          ...restoreAll(usage),
+          banned: null,
+          strikes: 0,
+          level: 0,
+        }),
         audited: strikeFields,
         make: async ({ subject }) => context.state().liftBan(subject),
       }),
@@ -128,7 +180,8 @@ function strikeFields({ plan, banned, strikes, level, windows }: Usage) {
   };
 }
 
-const byEnd = (one: Pick<Ban, 'until'>, other: Pick<Ban, 'until'>) => one.until - other.until;
+const byEnd = (one: Pick<Ban, 'until'>, other: Pick<Ban, 'until'>) =>
+  one.until - other.until;
 
 async function banView(context: AdminContext, ban: Ban, recent: RecentBans) {
   const history: BanRecord = recent.of(ban.subject);
@@ -146,8 +199,18 @@ async function cachedBanView(
   keys: KeysAsOf | null,
   { subject, until, limit }: BansAsOf['bans'][number],
 ) {
-  const times = { since: null, until: time(until), limit: limit && formatLimit(limit) };
-  const unknown = { level: null, nextDuration: null, resetsAt: null, reason: null, by: null };
+  const times = {
+    since: null,
+    until: time(until),
+    limit: limit && formatLimit(limit),
+  };
+  const unknown = {
+    level: null,
+    nextDuration: null,
+    resetsAt: null,
+    reason: null,
+    by: null,
+  };
   return { ...(await bannedSubject(keys, { subject })), ...times, ...unknown };
 }
 
@@ -158,7 +221,8 @@ async function bannedSubject(
   const [kind, ...rest] = subject.split(':');
   const id = kind === 'key' ? rest.join(':') : null;
   const record = id === null ? null : await keys?.get(id);
-  const [plan = null, account = null] = kind === 'account' ? rest : [record?.plan, record?.account];
+  const [plan = null, account = null] =
+    kind === 'account' ? rest : [record?.plan, record?.account];
   return { subject, key: keys ? (record?.id ?? null) : id, account, plan };
 }
 
@@ -170,7 +234,11 @@ async function causeOf(
 ) {
   const reported = recent.reasonOf(subject, until);
   if (reported !== null) return { reason: reported, by: null };
-  if (limit) return { reason: `went on after ${formatLimit(limit)} was used up`, by: null };
+  if (limit)
+    return {
+      reason: `went on after ${formatLimit(limit)} was used up`,
+      by: null,
+    };
   const author = await banAuthorOf(auditLog, subject, until);
   return { reason: author?.reason ?? null, by: author?.by ?? null };
 }
@@ -186,7 +254,8 @@ function escalationView(
     until: time(until),
     limit: limit && formatLimit(limit),
     level,
-    nextDuration: escalation && formatDuration(durationAtLevel(escalation, level)),
+    nextDuration:
+      escalation && formatDuration(durationAtLevel(escalation, level)),
     resetsAt: escalation && time(until + level * escalation.decay),
   };
 }

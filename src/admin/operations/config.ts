@@ -1,7 +1,12 @@
 import type { Reload } from '@storegate/admin-api';
 import { describeConfig } from '../../config/describe.ts';
 import { needsRestart } from '../../config/restart.ts';
-import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
+import {
+  type AdminAnswer,
+  type AdminOperations,
+  ok,
+  type Task,
+} from '../call.ts';
 import type { Change, ChangeEntry } from '../change.ts';
 import type { AdminContext, Reloaded } from '../context.ts';
 import { differencesBetween } from '../differences.ts';
@@ -12,16 +17,19 @@ const TARGET = 'configuration';
 export function configOperations(context: AdminContext, change: Change) {
   function reload(task: Task): Promise<AdminAnswer<Reload>> {
     return change(task, TARGET, async ({ make }) => {
-      const reloaded = await context.reload('asked through the admin API', async (after, apply) => {
-        const view = reloadView(after);
-        const entry: ChangeEntry = {
-          action: 'config.reload',
-          target: TARGET,
-          before: null,
-          after: view,
-        };
-        await make([{ entry, make: apply }], ok(view));
-      });
+      const reloaded = await context.reload(
+        'asked through the admin API',
+        async (after, apply) => {
+          const view = reloadView(after);
+          const entry: ChangeEntry = {
+            action: 'config.reload',
+            target: TARGET,
+            before: null,
+            after: view,
+          };
+          await make([{ entry, make: apply }], ok(view));
+        },
+      );
       return ok(reloadView(reloaded));
     });
   }

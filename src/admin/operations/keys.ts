@@ -1,4 +1,9 @@
-import type { Key, KeyUpdate, ManyImportedKeys, NewKey } from '@storegate/admin-api';
+import type {
+  Key,
+  KeyUpdate,
+  ManyImportedKeys,
+  NewKey,
+} from '@storegate/admin-api';
 import { ConfigError } from '../../config/problems/problems.ts';
 import { parseWindows } from '../../config/windows.ts';
 import {
@@ -49,7 +54,8 @@ const DEFAULT_OVERLAP = '24h';
 export function keyOperations(context: AdminContext, change: Change) {
   const { keys } = context;
   const withBans = { ...context, bans: () => context.state().bans() };
-  const lastUsed = async (id: string) => (await context.uses.lastUsed([id])).get(id) ?? null;
+  const lastUsed = async (id: string) =>
+    (await context.uses.lastUsed([id])).get(id) ?? null;
 
   const lastKnown = (copied: KeysAsOf) => ({
     ...context,
@@ -68,12 +74,19 @@ export function keyOperations(context: AdminContext, change: Change) {
     action: AuditAction,
     work: (edit: KeyEdit) => Promise<KeyRecord>,
   ): Promise<AdminAnswer<Key>> {
-    return await change(task, await turnOf(context, task.path.id), async (audit) => {
-      const used = await lastUsed(task.path.id);
-      const isBanned = await bannedIn(withBans);
-      const answer = (record: KeyRecord) => ok(keyView(record, task.now, used, isBanned(record)));
-      return answer(await work(editBy(audit, task, action, ({ after }) => answer(after))));
-    });
+    return await change(
+      task,
+      await turnOf(context, task.path.id),
+      async (audit) => {
+        const used = await lastUsed(task.path.id);
+        const isBanned = await bannedIn(withBans);
+        const answer = (record: KeyRecord) =>
+          ok(keyView(record, task.now, used, isBanned(record)));
+        return answer(
+          await work(editBy(audit, task, action, ({ after }) => answer(after))),
+        );
+      },
+    );
   }
 
   function editBy(
@@ -84,7 +97,10 @@ export function keyOperations(context: AdminContext, change: Change) {
   ): KeyEdit {
     const auditNoteOf = (change: KeyChange) => {
       const { before, after } = change;
-      const entry = { before: before && auditedKey(before, now), after: auditedKey(after, now) };
+      const entry = {
+        before: before && auditedKey(before, now),
+        after: auditedKey(after, now),
+      };
       return note({ action, target: after.id, ...entry }, answer(change));
     };
     return { store: keys, now, auditNoteOf };
@@ -114,8 +130,11 @@ export function keyOperations(context: AdminContext, change: Change) {
     importKey: (task) =>
       change(task, accountTurn(task.body.account), async (audit) => {
         const draft = { ...draftOf(task.body, task.now), hash: hashOf(task) };
-        const answer = (record: KeyRecord) => created(keyView(record, task.now, null));
-        const edit = editBy(audit, task, 'keys.import', ({ after }) => answer(after));
+        const answer = (record: KeyRecord) =>
+          created(keyView(record, task.now, null));
+        const edit = editBy(audit, task, 'keys.import', ({ after }) =>
+          answer(after),
+        );
         return answer(await importKey(edit, context.plans(), draft));
       }),
     importKeys: async (task) => {
@@ -124,12 +143,16 @@ export function keyOperations(context: AdminContext, change: Change) {
       if (dryRun) return ok(report(await planOf(context, task), dryRun));
       return await change(task, MANY_KEYS, async ({ note }) => {
         const plan = await planOf(context, task);
-        if (plan.flaws.length > 0 && !task.body.skipBad) throw refusal(plan.flaws);
+        if (plan.flaws.length > 0 && !task.body.skipBad)
+          throw refusal(plan.flaws);
         const answer = ok(report(plan, dryRun));
         if (plan.fresh.length === 0) return answer;
         await applyImport(keys, plan, task.now, (ids) => {
           const after: BulkImportEntry = { count: ids.length, ids };
-          return note({ action: 'keys.import', target: MANY_KEYS, before: null, after }, answer);
+          return note(
+            { action: 'keys.import', target: MANY_KEYS, before: null, after },
+            answer,
+          );
         });
         return answer;
       });
@@ -162,13 +185,23 @@ export function keyOperations(context: AdminContext, change: Change) {
       ),
     updateKey: (task) =>
       changed(task, 'keys.update', (edit) =>
-        updateKey(edit, context.plans(), task.path.id, patchOf(task.body, task.now)),
+        updateKey(
+          edit,
+          context.plans(),
+          task.path.id,
+          patchOf(task.body, task.now),
+        ),
       ),
-    revokeKey: (task) => changed(task, 'keys.revoke', (edit) => revokeKey(edit, task.path.id)),
+    revokeKey: (task) =>
+      changed(task, 'keys.revoke', (edit) => revokeKey(edit, task.path.id)),
     disableKey: (task) =>
-      changed(task, 'keys.disable', (edit) => setDisabled(edit, task.path.id, true)),
+      changed(task, 'keys.disable', (edit) =>
+        setDisabled(edit, task.path.id, true),
+      ),
     enableKey: (task) =>
-      changed(task, 'keys.enable', (edit) => setDisabled(edit, task.path.id, false)),
+      changed(task, 'keys.enable', (edit) =>
+        setDisabled(edit, task.path.id, false),
+      ),
     rotateKey: async (task) =>
       await change(task, await turnOf(context, task.path.id), async (audit) => {
         const answer = (record: KeyRecord, secret: string) =>
@@ -176,8 +209,14 @@ export function keyOperations(context: AdminContext, change: Change) {
         const edit = editBy(audit, task, 'keys.rotate', ({ after, secret }) =>
           answer(after, secret!),
         );
-        const overlap = durationIn('overlap', task.body.overlap ?? DEFAULT_OVERLAP);
-        const { record, secret } = await rotateKey(edit, task.path.id, { ...task.body, overlap });
+        const overlap = durationIn(
+          'overlap',
+          task.body.overlap ?? DEFAULT_OVERLAP,
+        );
+        const { record, secret } = await rotateKey(edit, task.path.id, {
+          ...task.body,
+          overlap,
+        });
         return answer(record, secret);
       }),
   } satisfies Partial<AdminOperations>;
@@ -192,7 +231,11 @@ async function known(
   id: string,
 ): Promise<KeyRecord> {
   const record = await context.keys.get(id);
-  if (!record) throw new AdminError('not_found', `The key ${JSON.stringify(id)} does not exist.`);
+  if (!record)
+    throw new AdminError(
+      'not_found',
+      `The key ${JSON.stringify(id)} does not exist.`,
+    );
   return record;
 }
 
@@ -203,9 +246,21 @@ function draftOf(body: NewKey, now: number): KeyDraft {
 }
 
 function patchOf(body: KeyUpdate, now: number): KeyPatch {
-  const { plan, label, limits, expires, expiresIn, addresses, scopes, metadata } = body;
+  const {
+    plan,
+    label,
+    limits,
+    expires,
+    expiresIn,
+    addresses,
+    scopes,
+    metadata,
+  } = body;
   if (expires !== undefined && expiresIn !== undefined)
-    throw new AdminError('invalid_value', 'Say either expires or expiresIn, not both.');
+    throw new AdminError(
+      'invalid_value',
+      'Say either expires or expiresIn, not both.',
+    );
   const at = typeof expires === 'string' ? timeIn('expires', expires) : expires;
   return {
     plan,
@@ -213,14 +268,17 @@ function patchOf(body: KeyUpdate, now: number): KeyPatch {
     addresses,
     scopes,
     metadata,
-    windows: typeof limits === 'string' ? parseWindows(limits, 'limits') : limits,
-    expiresAt: expiresIn === undefined ? at : now + durationIn('expiresIn', expiresIn),
+    windows:
+      typeof limits === 'string' ? parseWindows(limits, 'limits') : limits,
+    expiresAt:
+      expiresIn === undefined ? at : now + durationIn('expiresIn', expiresIn),
   };
 }
 
 function hashOf({ body }: Task<'importKey'>): string {
   const hash = readHash(body.hash);
-  if (hash === null) throw new AdminError('invalid_value', 'The hash is not a SHA-256.');
+  if (hash === null)
+    throw new AdminError('invalid_value', 'The hash is not a SHA-256.');
   return hash;
 }
 
@@ -240,8 +298,14 @@ async function planOf(
     }
   }
   const plan = await planImport(context.keys, context.plans(), keys, now);
-  const flaws = plan.flaws.map((flaw) => ({ ...flaw, index: places[flaw.index]! }));
-  return { ...plan, flaws: [...unread, ...flaws].sort((a, b) => a.index - b.index) };
+  const flaws = plan.flaws.map((flaw) => ({
+    ...flaw,
+    index: places[flaw.index]!,
+  }));
+  return {
+    ...plan,
+    flaws: [...unread, ...flaws].sort((a, b) => a.index - b.index),
+  };
 }
 
 function foreignKeyOf(
@@ -254,7 +318,10 @@ function foreignKeyOf(
     return { ...draftOf(body, now), hash, disabled: body.disabled ?? false };
   } catch (error) {
     if (error instanceof ConfigError)
-      return { field: 'limits', message: 'limits look like 600/minute,100000/day' };
+      return {
+        field: 'limits',
+        message: 'limits look like 600/minute,100000/day',
+      };
     const [flaw] = error instanceof AdminError ? (error.details ?? []) : [];
     if (flaw === undefined) throw error;
     return { field: flaw.pointer.slice(1), message: flaw.message };

@@ -6,13 +6,24 @@ import type { Plan, Plans } from '../../limits/plans.ts';
 import type { KeyRecord } from '../../records/keys/key.ts';
 import { limitsOf, subjectOf, windowsOf } from '../../records/keys/subjects.ts';
 import { AdminError } from '../admin-error.ts';
-import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
+import {
+  type AdminAnswer,
+  type AdminOperations,
+  ok,
+  type Task,
+} from '../call.ts';
 import type { Change, ChangeAudit, ChangeEntry } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { unknownName } from '../filters.ts';
 import { lastDay } from '../last-day.ts';
 import { excessOfLastDay } from '../plan-excess.ts';
-import { changedPlan, checkPlans, replacePlans, whileUnchanged, withPlan } from '../plan-file.ts';
+import {
+  changedPlan,
+  checkPlans,
+  replacePlans,
+  whileUnchanged,
+  withPlan,
+} from '../plan-file.ts';
 import { escalationView, planOptions, planView } from '../view.ts';
 
 /** Retries of concurrent changes of the file. */
@@ -27,11 +38,18 @@ export function planOperations(context: AdminContext, change: Change) {
     unlessOutage(() => context.keys.countKeys(plans), null);
 
   function shown(plan: Plan, counts: ReadonlyMap<string, number> | null) {
-    return { name: plan.name, ...planView(plan), keys: counts?.get(plan.name) ?? null };
+    return {
+      name: plan.name,
+      ...planView(plan),
+      keys: counts?.get(plan.name) ?? null,
+    };
   }
 
   /** The plan of the task in the text `old` of the plans file. */
-  async function simulate({ path, body }: Task<'setPlan' | 'simulatePlan'>, old: string) {
+  async function simulate(
+    { path, body }: Task<'setPlan' | 'simulatePlan'>,
+    old: string,
+  ) {
     const name = path.plan;
     const before = checkPlans(old).plans.get(name);
     const plan = changedPlan(name, before, body);
@@ -57,7 +75,10 @@ export function planOperations(context: AdminContext, change: Change) {
         after: planView(plan),
       };
       const answer = await whileUnchanged(file, old, () =>
-        make([{ entry, make: () => putInForce(file, old, text) }], ok(simulation)),
+        make(
+          [{ entry, make: () => putInForce(file, old, text) }],
+          ok(simulation),
+        ),
       );
       if (answer) return answer;
     }
@@ -67,7 +88,11 @@ export function planOperations(context: AdminContext, change: Change) {
     );
   }
 
-  async function putInForce(file: string, old: string, text: string): Promise<void> {
+  async function putInForce(
+    file: string,
+    old: string,
+    text: string,
+  ): Promise<void> {
     await replacePlans(file, text);
     try {
       await context.reload('a plan was put through the admin API');
@@ -121,7 +146,8 @@ async function affectedKeys(
   const affected = [];
   for await (const batch of keys.read({ plan })) {
     for (const key of batch)
-      if (key.revokedAt === null && !sameLimits(key, plans(), planned)) affected.push(key);
+      if (key.revokedAt === null && !sameLimits(key, plans(), planned))
+        affected.push(key);
   }
   return affected;
 }
@@ -132,7 +158,9 @@ async function simulationOf(
   planned: Plans,
   affected: readonly KeyRecord[],
 ) {
-  const unusable = affected.filter((key) => windowsOf(key, planned) === null).map(({ id }) => id);
+  const unusable = affected
+    .filter((key) => windowsOf(key, planned) === null)
+    .map(({ id }) => id);
   const overLimit = new Set<string>();
   for (const key of affected) {
     const windows = windowsOf(key, planned);
@@ -143,7 +171,12 @@ async function simulationOf(
       scoped: context.contract().windows,
     });
     const { readings } = await context.state().look(subject, limits);
-    if (readings.some(({ window, remaining }) => window.scope === undefined && remaining === 0))
+    if (
+      readings.some(
+        ({ window, remaining }) =>
+          window.scope === undefined && remaining === 0,
+      )
+    )
       overLimit.add(subject);
   }
   return {

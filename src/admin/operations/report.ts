@@ -21,7 +21,9 @@ import { coverageView } from '../ledger.ts';
 import { time } from '../view.ts';
 
 type Query = Operations['getUsageReport']['query'];
-type Coverage = Omit<ReturnType<typeof coverageView>, 'gateways'> & { readonly dropped: number };
+type Coverage = Omit<ReturnType<typeof coverageView>, 'gateways'> & {
+  readonly dropped: number;
+};
 
 export function reportOperations(context: AdminContext) {
   function refuseUnknownIn({ plan, operation }: Query): void {
@@ -46,16 +48,31 @@ export function reportOperations(context: AdminContext) {
       const first = await rows.next();
       if (first.done) refuseUnknownIn(task.query);
       const all = resumed(first, rows);
-      const stream = streamOf(task.query.format ?? 'json', question, coverage, all);
-      return { status: 200, body: null as never, stream, headers: headersOf(coverage) };
+      const stream = streamOf(
+        task.query.format ?? 'json',
+        question,
+        coverage,
+        all,
+      );
+      return {
+        status: 200,
+        body: null as never,
+        stream,
+        headers: headersOf(coverage),
+      };
     },
   } satisfies Partial<AdminOperations>;
 }
 
-function questionOf({ query, now }: Pick<Task<'getUsageReport'>, 'query' | 'now'>): ReportQuestion {
+function questionOf({
+  query,
+  now,
+}: Pick<Task<'getUsageReport'>, 'query' | 'now'>): ReportQuestion {
   const { account, key, plan, operation, status, deprecated = false } = query;
   const by = (query.by ?? 'account').split(',');
-  const unknown = by.find((name) => !(DIMENSIONS as readonly string[]).includes(name));
+  const unknown = by.find(
+    (name) => !(DIMENSIONS as readonly string[]).includes(name),
+  );
   if (unknown !== undefined) throw unknownName('column', unknown, DIMENSIONS);
   const today = new Date(now);
   const month = Date.UTC(today.getUTCFullYear(), today.getUTCMonth());
@@ -67,24 +84,36 @@ function questionOf({ query, now }: Pick<Task<'getUsageReport'>, 'query' | 'now'
       'invalid_value',
       'Minutes are kept for 2 hours: use a later from, or hour.',
     );
-  if (to <= from) throw new AdminError('invalid_value', 'to must be later than from.');
+  if (to <= from)
+    throw new AdminError('invalid_value', 'to must be later than from.');
   const given = { account, key, plan, operation, status };
   return {
     from: Math.floor(from / grain) * grain,
-    to: Math.min(Math.ceil(to / grain) * grain, Math.ceil((now + HOUR) / DAY) * DAY),
+    to: Math.min(
+      Math.ceil(to / grain) * grain,
+      Math.ceil((now + HOUR) / DAY) * DAY,
+    ),
     by: by as Dimension[],
     deprecated,
-    filter: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    filter: Object.fromEntries(
+      Object.entries(given).filter(([, value]) => value !== undefined),
+    ),
   };
 }
 
 function momentIn(name: string, text: string): number {
   const at = Date.parse(text);
   if (!Number.isNaN(at)) return at;
-  throw new AdminError('invalid_value', `${name} must be a date such as 2026-10-01, or a time.`);
+  throw new AdminError(
+    'invalid_value',
+    `${name} must be a date such as 2026-10-01, or a time.`,
+  );
 }
 
-async function* resumed<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+async function* resumed<T>(
+  first: IteratorResult<T>,
+  rest: AsyncGenerator<T>,
+): AsyncGenerator<T> {
   if (first.done) return;
   yield first.value;
   yield* rest;
@@ -107,7 +136,9 @@ function streamOf(
 ): AnswerStream {
   const columns = [...dimensionsOf(question), ...FIGURES];
   const objectOf = (row: ReportRow) =>
-    JSON.stringify(Object.fromEntries(columns.map((name, i) => [name, row[i]])));
+    JSON.stringify(
+      Object.fromEntries(columns.map((name, i) => [name, row[i]])),
+    );
   switch (format) {
     case 'csv':
       return { type: 'text/csv; charset=utf-8', text: csv(columns, rows) };
@@ -121,7 +152,10 @@ function streamOf(
   }
 }
 
-async function* csv(columns: readonly string[], rows: AsyncIterable<readonly ReportRow[]>) {
+async function* csv(
+  columns: readonly string[],
+  rows: AsyncIterable<readonly ReportRow[]>,
+) {
   yield `${columns.join(',')}\n`;
   yield* lines(rows, (row) => row.map(cell).join(','));
 }
@@ -136,7 +170,8 @@ async function* lines(
   rows: AsyncIterable<readonly ReportRow[]>,
   lineOf: (row: ReportRow) => string,
 ) {
-  for await (const part of rows) yield part.map((row) => `${lineOf(row)}\n`).join('');
+  for await (const part of rows)
+    yield part.map((row) => `${lineOf(row)}\n`).join('');
 }
 
 async function* json(
@@ -146,7 +181,12 @@ async function* json(
   objectOf: (row: ReportRow) => string,
 ) {
   const { from, to } = question;
-  const head = { from: time(from), to: time(to), by: dimensionsOf(question), ...coverage };
+  const head = {
+    from: time(from),
+    to: time(to),
+    by: dimensionsOf(question),
+    ...coverage,
+  };
   yield `${JSON.stringify(head).slice(0, -1)},"rows":[`;
   let separator = '';
   for await (const part of rows) {

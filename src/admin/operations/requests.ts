@@ -35,10 +35,16 @@ export function requestOperations(context: AdminContext) {
       const { key = null, account = null, limit = DEFAULT_LIMIT } = query;
       const period = periodIn(query);
       const filter = { key, account, code: codeIn(query), limit, ...period };
-      const { answers, unresponsive, isolated } = await ask(context.peers(), refusals, filter);
+      const { answers, unresponsive, isolated } = await ask(
+        context.peers(),
+        refusals,
+        filter,
+      );
       // Gateways of an older version do not know periods.
       const lists = answers.map(({ gateway, answer }) =>
-        answer.filter((one) => isIn(one, period)).map((one) => ({ gateway, ...one })),
+        answer
+          .filter((one) => isIn(one, period))
+          .map((one) => ({ gateway, ...one })),
       );
       const requests = newestOf(lists, limit);
       const last = requests.length === limit ? requests.at(-1)! : null;
@@ -53,7 +59,11 @@ export function requestOperations(context: AdminContext) {
 }
 
 /** Throws AdminError. */
-function periodIn({ since, until, after }: Operations['listRequests']['query']): RequestPeriod {
+function periodIn({
+  since,
+  until,
+  after,
+}: Operations['listRequests']['query']): RequestPeriod {
   const [, at, id = ''] = /^(\d{1,15})-(.+)$/.exec(after ?? '') ?? [];
   if (after !== undefined && at === undefined) throw unknownPage();
   const end = until === undefined ? null : { at: Date.parse(until), id: '' };
@@ -64,7 +74,9 @@ function periodIn({ since, until, after }: Operations['listRequests']['query']):
 }
 
 /** A code of the catalogue, also as a report, or a status for failures without a code. Throws AdminError. */
-export function codeIn({ code }: Operations['listRequests']['query']): string | null {
+export function codeIn({
+  code,
+}: Operations['listRequests']['query']): string | null {
   if (code === undefined) return null;
   const known = Object.keys(CATALOGUE);
   if (known.includes(refusedIn(code)) || /^5\d\d$/.test(code)) return code;
@@ -75,7 +87,10 @@ function shown(gateway: string, { decision, windows, ...rest }: RequestView) {
   return {
     ...listView({ gateway, ...rest }),
     decision: decision && decisionView(decision),
-    windows: windows.map(({ resetAt, ...window }) => ({ ...window, resetAt: time(resetAt) })),
+    windows: windows.map(({ resetAt, ...window }) => ({
+      ...window,
+      resetAt: time(resetAt),
+    })),
   };
 }
 
@@ -83,19 +98,30 @@ function decisionView({ retryAt, bannedUntil, ...rest }: DecisionView) {
   return { ...rest, retryAt: time(retryAt), bannedUntil: time(bannedUntil) };
 }
 
-export function listView<R extends ListedRequest & { readonly gateway: string }>(request: R) {
+export function listView<
+  R extends ListedRequest & { readonly gateway: string },
+>(request: R) {
   const { gateway, id, worker, at, ...rest } = request;
   return { id, gateway, worker, at: time(at), ...rest };
 }
 
-function unknown(id: string, { answers, unresponsive, isolated }: PeerAnswers<Explained>): string {
+function unknown(
+  id: string,
+  { answers, unresponsive, isolated }: PeerAnswers<Explained>,
+): string {
   if (answers.length === 0 && unresponsive.length === 0 && isolated === null)
     return 'No gateway runs, and the last requests are in the memory of gateways alone.';
   return [
     `No gateway has the request ${id}.`,
-    ...answers.map(({ gateway, answer }) => `${gateway} ${inWords(answer.memory)}.`),
-    ...(unresponsive.length > 0 ? [`Did not answer: ${unresponsive.join(', ')}.`] : []),
-    ...(isolated === null ? [] : [`No other gateway could be asked: ${isolated}.`]),
+    ...answers.map(
+      ({ gateway, answer }) => `${gateway} ${inWords(answer.memory)}.`,
+    ),
+    ...(unresponsive.length > 0
+      ? [`Did not answer: ${unresponsive.join(', ')}.`]
+      : []),
+    ...(isolated === null
+      ? []
+      : [`No other gateway could be asked: ${isolated}.`]),
     'Of many equal refusals only some are kept. The log has a line for every request but repeated refusals, unless log.requests is false.',
   ].join(' ');
 }

@@ -1,15 +1,27 @@
 import type { Configuration } from '@storegate/admin-api';
 import { judgeHealth, refusesMany } from '@storegate/admin-api/words';
 import { roundMilliseconds } from '../../common/time.ts';
-import { backendsOfAll, type SeenBackend } from '../../observe/peers/backends.ts';
+import {
+  backendsOfAll,
+  type SeenBackend,
+} from '../../observe/peers/backends.ts';
 import { ask } from '../../observe/peers/peers.ts';
-import { type GatewayStatus, type ProcessStatus, status } from '../../observe/peers/status.ts';
+import {
+  type GatewayStatus,
+  type ProcessStatus,
+  status,
+} from '../../observe/peers/status.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { Change, ChangeEntry } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { healthFacts } from '../health.ts';
-import { backendView, contractCopyView, shownConnections, time } from '../view.ts';
+import {
+  backendView,
+  contractCopyView,
+  shownConnections,
+  time,
+} from '../view.ts';
 import { rankClients } from './traffic.ts';
 
 type Differing = Configuration['differs'];
@@ -24,7 +36,9 @@ export function statusOperations(context: AdminContext, change: Change) {
       const gateways = answer.answers.map((one, i) =>
         shown(one.gateway, one.answer, facts.gateways[i]!.differs, now),
       );
-      const mostRefused = refusesMany(facts.traffic) ? await mostRefusedClient(context) : null;
+      const mostRefused = refusesMany(facts.traffic)
+        ? await mostRefusedClient(context)
+        : null;
       const health = judgeHealth({ ...facts, mostRefused });
       return ok({ health, gateways, lost, unresponsive, isolated });
     },
@@ -32,7 +46,10 @@ export function statusOperations(context: AdminContext, change: Change) {
       const name = task.path.gateway;
       return change(task, `gateway:${name}`, async ({ make }) => {
         const peers = context.peers();
-        const { lost } = healthFacts(await ask(peers, status, null), context.clock());
+        const { lost } = healthFacts(
+          await ask(peers, status, null),
+          context.clock(),
+        );
         const found = lost.find(({ gateway }) => gateway === name);
         if (!found)
           throw new AdminError(
@@ -45,11 +62,18 @@ export function statusOperations(context: AdminContext, change: Change) {
           before: found,
           after: null,
         };
-        return await make([{ entry, make: () => peers.forget(name) }], ok(found));
+        return await make(
+          [{ entry, make: () => peers.forget(name) }],
+          ok(found),
+        );
       });
     },
     listBackends: async () => {
-      const { answers, unresponsive, isolated } = await ask(context.peers(), status, null);
+      const { answers, unresponsive, isolated } = await ask(
+        context.peers(),
+        status,
+        null,
+      );
       const gateways = answers.map(({ gateway, answer: { processes } }) => ({
         gateway,
         processes,
@@ -63,8 +87,20 @@ export function statusOperations(context: AdminContext, change: Change) {
   } satisfies Partial<AdminOperations>;
 }
 
-function shown(gateway: string, status: GatewayStatus, differs: Differing, now: number) {
-  const { startedAt, processes, configuration, readiness, conditions: _own, ...rest } = status;
+function shown(
+  gateway: string,
+  status: GatewayStatus,
+  differs: Differing,
+  now: number,
+) {
+  const {
+    startedAt,
+    processes,
+    configuration,
+    readiness,
+    conditions: _own,
+    ...rest
+  } = status;
   const { lastReload, waiting, copy, ...digests } = configuration;
   return {
     gateway,
@@ -86,8 +122,15 @@ function shown(gateway: string, status: GatewayStatus, differs: Differing, now: 
 }
 
 /** Of the last minute: its key, or its plan without a key. */
-async function mostRefusedClient(context: AdminContext): Promise<string | null> {
-  const { ranking } = await rankClients(context, 'refused', 'minute', context.clock());
+async function mostRefusedClient(
+  context: AdminContext,
+): Promise<string | null> {
+  const { ranking } = await rankClients(
+    context,
+    'refused',
+    'minute',
+    context.clock(),
+  );
   const [most] = ranking.items(1);
   return most?.client?.key ?? most?.client?.plan ?? null;
 }
@@ -110,7 +153,17 @@ function processView({
 }
 
 function observationView(seen: SeenBackend) {
-  const { gateway, worker, state, since, reason, inFlight, requests, failures, retries } = seen;
+  const {
+    gateway,
+    worker,
+    state,
+    since,
+    reason,
+    inFlight,
+    requests,
+    failures,
+    retries,
+  } = seen;
   return {
     gateway,
     worker,

@@ -18,14 +18,22 @@ const shown = ({ name, role, createdAt }: TokenRecord) => ({
 });
 const turnOf = (name: string) => `token:${name}`;
 
-export function tokenOperations({ tokens, config }: AdminContext, change: Change) {
+export function tokenOperations(
+  { tokens, config }: AdminContext,
+  change: Change,
+) {
   return {
     listTokens: async () => ok({ tokens: (await tokens.list()).map(shown) }),
     createToken: (task) => {
       const { name, role } = task.body;
       return change(task, turnOf(name), async ({ note }) => {
         const token = makeToken();
-        const record: TokenRecord = { name, role, hash: hashSecret(token), createdAt: task.now };
+        const record: TokenRecord = {
+          name,
+          role,
+          hash: hashSecret(token),
+          createdAt: task.now,
+        };
         const isConfigured = configuredToken(config().admin.token).length > 0;
         const first = !isConfigured && (await tokens.list()).length === 0;
         const answer = created({ ...shown(record), token, first });
@@ -35,7 +43,10 @@ export function tokenOperations({ tokens, config }: AdminContext, change: Change
           before: null,
           after: shown(record),
         };
-        if (name === CONFIGURED || !(await tokens.add(record, note(entry, answer)))) {
+        if (
+          name === CONFIGURED ||
+          !(await tokens.add(record, note(entry, answer)))
+        ) {
           throw new AdminError(
             'conflict',
             `The name ${name} is taken: revoke that token first, or choose another name.`,
@@ -47,7 +58,10 @@ export function tokenOperations({ tokens, config }: AdminContext, change: Change
     revokeToken: (task) => {
       const name = task.path.name;
       const unknown = () =>
-        new AdminError('not_found', `The token ${JSON.stringify(name)} does not exist.`);
+        new AdminError(
+          'not_found',
+          `The token ${JSON.stringify(name)} does not exist.`,
+        );
       return change(task, turnOf(name), async ({ note }) => {
         const record = (await tokens.list()).find((one) => one.name === name);
         if (!record) throw unknown();

@@ -53,7 +53,9 @@ export function trafficOperations(context: AdminContext) {
       const { since: period = '1d', step = '1h' } = query;
       refuseBoth(query);
       const length = STEPS[step];
-      const from = Math.floor((now - Math.min(DAY, parseDuration(period)!)) / length) * length;
+      const from =
+        Math.floor((now - Math.min(DAY, parseDuration(period)!)) / length) *
+        length;
       const to = Math.max(from, startOf(now, MINUTE));
       const steps = new Steps(length, query);
       const answer = await readLedger(context.ledger(), {
@@ -64,7 +66,8 @@ export function trafficOperations(context: AdminContext) {
           if (block.start < to) steps.add(block, await block.read('traffic'));
         },
       });
-      if (steps.all.every(({ row }) => requestsIn(row) === 0)) refuseUnknownIn(query);
+      if (steps.all.every(({ row }) => requestsIn(row) === 0))
+        refuseUnknownIn(query);
       const { gateways, ...view } = coverageView(answer);
       return ok({
         ...view,
@@ -104,7 +107,8 @@ export async function rankClients(
   const answer = await readLedger(context.ledger(), {
     now,
     from,
-    blocks: (reader) => (grain === HOUR ? reader.blocks(period, 'hour') : reader.minutes(period)),
+    blocks: (reader) =>
+      grain === HOUR ? reader.blocks(period, 'hour') : reader.minutes(period),
     each: async (block) => ranking.add(await block.read('usage')),
   });
   return { ranking, answer };
@@ -123,7 +127,9 @@ class Steps {
 
   /** Oldest first. */
   get all(): Step[] {
-    return [...this.#steps.values()].sort((one, other) => one.start - other.start);
+    return [...this.#steps.values()].sort(
+      (one, other) => one.start - other.start,
+    );
   }
 
   add({ start: minute, span, policies }: BlockHead, traffic: Uint8Array): void {
@@ -138,13 +144,17 @@ class Steps {
     addTraffic(step.row, traffic, this.#filter);
     step.minutes.add(minute);
     step.policies |= policies;
-    if (policies > 0) this.outages.push({ begin: minute, end: minute + span, policies });
+    if (policies > 0)
+      this.outages.push({ begin: minute, end: minute + span, policies });
   }
 }
 
 function refuseBoth({ operation, plan }: Query): void {
   if (operation !== undefined && plan !== undefined)
-    throw new AdminError('invalid_value', 'Ask for an operation or for a plan, not for both.');
+    throw new AdminError(
+      'invalid_value',
+      'Ask for an operation or for a plan, not for both.',
+    );
 }
 
 function stepView({ start, minutes, policies, row }: Step) {
@@ -154,7 +164,9 @@ function stepView({ start, minutes, policies, row }: Step) {
     requests: requestsIn(row),
     ...verdictsIn(row),
     classes: classesIn(row),
-    statuses: Object.fromEntries(Object.entries(statusesIn(row)).filter(([, count]) => count > 0)),
+    statuses: Object.fromEntries(
+      Object.entries(statusesIn(row)).filter(([, count]) => count > 0),
+    ),
     ...latencyOf(row),
     outagePolicies: policiesOf(policies),
   };
@@ -166,9 +178,13 @@ const outageView = ({ begin, end, policies }: StateOutage) => ({
   policies: policiesOf(policies),
 });
 
-const policiesOf = (bits: number) => POLICIES.filter((_policy, i) => (bits & (1 << i)) !== 0);
+const policiesOf = (bits: number) =>
+  POLICIES.filter((_policy, i) => (bits & (1 << i)) !== 0);
 
-function itemView({ client, operation, count, last }: RankedItem, total: number) {
+function itemView(
+  { client, operation, count, last }: RankedItem,
+  total: number,
+) {
   return {
     key: client?.key ?? null,
     account: client?.account ?? null,

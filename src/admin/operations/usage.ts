@@ -2,7 +2,12 @@ import type { Usage, UsageList } from '@storegate/admin-api';
 import { fullNameOf } from '../../limits/scopes.ts';
 import type { AuditAction } from '../../records/operators/audit-log.ts';
 import { RecentBans } from '../ban-history.ts';
-import { type AdminAnswer, type AdminOperations, ok, type Task } from '../call.ts';
+import {
+  type AdminAnswer,
+  type AdminOperations,
+  ok,
+  type Task,
+} from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { unknownName } from '../filters.ts';
@@ -36,7 +41,9 @@ export async function changeUsage(
   return await change(task, await turnOf(context, name), async (audit) => {
     const parties = await countedSubjects(context, name);
     check?.(parties);
-    const before = await Promise.all(parties.map((subject) => usageOf(context, subject)));
+    const before = await Promise.all(
+      parties.map((subject) => usageOf(context, subject)),
+    );
     const usage = before.map(after);
     const parts = parties.map((subject, i) => ({
       entry: {
@@ -75,21 +82,29 @@ export function usageOperations(context: AdminContext, change: Change) {
         action: 'usage.grant',
         after: (usage) => restoreUnits(usage, units, window),
         audited: usedUnits,
-        make: async ({ subject, limits }) => context.state().grant(subject, limits, units, window),
+        make: async ({ subject, limits }) =>
+          context.state().grant(subject, limits, units, window),
         check: (parties) => checkWindow(parties, window),
       });
     },
   } satisfies Partial<AdminOperations>;
 }
 
-function checkWindow(parties: readonly CountedSubject[], window: string | null): void {
+function checkWindow(
+  parties: readonly CountedSubject[],
+  window: string | null,
+): void {
   const names = parties.flatMap(({ limits }) => limits.windows.map(fullNameOf));
   if (window === null || names.includes(window)) return;
   throw unknownName('window', window, [...new Set(names)]);
 }
 
 function usedUnits({ subject, windows }: Usage) {
-  return { [subject]: Object.fromEntries(windows.map(({ name, used }) => [name, used])) };
+  return {
+    [subject]: Object.fromEntries(
+      windows.map(({ name, used }) => [name, used]),
+    ),
+  };
 }
 
 /** `name`: of one window; `null`: of all. */
@@ -107,4 +122,5 @@ function restoreUnits(usage: Usage, units: number, name: string | null): Usage {
   return { ...usage, windows };
 }
 
-export const restoreAll = (usage: Usage) => restoreUnits(usage, Number.POSITIVE_INFINITY, null);
+export const restoreAll = (usage: Usage) =>
+  restoreUnits(usage, Number.POSITIVE_INFINITY, null);

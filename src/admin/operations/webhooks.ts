@@ -16,17 +16,24 @@ export function webhookOperations(context: AdminContext, change: Change) {
   return {
     listWebhooks: async ({ now }) => {
       const webhooks = await context.webhooks();
-      return ok({ endpoints: (await webhooks.list()).map((endpoint) => shown(endpoint, now)) });
+      return ok({
+        endpoints: (await webhooks.list()).map((endpoint) =>
+          shown(endpoint, now),
+        ),
+      });
     },
-    getWebhookSchema: async () => ok(JSON.parse(readFileSync(WEBHOOK_SCHEMA, 'utf8'))),
+    getWebhookSchema: async () =>
+      ok(JSON.parse(readFileSync(WEBHOOK_SCHEMA, 'utf8'))),
     testWebhooks: (task) =>
       change(task, TARGET, async ({ make }) => {
         const { endpoint = null } = task.body;
         const webhooks = await context.webhooks();
         const tests = await webhooks.test(task.actor, endpoint);
         if (tests === null) {
-          if (endpoint !== null) throw unknownName('endpoint', endpoint, webhooks.ids);
-          const none = 'The settings name no receiver (webhooks.url, STOREGATE_WEBHOOK_URL).';
+          if (endpoint !== null)
+            throw unknownName('endpoint', endpoint, webhooks.ids);
+          const none =
+            'The settings name no receiver (webhooks.url, STOREGATE_WEBHOOK_URL).';
           throw new AdminError('not_found', none);
         }
         // It changes nothing, so the entry can include the result.
@@ -48,8 +55,17 @@ export function webhookOperations(context: AdminContext, change: Change) {
 }
 
 function shown({ id, host, events, state }: EndpointView, now: number) {
-  const { waiting, oldest, failingSince, failures, error, deliveredAt, pausedUntil, isGone, lost } =
-    state;
+  const {
+    waiting,
+    oldest,
+    failingSince,
+    failures,
+    error,
+    deliveredAt,
+    pausedUntil,
+    isGone,
+    lost,
+  } = state;
   return {
     id,
     host,
@@ -66,7 +82,11 @@ function shown({ id, host, events, state }: EndpointView, now: number) {
   };
 }
 
-function statusOf({ isGone, failures, deliveredAt }: EndpointState): WebhookEndpoint['status'] {
+function statusOf({
+  isGone,
+  failures,
+  deliveredAt,
+}: EndpointState): WebhookEndpoint['status'] {
   if (isGone) return 'disabled';
   if (failures > 0) return 'failing';
   return deliveredAt === null ? 'new' : 'ok';

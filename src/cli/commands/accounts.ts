@@ -9,12 +9,18 @@ export const accountCommands = command('accounts', 'list accounts', {
   examples: ['accounts get acme'],
   commands: [
     call('list', 'list accounts', {
-      ask: (api) => everyPage('accounts', (params) => api.call('listAccounts', { params })),
-      view: listView(['account', 'keys', 'active', 'plans', 'limits'], 'No accounts.', nameOf),
+      ask: (api) =>
+        everyPage('accounts', (params) => api.call('listAccounts', { params })),
+      view: listView(
+        ['account', 'keys', 'active', 'plans', 'limits'],
+        'No accounts.',
+        nameOf,
+      ),
     }),
     call('get <account>', 'show an account', {
       examples: ['accounts get acme'],
-      ask: (api, _options, account) => api.call('getAccount', { params: { account } }),
+      ask: (api, _options, account) =>
+        api.call('getAccount', { params: { account } }),
       view: cardView(nameOf),
     }),
     call('keys <account>', 'list the keys of an account', {

@@ -1,5 +1,13 @@
 import type { Audit, Entry, ParamsOf } from '@storegate/admin-api';
-import { call, command, type Options, option, time, wholeNumber, withApi } from '../command.ts';
+import {
+  call,
+  command,
+  type Options,
+  option,
+  time,
+  wholeNumber,
+  withApi,
+} from '../command.ts';
 import { type Api, CommandError } from '../connect/api.ts';
 import { listView } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
@@ -10,7 +18,15 @@ interface ExportOptions {
   readonly since?: string;
 }
 
-const COLUMNS = ['number', 'time', 'actor', 'action', 'target', 'change', 'reason'] as const;
+const COLUMNS = [
+  'number',
+  'time',
+  'actor',
+  'action',
+  'target',
+  'change',
+  'reason',
+] as const;
 const PAGE = 1_000;
 
 export const auditCommands = command('audit', 'read the audit log', {
@@ -21,8 +37,17 @@ export const auditCommands = command('audit', 'read the audit log', {
         option('--actor <name>', 'filter by token or person'),
         option('--action <action>', 'filter by action, e.g. keys.rotate'),
         option('--target <target>', 'filter by key, account, plan or token'),
-        option('--below <number>', 'only entries before this number', wholeNumber),
-        option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
+        option(
+          '--below <number>',
+          'only entries before this number',
+          wholeNumber,
+        ),
+        option(
+          '--limit <number>',
+          'maximum results, up to 1000',
+          wholeNumber,
+          50,
+        ),
       ],
       examples: ['audit list --action keys.rotate'],
       ask: async (api, params: ParamsOf<'listAudit'>) =>
@@ -31,7 +56,11 @@ export const auditCommands = command('audit', 'read the audit log', {
         COLUMNS,
         'No audit entries.',
         ({ number }) => number,
-        (entry: Entry) => ({ ...entry, time: entry.at, change: changeIn(entry) }),
+        (entry: Entry) => ({
+          ...entry,
+          time: entry.at,
+          change: changeIn(entry),
+        }),
       ),
     }),
     command('export', 'print all changes as lines of JSON, oldest first', {
@@ -41,11 +70,17 @@ export const auditCommands = command('audit', 'read the audit log', {
           'only entries after this number: continues an export',
           wholeNumber,
         ),
-        option('--since <time>', 'only entries since this time, e.g. 2030-01-31T00:00:00Z', time),
+        option(
+          '--since <time>',
+          'only entries since this time, e.g. 2030-01-31T00:00:00Z',
+          time,
+        ),
       ],
       examples: ['audit export --after 4711 >> audit.ndjson'],
       run: (terminal, options: Options & ExportOptions) =>
-        withApi(terminal, options, (api) => exportAudit(terminal, api, options)),
+        withApi(terminal, options, (api) =>
+          exportAudit(terminal, api, options),
+        ),
     }),
   ],
 });
@@ -69,11 +104,15 @@ async function exportAudit(
   api: Api,
   { after = 0, since }: ExportOptions,
 ): Promise<void> {
-  const list = (params: ParamsOf<'listAudit'>) => api.call('listAudit', { params });
+  const list = (params: ParamsOf<'listAudit'>) =>
+    api.call('listAudit', { params });
 
   if (after > 0) await refuseUnknown();
   // With `since`, the numbers do not show which entries are missing.
-  let last = since === undefined ? after : Math.max(after, await warnOfDroppedSince(since));
+  let last =
+    since === undefined
+      ? after
+      : Math.max(after, await warnOfDroppedSince(since));
 
   for (let next: number | null = last; next !== null && !unread.aborted; ) {
     const page: Audit = await list({ above: next, since, limit: PAGE });
@@ -103,7 +142,10 @@ async function exportAudit(
   }
 
   function warnOfDropped(from: number, to: number, more: string): void {
-    const which = from === to ? `Entry ${from} was` : `Entries ${from} to ${to} were`;
-    err(`${which} dropped${more}: the audit log keeps audit.maxEntries entries.\n`);
+    const which =
+      from === to ? `Entry ${from} was` : `Entries ${from} to ${to} were`;
+    err(
+      `${which} dropped${more}: the audit log keeps audit.maxEntries entries.\n`,
+    );
   }
 }

@@ -41,7 +41,17 @@ const BANS = listView(
 );
 
 const HISTORY = listView(
-  ['number', 'time', 'target', 'action', 'by', 'until', 'level', 'ended', 'reason'],
+  [
+    'number',
+    'time',
+    'target',
+    'action',
+    'by',
+    'until',
+    'level',
+    'ended',
+    'reason',
+  ],
   'No bans.',
   ({ number }) => number,
   ({ at, actor, action, after, ended, ...entry }: BanEntry) => ({
@@ -55,7 +65,8 @@ const HISTORY = listView(
   }),
 );
 
-const EXAMPLE = 'bans add key_4fGh… --duration 2h --reason "scrapes the catalogue"';
+const EXAMPLE =
+  'bans add key_4fGh… --duration 2h --reason "scrapes the catalogue"';
 
 export const banCommands = command('bans', 'manage bans', {
   examples: ['bans list', EXAMPLE],
@@ -64,32 +75,71 @@ export const banCommands = command('bans', 'manage bans', {
       ask: async (api) => (await api.call('listBans')).bans,
       view: BANS,
     }),
-    call('history [key-or-account]', 'list current and past bans, newest first', {
-      options: [
-        option('--since <time>', 'only since this time: 30d or 2030-01-31T00:00:00Z', pastTime),
-        option('--below <number>', 'only entries before this number', wholeNumber),
-        option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
-      ],
-      examples: ['bans history acme --since 30d'],
-      ask: async (api, options: ParamsOf<'listBanHistory'>, subject?: string) =>
-        (await api.call('listBanHistory', { params: { ...options, subject } })).entries,
-      view: HISTORY,
-    }),
-    banChange('add', 'ban a key or account', 'how long, e.g. 2h or 30d', 'addBan'),
-    banChange('extend', 'extend a ban', 'additional time, e.g. 2h or 30d', 'extendBan'),
-    call('lift <key-or-account>', 'end a ban, and reset strikes, ban level and counters', {
-      changes: true,
-      examples: ['bans lift acme'],
-      ask: async (api, _options, subject) => ({
-        subject,
-        ...(await api.call('liftBan', { params: { subject } })),
-      }),
-      view: {
-        text: ({ subject, usage }, page) =>
-          page.notes(`${subject} is not banned.`) + windowsTable(usage, page),
-        names: ({ subject }) => [subject],
+    call(
+      'history [key-or-account]',
+      'list current and past bans, newest first',
+      {
+        options: [
+          option(
+            '--since <time>',
+            'only since this time: 30d or 2030-01-31T00:00:00Z',
+            pastTime,
+          ),
+          option(
+            '--below <number>',
+            'only entries before this number',
+            wholeNumber,
+          ),
+          option(
+            '--limit <number>',
+            'maximum results, up to 1000',
+            wholeNumber,
+            50,
+          ),
+        ],
+        examples: ['bans history acme --since 30d'],
+        ask: async (
+          api,
+          options: ParamsOf<'listBanHistory'>,
+          subject?: string,
+        ) =>
+          (
+            await api.call('listBanHistory', {
+              params: { ...options, subject },
+            })
+          ).entries,
+        view: HISTORY,
       },
-    }),
+    ),
+    banChange(
+      'add',
+      'ban a key or account',
+      'how long, e.g. 2h or 30d',
+      'addBan',
+    ),
+    banChange(
+      'extend',
+      'extend a ban',
+      'additional time, e.g. 2h or 30d',
+      'extendBan',
+    ),
+    call(
+      'lift <key-or-account>',
+      'end a ban, and reset strikes, ban level and counters',
+      {
+        changes: true,
+        examples: ['bans lift acme'],
+        ask: async (api, _options, subject) => ({
+          subject,
+          ...(await api.call('liftBan', { params: { subject } })),
+        }),
+        view: {
+          text: ({ subject, usage }, page) =>
+            page.notes(`${subject} is not banned.`) + windowsTable(usage, page),
+          names: ({ subject }) => [subject],
+        },
+      },
+    ),
   ],
 });
 
@@ -101,7 +151,11 @@ function banChange(
 ): CommandSpec {
   return call(`${name} <key-or-account>`, about, {
     options: [
-      option('--duration <time>', length, durationOf('duration')).makeOptionMandatory(),
+      option(
+        '--duration <time>',
+        length,
+        durationOf('duration'),
+      ).makeOptionMandatory(),
       option(
         '--reason <text>',
         'reason for the audit log; clients do not see it',

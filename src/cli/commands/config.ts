@@ -1,5 +1,9 @@
 import type { ConfigDiff, Reload, Setting } from '@storegate/admin-api';
-import { contractCopyInWords, differencesIn, NO_DIFFERENCE } from '@storegate/admin-api/words';
+import {
+  contractCopyInWords,
+  differencesIn,
+  NO_DIFFERENCE,
+} from '@storegate/admin-api/words';
 import { call, option } from '../command.ts';
 import { inSentence, type View } from '../output.ts';
 
@@ -26,41 +30,58 @@ function rowsOf({ restart, ...setting }: Setting) {
   ];
 }
 
-export const configCommands = call('config', 'show effective settings and their sources', {
-  ask: async (api) => (await api.call('getConfig')).settings,
-  view: {
-    text: (settings, page) =>
-      page.table(['name', 'value', 'source', 'restart'], settings.flatMap(rowsOf)),
-    names: (settings) => settings.map(({ name }) => name),
+export const configCommands = call(
+  'config',
+  'show effective settings and their sources',
+  {
+    ask: async (api) => (await api.call('getConfig')).settings,
+    view: {
+      text: (settings, page) =>
+        page.table(
+          ['name', 'value', 'source', 'restart'],
+          settings.flatMap(rowsOf),
+        ),
+      names: (settings) => settings.map(({ name }) => name),
+    },
+    commands: [
+      call('diff', 'compare the files with the running configuration', {
+        ask: (api) => api.call('diffConfig'),
+        view: DIFF,
+      }),
+    ],
   },
-  commands: [
-    call('diff', 'compare the files with the running configuration', {
-      ask: (api) => api.call('diffConfig'),
-      view: DIFF,
-    }),
-  ],
-});
+);
 
-export const reloadCommand = call('reload', 'reload the configuration files of a running gateway', {
-  options: [option('--dry-run', 'print what would change, or every mistake')],
-  changes: true,
-  examples: ['reload --dry-run'],
-  ask: async (api, { dryRun = false }: { dryRun?: boolean }) => ({
-    dryRun,
-    ...(await api.call('reload', { params: { dryRun: dryRun || undefined } })),
-  }),
-  view: { text: (reloaded, page) => page.notes(...reloadNotes(reloaded)) },
-});
+export const reloadCommand = call(
+  'reload',
+  'reload the configuration files of a running gateway',
+  {
+    options: [option('--dry-run', 'print what would change, or every mistake')],
+    changes: true,
+    examples: ['reload --dry-run'],
+    ask: async (api, { dryRun = false }: { dryRun?: boolean }) => ({
+      dryRun,
+      ...(await api.call('reload', {
+        params: { dryRun: dryRun || undefined },
+      })),
+    }),
+    view: { text: (reloaded, page) => page.notes(...reloadNotes(reloaded)) },
+  },
+);
 
 function reloadNotes(reload: Reload & { dryRun: boolean }): string[] {
   const { changed, needRestart, contractCopy, dryRun } = reload;
-  const nothing = dryRun ? 'A reload would change nothing.' : 'Nothing changed.';
+  const nothing = dryRun
+    ? 'A reload would change nothing.'
+    : 'Nothing changed.';
   const [some, restart] = dryRun
     ? ['A reload would change', 'A restart would change']
     : ['Changed', 'Needs a restart'];
   return [
     changed.length === 0 ? nothing : `${some}: ${changed.join(', ')}.`,
-    ...(needRestart.length === 0 ? [] : [`${restart}: ${needRestart.join(', ')}.`]),
+    ...(needRestart.length === 0
+      ? []
+      : [`${restart}: ${needRestart.join(', ')}.`]),
     ...(contractCopy === null
       ? []
       : [contractCopyInWords('The gateway', contractCopy, inSentence)]),

@@ -21,19 +21,23 @@ const MARKS = {
 } as const;
 
 /** `asked`: the id that the operator gave. */
-export const explainedView: View<ExplainedRequest & { readonly asked: string }> = {
+export const explainedView: View<
+  ExplainedRequest & { readonly asked: string }
+> = {
   names: ({ id }) => [id],
   text({ asked, ...request }, page) {
     const { id, windows, faults } = request;
-    const steps = stepsOf(request, inSentence).map(({ name, became, words }) => [
-      name,
-      `${MARKS[became]}${words}`,
-    ]);
+    const steps = stepsOf(request, inSentence).map(
+      ({ name, became, words }) => [name, `${MARKS[became]}${words}`],
+    );
     return [
       asked.toLowerCase() === id ? '' : page.notes(equalInWords(asked)),
       page.card(headOf(request)),
       page.card(Object.fromEntries(steps)),
-      page.table(['name', 'kind', 'limit', 'before', 'after', 'resetAt'], windows),
+      page.table(
+        ['name', 'kind', 'limit', 'before', 'after', 'resetAt'],
+        windows,
+      ),
       faults.map(violations).join(''),
     ]
       .filter((text) => text !== '')
@@ -50,8 +54,12 @@ export const explainCommand = call(
     examples: ['explain 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e'],
     async ask(api, _options, id) {
       refuseSecret(id);
-      if (!REQUEST_ID.test(id)) throw new CommandError(notAnId(id), { failure: 'usage' });
-      return { asked: id, ...(await api.call('explainRequest', { params: { id } })) };
+      if (!REQUEST_ID.test(id))
+        throw new CommandError(notAnId(id), { failure: 'usage' });
+      return {
+        asked: id,
+        ...(await api.call('explainRequest', { params: { id } })),
+      };
     },
     view: explainedView,
   },
@@ -65,14 +73,27 @@ function notAnId(text: string): string {
 }
 
 function headOf(request: ExplainedRequest): Record<string, unknown> {
-  const { id, at, code, address, gateway, worker, traceparent, body, message, repeated } = request;
+  const {
+    id,
+    at,
+    code,
+    address,
+    gateway,
+    worker,
+    traceparent,
+    body,
+    message,
+    repeated,
+  } = request;
   return {
     id,
     time: `${at} at ${gateway}${worker === null ? '' : `, worker ${worker}`}, from ${address}`,
     request: askedInWords(request),
     response: `${answerInWords(request)}${code === null ? '' : ` ${code}`} in ${request.times.total} ms`,
     ...(message !== null && { message }),
-    ...((body.declared !== 0 || body.received !== 0) && { body: bodyInWords(body) }),
+    ...((body.declared !== 0 || body.received !== 0) && {
+      body: bodyInWords(body),
+    }),
     ...(traceparent !== null && { traceparent }),
     ...(repeated > 0 && {
       repeated: `${plural(repeated, 'identical request')} before it, not kept`,
@@ -83,5 +104,7 @@ function headOf(request: ExplainedRequest): Record<string, unknown> {
 function violations(faults: Faults): string {
   const { head, lines } = faultsInWords(faults);
   // Clients choose the names in pointers.
-  return [`${head}:\n`, ...lines.map((line) => `  ${safeText(line)}\n`)].join('');
+  return [`${head}:\n`, ...lines.map((line) => `  ${safeText(line)}\n`)].join(
+    '',
+  );
 }

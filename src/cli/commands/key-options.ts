@@ -1,6 +1,13 @@
 import type { KeyUpdate } from '@storegate/admin-api';
 import type { Option } from 'commander';
-import { durationOf, futureTime, limits, option, pair, repeated } from '../command.ts';
+import {
+  durationOf,
+  futureTime,
+  limits,
+  option,
+  pair,
+  repeated,
+} from '../command.ts';
 
 export interface KeyOptions {
   readonly plan?: string;
@@ -22,7 +29,11 @@ export const KEY_OPTIONS: readonly Option[] = [
     'limits in place of those of the plan, e.g. 600/minute,100000/day',
     limits,
   ),
-  option('--expires <time>', 'expiry time, e.g. 2030-01-31T00:00:00Z', futureTime),
+  option(
+    '--expires <time>',
+    'expiry time, e.g. 2030-01-31T00:00:00Z',
+    futureTime,
+  ),
   option(
     '--expires-in <time>',
     'time until expiry, e.g. 90d; default: never',
@@ -33,14 +44,28 @@ export const KEY_OPTIONS: readonly Option[] = [
     'allowed client address or block; repeatable; default: any',
     repeated,
   ),
-  option('--scope <name>', 'scope for operations that require one; repeatable', repeated),
+  option(
+    '--scope <name>',
+    'scope for operations that require one; repeatable',
+    repeated,
+  ),
   option('--meta <name=value>', 'metadata; repeatable', pair),
 ];
 
 /** `null` removes a field. */
 export function bodyOf(options: KeyOptions): KeyUpdate {
-  const { plan, label, limits, expires, expiresIn, address, addresses, scope, scopes, meta } =
-    options;
+  const {
+    plan,
+    label,
+    limits,
+    expires,
+    expiresIn,
+    address,
+    addresses,
+    scope,
+    scopes,
+    meta,
+  } = options;
   // Commander gives `true` for a `--no-…` option that was not used.
   const orNull = <T>(value: T | boolean | undefined) =>
     value === false ? null : value === true ? undefined : value;

@@ -39,14 +39,24 @@ export const importCommand = command(
         'SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url',
         hashText,
       ),
-      option('--file <file>', 'keys as CSV or lines of JSON; - for standard input').conflicts(
-        OF_ONE_KEY,
-      ),
-      option('--format <format>', 'format of the file; default: by its name').choices(FORMATS),
+      option(
+        '--file <file>',
+        'keys as CSV or lines of JSON; - for standard input',
+      ).conflicts(OF_ONE_KEY),
+      option(
+        '--format <format>',
+        'format of the file; default: by its name',
+      ).choices(FORMATS),
       option('--dry-run', 'check the file without changes'),
       option('--skip-bad', 'import valid keys even if others are invalid'),
-      option('--plan <plan>', 'plan of the key; in a file: of keys without a plan'),
-      option('--account <account>', 'account of the key; in a file: of keys without an account'),
+      option(
+        '--plan <plan>',
+        'plan of the key; in a file: of keys without a plan',
+      ),
+      option(
+        '--account <account>',
+        'account of the key; in a file: of keys without an account',
+      ),
       ...KEY_OPTIONS,
     ],
     changes: 'idempotent',
@@ -56,7 +66,8 @@ export const importCommand = command(
     ],
     async run(terminal, options: ImportCommandOptions, _args, command) {
       const { hash, file, plan, account } = options;
-      if (file !== undefined) return await importFromFile(terminal, { ...options, file });
+      if (file !== undefined)
+        return await importFromFile(terminal, { ...options, file });
       if (hash === undefined || plan === undefined || account === undefined)
         return command.error(
           'error: use --hash, --plan and --account for one key, or --file for many',
@@ -78,7 +89,10 @@ const IMPORTED = doneView(
 );
 
 /** Throws CommandError after it has printed the keys that cannot be imported. */
-async function importFromFile(terminal: Terminal, options: Options & ImportOptions): Promise<void> {
+async function importFromFile(
+  terminal: Terminal,
+  options: Options & ImportOptions,
+): Promise<void> {
   const { importFile } = await import('../importing/import-file.ts');
   const { file, dryRun = false, skipBad } = options;
   await withApi(terminal, options, async (api) => {
@@ -114,7 +128,8 @@ const SUMMARY: View<{
 
 function badRows({ problems, moreProblems }: Tally): string {
   const lines = problems.map(
-    ({ at, field, message }) => `${at}: ${field === null ? '' : `${field}: `}${message}`,
+    ({ at, field, message }) =>
+      `${at}: ${field === null ? '' : `${field}: `}${message}`,
   );
   if (moreProblems > 0) lines.push(`and ${moreProblems} more`);
   return lines.map((line) => `${line}\n`).join('');

@@ -18,7 +18,14 @@ import {
   option,
   withApi,
 } from '../command.ts';
-import { cardView, doneView, inSentence, listView, print, type View } from '../output.ts';
+import {
+  cardView,
+  doneView,
+  inSentence,
+  listView,
+  print,
+  type View,
+} from '../output.ts';
 import { bodyOf, KEY_OPTIONS, type KeyOptions } from './key-options.ts';
 import { importCommand } from './keys-import.ts';
 
@@ -27,7 +34,17 @@ type NewKeyOptions = KeyOptions & Pick<NewKey, 'account' | 'plan' | 'env'>;
 const idOf = ({ id }: Key) => id;
 
 export const KEYS = listView(
-  ['id', 'account', 'plan', 'limits', 'status', 'created', 'expires', 'lastUsed', 'label'],
+  [
+    'id',
+    'account',
+    'plan',
+    'limits',
+    'status',
+    'created',
+    'expires',
+    'lastUsed',
+    'label',
+  ],
   'No keys.',
   idOf,
 );
@@ -43,9 +60,17 @@ const SECRET: View<KeyWithSecret> = {
   names: ({ id }) => [id],
 };
 
-const ENV = option('--env <word>', 'environment word inside the key', environmentWord, 'live');
-const KEY_ONLY = option('--key-only', 'print only the key').implies({ quiet: true });
-const EXAMPLE = 'keys create --plan free --account acme --label "nightly import"';
+const ENV = option(
+  '--env <word>',
+  'environment word inside the key',
+  environmentWord,
+  'live',
+);
+const KEY_ONLY = option('--key-only', 'print only the key').implies({
+  quiet: true,
+});
+const EXAMPLE =
+  'keys create --plan free --account acme --label "nightly import"';
 
 export const keyCommands = command('keys', 'manage API keys', {
   examples: [EXAMPLE, 'keys list'],
@@ -53,7 +78,10 @@ export const keyCommands = command('keys', 'manage API keys', {
     call('create', 'create a key (the secret is shown only once)', {
       options: [
         option('--plan <plan>', 'plan of the key').makeOptionMandatory(),
-        option('--account <account>', 'account that owns the key').makeOptionMandatory(),
+        option(
+          '--account <account>',
+          'account that owns the key',
+        ).makeOptionMandatory(),
         ...KEY_OPTIONS,
         ENV,
         KEY_ONLY,
@@ -61,24 +89,31 @@ export const keyCommands = command('keys', 'manage API keys', {
       changes: 'idempotent',
       examples: [EXAMPLE],
       ask: (api, { account, plan, env, ...options }: NewKeyOptions) =>
-        api.call('createKey', { body: { ...bodyOf(options), account, plan, env } }),
+        api.call('createKey', {
+          body: { ...bodyOf(options), account, plan, env },
+        }),
       view: SECRET,
     }),
     call('list', 'list keys, without secrets', {
       options: [
         option('--account <account>', 'filter by account'),
         option('--plan <plan>', 'filter by plan'),
-        option('--status <status>', 'filter by status').choices(VALUES.KeyStatus),
+        option('--status <status>', 'filter by status').choices(
+          VALUES.KeyStatus,
+        ),
         option('--label <text>', 'filter by a part of the label'),
         option('--scope <name>', 'filter by scope'),
         option('--find <text>', 'filter by a part of id, account or label'),
-        option('--sort <order>', 'oldest (created) or newest (-created) first').choices(
-          VALUES.sort,
-        ),
+        option(
+          '--sort <order>',
+          'oldest (created) or newest (-created) first',
+        ).choices(VALUES.sort),
       ],
       examples: ['keys list --account acme --status active'],
       ask: (api, filters: ParamsOf<'listKeys'>) =>
-        everyPage('keys', (page) => api.call('listKeys', { params: { ...filters, ...page } })),
+        everyPage('keys', (page) =>
+          api.call('listKeys', { params: { ...filters, ...page } }),
+        ),
       view: KEYS,
     }),
     call('get <key-id>', 'show a key', {
@@ -105,24 +140,31 @@ export const keyCommands = command('keys', 'manage API keys', {
     statusChange('disable', 'disable a key until it is enabled', 'disableKey'),
     statusChange('enable', 'enable a key', 'enableKey'),
     statusChange('revoke', 'revoke a key', 'revokeKey'),
-    call('rotate <key-id>', 'replace the secret of a key; both work during the overlap', {
-      options: [
-        option(
-          '--overlap <time>',
-          'how long the old secret works; 0s: not at all',
-          durationOf('overlap'),
-          '24h',
-        ),
-        ENV,
-        option('--force', 'end the old secret of a rotation in progress'),
-        KEY_ONLY,
-      ],
-      changes: 'idempotent',
-      examples: ['keys rotate key_4fGh… --overlap 7d'],
-      ask: (api, { overlap, env, force }: BodyOf<'rotateKey'>, id) =>
-        api.call('rotateKey', { params: { id }, body: { overlap, env, force } }),
-      view: SECRET,
-    }),
+    call(
+      'rotate <key-id>',
+      'replace the secret of a key; both work during the overlap',
+      {
+        options: [
+          option(
+            '--overlap <time>',
+            'how long the old secret works; 0s: not at all',
+            durationOf('overlap'),
+            '24h',
+          ),
+          ENV,
+          option('--force', 'end the old secret of a rotation in progress'),
+          KEY_ONLY,
+        ],
+        changes: 'idempotent',
+        examples: ['keys rotate key_4fGh… --overlap 7d'],
+        ask: (api, { overlap, env, force }: BodyOf<'rotateKey'>, id) =>
+          api.call('rotateKey', {
+            params: { id },
+            body: { overlap, env, force },
+          }),
+        view: SECRET,
+      },
+    ),
     importCommand,
     command('identify [key]', 'identify the owner of a leaked key', {
       details:
@@ -131,7 +173,12 @@ export const keyCommands = command('keys', 'manage API keys', {
       run: (terminal, options: Options, [key]) =>
         withApi(terminal, options, async (api) => {
           const body = { key: (key ?? (await terminal.input())).trim() };
-          await print(terminal, options, await api.call('identifyKey', { body }), KEY);
+          await print(
+            terminal,
+            options,
+            await api.call('identifyKey', { body }),
+            KEY,
+          );
         }),
     }),
   ],

@@ -9,15 +9,18 @@ export const initCommand = command(
   'protect an API: write settings and plans, make a key, run the gateway',
   {
     options: [
-      option('--backend <url>', 'URL of the API, such as http://127.0.0.1:3000'),
+      option(
+        '--backend <url>',
+        'URL of the API, such as http://127.0.0.1:3000',
+      ),
       option(
         '--contract <place>',
         'OpenAPI document, a file or URL; none: requests are not validated',
       ),
-      option('--requests <treatment>', 'requests that violate the contract').choices([
-        'enforce',
-        'report',
-      ]),
+      option(
+        '--requests <treatment>',
+        'requests that violate the contract',
+      ).choices(['enforce', 'report']),
       option(
         '--directory <folder>',
         'folder for gateway.yaml, plans.yaml and data (default: this one)',
@@ -27,7 +30,9 @@ export const initCommand = command(
     ],
     details:
       'Asks for the backend, the contract and whether to enforce it on a terminal. Never overwrites a file.',
-    examples: ['init --backend http://127.0.0.1:3000 --contract ./openapi.yaml'],
+    examples: [
+      'init --backend http://127.0.0.1:3000 --contract ./openapi.yaml',
+    ],
     run: lazily(async () => (await import('../init.ts')).init),
   },
 );
@@ -36,24 +41,35 @@ export const serveCommand = command(
   'serve',
   'run the gateway, and a demo store unless BACKEND_URL is set',
   {
-    options: [option('--no-demo-keys', 'create no demo keys on the first start in a terminal')],
+    options: [
+      option(
+        '--no-demo-keys',
+        'create no demo keys on the first start in a terminal',
+      ),
+    ],
     details:
       'The gateway reloads plans, settings and contract when the files change, and on SIGHUP.',
     run: lazily(async () => (await import('../serve.ts')).serve),
   },
 );
 
-export const checkCommand = command('check', 'check settings, plans, contract and Redis', {
-  details:
-    'Exit code 1: the files have mistakes, each printed with file, line and column; or Redis cannot be used, e.g. it refuses the password. If Redis is unreachable, a note says so.',
-  examples: ['check && systemctl reload storegate'],
-  run: lazily(async () => (await import('../check.ts')).check),
-});
+export const checkCommand = command(
+  'check',
+  'check settings, plans, contract and Redis',
+  {
+    details:
+      'Exit code 1: the files have mistakes, each printed with file, line and column; or Redis cannot be used, e.g. it refuses the password. If Redis is unreachable, a note says so.',
+    examples: ['check && systemctl reload storegate'],
+    run: lazily(async () => (await import('../check.ts')).check),
+  },
+);
 
 export const versionCommand = command('version', 'print the version', {
   examples: ['version --json'],
   async run(terminal, options: OutputOptions) {
     const versions = { version: readVersion(), node: process.version };
-    await print(terminal, options, versions, { text: ({ version }) => `${version}\n` });
+    await print(terminal, options, versions, {
+      text: ({ version }) => `${version}\n`,
+    });
   },
 });

@@ -1,4 +1,10 @@
-import type { LastDay, Plan, PlanAddresses, PlanDraft, PlanSimulation } from '@storegate/admin-api';
+import type {
+  LastDay,
+  Plan,
+  PlanAddresses,
+  PlanDraft,
+  PlanSimulation,
+} from '@storegate/admin-api';
 import {
   excessesInWords,
   limitedInWords,
@@ -9,7 +15,14 @@ import {
   unitsInWords,
 } from '@storegate/admin-api/words';
 import { InvalidArgumentError } from 'commander';
-import { call, command, limits, option, repeated, wholeNumber } from '../command.ts';
+import {
+  call,
+  command,
+  limits,
+  option,
+  repeated,
+  wholeNumber,
+} from '../command.ts';
 import { type Api, CommandError } from '../connect/api.ts';
 import { inSentence, listView, type Page, type View } from '../output.ts';
 
@@ -24,14 +37,37 @@ interface Changes extends Omit<PlanDraft, 'limits' | 'addresses'> {
 type Listed = Omit<Plan, 'count'> & { readonly count: string };
 
 const CHANGES = [
-  option('--limits <limits>', 'e.g. 60/minute,1000/day; windows not named stay', limits),
+  option(
+    '--limits <limits>',
+    'e.g. 60/minute,1000/day; windows not named stay',
+    limits,
+  ),
   option('--drop <window>', 'remove a window, e.g. day; repeatable', repeated),
   option('--custom', 'no limits: each key or account has its own'),
-  option('--count <subject>', 'count per key or per account').choices(['key', 'account']),
-  option('--concurrency <number>', 'maximum concurrent requests, or none', numberOrNone),
-  option('--weight <number>', 'share of a saturated backend, 1 to 1000', wholeNumber),
-  option('--allow <block>', 'allowed client address or block; repeatable', repeated),
-  option('--deny <block>', 'denied client address or block; repeatable', repeated),
+  option('--count <subject>', 'count per key or per account').choices([
+    'key',
+    'account',
+  ]),
+  option(
+    '--concurrency <number>',
+    'maximum concurrent requests, or none',
+    numberOrNone,
+  ),
+  option(
+    '--weight <number>',
+    'share of a saturated backend, 1 to 1000',
+    wholeNumber,
+  ),
+  option(
+    '--allow <block>',
+    'allowed client address or block; repeatable',
+    repeated,
+  ),
+  option(
+    '--deny <block>',
+    'denied client address or block; repeatable',
+    repeated,
+  ),
   option('--no-addresses', 'allow any address'),
 ];
 
@@ -48,62 +84,89 @@ const PLAN: View<Plan> = {
   names: (plan) => [plan.name],
   text({ excess, ...plan }, page) {
     const sentences = excessesInWords({ excess, count: plan.count });
-    return [page.card(plan), ...sentences.map((one) => page.notes(one))].join('');
+    return [page.card(plan), ...sentences.map((one) => page.notes(one))].join(
+      '',
+    );
   },
 };
 
-export const planCommands = command('plans', 'show, simulate and change plans', {
-  examples: [EXAMPLE],
-  commands: [
-    call('list', 'list plans', {
-      ask: async (api): Promise<readonly Listed[]> => {
-        const { plans, public: open } = await api.call('listPlans');
-        return [...plans, ...open.map((plan): Listed => ({ ...plan, count: 'address' }))];
-      },
-      view: listView(
-        ['name', 'limits', 'count', 'concurrency', 'weight', 'keys'],
-        'No plans.',
-        nameOf,
+export const planCommands = command(
+  'plans',
+  'show, simulate and change plans',
+  {
+    examples: [EXAMPLE],
+    commands: [
+      call('list', 'list plans', {
+        ask: async (api): Promise<readonly Listed[]> => {
+          const { plans, public: open } = await api.call('listPlans');
+          return [
+            ...plans,
+            ...open.map((plan): Listed => ({ ...plan, count: 'address' })),
+          ];
+        },
+        view: listView(
+          ['name', 'limits', 'count', 'concurrency', 'weight', 'keys'],
+          'No plans.',
+          nameOf,
+        ),
+        note: noteOfFiles,
+      }),
+      call('get <plan>', 'show a plan', {
+        examples: ['plans get free'],
+        ask: (api, _options, plan) => api.call('getPlan', { params: { plan } }),
+        view: PLAN,
+        note: noteOfFiles,
+      }),
+      call(
+        'simulate <plan>',
+        'show the effect of a plan on current keys and on the last day',
+        {
+          options: CHANGES,
+          examples: ['plans simulate free --limits 30/minute --drop day'],
+          ask: (api, changes: Changes, plan) =>
+            api.call('simulatePlan', {
+              params: { plan },
+              body: bodyOf(changes),
+            }),
+          view: SIMULATION,
+        },
       ),
-      note: noteOfFiles,
-    }),
-    call('get <plan>', 'show a plan', {
-      examples: ['plans get free'],
-      ask: (api, _options, plan) => api.call('getPlan', { params: { plan } }),
-      view: PLAN,
-      note: noteOfFiles,
-    }),
-    call('simulate <plan>', 'show the effect of a plan on current keys and on the last day', {
-      options: CHANGES,
-      examples: ['plans simulate free --limits 30/minute --drop day'],
-      ask: (api, changes: Changes, plan) =>
-        api.call('simulatePlan', { params: { plan }, body: bodyOf(changes) }),
-      view: SIMULATION,
-    }),
-    call('set <plan>', 'create or change a plan in the plans file, and apply it', {
-      options: CHANGES,
-      changes: true,
-      examples: ['plans set free --limits 30/minute --drop day'],
-      ask: (api, changes: Changes, plan) =>
-        api.call('setPlan', { params: { plan }, body: bodyOf(changes) }),
-      view: SIMULATION,
-    }),
-  ],
-});
+      call(
+        'set <plan>',
+        'create or change a plan in the plans file, and apply it',
+        {
+          options: CHANGES,
+          changes: true,
+          examples: ['plans set free --limits 30/minute --drop day'],
+          ask: (api, changes: Changes, plan) =>
+            api.call('setPlan', { params: { plan }, body: bodyOf(changes) }),
+          view: SIMULATION,
+        },
+      ),
+    ],
+  },
+);
 
 /** A running gateway reads changed files itself, so they differ only if it has refused them. */
-async function noteOfFiles({ call, isBesideFiles }: Api): Promise<string | null> {
+async function noteOfFiles({
+  call,
+  isBesideFiles,
+}: Api): Promise<string | null> {
   if (!isBesideFiles) return null;
   const { gateways } = await call('getStatus');
   const isRefused = gateways.some(
-    ({ configuration }) => (configuration.lastReload?.problems ?? []).length > 0,
+    ({ configuration }) =>
+      (configuration.lastReload?.problems ?? []).length > 0,
   );
-  return isRefused ? 'The files are not in force: storegate config diff shows why.' : null;
+  return isRefused
+    ? 'The files are not in force: storegate config diff shows why.'
+    : null;
 }
 
 function showLastDay(day: LastDay, page: Page): string {
   const { windows, subjects } = day;
-  if (day.since === null) return page.notes(NO_LAST_DAY, ...missingGateways(day));
+  if (day.since === null)
+    return page.notes(NO_LAST_DAY, ...missingGateways(day));
   const clients = subjects.flatMap(({ key, account, windows }) =>
     windows.map(({ refused, ...window }) => ({
       key,
@@ -144,16 +207,28 @@ function bodyOf(changes: Changes): PlanDraft {
     weight,
     addresses: addressesOf(changes),
   };
-  const isContradiction = custom && (windows !== undefined || drop !== undefined);
-  if (isContradiction || Object.values(body).every((value) => value === undefined))
-    throw new CommandError('Use either --limits or --custom; --drop removes a window.', {
-      failure: 'usage',
-    });
+  const isContradiction =
+    custom && (windows !== undefined || drop !== undefined);
+  if (
+    isContradiction ||
+    Object.values(body).every((value) => value === undefined)
+  )
+    throw new CommandError(
+      'Use either --limits or --custom; --drop removes a window.',
+      {
+        failure: 'usage',
+      },
+    );
   return body;
 }
 
-function addressesOf({ allow, deny, addresses }: Changes): PlanAddresses | null | undefined {
-  if (allow === undefined && deny === undefined) return addresses === false ? null : undefined;
+function addressesOf({
+  allow,
+  deny,
+  addresses,
+}: Changes): PlanAddresses | null | undefined {
+  if (allow === undefined && deny === undefined)
+    return addresses === false ? null : undefined;
   return { allow: allow ?? [], deny: deny ?? [] };
 }
 

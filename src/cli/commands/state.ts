@@ -17,52 +17,86 @@ file is missing stays as it is.`;
 const OUTPUT_FILE = 'The file must not exist; it is created with mode 0600.';
 const DRY_RUN = option('--dry-run', 'check everything, and change nothing');
 
-export const stateCommands = command('state', 'back up, restore and migrate state', {
-  details: CONTENT,
-  examples: [
-    'state backup /backups/storegate-2030-01-31.ndjson',
-    'state copy --from data --to redis',
-  ],
-  commands: [
-    command('export <file>', 'export a state to a file, also while gateways run', {
-      options: [
-        option('--from <place>', 'source; default: the configured state'),
-        option('--without-bans', 'omit the ban log, for versions without it'),
-      ],
-      details: OUTPUT_FILE,
-      examples: ['state export state.ndjson'],
-      run: toFile,
-    }),
-    command('import <file>', 'import a file into an empty state', {
-      options: [option('--to <place>', 'target; default: the configured state'), DRY_RUN],
-      examples: ['state import state.ndjson --dry-run'],
-      run: fromFile,
-    }),
-    command('copy', 'copy a state to an empty place', {
-      options: [
-        option('--from <place>', 'source; gateways may use it').makeOptionMandatory(),
-        option('--to <place>', 'target; no gateway may use it').makeOptionMandatory(),
-        DRY_RUN,
-      ],
-      examples: ['state copy --from data --to redis'],
-      run: copy,
-    }),
-    command('backup <file>', 'write the configured state to a file, also while gateways run', {
-      details: OUTPUT_FILE,
-      examples: ['state backup /backups/storegate-2030-01-31.ndjson'],
-      run: toFile,
-    }),
-    command('restore <file>', 'restore a backup into the configured state, which is empty', {
-      options: [DRY_RUN],
-      examples: ['state restore /backups/storegate-2030-01-31.ndjson'],
-      run: fromFile,
-    }),
-    command('repair', 'let gateways start on a data folder with missing files', {
-      details: REPAIR,
-      run: lazily(async () => (await import('../transfer/repair.ts')).repair),
-    }),
-  ],
-});
+export const stateCommands = command(
+  'state',
+  'back up, restore and migrate state',
+  {
+    details: CONTENT,
+    examples: [
+      'state backup /backups/storegate-2030-01-31.ndjson',
+      'state copy --from data --to redis',
+    ],
+    commands: [
+      command(
+        'export <file>',
+        'export a state to a file, also while gateways run',
+        {
+          options: [
+            option('--from <place>', 'source; default: the configured state'),
+            option(
+              '--without-bans',
+              'omit the ban log, for versions without it',
+            ),
+          ],
+          details: OUTPUT_FILE,
+          examples: ['state export state.ndjson'],
+          run: toFile,
+        },
+      ),
+      command('import <file>', 'import a file into an empty state', {
+        options: [
+          option('--to <place>', 'target; default: the configured state'),
+          DRY_RUN,
+        ],
+        examples: ['state import state.ndjson --dry-run'],
+        run: fromFile,
+      }),
+      command('copy', 'copy a state to an empty place', {
+        options: [
+          option(
+            '--from <place>',
+            'source; gateways may use it',
+          ).makeOptionMandatory(),
+          option(
+            '--to <place>',
+            'target; no gateway may use it',
+          ).makeOptionMandatory(),
+          DRY_RUN,
+        ],
+        examples: ['state copy --from data --to redis'],
+        run: copy,
+      }),
+      command(
+        'backup <file>',
+        'write the configured state to a file, also while gateways run',
+        {
+          details: OUTPUT_FILE,
+          examples: ['state backup /backups/storegate-2030-01-31.ndjson'],
+          run: toFile,
+        },
+      ),
+      command(
+        'restore <file>',
+        'restore a backup into the configured state, which is empty',
+        {
+          options: [DRY_RUN],
+          examples: ['state restore /backups/storegate-2030-01-31.ndjson'],
+          run: fromFile,
+        },
+      ),
+      command(
+        'repair',
+        'let gateways start on a data folder with missing files',
+        {
+          details: REPAIR,
+          run: lazily(
+            async () => (await import('../transfer/repair.ts')).repair,
+          ),
+        },
+      ),
+    ],
+  },
+);
 
 function toFile(
   terminal: Terminal,

@@ -1,4 +1,9 @@
-import type { Finding, Gateway, LostGateway, Process } from '@storegate/admin-api';
+import type {
+  Finding,
+  Gateway,
+  LostGateway,
+  Process,
+} from '@storegate/admin-api';
 import {
   connectionsInWords,
   findingInWords,
@@ -39,24 +44,31 @@ const STORE_COLUMNS = [
   'connections',
 ];
 
-export const statusCommand = call('status', 'show the health and status of all gateways', {
-  options: [option('--strict', 'exit with 1 if degraded')],
-  details:
-    'The first line has the health: OK, Degraded (a promise is not held) or Down (requests fail). Exit code 2: Down. A configuration digest that differs from most gateways has a "!".',
-  examples: ['status --url http://127.0.0.1:9901', 'status --strict'],
-  ask: (api, _options: { readonly strict?: true }) => api.call('getStatus'),
-  view: {
-    text: ({ health, gateways }, page) =>
-      `${safeText(healthInWords(health, inSentence))}\n` +
-      page.table(COLUMNS, gateways.map(rowOf)) +
-      page.notes(...health.findings.slice(1).map(lineOf)),
-    names: ({ gateways }) => gateways.map(({ gateway }) => gateway),
+export const statusCommand = call(
+  'status',
+  'show the health and status of all gateways',
+  {
+    options: [option('--strict', 'exit with 1 if degraded')],
+    details:
+      'The first line has the health: OK, Degraded (a promise is not held) or Down (requests fail). Exit code 2: Down. A configuration digest that differs from most gateways has a "!".',
+    examples: ['status --url http://127.0.0.1:9901', 'status --strict'],
+    ask: (api, _options: { readonly strict?: true }) => api.call('getStatus'),
+    view: {
+      text: ({ health, gateways }, page) =>
+        `${safeText(healthInWords(health, inSentence))}\n` +
+        page.table(COLUMNS, gateways.map(rowOf)) +
+        page.notes(...health.findings.slice(1).map(lineOf)),
+      names: ({ gateways }) => gateways.map(({ gateway }) => gateway),
+    },
+    failure: ({ health: { status } }, { strict }) => {
+      if (status === 'down')
+        return new CommandError('Requests fail.', { failure: 'down' });
+      return strict && status === 'degraded'
+        ? new CommandError('A promise is not held.')
+        : null;
+    },
   },
-  failure: ({ health: { status } }, { strict }) => {
-    if (status === 'down') return new CommandError('Requests fail.', { failure: 'down' });
-    return strict && status === 'degraded' ? new CommandError('A promise is not held.') : null;
-  },
-});
+);
 
 const lineOf = (finding: Finding): string =>
   `${finding.status === 'ok' ? 'Note' : statusInWords(finding.status)}: ${findingInWords(finding, inSentence)}`;
@@ -68,7 +80,8 @@ export const gatewayCommands = command('gateways', 'forget lost gateways', {
       changes: true,
       details: 'Status names it. A gateway that still runs is listed again.',
       examples: ['gateways forget edge-1:4711'],
-      ask: (api, _options, gateway) => api.call('forgetGateway', { params: { gateway } }),
+      ask: (api, _options, gateway) =>
+        api.call('forgetGateway', { params: { gateway } }),
       view: doneView(
         ({ gateway }: LostGateway) => `${gateway} is forgotten.`,
         ({ gateway }) => gateway,
@@ -77,26 +90,39 @@ export const gatewayCommands = command('gateways', 'forget lost gateways', {
   ],
 });
 
-export const backendsCommand = call('backends', 'list upstream backends and their health', {
-  ask: (api) => api.call('listBackends'),
-  view: {
-    text: (answer, page) =>
-      page.table(
-        STORE_COLUMNS,
-        answer.backends.map((one) => ({
-          ...one,
-          state: stateInWords(one),
-          reason: reasonInWords(one),
-          connections: connectionsInWords(one.connections),
-        })),
-        answer.unresponsive.length === 0 ? NO_GATEWAY : 'No backends.',
-      ) + page.notes(...missingGateways(answer)),
-    names: ({ backends }) => backends.map(({ backend }) => backend),
+export const backendsCommand = call(
+  'backends',
+  'list upstream backends and their health',
+  {
+    ask: (api) => api.call('listBackends'),
+    view: {
+      text: (answer, page) =>
+        page.table(
+          STORE_COLUMNS,
+          answer.backends.map((one) => ({
+            ...one,
+            state: stateInWords(one),
+            reason: reasonInWords(one),
+            connections: connectionsInWords(one.connections),
+          })),
+          answer.unresponsive.length === 0 ? NO_GATEWAY : 'No backends.',
+        ) + page.notes(...missingGateways(answer)),
+      names: ({ backends }) => backends.map(({ backend }) => backend),
+    },
   },
-});
+);
 
 function rowOf(one: Gateway) {
-  const { gateway, version, uptime, readiness, workers, processes, configuration, inFlight } = one;
+  const {
+    gateway,
+    version,
+    uptime,
+    readiness,
+    workers,
+    processes,
+    configuration,
+    inFlight,
+  } = one;
   const digests = (['settings', 'plans', 'contract'] as const).map(
     (name) =>
       `${configuration[name].slice(0, 6)}${configuration.differs.includes(name) ? '!' : ''}`,
@@ -116,8 +142,11 @@ function rowOf(one: Gateway) {
 
 /** For example `redis, single 0.4 ms`. */
 function stateOf({ state, processes }: Gateway): string {
-  if (processes.some(({ localSince }) => localSince !== null)) return `${state}: down`;
-  const times = processes.map(({ stateMs }) => stateMs).filter((time) => time !== null);
+  if (processes.some(({ localSince }) => localSince !== null))
+    return `${state}: down`;
+  const times = processes
+    .map(({ stateMs }) => stateMs)
+    .filter((time) => time !== null);
   if (times.length === 0) return state;
   return `${state} ${(times.reduce((sum, time) => sum + time, 0) / times.length).toFixed(1)} ms`;
 }

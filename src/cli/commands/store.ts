@@ -15,7 +15,10 @@ export const storeCommand = (data: string): CommandSpec =>
       option('--file <file>', 'database file', (text) => text, storeFile(data)),
     ],
     examples: ['store --port 8081'],
-    async run(terminal, { host, port, file }: { host: string; port: number; file: string }) {
+    async run(
+      terminal,
+      { host, port, file }: { host: string; port: number; file: string },
+    ) {
       const { runStore } = await import('../store.ts');
       await runStore(terminal, resolve(terminal.cwd, file), { host, port });
     },
@@ -23,6 +26,7 @@ export const storeCommand = (data: string): CommandSpec =>
 
 function port(text: string): number {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(number <= 65_535)) throw new InvalidArgumentError('Use a number from 0 to 65535.');
+  if (!(number <= 65_535))
+    throw new InvalidArgumentError('Use a number from 0 to 65535.');
   return number;
 }

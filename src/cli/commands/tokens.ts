@@ -27,7 +27,9 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
         api.call('createToken', { body: { name, role } }),
       view: {
         text: ({ token, name, role, first }, page) => {
-          const notes = [`This is ${name}, role ${role}. The token is not shown again.`];
+          const notes = [
+            `This is ${name}, role ${role}. The token is not shown again.`,
+          ];
           return `${token}\n${page.notes(...notes, ...(first ? [FIRST] : []))}`;
         },
         names: (token) => [nameOf(token)],
@@ -40,7 +42,8 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
     call('revoke <name>', 'revoke a token', {
       changes: true,
       examples: ['tokens revoke ci-deploy'],
-      ask: (api, _options, name) => api.call('revokeToken', { params: { name } }),
+      ask: (api, _options, name) =>
+        api.call('revokeToken', { params: { name } }),
       view: doneView(({ name }) => `${name} is revoked.`, nameOf),
     }),
   ],

@@ -40,36 +40,59 @@ const HISTORY_COLUMNS = [
   'outage policy',
 ];
 
-export const topCommand = call('top', 'show the busiest and most-refused keys', {
-  options: [
-    option('--window <window>', 'last minute, hour or day').choices(VALUES.window).default('hour'),
-    option('--by <count>', 'what to count').choices(VALUES.by).default('requests'),
-    option('--limit <number>', 'maximum results, up to 256', wholeNumber, 20),
-  ],
-  examples: ['top --window day --by refused'],
-  ask: (api, params: ParamsOf<'getTop'>) => api.call('getTop', { params }),
-  view: {
-    text: showTop,
-    names: ({ items }) => items.map(({ key, operation }) => key ?? operation),
+export const topCommand = call(
+  'top',
+  'show the busiest and most-refused keys',
+  {
+    options: [
+      option('--window <window>', 'last minute, hour or day')
+        .choices(VALUES.window)
+        .default('hour'),
+      option('--by <count>', 'what to count')
+        .choices(VALUES.by)
+        .default('requests'),
+      option('--limit <number>', 'maximum results, up to 256', wholeNumber, 20),
+    ],
+    examples: ['top --window day --by refused'],
+    ask: (api, params: ParamsOf<'getTop'>) => api.call('getTop', { params }),
+    view: {
+      text: showTop,
+      names: ({ items }) => items.map(({ key, operation }) => key ?? operation),
+    },
   },
-});
+);
 
-export const historyCommand = call('history', 'show traffic of the last 24 hours', {
-  options: [
-    option('--since <time>', 'start of the period before now, e.g. 12h', duration, '24h'),
-    option('--step <time>', 'period of a row').choices(VALUES.step).default('1h'),
-    option('--operation <name>', 'filter by operation of the contract'),
-    option('--plan <name>', 'filter by plan'),
-  ],
-  examples: ['history --since 3h --step 10m --operation listPets'],
-  ask: (api, params: ParamsOf<'getHistory'>) => api.call('getHistory', { params }),
-  view: { text: showHistory },
-});
+export const historyCommand = call(
+  'history',
+  'show traffic of the last 24 hours',
+  {
+    options: [
+      option(
+        '--since <time>',
+        'start of the period before now, e.g. 12h',
+        duration,
+        '24h',
+      ),
+      option('--step <time>', 'period of a row')
+        .choices(VALUES.step)
+        .default('1h'),
+      option('--operation <name>', 'filter by operation of the contract'),
+      option('--plan <name>', 'filter by plan'),
+    ],
+    examples: ['history --since 3h --step 10m --operation listPets'],
+    ask: (api, params: ParamsOf<'getHistory'>) =>
+      api.call('getHistory', { params }),
+    view: { text: showHistory },
+  },
+);
 
 function showTop(top: Top, page: Page): string {
   const { by, items, since } = top;
   if (since === null) return `${NO_USAGE}\n`;
-  const columns = by === 'operations' || by === 'deprecated' ? TOP_COLUMNS[by] : TOP_COLUMNS.keys;
+  const columns =
+    by === 'operations' || by === 'deprecated'
+      ? TOP_COLUMNS[by]
+      : TOP_COLUMNS.keys;
   return (
     page.table<string>(columns, items.map(itemRow)) +
     page.notes(topTotal(top, inSentence), ...missingGateways(top))
@@ -95,7 +118,16 @@ function showHistory(history: History, page: Page): string {
   );
 }
 
-function stepRow({ at, classes, statuses, p50, p95, p99, outagePolicies, ...rest }: HistoryStep) {
+function stepRow({
+  at,
+  classes,
+  statuses,
+  p50,
+  p95,
+  p99,
+  outagePolicies,
+  ...rest
+}: HistoryStep) {
   return {
     ...rest,
     ...classes,
@@ -110,7 +142,9 @@ function stepRow({ at, classes, statuses, p50, p95, p99, outagePolicies, ...rest
 }
 
 function topStatuses(statuses: HistoryStep['statuses']): string {
-  const most = Object.entries(statuses).sort(([, one], [, other]) => other - one);
+  const most = Object.entries(statuses).sort(
+    ([, one], [, other]) => other - one,
+  );
   return most
     .slice(0, 3)
     .map(([status, count]) => `${count} × ${status}`)

@@ -1,7 +1,24 @@
-import type { BodyOf, Operations, Usage, UsageReport } from '@storegate/admin-api';
-import { lostGateway, missingGateways, NO_USAGE, recordInWords } from '@storegate/admin-api/words';
+import type {
+  BodyOf,
+  Operations,
+  Usage,
+  UsageReport,
+} from '@storegate/admin-api';
+import {
+  lostGateway,
+  missingGateways,
+  NO_USAGE,
+  recordInWords,
+} from '@storegate/admin-api/words';
 import { InvalidArgumentError } from 'commander';
-import { call, command, type Options, option, wholeNumber, withApi } from '../command.ts';
+import {
+  call,
+  command,
+  type Options,
+  option,
+  wholeNumber,
+  withApi,
+} from '../command.ts';
 import type { Api } from '../connect/api.ts';
 import { inSentence, type Page, print, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
@@ -24,56 +41,91 @@ type ReportOptions = Omit<Operations['getUsageReport']['query'], 'format'> & {
   readonly month?: Readonly<Record<'from' | 'to', string>>;
 };
 
-export const usageCommands = command('usage', 'show and adjust usage counters', {
-  examples: ['usage get acme'],
-  commands: [
-    command('report', 'sum up the usage of a period', {
-      options: [
-        option('--month <month>', 'a month in UTC, e.g. 2030-01; default: this month', month),
-        option('--from <time>', 'begin of the period, e.g. 2030-01-15, in place of a month'),
-        option('--to <time>', 'end of the period, exclusive; default: now'),
-        option('--by <list>', BY).default('account'),
-        option('--account <name>', 'filter by account'),
-        option('--key <id>', 'filter by key'),
-        option('--plan <name>', 'filter by plan'),
-        option('--operation <name>', 'filter by operation of the contract'),
-        option('--status <status>', 'filter by status of the response'),
-        option('--deprecated', 'only calls of deprecated operations'),
-      ],
-      examples: ['usage report --month 2030-01 --by account,operation -o csv'],
-      run: (terminal, options: Options & ReportOptions) =>
-        withApi(terminal, options, (api) => printReport(terminal, api, options)),
-    }),
-    call('get <key-or-account>', 'show the counters of a key or account', {
-      examples: ['usage get key_4fGh…'],
-      ask: async (api, _options, subject) =>
-        (await api.call('getUsage', { params: { subject } })).usage,
-      view: viewWith(({ subject, history }) =>
-        history && (history.bans > 0 || history.lifted)
-          ? `Bans of ${subject}: ${recordInWords(history, inSentence)}.`
-          : null,
+export const usageCommands = command(
+  'usage',
+  'show and adjust usage counters',
+  {
+    examples: ['usage get acme'],
+    commands: [
+      command('report', 'sum up the usage of a period', {
+        options: [
+          option(
+            '--month <month>',
+            'a month in UTC, e.g. 2030-01; default: this month',
+            month,
+          ),
+          option(
+            '--from <time>',
+            'begin of the period, e.g. 2030-01-15, in place of a month',
+          ),
+          option('--to <time>', 'end of the period, exclusive; default: now'),
+          option('--by <list>', BY).default('account'),
+          option('--account <name>', 'filter by account'),
+          option('--key <id>', 'filter by key'),
+          option('--plan <name>', 'filter by plan'),
+          option('--operation <name>', 'filter by operation of the contract'),
+          option('--status <status>', 'filter by status of the response'),
+          option('--deprecated', 'only calls of deprecated operations'),
+        ],
+        examples: [
+          'usage report --month 2030-01 --by account,operation -o csv',
+        ],
+        run: (terminal, options: Options & ReportOptions) =>
+          withApi(terminal, options, (api) =>
+            printReport(terminal, api, options),
+          ),
+      }),
+      call('get <key-or-account>', 'show the counters of a key or account', {
+        examples: ['usage get key_4fGh…'],
+        ask: async (api, _options, subject) =>
+          (await api.call('getUsage', { params: { subject } })).usage,
+        view: viewWith(({ subject, history }) =>
+          history && (history.bans > 0 || history.lifted)
+            ? `Bans of ${subject}: ${recordInWords(history, inSentence)}.`
+            : null,
+        ),
+      }),
+      call(
+        'reset <key-or-account>',
+        'reset all counters; strikes and bans stay',
+        {
+          changes: 'idempotent',
+          examples: ['usage reset acme'],
+          ask: async (api, _options, subject) =>
+            (await api.call('resetUsage', { params: { subject } })).usage,
+          view: viewWith(banIn),
+        },
       ),
-    }),
-    call('reset <key-or-account>', 'reset all counters; strikes and bans stay', {
-      changes: 'idempotent',
-      examples: ['usage reset acme'],
-      ask: async (api, _options, subject) =>
-        (await api.call('resetUsage', { params: { subject } })).usage,
-      view: viewWith(banIn),
-    }),
-    call('grant <key-or-account>', 'refund units in the current windows, at most the units used', {
-      options: [
-        option('--units <number>', 'units to refund', wholeNumber).makeOptionMandatory(),
-        option('--window <name>', 'one window, e.g. day or login:minute; default: all windows'),
-      ],
-      changes: 'idempotent',
-      examples: ['usage grant key_4fGh… --units 500 --window day'],
-      ask: async (api, { units, window }: BodyOf<'grantUsage'>, subject) =>
-        (await api.call('grantUsage', { params: { subject }, body: { units, window } })).usage,
-      view: viewWith(banIn),
-    }),
-  ],
-});
+      call(
+        'grant <key-or-account>',
+        'refund units in the current windows, at most the units used',
+        {
+          options: [
+            option(
+              '--units <number>',
+              'units to refund',
+              wholeNumber,
+            ).makeOptionMandatory(),
+            option(
+              '--window <name>',
+              'one window, e.g. day or login:minute; default: all windows',
+            ),
+          ],
+          changes: 'idempotent',
+          examples: ['usage grant key_4fGh… --units 500 --window day'],
+          ask: async (api, { units, window }: BodyOf<'grantUsage'>, subject) =>
+            (
+              await api.call('grantUsage', {
+                params: { subject },
+                body: { units, window },
+              })
+            ).usage,
+          view: viewWith(banIn),
+        },
+      ),
+    ],
+  },
+);
 
 function month(text: string): ReportOptions['month'] {
   const [, year, number] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(text) ?? [];
@@ -83,24 +135,63 @@ function month(text: string): ReportOptions['month'] {
   return { from: `${text}-01`, to: next.toISOString().slice(0, 10) };
 }
 
-async function printReport(terminal: Terminal, api: Api, options: Options & ReportOptions) {
-  const { month: period, from, to, by, account, key, plan, operation, status } = options;
+async function printReport(
+  terminal: Terminal,
+  api: Api,
+  options: Options & ReportOptions,
+) {
+  const {
+    month: period,
+    from,
+    to,
+    by,
+    account,
+    key,
+    plan,
+    operation,
+    status,
+  } = options;
   const { deprecated, output } = options;
-  const query = { from, to, by, account, key, plan, operation, status, deprecated, ...period };
+  const query = {
+    from,
+    to,
+    by,
+    account,
+    key,
+    plan,
+    operation,
+    status,
+    deprecated,
+    ...period,
+  };
   if (options.json || (output !== 'csv' && output !== 'ndjson')) {
     const report = await api.call('getUsageReport', { params: query });
     await print(terminal, options, report, { text: reportTable });
     return;
   }
-  const headers = await api.download('/usage/report', { ...query, format: output }, terminal.out);
+  const headers = await api.download(
+    '/usage/report',
+    { ...query, format: output },
+    terminal.out,
+  );
   if (headers['x-usage-dropped'] !== '0' || headers['x-usage-lost'] !== '0')
-    terminal.err('Requests are missing: see "storegate usage report --json".\n');
+    terminal.err(
+      'Requests are missing: see "storegate usage report --json".\n',
+    );
 }
 
-function reportTable({ rows, since, lost, dropped, ...report }: UsageReport, page: Page): string {
-  const missing = dropped > 0 ? [`At least ${dropped} requests could not be stored.`] : [];
+function reportTable(
+  { rows, since, lost, dropped, ...report }: UsageReport,
+  page: Page,
+): string {
+  const missing =
+    dropped > 0 ? [`At least ${dropped} requests could not be stored.`] : [];
   return (
-    page.table(Object.keys(rows[0] ?? {}), rows as unknown as readonly Row[], NO_USAGE) +
+    page.table(
+      Object.keys(rows[0] ?? {}),
+      rows as unknown as readonly Row[],
+      NO_USAGE,
+    ) +
     page.notes(
       `From ${report.from} to ${report.to}${since === null ? '' : `, complete since ${inSentence(since)}`}.`,
       ...lost.map((one) => lostGateway(one, inSentence)),
@@ -114,7 +205,11 @@ type Row = Readonly<Record<string, unknown>>;
 
 export function windowsTable(usage: readonly Usage[], page: Page): string {
   const rows = usage.flatMap(({ windows, ...rest }) =>
-    windows.map(({ name, ...window }) => ({ ...rest, ...window, window: name })),
+    windows.map(({ name, ...window }) => ({
+      ...rest,
+      ...window,
+      window: name,
+    })),
   );
   return page.table(COLUMNS, rows, 'No counters.');
 }
@@ -122,7 +217,8 @@ export function windowsTable(usage: readonly Usage[], page: Page): string {
 function viewWith(note: (one: Usage) => string | null): View<readonly Usage[]> {
   return {
     text: (usage, page) =>
-      windowsTable(usage, page) + page.notes(...usage.map(note).filter((line) => line !== null)),
+      windowsTable(usage, page) +
+      page.notes(...usage.map(note).filter((line) => line !== null)),
     names: (usage) => usage.map(({ subject }) => subject),
   };
 }

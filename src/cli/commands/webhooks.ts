@@ -15,50 +15,64 @@ const COLUMNS = [
   'error',
 ] as const;
 
-export const webhookCommands = command('webhooks', 'list and test webhook endpoints', {
-  examples: ['webhooks test'],
-  commands: [
-    call('list', 'list webhook endpoints, with pending and failed events', {
-      isDefault: true,
-      ask: async (api) => (await api.call('listWebhooks')).endpoints,
-      view: {
-        text: (endpoints, page) =>
-          page.table(
-            COLUMNS,
-            endpoints,
-            'No webhook endpoints. Set webhooks.url or STOREGATE_WEBHOOK_URL.',
-          ) +
-          page.notes(...endpoints.map(({ id, events }) => `${id} receives ${safeText(events)}.`)),
-        names: (endpoints) => endpoints.map(({ id }) => id),
-      },
-    }),
-    call('schema', 'print the JSON Schema of all events', {
-      examples: ['webhooks schema > events.json'],
-      ask: (api) => api.call('getWebhookSchema'),
-      view: { text: (schema) => `${JSON.stringify(schema, null, 2)}\n` },
-    }),
-    call('test', 'send a test event to all endpoints; a success also sends pending events', {
-      options: [option('--endpoint <id>', 'only to this endpoint')],
-      changes: 'idempotent',
-      examples: ['webhooks test --endpoint 5f1c22a09b3e'],
-      ask: async (api, { endpoint }: { endpoint?: string }) =>
-        (await api.call('testWebhooks', { body: { endpoint } })).tests,
-      view: listView(
-        ['id', 'host', 'result', 'status', 'ms', 'error'],
-        'No webhook endpoints.',
-        ({ id }) => id,
-        ({ delivered, duration, ...test }: WebhookTest) => ({
-          ...test,
-          result: delivered ? 'delivered' : 'failed',
-          ms: duration,
-        }),
+export const webhookCommands = command(
+  'webhooks',
+  'list and test webhook endpoints',
+  {
+    examples: ['webhooks test'],
+    commands: [
+      call('list', 'list webhook endpoints, with pending and failed events', {
+        isDefault: true,
+        ask: async (api) => (await api.call('listWebhooks')).endpoints,
+        view: {
+          text: (endpoints, page) =>
+            page.table(
+              COLUMNS,
+              endpoints,
+              'No webhook endpoints. Set webhooks.url or STOREGATE_WEBHOOK_URL.',
+            ) +
+            page.notes(
+              ...endpoints.map(
+                ({ id, events }) => `${id} receives ${safeText(events)}.`,
+              ),
+            ),
+          names: (endpoints) => endpoints.map(({ id }) => id),
+        },
+      }),
+      call('schema', 'print the JSON Schema of all events', {
+        examples: ['webhooks schema > events.json'],
+        ask: (api) => api.call('getWebhookSchema'),
+        view: { text: (schema) => `${JSON.stringify(schema, null, 2)}\n` },
+      }),
+      call(
+        'test',
+        'send a test event to all endpoints; a success also sends pending events',
+        {
+          options: [option('--endpoint <id>', 'only to this endpoint')],
+          changes: 'idempotent',
+          examples: ['webhooks test --endpoint 5f1c22a09b3e'],
+          ask: async (api, { endpoint }: { endpoint?: string }) =>
+            (await api.call('testWebhooks', { body: { endpoint } })).tests,
+          view: listView(
+            ['id', 'host', 'result', 'status', 'ms', 'error'],
+            'No webhook endpoints.',
+            ({ id }) => id,
+            ({ delivered, duration, ...test }: WebhookTest) => ({
+              ...test,
+              result: delivered ? 'delivered' : 'failed',
+              ms: duration,
+            }),
+          ),
+          failure(tests) {
+            const failed = tests.filter(({ delivered }) => !delivered).length;
+            return failed === 0
+              ? null
+              : new CommandError(
+                  `Delivery to ${plural(failed, 'endpoint')} failed.`,
+                );
+          },
+        },
       ),
-      failure(tests) {
-        const failed = tests.filter(({ delivered }) => !delivered).length;
-        return failed === 0
-          ? null
-          : new CommandError(`Delivery to ${plural(failed, 'endpoint')} failed.`);
-      },
-    }),
-  ],
-});
+    ],
+  },
+);

@@ -57,7 +57,10 @@ export class CommandError extends ExpectedError {
   /** Invalid fields of the call, for errors that name the options. */
   readonly faults: readonly FieldFault[];
 
-  constructor(message: string, { failure = 'failed', faults, cause }: Details = {}) {
+  constructor(
+    message: string,
+    { failure = 'failed', faults, cause }: Details = {},
+  ) {
     super(message, { cause });
     this.failure = failure;
     this.faults = faults ?? [];
@@ -71,7 +74,8 @@ export function failureOf(status: number): CallFailure {
 
 /** Throws CommandError for a secret: paths and queries are logged. */
 export function refuseSecret(text: string): void {
-  if (holdsSecret(text)) throw new CommandError(GIVE_THE_ID, { failure: 'usage' });
+  if (holdsSecret(text))
+    throw new CommandError(GIVE_THE_ID, { failure: 'usage' });
 }
 
 /** The text of `query`. Throws CommandError for a secret in it or in `path`. */

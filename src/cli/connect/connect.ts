@@ -14,17 +14,25 @@ export interface ConnectOptions {
  * Flags come first, then the environment, a profile, the gateway that runs here, and the configured
  * state.
  */
-export async function connect(terminal: Terminal, flags: ConnectOptions): Promise<Connection> {
+export async function connect(
+  terminal: Terminal,
+  flags: ConnectOptions,
+): Promise<Connection> {
   const { env, cwd } = terminal;
   const file = flags.profile ?? (env.STOREGATE_PROFILE || undefined);
-  const profile = file === undefined ? {} : await readProfile(resolve(cwd, file));
+  const profile =
+    file === undefined ? {} : await readProfile(resolve(cwd, file));
   const url = flags.url ?? (env.STOREGATE_ADMIN_URL || profile.url);
   const tls = tlsIn(terminal, profile);
   if (url !== undefined) {
     const { connectOverHttp } = await import('./http.ts');
-    return connectOverHttp(url, flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null, {
-      tls,
-    });
+    return connectOverHttp(
+      url,
+      flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null,
+      {
+        tls,
+      },
+    );
   }
   const { connectToRunning } = await import('./running.ts');
   const running = await connectToRunning(terminal, tls);
@@ -37,7 +45,9 @@ export async function connect(terminal: Terminal, flags: ConnectOptions): Promis
   return await connectLocally(() => loadConfig(terminal));
 }
 
-type Profile = Readonly<Partial<Record<'url' | 'token' | keyof typeof TLS_VARIABLES, string>>>;
+type Profile = Readonly<
+  Partial<Record<'url' | 'token' | keyof typeof TLS_VARIABLES, string>>
+>;
 
 const TLS_VARIABLES = {
   ca: 'STOREGATE_ADMIN_CA',
@@ -56,12 +66,16 @@ function tlsIn({ env, cwd }: Terminal, profile: Profile): FetchTls | null {
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       const what = env[variable] ? variable : `"${name}" in the profile`;
-      throw new CommandError(`Cannot read the file of ${what} (${code}).`, { cause });
+      throw new CommandError(`Cannot read the file of ${what} (${code}).`, {
+        cause,
+      });
     }
   };
   const [ca, cert, key] = [read('ca'), read('cert'), read('key')];
   if ((cert === undefined) !== (key === undefined)) {
-    throw new CommandError(`Set both ${TLS_VARIABLES.cert} and ${TLS_VARIABLES.key}, or neither.`);
+    throw new CommandError(
+      `Set both ${TLS_VARIABLES.cert} and ${TLS_VARIABLES.key}, or neither.`,
+    );
   }
   return ca === undefined && cert === undefined ? null : { ca, cert, key };
 }
@@ -69,7 +83,8 @@ function tlsIn({ env, cwd }: Terminal, profile: Profile): FetchTls | null {
 async function tokenIn({ env, cwd }: Terminal): Promise<string | null> {
   const { readSecret } = await import('../../config/secret-file.ts');
   const secret = readSecret(env, cwd, 'STOREGATE_ADMIN_TOKEN');
-  if (secret?.value === null) throw new CommandError(`${secret.name}: ${secret.message}`);
+  if (secret?.value === null)
+    throw new CommandError(`${secret.name}: ${secret.message}`);
   return secret?.value ?? null;
 }
 
@@ -85,8 +100,12 @@ async function readProfile(file: string): Promise<Profile> {
       { cause },
     );
   }
-  const { url, token, ca, cert, key, ...more } = Object(profile) as Record<string, unknown>;
-  const isTextOrNone = (value: unknown) => value === undefined || typeof value === 'string';
+  const { url, token, ca, cert, key, ...more } = Object(profile) as Record<
+    string,
+    unknown
+  >;
+  const isTextOrNone = (value: unknown) =>
+    value === undefined || typeof value === 'string';
   if (
     typeof url !== 'string' ||
     ![token, ca, cert, key].every(isTextOrNone) ||

@@ -26,7 +26,12 @@ interface HttpOptions {
 export function connectOverHttp(
   url: string,
   token: string | null,
-  { user = null, tls = null, timeout = 30_000, silence = 15_000 }: HttpOptions = {},
+  {
+    user = null,
+    tls = null,
+    timeout = 30_000,
+    silence = 15_000,
+  }: HttpOptions = {},
 ): Connection {
   if (!/^https?:\/\/[^\s?#]+$/.test(url) || !URL.canParse(url)) {
     throw new CommandError(
@@ -46,7 +51,10 @@ export function connectOverHttp(
   ): Promise<Response> {
     const { query, body } = sent;
     const search = queryOf(path, query);
-    const headers: Record<string, string> = { Accept: 'application/json', ...headersOf(sent) };
+    const headers: Record<string, string> = {
+      Accept: 'application/json',
+      ...headersOf(sent),
+    };
     if (token !== null) headers.Authorization = `Bearer ${token}`;
     if (user !== null) headers[SHELL_USER_HEADER] = encodeURIComponent(user);
     const address = `${base}${path}${search && `?${search}`}`;
@@ -66,7 +74,10 @@ export function connectOverHttp(
     } catch (cause) {
       throw unreachable(base, cause);
     }
-    throw otherServer(base, `it returned ${response.status} without the header ${ADMIN_HEADER}`);
+    throw otherServer(
+      base,
+      `it returned ${response.status} without the header ${ADMIN_HEADER}`,
+    );
   }
 
   async function refusalIn(response: Response): Promise<CommandError> {
@@ -75,7 +86,10 @@ export function connectOverHttp(
       details?: unknown;
     };
     if (typeof message !== 'string')
-      return otherServer(base, `it returned ${response.status} without a message`);
+      return otherServer(
+        base,
+        `it returned ${response.status} without a message`,
+      );
     return new CommandError(message, {
       failure: failureOf(response.status),
       faults: faultsIn(details),
@@ -83,19 +97,31 @@ export function connectOverHttp(
   }
 
   /** Ends when `stop` aborts. */
-  async function* textOf(path: string, query: Query, stop: AbortSignal): AsyncGenerator<string> {
+  async function* textOf(
+    path: string,
+    query: Query,
+    stop: AbortSignal,
+  ): AsyncGenerator<string> {
     const ending = new AbortController();
     const silent = setTimeout(() => ending.abort(), silence);
     try {
-      const response = await send('GET', path, { query }, AbortSignal.any([stop, ending.signal]));
+      const response = await send(
+        'GET',
+        path,
+        { query },
+        AbortSignal.any([stop, ending.signal]),
+      );
       if (!response.ok) throw await refusalIn(response);
-      for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+      for await (const part of response.body!.pipeThrough(
+        new TextDecoderStream(),
+      )) {
         silent.refresh();
         yield part;
       }
     } catch (cause) {
       if (stop.aborted) return;
-      if (ending.signal.aborted) throw lost(`The gateway at ${base} does not respond.`, cause);
+      if (ending.signal.aborted)
+        throw lost(`The gateway at ${base} does not respond.`, cause);
       if (cause instanceof CommandError) throw cause;
       throw lost(`Lost the connection to the gateway at ${base}.`, cause);
     } finally {
@@ -122,10 +148,18 @@ export function connectOverHttp(
       }
     },
     async download(path, query, write) {
-      const response = await send('GET', path, { query }, AbortSignal.timeout(DOWNLOAD));
+      const response = await send(
+        'GET',
+        path,
+        { query },
+        AbortSignal.timeout(DOWNLOAD),
+      );
       if (!response.ok) throw await refusalIn(response);
       try {
-        for await (const part of response.body!.pipeThrough(new TextDecoderStream())) write(part);
+        for await (const part of response.body!.pipeThrough(
+          new TextDecoderStream(),
+        ))
+          write(part);
       } catch (cause) {
         throw lost(
           `Lost the connection to the gateway at ${base}: the output is incomplete.`,
@@ -159,18 +193,28 @@ function faultsIn(details: unknown): FieldFault[] {
 }
 
 function unreachable(base: string, cause: unknown): CommandError {
-  return new CommandError(`Cannot reach the gateway at ${base}: ${reasonOf(cause)}.`, {
-    failure: 'shut',
-    cause,
-  });
+  return new CommandError(
+    `Cannot reach the gateway at ${base}: ${reasonOf(cause)}.`,
+    {
+      failure: 'shut',
+      cause,
+    },
+  );
 }
 
-function otherServer(base: string, reason: string, cause?: unknown): CommandError {
+function otherServer(
+  base: string,
+  reason: string,
+  cause?: unknown,
+): CommandError {
   const todo = 'Use the address of admin.host and admin.port.';
-  return new CommandError(`${base} is not an admin URL of storegate: ${reason}. ${todo}`, {
-    failure: 'shut',
-    cause,
-  });
+  return new CommandError(
+    `${base} is not an admin URL of storegate: ${reason}. ${todo}`,
+    {
+      failure: 'shut',
+      cause,
+    },
+  );
 }
 
 function lost(message: string, cause?: unknown): CommandError {
@@ -189,7 +233,9 @@ function reasonOf(error: unknown): string {
   if (/ALERT.*CERTIFICATE/.test(code)) {
     return `it requires a client certificate (${code}). Set STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY`;
   }
-  if (/wrong version number/.test(inner.message)) return 'it does not use TLS. Use an http:// URL';
-  if (code === 'UND_ERR_SOCKET') return `${inner.message}. If it uses TLS, use an https:// URL`;
+  if (/wrong version number/.test(inner.message))
+    return 'it does not use TLS. Use an http:// URL';
+  if (code === 'UND_ERR_SOCKET')
+    return `${inner.message}. If it uses TLS, use an https:// URL`;
   return inner.message || code;
 }

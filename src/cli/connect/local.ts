@@ -68,7 +68,11 @@ export async function connectLocally(load: () => Config): Promise<Connection> {
   const api = createAdminApi(context, contract);
   const operator = { name: shellUser(), role: 'admin' } as const;
 
-  async function ask(method: string, path: string, sent: Sent): Promise<AdminAnswer> {
+  async function ask(
+    method: string,
+    path: string,
+    sent: Sent,
+  ): Promise<AdminAnswer> {
     const { query, body } = sent;
     return await api.call({
       id: randomUUID(),
@@ -82,7 +86,8 @@ export async function connectLocally(load: () => Config): Promise<Connection> {
   }
 
   return {
-    call: (method, path, sent = {}) => asCommand(async () => jsonOf(await ask(method, path, sent))),
+    call: (method, path, sent = {}) =>
+      asCommand(async () => jsonOf(await ask(method, path, sent))),
     follow: (path, query, onEvent, stop) =>
       asCommand(async () => {
         const { follow } = await ask('GET', path, { query });
@@ -93,7 +98,10 @@ export async function connectLocally(load: () => Config): Promise<Connection> {
         const { stream, headers = {} } = await ask('GET', path, { query });
         for await (const part of stream!.text) write(part);
         return Object.fromEntries(
-          Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+          Object.entries(headers).map(([name, value]) => [
+            name.toLowerCase(),
+            value,
+          ]),
         );
       }),
     async close() {
@@ -120,10 +128,17 @@ function contractOf(config: Config): Contract {
         'configuration_unfit',
         `No gateway has fetched the contract ${file} into ${data} yet.`,
       );
-    return loadContract(file, { ...reading, text: copy?.text }, contractSource(config));
+    return loadContract(
+      file,
+      { ...reading, text: copy?.text },
+      contractSource(config),
+    );
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
-    throw new AdminError('configuration_unfit', `The contract is invalid: ${error.message}`);
+    throw new AdminError(
+      'configuration_unfit',
+      `The contract is invalid: ${error.message}`,
+    );
   }
 }
 

@@ -29,14 +29,20 @@ export async function connectToRunning(
   return running;
 }
 
-async function connectThrough(folder: string, tls: FetchTls | null): Promise<Connection | null> {
+async function connectThrough(
+  folder: string,
+  tls: FetchTls | null,
+): Promise<Connection | null> {
   const announced = announcedIn(folder);
   if (announced === null) return null;
   const { url, token, certificates: known } = announced;
   const options = { user: shellUser(), tls: { ...tls, known } };
   try {
     // This call needs no state, so it succeeds without Redis.
-    await connectOverHttp(url, token, { ...options, timeout: TRIAL }).call('GET', '/config');
+    await connectOverHttp(url, token, { ...options, timeout: TRIAL }).call(
+      'GET',
+      '/config',
+    );
   } catch (error) {
     // Another machine or container may share the folder, so another service may have this address.
     if (error instanceof CommandError && error.failure === 'shut') return null;
@@ -53,9 +59,11 @@ function mistakesOf(terminal: Terminal): string | null {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     // A variable is of this command, and may have been meant to name another folder.
-    if (error.problems.some(({ source }) => source in terminal.env)) throw error;
+    if (error.problems.some(({ source }) => source in terminal.env))
+      throw error;
     const [first, ...more] = error.problems.map(formatProblem);
-    const rest = more.length === 0 ? '' : ` (and ${more.length} more: storegate check)`;
+    const rest =
+      more.length === 0 ? '' : ` (and ${more.length} more: storegate check)`;
     return `${first}${rest}: the running gateway does not use it; a reload would be refused`;
   }
 }

@@ -10,7 +10,11 @@ import type { Records } from '../../records/storage.ts';
 import { countersInFolder } from '../../state/embedded/counter-store.ts';
 import { EmbeddedState } from '../../state/embedded/counters.ts';
 import { openStateFile } from '../../state/embedded/file.ts';
-import { FolderInUse, type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
+import {
+  FolderInUse,
+  type FolderLock,
+  lockFolder,
+} from '../../state/embedded/lock.ts';
 import { readLedgerIn } from '../../state/ledger-folder.ts';
 import type { State } from '../../state/state.ts';
 
@@ -29,7 +33,9 @@ export interface Storage {
 }
 
 export async function openStorage(config: Config): Promise<Storage> {
-  return config.redis ? await openShared(config.redis, config.audit) : openFolder(config);
+  return config.redis
+    ? await openShared(config.redis, config.audit)
+    : openFolder(config);
 }
 
 /** Running gateways see the changes. */
@@ -49,7 +55,8 @@ function wayTo({ host, port, tls }: Config['admin']): string {
   if (tls.clientCa !== null) {
     return 'It requires a client certificate: set STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY.';
   }
-  const scheme = tls.cert !== null || tls.certificates.length > 0 ? 'https' : 'http';
+  const scheme =
+    tls.cert !== null || tls.certificates.length > 0 ? 'https' : 'http';
   return `Use --url or set STOREGATE_ADMIN_URL, e.g. ${scheme}://${host}:${port}.`;
 }
 
@@ -58,7 +65,10 @@ async function openShared(
   audit: Config['audit'],
 ): Promise<Storage> {
   const { openOffline } = await import('../../records/redis/open.ts');
-  const { state, peers, close, outbox, ledger, ...records } = await openOffline(settings, audit);
+  const { state, peers, close, outbox, ledger, ...records } = await openOffline(
+    settings,
+    audit,
+  );
   let asked: Peers | null = null;
   return {
     records,
@@ -89,7 +99,9 @@ function openFolder({ data, admin, audit }: Config): Storage {
     try {
       const damaged = (damage: string) => process.emitWarning(damage);
       counting = {
-        state: new EmbeddedState({ store: countersInFolder(data, db, { damaged }) }),
+        state: new EmbeddedState({
+          store: countersInFolder(data, db, { damaged }),
+        }),
         lock,
       };
       return counting.state;
@@ -106,7 +118,12 @@ function openFolder({ data, admin, audit }: Config): Storage {
   function peers(): Peers {
     refuseRunning();
     return {
-      ask: async () => ({ answers: [], unresponsive: [], lost: [], isolated: null }),
+      ask: async () => ({
+        answers: [],
+        unresponsive: [],
+        lost: [],
+        isolated: null,
+      }),
       forget: async () => {},
       close: async () => {},
     };

@@ -21,7 +21,10 @@ export async function* csvRows(source: Source): AsyncGenerator<Read> {
   try {
     for await (const record of recordsOf(source)) {
       const at = `line ${line}`;
-      line += record.reduce((ends, cell) => ends + cell.split('\n').length - 1, 1);
+      line += record.reduce(
+        (ends, cell) => ends + cell.split('\n').length - 1,
+        1,
+      );
       if (record.length === 1 && record[0] === '') continue;
       if (columns) yield rowOf(at, columns, record);
       else {
@@ -51,9 +54,13 @@ async function* recordsOf(source: Source): AsyncGenerator<readonly string[]> {
   // `write` reports the error.
   parser.on('error', () => {});
   const write = (text: string) =>
-    new Promise<unknown>((resolve) => parser.write(text, (error) => resolve(error ?? null)));
+    new Promise<unknown>((resolve) =>
+      parser.write(text, (error) => resolve(error ?? null)),
+    );
   const end = () =>
-    new Promise<unknown>((resolve) => parser.end((error?: unknown) => resolve(error ?? null)));
+    new Promise<unknown>((resolve) =>
+      parser.end((error?: unknown) => resolve(error ?? null)),
+    );
   function* take() {
     yield* found;
     found = [];
@@ -72,7 +79,8 @@ async function* recordsOf(source: Source): AsyncGenerator<readonly string[]> {
 /** Without its text, which may have keys. */
 function headerError(columns: readonly string[]): string | null {
   const unknown = columns.findIndex(
-    (name) => !(FIELDS as readonly string[]).includes(name) && !isMetadata(name),
+    (name) =>
+      !(FIELDS as readonly string[]).includes(name) && !isMetadata(name),
   );
   if (unknown !== -1)
     return `the first line must name the columns; column ${unknown + 1} is not one of ${COLUMNS}`;
@@ -84,9 +92,17 @@ function isMetadata(name: string): boolean {
   return name.startsWith(METADATA) && name.length > METADATA.length;
 }
 
-function rowOf(at: string, columns: readonly string[], record: readonly string[]): Read {
+function rowOf(
+  at: string,
+  columns: readonly string[],
+  record: readonly string[],
+): Read {
   if (record.length !== columns.length)
-    return bad(at, null, `has ${record.length} cells for ${columns.length} columns`);
+    return bad(
+      at,
+      null,
+      `has ${record.length} cells for ${columns.length} columns`,
+    );
   const fields: Record<string, unknown> = {};
   const metadata: [string, string][] = [];
   for (const [i, name] of columns.entries()) {
@@ -97,7 +113,11 @@ function rowOf(at: string, columns: readonly string[], record: readonly string[]
   }
   if (metadata.length > 0) {
     if (fields.metadata !== undefined)
-      return bad(at, 'metadata', `cannot be combined with columns that begin with ${METADATA}`);
+      return bad(
+        at,
+        'metadata',
+        `cannot be combined with columns that begin with ${METADATA}`,
+      );
     // Not by assignment: a name such as __proto__ must become a field like any other.
     fields.metadata = Object.fromEntries(metadata);
   }
@@ -116,7 +136,8 @@ function cellValue(name: string, cell: string): unknown {
 
 /** The messages of the parser may quote the file. */
 function reasonOf({ code }: CsvError): string {
-  if (code === 'CSV_MAX_RECORD_SIZE') return `a record is longer than ${MAX_RECORD} characters`;
+  if (code === 'CSV_MAX_RECORD_SIZE')
+    return `a record is longer than ${MAX_RECORD} characters`;
   if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quoted cell is not closed';
   return 'a cell contains a quote: quote the cell and double its quotes';
 }

@@ -27,5 +27,7 @@ export function formatOf(file: string): Format {
   const format = BY_NAME[extname(file).toLowerCase()];
   if (format) return format;
   const name = file === '-' ? 'the input' : file;
-  throw new CommandError(`Unknown format of ${name}. Use --format with ${FORMATS.join(', ')}.`);
+  throw new CommandError(
+    `Unknown format of ${name}. Use --format with ${FORMATS.join(', ')}.`,
+  );
 }

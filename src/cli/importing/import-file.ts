@@ -19,11 +19,17 @@ export async function importFile(
   api: Pick<Api, 'call'>,
   options: ImportOptions,
 ): Promise<Tally> {
-  const { file, format = formatOf(file), dryRun = false, skipBad = false } = options;
+  const {
+    file,
+    format = formatOf(file),
+    dryRun = false,
+    skipBad = false,
+  } = options;
   const source = await sourceOf(terminal, file);
   const read = await READERS[format]();
   const importMany: ImportMany = (body) => api.call('importKeys', { body });
-  const pass = (mode: Mode) => sendKeys(importMany, read(source), options, mode);
+  const pass = (mode: Mode) =>
+    sendKeys(importMany, read(source), options, mode);
   if (dryRun) return await pass({ dryRun });
   if (skipBad) return await pass({ skipBad });
   const checked = await pass({ dryRun: true });
@@ -43,19 +49,29 @@ async function sourceOf(
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     const reason =
-      code === 'ENOENT' ? 'it does not exist' : code === 'EISDIR' ? 'it is a folder' : code;
+      code === 'ENOENT'
+        ? 'it does not exist'
+        : code === 'EISDIR'
+          ? 'it is a folder'
+          : code;
     throw new CommandError(`Cannot read ${file}: ${reason}.`, { cause });
   }
   return () => inParts(path, file);
 }
 
-async function* inParts(path: string, file: string): AsyncGenerator<Uint8Array> {
+async function* inParts(
+  path: string,
+  file: string,
+): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(path) as AsyncIterable<Uint8Array>;
   } catch (cause) {
-    throw new CommandError(`Cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}.`, {
-      cause,
-    });
+    throw new CommandError(
+      `Cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}.`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -29,7 +29,10 @@ export interface ReadKey {
 export type Defaults = Readonly<Partial<Record<'plan' | 'account', string>>>;
 
 /** Returns every mistake that can be found without plans and state. */
-export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldError[] {
+export function readKey(
+  fields: Fields,
+  defaults: Defaults,
+): ReadKey | FieldError[] {
   const flaws: FieldError[] = [];
   /** `work` returns `null` for an invalid value. */
   function read<T>(
@@ -43,7 +46,11 @@ export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldErro
     return result ?? undefined;
   }
 
-  const given = read('hash', 'is not a SHA-256 in hexadecimal, base64 or base64url', hashIn);
+  const given = read(
+    'hash',
+    'is not a SHA-256 in hexadecimal, base64 or base64url',
+    hashIn,
+  );
   const secret = read(
     'key',
     `is not 1 to ${MAX_IMPORTED_LENGTH} visible ASCII characters`,
@@ -52,11 +59,21 @@ export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldErro
   const plan = read('plan', 'is not text', textIn);
   const body = {
     hash: given ?? secret,
-    plan: (plan && read('plan', `is longer than ${MAX_PLAN} characters`, planIn)) ?? defaults.plan,
+    plan:
+      (plan && read('plan', `is longer than ${MAX_PLAN} characters`, planIn)) ??
+      defaults.plan,
     account: read('account', 'is not text', textIn) ?? defaults.account,
     label: read('label', 'is not text', textIn),
-    limits: read('limits', 'must be one to four limits such as 600/minute,100000/day', limitsIn),
-    expires: read('expires', 'is not a time such as 2030-01-31T00:00:00Z, or a Unix time', timeIn),
+    limits: read(
+      'limits',
+      'must be one to four limits such as 600/minute,100000/day',
+      limitsIn,
+    ),
+    expires: read(
+      'expires',
+      'is not a time such as 2030-01-31T00:00:00Z, or a Unix time',
+      timeIn,
+    ),
     addresses: read('addresses', 'is not a list of texts', textsIn),
     scopes: read('scopes', 'is not a list of texts', textsIn),
     metadata: read('metadata', 'is not an object with text values', metadataIn),
@@ -65,15 +82,28 @@ export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldErro
     ),
   };
   const missing = (field: 'hash' | 'plan' | 'account', message: string) => {
-    if (body[field] === undefined && !flaws.some((flaw) => flaw.field === field))
+    if (
+      body[field] === undefined &&
+      !flaws.some((flaw) => flaw.field === field)
+    )
       flaws.push({ field, message });
   };
-  if (!flaws.some(({ field }) => field === 'key')) missing('hash', 'is missing; use hash or key');
+  if (!flaws.some(({ field }) => field === 'key'))
+    missing('hash', 'is missing; use hash or key');
   missing('plan', 'is missing; use --plan for a default');
   missing('account', 'is missing; use --account for a default');
   if (given !== undefined && secret !== undefined && given !== secret)
-    flaws.push({ field: 'hash', message: 'is not the hash of the key in this row' });
-  const { account, label = null, addresses = null, scopes = [], metadata = {} } = body;
+    flaws.push({
+      field: 'hash',
+      message: 'is not the hash of the key in this row',
+    });
+  const {
+    account,
+    label = null,
+    addresses = null,
+    scopes = [],
+    metadata = {},
+  } = body;
   if (account !== undefined) {
     const errors = formErrors({ account, label, addresses, scopes, metadata });
     // Without `quoting`, which has the value.
@@ -83,10 +113,14 @@ export function readKey(fields: Fields, defaults: Defaults): ReadKey | FieldErro
   const present = Object.fromEntries(
     Object.entries(body).filter(([, value]) => value !== undefined),
   );
-  return { body: present as unknown as KeyBody, hadSecret: secret !== undefined };
+  return {
+    body: present as unknown as KeyBody,
+    hadSecret: secret !== undefined,
+  };
 }
 
-const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+const textIn = (value: unknown): string | null =>
+  typeof value === 'string' ? value : null;
 
 const MAX_PLAN = 64;
 
@@ -101,7 +135,9 @@ const secretIn = (value: unknown): string | null =>
 
 function limitsIn(value: unknown): string | null {
   try {
-    return typeof value === 'string' ? formatWindows(parseWindows(value)) : null;
+    return typeof value === 'string'
+      ? formatWindows(parseWindows(value))
+      : null;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return null;
@@ -123,11 +159,14 @@ function timeIn(value: unknown): string | null {
 
 /** An empty list means absent. */
 function textsIn(value: unknown): readonly string[] | undefined | null {
-  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) return null;
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string'))
+    return null;
   return value.length === 0 ? undefined : value;
 }
 
 function metadataIn(value: unknown): Readonly<Record<string, string>> | null {
-  const isFit = isObject(value) && Object.values(value).every((one) => typeof one === 'string');
+  const isFit =
+    isObject(value) &&
+    Object.values(value).every((one) => typeof one === 'string');
   return isFit ? (value as Readonly<Record<string, string>>) : null;
 }

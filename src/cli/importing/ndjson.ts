@@ -1,5 +1,13 @@
 import { isObject } from '../../config/schema/schema.ts';
-import { bad, FIELDS, type Fields, jsonIn, linesOf, type Read, type Source } from './rows.ts';
+import {
+  bad,
+  FIELDS,
+  type Fields,
+  jsonIn,
+  linesOf,
+  type Read,
+  type Source,
+} from './rows.ts';
 
 /** Characters, several times those of the largest key. */
 const MAX_LINE = 262_144;
@@ -12,10 +20,13 @@ export async function* rowsOf(
 ): AsyncGenerator<Read> {
   for await (const { number, text } of linesOf(source, MAX_LINE)) {
     const at = `line ${number}`;
-    if (text === null) yield bad(at, null, `is longer than ${MAX_LINE} characters`);
+    if (text === null)
+      yield bad(at, null, `is longer than ${MAX_LINE} characters`);
     else {
       const value = jsonIn(text);
-      yield isObject(value) ? rowOf(at, value) : bad(at, null, 'is not a JSON object');
+      yield isObject(value)
+        ? rowOf(at, value)
+        : bad(at, null, 'is not a JSON object');
     }
   }
 }

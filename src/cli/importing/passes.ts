@@ -68,7 +68,9 @@ export async function sendKeys(
     batch = new Batch();
   }
 
-  async function withProgress(call: () => Promise<ImportReport>): Promise<ImportReport> {
+  async function withProgress(
+    call: () => Promise<ImportReport>,
+  ): Promise<ImportReport> {
     try {
       return await call();
     } catch (error) {
@@ -82,7 +84,8 @@ export async function sendKeys(
 
   function take(row: number, at: string, key: ReadKey | FieldError[]): void {
     if (Array.isArray(key)) {
-      for (const { field, message } of key) batch.refuse(row, bad(at, field, message));
+      for (const { field, message } of key)
+        batch.refuse(row, bad(at, field, message));
       return;
     }
     tally.hadSecrets ||= key.hadSecret;
@@ -108,14 +111,20 @@ export async function sendKeys(
 }
 
 class Batch {
-  readonly keys: { readonly at: string; readonly row: number; readonly body: KeyBody }[] = [];
+  readonly keys: {
+    readonly at: string;
+    readonly row: number;
+    readonly body: KeyBody;
+  }[] = [];
   readonly refused: { readonly row: number; readonly flaw: BadRow }[] = [];
   #bytes = 0;
 
   /** No key is larger than the rest of a body. */
   get isFull(): boolean {
     return (
-      this.keys.length >= MAX_KEYS || this.#bytes >= MAX_BYTES || this.refused.length >= MAX_REFUSED
+      this.keys.length >= MAX_KEYS ||
+      this.#bytes >= MAX_BYTES ||
+      this.refused.length >= MAX_REFUSED
     );
   }
 

@@ -47,11 +47,17 @@ const MAX_DOCUMENT = 256 * 1024 * 1024;
 export async function* textOf(source: Source): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
-    for await (const part of source()) yield decoder.decode(part, { stream: true });
+    for await (const part of source())
+      yield decoder.decode(part, { stream: true });
     yield decoder.decode();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      throw new CommandError('The file is not UTF-8. Convert it first, e.g. with iconv.');
+    if (
+      (error as NodeJS.ErrnoException).code ===
+      'ERR_ENCODING_INVALID_ENCODED_DATA'
+    )
+      throw new CommandError(
+        'The file is not UTF-8. Convert it first, e.g. with iconv.',
+      );
     throw error;
   }
 }
@@ -63,7 +69,9 @@ export async function wholeText(source: Source): Promise<string> {
   for await (const part of textOf(source)) {
     length += part.length;
     if (length > MAX_DOCUMENT)
-      throw new CommandError('The file is too large for this format. Split it.');
+      throw new CommandError(
+        'The file is too large for this format. Split it.',
+      );
     parts.push(part);
   }
   return parts.join('');

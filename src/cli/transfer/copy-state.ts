@@ -9,14 +9,22 @@ import { shellUser } from '../../records/operators/shell-user.ts';
 import { fileSource } from '../../records/transfer/file-reader.ts';
 import { fileTarget } from '../../records/transfer/file-writer.ts';
 import { folderSource, folderTarget } from '../../records/transfer/folder.ts';
-import { type Source, type Target, TransferError, TYPES } from '../../records/transfer/form.ts';
+import {
+  type Source,
+  type Target,
+  TransferError,
+  TYPES,
+} from '../../records/transfer/form.ts';
 import {
   type MoveResult,
   missingRecords,
   moveState,
   TYPE_NAMES,
 } from '../../records/transfer/move.ts';
-import { openRedisSource, openRedisTarget } from '../../records/transfer/redis.ts';
+import {
+  openRedisSource,
+  openRedisTarget,
+} from '../../records/transfer/redis.ts';
 import { type OutputOptions, print, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 import { MissingPlans } from './missing-plans.ts';
@@ -33,7 +41,10 @@ export interface CopyOptions extends OutputOptions {
 }
 
 /** Throws an expected error that states what was changed before it. */
-export async function copyState(terminal: Terminal, options: CopyOptions): Promise<void> {
+export async function copyState(
+  terminal: Terminal,
+  options: CopyOptions,
+): Promise<void> {
   const config = loadConfig(terminal);
   const { dryRun = false } = options;
   const placeIn = (given: Given | undefined): Place => {
@@ -44,12 +55,17 @@ export async function copyState(terminal: Terminal, options: CopyOptions): Promi
   const [from, to] = [placeIn(options.from), placeIn(options.to)];
   refuseSame(from, to);
   if (dryRun && to.type === 'file')
-    throw new TransferError('A dry run writes no file. Use a folder or a Redis as the target.');
+    throw new TransferError(
+      'A dry run writes no file. Use a folder or a Redis as the target.',
+    );
   const missing = new MissingPlans(config.plans);
   const onKey = (key: KeyRecord) => to.type !== 'file' && missing.note(key);
-  const done = await orExplained(() => copy(terminal, from, to, { ...options, dryRun, onKey }));
+  const done = await orExplained(() =>
+    copy(terminal, from, to, { ...options, dryRun, onKey }),
+  );
   await print(terminal, options, { dryRun, ...done }, copiedView);
-  for (const sentence of done.leftOut.first) terminal.err(`left out: ${sentence}\n`);
+  for (const sentence of done.leftOut.first)
+    terminal.err(`left out: ${sentence}\n`);
   const more = done.leftOut.count - done.leftOut.first.length;
   if (more > 0) terminal.err(`left out: ${more} more\n`);
   missing.warn(terminal);
@@ -103,9 +119,12 @@ async function copy(
 
 async function openSource(terminal: Terminal, place: Place): Promise<Source> {
   if (place.type === 'redis') return openRedisSource(place.settings);
-  if (place.type === 'folder') return folderSource(place.path, folderOptions(terminal));
+  if (place.type === 'folder')
+    return folderSource(place.path, folderOptions(terminal));
   const size = statSync(place.path, { throwIfNoEntry: false })?.size ?? 0;
-  return withProgress(terminal, 'checking', size, (pass) => fileSource(place.path, pass));
+  return withProgress(terminal, 'checking', size, (pass) =>
+    fileSource(place.path, pass),
+  );
 }
 
 async function openTarget(
@@ -114,10 +133,15 @@ async function openTarget(
   place: Place,
   dryRun: boolean,
 ): Promise<Target> {
-  if (place.type === 'redis') return openRedisTarget(place.settings, { dryRun });
+  if (place.type === 'redis')
+    return openRedisTarget(place.settings, { dryRun });
   if (place.type === 'folder')
     return folderTarget(place.path, { ...folderOptions(terminal), dryRun });
-  const header = { from: kind, storegate: readVersion(), at: new Date().toISOString() };
+  const header = {
+    from: kind,
+    storegate: readVersion(),
+    at: new Date().toISOString(),
+  };
   return fileTarget(place.path, header);
 }
 
@@ -130,7 +154,8 @@ function sourceWithoutBans(source: Source): Source {
   return {
     ...source,
     async *read() {
-      for await (const batch of source.read()) if (batch.type !== 'ban') yield batch;
+      for await (const batch of source.read())
+        if (batch.type !== 'ban') yield batch;
     },
   };
 }
@@ -138,7 +163,9 @@ function sourceWithoutBans(source: Source): Source {
 const copiedView: View<Copied & { readonly dryRun: boolean }> = {
   text({ source, target, dryRun, given, has }, page) {
     const [name, counts] = dryRun ? [source, given] : [target, has];
-    const content = TYPES.map((type) => `${counts[type]} ${TYPE_NAMES[type]}`).join(', ');
+    const content = TYPES.map(
+      (type) => `${counts[type]} ${TYPE_NAMES[type]}`,
+    ).join(', ');
     return page.notes(`${name} has ${content}.`);
   },
 };
@@ -146,12 +173,17 @@ const copiedView: View<Copied & { readonly dryRun: boolean }> = {
 function rejectShortfall(done: Copied, dryRun: boolean): void {
   const { count } = done.leftOut;
   const missing = Object.entries(dryRun ? {} : missingRecords(done));
-  const short = missing.map(([type, n]) => `${n} ${TYPE_NAMES[type as keyof typeof TYPE_NAMES]}`);
+  const short = missing.map(
+    ([type, n]) => `${n} ${TYPE_NAMES[type as keyof typeof TYPE_NAMES]}`,
+  );
   const reasons = [
-    ...(count > 0 ? [`${count} records ${dryRun ? 'would be' : 'were'} left out`] : []),
+    ...(count > 0
+      ? [`${count} records ${dryRun ? 'would be' : 'were'} left out`]
+      : []),
     ...(short.length > 0 ? [`${done.target} lacks ${short.join(', ')}`] : []),
   ];
-  if (reasons.length > 0) throw new TransferError(`Incomplete: ${reasons.join('; ')}.`);
+  if (reasons.length > 0)
+    throw new TransferError(`Incomplete: ${reasons.join('; ')}.`);
 }
 
 async function orExplained<T>(work: () => Promise<T>): Promise<T> {
@@ -170,10 +202,15 @@ function explained(error: unknown): unknown {
     return new TransferError(`Redis failed: ${reason}. ${rest}`, { cause });
   }
   // SQLite and the file system: files and folders are replaced as a whole.
-  const { code, syscall, message } = Object(error) as Partial<NodeJS.ErrnoException>;
+  const { code, syscall, message } = Object(
+    error,
+  ) as Partial<NodeJS.ErrnoException>;
   const isOfDisk = code === 'ERR_SQLITE_ERROR' || syscall !== undefined;
   if (isOfDisk)
-    return new TransferError(`The disk failed: ${message}. Nothing was changed.`, { cause: error });
+    return new TransferError(
+      `The disk failed: ${message}. Nothing was changed.`,
+      { cause: error },
+    );
   return error;
 }
 
@@ -193,15 +230,20 @@ async function withProgress<T>(
   size: number,
   work: (pass: Pass) => Promise<T>,
 ): Promise<T> {
-  let shown = errIsTerminal ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  let shown = errIsTerminal
+    ? Number.NEGATIVE_INFINITY
+    : Number.POSITIVE_INFINITY;
   try {
     return await work((done) => {
-      if (stop.aborted) throw new TransferError('Stopped before the end: run it again.');
+      if (stop.aborted)
+        throw new TransferError('Stopped before the end: run it again.');
       const now = performance.now();
       if (now < shown + SHOW_EVERY) return;
       shown = now;
       const part = size === 0 ? 1 : Math.min(1, done / size);
-      const bar = '#'.repeat(Math.round(part * BAR_WIDTH)).padEnd(BAR_WIDTH, '.');
+      const bar = '#'
+        .repeat(Math.round(part * BAR_WIDTH))
+        .padEnd(BAR_WIDTH, '.');
       err(`\r\x1b[K${title} [${bar}] ${Math.floor(part * 100)} %`);
     });
   } finally {

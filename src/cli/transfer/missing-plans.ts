@@ -22,7 +22,8 @@ export class MissingPlans {
   note(key: KeyRecord): void {
     if (key.revokedAt !== null) return;
     if (!this.#plans.plans.has(key.plan)) add(this.#names, key.plan);
-    else if (windowsOf(key, this.#plans) === null) add(this.#accounts, key.account);
+    else if (windowsOf(key, this.#plans) === null)
+      add(this.#accounts, key.account);
   }
 
   warn({ err }: Pick<Terminal, 'err'>): void {
@@ -31,7 +32,9 @@ export class MissingPlans {
       [this.#accounts, 'Accounts of custom plans lack limits in plans.yaml'],
     ] as const)
       if (names.size > 0)
-        err(`${what}: ${shortList([...names], MAX_NAMES)}. Their requests are refused.\n`);
+        err(
+          `${what}: ${shortList([...names], MAX_NAMES)}. Their requests are refused.\n`,
+        );
   }
 }
 

@@ -16,7 +16,9 @@ export type Place =
 const FILE_NAME = /\.(ndjson|jsonl)$/;
 
 export function configuredPlace({ redis, data }: Config): Place {
-  return redis ? { type: 'redis', settings: redis } : { type: 'folder', path: data };
+  return redis
+    ? { type: 'redis', settings: redis }
+    : { type: 'folder', path: data };
 }
 
 /** Throws TransferError, without the URL. */
@@ -27,8 +29,10 @@ export function placeOf(text: string, config: Config, cwd: string): Place {
       'The configuration has no Redis. Set REDIS_URL, or redis.url in gateway.yaml.',
     );
   }
-  if (/^rediss?:/i.test(text)) return { type: 'redis', settings: settingsOf(text, config) };
-  if (text === '') throw new TransferError('Use a data folder, a file or a Redis URL.');
+  if (/^rediss?:/i.test(text))
+    return { type: 'redis', settings: settingsOf(text, config) };
+  if (text === '')
+    throw new TransferError('Use a data folder, a file or a Redis URL.');
   const path = resolve(cwd, text);
   const found = statSync(path, { throwIfNoEntry: false });
   const isFile = found ? !found.isDirectory() : FILE_NAME.test(text);
@@ -47,13 +51,19 @@ function settingsOf(url: string, { redis }: Config): RedisSettings {
   if (flaw || !URL.canParse(url))
     throw new TransferError('Invalid Redis URL. Example: redis://host:6379/0');
   const around = { cwd: '', listsIn: () => [] };
-  return converted({ url }, schemaOf('gateway').properties!.redis!, around) as RedisSettings;
+  return converted(
+    { url },
+    schemaOf('gateway').properties!.redis!,
+    around,
+  ) as RedisSettings;
 }
 
 /** Throws TransferError if both places are the same. */
 export function refuseSame(from: Place, to: Place): void {
   if (identityOf(from) === identityOf(to))
-    throw new TransferError('Source and target are the same. Nothing was done.');
+    throw new TransferError(
+      'Source and target are the same. Nothing was done.',
+    );
 }
 
 function identityOf(place: Place): string {

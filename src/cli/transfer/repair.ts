@@ -6,7 +6,10 @@ import { type OutputOptions, print } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Lets gateways start on a data folder with missing files. */
-export async function repair(terminal: Terminal, options: OutputOptions): Promise<void> {
+export async function repair(
+  terminal: Terminal,
+  options: OutputOptions,
+): Promise<void> {
   const { redis, data: folder } = loadConfig(terminal);
   if (redis !== null)
     throw new TransferError(
@@ -21,8 +24,12 @@ export async function repair(terminal: Terminal, options: OutputOptions): Promis
       text({ files, changes }, page) {
         const lost = [...files, ...(changes > 0 ? [changesText(changes)] : [])];
         if (lost.length === 0)
-          return page.notes(`No file is missing in ${folder}. Nothing was changed.`);
-        return page.notes(`Gateways start on ${folder} again, without ${lost.join(', ')}.`);
+          return page.notes(
+            `No file is missing in ${folder}. Nothing was changed.`,
+          );
+        return page.notes(
+          `Gateways start on ${folder} again, without ${lost.join(', ')}.`,
+        );
       },
     },
   );

@@ -29,13 +29,19 @@ export class AddressRules {
           `${this.#name}.deny has ${found.block}${fileOf(this.#lists.deny[found.list]!)}`,
         );
     }
-    if (this.#allow === null || (words !== null && this.#allow.find(words) !== null)) return null;
+    if (
+      this.#allow === null ||
+      (words !== null && this.#allow.find(words) !== null)
+    )
+      return null;
     return this.#because(`${this.#name}.allow does not have the address`);
   }
 }
 
 function rangesOf(lists: readonly AddressList[]): CidrRanges | null {
-  return lists.length === 0 ? null : new CidrRanges(lists.map(({ entries }) => entries));
+  return lists.length === 0
+    ? null
+    : new CidrRanges(lists.map(({ entries }) => entries));
 }
 
 function fileOf({ file }: AddressList): string {

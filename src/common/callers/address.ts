@@ -17,7 +17,8 @@ export function trustedProxies(blocks: readonly string[]): TrustedProxies {
   }
   return {
     has: (address) =>
-      blocks.length > 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
+      blocks.length > 0 &&
+      list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
   };
 }
 
@@ -42,7 +43,9 @@ function reportedAddress(hop: string): string | null {
  * be trusted. Ignores empty entries (RFC 9110 section 5.6.1).
  */
 export function reportedHops(forwardedFor: string): string[] {
-  const entries = forwardedFor.split(',').filter((entry) => entry.trim() !== '');
+  const entries = forwardedFor
+    .split(',')
+    .filter((entry) => entry.trim() !== '');
   const hops: string[] = [];
   for (
     let hop = reportedAddress(entries.pop() ?? '');
@@ -57,7 +60,11 @@ export function reportedHops(forwardedFor: string): string[] {
  * The first address from the right of X-Forwarded-For that is not a trusted proxy. The client may
  * have forged everything further left.
  */
-export function callerAddress(peer: string, forwardedFor: string, proxies: TrustedProxies): string {
+export function callerAddress(
+  peer: string,
+  forwardedFor: string,
+  proxies: TrustedProxies,
+): string {
   let caller = peer;
   const hops = reportedHops(forwardedFor);
   while (hops.length > 0 && proxies.has(caller)) caller = hops.pop()!;
@@ -74,7 +81,11 @@ export function networkOf(address: string): string {
   const left = head === '' ? [] : head.split(':');
   const right = tail === '' ? [] : tail.split(':');
   const groups = address.includes('::')
-    ? [...left, ...new Array(8 - left.length - right.length).fill('0'), ...right]
+    ? [
+        ...left,
+        ...new Array(8 - left.length - right.length).fill('0'),
+        ...right,
+      ]
     : left;
   return `${groups.slice(0, 4).join(':')}::/64`;
 }

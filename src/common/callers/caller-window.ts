@@ -18,7 +18,11 @@ export type CallerWindow = ReturnType<typeof createCallerWindow>;
  */
 export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
   const { limit, span } = window;
-  const limiter = new RateLimiterMemory({ points: limit, duration: span / 1_000, keyPrefix: '' });
+  const limiter = new RateLimiterMemory({
+    points: limit,
+    duration: span / 1_000,
+    keyPrefix: '',
+  });
   /** On the clock of `performance.now()`. */
   let began = performance.now();
   const quota = new CounterQuota(ownCounters);
@@ -31,14 +35,24 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
       quota.clear();
     }
     const shared = quota.sharedBy(caller);
-    return shared === null || (await limiter.get(caller)) !== null ? caller : shared;
+    return shared === null || (await limiter.get(caller)) !== null
+      ? caller
+      : shared;
   }
 
-  function readingOf(result: Package.RateLimiterRes | null, now: number): Readings {
+  function readingOf(
+    result: Package.RateLimiterRes | null,
+    now: number,
+  ): Readings {
     const open = result !== null && result.msBeforeNext > 0 ? result : null;
     // Counters end by a timer; after the clock was set back, their times lie beyond it.
     const resetAt = now + Math.min(open?.msBeforeNext ?? span, span);
-    return { readings: [{ window, remaining: open?.remainingPoints ?? limit, resetAt }], now };
+    return {
+      readings: [
+        { window, remaining: open?.remainingPoints ?? limit, resetAt },
+      ],
+      now,
+    };
   }
 
   return {
@@ -51,8 +65,12 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
       // `penalty` counts like `consume`, but does not reject when the counter is exhausted.
       const counter = await counterOf(caller);
       const result = await limiter.penalty(counter, units);
-      if (result.isFirstInDuration && counter === networkOf(caller)) quota.take(counter);
-      return { ...readingOf(result, now), exhausted: result.consumedPoints > limit };
+      if (result.isFirstInDuration && counter === networkOf(caller))
+        quota.take(counter);
+      return {
+        ...readingOf(result, now),
+        exhausted: result.consumedPoints > limit,
+      };
     },
     async look(caller: string): Promise<Readings> {
       const now = Date.now();

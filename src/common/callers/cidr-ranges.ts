@@ -30,7 +30,9 @@ export class CidrRanges {
   }
 
   find(address: Words): MatchedRange | null {
-    return address.length === 1 ? this.#ipv4.find(address[0]!) : this.#ipv6.find(address);
+    return address.length === 1
+      ? this.#ipv4.find(address[0]!)
+      : this.#ipv6.find(address);
   }
 }
 
@@ -42,7 +44,8 @@ function keyOf({ first, bits }: CidrRange, list: number): number {
   return (first[0]! * 64 + bits) * MAX_LISTS + list;
 }
 
-const sizeOf = (key: number): number => 2 ** (32 - (Math.floor(key / MAX_LISTS) % 64));
+const sizeOf = (key: number): number =>
+  2 ** (32 - (Math.floor(key / MAX_LISTS) % 64));
 const firstOf = (key: number): number => Math.floor(key / (64 * MAX_LISTS));
 
 class Ipv4Ranges {
@@ -60,14 +63,25 @@ class Ipv4Ranges {
   }
 
   find(address: number): MatchedRange | null {
-    const behind = countUpTo(this.#keys.length, (i) => firstOf(this.#keys[i]!) <= address);
+    const behind = countUpTo(
+      this.#keys.length,
+      (i) => firstOf(this.#keys[i]!) <= address,
+    );
     if (behind === 0) return null;
     const key = this.#keys[behind - 1]!;
     const first = firstOf(key);
     if (address >= first + sizeOf(key)) return null;
-    const bytes = [first >>> 24, (first >>> 16) & 255, (first >>> 8) & 255, first & 255].join('.');
+    const bytes = [
+      first >>> 24,
+      (first >>> 16) & 255,
+      (first >>> 8) & 255,
+      first & 255,
+    ].join('.');
     const bits = Math.floor(key / MAX_LISTS) % 64;
-    return { block: bits === 32 ? bytes : `${bytes}/${bits}`, list: key % MAX_LISTS };
+    return {
+      block: bits === 32 ? bytes : `${bytes}/${bits}`,
+      list: key % MAX_LISTS,
+    };
   }
 }
 
@@ -98,7 +112,8 @@ class Ipv6Ranges {
       (i) => compare(this.#blocks[i]!.first, address) <= 0,
     );
     const block = this.#blocks[behind - 1];
-    if (block === undefined || compare(lastAddress(block), address) < 0) return null;
+    if (block === undefined || compare(lastAddress(block), address) < 0)
+      return null;
     return { block: block.text, list: block.list };
   }
 }

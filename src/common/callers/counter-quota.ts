@@ -44,12 +44,15 @@ export class CounterQuota {
    */
   sharedBy(network: string): string | null {
     const full = blocksOf(network).find((block) => this.#isFull(block));
-    return full === undefined ? null : `shared-${full.name}-${keyedHash(network) % full.shared}`;
+    return full === undefined
+      ? null
+      : `shared-${full.name}-${keyedHash(network) % full.shared}`;
   }
 
   /** Notes a network that has got a counter of its own. */
   take(network: string): void {
-    for (const { name } of blocksOf(network)) this.#taken.set(name, this.#of(name) + 1);
+    for (const { name } of blocksOf(network))
+      this.#taken.set(name, this.#of(name) + 1);
   }
 
   clear(): void {

@@ -7,7 +7,13 @@ export interface Guard {
 }
 
 /** `window` in milliseconds. */
-export function createGuard({ failures, window }: { failures: number; window: number }): Guard {
+export function createGuard({
+  failures,
+  window,
+}: {
+  failures: number;
+  window: number;
+}): Guard {
   const { take, look } = createCallerWindow({
     name: 'failures',
     kind: 'fixed',

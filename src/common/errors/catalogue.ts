@@ -10,7 +10,8 @@ export const CATALOGUE = {
   malformed_request: {
     status: 400,
     title: 'The request is not valid HTTP.',
-    advice: 'Correct what the message names; the gateway closes the connection.',
+    advice:
+      'Correct what the message names; the gateway closes the connection.',
   },
   invalid_request: {
     status: 400,
@@ -21,12 +22,14 @@ export const CATALOGUE = {
   missing_api_key: {
     status: 401,
     title: 'The API key is missing.',
-    advice: 'Send it in the header `X-API-Key`, or as `Authorization: Bearer <key>`.',
+    advice:
+      'Send it in the header `X-API-Key`, or as `Authorization: Bearer <key>`.',
   },
   invalid_api_key: {
     status: 401,
     title: 'The API key is not valid.',
-    advice: "Check for a typo, or ask the key's issuer if it was replaced or revoked.",
+    advice:
+      "Check for a typo, or ask the key's issuer if it was replaced or revoked.",
   },
   key_disabled: {
     status: 401,
@@ -67,7 +70,8 @@ export const CATALOGUE = {
   key_banned: {
     status: 403,
     title: 'This API key is banned.',
-    advice: 'Wait for `Retry-After`: repeated violations increase the ban duration.',
+    advice:
+      'Wait for `Retry-After`: repeated violations increase the ban duration.',
   },
   not_found: {
     status: 404,
@@ -102,7 +106,8 @@ export const CATALOGUE = {
   unsupported_media_type: {
     status: 415,
     title: 'The media type or encoding of the body is not supported.',
-    advice: 'Send a media type from the header `Accept`, in UTF-8 and without Content-Encoding.',
+    advice:
+      'Send a media type from the header `Accept`, in UTF-8 and without Content-Encoding.',
   },
   expectation_failed: {
     status: 417,
@@ -112,12 +117,14 @@ export const CATALOGUE = {
   rate_limit_exceeded: {
     status: 429,
     title: 'The rate limit is exceeded.',
-    advice: 'Wait for `Retry-After`: requests sent earlier count towards a ban.',
+    advice:
+      'Wait for `Retry-After`: requests sent earlier count towards a ban.',
   },
   daily_quota_exceeded: {
     status: 429,
     title: 'The daily quota is used up.',
-    advice: 'Wait for `Retry-After`: requests sent earlier count towards a ban.',
+    advice:
+      'Wait for `Retry-After`: requests sent earlier count towards a ban.',
   },
   too_many_in_flight: {
     status: 429,
@@ -127,8 +134,10 @@ export const CATALOGUE = {
   },
   too_many_failed_attempts: {
     status: 429,
-    title: 'Too many requests without a valid API key came from this IP address.',
-    advice: 'Wait for `Retry-After`; requests with a valid key are not affected.',
+    title:
+      'Too many requests without a valid API key came from this IP address.',
+    advice:
+      'Wait for `Retry-After`; requests with a valid key are not affected.',
   },
   headers_too_large: {
     status: 431,
@@ -138,22 +147,26 @@ export const CATALOGUE = {
   internal_error: {
     status: 500,
     title: 'The gateway failed with an internal error.',
-    advice: 'Retry later, and report the value of `X-Request-Id` if it happens again.',
+    advice:
+      'Retry later, and report the value of `X-Request-Id` if it happens again.',
   },
   not_implemented: {
     status: 501,
     title: 'The method or the transfer coding is not supported.',
-    advice: 'Use a method of the contract, and no transfer coding except `chunked`.',
+    advice:
+      'Use a method of the contract, and no transfer coding except `chunked`.',
   },
   upstream_unavailable: {
     status: 502,
     title: 'The backend cannot be reached.',
-    advice: 'Retry with exponential backoff: the request did not reach the backend.',
+    advice:
+      'Retry with exponential backoff: the request did not reach the backend.',
   },
   upstream_error: {
     status: 502,
     title: 'The backend sent an invalid response.',
-    advice: 'Retry only if the request can be repeated safely: the backend may have processed it.',
+    advice:
+      'Retry only if the request can be repeated safely: the backend may have processed it.',
   },
   upstream_busy: {
     status: 503,
@@ -186,7 +199,8 @@ export const CATALOGUE = {
   upstream_timeout: {
     status: 504,
     title: 'The backend did not respond in time.',
-    advice: 'Retry only if the request can be repeated safely: the backend may have processed it.',
+    advice:
+      'Retry only if the request can be repeated safely: the backend may have processed it.',
   },
   http_version_not_supported: {
     status: 505,

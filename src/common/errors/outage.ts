@@ -15,7 +15,10 @@ export class Outage extends Error {
 }
 
 /** The result of `work`, or `otherwise` during an outage. */
-export async function unlessOutage<T, O>(work: () => T | Promise<T>, otherwise: O): Promise<T | O> {
+export async function unlessOutage<T, O>(
+  work: () => T | Promise<T>,
+  otherwise: O,
+): Promise<T | O> {
   try {
     return await work();
   } catch (error) {

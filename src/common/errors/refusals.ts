@@ -4,7 +4,10 @@ import { maskedFault, maskSecrets } from '../secret-mask.ts';
 import { CATALOGUE, type Code, ERROR_CODES } from './catalogue.ts';
 
 const MESSAGES = Object.fromEntries(
-  ERROR_CODES.map(({ code, title, advice }) => [code, `${title} ${advice.replaceAll('`', '')}`]),
+  ERROR_CODES.map(({ code, title, advice }) => [
+    code,
+    `${title} ${advice.replaceAll('`', '')}`,
+  ]),
 ) as Readonly<Record<Code, string>>;
 
 const helpOf = (code: Code) => `${REFERENCE_PATH}/#errors-${code}`;
@@ -63,7 +66,8 @@ export class Refusal {
   ) {
     this.code = code;
     this.status = CATALOGUE[code].status;
-    this.message = message === undefined ? MESSAGES[code] : maskSecrets(message);
+    this.message =
+      message === undefined ? MESSAGES[code] : maskSecrets(message);
     this.recorded = echoes ? CATALOGUE[code].title : this.message;
     this.details = details?.map(maskedFault) ?? null;
     this.headers = headers.length === 0 ? headers : headers.map(maskSecrets);
@@ -93,7 +97,9 @@ export class Refusal {
 
   #members(): object {
     const { code, message, status, details } = this;
-    return details ? { code, message, status, details } : { code, message, status };
+    return details
+      ? { code, message, status, details }
+      : { code, message, status };
   }
 }
 

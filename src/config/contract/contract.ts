@@ -3,11 +3,18 @@ import * as openapi from '@storegate/openapi';
 import { deepFreeze } from '../../common/freeze.ts';
 import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import { UNCHECKED_BODY } from './field-names.ts';
-import { type ContractFields, GATEWAY_FIELDS, type OperationFields } from './fields.ts';
+import {
+  type ContractFields,
+  GATEWAY_FIELDS,
+  type OperationFields,
+} from './fields.ts';
 import { isFile, NO_CONTRACT } from './place.ts';
 
 export type Contract = openapi.Contract<OperationFields, ContractFields>;
-export type ReadContract = openapi.ReadContract<OperationFields, ContractFields>;
+export type ReadContract = openapi.ReadContract<
+  OperationFields,
+  ContractFields
+>;
 export type Operation = openapi.Operation & OperationFields;
 export type Compiled = openapi.Compiled<OperationFields, ContractFields>;
 export type Serialized = openapi.Serialized<OperationFields, ContractFields>;
@@ -60,7 +67,9 @@ export function* createContract(compiled: Compiled): Generator<void, Contract> {
   });
 }
 
-export function* deserialize(serialized: Serialized): Generator<void, Contract> {
+export function* deserialize(
+  serialized: Serialized,
+): Generator<void, Contract> {
   return yield* createContract(yield* openapi.deserialize(serialized));
 }
 

@@ -36,8 +36,18 @@ const NAMES: Readonly<Record<string, string>> = {
  * Of these objects an author may mean all operations, so a limit or a scope that has no effect is a
  * mistake.
  */
-const WHOLE: ReadonlySet<string> = new Set(['openapi', 'info', 'paths', 'pathItem', 'tag']);
-const STRICT: ReadonlySet<string> = new Set([REQUIRED_SCOPES, RATELIMIT, UPSTREAM]);
+const WHOLE: ReadonlySet<string> = new Set([
+  'openapi',
+  'info',
+  'paths',
+  'pathItem',
+  'tag',
+]);
+const STRICT: ReadonlySet<string> = new Set([
+  REQUIRED_SCOPES,
+  RATELIMIT,
+  UPSTREAM,
+]);
 
 const OURS = Object.keys(PLACES);
 const OWN = [UNCHECKED_BODY, UPSTREAM];
@@ -50,7 +60,8 @@ const MAX_TYPOS = 3;
  */
 export function judgeField(field: string, kind: string): FieldFlaw | null {
   const places = Object.hasOwn(PLACES, field) ? PLACES[field]! : null;
-  if (places !== null) return places.includes(kind) ? null : misplaced(field, kind, places);
+  if (places !== null)
+    return places.includes(kind) ? null : misplaced(field, kind, places);
   const own = misspeltOwn(field);
   if (own !== null) return { message: own, severity: 'refuse' };
   if (kind !== 'operation' && !WHOLE.has(kind)) return null;
@@ -59,27 +70,40 @@ export function judgeField(field: string, kind: string): FieldFlaw | null {
   if (meant === undefined) return null;
   // Without it, every key may call the operation.
   const severity = misspelt === REQUIRED_SCOPES ? 'refuse' : 'note';
-  return { message: `${shown(field)} has no effect: did you mean ${meant}?`, severity };
+  return {
+    message: `${shown(field)} has no effect: did you mean ${meant}?`,
+    severity,
+  };
 }
 
-function misplaced(field: string, kind: string, places: readonly string[]): FieldFlaw {
+function misplaced(
+  field: string,
+  kind: string,
+  places: readonly string[],
+): FieldFlaw {
   const names = places.map((place) => NAMES[place]).join(', or on ');
   const severity =
-    field === REQUIRED_SCOPES || (STRICT.has(field) && WHOLE.has(kind)) ? 'refuse' : 'note';
+    field === REQUIRED_SCOPES || (STRICT.has(field) && WHOLE.has(kind))
+      ? 'refuse'
+      : 'note';
   return { message: `has no effect here: it belongs on ${names}`, severity };
 }
 
 function misspeltOwn(field: string): string | null {
   const isOurs = /^x-storegate(?:-|$)/i.test(field);
-  const meant = suggest(field, OWN, MAX_TYPOS) ?? (isOurs ? suggest(field, OWN) : null);
+  const meant =
+    suggest(field, OWN, MAX_TYPOS) ?? (isOurs ? suggest(field, OWN) : null);
   if (meant === null && !isOurs) return null;
   const hint =
-    meant === null ? `the extensions are ${OWN.join(' and ')}` : `did you mean ${meant}?`;
+    meant === null
+      ? `the extensions are ${OWN.join(' and ')}`
+      : `did you mean ${meant}?`;
   return `${shown(field)} is not an extension of storegate: ${hint}`;
 }
 
 /** Letter case and separators do not count. */
-const plain = (field: string): string => field.toLowerCase().replace(/[^a-z0-9]/g, '');
+const plain = (field: string): string =>
+  field.toLowerCase().replace(/[^a-z0-9]/g, '');
 const BY_PLAIN = new Map(OURS.map((field) => [plain(field), field]));
 /** In characters, with the x. Shorter names are the beginning of many words. */
 const LONG = 9;
@@ -94,7 +118,8 @@ function similarTo(field: string): string | undefined {
 function beginningLike(field: string): string | undefined {
   const name = plain(field);
   const found = [...BY_PLAIN].find(
-    ([known]) => name.startsWith(known) || (name.length > LONG && known.startsWith(name)),
+    ([known]) =>
+      name.startsWith(known) || (name.length > LONG && known.startsWith(name)),
   );
   return found?.[1];
 }

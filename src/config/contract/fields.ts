@@ -1,4 +1,9 @@
-import { type ExtensionReader, type Findings, type Json, objectsIn } from '@storegate/openapi';
+import {
+  type ExtensionReader,
+  type Findings,
+  type Json,
+  objectsIn,
+} from '@storegate/openapi';
 import type { Window } from '../../limits/limits.ts';
 import { judgeField } from './field-names.ts';
 import { type LimitFields, Ratelimits } from './limits.ts';
@@ -24,30 +29,31 @@ export interface ContractFields extends SecurityFields {
   readonly windows: readonly Window[];
 }
 
-export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> = {
-  judgeField,
-  read(document, operations, findings) {
-    judgeTags(objectsIn(document.root.tags), findings);
-    judgeSecurity(document, operations, findings);
-    const upstreamOf = readUpstreams(document, findings);
-    const ratelimits = new Ratelimits(document, operations, findings);
-    return {
-      fieldsOf: (operation, node) => {
-        const requiredScopes = readRequiredScopes(node, findings);
-        return {
-          ...ratelimits.fieldsOf(operation, node),
-          requiredScopes,
-          upstream: upstreamOf(operation, node),
-          isPublic: isPublic(document, node, requiredScopes, findings),
-        };
-      },
-      sharedBy: (served) => ({
-        windows: ratelimits.windowsOf(served),
-        ...readSecuritySchemes(document),
-      }),
-    };
-  },
-};
+export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> =
+  {
+    judgeField,
+    read(document, operations, findings) {
+      judgeTags(objectsIn(document.root.tags), findings);
+      judgeSecurity(document, operations, findings);
+      const upstreamOf = readUpstreams(document, findings);
+      const ratelimits = new Ratelimits(document, operations, findings);
+      return {
+        fieldsOf: (operation, node) => {
+          const requiredScopes = readRequiredScopes(node, findings);
+          return {
+            ...ratelimits.fieldsOf(operation, node),
+            requiredScopes,
+            upstream: upstreamOf(operation, node),
+            isPublic: isPublic(document, node, requiredScopes, findings),
+          };
+        },
+        sharedBy: (served) => ({
+          windows: ratelimits.windowsOf(served),
+          ...readSecuritySchemes(document),
+        }),
+      };
+    },
+  };
 
 /** The document's other objects are judged while they are read. */
 function judgeTags(tags: readonly Json[], findings: Findings): void {

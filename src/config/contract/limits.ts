@@ -8,7 +8,12 @@ import {
 } from '@storegate/openapi';
 import type { Window } from '../../limits/limits.ts';
 import { readWindows } from '../../limits/notation.ts';
-import { NO_SCOPES, type Scopes, scopeOfOperation, scopeOfTag } from '../../limits/scopes.ts';
+import {
+  NO_SCOPES,
+  type Scopes,
+  scopeOfOperation,
+  scopeOfTag,
+} from '../../limits/scopes.ts';
 
 export const RATELIMIT = 'x-ratelimit';
 export const RATELIMIT_COST = 'x-ratelimit-cost';
@@ -37,7 +42,8 @@ export class Ratelimits {
     findings: Findings,
   ) {
     this.#findings = findings;
-    for (const [{ id }, node] of operations) this.#read(node, id, scopeOfOperation);
+    for (const [{ id }, node] of operations)
+      this.#read(node, id, scopeOfOperation);
     const used = new Set(operations.flatMap(([{ tags }]) => tags));
     const tags = new Set<unknown>();
     for (const tag of objectsIn(root.tags)) {
@@ -45,10 +51,18 @@ export class Ratelimits {
       if (typeof tag.name !== 'string')
         findings.refuse(tag, RATELIMIT, 'limits need a tag with a name');
       else if (tags.has(tag.name))
-        findings.refuse(tag, RATELIMIT, `the tag ${shown(tag.name)} has limits already`);
+        findings.refuse(
+          tag,
+          RATELIMIT,
+          `the tag ${shown(tag.name)} has limits already`,
+        );
       else this.#read(tag, tag.name, scopeOfTag);
       if (!used.has(tag.name as string))
-        findings.note(tag, RATELIMIT, 'has no effect: no operation has this tag');
+        findings.note(
+          tag,
+          RATELIMIT,
+          'has no effect: no operation has this tag',
+        );
       tags.add(tag.name);
     }
   }
@@ -59,9 +73,13 @@ export class Ratelimits {
     return { cost, scopes };
   }
 
-  windowsOf(operations: readonly Pick<LimitFields, 'scopes'>[]): readonly Window[] {
+  windowsOf(
+    operations: readonly Pick<LimitFields, 'scopes'>[],
+  ): readonly Window[] {
     const used = new Set(operations.flatMap(({ scopes }) => scopes));
-    return [...this.#byScope].flatMap(([scope, own]) => (used.has(scope) ? own : []));
+    return [...this.#byScope].flatMap(([scope, own]) =>
+      used.has(scope) ? own : [],
+    );
   }
 
   #read(node: Json, name: string, scopeOf: (name: string) => string): void {
@@ -95,7 +113,10 @@ export class Ratelimits {
 
   #scopesOf({ id, tags }: Description): Scopes {
     const all = [
-      ...new Set([...scopesNamed([id], scopeOfOperation), ...scopesNamed(tags, scopeOfTag)]),
+      ...new Set([
+        ...scopesNamed([id], scopeOfOperation),
+        ...scopesNamed(tags, scopeOfTag),
+      ]),
     ];
     const own = all.filter((scope) => this.#byScope.has(scope));
     return own.length === 0 ? NO_SCOPES : own;
@@ -103,8 +124,13 @@ export class Ratelimits {
 
   #costOf(node: Json): number {
     const cost = node[RATELIMIT_COST] === undefined ? 1 : node[RATELIMIT_COST];
-    if (typeof cost === 'number' && Number.isSafeInteger(cost) && cost >= 0) return cost;
-    this.#findings.problem(node, RATELIMIT_COST, 'must be a whole number, 0 or more');
+    if (typeof cost === 'number' && Number.isSafeInteger(cost) && cost >= 0)
+      return cost;
+    this.#findings.problem(
+      node,
+      RATELIMIT_COST,
+      'must be a whole number, 0 or more',
+    );
     return 1;
   }
 
@@ -114,11 +140,18 @@ export class Ratelimits {
       const tight = this.#byScope.get(scope)!.find(({ limit }) => limit < cost);
       if (!tight) continue;
       const message = `${cost} is more than ${tight.limit} per ${tight.name}, which ${RATELIMIT} allows`;
-      this.#findings.refuse(node, RATELIMIT_COST, `${message}: no request would be admitted`);
+      this.#findings.refuse(
+        node,
+        RATELIMIT_COST,
+        `${message}: no request would be admitted`,
+      );
     }
   }
 }
 
-function scopesNamed(names: readonly string[], scopeOf: (name: string) => string): string[] {
+function scopesNamed(
+  names: readonly string[],
+  scopeOf: (name: string) => string,
+): string[] {
   return names.filter((name) => name.isWellFormed()).map(scopeOf);
 }

@@ -3,4 +3,5 @@ export const NO_CONTRACT = 'none';
 
 export const isRemote = (place: string): boolean => /^https?:/i.test(place);
 
-export const isFile = (place: string): boolean => place !== NO_CONTRACT && !isRemote(place);
+export const isFile = (place: string): boolean =>
+  place !== NO_CONTRACT && !isRemote(place);

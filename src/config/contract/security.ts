@@ -1,6 +1,20 @@
-import { type Document, type Findings, isObject, type Json } from '@storegate/openapi';
-import { DEFAULT_KEY_HEADERS, isOwnHeader, type KeyHeaders } from '../../common/key-headers.ts';
-import { MAX_SCOPE_LENGTH, MAX_SCOPES, SCOPE_FORM, scopesError } from '../../common/scopes.ts';
+import {
+  type Document,
+  type Findings,
+  isObject,
+  type Json,
+} from '@storegate/openapi';
+import {
+  DEFAULT_KEY_HEADERS,
+  isOwnHeader,
+  type KeyHeaders,
+} from '../../common/key-headers.ts';
+import {
+  MAX_SCOPE_LENGTH,
+  MAX_SCOPES,
+  SCOPE_FORM,
+  scopesError,
+} from '../../common/scopes.ts';
 
 export const REQUIRED_SCOPES = 'x-required-scopes';
 
@@ -26,7 +40,11 @@ export function readSecuritySchemes(document: Document): SecurityFields {
     .map(([, node]) => document.object(node))
     .filter((scheme) => scheme !== null);
   if (schemes.length === 0)
-    return { keyHeaders: DEFAULT_KEY_HEADERS, sharesAuthorization: false, isForGateway: false };
+    return {
+      keyHeaders: DEFAULT_KEY_HEADERS,
+      sharesAuthorization: false,
+      isForGateway: false,
+    };
   const named = schemes.flatMap((scheme) =>
     scheme.type === 'apiKey' && scheme.in === 'header' ? [scheme.name] : [],
   );
@@ -61,7 +79,8 @@ export function isPublic(
   const security = node.security ?? document.root.security;
   if (!Array.isArray(security)) return false;
   const needsNone =
-    security.length === 0 || security.some((one) => isObject(one) && Object.keys(one).length === 0);
+    security.length === 0 ||
+    security.some((one) => isObject(one) && Object.keys(one).length === 0);
   if (!needsNone || requiredScopes.length === 0) return needsNone;
   findings.note(
     node,
@@ -72,7 +91,10 @@ export function isPublic(
 }
 
 /** Mistakes are never tolerated: they decide about access. */
-export function readRequiredScopes(operation: Json, findings: Findings): readonly string[] {
+export function readRequiredScopes(
+  operation: Json,
+  findings: Findings,
+): readonly string[] {
   const value = operation[REQUIRED_SCOPES];
   if (value === undefined) return [];
   const flaw = errorOf(value);

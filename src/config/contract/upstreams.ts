@@ -20,15 +20,21 @@ const FORM =
  */
 export function readUpstreams(document: Document, findings: Findings) {
   const { root } = document;
-  const named = objectsIn(root.tags).map((tag) => [tag.name, nameOf(tag)] as const);
-  const byTag = new Map<unknown, string | null>(named.filter(([, name]) => name !== null));
+  const named = objectsIn(root.tags).map(
+    (tag) => [tag.name, nameOf(tag)] as const,
+  );
+  const byTag = new Map<unknown, string | null>(
+    named.filter(([, name]) => name !== null),
+  );
 
   function nameOf(node: Json): string | null {
     const name = node[UPSTREAM];
     if (name === undefined) return null;
     if (typeof name === 'string' && NAME.test(name)) return name;
     const flaw =
-      typeof name === 'string' ? `${shown(name)} is not an upstream name: it ${FORM}` : FORM;
+      typeof name === 'string'
+        ? `${shown(name)} is not an upstream name: it ${FORM}`
+        : FORM;
     findings.refuse(node, UPSTREAM, flaw);
     return null;
   }
@@ -36,7 +42,9 @@ export function readUpstreams(document: Document, findings: Findings) {
   return ({ path, tags }: Description, node: Json): string | null => {
     // A path item may be behind a reference.
     const written = (root.paths as Json)[path];
-    const items = new Set([written, document.object(written)]).values().filter(isObject);
+    const items = new Set([written, document.object(written)])
+      .values()
+      .filter(isObject);
     const ofItem = items.map(nameOf).find((name) => name !== null) ?? null;
     const decided = nameOf(node) ?? ofItem;
     const named = [...new Set(tags.flatMap((tag) => byTag.get(tag) ?? []))];

@@ -8,7 +8,13 @@ export function step(pointer: string, key: string | number): string {
 
 /** `/plans/free/windows/0/limit` becomes `plans.free.windows[0].limit`. */
 export function dotted(pointer: string): string {
-  return pointer.split('/').slice(1).map(unescapeStep).map(segment).join('').replace(/^\./, '');
+  return pointer
+    .split('/')
+    .slice(1)
+    .map(unescapeStep)
+    .map(segment)
+    .join('')
+    .replace(/^\./, '');
 }
 
 /** Names of settings need no escaping. */
@@ -18,7 +24,9 @@ export function pointerTo(setting: string): string {
 
 /** Whether one place contains the other. */
 export function touches(one: string, other: string): boolean {
-  return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
+  return (
+    one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`)
+  );
 }
 
 export function parent(pointer: string): string | null {

@@ -22,7 +22,11 @@ export interface Problem {
 }
 
 /** About a whole source, or a line of it. */
-export function problemOf(source: string, message: string, line: number | null = null): Problem {
+export function problemOf(
+  source: string,
+  message: string,
+  line: number | null = null,
+): Problem {
   return {
     source,
     place: { position: line === null ? null : { line, column: 1 }, path: '' },
@@ -47,7 +51,9 @@ export function formatProblem({ source, place, message }: Problem): string {
 
 /** `config/gateway.yaml:12:5`. */
 export function formatPlace(file: string, position: Position | null): string {
-  return position === null ? file : `${file}:${position.line}:${position.column}`;
+  return position === null
+    ? file
+    : `${file}:${position.line}:${position.column}`;
 }
 
 /** Problems without a position come first. */
@@ -60,6 +66,10 @@ export function byPosition(
 
 export function nameOfFile(file: string, cwd: string): string {
   const path = relative(cwd, file);
-  const inside = path !== '' && path !== '..' && !/^\.\.[/\\]/.test(path) && !isAbsolute(path);
+  const inside =
+    path !== '' &&
+    path !== '..' &&
+    !/^\.\.[/\\]/.test(path) &&
+    !isAbsolute(path);
   return printable(inside ? path : file);
 }

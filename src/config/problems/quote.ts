@@ -3,7 +3,8 @@ const longest = 60;
 /** Short, on one line, without control characters and without parts of a URL that may be secret. */
 export function quote(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
-  if (typeof value === 'string') return JSON.stringify(printable(shorten(maskUrl(value))));
+  if (typeof value === 'string')
+    return JSON.stringify(printable(shorten(maskUrl(value))));
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'a map' : String(value);
 }

@@ -2,7 +2,13 @@ import type { ErrorObject } from 'ajv';
 import { suggest } from '../../common/suggest.ts';
 import { step } from '../problems/pointers.ts';
 import { quote } from '../problems/quote.ts';
-import { expectation, flatten, type Schema, type SchemaName, schemaOf } from './schema.ts';
+import {
+  expectation,
+  flatten,
+  type Schema,
+  type SchemaName,
+  schemaOf,
+} from './schema.ts';
 import { isValid, validator } from './validators.ts';
 
 export interface SchemaError {
@@ -31,14 +37,19 @@ export function schemaErrors(
   if (definition === undefined && isValid(value, name)) return [];
   const validate = validator(
     name,
-    definition === undefined ? undefined : schemaOf(name).definitions?.[definition],
+    definition === undefined
+      ? undefined
+      : schemaOf(name).definitions?.[definition],
   );
   if (validate(value)) return [];
   const flaws = new Map<string, SchemaError>();
   const errors = (validate.errors ?? []).filter((error) => !isEcho(error));
   // Says nothing useful about a value of another type.
   const isRange = (error: ErrorObject) => error.keyword === 'x-between';
-  for (const error of [...errors.filter((error) => !isRange(error)), ...errors.filter(isRange)]) {
+  for (const error of [
+    ...errors.filter((error) => !isRange(error)),
+    ...errors.filter(isRange),
+  ]) {
     const flaw = errorOf(error, schemaOf(name));
     if (!flaws.has(flaw.pointer)) flaws.set(flaw.pointer, flaw);
   }
@@ -47,7 +58,9 @@ export function schemaErrors(
 
 /** ajv also reports the alternatives that it tried, and the keyword around the actual mistake. */
 function isEcho(error: ErrorObject): boolean {
-  return error.keyword === 'propertyNames' || error.schemaPath.includes('/oneOf/');
+  return (
+    error.keyword === 'propertyNames' || error.schemaPath.includes('/oneOf/')
+  );
 }
 
 function errorOf(error: ErrorObject, root: Schema): SchemaError {
@@ -59,12 +72,20 @@ function errorOf(error: ErrorObject, root: Schema): SchemaError {
   }
   if (keyword === 'additionalProperties') {
     const key: string = params.additionalProperty;
-    return { pointer: step(instancePath, key), at: 'key', message: unknownKey(key, schema) };
+    return {
+      pointer: step(instancePath, key),
+      at: 'key',
+      message: unknownKey(key, schema),
+    };
   }
   if (keyword === 'required') {
     const key: string = params.missingProperty;
     const right = expectation(flatten(schema.properties?.[key] ?? {}, root));
-    return { pointer: step(instancePath, key), at: 'value', message: `is missing: ${right}` };
+    return {
+      pointer: step(instancePath, key),
+      at: 'value',
+      message: `is missing: ${right}`,
+    };
   }
   if (keyword === 'uniqueItems') {
     return {
@@ -73,10 +94,17 @@ function errorOf(error: ErrorObject, root: Schema): SchemaError {
       message: `is the same as entry [${params.j}]`,
     };
   }
-  return { pointer: instancePath, at: 'value', message: wrongValue(error, schema) };
+  return {
+    pointer: instancePath,
+    at: 'value',
+    message: wrongValue(error, schema),
+  };
 }
 
-function wrongValue({ keyword, params, data }: ErrorObject, schema: Schema): string {
+function wrongValue(
+  { keyword, params, data }: ErrorObject,
+  schema: Schema,
+): string {
   switch (keyword) {
     case 'oneOf':
       return expectation(schema);
@@ -93,9 +121,12 @@ function wrongValue({ keyword, params, data }: ErrorObject, schema: Schema): str
 }
 
 function quoted(data: unknown, schema: Schema): string {
-  if (schema['x-secret'] !== undefined) return 'and is not (the value is not shown)';
+  if (schema['x-secret'] !== undefined)
+    return 'and is not (the value is not shown)';
   // Text in place of a section may be a secret.
-  return typeof data === 'string' && isSection(schema) ? 'is a text' : `is ${quote(data)}`;
+  return typeof data === 'string' && isSection(schema)
+    ? 'is a text'
+    : `is ${quote(data)}`;
 }
 
 function isSection({ type, errorMessage }: Schema): boolean {

@@ -11,14 +11,18 @@ function isHost(text: string): boolean {
   if (isIP(text) !== 0 || /^[0-9.]+$/.test(text)) return isIP(text) !== 0;
   return (
     text.length <= 253 &&
-    text.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label))
+    text
+      .split('.')
+      .every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label))
   );
 }
 
 /** 127.0.0.0/8, ::1 and `localhost`. */
 export function isLoopback(host: string): boolean {
   if (host.toLowerCase() === 'localhost') return true;
-  return isIP(host) !== 0 && loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
+  return (
+    isIP(host) !== 0 && loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
+  );
 }
 
 const loopback = new BlockList();
@@ -35,7 +39,9 @@ export function isHttpUrl(text: string): boolean {
  * OpenTelemetry: W3C Baggage, values percent-encoded; the last of equal keys counts. `null` if
  * invalid.
  */
-export function readPairs(text: string): Readonly<Record<string, string>> | null {
+export function readPairs(
+  text: string,
+): Readonly<Record<string, string>> | null {
   if (text.length > MAX_PAIRS_LENGTH) return null;
   const pairs: Record<string, string> = Object.create(null);
   const members = text.split(',').filter((member) => member.trim() !== '');
@@ -44,8 +50,9 @@ export function readPairs(text: string): Readonly<Record<string, string>> | null
     const at = member.indexOf('=');
     const key = member.slice(0, at).trim();
     const value = decoded(member.slice(at + 1).trim());
+    if (at < 0 || key === '' || value === null) return null;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
-    if (at < 0 || key === '' || value === null || /[\x00-\x1f\x7f]/.test(key + value)) return null;
+    if (/[\x00-\x1f\x7f]/.test(key + value)) return null;
     pairs[key] = value;
   }
   return pairs;
@@ -64,12 +71,18 @@ export const formats = {
   host: isHost,
   /** An IPv6 address is in brackets. */
   'host-port': (text: string) => {
-    const [, name = '', port] = /^(\[[0-9a-f:.]+\]|[^\s:]+):([1-9][0-9]{0,4})$/i.exec(text) ?? [];
-    return port !== undefined && Number(port) <= 65_535 && isHost(name.replace(/^\[|\]$/g, ''));
+    const [, name = '', port] =
+      /^(\[[0-9a-f:.]+\]|[^\s:]+):([1-9][0-9]{0,4})$/i.exec(text) ?? [];
+    return (
+      port !== undefined &&
+      Number(port) <= 65_535 &&
+      isHost(name.replace(/^\[|\]$/g, ''))
+    );
   },
   'http-url': isHttpUrl,
   /** Several with commas between them. */
-  'http-urls': (text: string) => text.split(',').every((url) => isHttpUrl(url.trim())),
+  'http-urls': (text: string) =>
+    text.split(',').every((url) => isHttpUrl(url.trim())),
   /** Without credentials. */
   'web-link': (text: string) =>
     /^https?:\/\/[^\s\\@/]+([/?#][^\s\\]*)?$/i.test(text) &&
@@ -77,7 +90,8 @@ export const formats = {
     URL.canParse(text),
   /** `redis[s]://[[user]:password@]host[:port][/database]`, without options. */
   'redis-url': (text: string) => {
-    if (!/^rediss?:\/\/[^\s\\?#]+$/.test(text) || !URL.canParse(text)) return false;
+    if (!/^rediss?:\/\/[^\s\\?#]+$/.test(text) || !URL.canParse(text))
+      return false;
     const { hostname, pathname } = new URL(text);
     return hostname !== '' && /^(\/[0-9]{0,5})?$/.test(pathname);
   },
@@ -86,7 +100,8 @@ export const formats = {
   'own-header': isOwnHeader,
   /** A word such as `bearer` is a scheme, not a header. */
   'key-header': (text: string) =>
-    /^authorization$/i.test(text) || (isOwnHeader(text) && text.toLowerCase() !== 'bearer'),
+    /^authorization$/i.test(text) ||
+    (isOwnHeader(text) && text.toLowerCase() !== 'bearer'),
   /**
    * An address, or a block that begins with its first address (RFC 4632 section 3.1, RFC 4291
    * section 2.3).
@@ -95,7 +110,8 @@ export const formats = {
   /** `*`, or an origin exactly as browsers send it (RFC 6454 section 6.2). */
   'web-origin': (text: string) => {
     if (text === '*') return true;
-    if (/^https?:/.test(text)) return URL.canParse(text) && new URL(text).origin === text;
+    if (/^https?:/.test(text))
+      return URL.canParse(text) && new URL(text).origin === text;
     return /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(:[0-9]+)?$/.test(text);
   },
   /** OpenTelemetry's `key=value,key=value`. */
@@ -111,10 +127,16 @@ export const formats = {
    * Plain http on this machine alone. No credentials, and no fragment, which no request carries.
    */
   'webhook-url': (text: string) => {
-    if (!/^https?:\/\/[^\s\\#@]+$/i.test(text) || text.length > 2_000 || !URL.canParse(text))
+    if (
+      !/^https?:\/\/[^\s\\#@]+$/i.test(text) ||
+      text.length > 2_000 ||
+      !URL.canParse(text)
+    )
       return false;
     const { protocol, hostname } = new URL(text);
-    return protocol === 'https:' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
+    return (
+      protocol === 'https:' || isLoopback(hostname.replace(/^\[|\]$/g, ''))
+    );
   },
   /** Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
   'webhook-secret': (text: string) => {

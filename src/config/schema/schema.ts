@@ -39,30 +39,44 @@ const read = new Map<SchemaName, Schema>();
 export function schemaOf(name: SchemaName): Schema {
   const known = read.get(name);
   if (known !== undefined) return known;
-  const schema: Schema = JSON.parse(readFileSync(resolve(folder, `${name}.schema.json`), 'utf8'));
+  const schema: Schema = JSON.parse(
+    readFileSync(resolve(folder, `${name}.schema.json`), 'utf8'),
+  );
   read.set(name, schema);
   return schema;
 }
 
 /** Its own keywords take precedence over `allOf` and `$ref`. */
 export function flatten(schema: Schema, root: Schema): Schema {
-  return Object.assign({}, ...partsOf(schema, root).map((part) => flatten(part, root)), schema);
+  return Object.assign(
+    {},
+    ...partsOf(schema, root).map((part) => flatten(part, root)),
+    schema,
+  );
 }
 
-export function partsOf({ $ref, allOf = [] }: Schema, root: Schema): readonly Schema[] {
+export function partsOf(
+  { $ref, allOf = [] }: Schema,
+  root: Schema,
+): readonly Schema[] {
   const target =
-    $ref === undefined ? undefined : root.definitions?.[$ref.replace('#/definitions/', '')];
+    $ref === undefined
+      ? undefined
+      : root.definitions?.[$ref.replace('#/definitions/', '')];
   return target === undefined ? allOf : [target, ...allOf];
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(
+  value: unknown,
+): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A sentence without its subject. */
 export function expectation(schema: Schema): string {
   if (schema.errorMessage !== undefined) return schema.errorMessage;
-  if (schema.enum !== undefined) return `must be ${oneOf(schema.enum.map(String))}`;
+  if (schema.enum !== undefined)
+    return `must be ${oneOf(schema.enum.map(String))}`;
   switch (schema.type) {
     case 'integer':
       return `must be a whole number from ${schema.minimum} to ${schema.maximum}`;

@@ -2,18 +2,30 @@ import { isDeepStrictEqual } from 'node:util';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { parseDuration, parseSize } from '../units.ts';
 import { formats } from './formats.ts';
-import { isObject, partsOf, type Schema, type SchemaName, schemaOf } from './schema.ts';
+import {
+  isObject,
+  partsOf,
+  type Schema,
+  type SchemaName,
+  schemaOf,
+} from './schema.ts';
 
 let shared: Ajv | undefined;
 const compiled = new Map<Schema, ValidateFunction>();
 
 /** Compiled on first use. */
-export function validator(name: SchemaName, part: Schema = schemaOf(name)): ValidateFunction {
+export function validator(
+  name: SchemaName,
+  part: Schema = schemaOf(name),
+): ValidateFunction {
   const known = compiled.get(part);
   if (known !== undefined) return known;
   shared ??= createAjv();
   // With a reference, ajv would compile the whole schema first.
-  const validate = shared.compile({ ...part, definitions: schemaOf(name).definitions });
+  const validate = shared.compile({
+    ...part,
+    definitions: schemaOf(name).definitions,
+  });
   compiled.set(part, validate);
   return validate;
 }
@@ -30,9 +42,16 @@ function createAjv(): Ajv {
     // A check that runs once or twice gains nothing by it.
     code: { optimize: false },
   });
-  ajv.addVocabulary(['errorMessage', 'x-secret', 'x-restart', 'x-unit', 'x-env']);
+  ajv.addVocabulary([
+    'errorMessage',
+    'x-secret',
+    'x-restart',
+    'x-unit',
+    'x-env',
+  ]);
   ajv.addKeyword({ keyword: 'x-between', errors: true, compile: between });
-  for (const [format, check] of Object.entries(formats)) ajv.addFormat(format, check);
+  for (const [format, check] of Object.entries(formats))
+    ajv.addFormat(format, check);
   return ajv;
 }
 
@@ -40,10 +59,14 @@ function createAjv(): Ajv {
 function between([min, max]: readonly [string, string]) {
   const low = measure(min)!;
   const high = measure(max)!;
-  const validate: { (data: unknown): boolean; errors?: Partial<ErrorObject>[] } = (data) => {
+  const validate: {
+    (data: unknown): boolean;
+    errors?: Partial<ErrorObject>[];
+  } = (data) => {
     const value = measure(data);
     const good = value === null || (value >= low && value <= high);
-    if (!good) validate.errors = [{ keyword: 'x-between', params: { min, max } }];
+    if (!good)
+      validate.errors = [{ keyword: 'x-between', params: { min, max } }];
     return good;
   };
   return validate;
@@ -51,7 +74,9 @@ function between([min, max]: readonly [string, string]) {
 
 function measure(value: unknown): number | null {
   if (typeof value === 'number') return parseSize(value);
-  return typeof value === 'string' ? (parseDuration(value) ?? parseSize(value)) : null;
+  return typeof value === 'string'
+    ? (parseDuration(value) ?? parseSize(value))
+    : null;
 }
 
 const ANNOTATIONS = [
@@ -94,7 +119,8 @@ export function isValid(document: unknown, name: SchemaName): boolean {
     return (
       (schema.required ?? []).every((key) => Object.hasOwn(value, key)) &&
       Object.entries(value).every(
-        ([key, member]) => Object.hasOwn(properties, key) && visit(member, properties[key]!),
+        ([key, member]) =>
+          Object.hasOwn(properties, key) && visit(member, properties[key]!),
       )
     );
   }
@@ -105,13 +131,17 @@ export function isValid(document: unknown, name: SchemaName): boolean {
 /** Objects that were read have no prototype. */
 function isDefault(value: unknown, schema: Schema): boolean {
   const plain = isObject(value) ? { ...value } : value;
-  return schema.default !== undefined && isDeepStrictEqual(plain, schema.default);
+  return (
+    schema.default !== undefined && isDeepStrictEqual(plain, schema.default)
+  );
 }
 
 /** `null` if several schemas decide. */
 function soleTarget(schema: Schema, root: Schema): Schema | null {
   const [only, ...more] = partsOf(schema, root);
-  return only !== undefined && more.length === 0 && hasOnly(schema, REFERENCE) ? only : null;
+  return only !== undefined && more.length === 0 && hasOnly(schema, REFERENCE)
+    ? only
+    : null;
 }
 
 function isSection(schema: Schema): boolean {

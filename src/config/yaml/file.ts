@@ -1,6 +1,17 @@
-import { type Document, type ErrorCode, LineCounter, parseDocument, type YAMLError } from 'yaml';
+import {
+  type Document,
+  type ErrorCode,
+  LineCounter,
+  parseDocument,
+  type YAMLError,
+} from 'yaml';
 import { dotted, parent } from '../problems/pointers.ts';
-import { nameOfFile, type Position, type Problem, problemOf } from '../problems/problems.ts';
+import {
+  nameOfFile,
+  type Position,
+  type Problem,
+  problemOf,
+} from '../problems/problems.ts';
 import type { SchemaError } from '../schema/errors.ts';
 import { checkSize, readTextFile, UnreadableFile } from './text-file.ts';
 import { type Spot, treeOf } from './tree.ts';
@@ -21,13 +32,20 @@ const EMPTY = 'must be a map, is empty; write {} if it is to set nothing';
  * As last read, by name: parsing is most of a reload's blocking work, and usually one file of
  * several has changed.
  */
-const lastRead = new Map<string, { readonly text: string; readonly file: YamlFile }>();
+const lastRead = new Map<
+  string,
+  { readonly text: string; readonly file: YamlFile }
+>();
 
 /**
  * At most 1 MiB. Never throws; mistakes are in `problems`. `namedBy`: the setting or variable with
  * the path.
  */
-export function readYamlFile(file: string, cwd: string, namedBy: string | null = null): YamlFile {
+export function readYamlFile(
+  file: string,
+  cwd: string,
+  namedBy: string | null = null,
+): YamlFile {
   const name = nameOfFile(file, cwd);
   const todo = namedBy === null ? '' : `; correct ${namedBy}`;
   return ifReadable(name, todo, () => {
@@ -48,7 +66,11 @@ export function parseYaml(text: string, name: string): YamlFile {
   });
 }
 
-function ifReadable(name: string, todo: string, read: () => YamlFile): YamlFile {
+function ifReadable(
+  name: string,
+  todo: string,
+  read: () => YamlFile,
+): YamlFile {
   try {
     return read();
   } catch (error) {
@@ -63,7 +85,11 @@ function parse(text: string, name: string): YamlFile {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
-  const problem = (flaw: { offset: number; pointer: string; message: string }): Problem => ({
+  const problem = (flaw: {
+    offset: number;
+    pointer: string;
+    message: string;
+  }): Problem => ({
     source: name,
     place: { position: positionOf(flaw.offset), path: dotted(flaw.pointer) },
     message: flaw.message,
@@ -79,10 +105,17 @@ function parse(text: string, name: string): YamlFile {
   const syntax = syntaxErrors(document);
   if (syntax.length > 0) return unusable(name, syntax.map(problem));
 
-  const { value, spots, flaws } = treeOf(document, (offset) => positionOf(offset).line);
+  const { value, spots, flaws } = treeOf(
+    document,
+    (offset) => positionOf(offset).line,
+  );
   // A file that an editor or a full disk has emptied must not apply the defaults.
-  if (value === null) return unusable(name, [problem({ offset: 0, pointer: '', message: EMPTY })]);
-  const locate: YamlFile['locate'] = (pointer, at) => positionOf(nearest(spots, pointer, at));
+  if (value === null)
+    return unusable(name, [
+      problem({ offset: 0, pointer: '', message: EMPTY }),
+    ]);
+  const locate: YamlFile['locate'] = (pointer, at) =>
+    positionOf(nearest(spots, pointer, at));
   return { name, value, problems: flaws.map(problem), locate };
 }
 
@@ -101,7 +134,11 @@ function unusable(name: string, problems: readonly Problem[]): YamlFile {
   return { name, value: undefined, problems, locate: () => null };
 }
 
-function nearest(spots: ReadonlyMap<string, Spot>, pointer: string, at: 'key' | 'value'): number {
+function nearest(
+  spots: ReadonlyMap<string, Spot>,
+  pointer: string,
+  at: 'key' | 'value',
+): number {
   for (let here: string | null = pointer; here !== null; here = parent(here)) {
     const spot = spots.get(here);
     if (spot !== undefined) return here === pointer ? spot[at] : spot.key;

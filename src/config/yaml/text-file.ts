@@ -24,13 +24,16 @@ export function readTextFile(file: string, largest = MAX_FILE_SIZE): string {
 /** @throws {UnreadableFile} */
 export function checkSize(size: number, largest = MAX_FILE_SIZE): void {
   if (size > largest)
-    throw new UnreadableFile(`must be at most ${formatSize(largest)}, has ${size} bytes`);
+    throw new UnreadableFile(
+      `must be at most ${formatSize(largest)}, has ${size} bytes`,
+    );
 }
 
 function readBytes(file: string, largest: number): Buffer {
   try {
     const status = statSync(file);
-    if (status.isDirectory()) throw new UnreadableFile('must be a file, is a folder');
+    if (status.isDirectory())
+      throw new UnreadableFile('must be a file, is a folder');
     // A pipe or a device could block for ever or never end.
     if (!status.isFile()) throw new UnreadableFile('must be a regular file');
     checkSize(status.size, largest);
@@ -43,6 +46,7 @@ function readBytes(file: string, largest: number): Buffer {
 
 function reasonOf(code: string | undefined): string {
   if (code === 'ENOENT') return 'does not exist';
-  if (code === 'EACCES' || code === 'EPERM') return 'cannot be read: permission denied';
+  if (code === 'EACCES' || code === 'EPERM')
+    return 'cannot be read: permission denied';
   return `cannot be read (${code ?? 'unknown reason'})`;
 }

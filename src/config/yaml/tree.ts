@@ -28,12 +28,20 @@ export interface Spot {
  * Reports repeated keys. Without a `value` the document cannot be checked further. `spots`: by JSON
  * pointer.
  */
-export function treeOf(document: Document.Parsed, lineOf: (offset: number) => number) {
+export function treeOf(
+  document: Document.Parsed,
+  lineOf: (offset: number) => number,
+) {
   const spots = new Map<string, Spot>();
   const flaws: { offset: number; pointer: string; message: string }[] = [];
   const { targets } = readAliases(document);
 
-  function visit(node: unknown, pointer: string, key: number, depth: number): unknown {
+  function visit(
+    node: unknown,
+    pointer: string,
+    key: number,
+    depth: number,
+  ): unknown {
     if (isAlias(node)) {
       const target = targets.get(node);
       if (target === undefined)
@@ -46,23 +54,36 @@ export function treeOf(document: Document.Parsed, lineOf: (offset: number) => nu
     }
     const value = isNode(node) ? startOf(node) : key;
     if (depth > deepest)
-      throw new UnsupportedNode(key, '', `must not be nested more than ${deepest} deep`);
+      throw new UnsupportedNode(
+        key,
+        '',
+        `must not be nested more than ${deepest} deep`,
+      );
     if (spots.size >= mostValues)
-      throw new UnsupportedNode(key, '', `must not hold more than ${mostValues} values`);
+      throw new UnsupportedNode(
+        key,
+        '',
+        `must not hold more than ${mostValues} values`,
+      );
     spots.set(pointer, { key, value });
     if (isMap(node)) return visitMap(node, pointer, depth);
     if (isSeq(node)) return visitList(node, pointer, depth);
     return isScalar(node) ? node.value : null;
   }
 
-  function visitMap(map: YAMLMap, pointer: string, depth: number): Record<string, unknown> {
+  function visitMap(
+    map: YAMLMap,
+    pointer: string,
+    depth: number,
+  ): Record<string, unknown> {
     // Without a prototype, `__proto__` is a key like any other.
     const result: Record<string, unknown> = Object.create(null);
     for (const pair of map.items) {
       const { name, offset } = keyOf(pair, pointer);
       const place = step(pointer, name);
       const first = spots.get(place);
-      if (first === undefined) result[name] = visit(pair.value, place, offset, depth + 1);
+      if (first === undefined)
+        result[name] = visit(pair.value, place, offset, depth + 1);
       else
         flaws.push({
           offset,
@@ -75,7 +96,12 @@ export function treeOf(document: Document.Parsed, lineOf: (offset: number) => nu
 
   function visitList(list: YAMLSeq, pointer: string, depth: number): unknown[] {
     return list.items.map((item, index) =>
-      visit(item, step(pointer, index), isNode(item) ? startOf(item) : startOf(list), depth + 1),
+      visit(
+        item,
+        step(pointer, index),
+        isNode(item) ? startOf(item) : startOf(list),
+        depth + 1,
+      ),
     );
   }
 
@@ -99,7 +125,10 @@ class UnsupportedNode extends Error {
   }
 }
 
-function keyOf({ key }: Pair, pointer: string): { name: string; offset: number } {
+function keyOf(
+  { key }: Pair,
+  pointer: string,
+): { name: string; offset: number } {
   const offset = isNode(key) ? startOf(key) : 0;
   if (!isScalar(key) || key.value === null)
     throw new UnsupportedNode(

@@ -25,13 +25,26 @@ export interface PagesOptions {
   readonly answer: Answer;
 }
 
-export function createPages({ find, paths, home, guard, answer }: PagesOptions) {
+export function createPages({
+  find,
+  paths,
+  home,
+  guard,
+  answer,
+}: PagesOptions) {
   const exact = new Set(paths.filter((path) => !path.endsWith('/')));
   const prefixes = paths.filter((path) => path.endsWith('/'));
-  const allowance = createCallerWindow({ name: 'pages', kind: 'fixed', ...ALLOWANCE });
+  const allowance = createCallerWindow({
+    name: 'pages',
+    kind: 'fixed',
+    ...ALLOWANCE,
+  });
 
   /** Pages need no key. */
-  async function spend(exchange: Exchange, units: number): Promise<Refusal | null> {
+  async function spend(
+    exchange: Exchange,
+    units: number,
+  ): Promise<Refusal | null> {
     const usage = await allowance.take(exchange.address, units);
     if (!usage.exhausted) return null;
     exchange.usage = usage;
@@ -56,13 +69,15 @@ export function createPages({ find, paths, home, guard, answer }: PagesOptions) 
       const { method, fields } = exchange.call;
       if (method !== 'GET' && method !== 'HEAD')
         throw methodNotAllowed(exchange, path, ['GET', 'HEAD']);
-      if (path === '/') return await answer.send(exchange, 302, ['Location', home!], '');
+      if (path === '/')
+        return await answer.send(exchange, 302, ['Location', home!], '');
       const page = await find(path, {
         ifNoneMatch: fieldIn(fields.list, 'if-none-match'),
         acceptEncoding: fieldIn(fields.list, 'accept-encoding'),
       });
       if (!page) throw notFound(exchange, path, null);
-      const pieces = method === 'HEAD' ? 0 : Math.floor(page.body.length / PIECE);
+      const pieces =
+        method === 'HEAD' ? 0 : Math.floor(page.body.length / PIECE);
       const late = pieces > 0 ? await spend(exchange, pieces) : null;
       if (late) return await answer.fail(exchange, late);
       await answer.send(exchange, page.status, page.headers, page.body);

@@ -9,7 +9,12 @@ import { FIGURES, Report } from '../../ledger/report.ts';
 import type { Window } from '../../limits/limits.ts';
 
 /** Per process: a month of a large gateway takes half a second of CPU. */
-const ALLOWANCE: Window = { name: 'usage of a period', kind: 'fixed', limit: 10, span: MINUTE };
+const ALLOWANCE: Window = {
+  name: 'usage of a period',
+  kind: 'fixed',
+  limit: 10,
+  span: MINUTE,
+};
 
 /** In UTC. Times are Unix milliseconds. */
 export interface UsagePeriod {
@@ -22,15 +27,26 @@ export interface UsagePeriod {
 /** `null`: the request names no period. Throws a Refusal if it names an invalid one. */
 export function periodIn(target: string): UsagePeriod | null {
   const at = target.indexOf('?');
-  const name = at < 0 ? null : new URLSearchParams(target.slice(at)).get('period');
+  const name =
+    at < 0 ? null : new URLSearchParams(target.slice(at)).get('period');
   if (name === null) return null;
   const [, year, month, day] = /^(\d{4})-(\d\d)(?:-(\d\d))?$/.exec(name) ?? [];
   const from = Date.UTC(Number(year), Number(month) - 1, Number(day ?? 1));
-  const isDate = year !== undefined && new Date(from).toISOString().startsWith(name);
+  const isDate =
+    year !== undefined && new Date(from).toISOString().startsWith(name);
   if (!isDate) {
-    const message = 'must be a month or day in UTC, such as 2030-01 or 2030-01-31';
-    const fault = { in: 'query', pointer: '/period', rule: 'format', message } as const;
-    throw new Refusal('invalid_request', { message: `period ${message}.`, details: [fault] });
+    const message =
+      'must be a month or day in UTC, such as 2030-01 or 2030-01-31';
+    const fault = {
+      in: 'query',
+      pointer: '/period',
+      rule: 'format',
+      message,
+    } as const;
+    throw new Refusal('invalid_request', {
+      message: `period ${message}.`,
+      details: [fault],
+    });
   }
   const to =
     day === undefined
@@ -52,7 +68,10 @@ export function createPeriodUsage({ ledger, clock }: PeriodUsageParts) {
 
   async function read(key: string, { name, from, to }: UsagePeriod) {
     const now = clock();
-    const period = { from, to: Math.min(to, Math.ceil((now + HOUR) / HOUR) * HOUR) };
+    const period = {
+      from,
+      to: Math.min(to, Math.ceil((now + HOUR) / HOUR) * HOUR),
+    };
     const sums = new Report({ ...period, by: ['operation'], filter: { key } });
     const { since, isolated } = await readLedger(ledger, {
       now,
@@ -60,7 +79,8 @@ export function createPeriodUsage({ ledger, clock }: PeriodUsageParts) {
       blocks: (reader) => reader.blocks(period, 'day'),
       each: (block) => sums.add(block),
     });
-    if (isolated !== null) throw new Outage('state_unavailable', { cause: isolated });
+    if (isolated !== null)
+      throw new Outage('state_unavailable', { cause: isolated });
     const operations = [...sums.rows()].flat().map((row) => ({
       operation: row[0],
       ...Object.fromEntries(FIGURES.map((figure, i) => [figure, row[i + 1]])),

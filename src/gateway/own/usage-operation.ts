@@ -29,7 +29,9 @@ const object = (properties: Json, required = Object.keys(properties)) => ({
 const WINDOW = object(
   {
     name: TEXT,
-    operation: text('The operation whose requests alone it counts, if there is one.'),
+    operation: text(
+      'The operation whose requests alone it counts, if there is one.',
+    ),
     tag: text('The tag whose operations alone it counts, if there is one.'),
     kind: { ...TEXT, enum: [...KIND_NAMES] },
     limit: INTEGER,
@@ -67,7 +69,9 @@ const KEY = {
     ageDays: INTEGER,
     expires: time('When the key ends.'),
     rotated: time('When its secret was last changed.'),
-    retires: time('When the secret of this very request ends: change to the new one before.'),
+    retires: time(
+      'When the secret of this very request ends: change to the new one before.',
+    ),
   }),
   nullable: true,
 };
@@ -81,7 +85,8 @@ const DEPRECATED = object({
 const IN_FLIGHT = {
   ...object({ most: INTEGER, now: INTEGER }),
   nullable: true,
-  description: 'Requests that may be in flight at once, and how many are now; null: any number.',
+  description:
+    'Requests that may be in flight at once, and how many are now; null: any number.',
 };
 
 const PERIOD = object({
@@ -90,7 +95,10 @@ const PERIOD = object({
   to: time('End of the period.'),
   since: time('From this time on nothing is missing; null without data.'),
   operations: list(
-    object({ operation: TEXT, ...Object.fromEntries(FIGURES.map((name) => [name, INTEGER])) }),
+    object({
+      operation: TEXT,
+      ...Object.fromEntries(FIGURES.map((name) => [name, INTEGER])),
+    }),
     'Requests, charged units, refusals, failures, bytes and durations of this key.',
   ),
 });
@@ -104,15 +112,28 @@ const REQUIRED = object({
   },
   windows: list(WINDOW),
   inFlight: IN_FLIGHT,
-  costs: { type: 'object', description: 'Units by operationId.', additionalProperties: INTEGER },
+  costs: {
+    type: 'object',
+    description: 'Units by operationId.',
+    additionalProperties: INTEGER,
+  },
   ban: BAN,
   key: KEY,
-  deprecated: list(DEPRECATED, 'Deprecated operations that this key called lately.'),
+  deprecated: list(
+    DEPRECATED,
+    'Deprecated operations that this key called lately.',
+  ),
 });
-const BODY = { ...REQUIRED, properties: { ...REQUIRED.properties, period: PERIOD } };
+const BODY = {
+  ...REQUIRED,
+  properties: { ...REQUIRED.properties, period: PERIOD },
+};
 
 const ETAG = {
-  ETag: { description: 'Send it back as If-None-Match.', schema: { type: 'string' } },
+  ETag: {
+    description: 'Send it back as If-None-Match.',
+    schema: { type: 'string' },
+  },
 };
 
 const NAME = 'Usage';
@@ -129,7 +150,8 @@ const OPERATION = {
     {
       name: 'period',
       in: 'query',
-      description: 'Adds the usage of a month or day in UTC, such as 2030-01; 10 times a minute.',
+      description:
+        'Adds the usage of a month or day in UTC, such as 2030-01; 10 times a minute.',
       schema: { type: 'string', pattern: '^\\d{4}-\\d\\d(-\\d\\d)?$' },
     },
   ],
@@ -160,7 +182,8 @@ export function usageNames(
   { tags }: Readonly<Json>,
 ): UsageNames | null {
   const all = [...operations, ...exempted];
-  if (isBehindPrefix(prefixes) && all.some(({ path }) => path === USAGE_PATH)) return null;
+  if (isBehindPrefix(prefixes) && all.some(({ path }) => path === USAGE_PATH))
+    return null;
   const ids = all.filter(({ path }) => path !== USAGE_PATH).map(({ id }) => id);
   return {
     operationId: createNames(ids)('getUsage'),
@@ -181,11 +204,20 @@ interface PublishedUsage extends UsageNames {
 }
 
 /** OpenAPI 3.0 uses `nullable`, later versions a list of types. */
-export function usageItem(usage: PublishedUsage, prefixes: readonly string[]): Json {
+export function usageItem(
+  usage: PublishedUsage,
+  prefixes: readonly string[],
+): Json {
   const { operationId, tag, security, openapi } = usage;
   const { byStatus, unavailable } = usage.refusals;
   const responses = { ...RESPONSES, ...byStatus, '503': unavailable };
-  const own = { operationId, tags: [tag.name], ...OPERATION, security, responses };
+  const own = {
+    operationId,
+    tags: [tag.name],
+    ...OPERATION,
+    security,
+    responses,
+  };
   const get = openapi.startsWith('3.0.') ? own : withTypeLists(own);
   return isBehindPrefix(prefixes) ? { servers: [{ url: '/' }], get } : { get };
 }
@@ -214,10 +246,18 @@ export function withUsage(contract: Contract) {
     tags: [names.tag.name],
     deprecated: false,
   } satisfies Partial<Operation>;
-  return { title, version, operations: [...others, own], document: usageGroups(document, names) };
+  return {
+    title,
+    version,
+    operations: [...others, own],
+    document: usageGroups(document, names),
+  };
 }
 
-export function usageGroups({ 'x-tagGroups': groups }: Readonly<Json>, { tag }: UsageNames): Json {
+export function usageGroups(
+  { 'x-tagGroups': groups }: Readonly<Json>,
+  { tag }: UsageNames,
+): Json {
   if (groups === undefined) return {};
   return {
     'x-tagGroups': Array.isArray(groups)

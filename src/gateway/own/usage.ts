@@ -20,10 +20,19 @@ import type { Answer } from '../reply/answer.ts';
 import type { KnownClient } from '../results.ts';
 import { methodNotAllowed } from '../route-refusals.ts';
 import type { Flights } from '../stages/in-flight.ts';
-import { createPeriodUsage, periodIn, type UsagePeriod } from './period-usage.ts';
+import {
+  createPeriodUsage,
+  periodIn,
+  type UsagePeriod,
+} from './period-usage.ts';
 
 /** Per process. */
-const ALLOWANCE: Window = { name: 'usage', kind: 'fixed', limit: 120, span: MINUTE };
+const ALLOWANCE: Window = {
+  name: 'usage',
+  kind: 'fixed',
+  limit: 120,
+  span: MINUTE,
+};
 
 /** Also while the client is limited or banned. */
 export type Usage = (exchange: Exchange, client: KnownClient) => Promise<void>;
@@ -52,7 +61,9 @@ export function createUsage({
   /** On first use: a contract may have thousands. */
   let costs: Readonly<Record<string, number>> | null = null;
   const sunsets = new Map(
-    operations.filter(({ sunset }) => sunset !== null).map(({ id, sunset }) => [id, sunset]),
+    operations
+      .filter(({ sunset }) => sunset !== null)
+      .map(({ id, sunset }) => [id, sunset]),
   );
   const allowance = createCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
   const periodUsage = createPeriodUsage({ ledger, clock });
@@ -75,7 +86,10 @@ export function createUsage({
       account: client.account,
       countedBy: subject.startsWith('account:') ? 'account' : 'key',
       windows: windowsIn(admission),
-      inFlight: concurrency === null ? null : { most: concurrency, now: flights.of(subject) },
+      inFlight:
+        concurrency === null
+          ? null
+          : { most: concurrency, now: flights.of(subject) },
       costs,
       ...(period && { period }),
       ban: banOf(client, admission, level),
@@ -89,7 +103,10 @@ export function createUsage({
   }
 
   /** Each response costs state look-ups. It adds no strike. */
-  async function spend(exchange: Exchange, { keyId }: KnownClient): Promise<void> {
+  async function spend(
+    exchange: Exchange,
+    { keyId }: KnownClient,
+  ): Promise<void> {
     const usage = await allowance.take(keyId);
     if (!usage.exhausted) return;
     exchange.usage = usage;
@@ -107,7 +124,11 @@ export function createUsage({
     exchange.usage = admission;
     if (method !== 'GET' && method !== 'HEAD')
       throw methodNotAllowed(exchange, USAGE_PATH, ['GET', 'HEAD']);
-    const body = await bodyFor(client, admission, periodIn(exchange.call.target));
+    const body = await bodyFor(
+      client,
+      admission,
+      periodIn(exchange.call.target),
+    );
     const etag = entityTag(body);
     const headers = [
       'ETag',
@@ -142,7 +163,10 @@ function windowsIn({ readings }: Admission) {
   }));
 }
 
-function scopeLabel({ scope }: Window): { readonly operation?: string; readonly tag?: string } {
+function scopeLabel({ scope }: Window): {
+  readonly operation?: string;
+  readonly tag?: string;
+} {
   if (scope === undefined) return {};
   const { kind, name } = readScope(scope);
   return kind === 'tag' ? { tag: name } : { operation: name };

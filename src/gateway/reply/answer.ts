@@ -1,4 +1,9 @@
-import { type CheckedLines, checkedLines, FieldLines, oneByte } from '@storegate/http1';
+import {
+  type CheckedLines,
+  checkedLines,
+  FieldLines,
+  oneByte,
+} from '@storegate/http1';
 import type { Guard } from '../../common/callers/guard.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
@@ -31,10 +36,21 @@ interface AnswerParts {
   readonly timing?: AddTiming | null;
 }
 
-export function createAnswer({ cors, guard, observe, hasReference, timing = null }: AnswerParts) {
-  const linesOf = remembered(({ replyHeaders }: Operation) => checkedLines(replyHeaders));
+export function createAnswer({
+  cors,
+  guard,
+  observe,
+  hasReference,
+  timing = null,
+}: AnswerParts) {
+  const linesOf = remembered(({ replyHeaders }: Operation) =>
+    checkedLines(replyHeaders),
+  );
   /** A flood repeats it. */
-  let lastRefusal: { readonly refusal: Refusal; readonly lines: CheckedLines } | null = null;
+  let lastRefusal: {
+    readonly refusal: Refusal;
+    readonly lines: CheckedLines;
+  } | null = null;
 
   function fields(exchange: Exchange): FieldLines {
     const lines = new FieldLines();
@@ -47,10 +63,14 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
         exchange.admission?.violated,
       );
     cors.add(lines, exchange);
-    if (exchange.operation !== null && exchange.operation.replyHeaders.length > 0)
+    if (
+      exchange.operation !== null &&
+      exchange.operation.replyHeaders.length > 0
+    )
       lines.addLines(linesOf(exchange.operation));
     const retiresAt = exchange.client?.retiresAt ?? null;
-    if (retiresAt !== null) lines.add('X-Key-Retires', new Date(retiresAt).toISOString());
+    if (retiresAt !== null)
+      lines.add('X-Key-Retires', new Date(retiresAt).toISOString());
     if (timing !== null) timing(lines, exchange);
     return lines;
   }
@@ -68,27 +88,39 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
     });
   }
 
-  function write(exchange: Exchange, status: number, own: OwnFields, body: string | Buffer): void {
+  function write(
+    exchange: Exchange,
+    status: number,
+    own: OwnFields,
+    body: string | Buffer,
+  ): void {
     const lines = fields(exchange);
     if (typeof own === 'string') lines.addLines(own);
     else lines.addAll(own);
     const length = Buffer.byteLength(body);
     if (status !== 204 && status !== 304) lines.addLength(length);
     // It has as many bytes as characters.
-    exchange.call.answer(status, '', lines, length === body.length ? body : Buffer.from(body));
+    exchange.call.answer(
+      status,
+      '',
+      lines,
+      length === body.length ? body : Buffer.from(body),
+    );
   }
 
   function fail(exchange: Exchange, failure: unknown): MaybePromise<void> {
     const { call } = exchange;
     if (failure instanceof ClientAbort || call.left) {
-      exchange.code = failure instanceof ClientAbort ? failure.code : 'client_closed_request';
+      exchange.code =
+        failure instanceof ClientAbort ? failure.code : 'client_closed_request';
       call.cutOff();
       return;
     }
     const refusal = toRefusal(failure);
     exchange.code = refusal.code;
     exchange.refusal = refusal;
-    if (failure instanceof Outage) observe({ type: 'outage', id: exchange.id, error: failure });
+    if (failure instanceof Outage)
+      observe({ type: 'outage', id: exchange.id, error: failure });
     else if (!(failure instanceof Refusal))
       observe({ type: 'bug', id: exchange.id, error: failure });
     // Only an aborted connection can show that the response is incomplete.
@@ -101,12 +133,20 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
         failureFields(refusal, hasReference, PROBLEM),
         refusal.problem,
       );
-    return send(exchange, refusal.status, linesOfRefusal(refusal), refusal.body);
+    return send(
+      exchange,
+      refusal.status,
+      linesOfRefusal(refusal),
+      refusal.body,
+    );
   }
 
   function linesOfRefusal(refusal: Refusal): CheckedLines {
     if (lastRefusal?.refusal !== refusal)
-      lastRefusal = { refusal, lines: checkedLines(failureFields(refusal, hasReference)) };
+      lastRefusal = {
+        refusal,
+        lines: checkedLines(failureFields(refusal, hasReference)),
+      };
     return lastRefusal.lines;
   }
 
@@ -114,7 +154,10 @@ export function createAnswer({ cors, guard, observe, hasReference, timing = null
    * The only place that turns a thrown error or a returned refusal into a response. Never throws or
    * rejects: all other requests continue.
    */
-  function failSafely(exchange: Exchange, failure: unknown): MaybePromise<void> {
+  function failSafely(
+    exchange: Exchange,
+    failure: unknown,
+  ): MaybePromise<void> {
     const lastResort = (error: unknown) => {
       exchange.code = 'internal_error';
       observe({ type: 'bug', id: exchange.id, error });
@@ -138,5 +181,9 @@ export function toRefusal(thrown: unknown): Refusal {
 
 function leavesMuchUnread({ call, head }: Exchange): boolean {
   if (call.bodyWhole || !call.hasBody) return false;
-  return call.framing === 'chunked' || call.framing > DROPPABLE || head.expect !== undefined;
+  return (
+    call.framing === 'chunked' ||
+    call.framing > DROPPABLE ||
+    head.expect !== undefined
+  );
 }

@@ -11,8 +11,9 @@ interface CorsSettings {
 }
 
 /** Without origins the backend sends the CORS fields and responds to preflights. */
-export const isOfBackend = ({ origins }: Pick<CorsSettings, 'origins'>): boolean =>
-  origins.length === 0;
+export const isOfBackend = ({
+  origins,
+}: Pick<CorsSettings, 'origins'>): boolean => origins.length === 0;
 
 /** Fetch standard. Pages set the key header themselves, so credentials mode is never allowed. */
 export function createCors({ origins, maxAge }: CorsSettings) {
@@ -33,23 +34,34 @@ export function createCors({ origins, maxAge }: CorsSettings) {
       'Access-Control-Allow-Methods',
       methods.join(', '),
       'Access-Control-Allow-Headers',
-      asked !== undefined && isHeaderList(asked) ? asked : 'X-API-Key, Authorization, Content-Type',
+      asked !== undefined && isHeaderList(asked)
+        ? asked
+        : 'X-API-Key, Authorization, Content-Type',
       'Access-Control-Max-Age',
       `${Math.floor(maxAge / 1000)}`,
     ];
   }
 
-  return { add, preflight, answers: isOfBackend({ origins }) ? () => false : isPreflight };
+  return {
+    add,
+    preflight,
+    answers: isOfBackend({ origins }) ? () => false : isPreflight,
+  };
 }
 
 export function isPreflight(exchange: Exchange): boolean {
   const { origin, preflightMethod } = exchange.head;
   return (
-    exchange.call.method === 'OPTIONS' && origin !== undefined && preflightMethod !== undefined
+    exchange.call.method === 'OPTIONS' &&
+    origin !== undefined &&
+    preflightMethod !== undefined
   );
 }
 
 /** RFC 9110 section 5.1: only field names and commas are returned. */
 function isHeaderList(text: string): boolean {
-  return text.length <= 1024 && /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/.test(text);
+  return (
+    text.length <= 1024 &&
+    /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/.test(text)
+  );
 }

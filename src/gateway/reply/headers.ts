@@ -2,9 +2,19 @@ import { checkedValue, type FieldLines, oneByte } from '@storegate/http1';
 import type { Refusal } from '../../common/errors/refusals.ts';
 import { wholeSeconds } from '../../common/errors/retry-after.ts';
 import { remembered } from '../../common/remembered.ts';
-import { bindingReading, isShown, type Reading, type Readings } from '../../limits/admission.ts';
+import {
+  bindingReading,
+  isShown,
+  type Reading,
+  type Readings,
+} from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
-import { countsIn, fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import {
+  countsIn,
+  fullNameOf,
+  NO_SCOPES,
+  type Scopes,
+} from '../../limits/scopes.ts';
 
 /** Not CORS-safelisted (Fetch standard). */
 export const EXPOSED_HEADERS =
@@ -30,7 +40,8 @@ export function addLimitHeaders(
   scopes: Scopes = NO_SCOPES,
   violated: Window | null = null,
 ): void {
-  const refusing = violated && readings.find((reading) => reading.window === violated);
+  const refusing =
+    violated && readings.find((reading) => reading.window === violated);
   const shown = refusing ?? bindingReading(readings);
   if (shown === null) return;
   const { window, remaining, resetAt } = shown;
@@ -41,7 +52,8 @@ export function addLimitHeaders(
   }
   if (scopes.length > 0) {
     for (const reading of readings)
-      if (isScopedIn(reading.window, scopes)) list = withLimits(list, reading, now);
+      if (isScopedIn(reading.window, scopes))
+        list = withLimits(list, reading, now);
   }
   lines.addNumber(LIMIT!, window.limit);
   lines.addNumber(REMAINING!, remaining);
@@ -52,13 +64,17 @@ export function addLimitHeaders(
 
 const wordsOf = remembered((window: Window) => {
   const name = oneByte(checkedValue(POLICY!, `"${fullNameOf(window)}"`));
-  return { name, policy: oneByte(`${name};q=${window.limit};w=${wholeSeconds(window.span)}`) };
+  return {
+    name,
+    policy: oneByte(`${name};q=${window.limit};w=${wholeSeconds(window.span)}`),
+  };
 });
 
 function policyOf(readings: readonly Reading[], scopes: Scopes): string {
   let list = '';
   for (const { window } of readings)
-    if (window.scope === undefined && isShown(window)) list = withPolicy(list, window);
+    if (window.scope === undefined && isShown(window))
+      list = withPolicy(list, window);
   if (scopes.length === 0) return list;
   for (const { window } of readings)
     if (isScopedIn(window, scopes)) list = withPolicy(list, window);
@@ -70,13 +86,19 @@ function withPolicy(list: string, window: Window): string {
   return list ? `${list}, ${policy}` : policy;
 }
 
-function withLimits(list: string, { window, remaining, resetAt }: Reading, now: number): string {
+function withLimits(
+  list: string,
+  { window, remaining, resetAt }: Reading,
+  now: number,
+): string {
   const quota = `${wordsOf(window).name};r=${remaining};t=${wholeSeconds(resetAt - now)}`;
   return list ? `${list}, ${quota}` : quota;
 }
 
 function isScopedIn(window: Window, scopes: Scopes): boolean {
-  return window.scope !== undefined && countsIn(window, scopes) && isShown(window);
+  return (
+    window.scope !== undefined && countsIn(window, scopes) && isShown(window)
+  );
 }
 
 /** `hasReference`: Link points to the reference page. */
@@ -85,6 +107,15 @@ export function failureFields(
   hasReference: boolean,
   type = 'application/json; charset=utf-8',
 ): string[] {
-  if (!hasReference) return ['Content-Type', type, 'Cache-Control', 'no-store', ...headers];
-  return ['Content-Type', type, 'Cache-Control', 'no-store', 'Link', link, ...headers];
+  if (!hasReference)
+    return ['Content-Type', type, 'Cache-Control', 'no-store', ...headers];
+  return [
+    'Content-Type',
+    type,
+    'Cache-Control',
+    'no-store',
+    'Link',
+    link,
+    ...headers,
+  ];
 }

@@ -42,7 +42,12 @@ class RelayedBody implements BodySink {
   #isWatched = false;
   readonly #drained = () => this.#sendOn();
 
-  constructor(exchange: Exchange, body: BodyStream, budget: SharedBudget, answer: Answer) {
+  constructor(
+    exchange: Exchange,
+    body: BodyStream,
+    budget: SharedBudget,
+    answer: Answer,
+  ) {
     this.#exchange = exchange;
     this.#body = body;
     this.#budget = budget;

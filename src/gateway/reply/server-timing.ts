@@ -16,13 +16,25 @@ export function createTiming(origins: readonly string[]): AddTiming {
   const allowed = new Set(origins);
 
   return (lines, exchange) => {
-    const { startedAt, authenticatedAt, admittedAt, forwardedAt, answeredAt, head } = exchange;
+    const {
+      startedAt,
+      authenticatedAt,
+      admittedAt,
+      forwardedAt,
+      answeredAt,
+      head,
+    } = exchange;
     if (authenticatedAt === 0) return;
     let text = entry('auth', startedAt, authenticatedAt);
-    if (admittedAt > 0) text += `, ${entry('admit', authenticatedAt, admittedAt)}`;
+    if (admittedAt > 0)
+      text += `, ${entry('admit', authenticatedAt, admittedAt)}`;
     if (forwardedAt > 0) text += `, ${entry('check', admittedAt, forwardedAt)}`;
-    if (answeredAt > 0) text += `, ${entry('backend', forwardedAt, answeredAt)}`;
-    lines.addKnown(SERVER_TIMING, `${text}, ${entry('total', startedAt, performance.now())}`);
+    if (answeredAt > 0)
+      text += `, ${entry('backend', forwardedAt, answeredAt)}`;
+    lines.addKnown(
+      SERVER_TIMING,
+      `${text}, ${entry('total', startedAt, performance.now())}`,
+    );
     if (head.origin !== undefined && (any || allowed.has(head.origin)))
       lines.add(ALLOW_ORIGIN, any ? '*' : head.origin);
   };

@@ -10,14 +10,20 @@ const SILENCE = 1_000;
 /** Joins the connections of the client and of the backend after a 101 response. */
 export type JoinTunnel = (exchange: Exchange, tunnel: Tunnel) => void;
 
-export function createJoinTunnel(answer: Answer, returned: ReturnedNames): JoinTunnel {
+export function createJoinTunnel(
+  answer: Answer,
+  returned: ReturnedNames,
+): JoinTunnel {
   /** The other side may finish sending, but not stay silent. */
   return function joinTunnel(exchange, { reason, fields, socket: far, rest }) {
     const lines = answer.fields(exchange);
     lines.addRead(returnedHeaders(fields, 101, returned));
     lines.addAll(['Connection', 'Upgrade', 'Upgrade', 'websocket']);
     exchange.answeredAt = performance.now();
-    const { socket: near, rest: early } = exchange.call.switchProtocols(reason, lines);
+    const { socket: near, rest: early } = exchange.call.switchProtocols(
+      reason,
+      lines,
+    );
     if (rest !== null) near.write(rest);
     if (early !== null) far.write(early);
     near.pipe(far);

@@ -31,7 +31,9 @@ export function behindMounts(
   readingOf: (keyHeaders: KeyHeaders) => Reading,
 ): Authenticate {
   const own = mounts
-    .filter(({ addresses, keyHeaders }) => hasLists(addresses) || keyHeaders !== null)
+    .filter(
+      ({ addresses, keyHeaders }) => hasLists(addresses) || keyHeaders !== null,
+    )
     .map((mount) => ({
       mount,
       rules: rulesOf(`mount ${mount.path}: addresses`, mount.addresses),
@@ -57,5 +59,7 @@ export function behindMounts(
 }
 
 function rulesOf(name: string, lists: AddressLists): AddressRules | null {
-  return hasLists(lists) ? new AddressRules(name, lists, 'address_denied') : null;
+  return hasLists(lists)
+    ? new AddressRules(name, lists, 'address_denied')
+    : null;
 }

@@ -61,15 +61,31 @@ export function createJudge({ bans, observe }: JudgeParts): Judge {
     else if (admission.verdict === 'limited' && admission.strikes > 0)
       bans.note(client.subject, client.plan, exchange.route, exchange.id);
     const wait = wholeSeconds(admission.retryAt - admission.now);
-    if (admission.verdict === 'banned') return banned(admission.bannedUntil, wait, null);
+    if (admission.verdict === 'banned')
+      return banned(admission.bannedUntil, wait, null);
     return limited(admission.violated!, wait, warningOf(client, admission));
   };
 
-  function reportBan(exchange: Exchange, client: KnownClient, admission: Admission): void {
+  function reportBan(
+    exchange: Exchange,
+    client: KnownClient,
+    admission: Admission,
+  ): void {
     const { keyId, plan, subject, limits } = client;
-    observe({ type: 'ban', id: exchange.id, keyId, plan, until: admission.bannedUntil });
+    observe({
+      type: 'ban',
+      id: exchange.id,
+      keyId,
+      plan,
+      until: admission.bannedUntil,
+    });
     const ban = startedBan(subject, limits, admission);
-    if (ban) bans.begun(ban, { plan, operation: exchange.route, requestId: exchange.id });
+    if (ban)
+      bans.begun(ban, {
+        plan,
+        operation: exchange.route,
+        requestId: exchange.id,
+      });
   }
 }
 
@@ -77,10 +93,15 @@ export function createJudge({ bans, observe }: JudgeParts): Judge {
 export function keepingLast<A, B, C>(
   make: (a: A, b: B, c: C) => Refusal,
 ): (a: A, b: B, c: C) => Refusal {
-  let last: { readonly a: A; readonly b: B; readonly c: C; readonly refusal: Refusal } | null =
-    null;
+  let last: {
+    readonly a: A;
+    readonly b: B;
+    readonly c: C;
+    readonly refusal: Refusal;
+  } | null = null;
   return (a, b, c) => {
-    if (last?.a !== a || last.b !== b || last.c !== c) last = { a, b, c, refusal: make(a, b, c) };
+    if (last?.a !== a || last.b !== b || last.c !== c)
+      last = { a, b, c, refusal: make(a, b, c) };
     return last.refusal;
   };
 }
@@ -95,20 +116,35 @@ function warningOf(
   { strikes, freeRefusals }: Admission,
 ): string {
   if (escalation === null) return '';
-  return strikes === escalation.strikes - 1 && freeRefusals === 0 ? LAST_STRIKE : STRIKE;
+  return strikes === escalation.strikes - 1 && freeRefusals === 0
+    ? LAST_STRIKE
+    : STRIKE;
 }
 
-function limitedBy({ limit, name, span, scope }: Window, wait: number, warning: string): Refusal {
+function limitedBy(
+  { limit, name, span, scope }: Window,
+  wait: number,
+  warning: string,
+): Refusal {
   const where = scope === undefined ? '' : ` ${formatScope(scope)}`;
-  return new Refusal(span >= DAY ? 'daily_quota_exceeded' : 'rate_limit_exceeded', {
-    message: `Limit of ${limit} per ${name}${where} exceeded: retry after ${seconds(wait)}.${warning}`,
-    headers: ['Retry-After', `${wait}`, ...(warning === LAST_STRIKE ? BAN_WARNING : [])],
-  });
+  return new Refusal(
+    span >= DAY ? 'daily_quota_exceeded' : 'rate_limit_exceeded',
+    {
+      message: `Limit of ${limit} per ${name}${where} exceeded: retry after ${seconds(wait)}.${warning}`,
+      headers: [
+        'Retry-After',
+        `${wait}`,
+        ...(warning === LAST_STRIKE ? BAN_WARNING : []),
+      ],
+    },
+  );
 }
 
 /** `end`: Unix milliseconds. */
 function bannedUntil(end: number, wait: number): Refusal {
-  const until = new Date(Math.ceil(end / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+  const until = new Date(Math.ceil(end / 1000) * 1000)
+    .toISOString()
+    .replace('.000Z', 'Z');
   return new Refusal('key_banned', {
     message: `This API key is banned until ${until}. Wait until then: repeated violations increase the ban duration.`,
     headers: ['Retry-After', `${wait}`],

@@ -38,11 +38,15 @@ export function createAnonymous({
 }: AnonymousParts): Anonymous | null {
   if (plan === null) return null;
   const { windows, weight = DEFAULT_WEIGHT, concurrency = null } = plan;
-  const limits = limitsOf(windows!, { escalation: null, scoped: contract.windows });
+  const limits = limitsOf(windows!, {
+    escalation: null,
+    scoped: contract.windows,
+  });
 
   return (exchange, { path }) => {
     const isPublic =
-      path !== usagePath && contract.match(exchange.call.method, path).operation?.isPublic === true;
+      path !== usagePath &&
+      contract.match(exchange.call.method, path).operation?.isPublic === true;
     if (!isPublic) return null;
     const { address } = exchange;
     return clientWithoutKey(subjects.of(address), networkOf(address), {

@@ -9,7 +9,11 @@ import { type KeyHeaders, keyHeadersText } from '../../common/key-headers.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { remembered } from '../../common/remembered.ts';
 import type { Plan } from '../../limits/plans.ts';
-import { type Client, type ClientAddresses, isAnonymous } from '../../records/keys/key.ts';
+import {
+  type Client,
+  type ClientAddresses,
+  isAnonymous,
+} from '../../records/keys/key.ts';
 import type { Keyring } from '../../records/keys/keyring.ts';
 import {
   hashSecret,
@@ -59,7 +63,10 @@ export function createAuthenticate({
         : accept(exchange, client);
     }
     if (secret instanceof Refusal) return fail(exchange, secret);
-    if (secret.length > (keyring.acceptsImported ? MAX_IMPORTED_LENGTH : MAX_KEY_LENGTH))
+    if (
+      secret.length >
+      (keyring.acceptsImported ? MAX_IMPORTED_LENGTH : MAX_KEY_LENGTH)
+    )
       return fail(exchange, unauthorized('invalid_api_key'));
     const hash = hashOf(secret, exchange.call.connection);
     const known = keyring.known(hash);
@@ -73,7 +80,10 @@ export function createAuthenticate({
       : accept(exchange, found);
   };
 
-  function accept(exchange: Exchange, client: Client | null): MaybePromise<KnownClient | Refusal> {
+  function accept(
+    exchange: Exchange,
+    client: Client | null,
+  ): MaybePromise<KnownClient | Refusal> {
     if (!client) return fail(exchange, unauthorized('invalid_api_key'));
     exchange.client = client;
     if (client.revoked) return fail(exchange, unauthorized('key_disabled'));
@@ -85,7 +95,10 @@ export function createAuthenticate({
       const refusal = refusalFrom(client.addresses, exchange.address);
       if (refusal !== null) return refusal;
     }
-    if (!client.limits) return withoutLimits(`the plan ${client.plan} and the key have no limits`);
+    if (!client.limits)
+      return withoutLimits(
+        `the plan ${client.plan} and the key have no limits`,
+      );
     if (!isAnonymous(client)) exchange.call.connection.known = true;
     exchange.authenticatedAt = performance.now();
     return client as KnownClient;
@@ -108,17 +121,27 @@ const NOT_OF_KEY = new Refusal('address_not_allowed', {
 /** A reload brings new plans. */
 const rulesOf = remembered(({ name, addresses }: Plan) => {
   const { allow, deny } = addresses!;
-  return new AddressRules(`plan ${name}: addresses`, listsOf(allow, deny), 'address_not_allowed');
+  return new AddressRules(
+    `plan ${name}: addresses`,
+    listsOf(allow, deny),
+    'address_not_allowed',
+  );
 });
 
 /** `null`: allowed. */
-function refusalFrom({ key, plan }: ClientAddresses, address: string): Refusal | null {
+function refusalFrom(
+  { key, plan }: ClientAddresses,
+  address: string,
+): Refusal | null {
   if (key !== null && !isAmong(key, address)) return NOT_OF_KEY;
   return plan === null ? null : rulesOf(plan).refuse(address);
 }
 
 /** Most connections repeat one secret, and hashing costs a tenth of a refusal. */
-const lastHashes = new WeakMap<object, { readonly secret: string; readonly hash: string }>();
+const lastHashes = new WeakMap<
+  object,
+  { readonly secret: string; readonly hash: string }
+>();
 
 function hashOf(secret: string, connection: object): string {
   const last = lastHashes.get(connection);
@@ -129,19 +152,30 @@ function hashOf(secret: string, connection: object): string {
 }
 
 /** The same key may come twice: in a header and as a bearer token. */
-function createSecretReader({ headers, bearer }: KeyHeaders, unauthorized: Unauthorized) {
+function createSecretReader(
+  { headers, bearer }: KeyHeaders,
+  unauthorized: Unauthorized,
+) {
   const ambiguous = (message: string) =>
     unauthorized('invalid_api_key', `${message} Send exactly one key.`);
 
-  return function secretIn({ apiKeys, authorizations }: Head): string | Refusal | null {
+  return function secretIn({
+    apiKeys,
+    authorizations,
+  }: Head): string | Refusal | null {
     if (apiKeys.length > 1 || authorizations.length > 1)
       return ambiguous(
         `The request has more than one ${apiKeys.length > 1 ? 'key' : 'Authorization'} header.`,
       );
-    const token = bearer && authorizations.length === 1 ? bearerToken(authorizations[0]!) : null;
+    const token =
+      bearer && authorizations.length === 1
+        ? bearerToken(authorizations[0]!)
+        : null;
     const apiKey = apiKeys[0] ?? null;
     if (apiKey !== null && token !== null && apiKey !== token)
-      return ambiguous(`${headers.join(', ')} and Authorization hold different keys.`);
+      return ambiguous(
+        `${headers.join(', ')} and Authorization hold different keys.`,
+      );
     return apiKey ?? token;
   };
 }
@@ -158,7 +192,8 @@ function createUnauthorized(keyHeaders: KeyHeaders): Unauthorized {
     const challenge = bearer
       ? 'Bearer realm="storegate"'
       : `ApiKey realm="storegate", header="${headers[0]}"`;
-    const error = bearer && code !== 'missing_api_key' ? ', error="invalid_token"' : '';
+    const error =
+      bearer && code !== 'missing_api_key' ? ', error="invalid_token"' : '';
     return new Refusal(code, {
       ...(message === undefined ? {} : { message }),
       headers: ['WWW-Authenticate', challenge + error],
@@ -168,7 +203,8 @@ function createUnauthorized(keyHeaders: KeyHeaders): Unauthorized {
   return (code, message) => {
     if (message !== undefined) return refusal(code, message);
     const known =
-      shared.get(code) ?? refusal(code, code === 'missing_api_key' ? missing : undefined);
+      shared.get(code) ??
+      refusal(code, code === 'missing_api_key' ? missing : undefined);
     shared.set(code, known);
     return known;
   };

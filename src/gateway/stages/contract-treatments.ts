@@ -25,12 +25,26 @@ interface ReportingParts {
 }
 
 /** `contract.requests: report`. */
-export function reporting({ suggest, report, route }: ReportingParts): Treatment {
+export function reporting({
+  suggest,
+  report,
+  route,
+}: ReportingParts): Treatment {
   return {
     isReported: () => true,
     unmatched(exchange, path, match) {
-      const { code, recorded: message } = refusalOf(exchange, path, match, suggest);
-      const fault: Fault = { in: 'path', pointer: '', message, rule: 'unexpected' };
+      const { code, recorded: message } = refusalOf(
+        exchange,
+        path,
+        match,
+        suggest,
+      );
+      const fault: Fault = {
+        in: 'path',
+        pointer: '',
+        message,
+        rule: 'unexpected',
+      };
       exchange.reported = code;
       report(exchange, 'request', [fault]);
       return route;
@@ -38,7 +52,13 @@ export function reporting({ suggest, report, route }: ReportingParts): Treatment
   };
 }
 
-function refusalOf(exchange: Exchange, path: string, match: Unmatched, suggest: Suggest) {
-  if (match.kind === 'not_found') return notFound(exchange, path, suggest(path));
+function refusalOf(
+  exchange: Exchange,
+  path: string,
+  match: Unmatched,
+  suggest: Suggest,
+) {
+  if (match.kind === 'not_found')
+    return notFound(exchange, path, suggest(path));
   return methodNotAllowed(exchange, path, match.allow);
 }

@@ -1,4 +1,9 @@
-import { type BodyRule, type Fault, MAX_FAULTS, type MediaRule } from '@storegate/openapi';
+import {
+  type BodyRule,
+  type Fault,
+  MAX_FAULTS,
+  type MediaRule,
+} from '@storegate/openapi';
 import { CATALOGUE } from '../../common/errors/catalogue.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
@@ -32,15 +37,25 @@ interface ContractSettings {
 export interface Treatment {
   readonly isReported: (operation: Operation) => boolean;
   /** Where a request without an operation goes. Throws a Refusal. */
-  readonly unmatched: (exchange: Exchange, path: string, match: Unmatched) => Route;
+  readonly unmatched: (
+    exchange: Exchange,
+    path: string,
+    match: Unmatched,
+  ) => Route;
 }
 
 export type Unmatched = Exclude<RouteMatch, { readonly kind: 'route' }>;
 
 export function createContract(settings: ContractSettings): CheckContract {
-  const { bodies, largeChecks, refuseAfterSunset, clock, report, treatment } = settings;
+  const { bodies, largeChecks, refuseAfterSunset, clock, report, treatment } =
+    settings;
 
-  return function contract(exchange, client, target, match): MaybePromise<Checked> {
+  return function contract(
+    exchange,
+    client,
+    target,
+    match,
+  ): MaybePromise<Checked> {
     const { path } = target;
     if (match.kind !== 'route') {
       const route = treatment.unmatched(exchange, path, match);
@@ -48,15 +63,26 @@ export function createContract(settings: ContractSettings): CheckContract {
     }
     const { route, parameters } = match;
     const { operation } = route;
-    if (operation === null) return unchecked(exchange, { client, target, route });
+    if (operation === null)
+      return unchecked(exchange, { client, target, route });
     refuseMissingScopes(operation, client);
     const compiling = operation.ready('request');
-    if (compiling) return compiling.then(() => contract(exchange, client, target, match));
-    if (refuseAfterSunset && operation.sunset !== null && operation.sunset * 1000 <= clock()) {
+    if (compiling)
+      return compiling.then(() => contract(exchange, client, target, match));
+    if (
+      refuseAfterSunset &&
+      operation.sunset !== null &&
+      operation.sunset * 1000 <= clock()
+    ) {
       throw sunset(exchange, path, operation.sunset);
     }
-    if (operation.exempt === 'pass') return unchecked(exchange, { client, target, route });
-    const faults = operation.checkParameters(parameters, target.query, exchange.call.fields.list);
+    if (operation.exempt === 'pass')
+      return unchecked(exchange, { client, target, route });
+    const faults = operation.checkParameters(
+      parameters,
+      target.query,
+      exchange.call.fields.list,
+    );
     if (treatment.isReported(operation))
       return reported(exchange, operation, { client, target, route }, faults);
     const rule = ruleOf(exchange, operation);
@@ -71,7 +97,9 @@ export function createContract(settings: ContractSettings): CheckContract {
         return checked({ client, target, route, body });
       };
       const found =
-        body === null ? withoutBody(rule) : largeChecks.inTurn(exchange, client.owner, body, media);
+        body === null
+          ? withoutBody(rule)
+          : largeChecks.inTurn(exchange, client.owner, body, media);
       return found instanceof Promise ? found.then(end) : end(found);
     });
   };
@@ -114,7 +142,11 @@ export function createContract(settings: ContractSettings): CheckContract {
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal;
       exchange.reported = refusal.code;
-      report(exchange, 'request', refusal.details ?? [faultOfBody(refusal.message, 'mediaType')]);
+      report(
+        exchange,
+        'request',
+        refusal.details ?? [faultOfBody(refusal.message, 'mediaType')],
+      );
     }
     return checked({ ...request, body });
   }
@@ -129,7 +161,10 @@ function checked(request: CheckedRequest): Checked {
 }
 
 /** First: a key without the scope costs no validation and no body. */
-function refuseMissingScopes({ requiredScopes }: Operation, { scopes }: Admitted): void {
+function refuseMissingScopes(
+  { requiredScopes }: Operation,
+  { scopes }: Admitted,
+): void {
   if (requiredScopes.length === 0) return;
   const missing = requiredScopes.filter((name) => !scopes.includes(name));
   if (missing.length === 0) return;
@@ -149,12 +184,18 @@ function ruleOf({ call }: Exchange, { body }: Operation): BodyRule | null {
 }
 
 /** A body of the wrong type is never read. */
-function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | null {
+function mediaOf(
+  { call, head }: Exchange,
+  rule: BodyRule | null,
+): MediaRule | null {
   if (!call.hasBody) return null;
-  if (!rule) throw invalid([faultOfBody('request body is not allowed', 'unexpected')]);
+  if (!rule)
+    throw invalid([faultOfBody('request body is not allowed', 'unexpected')]);
   const encoding = head.contentEncoding?.trim().toLowerCase();
   const media =
-    encoding === undefined || encoding === 'identity' ? rule.media(head.contentType) : null;
+    encoding === undefined || encoding === 'identity'
+      ? rule.media(head.contentType)
+      : null;
   if (!media) {
     throw new Refusal('unsupported_media_type', {
       message: `The body must be ${rule.accepted.join(' or ')}, in UTF-8 and without Content-Encoding.`,
@@ -165,12 +206,15 @@ function mediaOf({ call, head }: Exchange, rule: BodyRule | null): MediaRule | n
 }
 
 function withoutBody(rule: BodyRule | null): readonly Fault[] {
-  return rule?.required ? [faultOfBody('request body is required', 'required')] : [];
+  return rule?.required
+    ? [faultOfBody('request body is required', 'required')]
+    : [];
 }
 
 function invalid(details: readonly Fault[]): Refusal {
   const known = details.filter(({ rule }) => rule !== 'more').length;
-  const atLeast = known < details.length || known >= MAX_FAULTS ? 'at least ' : '';
+  const atLeast =
+    known < details.length || known >= MAX_FAULTS ? 'at least ' : '';
   const count = `${atLeast}${known === 1 ? '1 fault' : `${known} faults`}`;
   return new Refusal('invalid_request', {
     message: `The request does not match the contract. Fix the entries of details (${count}).`,

@@ -6,7 +6,10 @@ import type { BackendResponse } from '../upstream/backend-response.ts';
 import type { RequestFields } from '../upstream/headers.ts';
 
 /** Rejects with Outage, Refusal or ClientAbort. */
-export type Forward = (exchange: Exchange, checked: Checked) => Promise<BackendResponse>;
+export type Forward = (
+  exchange: Exchange,
+  checked: Checked,
+) => Promise<BackendResponse>;
 
 /** `null`: the connection was handed over. Rejects as `Forward`. */
 export type ForwardTunnel = (
@@ -21,11 +24,22 @@ interface ForwardParts {
   readonly plainAnswers: boolean;
 }
 
-export function createForward({ requestFields, joinTunnel, plainAnswers }: ForwardParts) {
-  function askedBy(exchange: Exchange, { client, target, route, body }: Checked): ClientRequest {
+export function createForward({
+  requestFields,
+  joinTunnel,
+  plainAnswers,
+}: ForwardParts) {
+  function askedBy(
+    exchange: Exchange,
+    { client, target, route, body }: Checked,
+  ): ClientRequest {
     const { rewriting, operation } = route;
     const asked = rewriting === null ? target.raw : rewriting.asked(target);
-    const fields = requestFields(exchange, client, plainAnswers && operation !== null);
+    const fields = requestFields(
+      exchange,
+      client,
+      plainAnswers && operation !== null,
+    );
     if (rewriting !== null && rewriting.prefix !== '')
       fields.add('X-Forwarded-Prefix', rewriting.prefix);
     return { method: exchange.call.method, target: asked, fields, body };

@@ -75,14 +75,21 @@ interface InFlightParts {
  * The refusal charges no window. The state is called only to read, once per second, and for a
  * strike.
  */
-export function createInFlight({ plans, flights, state, judge, admit }: InFlightParts): Admit {
+export function createInFlight({
+  plans,
+  flights,
+  state,
+  judge,
+  admit,
+}: InFlightParts): Admit {
   if (!hasBound(plans)) return admit;
   const refusalOf = keepingLast(tooMany);
 
   return function admitInFlight(exchange, client, cost, scopes) {
     const { concurrency, subject } = client;
     // A client that has disconnected gets no second end.
-    if (concurrency === null || exchange.call.left) return admit(exchange, client, cost, scopes);
+    if (concurrency === null || exchange.call.left)
+      return admit(exchange, client, cost, scopes);
     const flight = flights.take(subject, concurrency, exchange);
     if (flight === null) return admit(exchange, client, cost, scopes);
     const retryAfter = retryAfterOf(flight);
@@ -99,23 +106,35 @@ export function createInFlight({ plans, flights, state, judge, admit }: InFlight
     usage: Usage,
     retryAfter: number,
   ): Admitted | Refusal {
-    if ('verdict' in usage && usage.verdict === 'banned') return judge(exchange, client, usage);
+    if ('verdict' in usage && usage.verdict === 'banned')
+      return judge(exchange, client, usage);
     exchange.usage = usage;
     const { concurrency, subject } = client;
-    return refusalOf(concurrency!, subject.slice(0, subject.indexOf(':')), retryAfter);
+    return refusalOf(
+      concurrency!,
+      subject.slice(0, subject.indexOf(':')),
+      retryAfter,
+    );
   }
 
   /** However many requests are refused, the state is read once per second. */
-  function readingOf(flight: Flight, { subject, limits }: KnownClient): MaybePromise<Usage> {
+  function readingOf(
+    flight: Flight,
+    { subject, limits }: KnownClient,
+  ): MaybePromise<Usage> {
     const { last, looked, lookedAt } = flight;
     const fresh = performance.now() - FRESH;
-    if (last.usage !== null && last.admittedAt > Math.max(fresh, lookedAt)) return last.usage;
+    if (last.usage !== null && last.admittedAt > Math.max(fresh, lookedAt))
+      return last.usage;
     if (looked !== null && lookedAt > fresh) return looked;
     flight.looking ??= look(flight, state.look(subject, limits));
     return flight.looking;
   }
 
-  async function look(flight: Flight, asked: MaybePromise<Admission>): Promise<Admission> {
+  async function look(
+    flight: Flight,
+    asked: MaybePromise<Admission>,
+  ): Promise<Admission> {
     try {
       return noteLook(flight, await asked);
     } finally {
@@ -126,8 +145,12 @@ export function createInFlight({ plans, flights, state, judge, admit }: InFlight
   function strike(flight: Flight, client: KnownClient): MaybePromise<Usage> {
     const struck = state.strike(client.subject, client.limits);
     const usageAfter = (admission: Admission | null) =>
-      admission === null ? readingOf(flight, client) : noteLook(flight, admission);
-    return struck instanceof Promise ? struck.then(usageAfter) : usageAfter(struck);
+      admission === null
+        ? readingOf(flight, client)
+        : noteLook(flight, admission);
+    return struck instanceof Promise
+      ? struck.then(usageAfter)
+      : usageAfter(struck);
   }
 }
 
@@ -155,8 +178,11 @@ function isIgnored(
 }
 
 function hasBound({ plans, concurrencies, publicPlan }: Plans): boolean {
-  if (concurrencies !== undefined || publicPlan?.concurrency !== undefined) return true;
-  return [...plans.values()].some(({ concurrency }) => concurrency !== undefined);
+  if (concurrencies !== undefined || publicPlan?.concurrency !== undefined)
+    return true;
+  return [...plans.values()].some(
+    ({ concurrency }) => concurrency !== undefined,
+  );
 }
 
 function tooMany(most: number, kind: string, retryAfter: number): Refusal {

@@ -47,13 +47,19 @@ export class LargeChecks {
     body: Buffer,
     by: BodyCheck<T>,
   ): MaybePromise<T> {
-    const steps = by.steps?.(body) ?? { next: () => ({ done: true, value: by.check(body) }) };
+    const steps = by.steps?.(body) ?? {
+      next: () => ({ done: true, value: by.check(body) }),
+    };
     const first = body.length < LARGE ? turnOf(steps) : null;
     return first?.done ? first.value : this.run(owner, steps, call);
   }
 
   /** Rejects with what a step throws, or with ClientAbort. */
-  run<T>(owner: QueueOwner, steps: Iterator<void, T, void>, call: Pick<Call, 'left'>): Promise<T> {
+  run<T>(
+    owner: QueueOwner,
+    steps: Iterator<void, T, void>,
+    call: Pick<Call, 'left'>,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         dropUnwanted() {

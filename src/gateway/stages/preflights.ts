@@ -14,7 +14,12 @@ import { clientWithoutKey } from './anonymous.ts';
 import type { Anonymous } from './authenticate.ts';
 
 /** Preflights per address and minute: a hundred people may share an address. */
-const ALLOWANCE: Window = { name: 'preflights', kind: 'fixed', limit: 6_000, span: MINUTE };
+const ALLOWANCE: Window = {
+  name: 'preflights',
+  kind: 'fixed',
+  limit: 6_000,
+  span: MINUTE,
+};
 const LIMITS: Limits = { windows: [ALLOWANCE], escalation: null };
 const CLIENT = { limits: LIMITS, weight: DEFAULT_WEIGHT, concurrency: null };
 
@@ -22,7 +27,10 @@ const CLIENT = { limits: LIMITS, weight: DEFAULT_WEIGHT, concurrency: null };
  * Lets preflights for the backend pass without a key, because browsers send none. `usagePath` has
  * no backend; `null`: it belongs to the API.
  */
-export function withPreflights(other: Anonymous | null, usagePath: string | null): Anonymous {
+export function withPreflights(
+  other: Anonymous | null,
+  usagePath: string | null,
+): Anonymous {
   return (exchange, target) => {
     if (!isPreflight(exchange) || target.path === usagePath)
       return other === null ? null : other(exchange, target);
@@ -37,16 +45,22 @@ export function admitPreflights(admit: Admit): Admit {
 
   return function admitPreflight(exchange, client, cost, scopes) {
     const isFree = isPreflight(exchange) && isAnonymous(client);
-    return isFree ? spend(exchange, client) : admit(exchange, client, cost, scopes);
+    return isFree
+      ? spend(exchange, client)
+      : admit(exchange, client, cost, scopes);
   };
 
-  async function spend(exchange: Exchange, client: KnownClient): Promise<Admitted | Refusal> {
+  async function spend(
+    exchange: Exchange,
+    client: KnownClient,
+  ): Promise<Admitted | Refusal> {
     const usage = await take(exchange.address);
     exchange.usage = usage;
     exchange.admittedAt = performance.now();
     if (!usage.exhausted) return client as object as Admitted;
     return new Refusal('rate_limit_exceeded', {
-      message: 'Too many preflights from this IP address: wait for Retry-After.',
+      message:
+        'Too many preflights from this IP address: wait for Retry-After.',
       headers: retryAfter(usage.readings[0]!.resetAt, usage.now),
     });
   }

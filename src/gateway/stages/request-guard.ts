@@ -1,11 +1,22 @@
-import { callerAddress, plainAddress, trustedProxies } from '../../common/callers/address.ts';
+import {
+  callerAddress,
+  plainAddress,
+  trustedProxies,
+} from '../../common/callers/address.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
 import { CONTRACT_JSON_PATH } from '../../common/reserved-paths.ts';
 import type { Config } from '../../config/config.ts';
 import { type Admission, isShown } from '../../limits/admission.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
-import type { Observe, RequestEvent, RequestTrace } from '../../observe/events.ts';
-import { type BeginSpan, traceparentAt } from '../../observe/tracing/request-span.ts';
+import type {
+  Observe,
+  RequestEvent,
+  RequestTrace,
+} from '../../observe/events.ts';
+import {
+  type BeginSpan,
+  traceparentAt,
+} from '../../observe/tracing/request-span.ts';
 import { isAnonymous } from '../../records/keys/key.ts';
 import type { ReportFaults } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
@@ -52,7 +63,9 @@ export function createRequestGuard(parts: RequestGuardParts) {
       id: nextId(),
       call,
       head,
-      address: behindProxy ? callerAddress(peer, head.forwardedFor, proxies) : peer,
+      address: behindProxy
+        ? callerAddress(peer, head.forwardedFor, proxies)
+        : peer,
       behindProxy,
       span: spanOf(head, behindProxy, startedAt),
       startedAt,
@@ -107,7 +120,10 @@ export function createRequestGuard(parts: RequestGuardParts) {
         close: true,
       });
     }
-    if (head.expect !== undefined && head.expect.toLowerCase() !== '100-continue') {
+    if (
+      head.expect !== undefined &&
+      head.expect.toLowerCase() !== '100-continue'
+    ) {
       throw new Refusal('expectation_failed', { close: true });
     }
     if (head.contentTypes > 1)
@@ -138,10 +154,17 @@ const NOT_ANSWERED = 499;
 const NEAR = 0.2;
 
 /** What remains of a gateway's share during an outage does not show the use. */
-function isNearLimit({ verdict, by, readings }: Admission, scopes: Scopes): boolean {
+function isNearLimit(
+  { verdict, by, readings }: Admission,
+  scopes: Scopes,
+): boolean {
   if (verdict !== 'admitted' || by === 'local') return false;
   for (const { window, remaining } of readings) {
-    if (remaining <= NEAR * window.limit && countsIn(window, scopes) && isShown(window))
+    if (
+      remaining <= NEAR * window.limit &&
+      countsIn(window, scopes) &&
+      isShown(window)
+    )
       return true;
   }
   return false;
@@ -151,9 +174,21 @@ function isUnheeding({ verdict, strikes }: Admission): boolean {
   return verdict === 'banned' || (verdict === 'limited' && strikes > 0);
 }
 
-function requestEventOf(exchange: Exchange, reportOf: ReportFaults): RequestEvent {
-  const { id, call, client, admission, code, address, startedAt, forwardedAt, answeredAt } =
-    exchange;
+function requestEventOf(
+  exchange: Exchange,
+  reportOf: ReportFaults,
+): RequestEvent {
+  const {
+    id,
+    call,
+    client,
+    admission,
+    code,
+    address,
+    startedAt,
+    forwardedAt,
+    answeredAt,
+  } = exchange;
   const status = call.begun ? call.status : NOT_ANSWERED;
   const owner = client === null || isAnonymous(client) ? null : client;
   return {
@@ -215,7 +250,8 @@ function traceOf(exchange: Exchange, reportOf: ReportFaults): RequestTrace {
     admitted: since(exchange.admittedAt),
     forwarded: since(exchange.forwardedAt),
     backend: exchange.backend,
-    traceparent: span === null ? (head.traceparent ?? null) : traceparentAt(span, span.id),
+    traceparent:
+      span === null ? (head.traceparent ?? null) : traceparentAt(span, span.id),
     span,
   };
 }

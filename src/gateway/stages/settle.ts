@@ -30,7 +30,10 @@ interface SettleParts {
  * Charges what a response has cost, before its headers are written, so that they have what is left.
  * The state is not waited for. Without settings the stages stay as they are.
  */
-export function withSettlement(stages: Settled, { cost, state, observe }: SettleParts): Settled {
+export function withSettlement(
+  stages: Settled,
+  { cost, state, observe }: SettleParts,
+): Settled {
   const { forward, tunnel, answer } = stages;
   const header = cost.header?.toLowerCase() ?? null;
   if (header === null && cost.refund.length === 0) return stages;
@@ -44,7 +47,10 @@ export function withSettlement(stages: Settled, { cost, state, observe }: Settle
     exchange.admission = { ...admission, readings };
     exchange.usage = exchange.admission;
     exchange.cost = units;
-    observe({ type: 'cost.settled', result: rest > 0 ? 'charged' : 'returned' });
+    observe({
+      type: 'cost.settled',
+      result: rest > 0 ? 'charged' : 'returned',
+    });
     const failed = (error: unknown) =>
       observe({ type: error instanceof Outage ? 'outage' : 'bug', id, error });
     const settling = state.settle(client!.subject, client!.limits!, settlement);
@@ -56,7 +62,10 @@ export function withSettlement(stages: Settled, { cost, state, observe }: Settle
   }
 
   /** The reported cost takes precedence over a refund. */
-  function settleResponse(exchange: Exchange, stored: BackendResponse): BackendResponse {
+  function settleResponse(
+    exchange: Exchange,
+    stored: BackendResponse,
+  ): BackendResponse {
     const { status, headers } = stored;
     const reported = header === null ? undefined : fieldIn(headers, header);
     if (reported === undefined) {
@@ -79,7 +88,8 @@ export function withSettlement(stages: Settled, { cost, state, observe }: Settle
       ...answer,
       fail(exchange, failure) {
         const { call } = exchange;
-        const hasResponse = call.begun || call.left || failure instanceof ClientAbort;
+        const hasResponse =
+          call.begun || call.left || failure instanceof ClientAbort;
         if (!hasResponse) settleStatus(exchange, toRefusal(failure).status);
         return answer.fail(exchange, failure);
       },

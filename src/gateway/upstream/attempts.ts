@@ -1,8 +1,17 @@
-import type { ClientError, ClientResponse, FieldLines, ResponseReceiver } from '@storegate/http1';
+import type {
+  ClientError,
+  ClientResponse,
+  FieldLines,
+  ResponseReceiver,
+} from '@storegate/http1';
 import { oneByte } from '@storegate/http1';
 import { Outage } from '../../common/errors/outage.ts';
 import type { AttemptSpan, RequestSpan } from '../../observe/events.ts';
-import { newSpanId, TRACE_FIELDS, traceparentAt } from '../../observe/tracing/request-span.ts';
+import {
+  newSpanId,
+  TRACE_FIELDS,
+  traceparentAt,
+} from '../../observe/tracing/request-span.ts';
 import type { RequestFields } from './headers.ts';
 import { type BackendHandle, outageOf } from './upstream.ts';
 
@@ -72,7 +81,8 @@ class Watched implements ResponseReceiver {
   fail(error: ClientError): void {
     const outage = outageOf(error);
     this.#attempt.endedAt = performance.now();
-    this.#attempt.error = outage instanceof Outage ? outage.code : 'request_broken';
+    this.#attempt.error =
+      outage instanceof Outage ? outage.code : 'request_broken';
     this.#taker.fail(error);
   }
 }

@@ -1,6 +1,9 @@
 import type { ClientError, OpenerOptions, Pool } from '@storegate/http1';
 import { type ClientTls, tlsTrouble } from '@storegate/http1/tls';
-import type { BackendAddress, Upstream as UpstreamSettings } from '../../config/config.ts';
+import type {
+  BackendAddress,
+  Upstream as UpstreamSettings,
+} from '../../config/config.ts';
 import { backendLabel, DEFAULT_UPSTREAM } from '../../config/upstreams.ts';
 import type { BackendName, Observe } from '../../observe/events.ts';
 import type { BackendStatus } from '../../observe/peers/status.ts';
@@ -48,7 +51,9 @@ export class Backend implements BackendHandle {
       this.pool.keepOnly(addresses);
       this.#checks.keepOnly(addresses);
     };
-    this.#dns = isName(host) ? new DnsResolver({ host, every: settings.dnsRefresh, moved }) : null;
+    this.#dns = isName(host)
+      ? new DnsResolver({ host, every: settings.dnsRefresh, moved })
+      : null;
     this.#secure = { tls: () => this.#tls, lookup: this.#dns?.lookup };
     this.pool = poolTo(url, limitsOf(settings), this.#secure);
     this.health = new Health(settings, performance.now());
@@ -87,7 +92,8 @@ export class Backend implements BackendHandle {
       weight,
       state: health.state,
       since: Math.round(
-        performance.timeOrigin + (health.state === 'down' ? health.downSince : health.since),
+        performance.timeOrigin +
+          (health.state === 'down' ? health.downSince : health.since),
       ),
       reason: health.reason,
       inFlight: connections.open - connections.idle,
@@ -104,7 +110,8 @@ export class Backend implements BackendHandle {
   }
 
   begun(status: number, epoch: number, now: number): void {
-    if (!this.#isFailure(status) && this.health.begun(epoch, now)) this.#report();
+    if (!this.#isFailure(status) && this.health.begun(epoch, now))
+      this.#report();
   }
 
   answered(status: number, epoch: number, now: number): void {
@@ -124,7 +131,8 @@ export class Backend implements BackendHandle {
     }
     this.#failures++;
     if (error.failure === 'unreachable') this.#dns?.doubt();
-    if (this.health.bad(failure, epoch, performance.now(), this.#mayGo)) this.#report(error);
+    if (this.health.bad(failure, epoch, performance.now(), this.#mayGo))
+      this.#report(error);
   }
 
   cancelled(epoch: number): void {
@@ -135,9 +143,17 @@ export class Backend implements BackendHandle {
     this.#retries++;
   }
 
-  use({ weight }: BackendAddress, settings: UpstreamSettings, tls: ClientTls): void {
+  use(
+    { weight }: BackendAddress,
+    settings: UpstreamSettings,
+    tls: ClientTls,
+  ): void {
     this.weight = weight;
-    this.identity = identityOf(this.identity.upstream, this.identity.backend, settings);
+    this.identity = identityOf(
+      this.identity.upstream,
+      this.identity.backend,
+      settings,
+    );
     this.#settings = settings;
     this.#tls = tls;
     this.pool.use(limitsOf(settings));
@@ -158,7 +174,13 @@ export class Backend implements BackendHandle {
     this.#observe = () => {};
     if (health.state === 'up') return;
     const duration = Math.round(performance.now() - health.downSince);
-    observe({ type: 'upstream.up', upstream, backend, duration, removed: true });
+    observe({
+      type: 'upstream.up',
+      upstream,
+      backend,
+      duration,
+      removed: true,
+    });
   }
 
   close(): void {
@@ -174,9 +196,15 @@ export class Backend implements BackendHandle {
 
   #checked(verdict: Verdict, error: unknown): void {
     const { upstream, backend } = this.identity;
-    if (this.health.checked(verdict, performance.now(), this.#mayGo)) this.#report(error);
+    if (this.health.checked(verdict, performance.now(), this.#mayGo))
+      this.#report(error);
     else if (this.health.ignoresChecks)
-      this.#observe({ type: 'upstream.check_failed', upstream, backend, error });
+      this.#observe({
+        type: 'upstream.check_failed',
+        upstream,
+        backend,
+        error,
+      });
   }
 
   #letGo(): void {
@@ -192,7 +220,13 @@ export class Backend implements BackendHandle {
       this.#observe({ type: 'upstream.up', upstream, backend, duration });
     } else if (health.state === 'down') {
       if (health.failedReturns === 0)
-        this.#observe({ type: 'upstream.down', upstream, backend, reason: health.reason!, error });
+        this.#observe({
+          type: 'upstream.down',
+          upstream,
+          backend,
+          reason: health.reason!,
+          error,
+        });
       this.pool.renew(new BackendWentDown());
     }
     this.#observe({ type: 'upstream.state', upstream, backend });
@@ -205,7 +239,11 @@ function identityOf(
   backend: string,
   { backends }: UpstreamSettings,
 ): BackendName {
-  return { upstream, backend, isSole: backends.length === 1 && upstream === DEFAULT_UPSTREAM };
+  return {
+    upstream,
+    backend,
+    isSole: backends.length === 1 && upstream === DEFAULT_UPSTREAM,
+  };
 }
 
 /** `null`: the client caused the error. */

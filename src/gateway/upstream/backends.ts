@@ -1,8 +1,15 @@
 import type { ClientError } from '@storegate/http1';
-import { type ClientMaterial, type ClientTls, clientTls } from '@storegate/http1/tls';
+import {
+  type ClientMaterial,
+  type ClientTls,
+  clientTls,
+} from '@storegate/http1/tls';
 import { Outage } from '../../common/errors/outage.ts';
 import type { Certificates } from '../../config/certificates.ts';
-import type { ServedConfig, Upstream as UpstreamSettings } from '../../config/config.ts';
+import type {
+  ServedConfig,
+  Upstream as UpstreamSettings,
+} from '../../config/config.ts';
 import { DEFAULT_UPSTREAM } from '../../config/upstreams.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { BackendStatus } from '../../observe/peers/status.ts';
@@ -19,13 +26,20 @@ export class Upstreams {
   readonly #observe: Observe;
   #byName: ReadonlyMap<string, Backends> = new Map();
 
-  constructor(settings: Settings, certificates: UpstreamCertificates, observe: Observe) {
+  constructor(
+    settings: Settings,
+    certificates: UpstreamCertificates,
+    observe: Observe,
+  ) {
     this.#observe = observe;
     this.use(settings, certificates);
   }
 
   /** Removed backends finish their requests. */
-  use({ upstream, upstreams }: Settings, certificates: UpstreamCertificates): void {
+  use(
+    { upstream, upstreams }: Settings,
+    certificates: UpstreamCertificates,
+  ): void {
     const before = this.#byName;
     const materials: Readonly<Record<string, ClientMaterial | null>> = {
       [DEFAULT_UPSTREAM]: certificates.upstream,
@@ -34,13 +48,15 @@ export class Upstreams {
     const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams });
     this.#byName = new Map(
       all.map(([name, settings]) => {
-        const backends = before.get(name) ?? new Backends(name, settings, this.#observe);
+        const backends =
+          before.get(name) ?? new Backends(name, settings, this.#observe);
         backends.use(settings, materials[name] ?? null);
         return [name, backends];
       }),
     );
     for (const [name, { backends }] of before)
-      if (!this.#byName.has(name)) for (const backend of backends) backend.retire();
+      if (!this.#byName.has(name))
+        for (const backend of backends) backend.retire();
   }
 
   /** Configuration and contract have checked the name. */
@@ -55,7 +71,10 @@ export class Upstreams {
   }
 
   /** `matters`: the gateway is unready. */
-  get down(): readonly { readonly upstream: string; readonly matters: boolean }[] {
+  get down(): readonly {
+    readonly upstream: string;
+    readonly matters: boolean;
+  }[] {
     const all = [...this.#byName].filter(([, { backends }]) =>
       backends.every(({ health }) => health.state === 'down'),
     );
@@ -108,12 +127,20 @@ export class Backends implements Upstream {
     this.backends = settings.backends.map((address) => {
       const kept = before.find(({ url }) => url === address.url);
       if (kept === undefined)
-        return new Backend(this.#name, address, settings, this.#tls, this.#observe, this.#mayGo);
+        return new Backend(
+          this.#name,
+          address,
+          settings,
+          this.#tls,
+          this.#observe,
+          this.#mayGo,
+        );
       kept.use(address, settings, this.#tls);
       return kept;
     });
     this.#only = this.backends.length === 1 ? this.backends[0]! : null;
-    for (const backend of before) if (!this.backends.includes(backend)) backend.retire();
+    for (const backend of before)
+      if (!this.backends.includes(backend)) backend.retire();
   }
 
   choose(
@@ -131,7 +158,8 @@ export class Backends implements Upstream {
   mayRetry(error: ClientError, method: string, times: number): boolean {
     // After a refused connection the next one is refused too, and a single backend gets only one
     // retry.
-    if (this.#only !== null && (error.failure === 'unreachable' || times > 0)) return false;
+    if (this.#only !== null && (error.failure === 'unreachable' || times > 0))
+      return false;
     return this.#retries.allows(error, method, times);
   }
 
@@ -146,11 +174,18 @@ export class Backends implements Upstream {
     operation: string,
   ): Backend | Outage {
     const { backends } = this;
-    if (tried.length === 0 && backends.every(({ health }) => health.state === 'up'))
+    if (
+      tried.length === 0 &&
+      backends.every(({ health }) => health.state === 'up')
+    )
       return pickCandidate(backends, Math.random);
     const able: (Candidate & { readonly backend: Backend })[] = [];
     for (const backend of backends) {
-      if (tried.includes(backend) || !backend.health.takes(safe, now, operation)) continue;
+      if (
+        tried.includes(backend) ||
+        !backend.health.takes(safe, now, operation)
+      )
+        continue;
       able.push({
         backend,
         weight: backend.weight * backend.health.share(now),
@@ -158,7 +193,9 @@ export class Backends implements Upstream {
       });
     }
     if (able.length === 0) return ALL_DOWN;
-    return able.length === 1 ? able[0]!.backend : pickCandidate(able, Math.random).backend;
+    return able.length === 1
+      ? able[0]!.backend
+      : pickCandidate(able, Math.random).backend;
   }
 
   readonly #mayGo = (going: Backend): boolean => {

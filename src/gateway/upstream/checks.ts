@@ -6,7 +6,10 @@ import type {
   PoolLimits,
 } from '@storegate/http1';
 import { checkedLines, FieldLines } from '@storegate/http1';
-import type { StatusRange, Upstream as UpstreamSettings } from '../../config/config.ts';
+import type {
+  StatusRange,
+  Upstream as UpstreamSettings,
+} from '../../config/config.ts';
 import type { Health, Verdict } from './health.ts';
 import { poolTo } from './pools.ts';
 
@@ -41,7 +44,10 @@ const ANY_PATH = '/';
 interface ChecksParts {
   readonly url: string;
   readonly secure: Pick<OpenerOptions, 'tls' | 'lookup'>;
-  readonly settings: Pick<UpstreamSettings, 'healthChecks' | 'ejection' | 'keepAliveTimeout'>;
+  readonly settings: Pick<
+    UpstreamSettings,
+    'healthChecks' | 'ejection' | 'keepAliveTimeout'
+  >;
   readonly health: Pick<Health, 'state' | 'since' | 'failedReturns'>;
   readonly onResult: (verdict: Verdict, error: unknown) => void;
   readonly ticked: () => void;
@@ -97,7 +103,10 @@ export class Checks {
     if (wait === NEVER) return;
     // Gateways and workers must not probe at the same time.
     const jitter = 0.85 + Math.random() * 0.3;
-    this.#timer = setTimeout(() => this.#work(), Math.max(SHORTEST_WAIT, wait * jitter)).unref();
+    this.#timer = setTimeout(
+      () => this.#work(),
+      Math.max(SHORTEST_WAIT, wait * jitter),
+    ).unref();
   }
 
   /** Milliseconds; `NEVER`: no action before the state changes. */
@@ -112,8 +121,14 @@ export class Checks {
         );
       return Math.min(FIRST_PROBE * 2 ** this.#probes, ejection.probeInterval);
     }
-    const left = state === 'recovering' ? since + ejection.slowStart - performance.now() : NEVER;
-    return Math.min(checks.path === null ? NEVER : checks.interval, Math.max(left, FIRST_PROBE));
+    const left =
+      state === 'recovering'
+        ? since + ejection.slowStart - performance.now()
+        : NEVER;
+    return Math.min(
+      checks.path === null ? NEVER : checks.interval,
+      Math.max(left, FIRST_PROBE),
+    );
   }
 
   #work(): void {
@@ -145,7 +160,8 @@ export class Checks {
     asked.fields.addLines(LINES);
     const connection = this.#pool.take() as ClientConnection;
     this.#deadline = setTimeout(
-      () => done('silent', new Error(`no answer to a check within ${timeout} ms`)),
+      () =>
+        done('silent', new Error(`no answer to a check within ${timeout} ms`)),
       timeout,
     );
     const done: typeof end = (verdict, error) => {

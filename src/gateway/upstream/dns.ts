@@ -79,7 +79,9 @@ export class DnsResolver {
     this.#asked = performance.now();
     const found = await resolve(host);
     if (found.length === 0)
-      throw Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
+      throw Object.assign(new Error(`${host} has no address`), {
+        code: 'ENOTFOUND',
+      });
     const before = new Set(this.#known.map(({ address }) => address));
     const now = new Set(found.map(({ address }) => address));
     this.#known = found;
@@ -92,4 +94,5 @@ export class DnsResolver {
   }
 }
 
-export const isName = (host: string): boolean => isIP(host.replace(/^\[|\]$/g, '')) === 0;
+export const isName = (host: string): boolean =>
+  isIP(host.replace(/^\[|\]$/g, '')) === 0;

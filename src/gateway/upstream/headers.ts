@@ -24,22 +24,33 @@ interface Peer {
 /** By connection. */
 const lastPeers = new WeakMap<object, Peer>();
 
-const ONLY_FOR_ITS_KEY: readonly string[] = Object.entries(NOT_SHARED).flat().map(oneByte);
+const ONLY_FOR_ITS_KEY: readonly string[] = Object.entries(NOT_SHARED)
+  .flat()
+  .map(oneByte);
 const REQUEST_ID = oneByte('X-Request-Id');
 const VIA = oneByte('via');
 
 type Caller = Pick<Client, 'keyId' | 'account' | 'plan' | 'scopes'>;
 
 /** `null`: not sent. */
-type IdentityHeaders = Readonly<Record<'keyId' | 'account' | 'plan' | 'scopes', string | null>>;
+type IdentityHeaders = Readonly<
+  Record<'keyId' | 'account' | 'plan' | 'scopes', string | null>
+>;
 
 /**
  * `Connection: X-Storegate-Account` cannot remove our headers, because a client's options apply
  * only to its own. `plain`: without Accept-Encoding.
  */
-export type RequestFields = (exchange: Exchange, client: Caller, plain?: boolean) => FieldLines;
+export type RequestFields = (
+  exchange: Exchange,
+  client: Caller,
+  plain?: boolean,
+) => FieldLines;
 
-export function createRequestFields(identity: IdentityHeaders, via: Via): RequestFields {
+export function createRequestFields(
+  identity: IdentityHeaders,
+  via: Via,
+): RequestFields {
   const linesOf = remembered((client: Caller) => {
     const { account, plan, scopes } = client;
     const values = {
@@ -50,7 +61,9 @@ export function createRequestFields(identity: IdentityHeaders, via: Via): Reques
     };
     return checkedLines(
       (Object.keys(values) as (keyof typeof values)[]).flatMap((name) =>
-        identity[name] === null || values[name] === '' ? [] : [identity[name], values[name]],
+        identity[name] === null || values[name] === ''
+          ? []
+          : [identity[name], values[name]],
       ),
     );
   });
@@ -59,7 +72,9 @@ export function createRequestFields(identity: IdentityHeaders, via: Via): Reques
     const { head, call } = exchange;
     const lines = new FieldLines();
     lines.addLines(
-      plain ? checkedLines(withoutFields(head.forwardable, ['accept-encoding'])) : head.lines,
+      plain
+        ? checkedLines(withoutFields(head.forwardable, ['accept-encoding']))
+        : head.lines,
     );
     lines.addLines(via.lines[call.minor]);
     lines.addKnown(REQUEST_ID, exchange.id);
@@ -73,13 +88,18 @@ export function createRequestFields(identity: IdentityHeaders, via: Via): Reques
 /** RFC 7239 and de-facto headers; a direct client's own are dropped. */
 function peerLines({ address, call, head: { host } }: Exchange): CheckedLines {
   const last = lastPeers.get(call.connection);
-  if (last !== undefined && last.address === address && last.host === host) return last.lines;
+  if (last !== undefined && last.address === address && last.host === host)
+    return last.lines;
   const proto = protoOf(call);
   const list = ['X-Forwarded-For', address, 'X-Forwarded-Proto', proto];
   if (host !== undefined) list.push('X-Forwarded-Host', host);
   list.push('Forwarded', `for=${node(address)};${origin(proto, host)}`);
   const lines = checkedLines(list);
-  lastPeers.set(call.connection, { address, host: host && oneByte(host), lines });
+  lastPeers.set(call.connection, {
+    address,
+    host: host && oneByte(host),
+    lines,
+  });
   return lines;
 }
 
@@ -88,7 +108,9 @@ function addChain(lines: FieldLines, { call, head }: Exchange): void {
   const chain = [...reportedHops(head.forwardedFor), plainAddress(call.peer)];
   const { forwardedProto } = head;
   const proto =
-    forwardedProto === 'https' || forwardedProto === 'http' ? forwardedProto : protoOf(call);
+    forwardedProto === 'https' || forwardedProto === 'http'
+      ? forwardedProto
+      : protoOf(call);
   const host = head.forwardedHost ?? head.host;
   lines.add('X-Forwarded-For', chain.join(', '));
   lines.add('X-Forwarded-Proto', proto);
@@ -133,10 +155,20 @@ export function returnedHeaders(
   minor: 0 | 1 = 1,
 ): readonly string[] {
   const known = fields.meaning as Returned | null;
-  if (known?.status !== status || known.minor !== minor || known.names !== names) {
+  if (
+    known?.status !== status ||
+    known.minor !== minor ||
+    known.names !== names
+  ) {
     const list = returnedList(fields.list, status, names);
     list.push(VIA, names.via[minor]);
-    fields.meaning = { status, minor, names, list, isPrepared: false } satisfies Returned;
+    fields.meaning = {
+      status,
+      minor,
+      names,
+      list,
+      isPrepared: false,
+    } satisfies Returned;
     return list;
   }
   if (!known.isPrepared) prepareRead(known.list);
@@ -144,14 +176,19 @@ export function returnedHeaders(
   return known.list;
 }
 
-function returnedList(fields: readonly string[], status: number, names: ReturnedNames): string[] {
+function returnedList(
+  fields: readonly string[],
+  status: number,
+  names: ReturnedNames,
+): string[] {
   const list: string[] = [];
   let connection = '';
   let cached = false;
   for (let i = 0; i < fields.length; i += 2) {
     const { name, returned } = names.of(fields[i]!);
     if (name === 'connection')
-      connection = connection === '' ? fields[i + 1]! : `${connection},${fields[i + 1]!}`;
+      connection =
+        connection === '' ? fields[i + 1]! : `${connection},${fields[i + 1]!}`;
     // 204 has no length (RFC 9110 section 8.6).
     if (!returned || (status === 204 && name === 'content-length')) continue;
     if (name === 'cache-control') cached = true;

@@ -7,7 +7,10 @@ export type Failure = Exclude<BackendReason, 'failing' | 'check'>;
 
 export type Verdict = 'good' | 'bad' | 'silent';
 
-export type HealthSettings = Pick<Upstream, 'ejection' | 'healthChecks' | 'backends'>;
+export type HealthSettings = Pick<
+  Upstream,
+  'ejection' | 'healthChecks' | 'backends'
+>;
 
 /**
  * Milliseconds: within this time after a good response, failures in a row may be of one bad
@@ -58,7 +61,8 @@ export class Health {
   /** Too few other backends could take the requests. */
   get ignoresChecks(): boolean {
     return (
-      this.state !== 'down' && this.#badChecks === this.settings.healthChecks.unhealthyThreshold
+      this.state !== 'down' &&
+      this.#badChecks === this.settings.healthChecks.unhealthyThreshold
     );
   }
 
@@ -114,7 +118,12 @@ export class Health {
   }
 
   /** `mayGo`: enough other backends would remain. */
-  bad(failure: Failure, epoch: number, now: number, mayGo: () => boolean): boolean {
+  bad(
+    failure: Failure,
+    epoch: number,
+    now: number,
+    mayGo: () => boolean,
+  ): boolean {
     if (epoch !== this.#epoch || this.state === 'down') return false;
     this.#last.add(now);
     this.#last.mark(now);
@@ -139,7 +148,8 @@ export class Health {
       this.tick(now);
       return true;
     }
-    if (this.#badChecks < unhealthyThreshold || (verdict === 'bad' && !mayGo())) return false;
+    if (this.#badChecks < unhealthyThreshold || (verdict === 'bad' && !mayGo()))
+      return false;
     return this.#leave('check', now);
   }
 
@@ -150,7 +160,9 @@ export class Health {
     const time = now - this.since;
     const isOver = this.isTrial
       ? // Without requests nothing else would detect it.
-        this.failedReturns === 0 && this.#under === 0 && time >= Math.max(slowStart, ONLY_SAFE)
+        this.failedReturns === 0 &&
+        this.#under === 0 &&
+        time >= Math.max(slowStart, ONLY_SAFE)
       : time >= slowStart || (backends.length === 1 && this.#good >= RETURNED);
     if (!isOver) return false;
     this.state = 'up';
@@ -174,8 +186,12 @@ export class Health {
   #reasonFor(failure: Failure, now: number): BackendReason | null {
     const { failures, timeouts, failureRate } = this.settings.ejection;
     const isQuiet = now - this.#lastGood >= QUIET;
-    const isEnough = this.#count(failure) >= (failure === 'hanging' ? timeouts : failures);
-    if (isEnough && (isQuiet || failure === 'unreachable' || failure === 'untrusted'))
+    const isEnough =
+      this.#count(failure) >= (failure === 'hanging' ? timeouts : failures);
+    if (
+      isEnough &&
+      (isQuiet || failure === 'unreachable' || failure === 'untrusted')
+    )
       return failure;
     const { all, some } = this.#last.counts(now);
     return all >= LEAST && some / all >= failureRate ? 'failing' : null;

@@ -1,4 +1,8 @@
-import type { IncomingMessage, ClientRequest as ProxyRequest, ServerResponse } from 'node:http';
+import type {
+  IncomingMessage,
+  ClientRequest as ProxyRequest,
+  ServerResponse,
+} from 'node:http';
 import { createRequire } from 'node:module';
 import { openerTo, Pool } from '@storegate/http1';
 import { backendLabel } from '../../config/upstreams.ts';
@@ -46,7 +50,9 @@ export function createInnerProxy(
   server.on('request', (request, response) => {
     const connection = connectionOf(request);
     connection.begin(request, response);
-    void proxy(request, response, (error) => connection.fail(error as Error | undefined));
+    void proxy(request, response, (error) =>
+      connection.fail(error as Error | undefined),
+    );
   });
   const open = openerTo(url, { tunnels: true });
   const pool = new Pool({
@@ -66,8 +72,13 @@ export function createInnerProxy(
       return connection.near;
     },
   });
-  const upstream = soleUpstream(backendLabel(target), pool, tunnelsTo(target, timeouts));
-  return (exchange, asked) => sendUpstream({ upstream, observe, returned, exchange, asked });
+  const upstream = soleUpstream(
+    backendLabel(target),
+    pool,
+    tunnelsTo(target, timeouts),
+  );
+  return (exchange, asked) =>
+    sendUpstream({ upstream, observe, returned, exchange, asked });
 }
 
 function createProxy({ host }: URL, connectionOf: ConnectionOf) {
@@ -101,7 +112,9 @@ function createProxy({ host }: URL, connectionOf: ConnectionOf) {
             connection.fail(error as Error);
           }
         });
-        events.on('error', (error, request) => connectionOf(request!).fail(error));
+        events.on('error', (error, request) =>
+          connectionOf(request!).fail(error),
+        );
       },
     ],
   });
@@ -111,9 +124,12 @@ function createProxy({ host }: URL, connectionOf: ConnectionOf) {
 function listen(outgoing: ProxyRequest, connection: TargetConnection): void {
   let interim = 0;
   outgoing.on('information', () => {
-    if (++interim > MOST_INTERIM) connection.fail(new Error('There are too many interim answers.'));
+    if (++interim > MOST_INTERIM)
+      connection.fail(new Error('There are too many interim answers.'));
   });
   outgoing.once('upgrade', () => {
-    connection.fail(new Error('The response changes the protocol without a request.'));
+    connection.fail(
+      new Error('The response changes the protocol without a request.'),
+    );
   });
 }

@@ -34,12 +34,18 @@ export function createInspection({
 }: InspectionParts): Inspect {
   if (mode === 'off') return (_exchange, _checked, stored) => stored;
 
-  return async function inspect(exchange, { client, route: { operation } }, stored) {
+  return async function inspect(
+    exchange,
+    { client, route: { operation } },
+    stored,
+  ) {
     // A response to HEAD has the headers of a body that is not sent.
     if (operation === null || exchange.call.method === 'HEAD') return stored;
     await operation.ready('response');
     const body =
-      stored.body instanceof BodyStream ? await gather(stored.body, maxBodyBytes) : stored.body;
+      stored.body instanceof BodyStream
+        ? await gather(stored.body, maxBodyBytes)
+        : stored.body;
     const steps = () => faultsIn(operation, stored, body);
     const faults =
       body instanceof BodyStream
@@ -49,11 +55,14 @@ export function createInspection({
             steps,
           });
     if (faults.length === 0) return { ...stored, body };
-    const tolerated = mode === 'report' || operation.reportOnly || operation.exempt !== null;
+    const tolerated =
+      mode === 'report' || operation.reportOnly || operation.exempt !== null;
     report(exchange, 'response', faults, tolerated ? 'none' : 'refused');
     if (tolerated) return { ...stored, body };
     exchange.cancel?.();
-    throw new Outage('upstream_error', { cause: 'the answer does not fit the contract' });
+    throw new Outage('upstream_error', {
+      cause: 'the answer does not fit the contract',
+    });
   };
 
   function* faultsIn(
@@ -68,7 +77,11 @@ export function createInspection({
     const encoding = fieldIn(headers, 'content-encoding')?.trim().toLowerCase();
     if (encoding !== undefined && encoding !== 'identity')
       return [faultOfBody('is encoded without a request for it', 'mediaType')];
-    return yield* operation.responseSteps(status, fieldIn(headers, 'content-type'), body);
+    return yield* operation.responseSteps(
+      status,
+      fieldIn(headers, 'content-type'),
+      body,
+    );
   }
 }
 

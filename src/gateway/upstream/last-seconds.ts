@@ -15,7 +15,11 @@ export class LastSeconds {
   }
 
   /** `some` are of the second kind, `now` those of them in the current second. */
-  counts(now: number): { readonly all: number; readonly some: number; readonly now: number } {
+  counts(now: number): {
+    readonly all: number;
+    readonly some: number;
+    readonly now: number;
+  } {
     const second = Math.floor(now / 1_000);
     let all = 0;
     let some = 0;
@@ -25,7 +29,11 @@ export class LastSeconds {
       some += this.#some[i]!;
     }
     const at = second % SECONDS;
-    return { all, some, now: this.#second[at] === second ? this.#some[at]! : 0 };
+    return {
+      all,
+      some,
+      now: this.#second[at] === second ? this.#some[at]! : 0,
+    };
   }
 
   clear(): void {

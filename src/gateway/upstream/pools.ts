@@ -1,4 +1,9 @@
-import { type OpenerOptions, openerTo, Pool, type PoolLimits } from '@storegate/http1';
+import {
+  type OpenerOptions,
+  openerTo,
+  Pool,
+  type PoolLimits,
+} from '@storegate/http1';
 import type { Upstream } from '../../config/config.ts';
 
 /** More would wait until their clients give up. */
@@ -9,10 +14,19 @@ export type Timeouts = Pick<
   'connectTimeout' | 'headersTimeout' | 'bodyTimeout' | 'keepAliveTimeout'
 >;
 
-export function poolTo(url: string, limits: PoolLimits, options: OpenerOptions): Pool {
+export function poolTo(
+  url: string,
+  limits: PoolLimits,
+  options: OpenerOptions,
+): Pool {
   const origin = new URL(url);
   const basePath = origin.pathname.replace(/\/$/, '');
-  return new Pool({ ...limits, host: origin.host, basePath, open: openerTo(origin, options) });
+  return new Pool({
+    ...limits,
+    host: origin.host,
+    basePath,
+    open: openerTo(origin, options),
+  });
 }
 
 export function tunnelsTo(
@@ -24,7 +38,10 @@ export function tunnelsTo(
 }
 
 export function limitsOf(settings: Upstream): PoolLimits {
-  return { ...settings, mostWaiting: settings.connections * WAITING_PER_CONNECTION };
+  return {
+    ...settings,
+    mostWaiting: settings.connections * WAITING_PER_CONNECTION,
+  };
 }
 
 export function tunnelLimitsOf(timeouts: Timeouts): PoolLimits {

@@ -30,11 +30,16 @@ export class Retries {
     this.#last.add(now);
   }
 
-  allows({ failure }: Pick<ClientError, 'failure'>, method: string, times: number): boolean {
+  allows(
+    { failure }: Pick<ClientError, 'failure'>,
+    method: string,
+    times: number,
+  ): boolean {
     const { budget, maxRetries, on, timeouts } = this.settings;
     if (budget === 0 || times >= maxRetries) return false;
     if (failure === 'unreachable') return on.includes('connect');
-    if (failure === 'broken') return on.includes('reset') && isIdempotent(method);
+    if (failure === 'broken')
+      return on.includes('reset') && isIdempotent(method);
     return failure === 'too_slow' && timeouts && isIdempotent(method);
   }
 

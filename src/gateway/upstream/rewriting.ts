@@ -1,6 +1,10 @@
 import type { Mount } from '../../config/config.ts';
 import { endsWithPath } from '../../config/upstreams.ts';
-import { afterSegments, type RequestTarget, segmentsIn } from '../wire/target.ts';
+import {
+  afterSegments,
+  type RequestTarget,
+  segmentsIn,
+} from '../wire/target.ts';
 import type { BackendResponse } from './backend-response.ts';
 
 /** Of the targets of a route. */
@@ -46,14 +50,18 @@ export function mountRewriting(
   return {
     asked({ raw }) {
       const rest = afterSegments(raw, segments);
-      return rewrite === '' && !rest.startsWith('/') ? `/${rest}` : rewrite + rest;
+      return rewrite === '' && !rest.startsWith('/')
+        ? `/${rest}`
+        : rewrite + rest;
     },
     prefix: known,
     answered(answer) {
       const { headers } = answer;
       return {
         ...answer,
-        headers: headers.map((text, i) => (i % 2 === 0 ? text : returned(headers[i - 1]!, text))),
+        headers: headers.map((text, i) =>
+          i % 2 === 0 ? text : returned(headers[i - 1]!, text),
+        ),
       };
     },
   };
@@ -70,12 +78,16 @@ export function prefixRewriting(
   prefixes: readonly string[],
   urls: readonly string[],
 ): Rewriting | null {
-  const repeated = prefixes.filter((prefix) => urls.every((url) => endsWithPath(url, prefix)));
+  const repeated = prefixes.filter((prefix) =>
+    urls.every((url) => endsWithPath(url, prefix)),
+  );
   if (repeated.length === 0) return null;
   return {
     asked({ raw, path }) {
       const prefix = repeated.find((one) => path.startsWith(`${one}/`));
-      return prefix === undefined ? raw : afterSegments(raw, segmentsIn(prefix));
+      return prefix === undefined
+        ? raw
+        : afterSegments(raw, segmentsIn(prefix));
     },
     prefix: '',
     answered: null,
@@ -83,7 +95,11 @@ export function prefixRewriting(
 }
 
 /** RFC 3986 section 4.1. References to other places stay unchanged. */
-function returnedPlace(reference: string, known: string, bases: readonly Base[]): string {
+function returnedPlace(
+  reference: string,
+  known: string,
+  bases: readonly Base[],
+): string {
   const [authority = ''] = /^(?:https?:)?\/\/[^/?#]*/i.exec(reference) ?? [];
   const rest = reference.slice(authority.length);
   const path = /^[^?#]*/.exec(rest)![0];
@@ -109,7 +125,11 @@ function originOf(authority: string, { protocol }: Base): string | null {
 const OF_HOST = /^[ \t]*__Host-/i;
 
 /** RFC 6265 section 4.1.2.4: with the target's path the browser would never send the cookie. */
-function returnedCookie(cookie: string, known: string, bases: readonly Base[]): string {
+function returnedCookie(
+  cookie: string,
+  known: string,
+  bases: readonly Base[],
+): string {
   if (OF_HOST.test(cookie)) return cookie;
   return cookie.replace(
     /;([ \t]*path[ \t]*=[ \t]*)([^;]*)/gi,
@@ -117,7 +137,8 @@ function returnedCookie(cookie: string, known: string, bases: readonly Base[]): 
       const path = value.trimEnd();
       for (const { prefix } of bases) {
         const found = returnedPath(path, known, prefix, false);
-        if (found !== null) return `;${name}${path === '/' && known !== '' ? known : found}`;
+        if (found !== null)
+          return `;${name}${path === '/' && known !== '' ? known : found}`;
       }
       return whole;
     },
@@ -140,5 +161,7 @@ function returnedPath(
 }
 
 function isIn(prefix: string, path: string): boolean {
-  return path.startsWith('/') && (path === prefix || path.startsWith(`${prefix}/`));
+  return (
+    path.startsWith('/') && (path === prefix || path.startsWith(`${prefix}/`))
+  );
 }

@@ -56,7 +56,8 @@ export class TargetConnection {
       .once('end', () => this.#ended())
       .once('close', () => {
         this.#ended();
-        if (this.#answer === null) this.fail(new Error('The connection was closed.'));
+        if (this.#answer === null)
+          this.fail(new Error('The connection was closed.'));
       });
   }
 
@@ -79,7 +80,8 @@ export class TargetConnection {
   send(outgoing: ProxyRequest): void {
     this.#outgoing = outgoing;
     for (const name of outgoing.getHeaderNames()) outgoing.removeHeader(name);
-    for (const [name, values] of linesByName(this.#fields)) outgoing.setHeader(name, values);
+    for (const [name, values] of linesByName(this.#fields))
+      outgoing.setHeader(name, values);
     outgoing.path = this.#path;
   }
 
@@ -92,7 +94,11 @@ export class TargetConnection {
     response.shouldKeepAlive = shouldKeepAlive;
     // Otherwise the server adds a line.
     if (shouldKeepAlive) response.removeHeader('Connection');
-    response.writeHead(answer.statusCode!, answer.statusMessage!, writable(answer.rawHeaders));
+    response.writeHead(
+      answer.statusCode!,
+      answer.statusMessage!,
+      writable(answer.rawHeaders),
+    );
     answer.pipe(response);
     // Node would wait for the body, but a head and a body that come together are sent as one.
     process.nextTick(() => {
@@ -146,13 +152,18 @@ function writable(fields: readonly string[]): string[] {
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!.toLowerCase();
     if (name !== 'trailer')
-      (name === 'content-length' ? lengths : lines).push(fields[i]!, fields[i + 1]!);
+      (name === 'content-length' ? lengths : lines).push(
+        fields[i]!,
+        fields[i + 1]!,
+      );
   }
   return [...lines, ...lengths];
 }
 
 /** Node requires `addRequest` of an agent, but does not document it. */
-type AnyAgent = HttpAgent & { addRequest(request: ProxyRequest, options: unknown): void };
+type AnyAgent = HttpAgent & {
+  addRequest(request: ProxyRequest, options: unknown): void;
+};
 
 /** Of this connection alone. */
 function agentOf(socket: Duplex): HttpAgent {
@@ -162,7 +173,10 @@ function agentOf(socket: Duplex): HttpAgent {
   // The library has no options for these limits. Node drops fields above the second without a word.
   agent.addRequest = (request, options) => {
     addRequest(
-      Object.assign(request, { maxHeaderSize: MOST_HEAD_BYTES, maxHeadersCount: 0 }),
+      Object.assign(request, {
+        maxHeaderSize: MOST_HEAD_BYTES,
+        maxHeadersCount: 0,
+      }),
       options,
     );
   };

@@ -16,10 +16,18 @@ import type { BackendResponse } from './backend-response.ts';
 import { HalfOpenRequest } from './half-open.ts';
 import { returnedHeaders } from './headers.ts';
 import { isIdempotent } from './retries.ts';
-import { type BackendHandle, BackendWentDown, outageOf, type Upstream } from './upstream.ts';
+import {
+  type BackendHandle,
+  BackendWentDown,
+  outageOf,
+  type Upstream,
+} from './upstream.ts';
 
 /** Rejects with Outage, Refusal or ClientAbort. */
-export type Send = (exchange: Exchange, asked: ClientRequest) => Promise<BackendResponse>;
+export type Send = (
+  exchange: Exchange,
+  asked: ClientRequest,
+) => Promise<BackendResponse>;
 
 interface UpstreamRequestParts {
   readonly upstream: Upstream;
@@ -33,8 +41,12 @@ interface UpstreamRequestParts {
  * Resolves when the head of the response has arrived, with the whole body if one read holds both.
  * Rejects with Outage or ClientAbort.
  */
-export function sendUpstream(parts: UpstreamRequestParts): Promise<BackendResponse> {
-  return new Promise((resolve, reject) => new UpstreamRequest(parts, resolve, reject).begin());
+export function sendUpstream(
+  parts: UpstreamRequestParts,
+): Promise<BackendResponse> {
+  return new Promise((resolve, reject) =>
+    new UpstreamRequest(parts, resolve, reject).begin(),
+  );
 }
 
 const NONE: readonly BackendHandle[] = [];
@@ -58,7 +70,10 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     reject: (error: unknown) => void,
   ) {
     this.#parts = parts;
-    this.#asked = parts.asked.upgraded === undefined ? parts.asked : this.#watching(parts.asked);
+    this.#asked =
+      parts.asked.upgraded === undefined
+        ? parts.asked
+        : this.#watching(parts.asked);
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -100,13 +115,20 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
       return;
     }
     // A connection that was about to be closed as idle says nothing about the backend.
-    if (error.failure === 'body' || error.diedIdle) backend.cancelled(this.#epoch);
+    if (error.failure === 'body' || error.diedIdle)
+      backend.cancelled(this.#epoch);
     else backend.failed(error, this.#epoch);
     const { method, upgraded } = this.#asked;
-    const mayRetry = this.#canBeSentAgain && !this.#begun && !exchange.call.left;
+    const mayRetry =
+      this.#canBeSentAgain && !this.#begun && !exchange.call.left;
     // The backend may have begun a WebSocket.
-    const isHarmless = upgraded === undefined || error.failure === 'unreachable';
-    if (mayRetry && isHarmless && upstream.mayRetry(error, method, this.#retries))
+    const isHarmless =
+      upgraded === undefined || error.failure === 'unreachable';
+    if (
+      mayRetry &&
+      isHarmless &&
+      upstream.mayRetry(error, method, this.#retries)
+    )
       this.#retry(backend, error);
     else this.#reject(outageOf(error));
   }
@@ -126,7 +148,12 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
   }
 
   #choose(now: number): BackendHandle | Outage {
-    return this.#parts.upstream.choose(now, this.#isSafe, this.#tried, this.#operation);
+    return this.#parts.upstream.choose(
+      now,
+      this.#isSafe,
+      this.#tried,
+      this.#operation,
+    );
   }
 
   #chooseOther(now = performance.now()): BackendHandle | Outage {
@@ -141,7 +168,10 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     }
     this.#backend = next;
     try {
-      const taken = this.#poolOf(next).take(this.#parts.exchange.client?.owner, this);
+      const taken = this.#poolOf(next).take(
+        this.#parts.exchange.client?.owner,
+        this,
+      );
       if (taken instanceof Promise)
         taken
           .then((connection) => this.#askOn(next, connection))
@@ -179,7 +209,10 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
         isTrial && this.#isSafe
           ? new HalfOpenRequest(this, { backend, epoch, connection, asked })
           : this;
-      connection.ask(asked, span === null ? taker : watched(span, asked.fields, backend, taker));
+      connection.ask(
+        asked,
+        span === null ? taker : watched(span, asked.fields, backend, taker),
+      );
     } catch (error) {
       // Not the connection's fault.
       backend.cancelled(epoch);
@@ -193,8 +226,13 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     const { exchange } = this.#parts;
     exchange.cancel = null;
     const mayElsewhere =
-      error instanceof BackendWentDown || (error instanceof PoolBusy && !error.isLate);
-    if (!mayElsewhere || exchange.call.left || this.#tried.includes(this.#backend!)) {
+      error instanceof BackendWentDown ||
+      (error instanceof PoolBusy && !error.isLate);
+    if (
+      !mayElsewhere ||
+      exchange.call.left ||
+      this.#tried.includes(this.#backend!)
+    ) {
       this.#reject(outageOf(error));
       return;
     }
@@ -214,7 +252,11 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
 
   get #isSafe(): boolean {
     const { method, body, upgraded } = this.#asked;
-    return body === null && upgraded === undefined && (method === 'GET' || method === 'HEAD');
+    return (
+      body === null &&
+      upgraded === undefined &&
+      (method === 'GET' || method === 'HEAD')
+    );
   }
 
   /** A streamed body is consumed. */

@@ -37,7 +37,11 @@ export interface BackendHandle {
   retried(): void;
 }
 
-export function soleUpstream(name: string, pool: Pool, tunnels = pool): Upstream {
+export function soleUpstream(
+  name: string,
+  pool: Pool,
+  tunnels = pool,
+): Upstream {
   const backend: BackendHandle = {
     identity: { upstream: 'mount', backend: name, isSole: true },
     pool,
@@ -50,7 +54,11 @@ export function soleUpstream(name: string, pool: Pool, tunnels = pool): Upstream
     cancelled() {},
     retried() {},
   };
-  return { choose: () => backend, mayRetry: () => false, takeRetry: () => false };
+  return {
+    choose: () => backend,
+    mayRetry: () => false,
+    takeRetry: () => false,
+  };
 }
 
 /** Nothing was sent. */
@@ -70,6 +78,7 @@ export function outageOf(error: unknown): unknown {
   if (!(error instanceof ClientError)) return error;
   const { failure, cause, message } = error;
   if (failure === 'body') return bodyFailure(cause);
-  if (failure === 'slow_reader') return new ClientAbort(message, { code: failure });
+  if (failure === 'slow_reader')
+    return new ClientAbort(message, { code: failure });
   return new Outage(OUTAGES[failure], { cause: error });
 }

@@ -2,7 +2,11 @@ import type { BodySink, QueueOwner, StreamedBody } from '@storegate/http1';
 import { ByteBuffer } from '@storegate/http1';
 import { Refusal } from '../../common/errors/refusals.ts';
 import type { InTurns } from '../../common/in-turns.ts';
-import type { Evictable, Holding, SharedBudget } from '../../common/shared-budget.ts';
+import type {
+  Evictable,
+  Holding,
+  SharedBudget,
+} from '../../common/shared-budget.ts';
 import type { Call } from './call.ts';
 import { bodyFailure, tooLarge } from './wire-refusals.ts';
 
@@ -48,7 +52,9 @@ export class Arrival implements BodySink, StreamedBody, Evictable {
     this.#call = call;
     this.#parts = parts;
     this.length = call.framing === 'chunked' ? null : call.framing;
-    this.#gathered = new ByteBuffer(Math.min(this.length ?? parts.most, parts.streamedFrom));
+    this.#gathered = new ByteBuffer(
+      Math.min(this.length ?? parts.most, parts.streamedFrom),
+    );
     this.#holding = parts.budget.open(parts.owner, this);
   }
 
@@ -92,7 +98,8 @@ export class Arrival implements BodySink, StreamedBody, Evictable {
     this.#isEnded = true;
     this.#parts.ended();
     if (this.#isStreamed) this.#sink?.end();
-    else if (this.#isAccepted(false)) this.#parts.resolve(this.#gathered!.whole);
+    else if (this.#isAccepted(false))
+      this.#parts.resolve(this.#gathered!.whole);
   }
 
   fail(error: unknown): void {
@@ -154,7 +161,10 @@ export class Arrival implements BodySink, StreamedBody, Evictable {
     const gathered = this.#gathered;
     if (gathered === null) return true;
     gathered.add(bytes);
-    return this.#parts.budget.grow(this.#holding, gathered.capacity - this.#holding.bytes);
+    return this.#parts.budget.grow(
+      this.#holding,
+      gathered.capacity - this.#holding.bytes,
+    );
   }
 
   /** It is in use from now on, or refused. */

@@ -64,7 +64,11 @@ export class Bodies {
     most: number,
     owner: QueueOwner,
   ): Promise<Buffer | null> {
-    return this.#take(exchange, { most, owner, streamedFrom: most }) as Promise<Buffer | null>;
+    return this.#take(exchange, {
+      most,
+      owner,
+      streamedFrom: most,
+    }) as Promise<Buffer | null>;
   }
 
   /**
@@ -112,7 +116,8 @@ export class Bodies {
     const least = (this.#minRate * this.#every) / 1000;
     for (const arrival of this.#arriving) {
       const arrived = arrival.arrivedSinceLast();
-      if (arrived !== null && arrived < least) arrival.refuse(tooSlow(this.#minRate));
+      if (arrived !== null && arrived < least)
+        arrival.refuse(tooSlow(this.#minRate));
     }
     if (this.#arriving.size > 0) this.#next.plan();
   }

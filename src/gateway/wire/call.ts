@@ -2,7 +2,13 @@ import type { Fields, ServerCall } from '@storegate/http1';
 
 export type CallFields = Pick<Fields, 'list' | 'meaning'>;
 
-type OfConnection = 'over' | 'takeBody' | 'endBody' | 'failBody' | 'drained' | 'finish';
+type OfConnection =
+  | 'over'
+  | 'takeBody'
+  | 'endBody'
+  | 'failBody'
+  | 'drained'
+  | 'finish';
 
 type Shared = Readonly<Omit<ServerCall, OfConnection | 'fields' | 'keepAlive'>>;
 

@@ -5,7 +5,10 @@ export class ClientAbort extends Error {
 
   constructor(
     message?: string,
-    { code = 'client_closed_request', cause }: { code?: ClientAbort['code']; cause?: unknown } = {},
+    {
+      code = 'client_closed_request',
+      cause,
+    }: { code?: ClientAbort['code']; cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.code = code;

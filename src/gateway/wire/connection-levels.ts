@@ -3,10 +3,16 @@ import type { HttpLimits } from '../../config/config.ts';
 /** A company, or subscribers that share an address. */
 const NEIGHBOURS = 256;
 
-type PerAddress = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress'>;
+type PerAddress = Pick<
+  HttpLimits,
+  'maxConnections' | 'maxConnectionsPerAddress'
+>;
 
 /** `auto`: a tenth of all, at least NEIGHBOURS, at most half of all. */
-export function mostPerAddress({ maxConnections, maxConnectionsPerAddress }: PerAddress): number {
+export function mostPerAddress({
+  maxConnections,
+  maxConnectionsPerAddress,
+}: PerAddress): number {
   if (maxConnectionsPerAddress !== 'auto') return maxConnectionsPerAddress;
   return Math.min(
     Math.max(Math.ceil(maxConnections / 10), NEIGHBOURS),

@@ -8,11 +8,19 @@ import {
 } from '../../common/callers/address.ts';
 import type { HttpLimits } from '../../config/config.ts';
 import type { EventOf, Observe } from '../../observe/events.ts';
-import { levelsOf, mostPerAddress, RANKS, type Rank } from './connection-levels.ts';
+import {
+  levelsOf,
+  mostPerAddress,
+  RANKS,
+  type Rank,
+} from './connection-levels.ts';
 import { inOrderOfEnd } from './idle-order.ts';
 import { type Idle, OpenPlaces } from './open-places.ts';
 
-type Limits = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'> & {
+type Limits = Pick<
+  HttpLimits,
+  'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'
+> & {
   /** They send a PROXY protocol header. */
   readonly balancers?: readonly string[];
 };
@@ -43,7 +51,12 @@ const PATIENCE = 1_500;
 /** So that large networks that reconnect at once leave idle connections to end for others. */
 const SHARE_OF_LARGE = 10;
 
-const noneWaiting = (): Waiting => ({ newcomer: [], small: [], known: [], large: [] });
+const noneWaiting = (): Waiting => ({
+  newcomer: [],
+  small: [],
+  known: [],
+  large: [],
+});
 
 /** IPv6 per /64. Memory is bounded by the open connections. */
 export class ConnectionLimits {
@@ -66,7 +79,10 @@ export class ConnectionLimits {
   use(limits: Limits): void {
     this.#levels = levelsOf(limits.maxConnections);
     this.#mostPerAddress = mostPerAddress(limits);
-    this.#proxies = trustedProxies([...limits.trustedProxies, ...(limits.balancers ?? [])]);
+    this.#proxies = trustedProxies([
+      ...limits.trustedProxies,
+      ...(limits.balancers ?? []),
+    ]);
   }
 
   /**
@@ -77,7 +93,8 @@ export class ConnectionLimits {
     const client = this.#clientAt(plainAddress(socket.remoteAddress));
     const newcomer = { socket, client, enter, since: performance.now() };
     const reason = this.#enter(newcomer);
-    if (this.#places.count > this.#levels.roomy) this.#searchBy(this.#nextSearch);
+    if (this.#places.count > this.#levels.roomy)
+      this.#searchBy(this.#nextSearch);
     if (reason === 'total') this.#wait(newcomer);
     else if (reason !== null) this.#refuse(newcomer, reason);
   }
@@ -99,7 +116,11 @@ export class ConnectionLimits {
   }
 
   #clientAt(address: string): Client {
-    return { address, network: networkOf(address), isProxy: this.#proxies.has(address) };
+    return {
+      address,
+      network: networkOf(address),
+      isProxy: this.#proxies.has(address),
+    };
   }
 
   #enter({ socket, client, enter }: Newcomer): Reason | null {
@@ -148,7 +169,10 @@ export class ConnectionLimits {
       // An immediate comes after the reads of its turn, so a request that has arrived is in flight.
       setImmediate(() => this.#makeRoom());
     };
-    this.#timer = setTimeout(search, Math.max(0, time - performance.now())).unref();
+    this.#timer = setTimeout(
+      search,
+      Math.max(0, time - performance.now()),
+    ).unref();
   }
 
   #makeRoom(): void {
@@ -164,7 +188,10 @@ export class ConnectionLimits {
       for (const newcomer of waiting[rank]) {
         const reason = newcomer.socket.destroyed ? null : this.#enter(newcomer);
         if (reason === null) continue;
-        const isPatient = reason === 'total' && rank !== 'large' && now - newcomer.since < PATIENCE;
+        const isPatient =
+          reason === 'total' &&
+          rank !== 'large' &&
+          now - newcomer.since < PATIENCE;
         if (isPatient) this.#wait(newcomer);
         else this.#refuse(newcomer, reason);
       }
@@ -178,8 +205,14 @@ export class ConnectionLimits {
     const withKey = idle.filter(({ isKnown }) => isKnown);
     const withoutKey = idle.slice(0, idle.length - withKey.length);
     const favoured = newcomer.length + small.length + known.length;
-    const others = Math.min(large.length, Math.floor(withoutKey.length / SHARE_OF_LARGE));
-    const ended = withoutKey.slice(0, Math.max(0, this.#places.count + favoured + others - made));
+    const others = Math.min(
+      large.length,
+      Math.floor(withoutKey.length / SHARE_OF_LARGE),
+    );
+    const ended = withoutKey.slice(
+      0,
+      Math.max(0, this.#places.count + favoured + others - made),
+    );
     const more = favoured === 0 ? 0 : favoured + roomy - made - ended.length;
     ended.push(...withKey.slice(0, Math.max(0, more)));
     this.#end(ended);
@@ -193,6 +226,10 @@ export class ConnectionLimits {
       for (const { place } of ended) place.occupant!.destroy();
     }, LINGER).unref();
     const withKey = ended.filter(({ isKnown }) => isKnown).length;
-    this.#observe({ type: 'connection.ended', withKey, withoutKey: ended.length - withKey });
+    this.#observe({
+      type: 'connection.ended',
+      withKey,
+      withoutKey: ended.length - withKey,
+    });
   }
 }

@@ -1,5 +1,8 @@
 import { listed, oneByte } from '@storegate/http1';
-import { DEFAULT_KEY_HEADERS, type KeyHeaders } from '../../common/key-headers.ts';
+import {
+  DEFAULT_KEY_HEADERS,
+  type KeyHeaders,
+} from '../../common/key-headers.ts';
 import type { ByVersion, Via } from './via.ts';
 
 /** RFC 9110 section 7.6.1, forwarded in neither direction. */
@@ -52,13 +55,21 @@ const NOT_FORWARDED = new Set([
   'x-rewrite-url',
 ]);
 
-const NOT_RETURNED = new Set([...HOP_BY_HOP, 'ratelimit', 'ratelimit-policy', 'x-request-id']);
+const NOT_RETURNED = new Set([
+  ...HOP_BY_HOP,
+  'ratelimit',
+  'ratelimit-policy',
+  'x-request-id',
+]);
 
 /**
  * A shared cache would return one client's response to another (RFC 9111 section 3.5 protects only
  * Authorization).
  */
-export const NOT_SHARED = { 'cache-control': 'private', vary: 'X-API-Key, Authorization' } as const;
+export const NOT_SHARED = {
+  'cache-control': 'private',
+  vary: 'X-API-Key, Authorization',
+} as const;
 
 /** The other side chooses spellings, so memory is bounded. */
 const MOST_SPELLINGS = 2_000;
@@ -117,13 +128,21 @@ export class FieldNames extends Spellings<FieldName> {
       ...own.map(meaning),
       ...(hide ? keyHeaders.headers.map(meaning) : []),
     ]);
-    const stars = strip.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
+    const stars = strip
+      .filter((name) => name.endsWith('*'))
+      .map((name) => name.slice(0, -1));
     const prefixes = ['x-storegate-', 'x-forwarded-', ...stars];
     super((name) => {
       // Many servers read `_` as `-` (RFC 3875 section 4.1.18), so neither spelling is forwarded.
       const meant = meaning(name);
-      const isStripped = stripped.has(meant) || prefixes.some((prefix) => meant.startsWith(prefix));
-      return { name, forwarded: !isStripped || (!hide && keys.has(name)), isKey: keys.has(name) };
+      const isStripped =
+        stripped.has(meant) ||
+        prefixes.some((prefix) => meant.startsWith(prefix));
+      return {
+        name,
+        forwarded: !isStripped || (!hide && keys.has(name)),
+        isKey: keys.has(name),
+      };
     });
     this.bearer = keyHeaders.bearer;
     this.hide = hide;
@@ -138,9 +157,12 @@ export class ReturnedNames extends Spellings<{
   readonly via: ByVersion<string>;
 
   constructor({ cors, via }: { readonly cors: boolean; readonly via: Via }) {
-    const prefixes = cors ? ['x-ratelimit-'] : ['x-ratelimit-', 'access-control-'];
+    const prefixes = cors
+      ? ['x-ratelimit-']
+      : ['x-ratelimit-', 'access-control-'];
     const isReturned = (name: string) =>
-      !NOT_RETURNED.has(name) && !prefixes.some((prefix) => name.startsWith(prefix));
+      !NOT_RETURNED.has(name) &&
+      !prefixes.some((prefix) => name.startsWith(prefix));
     super((name) => ({ name, returned: isReturned(name) }));
     this.via = via.values;
   }

@@ -51,7 +51,10 @@ export function headOf(fields: CallFields, names: FieldNames): Head {
   return head;
 }
 
-export function readHead(rawHeaders: readonly string[], names: FieldNames): Head {
+export function readHead(
+  rawHeaders: readonly string[],
+  names: FieldNames,
+): Head {
   const head = new Fields();
   let connection = '';
   let traceparents = 0;
@@ -95,7 +98,9 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
         head.preflightHeaders = value;
         break;
       case 'x-forwarded-for':
-        head.forwardedFor = head.forwardedFor ? `${head.forwardedFor}, ${value}` : value;
+        head.forwardedFor = head.forwardedFor
+          ? `${head.forwardedFor}, ${value}`
+          : value;
         break;
       case 'x-forwarded-proto':
         head.forwardedProto = value;
@@ -107,7 +112,8 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
         head.via = joined(head.via, value);
         break;
       case 'traceparent':
-        head.traceparent = traceparents++ === 0 ? traceparentOf(value) : undefined;
+        head.traceparent =
+          traceparents++ === 0 ? traceparentOf(value) : undefined;
         break;
       case 'tracestate':
         tracestate = joined(tracestate, value);
@@ -117,13 +123,18 @@ export function readHead(rawHeaders: readonly string[], names: FieldNames): Head
         break;
     }
   }
-  if (connection !== '' && connection !== 'keep-alive' && connection !== 'close') {
+  if (
+    connection !== '' &&
+    connection !== 'keep-alive' &&
+    connection !== 'close'
+  ) {
     const options = optionsOf(connection);
     head.upgrades = options.includes('upgrade');
     head.forwardable = withoutFields(head.forwardable, options);
   }
   if (names.hide && head.authorizations.length > 0) hideKeys(head, names);
-  if (traceparents > 0 || tracestate !== undefined) takeTrace(head, traceparents, tracestate);
+  if (traceparents > 0 || tracestate !== undefined)
+    takeTrace(head, traceparents, tracestate);
   head.lines = checkedLines(head.forwardable);
   return head;
 }
@@ -147,13 +158,20 @@ export function bearerToken(authorization: string): string | null {
 }
 
 /** A malformed trace is dropped: the backend must not use what the gateway ignored. */
-function takeTrace(head: Fields, traceparents: number, tracestate: string | undefined): void {
+function takeTrace(
+  head: Fields,
+  traceparents: number,
+  tracestate: string | undefined,
+): void {
   if (head.traceparent !== undefined && tracestate !== undefined)
     head.tracestate = tracestateOf(tracestate);
   const wrong = [];
-  if (traceparents > 0 && head.traceparent === undefined) wrong.push('traceparent');
-  if (tracestate !== undefined && head.tracestate === undefined) wrong.push('tracestate');
-  if (wrong.length > 0) head.forwardable = withoutFields(head.forwardable, wrong);
+  if (traceparents > 0 && head.traceparent === undefined)
+    wrong.push('traceparent');
+  if (tracestate !== undefined && head.tracestate === undefined)
+    wrong.push('tracestate');
+  if (wrong.length > 0)
+    head.forwardable = withoutFields(head.forwardable, wrong);
 }
 
 /** RFC 9110 section 5.3. */

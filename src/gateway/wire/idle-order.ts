@@ -38,8 +38,10 @@ function sortedBy<T>(items: readonly T[], key: (item: T) => number): T[] {
   const keys = items.map(key);
   const least = keys.reduce((a, b) => Math.min(a, b), 0);
   const packed = new Float64Array(items.length);
-  for (const [i, one] of keys.entries()) packed[i] = Math.round(one - least) * items.length + i;
+  for (const [i, one] of keys.entries())
+    packed[i] = Math.round(one - least) * items.length + i;
   const sorted: T[] = [];
-  for (const number of packed.sort()) sorted.push(items[number % items.length]!);
+  for (const number of packed.sort())
+    sorted.push(items[number % items.length]!);
   return sorted;
 }

@@ -31,7 +31,10 @@ interface ListenerOptions {
   readonly handle: (call: Call) => void;
   readonly limits: ConnectionLimits;
   /** Never rejects. */
-  readonly answerUnparsed: (refusal: Refusal, reply: BrokenReply) => Promise<void>;
+  readonly answerUnparsed: (
+    refusal: Refusal,
+    reply: BrokenReply,
+  ) => Promise<void>;
   readonly ticketSecret: Uint8Array;
   readonly observe: Observe;
 }
@@ -55,12 +58,24 @@ export function createListener(parts: ListenerOptions) {
     openings: {
       secured: (socket) => {
         const version = socket.getProtocol() ?? 'none';
-        observe({ type: 'tls.established', version, resumed: socket.isSessionReused() });
+        observe({
+          type: 'tls.established',
+          version,
+          resumed: socket.isSessionReused(),
+        });
       },
       unsecured: ({ remoteAddress }, reason) =>
-        observe({ type: 'tls.failed', reason, address: plainAddress(remoteAddress) }),
+        observe({
+          type: 'tls.failed',
+          reason,
+          address: plainAddress(remoteAddress),
+        }),
       unannounced: ({ remoteAddress }, reason) =>
-        observe({ type: 'proxy.refused', reason, address: plainAddress(remoteAddress) }),
+        observe({
+          type: 'proxy.refused',
+          reason,
+          address: plainAddress(remoteAddress),
+        }),
     },
     refuse: (error, reply) => void answerUnparsed(refusalOf(error), reply),
   });
@@ -75,7 +90,8 @@ export function createListener(parts: ListenerOptions) {
       const balancers = blocks.length === 0 ? null : trustedProxies(blocks);
       server.use({
         tls: material && serverTls(material),
-        announces: balancers && ((address) => balancers.has(plainAddress(address))),
+        announces:
+          balancers && ((address) => balancers.has(plainAddress(address))),
       });
     },
     /** Called again, it keeps the port. Rejects with ListenError. */
@@ -84,7 +100,12 @@ export function createListener(parts: ListenerOptions) {
       if (listener.listening) void stopAccepting();
       isBeside = beside;
       isInherited = fd !== undefined;
-      port = await bind(listener, { host: listen.host, port, reusePort: beside, fd });
+      port = await bind(listener, {
+        host: listen.host,
+        port,
+        reusePort: beside,
+        fd,
+      });
       return port;
     },
     /**
@@ -92,13 +113,18 @@ export function createListener(parts: ListenerOptions) {
      * end, and aborts the rest after `http.drainTimeout`. Resolves with the number of aborted
      * requests.
      */
-    async drain({ accepting = true, closeShared }: DrainOptions = {}): Promise<number> {
+    async drain({
+      accepting = true,
+      closeShared,
+    }: DrainOptions = {}): Promise<number> {
       server.leave();
       if (accepting) await pause(httpLimits.drainDelay);
       const socket = socketOf(listener);
-      if (accepting && closeShared && !isBeside) await acceptWaiting(listener, closeShared);
+      if (accepting && closeShared && !isBeside)
+        await acceptWaiting(listener, closeShared);
       // The queue of an inherited socket waits for the next process.
-      else if (accepting && socket && !isBeside && !isInherited) await acceptAll(socket);
+      else if (accepting && socket && !isBeside && !isInherited)
+        await acceptAll(socket);
       else await acceptWaiting(listener);
       const closed = stopAccepting();
       if (!accepting) await pause(httpLimits.drainDelay);
@@ -115,7 +141,10 @@ export function createListener(parts: ListenerOptions) {
   async function endConnections(closed: Promise<void>): Promise<number> {
     let cutOff = 0;
     // An immediate comes after the reads of its turn.
-    const sweeps = setInterval(() => setImmediate(() => server.endQuiet()), SWEEP);
+    const sweeps = setInterval(
+      () => setImmediate(() => server.endQuiet()),
+      SWEEP,
+    );
     server.endQuiet();
     const deadline = setTimeout(() => {
       cutOff = server.inFlight;

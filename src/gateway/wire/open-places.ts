@@ -108,14 +108,19 @@ export class OpenPlaces {
   /** Continues where the last search stopped. */
   idle(now: number): Idle[] {
     const idle: Idle[] = [];
-    for (let left = Math.min(this.#all.size, MOST_CONSIDERED); left > 0; left--) {
+    for (
+      let left = Math.min(this.#all.size, MOST_CONSIDERED);
+      left > 0;
+      left--
+    ) {
       const place = this.#next();
       const { occupant, isEnding, isProxy, network } = place;
       if (occupant === null || isEnding) continue;
       const { idleSince: since, known: isKnown } = occupant;
       if (isKnown) network.know();
       const grace = isProxy || this.#isSmall(network) ? GRACE : GRACE_OF_LARGE;
-      if (now - since >= grace) idle.push({ place, since, isKnown, isProxy, network });
+      if (now - since >= grace)
+        idle.push({ place, since, isKnown, isProxy, network });
     }
     return idle;
   }

@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
 const SERIES = 2 ** 20;
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const HEX = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, '0'),
+);
 
 /**
  * A random UUID costs a twentieth of a refusal, so the ids of a series share the head of one UUID.
@@ -27,7 +29,11 @@ export function requestIds(): () => string {
     left--;
     at = (at + stride) >>> 0;
     return (
-      head + (HEX[at >>> 24]! + HEX[(at >>> 16) & 255] + HEX[(at >>> 8) & 255] + HEX[at & 255])
+      head +
+      (HEX[at >>> 24]! +
+        HEX[(at >>> 16) & 255] +
+        HEX[(at >>> 8) & 255] +
+        HEX[at & 255])
     );
   };
 }

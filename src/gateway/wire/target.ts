@@ -39,8 +39,14 @@ export function parseTarget(url: string, rules = STRICT): RequestTarget {
   const path = mark < 0 ? raw : raw.slice(0, mark);
   const query = mark < 0 ? '' : raw.slice(mark + 1);
   if (!QUERY_CHARACTERS.test(query))
-    throw malformed('The query has a character that URLs cannot contain. Percent-encode it.');
-  return { raw, path: PLAIN_PATH.test(path) ? path : canonicalPath(path, rules), query };
+    throw malformed(
+      'The query has a character that URLs cannot contain. Percent-encode it.',
+    );
+  return {
+    raw,
+    path: PLAIN_PATH.test(path) ? path : canonicalPath(path, rules),
+    query,
+  };
 }
 
 export const segmentsIn = (path: string): number => path.split('/').length - 1;
@@ -64,20 +70,26 @@ export function afterSegments(raw: string, count: number): string {
 function withoutAuthority(url: string): string {
   const match = /^https?:\/\/[^/?#]+/i.exec(url);
   if (!match)
-    throw malformed('The request target is not a path. Send a path that starts with "/".');
+    throw malformed(
+      'The request target is not a path. Send a path that starts with "/".',
+    );
   const rest = url.slice(match[0].length);
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 function canonicalPath(path: string, rules: PathRules): string {
   if (!PATH_CHARACTERS.test(path))
-    throw malformed('The path has a character that URLs cannot contain. Percent-encode it.');
+    throw malformed(
+      'The path has a character that URLs cannot contain. Percent-encode it.',
+    );
   if (path.includes('//'))
     throw malformed('The path has an empty segment ("//"). Send a single "/".');
   const canonical = path.replace(/%(..?)?/g, normaliseTriplet);
   checkUtf8(canonical);
   if (DOT_SEGMENT.test(canonical))
-    throw malformed('The path has a dot segment ("." or ".."). Send the path without it.');
+    throw malformed(
+      'The path has a dot segment ("." or ".."). Send the path without it.',
+    );
   if (rules.encodedSlash === 'refuse' && canonical.includes('%2F')) {
     throw malformed(ambiguous('an encoded "/" (%2F)', 'encodedSlash'));
   }

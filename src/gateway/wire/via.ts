@@ -17,7 +17,10 @@ export class Via {
   constructor(secret: Uint8Array) {
     this.#name = `storegate-${createHmac('sha256', secret).update('Via').digest('hex').slice(0, 8)}`;
     this.values = [`1.0 ${this.#name}`, `1.1 ${this.#name}`];
-    this.lines = [checkedLines(['Via', this.values[0]]), checkedLines(['Via', this.values[1]])];
+    this.lines = [
+      checkedLines(['Via', this.values[0]]),
+      checkedLines(['Via', this.values[1]]),
+    ];
   }
 
   /** Whether a message with this value has passed this gateway. */

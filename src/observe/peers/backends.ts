@@ -1,6 +1,12 @@
-import type { BackendConnections, BackendState, BackendStatus, ProcessStatus } from './status.ts';
+import type {
+  BackendConnections,
+  BackendState,
+  BackendStatus,
+  ProcessStatus,
+} from './status.ts';
 
-export interface BackendOfAll extends Omit<BackendStatus, 'state' | keyof BackendConnections> {
+export interface BackendOfAll
+  extends Omit<BackendStatus, 'state' | keyof BackendConnections> {
   /** `partial`: up for some processes only. */
   readonly state: BackendState | 'partial';
   readonly total: number;
@@ -19,7 +25,9 @@ interface ProcessesOf {
   readonly processes: readonly Pick<ProcessStatus, 'worker' | 'backends'>[];
 }
 
-export function backendsOfAll(gateways: readonly ProcessesOf[]): BackendOfAll[] {
+export function backendsOfAll(
+  gateways: readonly ProcessesOf[],
+): BackendOfAll[] {
   const seen = gateways.flatMap(({ gateway, processes }) =>
     processes.flatMap(({ worker, backends }) =>
       backends.map((backend) => ({ ...backend, gateway, worker })),
@@ -44,9 +52,13 @@ function together(seen: readonly SeenBackend[]): BackendOfAll {
     total: seen.length,
     down: down.length,
     seen,
-    state: down.length > 0 && down.length < seen.length ? 'partial' : first!.state,
+    state:
+      down.length > 0 && down.length < seen.length ? 'partial' : first!.state,
     // Up since the last process saw it up; otherwise since the first saw the failure.
-    since: worst === seen ? Math.max(...seen.map(({ since }) => since)) : first!.since,
+    since:
+      worst === seen
+        ? Math.max(...seen.map(({ since }) => since))
+        : first!.since,
     reason: first!.reason,
     inFlight: sum(seen, 'inFlight'),
     requests: sum(seen, 'requests'),
@@ -56,7 +68,9 @@ function together(seen: readonly SeenBackend[]): BackendOfAll {
   };
 }
 
-export function sumOfConnections(all: readonly BackendConnections[]): BackendConnections {
+export function sumOfConnections(
+  all: readonly BackendConnections[],
+): BackendConnections {
   return {
     open: sum(all, 'open'),
     idle: sum(all, 'idle'),
@@ -65,6 +79,9 @@ export function sumOfConnections(all: readonly BackendConnections[]): BackendCon
   };
 }
 
-function sum<N extends string>(all: readonly Readonly<Record<N, number>>[], name: N): number {
+function sum<N extends string>(
+  all: readonly Readonly<Record<N, number>>[],
+  name: N,
+): number {
   return all.reduce((total, one) => total + one[name], 0);
 }

@@ -7,8 +7,21 @@ import {
   type ListedRequest,
   newestOf,
 } from './requests.ts';
-import { has, isCount, isLength, isText, listOf, type Of, oneOf } from './shapes.ts';
-import { isProcess, type ProcessStatus, READINESS, type Readiness } from './status.ts';
+import {
+  has,
+  isCount,
+  isLength,
+  isText,
+  listOf,
+  type Of,
+  oneOf,
+} from './shapes.ts';
+import {
+  isProcess,
+  type ProcessStatus,
+  READINESS,
+  type Readiness,
+} from './status.ts';
 
 /** Limits for one query, and for the refusals of one process and of one gateway. */
 export const MOST_FOLLOWED = 50;
@@ -70,7 +83,10 @@ interface Sources {
   readonly recorder: { readonly total: Float64Array };
   readonly recent: {
     readonly upTo: number;
-    refusalsAfter(number: number, followed: readonly FilterWords[]): NewRefusals;
+    refusalsAfter(
+      number: number,
+      followed: readonly FilterWords[],
+    ): NewRefusals;
   };
 }
 
@@ -93,7 +109,9 @@ export const live = peerQuery({
       readiness,
       state,
       workers,
-    }: Pick<LiveAnswer, 'state' | 'workers'> & { readonly readiness: () => Readiness },
+    }: Pick<LiveAnswer, 'state' | 'workers'> & {
+      readonly readiness: () => Readiness;
+    },
   ) => ({ readiness: readiness(), state, workers, ...mergeLive(parts, asked) }),
   isAnswer: (answer, { followed }): answer is LiveAnswer =>
     isLive(answer) && answer.refusals.fitting.length === followed.length,
@@ -125,7 +143,9 @@ function partOf(
 }
 
 /** `fitting`: matches per filter, newest first. */
-export function newRefusals(fitting: readonly (readonly ListedRequest[])[]): NewRefusals {
+export function newRefusals(
+  fitting: readonly (readonly ListedRequest[])[],
+): NewRefusals {
   const reported = new Map<string, ListedRequest>();
   for (const list of fitting)
     for (const one of list.slice(0, MOST_OF_EACH)) reported.set(one.id, one);
@@ -135,7 +155,10 @@ export function newRefusals(fitting: readonly (readonly ListedRequest[])[]): New
   };
 }
 
-function mergeLive(answers: readonly LiveOfProcess[], { followed }: LiveRequest) {
+function mergeLive(
+  answers: readonly LiveOfProcess[],
+  { followed }: LiveRequest,
+) {
   const lists = answers.map(({ refusals }) => refusals.requests);
   return {
     processes: answers.map(({ refusals: _refusals, ...process }) => process),

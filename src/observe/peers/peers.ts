@@ -5,7 +5,10 @@ import type { PeerQuery } from './query.ts';
 export interface Self {
   readonly name: string;
   /** `null`: unknown query. */
-  readonly answer: (question: string, argument: unknown) => Promise<unknown> | null;
+  readonly answer: (
+    question: string,
+    argument: unknown,
+  ) => Promise<unknown> | null;
 }
 
 /** Milliseconds between two messages of a gateway that it is alive. */
@@ -13,7 +16,10 @@ export const ANNOUNCE_INTERVAL = 2_500;
 
 export interface PeerAnswers<Answer> {
   /** This gateway's own answer comes first. */
-  readonly answers: readonly { readonly gateway: string; readonly answer: Answer }[];
+  readonly answers: readonly {
+    readonly gateway: string;
+    readonly answer: Answer;
+  }[];
   /** Gateways that are alive but did not answer in time. */
   readonly unresponsive: readonly string[];
   /**
@@ -63,18 +69,28 @@ export async function ask<Argument, Answer>(
   {
     name,
     isAnswer,
-  }: Pick<PeerQuery<string, Argument, never, never, never, Answer>, 'name' | 'isAnswer'>,
+  }: Pick<
+    PeerQuery<string, Argument, never, never, never, Answer>,
+    'name' | 'isAnswer'
+  >,
   argument: Argument,
 ): Promise<PeerAnswers<Answer>> {
-  const { answers, unresponsive, lost, isolated } = await peers.ask(name, argument);
-  const [understood, others] = [[] as PeerAnswers<Answer>['answers'][number][], [] as string[]];
+  const { answers, unresponsive, lost, isolated } = await peers.ask(
+    name,
+    argument,
+  );
+  const [understood, others] = [
+    [] as PeerAnswers<Answer>['answers'][number][],
+    [] as string[],
+  ];
   for (const { gateway, answer } of answers) {
     if (isAnswer(answer, argument)) understood.push({ gateway, answer });
     else others.push(gateway);
   }
   return {
     answers: understood,
-    unresponsive: others.length === 0 ? unresponsive : [...unresponsive, ...others].sort(),
+    unresponsive:
+      others.length === 0 ? unresponsive : [...unresponsive, ...others].sort(),
     lost,
     isolated,
   };

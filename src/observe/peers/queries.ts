@@ -10,7 +10,10 @@ type Each = (typeof QUERIES)[number];
 // biome-ignore lint/suspicious/noExplicitAny: each question has types of its own, which `question` has checked.
 type Any = PeerQuery<string, any, any, any, any, unknown>;
 
-export type ProcessSources = Each['part'] extends (process: infer P, argument: never) => unknown
+export type ProcessSources = Each['part'] extends (
+  process: infer P,
+  argument: never,
+) => unknown
   ? P
   : never;
 export type GatewaySources = Each['answer'] extends (
@@ -28,7 +31,11 @@ const byName: ReadonlyMap<string, Any> = new Map(
 export const isQuery = (name: string): boolean => byName.has(name);
 
 /** `answerOf` has validated the argument. */
-export function partOf(process: ProcessSources, name: string, argument: unknown): unknown {
+export function partOf(
+  process: ProcessSources,
+  name: string,
+  argument: unknown,
+): unknown {
   return byName.get(name)!.part(process, argument);
 }
 

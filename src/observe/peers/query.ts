@@ -13,7 +13,14 @@ export interface Parts<Part> {
  * versions too. A new question is a file here, an entry of `QUERIES`, and a finding in
  * `test/run/workers/same-answers.test.ts`. `ask` in `peers.ts` asks it.
  */
-export interface PeerQuery<Name extends string, Argument, Process, Part, Gateway, Answer> {
+export interface PeerQuery<
+  Name extends string,
+  Argument,
+  Process,
+  Part,
+  Gateway,
+  Answer,
+> {
   readonly name: Name;
   readonly isArgument: (value: unknown) => value is Argument;
   /** The answer to an invalid argument. */
@@ -28,6 +35,13 @@ export interface PeerQuery<Name extends string, Argument, Process, Part, Gateway
   readonly isAnswer: (value: unknown, argument: Argument) => value is Answer;
 }
 
-export const peerQuery = <const Name extends string, Argument, Process, Part, Gateway, Answer>(
+export const peerQuery = <
+  const Name extends string,
+  Argument,
+  Process,
+  Part,
+  Gateway,
+  Answer,
+>(
   value: PeerQuery<Name, Argument, Process, Part, Gateway, Answer>,
 ) => value;

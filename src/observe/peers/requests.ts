@@ -34,7 +34,9 @@ const LISTED = {
   step: orNull(oneOf(...STEPS)),
   code: orNull(isText),
   message: orNull(isText),
-  key: orNull(has({ id: isText, account: isText, plan: isText, subject: orNull(isText) })),
+  key: orNull(
+    has({ id: isText, account: isText, plan: isText, subject: orNull(isText) }),
+  ),
   address: isText,
   /** Equal refusals since the last kept one. */
   repeated: isCount,
@@ -88,7 +90,9 @@ const isFaults: Is<Faults> = has({
   side: oneOf('request', 'response'),
   reportOnly: isFlag,
   count: isCount,
-  faults: listOf(has({ in: isWord<Fault['in']>(), pointer: isText, rule: isText })),
+  faults: listOf(
+    has({ in: isWord<Fault['in']>(), pointer: isText, rule: isText }),
+  ),
 });
 
 const isBackendView = has({
@@ -151,12 +155,17 @@ export interface Explained extends Of<typeof isExplained> {}
 const MOST_LISTED = 200;
 const LONGEST_NAME = 100;
 
-const isName = (value: unknown): value is string => isText(value) && value.length <= LONGEST_NAME;
+const isName = (value: unknown): value is string =>
+  isText(value) && value.length <= LONGEST_NAME;
 const isLimit = (value: unknown): value is number =>
   isCount(value) && value >= 1 && value <= MOST_LISTED;
 
 /** `null`: any. */
-const NAMES = { key: orNull(isName), account: orNull(isName), code: orNull(isName) };
+const NAMES = {
+  key: orNull(isName),
+  account: orNull(isName),
+  code: orNull(isName),
+};
 export const isFilterWords = has(NAMES);
 export interface FilterWords extends Of<typeof isFilterWords> {}
 
@@ -165,7 +174,10 @@ const isPlace = has({ at: isMoment, id: isText });
 interface RequestPlace extends Of<typeof isPlace> {}
 
 /** Requests from this time on, and before this place. */
-const PERIOD = { since: orAbsent(orNull(isMoment)), before: orAbsent(orNull(isPlace)) };
+const PERIOD = {
+  since: orAbsent(orNull(isMoment)),
+  before: orAbsent(orNull(isPlace)),
+};
 const isPeriod = has(PERIOD);
 export interface RequestPeriod extends Of<typeof isPeriod> {}
 
@@ -174,15 +186,20 @@ const isFilter = has({ ...NAMES, ...PERIOD, limit: isLimit });
 export interface RequestFilter extends Of<typeof isFilter> {}
 
 function isRequestId(value: unknown): value is string {
-  return typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
+  return (
+    typeof value === 'string' &&
+    /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value)
+  );
 }
 
 export const explain = peerQuery({
   name: 'explain',
   isArgument: isRequestId,
   otherwise: mergeExplained([]),
-  part: ({ recent }: { readonly recent: { explain(id: string): Explained } }, id) =>
-    recent.explain(id),
+  part: (
+    { recent }: { readonly recent: { explain(id: string): Explained } },
+    id,
+  ) => recent.explain(id),
   answer: ({ parts }) => mergeExplained(parts),
   isAnswer: isExplained,
 });
@@ -192,7 +209,13 @@ export const refusals = peerQuery({
   isArgument: isFilter,
   otherwise: [],
   part: (
-    { recent }: { readonly recent: { refusals(filter: RequestFilter): readonly ListedRequest[] } },
+    {
+      recent,
+    }: {
+      readonly recent: {
+        refusals(filter: RequestFilter): readonly ListedRequest[];
+      };
+    },
     filter,
   ) => recent.refusals(filter),
   answer: ({ parts }, { limit }) => newestOf(parts, limit),
@@ -209,21 +232,32 @@ export function fits(
   return words.code === null || words.code === (code ?? `${status}`);
 }
 
-export function isIn(place: RequestPlace, { since, before }: RequestPeriod): boolean {
-  return place.at >= (since ?? 0) && (!before || newestFirst(before, place) < 0);
+export function isIn(
+  place: RequestPlace,
+  { since, before }: RequestPeriod,
+): boolean {
+  return (
+    place.at >= (since ?? 0) && (!before || newestFirst(before, place) < 0)
+  );
 }
 
 const newestFirst = (one: RequestPlace, other: RequestPlace): number =>
   other.at - one.at || Number(other.id > one.id) - Number(other.id < one.id);
 
 function mergeExplained(answers: readonly Explained[]): Explained {
-  const memories = answers.map(({ memory }) => memory).filter((memory) => memory !== null);
+  const memories = answers
+    .map(({ memory }) => memory)
+    .filter((memory) => memory !== null);
   const latest = (since: 'goodSince' | 'othersSince') =>
     Math.max(...memories.map((memory) => memory[since]));
   return {
     request: answers.find(({ request }) => request !== null)?.request ?? null,
     memory: memories[0]
-      ? { ...memories[0], goodSince: latest('goodSince'), othersSince: latest('othersSince') }
+      ? {
+          ...memories[0],
+          goodSince: latest('goodSince'),
+          othersSince: latest('othersSince'),
+        }
       : null,
   };
 }

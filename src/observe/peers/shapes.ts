@@ -10,7 +10,8 @@ const LAST_MOMENT = 8.64e15;
 
 export const isText: Is<string> = (value) => typeof value === 'string';
 export const isFlag: Is<boolean> = (value) => typeof value === 'boolean';
-export const isNumber: Is<number> = (value): value is number => Number.isFinite(value);
+export const isNumber: Is<number> = (value): value is number =>
+  Number.isFinite(value);
 export const isCount: Is<number> = (value): value is number =>
   Number.isSafeInteger(value) && (value as number) >= 0;
 export const isLength: Is<number> = (value): value is number =>
@@ -46,12 +47,18 @@ export const listOf =
 type Members = Readonly<Record<string, Is>>;
 
 /** Ignores further members, which newer versions may add. */
-export function has<M extends Members>(members: M): Is<{ readonly [K in keyof M]: Of<M[K]> }> {
+export function has<M extends Members>(
+  members: M,
+): Is<{ readonly [K in keyof M]: Of<M[K]> }> {
   const checks = Object.entries(members);
   return (value): value is { readonly [K in keyof M]: Of<M[K]> } => {
     if (typeof value !== 'object' || value === null) return false;
     return checks.every(([name, is]) =>
-      is(Object.hasOwn(value, name) ? value[name as keyof typeof value] : undefined),
+      is(
+        Object.hasOwn(value, name)
+          ? value[name as keyof typeof value]
+          : undefined,
+      ),
     );
   };
 }

@@ -25,12 +25,20 @@ export const READINESS = [
 export type Readiness = (typeof READINESS)[number];
 
 export interface ProcessReadiness {
-  readonly readiness: Extract<Readiness, 'ready' | 'state_down' | 'upstreams_down'>;
+  readonly readiness: Extract<
+    Readiness,
+    'ready' | 'state_down' | 'upstreams_down'
+  >;
   /** Regardless of the settings: `state`, `upstream <name>`. */
   readonly down: readonly string[];
 }
 
-const CONNECTIONS = { open: isCount, idle: isCount, waiting: isCount, most: isCount };
+const CONNECTIONS = {
+  open: isCount,
+  idle: isCount,
+  waiting: isCount,
+  most: isCount,
+};
 const isConnections = has(CONNECTIONS);
 
 export interface BackendConnections extends Of<typeof isConnections> {}
@@ -98,7 +106,11 @@ export const isProcess = has({
 export interface ProcessStatus extends Of<typeof isProcess> {}
 
 /** Without `problems` it succeeded. */
-const isReload = has({ at: isMoment, reason: isText, problems: listOf(isText) });
+const isReload = has({
+  at: isMoment,
+  reason: isText,
+  problems: listOf(isText),
+});
 
 export interface LastReload extends Of<typeof isReload> {}
 

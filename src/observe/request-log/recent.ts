@@ -54,7 +54,10 @@ export class RecentRequests {
   /** `worker` `null`: the only process of the gateway. */
   constructor(
     settings: RecentSettings,
-    { worker, clock = Date.now }: { readonly worker: number | null; readonly clock?: () => number },
+    {
+      worker,
+      clock = Date.now,
+    }: { readonly worker: number | null; readonly clock?: () => number },
   ) {
     this.#settings = settings;
     this.#worker = worker;
@@ -70,7 +73,8 @@ export class RecentRequests {
     const { bufferSize, sampleRate } = this.#settings;
     this.#settings = settings;
     if (bufferSize === 0) this.#refusedBegan = this.#clock();
-    if (bufferSize === 0 || sampleRate !== settings.sampleRate) this.#goodBegan = this.#clock();
+    if (bufferSize === 0 || sampleRate !== settings.sampleRate)
+      this.#goodBegan = this.#clock();
     if (bufferSize === settings.bufferSize) return;
     this.#goodBegan = Math.max(this.#goodBegan, this.#good.since);
     const before = this.#good;
@@ -107,15 +111,24 @@ export class RecentRequests {
   }
 
   /** Newest first. */
-  refusals({ key, account, code, limit, ...period }: RequestFilter): ListedRequest[] {
+  refusals({
+    key,
+    account,
+    code,
+    limit,
+    ...period
+  }: RequestFilter): ListedRequest[] {
     const fitting = inOrder(this.#refused.newestFirst(code), this.#clock())
       .filter(
         ({ event }) =>
-          (key === null || key === event.keyId) && (account === null || account === event.account),
+          (key === null || key === event.keyId) &&
+          (account === null || account === event.account),
       )
       .map((kept) => ({ kept, at: beganAt(kept), id: kept.event.id }))
       .filter((place) => isIn(place, period));
-    return newestOf([fitting], limit).map(({ kept }) => listed(this.#viewOf(kept)));
+    return newestOf([fitting], limit).map(({ kept }) =>
+      listed(this.#viewOf(kept)),
+    );
   }
 
   get upTo(): number {
@@ -123,9 +136,14 @@ export class RecentRequests {
   }
 
   refusalsAfter(number: number, followed: readonly FilterWords[]): NewRefusals {
-    const fresh = followed.length === 0 ? [] : this.#refused.newestFirst(null, number);
-    const requests = inOrder(fresh, this.#clock()).map((kept) => listed(this.#viewOf(kept)));
-    return newRefusals(followed.map((one) => requests.filter((request) => fits(request, one))));
+    const fresh =
+      followed.length === 0 ? [] : this.#refused.newestFirst(null, number);
+    const requests = inOrder(fresh, this.#clock()).map((kept) =>
+      listed(this.#viewOf(kept)),
+    );
+    return newRefusals(
+      followed.map((one) => requests.filter((request) => fits(request, one))),
+    );
   }
 
   #viewOf(kept: RequestLogEntry): RequestView {
@@ -142,7 +160,8 @@ export class RecentRequests {
     const address = this.#lasting(event.address);
     if (outcomeCode(event) !== null || status >= 500)
       this.#refused.put(event, address, notes, this.#clock());
-    else if (this.#isSampled()) this.#good.put(event, address, notes, this.#clock());
+    else if (this.#isSampled())
+      this.#good.put(event, address, notes, this.#clock());
   }
 
   #isSampled(): boolean {
@@ -189,7 +208,10 @@ export class RecentRequests {
  * Newest first: an entry that ended after a newer one, or in the future, is from before the clock
  * was set back.
  */
-function inOrder(entries: readonly RequestLogEntry[], now: number): RequestLogEntry[] {
+function inOrder(
+  entries: readonly RequestLogEntry[],
+  now: number,
+): RequestLogEntry[] {
   let latest = now;
   return entries.map((entry) => {
     latest = Math.min(latest, entry.endedAt);
@@ -199,4 +221,5 @@ function inOrder(entries: readonly RequestLogEntry[], now: number): RequestLogEn
 
 /** Refusals get the odd one. */
 const goodPart = ({ bufferSize }: RecentSettings) => Math.floor(bufferSize / 2);
-const refusedPart = ({ bufferSize }: RecentSettings) => Math.ceil(bufferSize / 2);
+const refusedPart = ({ bufferSize }: RecentSettings) =>
+  Math.ceil(bufferSize / 2);

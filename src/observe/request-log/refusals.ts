@@ -63,7 +63,12 @@ export class RefusalLog {
     while (this.#size > capacity) this.#dropOne();
   }
 
-  put(event: RequestEvent, address: string, notes: Notes | null, endedAt: number): void {
+  put(
+    event: RequestEvent,
+    address: string,
+    notes: Notes | null,
+    endedAt: number,
+  ): void {
     if (this.#capacity === 0) return;
     const ofCode = this.#ofCode(outcomeCode(event) ?? `${event.status}`);
     const source = sourceOf(ofCode, event.keyId ?? address, endedAt);
@@ -90,12 +95,17 @@ export class RefusalLog {
 
   /** Also finds the entry that stands for an equal one. */
   find(id: string): Refusal | null {
-    return this.newestFirst().find((one) => one.event.id === id || one.equals.has(id)) ?? null;
+    return (
+      this.newestFirst().find(
+        (one) => one.event.id === id || one.equals.has(id),
+      ) ?? null
+    );
   }
 
   /** Those of `code`, or of all codes, whose number is above `after`. */
   newestFirst(code: string | null = null, after = 0): Refusal[] {
-    const lists = code === null ? [...this.#codes.values()] : [this.#codes.get(code)];
+    const lists =
+      code === null ? [...this.#codes.values()] : [this.#codes.get(code)];
     const found = lists.flatMap(
       (ofCode) => ofCode?.kept.filter(({ number }) => number > after) ?? [],
     );
@@ -105,7 +115,12 @@ export class RefusalLog {
   #ofCode(code: string): OfCode {
     const known = this.#codes.get(code);
     if (known !== undefined) return known;
-    const made: OfCode = { kept: [], sources: new Cache<Source>(SOURCES), second: 0, inSecond: 0 };
+    const made: OfCode = {
+      kept: [],
+      sources: new Cache<Source>(SOURCES),
+      second: 0,
+      inSecond: 0,
+    };
     this.#codes.set(code, made);
     return made;
   }
@@ -130,7 +145,10 @@ function sourceOf({ sources }: OfCode, name: string, now: number): Source {
 }
 
 function mayKeep(ofCode: OfCode, source: Source, now: number): boolean {
-  source.allowance = Math.min(AT_ONCE, source.allowance + Math.max(0, now - source.at) / REFILL);
+  source.allowance = Math.min(
+    AT_ONCE,
+    source.allowance + Math.max(0, now - source.at) / REFILL,
+  );
   source.at = now;
   if (source.allowance < 1) return false;
   const second = Math.floor(now / 1_000);
@@ -152,7 +170,10 @@ class IdList {
   add(id: string): void {
     const at = (this.#count++ % MOST_IDS) * ID_LENGTH;
     if (at === this.#bytes.length)
-      this.#bytes = Buffer.concat([this.#bytes], Math.max(FIRST_IDS * ID_LENGTH, at * 2));
+      this.#bytes = Buffer.concat(
+        [this.#bytes],
+        Math.max(FIRST_IDS * ID_LENGTH, at * 2),
+      );
     this.#bytes.write(id, at, ID_LENGTH, 'latin1');
   }
 

@@ -57,10 +57,18 @@ export class SuccessBuffer {
   get since(): number {
     if (this.capacity === 0 || this.size < this.capacity) return 0;
     const newest = (this.#next + this.capacity - 1) % this.capacity;
-    return Math.min(this.#numbers[this.#next * NUMBERS]!, this.#numbers[newest * NUMBERS]!);
+    return Math.min(
+      this.#numbers[this.#next * NUMBERS]!,
+      this.#numbers[newest * NUMBERS]!,
+    );
   }
 
-  put(event: RequestEvent, address: string, notes: Notes | null, endedAt: number): void {
+  put(
+    event: RequestEvent,
+    address: string,
+    notes: Notes | null,
+    endedAt: number,
+  ): void {
     const { trace } = event;
     if (this.capacity === 0 || trace === undefined) return;
     const at = this.#next;
@@ -82,7 +90,8 @@ export class SuccessBuffer {
     numbers[first + 7] = trace.cost;
     numbers[first + 8] = orNone(trace.declared);
     numbers[first + 9] = trace.received;
-    numbers[first + 10] = trace.admission === null ? 0 : trace.admission.strikes;
+    numbers[first + 10] =
+      trace.admission === null ? 0 : trace.admission.strikes;
     numbers[first + 11] = trace.usage === null ? Number.NaN : trace.usage.now;
     writeReadings(kept, numbers, first + 12, trace);
   }
@@ -100,7 +109,17 @@ export class SuccessBuffer {
 
   #read(at: number): RequestLogEntry {
     const kept = this.#references[at]!;
-    const { id, method, operation, keyId, account, plan, address, verdict, notes } = kept;
+    const {
+      id,
+      method,
+      operation,
+      keyId,
+      account,
+      plan,
+      address,
+      verdict,
+      notes,
+    } = kept;
     const numbers = this.#numbers.subarray(at * NUMBERS, (at + 1) * NUMBERS);
     const event: RequestEvent = {
       type: 'request',
@@ -127,7 +146,11 @@ export class SuccessBuffer {
   }
 }
 
-function writeReferences(kept: References, event: RequestEvent, trace: RequestTrace): void {
+function writeReferences(
+  kept: References,
+  event: RequestEvent,
+  trace: RequestTrace,
+): void {
   kept.id = event.id;
   kept.method = event.method;
   kept.operation = event.operation;
@@ -169,9 +192,20 @@ function writeReadings(
 }
 
 function traceIn(kept: References, numbers: Float64Array): RequestTrace {
-  const { path, subject, verdict, by, escalation, scopes, traceparent, backend } = kept;
+  const {
+    path,
+    subject,
+    verdict,
+    by,
+    escalation,
+    scopes,
+    traceparent,
+    backend,
+  } = kept;
   const now = numbers[11]!;
-  const usage = Number.isNaN(now) ? null : { readings: readingsIn(kept, numbers), now };
+  const usage = Number.isNaN(now)
+    ? null
+    : { readings: readingsIn(kept, numbers), now };
   return {
     path,
     subject,
@@ -197,7 +231,9 @@ function traceIn(kept: References, numbers: Float64Array): RequestTrace {
             bannedUntil: 0,
             banBegins: false,
             ...(by === undefined ? {} : { by }),
-            ...(usage.readings.some(({ over }) => over !== undefined) && { exceeds: true }),
+            ...(usage.readings.some(({ over }) => over !== undefined) && {
+              exceeds: true,
+            }),
           },
     cost: numbers[7]!,
     declared: orNull(numbers[8]!),
@@ -209,7 +245,10 @@ function traceIn(kept: References, numbers: Float64Array): RequestTrace {
   };
 }
 
-function readingsIn({ readings, windows }: References, numbers: Float64Array): readonly Reading[] {
+function readingsIn(
+  { readings, windows }: References,
+  numbers: Float64Array,
+): readonly Reading[] {
   if (readings !== null) return readings;
   const known = windows.filter((window) => window !== null);
   const cost = numbers[7]!;
@@ -218,5 +257,7 @@ function readingsIn({ readings, windows }: References, numbers: Float64Array): r
   );
 }
 
-const orNone = (value: number | null): number => (value === null ? Number.NaN : value);
-const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
+const orNone = (value: number | null): number =>
+  value === null ? Number.NaN : value;
+const orNull = (value: number): number | null =>
+  Number.isNaN(value) ? null : value;

@@ -6,8 +6,18 @@ import { wholeSeconds } from '../../common/errors/retry-after.ts';
 import { roundMilliseconds } from '../../common/time.ts';
 import { type Admission, excessOf } from '../../limits/admission.ts';
 import { countsIn, fullNameOf } from '../../limits/scopes.ts';
-import { type EventOf, outcomeCode, type RequestEvent, type RequestTrace } from '../events.ts';
-import type { DecisionView, ListedRequest, RequestView, WindowView } from '../peers/requests.ts';
+import {
+  type EventOf,
+  outcomeCode,
+  type RequestEvent,
+  type RequestTrace,
+} from '../events.ts';
+import type {
+  DecisionView,
+  ListedRequest,
+  RequestView,
+  WindowView,
+} from '../peers/requests.ts';
 
 /** Notes from earlier events of the request. */
 export interface Notes {
@@ -27,20 +37,36 @@ export interface RequestLogEntry {
 }
 
 /** Unix milliseconds. */
-export const beganAt = ({ event, endedAt }: Pick<RequestLogEntry, 'event' | 'endedAt'>): number =>
+export const beganAt = ({
+  event,
+  endedAt,
+}: Pick<RequestLogEntry, 'event' | 'endedAt'>): number =>
   Math.round(endedAt - event.duration);
 
 export function requestView(
   { event, notes, endedAt, repeated }: RequestLogEntry,
   worker: number | null,
 ): RequestView {
-  const { id, method, operation, status, complete, step, address, duration, upstream, trace } =
-    event;
+  const {
+    id,
+    method,
+    operation,
+    status,
+    complete,
+    step,
+    address,
+    duration,
+    upstream,
+    trace,
+  } = event;
   const times = {
     authenticated: roundMilliseconds(trace?.authenticated),
     admitted: roundMilliseconds(trace?.admitted),
     forwarded: roundMilliseconds(trace?.forwarded),
-    answered: upstream === null ? null : roundMilliseconds((trace?.forwarded ?? 0) + upstream),
+    answered:
+      upstream === null
+        ? null
+        : roundMilliseconds((trace?.forwarded ?? 0) + upstream),
     total: roundMilliseconds(duration)!,
   };
   return {
@@ -64,7 +90,10 @@ export function requestView(
     decision: trace?.admission ? decisionOf(trace, trace.admission) : null,
     windows: trace ? windowsOf(trace) : [],
     faults: faultsOf(trace, notes),
-    body: { declared: trace ? trace.declared : null, received: trace?.received ?? 0 },
+    body: {
+      declared: trace ? trace.declared : null,
+      received: trace?.received ?? 0,
+    },
     backend: backendOf(event, notes),
     outage: notes?.outage ?? null,
   };
@@ -87,13 +116,34 @@ export function listed(request: RequestView): ListedRequest {
   return rest;
 }
 
-function keyOf({ keyId, account, plan, trace }: RequestEvent): RequestView['key'] {
+function keyOf({
+  keyId,
+  account,
+  plan,
+  trace,
+}: RequestEvent): RequestView['key'] {
   if (keyId === null) return null;
-  return { id: keyId, account: account ?? '', plan: plan ?? '', subject: trace?.subject ?? null };
+  return {
+    id: keyId,
+    account: account ?? '',
+    plan: plan ?? '',
+    subject: trace?.subject ?? null,
+  };
 }
 
-function decisionOf({ escalation, cost }: RequestTrace, admission: Admission): DecisionView {
-  const { verdict, by = 'state', violated, retryAt, strikes, bannedUntil, banBegins } = admission;
+function decisionOf(
+  { escalation, cost }: RequestTrace,
+  admission: Admission,
+): DecisionView {
+  const {
+    verdict,
+    by = 'state',
+    violated,
+    retryAt,
+    strikes,
+    bannedUntil,
+    banBegins,
+  } = admission;
   return {
     verdict,
     by,
@@ -101,7 +151,8 @@ function decisionOf({ escalation, cost }: RequestTrace, admission: Admission): D
     strikes,
     violated: violated && fullNameOf(violated),
     retryAt: verdict === 'admitted' ? null : Math.round(retryAt),
-    retryAfter: verdict === 'admitted' ? null : wholeSeconds(retryAt - admission.now),
+    retryAfter:
+      verdict === 'admitted' ? null : wholeSeconds(retryAt - admission.now),
     strikesToBan: escalation?.strikes ?? null,
     bannedUntil: bannedUntil > 0 ? Math.round(bannedUntil) : null,
     banStarted: banBegins,
@@ -110,12 +161,20 @@ function decisionOf({ escalation, cost }: RequestTrace, admission: Admission): D
 }
 
 /** A refused request is free. */
-function windowsOf({ usage, admission, cost, scopes }: RequestTrace): WindowView[] {
+function windowsOf({
+  usage,
+  admission,
+  cost,
+  scopes,
+}: RequestTrace): WindowView[] {
   const charged = admission?.verdict === 'admitted' ? cost : 0;
-  const counting = (usage?.readings ?? []).filter(({ window }) => countsIn(window, scopes));
+  const counting = (usage?.readings ?? []).filter(({ window }) =>
+    countsIn(window, scopes),
+  );
   const excesses = admission ? excessOf(admission, cost, scopes) : [];
   return counting.map(({ window, remaining, resetAt }) => {
-    const over = excesses.find((excess) => excess.window === window)?.units ?? 0;
+    const over =
+      excesses.find((excess) => excess.window === window)?.units ?? 0;
     return {
       name: fullNameOf(window),
       kind: window.kind,
@@ -129,11 +188,19 @@ function windowsOf({ usage, admission, cost, scopes }: RequestTrace): WindowView
   });
 }
 
-function faultsOf(trace: RequestTrace | undefined, notes: Notes | null): Faults[] {
+function faultsOf(
+  trace: RequestTrace | undefined,
+  notes: Notes | null,
+): Faults[] {
   const reported = notes?.faults ?? [];
   if (!trace?.faults) return [...reported];
   return [
-    { side: 'request', reportOnly: false, count: trace.faultCount, faults: trace.faults },
+    {
+      side: 'request',
+      reportOnly: false,
+      count: trace.faultCount,
+      faults: trace.faults,
+    },
     ...reported,
   ];
 }
@@ -144,11 +211,18 @@ export function reportedFaults({
   count,
   faults,
 }: EventOf<'contract.fault'>): Faults {
-  const first = faults.map(({ in: place, pointer, rule }) => ({ in: place, pointer, rule }));
+  const first = faults.map(({ in: place, pointer, rule }) => ({
+    in: place,
+    pointer,
+    rule,
+  }));
   return { side, reportOnly: !refused, count, faults: first };
 }
 
-function backendOf({ upstream, trace }: RequestEvent, notes: Notes | null): RequestView['backend'] {
+function backendOf(
+  { upstream, trace }: RequestEvent,
+  notes: Notes | null,
+): RequestView['backend'] {
   if (!trace || trace.forwarded === null) return null;
   const { backend: asked } = trace;
   const attempts = asked === null ? 0 : 1 + (notes?.retries ?? 0);
@@ -166,7 +240,9 @@ export function kindsOf(error: unknown, depth = 0): string {
   if (!types.isNativeError(error)) return 'other';
   const { cause } = error;
   const inner =
-    types.isNativeError(cause) && depth < DEEPEST ? `: ${kindsOf(cause, depth + 1)}` : '';
+    types.isNativeError(cause) && depth < DEEPEST
+      ? `: ${kindsOf(cause, depth + 1)}`
+      : '';
   return `${kindOf(error)}${inner}`;
 }
 
@@ -174,5 +250,7 @@ function kindOf(error: Error): string {
   if (error instanceof Outage) return error.code;
   if (error instanceof ClientError) return error.failure;
   const { code } = error as NodeJS.ErrnoException;
-  return typeof code === 'string' && /^\w{1,60}$/.test(code) ? code : error.name;
+  return typeof code === 'string' && /^\w{1,60}$/.test(code)
+    ? code
+    : error.name;
 }

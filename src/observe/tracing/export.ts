@@ -1,5 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { ReadableSpan, Span, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
+import type {
+  ReadableSpan,
+  Span,
+  SpanExporter,
+  SpanProcessor,
+} from '@opentelemetry/sdk-trace';
 import type { Tracing as Settings } from '../../config/config.ts';
 import type { Observe } from '../events.ts';
 import type { Sdk } from './sdk.ts';
@@ -23,8 +28,11 @@ export async function createExporter(
     settings.protocol === 'http/json'
       ? await import('@opentelemetry/exporter-trace-otlp-http')
       : await import('@opentelemetry/exporter-trace-otlp-proto');
-  type ExporterConfig = NonNullable<ConstructorParameters<typeof OTLPTraceExporter>[0]>;
-  const { batch, timeout, headers, compression, clientCertificate, clientKey } = settings;
+  type ExporterConfig = NonNullable<
+    ConstructorParameters<typeof OTLPTraceExporter>[0]
+  >;
+  const { batch, timeout, headers, compression, clientCertificate, clientKey } =
+    settings;
   return new OTLPTraceExporter({
     url,
     timeoutMillis: timeout,
@@ -34,7 +42,8 @@ export async function createExporter(
     },
     compression: compression as NonNullable<ExporterConfig['compression']>,
     // All waiting batches are sent at once when the gateway stops.
-    concurrencyLimit: Math.ceil(batch.maxQueueSize / batch.maxExportBatchSize) + 2,
+    concurrencyLimit:
+      Math.ceil(batch.maxQueueSize / batch.maxExportBatchSize) + 2,
     httpAgentOptions: {
       keepAlive: true,
       // Missing in the type; every socket accepts it.
@@ -92,7 +101,12 @@ export class Outbox implements SpanProcessor {
 
   onEnd(span: ReadableSpan): void {
     if (this.#waiting >= this.#room) {
-      this.#observe({ type: 'spans', result: 'dropped', reason: 'queue full', count: 1 });
+      this.#observe({
+        type: 'spans',
+        result: 'dropped',
+        reason: 'queue full',
+        count: 1,
+      });
       return;
     }
     this.#waiting++;
@@ -115,7 +129,12 @@ export class Outbox implements SpanProcessor {
     // Further exports are counted here.
     this.#isClosed = true;
     if (left > 0)
-      this.#observe({ type: 'spans', result: 'dropped', reason: 'stopped', count: left });
+      this.#observe({
+        type: 'spans',
+        result: 'dropped',
+        reason: 'stopped',
+        count: left,
+      });
     return left === 0;
   }
 

@@ -14,11 +14,18 @@ interface ClientTrace {
  * `isTrusted`: the request came through a trusted proxy. `startedAt`: on the clock of
  * `performance.now()`.
  */
-export type BeginSpan = (caller: ClientTrace, isTrusted: boolean, startedAt: number) => RequestSpan;
+export type BeginSpan = (
+  caller: ClientTrace,
+  isTrusted: boolean,
+  startedAt: number,
+) => RequestSpan;
 
 export const TRACE_FIELDS = ['traceparent', 'tracestate'] as const;
 
-export function traceparentAt({ traceId, flags }: RequestSpan, id: string): string {
+export function traceparentAt(
+  { traceId, flags }: RequestSpan,
+  id: string,
+): string {
   return `00-${traceId}-${id}-${flags}`;
 }
 
@@ -30,17 +37,37 @@ const RANDOM = 2;
  * Requests without spans also have ids, so that the logs of the backend and the gateway name the
  * same trace.
  */
-export function createBegin(parents: Settings['parents'], samples: Samples): BeginSpan {
+export function createBegin(
+  parents: Settings['parents'],
+  samples: Samples,
+): BeginSpan {
   return ({ traceparent, tracestate }, isTrusted, startedAt) => {
-    const isAccepted = parents === 'any' || (parents === 'proxies' && isTrusted);
+    const isAccepted =
+      parents === 'any' || (parents === 'proxies' && isTrusted);
     const parent = isAccepted && traceparent !== undefined ? traceparent : null;
     const traceId = parent === null ? newTraceId() : parent.slice(3, 35);
-    const parentFlags = parent === null ? RANDOM : Number.parseInt(parent.slice(53), 16);
-    const sampled = samples(traceId, parent === null ? null : (parentFlags & SAMPLED) !== 0);
+    const parentFlags =
+      parent === null ? RANDOM : Number.parseInt(parent.slice(53), 16);
+    const sampled = samples(
+      traceId,
+      parent === null ? null : (parentFlags & SAMPLED) !== 0,
+    );
     const flags = `0${(parentFlags & RANDOM) | (sampled ? SAMPLED : 0)}`;
     const parentId = parent === null ? null : parent.slice(36, 52);
-    const state = parent === null || tracestate === undefined ? null : limitedState(tracestate);
-    return { traceId, id: newSpanId(), parentId, sampled, flags, startedAt, state, attempts: [] };
+    const state =
+      parent === null || tracestate === undefined
+        ? null
+        : limitedState(tracestate);
+    return {
+      traceId,
+      id: newSpanId(),
+      parentId,
+      sampled,
+      flags,
+      startedAt,
+      state,
+      attempts: [],
+    };
   };
 }
 
@@ -60,10 +87,15 @@ export function createSamples(
           byRatio.shouldSample(api.ROOT_CONTEXT, traceId).decision ===
           trace.SamplingDecision.RECORD_AND_SAMPLED
       : () => always;
-  return sampler.startsWith('parentbased_') ? (traceId, parent) => parent ?? own(traceId) : own;
+  return sampler.startsWith('parentbased_')
+    ? (traceId, parent) => parent ?? own(traceId)
+    : own;
 }
 
-const ALWAYS: Readonly<Record<string, boolean>> = { always_on: true, always_off: false };
+const ALWAYS: Readonly<Record<string, boolean>> = {
+  always_on: true,
+  always_off: false,
+};
 
 /** Characters. Limits of W3C Trace Context section 3.3.1.5. */
 const ENOUGH = 512;

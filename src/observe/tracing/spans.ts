@@ -1,4 +1,10 @@
-import type { Attributes, Context, HrTime, Span, Tracer } from '@opentelemetry/api';
+import type {
+  Attributes,
+  Context,
+  HrTime,
+  Span,
+  Tracer,
+} from '@opentelemetry/api';
 import type {
   AttemptSpan,
   Event,
@@ -50,7 +56,11 @@ export function createSpanMaker(
     if (trace?.span?.sampled) make(event, trace, trace.span);
   }
 
-  function make(event: RequestEvent, trace: RequestTrace, span: RequestSpan): void {
+  function make(
+    event: RequestEvent,
+    trace: RequestTrace,
+    span: RequestSpan,
+  ): void {
     const { startedAt } = span;
     const endedAt = startedAt + event.duration;
     const route = routeOf(event, trace);
@@ -70,7 +80,12 @@ export function createSpanMaker(
     const inside = api.trace.setSpan(api.ROOT_CONTEXT, own);
     const begun = span.attempts.filter((attempt) => attempt.startedAt > 0);
     begun.forEach((attempt, index) => {
-      const place = { route, index, isLast: index === begun.length - 1, endedAt };
+      const place = {
+        route,
+        index,
+        isLast: index === begun.length - 1,
+        endedAt,
+      };
       makeAttempt(event, span.traceId, attempt, place, inside);
     });
     own.end(clock.at(endedAt));
@@ -82,7 +97,9 @@ export function createSpanMaker(
     const remote = { traceId, spanId: parentId, traceFlags, isRemote: true };
     return api.trace.setSpanContext(
       api.ROOT_CONTEXT,
-      state === null ? remote : { ...remote, traceState: api.createTraceState(state) },
+      state === null
+        ? remote
+        : { ...remote, traceState: api.createTraceState(state) },
     );
   }
 
@@ -93,7 +110,8 @@ export function createSpanMaker(
     startedAt: number,
   ): void {
     const { authenticated, admitted, forwarded } = trace;
-    if (authenticated !== null) own.addEvent('authenticated', clock.at(startedAt + authenticated));
+    if (authenticated !== null)
+      own.addEvent('authenticated', clock.at(startedAt + authenticated));
     if (admitted !== null)
       own.addEvent(
         'admitted',
@@ -102,7 +120,8 @@ export function createSpanMaker(
       );
     if (forwarded === null) return;
     own.addEvent('forwarded', clock.at(startedAt + forwarded));
-    if (upstream !== null) own.addEvent('answered', clock.at(startedAt + forwarded + upstream));
+    if (upstream !== null)
+      own.addEvent('answered', clock.at(startedAt + forwarded + upstream));
   }
 
   function makeAttempt(
@@ -116,8 +135,12 @@ export function createSpanMaker(
     // A WebSocket has only the 101.
     const answered = attempt.status ?? (status === 101 ? status : null);
     // The code of the response is more exact for the last attempt.
-    const failed = answered === null ? ((isLast ? code : null) ?? attempt.error ?? '_OTHER') : null;
-    const error = failed ?? (answered !== null && answered >= 400 ? `${answered}` : null);
+    const failed =
+      answered === null
+        ? ((isLast ? code : null) ?? attempt.error ?? '_OTHER')
+        : null;
+    const error =
+      failed ?? (answered !== null && answered >= 400 ? `${answered}` : null);
     ids.give(traceId, attempt.id);
     const made = tracer.startSpan(
       nameOf(event, route),
@@ -144,7 +167,18 @@ export function createSpanMaker(
    * secrets.
    */
   function attributesOf(event: RequestEvent, route: string | null): Attributes {
-    const { id, method, operation, status, code, verdict, keyId, account, plan, address } = event;
+    const {
+      id,
+      method,
+      operation,
+      status,
+      code,
+      verdict,
+      keyId,
+      account,
+      plan,
+      address,
+    } = event;
     return {
       'http.request.method': method === 'other' ? '_OTHER' : method,
       ...(route !== null && { 'http.route': route }),
@@ -168,9 +202,14 @@ export function createSpanMaker(
 const NOT_ANSWERED = 499;
 
 /** The path template; `null`: unknown. */
-function routeOf({ operation }: RequestEvent, { path }: RequestTrace): string | null {
+function routeOf(
+  { operation }: RequestEvent,
+  { path }: RequestTrace,
+): string | null {
   if (path !== null) return path;
-  return operation.startsWith('mount ') ? `${operation.slice('mount '.length)}/*` : null;
+  return operation.startsWith('mount ')
+    ? `${operation.slice('mount '.length)}/*`
+    : null;
 }
 
 function nameOf({ method }: RequestEvent, route: string | null): string {
@@ -182,7 +221,10 @@ function nameOf({ method }: RequestEvent, route: string | null): string {
 function serverIn(backend: string | null): Attributes {
   const at = backend === null ? -1 : backend.lastIndexOf(':');
   if (at < 0) return {};
-  return { 'server.address': backend!.slice(0, at), 'server.port': Number(backend!.slice(at + 1)) };
+  return {
+    'server.address': backend!.slice(0, at),
+    'server.port': Number(backend!.slice(at + 1)),
+  };
 }
 
 /** Milliseconds; `Date.now()` has whole ones. */

@@ -18,15 +18,25 @@ export interface Tracing {
 }
 
 /** `null`: no tracing. */
-export function tracesEndpointOf({ exporter, tracesEndpoint, endpoint }: Settings): string | null {
+export function tracesEndpointOf({
+  exporter,
+  tracesEndpoint,
+  endpoint,
+}: Settings): string | null {
   if (exporter === 'none') return null;
-  return tracesEndpoint ?? (endpoint === null ? null : `${endpoint.replace(/\/+$/, '')}/v1/traces`);
+  return (
+    tracesEndpoint ??
+    (endpoint === null ? null : `${endpoint.replace(/\/+$/, '')}/v1/traces`)
+  );
 }
 
 /** Returns `null` without an endpoint. `worker` `null`: a gateway of one process. */
 export async function openTracing(
   settings: Settings,
-  { worker, observe }: { readonly worker: number | null; readonly observe: Observe },
+  {
+    worker,
+    observe,
+  }: { readonly worker: number | null; readonly observe: Observe },
 ): Promise<Tracing | null> {
   const url = tracesEndpointOf(settings);
   if (url === null) return null;
@@ -48,7 +58,8 @@ export async function openTracing(
   });
   const tracer = provider.getTracer('storegate', readVersion());
   return {
-    begin: (settings) => createBegin(settings.parents, createSamples(sdk, settings)),
+    begin: (settings) =>
+      createBegin(settings.parents, createSamples(sdk, settings)),
     observe: createSpanMaker(sdk, tracer, given, settings.clientAddress),
     async close() {
       if (!(await outbox.close(FLUSH))) stopped.abort();

@@ -120,7 +120,8 @@ export function addPacked(sum: Float64Array, packed: Uint8Array): void {
 }
 
 /** In Base64. */
-export const rowText = (row: Iterable<number>): string => packRow(row).toString('base64');
+export const rowText = (row: Iterable<number>): string =>
+  packRow(row).toString('base64');
 
 /** Throws NotPacked. */
 export function rowIn(text: string): Float64Array {

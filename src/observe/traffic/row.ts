@@ -14,7 +14,9 @@ const STEP = Math.log(FACTOR);
 const VERDICTS = ['admitted', 'limited', 'banned'] as const;
 /** `aborted`: the client closed the connection before its response. */
 const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'aborted'] as const;
-const STATUSES = [400, 401, 403, 404, 405, 408, 410, 413, 415, 429, 500, 502, 503, 504] as const;
+const STATUSES = [
+  400, 401, 403, 404, 405, 408, 410, 413, 415, 429, 500, 502, 503, 504,
+] as const;
 
 const CLASSES_AT = VERDICTS.length;
 const STATUSES_AT = CLASSES_AT + CLASSES.length;
@@ -37,7 +39,10 @@ export interface Places {
 export function placesOf({ verdict, status, duration }: RequestEvent): Places {
   const byStatus = STATUSES.indexOf(status as (typeof STATUSES)[number]);
   return {
-    verdict: verdict === null ? -1 : VERDICTS.indexOf(verdict as (typeof VERDICTS)[number]),
+    verdict:
+      verdict === null
+        ? -1
+        : VERDICTS.indexOf(verdict as (typeof VERDICTS)[number]),
     class: CLASSES_AT + classOf(status),
     status: byStatus < 0 ? -1 : STATUSES_AT + byStatus,
     bucket: BUCKETS_AT + bucketOf(duration),
@@ -50,7 +55,10 @@ function classOf(status: number): number {
   return Math.max(0, Math.min(3, Math.floor(status / 100) - 2));
 }
 
-export function countIn(row: Row, { verdict, class: ofClass, status, bucket }: Places): void {
+export function countIn(
+  row: Row,
+  { verdict, class: ofClass, status, bucket }: Places,
+): void {
   if (verdict >= 0) row[verdict]!++;
   if (status >= 0) row[status]!++;
   row[ofClass]!++;
@@ -79,8 +87,14 @@ export const classesIn = (row: Row) => named(CLASSES, row, CLASSES_AT);
 export const statusesIn = (row: Row) => named(STATUSES, row, STATUSES_AT);
 export const bucketsIn = (row: Row): Row => row.subarray(BUCKETS_AT);
 
-function named<N extends string | number>(names: readonly N[], row: Row, at: number) {
-  return Object.fromEntries(names.map((name, i) => [name, row[at + i]!])) as Record<N, number>;
+function named<N extends string | number>(
+  names: readonly N[],
+  row: Row,
+  at: number,
+) {
+  return Object.fromEntries(
+    names.map((name, i) => [name, row[at + i]!]),
+  ) as Record<N, number>;
 }
 
 export function bucketOf(duration: number): number {
@@ -89,7 +103,9 @@ export function bucketOf(duration: number): number {
 }
 
 export function durationIn(bucket: number): number {
-  return bucket === 0 ? SHORTEST : (SHORTEST * 2 * FACTOR ** bucket) / (FACTOR + 1);
+  return bucket === 0
+    ? SHORTEST
+    : (SHORTEST * 2 * FACTOR ** bucket) / (FACTOR + 1);
 }
 
 /** `null`: no durations. */

@@ -48,14 +48,25 @@ export function auditedChangesIn(
   const toBans = appenderIn(db, 'bans', audit.bans);
   const forget = db.prepare('DELETE FROM answers WHERE at NOT BETWEEN ? AND ?');
   const answered = db.prepare('SELECT 1 FROM answers WHERE name = ?');
-  const answer = db.prepare('INSERT INTO answers (name, at, question, sealed) VALUES (?, ?, ?, ?)');
+  const answer = db.prepare(
+    'INSERT INTO answers (name, at, question, sealed) VALUES (?, ?, ?, ?)',
+  );
   return async ({ entry, idempotent }, work, committed) => {
     const hasChanged = inChange(db, () => {
-      forget.run(entry.at - IDEMPOTENCY_LIFETIME, entry.at + IDEMPOTENCY_LIFETIME);
+      forget.run(
+        entry.at - IDEMPOTENCY_LIFETIME,
+        entry.at + IDEMPOTENCY_LIFETIME,
+      );
       if (idempotent && answered.get(idempotent.name) !== undefined)
         throw new IdempotencyConflict();
       if (work?.() === false) return false;
-      if (idempotent) answer.run(idempotent.name, entry.at, idempotent.question, idempotent.sealed);
+      if (idempotent)
+        answer.run(
+          idempotent.name,
+          entry.at,
+          idempotent.question,
+          idempotent.sealed,
+        );
       toAudit?.(entry);
       if (toAudit === null || isOfBans(entry)) toBans(entry);
       return true;
@@ -70,7 +81,10 @@ export function auditedChangesIn(
 function appenderIn(
   db: DatabaseSync,
   log: LogName,
-  { maxEntries, maxAge }: { readonly maxEntries: number; readonly maxAge?: number },
+  {
+    maxEntries,
+    maxAge,
+  }: { readonly maxEntries: number; readonly maxAge?: number },
 ): (entry: AuditDraft) => void {
   const oldest = db.prepare(`SELECT min(number) AS number FROM ${log}`);
   // Entries of a clock that was ahead are as old as the next entry.
@@ -81,11 +95,15 @@ function appenderIn(
     `SELECT max(number) AS number FROM ${log} WHERE number < ? AND at < ?`,
   );
   const keepFrom = db.prepare(`UPDATE ${log}_kept SET first = ?`);
-  const drop = db.prepare(`DELETE FROM ${log} WHERE number < (SELECT first FROM ${log}_kept)`);
+  const drop = db.prepare(
+    `DELETE FROM ${log} WHERE number < (SELECT first FROM ${log}_kept)`,
+  );
   const insert = insertInto(db, log);
   function firstYoung(at: number, age: number, first: number): number {
     const { number: end } = young.get(at - age, at) as { number: number };
-    const { number: last } = lastOld.get(end, at - age) as { number: number | null };
+    const { number: last } = lastOld.get(end, at - age) as {
+      number: number | null;
+    };
     return last === null ? first : last + 1;
   }
 
@@ -93,7 +111,8 @@ function appenderIn(
     const { at } = entry;
     const newest = insert(entry);
     const { number: first } = oldest.get() as { number: number };
-    const firstKept = maxAge === undefined ? first : firstYoung(at, maxAge, first);
+    const firstKept =
+      maxAge === undefined ? first : firstYoung(at, maxAge, first);
     const wanted = Math.max(newest - maxEntries + 1, firstKept);
     if (first >= wanted) return;
     keepFrom.run(Math.min(wanted, first + DROP_BATCH));
@@ -134,7 +153,15 @@ export function auditLogInFile(
       above,
       limit,
     }) {
-      const query = { actor, action, target, since, below, above: above ?? 0, limit };
+      const query = {
+        actor,
+        action,
+        target,
+        since,
+        below,
+        above: above ?? 0,
+        limit,
+      };
       return (above === undefined ? down : up).all(query).map(auditEntryOf);
     },
     async forget(name) {
@@ -142,7 +169,11 @@ export function auditLogInFile(
       await sync();
     },
     answered(name, now) {
-      const found = answer.get(name, now - IDEMPOTENCY_LIFETIME, now + IDEMPOTENCY_LIFETIME);
+      const found = answer.get(
+        name,
+        now - IDEMPOTENCY_LIFETIME,
+        now + IDEMPOTENCY_LIFETIME,
+      );
       return (found as unknown as IdempotentAnswer | undefined) ?? null;
     },
   };
@@ -157,20 +188,41 @@ export function insertInto(db: DatabaseSync, log: LogName) {
   );
   return (entry: AuditDraft, number: number | null = null): number => {
     const { at, actor, action, target, requestId, reason = null } = entry;
-    const [before, after] = [JSON.stringify(entry.before), JSON.stringify(entry.after)];
+    const [before, after] = [
+      JSON.stringify(entry.before),
+      JSON.stringify(entry.after),
+    ];
     return Number(
-      insert.run(number, at, actor, action, target, requestId, before, after, reason)
-        .lastInsertRowid,
+      insert.run(
+        number,
+        at,
+        actor,
+        action,
+        target,
+        requestId,
+        before,
+        after,
+        reason,
+      ).lastInsertRowid,
     );
   };
 }
 
 export function auditEntryOf(row: unknown): AuditEntry {
-  const { number, at, actor, action, target, request, before, after, reason } = row as Record<
-    Exclude<keyof AuditDraft, 'at' | 'reason'> | 'request',
-    string
-  > & { number: number; at: number; reason: string | null };
+  const { number, at, actor, action, target, request, before, after, reason } =
+    row as Record<
+      Exclude<keyof AuditDraft, 'at' | 'reason'> | 'request',
+      string
+    > & { number: number; at: number; reason: string | null };
   const read = (text: string): unknown => JSON.parse(text);
-  const entry = { number, at, actor, action, target, before: read(before), after: read(after) };
+  const entry = {
+    number,
+    at,
+    actor,
+    action,
+    target,
+    before: read(before),
+    after: read(after),
+  };
   return { ...entry, requestId: request, ...(reason !== null && { reason }) };
 }

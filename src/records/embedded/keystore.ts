@@ -1,7 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { type KeyRecord, readRecord } from '../keys/key.ts';
-import { KeyConflict, type KeyQuery, type KeyStore, KeyTaken } from '../keys/store.ts';
+import {
+  KeyConflict,
+  type KeyQuery,
+  type KeyStore,
+  KeyTaken,
+} from '../keys/store.ts';
 import type { AuditNote } from '../operators/audit-log.ts';
 import type { MakeChange } from './audit-log.ts';
 
@@ -24,19 +29,31 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
   const nextAccount = db.prepare(KEY_QUERIES.nextAccount);
   const inUse = db.prepare(KEY_QUERIES.inUse);
   const expiring = db.prepare(KEY_QUERIES.expiring);
-  const insert = db.prepare('INSERT INTO keys (id, hash, record) VALUES (?, ?, ?)');
-  const update = db.prepare('UPDATE keys SET hash = ?, previous = ?, record = ? WHERE id = ?');
+  const insert = db.prepare(
+    'INSERT INTO keys (id, hash, record) VALUES (?, ?, ?)',
+  );
+  const update = db.prepare(
+    'UPDATE keys SET hash = ?, previous = ?, record = ? WHERE id = ?',
+  );
   const listeners = new Set<() => void>();
 
-  const find = (hash: string) => parse(byHash.get(hash)) ?? parse(byPrevious.get(hash));
+  const find = (hash: string) =>
+    parse(byHash.get(hash)) ?? parse(byPrevious.get(hash));
   const get = (id: string) => parse(byId.get(id));
 
-  async function* read(query: KeyQuery = {}): AsyncGenerator<readonly KeyRecord[]> {
+  async function* read(
+    query: KeyQuery = {},
+  ): AsyncGenerator<readonly KeyRecord[]> {
     const { account, plan, newestFirst = false, after } = query;
     const part = pageAfter(db, query);
-    let last = after ?? { id: '', createdAt: newestFirst ? Number.MAX_SAFE_INTEGER : -1 };
+    let last = after ?? {
+      id: '',
+      createdAt: newestFirst ? Number.MAX_SAFE_INTEGER : -1,
+    };
     const names = Object.fromEntries(
-      Object.entries({ account, plan }).filter(([, name]) => name !== undefined),
+      Object.entries({ account, plan }).filter(
+        ([, name]) => name !== undefined,
+      ),
     );
     for (;;) {
       const records = part
@@ -49,11 +66,16 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
     }
   }
 
-  async function* readAccounts(accounts: readonly string[]): AsyncGenerator<readonly KeyRecord[]> {
+  async function* readAccounts(
+    accounts: readonly string[],
+  ): AsyncGenerator<readonly KeyRecord[]> {
     for (const account of accounts) yield* read({ account });
   }
 
-  async function* readExpiring(from: number, until: number): AsyncGenerator<readonly KeyRecord[]> {
+  async function* readExpiring(
+    from: number,
+    until: number,
+  ): AsyncGenerator<readonly KeyRecord[]> {
     let rows = expiring.all({ from, until, rowid: Number.MAX_SAFE_INTEGER });
     for (; rows.length > 0; await setImmediate()) {
       yield rows.map((row) => parse(row)!);
@@ -72,7 +94,9 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
     return names;
   }
 
-  async function countKeys(plans: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  async function countKeys(
+    plans: readonly string[],
+  ): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
     for (const plan of plans) {
       let count = 0;
@@ -119,8 +143,14 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
         if (stored.version !== record.version - 1)
           throw new KeyConflict(`key ${record.id} was changed meanwhile`);
         const owner = find(record.hash);
-        if (owner && owner.id !== record.id) throw new KeyTaken('the hash of the key is taken');
-        update.run(record.hash, record.previous?.hash ?? null, JSON.stringify(record), record.id);
+        if (owner && owner.id !== record.id)
+          throw new KeyTaken('the hash of the key is taken');
+        update.run(
+          record.hash,
+          record.previous?.hash ?? null,
+          JSON.stringify(record),
+          record.id,
+        );
       }),
     hasImported: () => imported.get() !== undefined,
     watch(changed) {
@@ -145,10 +175,13 @@ export const KEY_QUERIES = {
     newestFirst = false,
   }: Pick<KeyQuery, 'account' | 'plan' | 'newestFirst'>): string {
     const created = field('createdAt');
-    const ofAccount = account === undefined ? '' : `${field('account')} = $account AND`;
+    const ofAccount =
+      account === undefined ? '' : `${field('account')} = $account AND`;
     // An account has fewer keys than a plan: `+` keeps SQLite from the index of plans.
     const ofPlan =
-      plan === undefined ? '' : `${account === undefined ? '' : '+'}${field('plan')} = $plan AND`;
+      plan === undefined
+        ? ''
+        : `${account === undefined ? '' : '+'}${field('plan')} = $plan AND`;
     const [beyond, order] = newestFirst ? ['<', 'DESC'] : ['>', 'ASC'];
     // SQLite seeks in an index by a scalar comparison, not by a row-value comparison.
     return `SELECT record FROM keys WHERE ${ofAccount} ${ofPlan} ${created} ${beyond}= $created
@@ -170,7 +203,10 @@ function pageAfter(db: DatabaseSync, query: KeyQuery) {
 }
 
 /** SQLite's data_version changes whenever another connection commits. */
-function watchOtherProcesses(db: DatabaseSync, changed: () => void): NodeJS.Timeout {
+function watchOtherProcesses(
+  db: DatabaseSync,
+  changed: () => void,
+): NodeJS.Timeout {
   const version = db.prepare('PRAGMA data_version');
   const read = () => (version.get() as { data_version: number }).data_version;
   let seen = read();
@@ -183,5 +219,7 @@ function watchOtherProcesses(db: DatabaseSync, changed: () => void): NodeJS.Time
 }
 
 export function parse(row: unknown): KeyRecord | null {
-  return row === undefined ? null : readRecord((row as { record: string }).record);
+  return row === undefined
+    ? null
+    : readRecord((row as { record: string }).record);
 }

@@ -2,7 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { AuditSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import { noPeers } from '../../observe/peers/peers.ts';
-import { type CounterStoreEvents, countersInFolder } from '../../state/embedded/counter-store.ts';
+import {
+  type CounterStoreEvents,
+  countersInFolder,
+} from '../../state/embedded/counter-store.ts';
 import { EmbeddedState } from '../../state/embedded/counters.ts';
 import { makeFolder, openStateFile } from '../../state/embedded/file.ts';
 import { lockFolder } from '../../state/embedded/lock.ts';
@@ -21,7 +24,10 @@ interface EmbeddedOptions {
  * Opens the embedded state: one folder, one gateway. Throws an ExpectedError and then leaves
  * nothing open.
  */
-export function openEmbedded(folder: string, { clock, audit, observe }: EmbeddedOptions): Storage {
+export function openEmbedded(
+  folder: string,
+  { clock, audit, observe }: EmbeddedOptions,
+): Storage {
   makeFolder(folder);
   // Before any read or write, because another gateway may be using the folder.
   const lock = lockFolder(folder);
@@ -35,10 +41,16 @@ export function openEmbedded(folder: string, { clock, audit, observe }: Embedded
   try {
     db = openStateFile(folder);
     const reports = counterStoreEvents(observe);
-    const state = new EmbeddedState({ clock, store: countersInFolder(folder, db, reports) });
+    const state = new EmbeddedState({
+      clock,
+      store: countersInFolder(folder, db, reports),
+    });
     // Last, because it has a lock of its own.
     const ledger = ledgerInFolder(folder, (error) =>
-      observe({ type: 'state.warning', warning: `the ledger: ${messageOf(error)}` }),
+      observe({
+        type: 'state.warning',
+        warning: `the ledger: ${messageOf(error)}`,
+      }),
     );
     return {
       state,
@@ -62,9 +74,12 @@ export function openEmbedded(folder: string, { clock, audit, observe }: Embedded
   }
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown) =>
+  error instanceof Error ? error.message : String(error);
 
-function counterStoreEvents(observe: Observe): CounterStoreEvents & Pick<Storage, 'unsavedFor'> {
+function counterStoreEvents(
+  observe: Observe,
+): CounterStoreEvents & Pick<Storage, 'unsavedFor'> {
   let since: number | null = null;
   return {
     unsavedFor: () => (since === null ? 0 : performance.now() - since),

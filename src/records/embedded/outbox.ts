@@ -3,7 +3,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { openDatabase } from '../../common/open-database.ts';
 import { DAY } from '../../common/time.ts';
 import { inChange } from '../../state/embedded/commits.ts';
-import { makeFolder, reasonOf, StateFileError } from '../../state/embedded/file.ts';
+import {
+  makeFolder,
+  reasonOf,
+  StateFileError,
+} from '../../state/embedded/file.ts';
 import { hasTables } from '../../state/embedded/tables.ts';
 import {
   type Added,
@@ -105,7 +109,9 @@ export function openOutbox(folder: string | null): Outbox {
 }
 
 function outboxIn(db: DatabaseSync): Outbox {
-  const known = db.prepare('SELECT 1 FROM names WHERE name = ? AND at >= ? AND until >= ?');
+  const known = db.prepare(
+    'SELECT 1 FROM names WHERE name = ? AND at >= ? AND until >= ?',
+  );
   const remember = db.prepare(
     'INSERT INTO names (name, at, until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at, until = excluded.until',
   );
@@ -134,7 +140,9 @@ function outboxIn(db: DatabaseSync): Outbox {
     'UPDATE endpoints SET waiting = waiting - ?, lost = lost + ? WHERE endpoint = ?',
   );
   const first = db.prepare(FIRST_DUE);
-  const lease = db.prepare('UPDATE jobs SET due = ?, attempts = attempts + 1 WHERE number = ?');
+  const lease = db.prepare(
+    'UPDATE jobs SET due = ?, attempts = attempts + 1 WHERE number = ?',
+  );
   const remove = db.prepare('DELETE FROM jobs WHERE number = ?');
   const again = db.prepare('UPDATE jobs SET due = ? WHERE number = ?');
   const moreDue = db.prepare(
@@ -143,7 +151,8 @@ function outboxIn(db: DatabaseSync): Outbox {
   const one = db.prepare(
     'SELECT failures, paused, gone, late, waiting FROM endpoints WHERE endpoint = ?',
   );
-  const rowOf = (endpoint: string) => (one.get(endpoint) ?? NEVER_TRIED) as EndpointRow;
+  const rowOf = (endpoint: string) =>
+    (one.get(endpoint) ?? NEVER_TRIED) as EndpointRow;
   const well = db.prepare(
     `INSERT INTO endpoints (endpoint, delivered) VALUES ($endpoint, $now) ON CONFLICT (endpoint)
      DO UPDATE SET failures = 0, failing = NULL, error = NULL, delivered = $now, paused = 0, gone = 0, late = $late`,
@@ -156,13 +165,21 @@ function outboxIn(db: DatabaseSync): Outbox {
   const marks = marksIn(db);
   const followClock = clockFollowerIn(db, marks);
 
-  function add({ message: { id, type, body }, endpoints, once, most, now }: Addition): Added {
+  function add({
+    message: { id, type, body },
+    endpoints,
+    once,
+    most,
+    now,
+  }: Addition): Added {
     followClock(now);
     if (known.get(once.name, once.since, now) !== undefined) return null;
     forgetOld.run(now);
     // Finding the limit scans all rows.
     if (added++ % CLEANUP_INTERVAL === 0) {
-      forgetFirst.run(Math.max(0, (countNames.get() as { count: number }).count - MAX_NAMES));
+      forgetFirst.run(
+        Math.max(0, (countNames.get() as { count: number }).count - MAX_NAMES),
+      );
       if (abandon.run(now - RETENTION).changes > 0) recount.run();
     }
     if (once.ends !== undefined) forget.run(once.ends);
@@ -194,7 +211,9 @@ function outboxIn(db: DatabaseSync): Outbox {
   function isWell(endpoint: string, now: number): void {
     const { failures, late } = rowOf(endpoint);
     const moved =
-      failures > 0 || late === 1 ? Number(moreDue.run(now, endpoint, now + LEASE).changes) : 0;
+      failures > 0 || late === 1
+        ? Number(moreDue.run(now, endpoint, now + LEASE).changes)
+        : 0;
     well.run({ endpoint, now, late: Number(moved === DUE_BATCH) });
   }
 
@@ -220,7 +239,11 @@ function outboxIn(db: DatabaseSync): Outbox {
     take: (endpoint, now) => change(() => take(endpoint, now)),
     done: (job, now) =>
       change(() => {
-        went.run(Number(remove.run(Number(job.number)).changes), 0, job.endpoint);
+        went.run(
+          Number(remove.run(Number(job.number)).changes),
+          0,
+          job.endpoint,
+        );
         isWell(job.endpoint, now);
       }),
     failed: (job, failure) => change(() => fails(job, failure)),
@@ -248,7 +271,8 @@ function marksIn(db: DatabaseSync) {
     'INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
   );
   return {
-    get: (name: string) => (read.get(name) as { value: number } | undefined)?.value ?? null,
+    get: (name: string) =>
+      (read.get(name) as { value: number } | undefined)?.value ?? null,
     set(name: string, value: number): void {
       write.run(name, value);
     },
@@ -262,7 +286,9 @@ function clockFollowerIn(
 ): (now: number) => void {
   const moveJobs = db.prepare('UPDATE jobs SET due = due - ?');
   const movePauses = db.prepare('UPDATE endpoints SET paused = paused - ?');
-  const moveNames = db.prepare('UPDATE names SET at = at - ?, until = until - ? WHERE at > ?');
+  const moveNames = db.prepare(
+    'UPDATE names SET at = at - ?, until = until - ? WHERE at > ?',
+  );
   return (now) => {
     const noted = marks.get(CLOCK) ?? now - NOTE_INTERVAL;
     const back = noted - now;
@@ -275,9 +301,19 @@ function clockFollowerIn(
   };
 }
 
-type Row = Pick<Job, 'id' | 'type' | 'body' | 'at' | 'attempts'> & { readonly number: number };
+type Row = Pick<Job, 'id' | 'type' | 'body' | 'at' | 'attempts'> & {
+  readonly number: number;
+};
 
 /** `late` 1: more jobs are due later. */
-type EndpointRow = Readonly<Record<'failures' | 'paused' | 'gone' | 'late' | 'waiting', number>>;
+type EndpointRow = Readonly<
+  Record<'failures' | 'paused' | 'gone' | 'late' | 'waiting', number>
+>;
 
-const NEVER_TRIED: EndpointRow = { failures: 0, paused: 0, gone: 0, late: 0, waiting: 0 };
+const NEVER_TRIED: EndpointRow = {
+  failures: 0,
+  paused: 0,
+  gone: 0,
+  late: 0,
+  waiting: 0,
+};

@@ -13,14 +13,19 @@ export function peekKeys(
   try {
     const db = new DatabaseSync(file, { readOnly: true, timeout: 200 });
     try {
-      const { count } = db.prepare('SELECT count(*) AS count FROM keys').get() as { count: number };
-      const rows = db.prepare('SELECT id FROM keys ORDER BY rowid DESC LIMIT ?').all(most);
+      const { count } = db
+        .prepare('SELECT count(*) AS count FROM keys')
+        .get() as { count: number };
+      const rows = db
+        .prepare('SELECT id FROM keys ORDER BY rowid DESC LIMIT ?')
+        .all(most);
       return { count, ids: rows.map((row) => String(row.id)) };
     } finally {
       db.close();
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_SQLITE_ERROR') return { count: 0, ids: [] };
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SQLITE_ERROR')
+      return { count: 0, ids: [] };
     throw error;
   }
 }

@@ -6,7 +6,11 @@ import { syncsCommitsOf } from '../../state/embedded/commits.ts';
 import type { LastUseStore } from '../keys/last-use-tracker.ts';
 import type { TokenRecord, TokenStore } from '../operators/tokens.ts';
 import type { Records } from '../storage.ts';
-import { auditedChangesIn, auditLogInFile, type MakeChange } from './audit-log.ts';
+import {
+  auditedChangesIn,
+  auditLogInFile,
+  type MakeChange,
+} from './audit-log.ts';
 import { keysInFile } from './keystore.ts';
 
 export function recordsInFile(
@@ -18,14 +22,21 @@ export function recordsInFile(
   return {
     keys: keysInFile(db, change),
     auditLog: auditLogInFile(db, 'audit', change, sync),
-    banLog: auditLogInFile(db, 'bans', auditedChangesIn(db, 'bans', settings, sync), sync),
+    banLog: auditLogInFile(
+      db,
+      'bans',
+      auditedChangesIn(db, 'bans', settings, sync),
+      sync,
+    ),
     tokens: tokensInFile(db, change),
     uses: usesInFile(db),
   };
 }
 
 function tokensInFile(db: DatabaseSync, change: MakeChange): TokenStore {
-  const all = db.prepare('SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name');
+  const all = db.prepare(
+    'SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name',
+  );
   const insert = db.prepare(
     'INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING',
   );
@@ -40,7 +51,9 @@ function tokensInFile(db: DatabaseSync, change: MakeChange): TokenStore {
 }
 
 export function usesInFile(db: DatabaseSync): LastUseStore {
-  const many = db.prepare('SELECT id, at FROM uses WHERE id IN (SELECT value FROM json_each(?))');
+  const many = db.prepare(
+    'SELECT id, at FROM uses WHERE id IN (SELECT value FROM json_each(?))',
+  );
   // A use of a clock that was ahead must not hide later uses. As in lua/used-1.lua.
   const put = db.prepare(
     `INSERT INTO uses (id, at) VALUES ($id, $at) ON CONFLICT (id)
@@ -54,6 +67,10 @@ export function usesInFile(db: DatabaseSync): LastUseStore {
       });
     },
     load: (ids) =>
-      new Map(many.all(JSON.stringify(ids)).map(({ id, at }) => [id as string, at as number])),
+      new Map(
+        many
+          .all(JSON.stringify(ids))
+          .map(({ id, at }) => [id as string, at as number]),
+      ),
   };
 }

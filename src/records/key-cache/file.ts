@@ -47,7 +47,11 @@ export type KeyCacheFile = ReturnType<typeof keyCacheFileIn>;
  * The key cache file for its single writer, the process that holds the lock. Its methods throw
  * SQLite errors. `source`: `KeySource.name`.
  */
-export function keyCacheFileIn(folder: string, source: string, failed: (error: unknown) => void) {
+export function keyCacheFileIn(
+  folder: string,
+  source: string,
+  failed: (error: unknown) => void,
+) {
   const path = join(folder, KEY_CACHE_FILE);
   let lock: ReturnType<typeof tryLock> = null;
   let opened: DatabaseSync | null = null;
@@ -75,7 +79,8 @@ export function keyCacheFileIn(folder: string, source: string, failed: (error: u
     opened?.close();
     opened = null;
     if (!lock) return;
-    for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
+    for (const end of ['', '-wal', '-shm'])
+      rmSync(`${path}${end}`, { force: true });
   }
 
   /**
@@ -138,7 +143,9 @@ export function keyCacheFileIn(folder: string, source: string, failed: (error: u
     /** Writes records read at time `at` that are not stored yet. */
     put(records: readonly KeyRecord[], at: number): void {
       const find = prepare('SELECT number, record FROM keys WHERE hash = ?');
-      const insert = prepare('INSERT INTO keys (hash, previous, at, record) VALUES (?, ?, ?, ?)');
+      const insert = prepare(
+        'INSERT INTO keys (hash, previous, at, record) VALUES (?, ?, ?, ?)',
+      );
       const see = prepare('INSERT OR IGNORE INTO seen VALUES (?)');
       transaction(opened!, () => {
         for (const record of records) {
@@ -149,7 +156,10 @@ export function keyCacheFileIn(folder: string, source: string, failed: (error: u
             see.run(row.number!);
           } else {
             forget(hashesOf(record));
-            see.run(insert.run(hash, previous?.hash ?? null, at, text).lastInsertRowid);
+            see.run(
+              insert.run(hash, previous?.hash ?? null, at, text)
+                .lastInsertRowid,
+            );
           }
         }
       });
@@ -160,12 +170,15 @@ export function keyCacheFileIn(folder: string, source: string, failed: (error: u
      * `null`: none.
      */
     removeUnseen(after: number): number | null {
-      const page = 'SELECT number FROM keys WHERE number > ? ORDER BY number LIMIT ?';
-      const { last } = prepare(`SELECT max(number) AS last FROM (${page})`).get(after, PAGE_SIZE)!;
-      prepare('DELETE FROM keys WHERE number > ? AND number <= ? AND number NOT IN seen').run(
+      const page =
+        'SELECT number FROM keys WHERE number > ? ORDER BY number LIMIT ?';
+      const { last } = prepare(`SELECT max(number) AS last FROM (${page})`).get(
         after,
-        last!,
-      );
+        PAGE_SIZE,
+      )!;
+      prepare(
+        'DELETE FROM keys WHERE number > ? AND number <= ? AND number NOT IN seen',
+      ).run(after, last!);
       return last as number | null;
     },
     /** Makes writes survive power loss. */
@@ -206,13 +219,19 @@ export function freshnessIn(db: DatabaseSync): Freshness | null {
   const { user_version: version } = db.prepare('PRAGMA user_version').get() as {
     user_version: number;
   };
-  const row = version === FORMAT ? db.prepare('SELECT freshness FROM progress').get() : undefined;
+  const row =
+    version === FORMAT
+      ? db.prepare('SELECT freshness FROM progress').get()
+      : undefined;
   return row ? (JSON.parse(row.freshness as string) as Freshness) : null;
 }
 
 /** Without the hash, which has a column, and `null` fields, which are most of a usual key. */
 export function packKey(record: KeyRecord): string {
-  return JSON.stringify({ ...record, hash: null }, (_, value: unknown) => value ?? undefined);
+  return JSON.stringify(
+    { ...record, hash: null },
+    (_, value: unknown) => value ?? undefined,
+  );
 }
 
 export function unpackKey(hash: string, text: string): KeyRecord {

@@ -34,7 +34,11 @@ export class KeyCache {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
     this.#doubts = new KeysInDoubt({ clock: this.#clock });
-    this.#reader = new KeyCacheReader(options.folder, options.failed, options.monotonic);
+    this.#reader = new KeyCacheReader(
+      options.folder,
+      options.failed,
+      options.monotonic,
+    );
   }
 
   /** `null`: unknown whether the key exists. */
@@ -42,7 +46,9 @@ export class KeyCache {
     const freshness = this.#usable();
     const row = freshness && this.#reader.find(hash);
     if (!row) return null;
-    const isTrue = this.#doubts.isTrue(hash, row.at) || this.#doubts.isTrue(hash, freshness.swept);
+    const isTrue =
+      this.#doubts.isTrue(hash, row.at) ||
+      this.#doubts.isTrue(hash, freshness.swept);
     return isTrue ? row.record : null;
   }
 
@@ -67,7 +73,9 @@ export class KeyCache {
    */
   get age(): number {
     const freshness = this.#ofThisSource();
-    return freshness ? Math.abs(this.#clock() - freshness.fresh) : Number.POSITIVE_INFINITY;
+    return freshness
+      ? Math.abs(this.#clock() - freshness.fresh)
+      : Number.POSITIVE_INFINITY;
   }
 
   /** Data for operators during an outage, of any age; `null`: no cache for this backend. */
@@ -80,12 +88,14 @@ export class KeyCache {
   get unusable(): string | null {
     const { folder, maxAge } = this.#options;
     const freshness = this.#reader.freshness;
-    if (!freshness || freshness.swept === 0) return `${folder} has no copy of its keys yet`;
+    if (!freshness || freshness.swept === 0)
+      return `${folder} has no copy of its keys yet`;
     if (freshness.source !== this.#options.source)
       return `the copy of keys in ${folder} is of another Redis`;
     const { age } = this;
     if (age <= maxAge) return null;
-    const hours = (milliseconds: number) => `${Math.round(milliseconds / 36_000) / 100} h`;
+    const hours = (milliseconds: number) =>
+      `${Math.round(milliseconds / 36_000) / 100} h`;
     return `the copy of its keys in ${folder} is ${hours(age)} old, and redis.keyCache.maxAge is ${hours(maxAge)}`;
   }
 
@@ -95,7 +105,9 @@ export class KeyCache {
 
   #ofThisSource(): Freshness | null {
     const freshness = this.#reader.freshness;
-    return freshness && freshness.swept > 0 && freshness.source === this.#options.source
+    return freshness &&
+      freshness.swept > 0 &&
+      freshness.source === this.#options.source
       ? freshness
       : null;
   }
@@ -172,11 +184,17 @@ interface KeysWithCacheOptions {
  * Adds the cache as `findCopy`, separate from `find`, so that its records are never taken for those
  * of the store. A key that the cache lacks stays unknown, because it may be newer.
  */
-export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheOptions): KeyStore {
+export function keysWithCache(
+  keys: KeyStore,
+  { cache, refresh }: KeysWithCacheOptions,
+): KeyStore {
   return {
     ...keys,
     async find(hash, hasFallback = false) {
-      const found = await keys.find(hash, hasFallback || cache.find(hash) !== null);
+      const found = await keys.find(
+        hash,
+        hasFallback || cache.find(hash) !== null,
+      );
       // A message was lost if the cache admits a key that the store refuses. This must not wait for
       // the next sweep.
       if (mayRefuse(found) && cache.differs(hash, found)) {
@@ -202,7 +220,10 @@ export function keysWithCache(keys: KeyStore, { cache, refresh }: KeysWithCacheO
  * Operator tokens during an outage: as last read by this process, or else from the cache. The cache
  * lags by seconds, so it must not restore a token that is known to be deleted.
  */
-export function tokensWithCache(tokens: TokenStore, cache: Pick<KeyCache, 'known'>): TokenStore {
+export function tokensWithCache(
+  tokens: TokenStore,
+  cache: Pick<KeyCache, 'known'>,
+): TokenStore {
   let last: readonly TokenRecord[] | null = null;
   return {
     ...tokens,
@@ -212,7 +233,10 @@ export function tokensWithCache(tokens: TokenStore, cache: Pick<KeyCache, 'known
         last = listed;
         return listed;
       } catch (error) {
-        const cached = error instanceof Outage ? (last ?? cache.known?.tokens ?? null) : null;
+        const cached =
+          error instanceof Outage
+            ? (last ?? cache.known?.tokens ?? null)
+            : null;
         if (cached === null) throw error;
         return [...cached];
       }
@@ -229,6 +253,8 @@ function mayRefuse(found: KeyRecord | null): boolean {
   const { version, revokedAt, disabledAt, expiresAt, addresses } = found;
   return (
     version > 1 ||
-    [revokedAt, disabledAt, expiresAt, addresses].some((restriction) => restriction !== null)
+    [revokedAt, disabledAt, expiresAt, addresses].some(
+      (restriction) => restriction !== null,
+    )
   );
 }

@@ -4,7 +4,12 @@ import { setImmediate } from 'node:timers/promises';
 import { openDatabase } from '../../common/open-database.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { KeyQuery, KeysAsOf } from '../keys/store.ts';
-import { type Freshness, freshnessIn, KEY_CACHE_FILE, unpackKey } from './file.ts';
+import {
+  type Freshness,
+  freshnessIn,
+  KEY_CACHE_FILE,
+  unpackKey,
+} from './file.ts';
 
 /** Milliseconds before the metadata is read again. */
 const REREAD_INTERVAL = 1_000;
@@ -49,10 +54,15 @@ export class KeyCacheReader {
   /**
    * The record with one of its hashes, and when it was read from the backend; `null`: not cached.
    */
-  find(hash: string): { readonly record: KeyRecord; readonly at: number } | null {
+  find(
+    hash: string,
+  ): { readonly record: KeyRecord; readonly at: number } | null {
     const row = this.#read(({ byHash }) => byHash.get(hash) ?? null);
     return (
-      row && { record: unpackKey(row.hash as string, row.record as string), at: row.at as number }
+      row && {
+        record: unpackKey(row.hash as string, row.record as string),
+        at: row.at as number,
+      }
     );
   }
 
@@ -66,22 +76,32 @@ export class KeyCacheReader {
     return {
       asOf,
       async get(id) {
-        for await (const record of records()) if (record.id === id) return record;
+        for await (const record of records())
+          if (record.id === id) return record;
         return null;
       },
-      async *read({ account, plan, newestFirst = false, after }: KeyQuery = {}) {
+      async *read({
+        account,
+        plan,
+        newestFirst = false,
+        after,
+      }: KeyQuery = {}) {
         const direction = newestFirst ? -1 : 1;
-        const compare = (one: KeyPosition, other: KeyPosition) => direction * byAge(one, other);
+        const compare = (one: KeyPosition, other: KeyPosition) =>
+          direction * byAge(one, other);
         const places: (KeyPosition & Pick<KeyRecord, 'hash'>)[] = [];
         for await (const record of records()) {
           const { id, createdAt, hash } = record;
           if (account !== undefined && record.account !== account) continue;
           if (plan !== undefined && record.plan !== plan) continue;
-          if (!after || compare({ id, createdAt }, after) > 0) places.push({ id, createdAt, hash });
+          if (!after || compare({ id, createdAt }, after) > 0)
+            places.push({ id, createdAt, hash });
         }
         places.sort(compare);
         for (let at = 0; at < places.length; at += PAGE_SIZE) {
-          const found = places.slice(at, at + PAGE_SIZE).map(({ hash }) => find(hash));
+          const found = places
+            .slice(at, at + PAGE_SIZE)
+            .map(({ hash }) => find(hash));
           yield found.filter((record) => record !== undefined);
           await setImmediate();
         }
@@ -97,7 +117,8 @@ export class KeyCacheReader {
   async *#records(): AsyncGenerator<KeyRecord> {
     for (let number: unknown = 0; ; await setImmediate()) {
       const rows = this.#read(({ page }) => page.all(number as number)) ?? [];
-      for (const { hash, record } of rows) yield unpackKey(hash as string, record as string);
+      for (const { hash, record } of rows)
+        yield unpackKey(hash as string, record as string);
       if (rows.length === 0) return;
       number = rows.at(-1)!.number;
     }
@@ -122,7 +143,9 @@ function openAt(file: string, inode: number) {
   return openDatabase(file, { readOnly: true, timeout: 100 }, (db) => ({
     db,
     inode,
-    byHash: db.prepare('SELECT hash, at, record FROM keys WHERE hash = ?1 OR previous = ?1'),
+    byHash: db.prepare(
+      'SELECT hash, at, record FROM keys WHERE hash = ?1 OR previous = ?1',
+    ),
     page: db.prepare(
       `SELECT number, hash, record FROM keys WHERE number > ? ORDER BY number LIMIT ${ROWS_PER_TURN}`,
     ),
@@ -130,5 +153,8 @@ function openAt(file: string, inode: number) {
 }
 
 function byAge(one: KeyPosition, other: KeyPosition): number {
-  return one.createdAt - other.createdAt || (one.id < other.id ? -1 : Number(one.id > other.id));
+  return (
+    one.createdAt - other.createdAt ||
+    (one.id < other.id ? -1 : Number(one.id > other.id))
+  );
 }

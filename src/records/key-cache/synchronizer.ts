@@ -125,7 +125,9 @@ export class KeyCacheSynchronizer {
   async #run(): Promise<void> {
     while (!this.#closed) {
       try {
-        const wait = this.#take() ? await this.#work() : this.#freshnessInterval;
+        const wait = this.#take()
+          ? await this.#work()
+          : this.#freshnessInterval;
         if (!this.#closed) await this.#sleep.sleep(wait);
       } catch (error) {
         if (this.#closed) return;
@@ -137,11 +139,16 @@ export class KeyCacheSynchronizer {
   /** Returns milliseconds. */
   async #work(): Promise<number> {
     await this.#readHeard();
-    if (this.#file.isOpen && performance.now() >= this.#nextSweep) await this.#sweep();
-    if (this.#file.isOpen && performance.now() >= this.#nextBeat) await this.#beat();
+    if (this.#file.isOpen && performance.now() >= this.#nextSweep)
+      await this.#sweep();
+    if (this.#file.isOpen && performance.now() >= this.#nextBeat)
+      await this.#beat();
     return this.#heard.size > 0
       ? 0
-      : Math.max(0, Math.min(this.#nextSweep, this.#nextBeat) - performance.now());
+      : Math.max(
+          0,
+          Math.min(this.#nextSweep, this.#nextBeat) - performance.now(),
+        );
   }
 
   /** Whether this process owns the cache; takes it over from an ended process. */
@@ -169,7 +176,11 @@ export class KeyCacheSynchronizer {
     const changed = [...this.#heard];
     if (changed.length === 0) return;
     await this.#sleep.sleepWhole(SETTLE_TIME);
-    for (let from = 0; from < changed.length && this.#file.isOpen; from += BATCH_SIZE) {
+    for (
+      let from = 0;
+      from < changed.length && this.#file.isOpen;
+      from += BATCH_SIZE
+    ) {
       const hashes = changed.slice(from, from + BATCH_SIZE);
       const at = this.#clock();
       for (const hash of hashes) this.#heard.delete(hash);
@@ -200,7 +211,10 @@ export class KeyCacheSynchronizer {
     this.#nextSweep = performance.now() + sweep;
     this.#file.beginSweep();
     try {
-      const [imported, tokens] = await Promise.all([source.hasImported(), source.tokens()]);
+      const [imported, tokens] = await Promise.all([
+        source.hasImported(),
+        source.tokens(),
+      ]);
       if (!(await this.#takePages())) return;
       for (let after: number | null = 0; after !== null; ) {
         after = this.#file.removeUnseen(after);
@@ -225,7 +239,8 @@ export class KeyCacheSynchronizer {
       this.#keep(page, at);
       // Leaves at least half of the time to requests.
       await this.#sleep.sleepWhole(performance.now() - began);
-      if (performance.now() - this.#lastReading > MAX_CHANGE_DELAY) await this.#readHeard();
+      if (performance.now() - this.#lastReading > MAX_CHANGE_DELAY)
+        await this.#readHeard();
       if (!this.#isSweeping) return false;
       at = this.#clock();
       began = performance.now();
@@ -241,10 +256,14 @@ export class KeyCacheSynchronizer {
   async #beat(): Promise<void> {
     const now = this.#clock();
     const { source } = this.#options;
-    const [gateways, tokens] = await Promise.all([source.gateways(), source.tokens()]);
+    const [gateways, tokens] = await Promise.all([
+      source.gateways(),
+      source.tokens(),
+    ]);
     if (!this.#file.isOpen) return;
     const { freshness } = this.#file;
-    const isCurrent = this.#options.bus.isLive && this.#isWhole && this.#heard.size === 0;
+    const isCurrent =
+      this.#options.bus.isLive && this.#isWhole && this.#heard.size === 0;
     const fresh = isCurrent ? this.#lastBeat : freshness.fresh;
     this.#file.setFreshness({ fresh, gateways: Math.max(1, gateways), tokens });
     this.#lastBeat = now;

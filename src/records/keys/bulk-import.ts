@@ -39,7 +39,10 @@ export async function planImport(
       ? [{ field: 'hash', message: 'the key is there twice' }]
       : there
         ? differences(there, key)
-        : draftErrors(plans, key, now).map(({ field, message }) => ({ field, message }));
+        : draftErrors(plans, key, now).map(({ field, message }) => ({
+            field,
+            message,
+          }));
     seen.add(key.hash);
     flaws.push(...wrong.map((flaw) => ({ index, ...flaw })));
     if (wrong.length > 0) continue;
@@ -76,14 +79,25 @@ export async function applyImport(
   }
 }
 
-function differences(there: KeyRecord, key: ImportedKey): Omit<ImportError, 'index'>[] {
+function differences(
+  there: KeyRecord,
+  key: ImportedKey,
+): Omit<ImportError, 'index'>[] {
   const differs = (field: string, how: string) => [
     { field, message: `it is there already as ${there.id}, ${how}` },
   ];
   if (there.hash !== key.hash)
-    return differs('hash', 'which has a newer secret since: this one is the former');
-  if (there.revokedAt !== null) return differs('hash', 'which is revoked for good');
-  const pairs: readonly (readonly [field: string, now: unknown, asked: unknown])[] = [
+    return differs(
+      'hash',
+      'which has a newer secret since: this one is the former',
+    );
+  if (there.revokedAt !== null)
+    return differs('hash', 'which is revoked for good');
+  const pairs: readonly (readonly [
+    field: string,
+    now: unknown,
+    asked: unknown,
+  ])[] = [
     ['account', there.account, key.account],
     ['plan', there.plan, key.plan],
     ['label', there.label, key.label ?? null],
@@ -96,7 +110,9 @@ function differences(there: KeyRecord, key: ImportedKey): Omit<ImportError, 'ind
   ];
   return pairs
     .filter(([, now, asked]) => JSON.stringify(now) !== JSON.stringify(asked))
-    .flatMap(([field]) => differs(field, `with another ${NAMES[field] ?? field}`));
+    .flatMap(([field]) =>
+      differs(field, `with another ${NAMES[field] ?? field}`),
+    );
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -108,6 +124,8 @@ const NAMES: Readonly<Record<string, string>> = {
   disabled: 'state: one is disabled, the other is not',
 };
 
-function sorted(metadata: Readonly<Record<string, string>>): [string, string][] {
+function sorted(
+  metadata: Readonly<Record<string, string>>,
+): [string, string][] {
   return Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -1,7 +1,12 @@
 import type { KeyUpdate, NewKey } from '@storegate/admin-api';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { parseCidr } from '../../common/ip.ts';
-import { MAX_SCOPE_LENGTH, MAX_SCOPES, SCOPE_FORM, scopesError } from '../../common/scopes.ts';
+import {
+  MAX_SCOPE_LENGTH,
+  MAX_SCOPES,
+  SCOPE_FORM,
+  scopesError,
+} from '../../common/scopes.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { Plans } from '../../limits/plans.ts';
 import { windowsOf } from './subjects.ts';
@@ -22,7 +27,10 @@ export class KeyError extends ExpectedError {
   override name = 'KeyError';
   readonly kind: 'invalid' | 'unknown' | 'conflict';
 
-  constructor(message: string, kind: 'invalid' | 'unknown' | 'conflict' = 'invalid') {
+  constructor(
+    message: string,
+    kind: 'invalid' | 'unknown' | 'conflict' = 'invalid',
+  ) {
     super(message);
     this.kind = kind;
   }
@@ -47,13 +55,19 @@ export function checkDraft(plans: Plans, draft: KeyDraft, now: number): void {
 }
 
 /** `now` in Unix milliseconds. */
-export function draftErrors(plans: Plans, draft: KeyDraft, now: number): DraftError[] {
+export function draftErrors(
+  plans: Plans,
+  draft: KeyDraft,
+  now: number,
+): DraftError[] {
   const { expiresAt = null } = draft;
   const past = expiresAt !== null && expiresAt <= now;
   return [
     ...formErrors(draft),
     ...planErrors(plans, draft),
-    ...(past ? [{ field: 'expires', message: 'the expiry is in the past' } as const] : []),
+    ...(past
+      ? [{ field: 'expires', message: 'the expiry is in the past' } as const]
+      : []),
   ];
 }
 
@@ -80,17 +94,32 @@ function labelErrors({ label }: Pick<KeyDraft, 'label'>): DraftError[] {
     : [];
 }
 
-function planErrors(plans: Plans, { account, plan: name, windows = null }: KeyDraft): DraftError[] {
+function planErrors(
+  plans: Plans,
+  { account, plan: name, windows = null }: KeyDraft,
+): DraftError[] {
   const plan = plans.plans.get(name);
   const names = [...plans.plans.keys()].join(', ');
   if (!plan) {
     const quoting = `the plan ${JSON.stringify(name)} does not exist; plans: ${names}`;
-    return [{ field: 'plan', message: `the plan does not exist; plans: ${names}`, quoting }];
+    return [
+      {
+        field: 'plan',
+        message: `the plan does not exist; plans: ${names}`,
+        quoting,
+      },
+    ];
   }
   if (windows && plan.count === 'account') {
     const of = (who: string) =>
       `plan ${name} counts accounts: set the limits of ${who} in the plans file instead`;
-    return [{ field: 'limits', message: of('the account'), quoting: of(`account ${account}`) }];
+    return [
+      {
+        field: 'limits',
+        message: of('the account'),
+        quoting: of(`account ${account}`),
+      },
+    ];
   }
   if (windowsOf({ account, plan: name, windows }, plans)) return [];
   const message = `plan ${name} has no limits of its own: give the key some, such as 600/minute,100000/day`;
@@ -99,32 +128,53 @@ function planErrors(plans: Plans, { account, plan: name, windows = null }: KeyDr
 
 function addressErrors(addresses: readonly string[]): DraftError[] {
   if (addresses.length > MAX_ADDRESSES)
-    return [{ field: 'addresses', message: `a key has at most ${MAX_ADDRESSES} address blocks` }];
+    return [
+      {
+        field: 'addresses',
+        message: `a key has at most ${MAX_ADDRESSES} address blocks`,
+      },
+    ];
   const at = addresses.findIndex((block) => parseCidr(block) === null);
   if (at === -1) return [];
   const form =
     'is not an address, or a block such as 10.0.0.0/8 that begins with its first address';
   const quoting = `${JSON.stringify(addresses[at]!.slice(0, 64))} ${form}`;
-  return [{ field: 'addresses', message: `address ${at + 1} ${form}`, quoting }];
+  return [
+    { field: 'addresses', message: `address ${at + 1} ${form}`, quoting },
+  ];
 }
 
 function scopeErrors(scopes: readonly string[]): DraftError[] {
   const flaw = scopesError(scopes);
   if (flaw === null) return [];
   if (flaw.kind === 'many')
-    return [{ field: 'scopes', message: `a key has at most ${MAX_SCOPES} scopes` }];
+    return [
+      { field: 'scopes', message: `a key has at most ${MAX_SCOPES} scopes` },
+    ];
   const wrong =
-    flaw.kind === 'twice' ? 'is there before' : `is not a valid scope name: ${SCOPE_FORM}`;
+    flaw.kind === 'twice'
+      ? 'is there before'
+      : `is not a valid scope name: ${SCOPE_FORM}`;
   const quoting = `${JSON.stringify(scopes[flaw.at]!.slice(0, MAX_SCOPE_LENGTH))} ${wrong}`;
-  return [{ field: 'scopes', message: `scope ${flaw.at + 1} ${wrong}`, quoting }];
+  return [
+    { field: 'scopes', message: `scope ${flaw.at + 1} ${wrong}`, quoting },
+  ];
 }
 
-function metadataErrors(metadata: Readonly<Record<string, string>>): DraftError[] {
+function metadataErrors(
+  metadata: Readonly<Record<string, string>>,
+): DraftError[] {
   const entries = Object.entries(metadata);
   if (entries.length > MAX_METADATA)
-    return [{ field: 'metadata', message: `a key has at most ${MAX_METADATA} metadata entries` }];
+    return [
+      {
+        field: 'metadata',
+        message: `a key has at most ${MAX_METADATA} metadata entries`,
+      },
+    ];
   const good = entries.every(
-    ([name, value]) => /^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name) && value.length <= 500,
+    ([name, value]) =>
+      /^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name) && value.length <= 500,
   );
   if (good) return [];
   const message =

@@ -48,7 +48,10 @@ export function wholeRecord(record: Partial<KeyRecord>): KeyRecord {
 }
 
 /** Of the current secret, and of the previous one. */
-export function hashesOf({ hash, previous }: Pick<KeyRecord, 'hash' | 'previous'>): string[] {
+export function hashesOf({
+  hash,
+  previous,
+}: Pick<KeyRecord, 'hash' | 'previous'>): string[] {
   return previous ? [hash, previous.hash] : [hash];
 }
 

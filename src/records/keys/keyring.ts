@@ -59,7 +59,10 @@ export class Keyring {
   constructor(
     store: KeyStore,
     plans: Plans,
-    { recheckAfter = Infinity, clock = () => performance.now() }: KeyringOptions = {},
+    {
+      recheckAfter = Infinity,
+      clock = () => performance.now(),
+    }: KeyringOptions = {},
   ) {
     this.#store = store;
     this.#plans = plans;
@@ -109,7 +112,10 @@ export class Keyring {
   }
 
   #isFresh({ generation, recheckAt }: CachedClient): boolean {
-    return generation === this.#generation && (recheckAt === Infinity || this.#clock() < recheckAt);
+    return (
+      generation === this.#generation &&
+      (recheckAt === Infinity || this.#clock() < recheckAt)
+    );
   }
 
   #clientIn(found: CachedClient, hash: string): Client | null {
@@ -129,13 +135,17 @@ export class Keyring {
     try {
       const imported = await this.#store.hasImported();
       // The result of an earlier query may be older than a change.
-      if (imported || question === this.#importedQuestion) this.#imported = imported;
+      if (imported || question === this.#importedQuestion)
+        this.#imported = imported;
       this.#isReady = true;
       this.#ready.resolve();
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
       if (question !== this.#importedQuestion) return;
-      this.#importedTimer = setTimeout(() => void this.#lookForImported(), RETRY_DELAY).unref();
+      this.#importedTimer = setTimeout(
+        () => void this.#lookForImported(),
+        RETRY_DELAY,
+      ).unref();
     }
   }
 
@@ -151,16 +161,34 @@ export class Keyring {
     }
   }
 
-  #lookUp(hash: string, stale: CachedClient | undefined): MaybePromise<Client | null> {
+  #lookUp(
+    hash: string,
+    stale: CachedClient | undefined,
+  ): MaybePromise<Client | null> {
     const asked = this.#store.find(hash, stale !== undefined);
-    if (!(asked instanceof Promise)) return this.#remember(hash, asked, this.#recheckAfter);
+    if (!(asked instanceof Promise))
+      return this.#remember(hash, asked, this.#recheckAfter);
     const lookup: Promise<Client | null> = asked.then(
-      (record) => this.#arrived(hash, lookup, withLimits(stale, record), this.#recheckAfter),
+      (record) =>
+        this.#arrived(
+          hash,
+          lookup,
+          withLimits(stale, record),
+          this.#recheckAfter,
+        ),
       (error) => {
         // An outage must not lock out all clients.
-        const known = error instanceof Outage ? this.#knownWithoutBackend(hash, stale) : undefined;
+        const known =
+          error instanceof Outage
+            ? this.#knownWithoutBackend(hash, stale)
+            : undefined;
         if (known !== undefined)
-          return this.#arrived(hash, lookup, known, Math.min(this.#recheckAfter, RETRY_DELAY));
+          return this.#arrived(
+            hash,
+            lookup,
+            known,
+            Math.min(this.#recheckAfter, RETRY_DELAY),
+          );
         this.#isCurrent(hash, lookup);
         throw error;
       },
@@ -187,7 +215,8 @@ export class Keyring {
     record: KeyRecord | null,
     recheckAfter: number,
   ): Client | null {
-    if (this.#isCurrent(hash, lookup)) return this.#remember(hash, record, recheckAfter);
+    if (this.#isCurrent(hash, lookup))
+      return this.#remember(hash, record, recheckAfter);
     return record && this.#clientOf(record, hash);
   }
 
@@ -195,7 +224,11 @@ export class Keyring {
     return this.#lookups.get(hash) === lookup && this.#lookups.delete(hash);
   }
 
-  #remember(hash: string, record: KeyRecord | null, recheckAfter: number): Client | null {
+  #remember(
+    hash: string,
+    record: KeyRecord | null,
+    recheckAfter: number,
+  ): Client | null {
     const found = {
       record,
       recheckAt: this.#clock() + recheckAfter,
@@ -219,14 +252,21 @@ export class Keyring {
       plan: record.plan,
       subject,
       limits: windows && this.#limitsOf(windows),
-      concurrency: concurrencies?.get(record.account) ?? plan?.concurrency ?? null,
-      owner: { group: record.plan, weight: plan?.weight ?? DEFAULT_WEIGHT, member: record.account },
+      concurrency:
+        concurrencies?.get(record.account) ?? plan?.concurrency ?? null,
+      owner: {
+        group: record.plan,
+        weight: plan?.weight ?? DEFAULT_WEIGHT,
+        member: record.account,
+      },
       expiresAt: record.expiresAt,
       revoked: record.revokedAt !== null || record.disabledAt !== null,
       addresses: addressesOf(record, plan),
       scopes: record.scopes,
       retiresAt:
-        record.previous?.hash === hash && record.hash !== hash ? record.previous.until : null,
+        record.previous?.hash === hash && record.hash !== hash
+          ? record.previous.until
+          : null,
     };
   }
 }
@@ -235,7 +275,10 @@ function limitsIn(plans: Plans) {
   return remembered((windows: readonly Window[]) => limitsOf(windows, plans));
 }
 
-function withLimits(known: CachedClient | undefined, record: KeyRecord | null): KeyRecord | null {
+function withLimits(
+  known: CachedClient | undefined,
+  record: KeyRecord | null,
+): KeyRecord | null {
   const windows = known?.record?.windows;
   return record && windows && isDeepStrictEqual(windows, record.windows)
     ? { ...record, windows }

@@ -57,7 +57,9 @@ export class LastUseTracker {
   deprecatedBy(keyId: string): ReadonlyMap<string, number> {
     const now = this.#options.clock();
     const calls = [...(this.#deprecated.get(keyId) ?? [])];
-    return new Map(calls.map(([operation, at]) => [operation, notFuture(at, now)]));
+    return new Map(
+      calls.map(([operation, at]) => [operation, notFuture(at, now)]),
+    );
   }
 
   async lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
@@ -72,12 +74,15 @@ export class LastUseTracker {
   /** Batches let requests be served in between. */
   async flush(): Promise<void> {
     const now = this.#options.clock();
-    const uses = [...this.#unsaved].map(([id, at]) => [id, notFuture(at, now)] as const);
+    const uses = [...this.#unsaved].map(
+      ([id, at]) => [id, notFuture(at, now)] as const,
+    );
     this.#unsaved = new Map();
     for (let at = 0; at < uses.length; at += BATCH_SIZE) {
       try {
         const part = new Map(uses.slice(at, at + BATCH_SIZE));
-        if (this.#options.onFirstUse) await this.#reportFirst(part, this.#options.onFirstUse);
+        if (this.#options.onFirstUse)
+          await this.#reportFirst(part, this.#options.onFirstUse);
         await this.#store.save(part, now);
       } catch (error) {
         for (const [id, time] of uses.slice(at))

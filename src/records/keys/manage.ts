@@ -49,7 +49,10 @@ export async function importKey(
   checkDraft(plans, draft, now);
   const record = newRecord(draft, draft.hash, true, now);
   try {
-    await store.add(record, auditNoteOf({ before: null, after: record, secret: null }));
+    await store.add(
+      record,
+      auditNoteOf({ before: null, after: record, secret: null }),
+    );
   } catch (error) {
     if (error instanceof KeyTaken)
       throw new KeyError('a key with this hash is there already', 'conflict');
@@ -67,7 +70,9 @@ export function updateKey(
 ): Promise<KeyRecord> {
   return change(edit, id, (record) => {
     rejectRevoked(record);
-    const given = Object.entries(patch).filter(([, value]) => value !== undefined);
+    const given = Object.entries(patch).filter(
+      ([, value]) => value !== undefined,
+    );
     const changed: KeyRecord = { ...record, ...Object.fromEntries(given) };
     // A past expiry may stay, but cannot be set.
     checkDraft(
@@ -80,11 +85,18 @@ export function updateKey(
 }
 
 /** Idempotent. Throws KeyError. */
-export function setDisabled(edit: KeyEdit, id: string, disabled: boolean): Promise<KeyRecord> {
+export function setDisabled(
+  edit: KeyEdit,
+  id: string,
+  disabled: boolean,
+): Promise<KeyRecord> {
   return change(edit, id, (record) => {
     rejectRevoked(record);
     if ((record.disabledAt !== null) === disabled) return null;
-    return { after: { ...record, disabledAt: disabled ? edit.now : null }, secret: null };
+    return {
+      after: { ...record, disabledAt: disabled ? edit.now : null },
+      secret: null,
+    };
   });
 }
 
@@ -92,7 +104,10 @@ export function setDisabled(edit: KeyEdit, id: string, disabled: boolean): Promi
 export function revokeKey(edit: KeyEdit, id: string): Promise<KeyRecord> {
   return change(edit, id, (record) =>
     record.revokedAt === null
-      ? { after: { ...record, revokedAt: edit.now, previous: null }, secret: null }
+      ? {
+          after: { ...record, revokedAt: edit.now, previous: null },
+          secret: null,
+        }
       : null,
   );
 }
@@ -127,8 +142,12 @@ export async function rotateKey(
       );
     }
     secret = makeSecret(env);
-    const previous = overlap > 0 ? { hash: before.hash, until: now + overlap } : null;
-    return { after: { ...before, hash: hashSecret(secret), rotatedAt: now, previous }, secret };
+    const previous =
+      overlap > 0 ? { hash: before.hash, until: now + overlap } : null;
+    return {
+      after: { ...before, hash: hashSecret(secret), rotatedAt: now, previous },
+      secret,
+    };
   });
   return { secret, record };
 }
@@ -136,27 +155,39 @@ export async function rotateKey(
 async function change(
   { store, auditNoteOf }: KeyEdit,
   id: string,
-  work: (before: KeyRecord) => { after: KeyRecord; secret: string | null } | null,
+  work: (
+    before: KeyRecord,
+  ) => { after: KeyRecord; secret: string | null } | null,
 ): Promise<KeyRecord> {
   for (let tries = 1; ; tries++) {
     const before = await store.get(id);
     if (!before)
-      throw new KeyError(`the key ${JSON.stringify(id.slice(0, 64))} does not exist`, 'unknown');
+      throw new KeyError(
+        `the key ${JSON.stringify(id.slice(0, 64))} does not exist`,
+        'unknown',
+      );
     const changed = work(before);
     if (!changed) return before;
     const after = { ...changed.after, version: before.version + 1 };
     try {
-      await store.replace(after, auditNoteOf({ before, after, secret: changed.secret }));
+      await store.replace(
+        after,
+        auditNoteOf({ before, after, secret: changed.secret }),
+      );
       return after;
     } catch (error) {
-      if (!(error instanceof KeyConflict) || tries === MAX_ATTEMPTS) throw error;
+      if (!(error instanceof KeyConflict) || tries === MAX_ATTEMPTS)
+        throw error;
     }
   }
 }
 
 function rejectRevoked({ id, revokedAt }: KeyRecord): void {
   if (revokedAt !== null)
-    throw new KeyError(`key ${id} is revoked for good; create a new one`, 'conflict');
+    throw new KeyError(
+      `key ${id} is revoked for good; create a new one`,
+      'conflict',
+    );
 }
 
 export function newRecord(

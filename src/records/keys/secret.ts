@@ -6,23 +6,32 @@ import { crc32 } from 'node:zlib';
  * bits), and 6 digits of CRC-32 over the rest. The checksum rejects typos without a lookup; it is
  * not a security feature.
  */
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const ALPHABET =
+  '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_DIGITS = 32;
 const CHECKSUM_DIGITS = 6;
 const SHAPE = /^sg_[a-z]{1,12}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/;
-export const MAX_KEY_LENGTH = 'sg_'.length + 12 + 1 + RANDOM_DIGITS + 1 + CHECKSUM_DIGITS;
+export const MAX_KEY_LENGTH =
+  'sg_'.length + 12 + 1 + RANDOM_DIGITS + 1 + CHECKSUM_DIGITS;
 
 /** `env`: 1 to 12 lower-case letters, such as `live`. */
 export function makeSecret(env: string): string {
   if (!/^[a-z]{1,12}$/.test(env))
-    throw new RangeError(`a key's environment is 1 to 12 small letters, not "${env}"`);
+    throw new RangeError(
+      `a key's environment is 1 to 12 small letters, not "${env}"`,
+    );
   const body = `sg_${env}_${randomDigits(RANDOM_DIGITS)}`;
   return `${body}_${checksum(body)}`;
 }
 
 /** The key need not exist. */
 export function isWellFormed(text: string): boolean {
-  if (text.length > MAX_KEY_LENGTH || !text.startsWith('sg_') || !SHAPE.test(text)) return false;
+  if (
+    text.length > MAX_KEY_LENGTH ||
+    !text.startsWith('sg_') ||
+    !SHAPE.test(text)
+  )
+    return false;
   const cut = text.length - CHECKSUM_DIGITS - 1;
   return text.slice(cut + 1) === checksum(text.slice(0, cut));
 }
@@ -51,7 +60,10 @@ export function readHash(text: string): string | null {
   const read = Buffer.from(digits, 'base64').toString('base64url');
   // The last of 43 characters carries four bits. Further set bits mean a truncated or invented
   // hash.
-  return read === digits.replace('=', '').replaceAll('+', '-').replaceAll('/', '_') ? read : null;
+  return read ===
+    digits.replace('=', '').replaceAll('+', '-').replaceAll('/', '_')
+    ? read
+    : null;
 }
 
 export const GIVE_THE_ID =

@@ -32,16 +32,23 @@ export interface KeyStore {
    */
   read(query?: KeyQuery): AsyncIterable<readonly KeyRecord[]>;
   /** Like `read`, for keys of these accounts, account by account or by creation. */
-  readAccounts(accounts: readonly string[]): AsyncIterable<readonly KeyRecord[]>;
+  readAccounts(
+    accounts: readonly string[],
+  ): AsyncIterable<readonly KeyRecord[]>;
   /**
    * Like `read`, for keys that are not revoked and expire after `from`, at most at `until`: Unix
    * milliseconds.
    */
-  readExpiring(from: number, until: number): AsyncIterable<readonly KeyRecord[]>;
+  readExpiring(
+    from: number,
+    until: number,
+  ): AsyncIterable<readonly KeyRecord[]>;
   /** At most `limit` names of accounts with keys, sorted, after this name. */
   accounts(after: string, limit: number): MaybePromise<readonly string[]>;
   /** Numbers of keys that are not revoked, by plan. */
-  countKeys(plans: readonly string[]): MaybePromise<ReadonlyMap<string, number>>;
+  countKeys(
+    plans: readonly string[],
+  ): MaybePromise<ReadonlyMap<string, number>>;
   /** Cheap for any number of keys. */
   isEmpty(): MaybePromise<boolean>;
   /** Throws IdempotencyConflict first, and KeyTaken if another key has the id or the hash. */
@@ -68,7 +75,12 @@ export function isExpiring(
   from: number,
   until: number,
 ): boolean {
-  return expiresAt !== null && revokedAt === null && expiresAt > from && expiresAt <= until;
+  return (
+    expiresAt !== null &&
+    revokedAt === null &&
+    expiresAt > from &&
+    expiresAt <= until
+  );
 }
 
 /** Time in Unix milliseconds. */

@@ -8,7 +8,9 @@ export function subjectOf(
   plans: Plans,
 ): string {
   const parts =
-    plans.plans.get(plan)?.count === 'account' ? ['account', plan, account] : ['key', id];
+    plans.plans.get(plan)?.count === 'account'
+      ? ['account', plan, account]
+      : ['key', id];
   // A template would be kept as its parts, which take 40 bytes more.
   return parts.join(':');
 }

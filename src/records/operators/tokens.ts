@@ -45,11 +45,15 @@ export function holdsToken(text: string): boolean {
 }
 
 /** Compares all tokens in constant time, so timing reveals nothing. */
-export function holderOf(hash: string, known: readonly TokenRecord[]): Operator | null {
+export function holderOf(
+  hash: string,
+  known: readonly TokenRecord[],
+): Operator | null {
   const presented = Buffer.from(hash, 'base64url');
   let found: Operator | null = null;
   for (const { name, hash, role } of known) {
-    if (timingSafeEqual(Buffer.from(hash, 'base64url'), presented)) found = { name, role };
+    if (timingSafeEqual(Buffer.from(hash, 'base64url'), presented))
+      found = { name, role };
   }
   return found;
 }
@@ -57,5 +61,12 @@ export function holderOf(hash: string, known: readonly TokenRecord[]): Operator 
 export function configuredToken(token: string | null): TokenRecord[] {
   return token === null
     ? []
-    : [{ name: CONFIGURED, hash: hashSecret(token), role: 'admin', createdAt: 0 }];
+    : [
+        {
+          name: CONFIGURED,
+          hash: hashSecret(token),
+          role: 'admin',
+          createdAt: 0,
+        },
+      ];
 }

@@ -3,7 +3,11 @@ import type { Connection } from '../../state/redis/client.ts';
 import { keyOf } from '../../state/redis/key-names.ts';
 import { loadScript, runScript } from '../../state/redis/scripts.ts';
 import { withTimeout } from '../../state/redis/timeouts.ts';
-import { type AuditDraft, type AuditEntry, isOfBans } from '../operators/audit-log.ts';
+import {
+  type AuditDraft,
+  type AuditEntry,
+  isOfBans,
+} from '../operators/audit-log.ts';
 
 const APPEND = loadScript('append-n.lua');
 const ENTRIES = loadScript('entries-2.lua');
@@ -30,21 +34,34 @@ export function auditEntriesIn(
 ) {
   function run(entry: AuditDraft, logs: readonly LogName[]): Promise<unknown> {
     const bounds = logs.flatMap((log) =>
-      log === 'audit' ? [maxEntries, ''] : [bans.maxEntries, entry.at - bans.maxAge],
+      log === 'audit'
+        ? [maxEntries, '']
+        : [bans.maxEntries, entry.at - bans.maxAge],
     );
     const keys = logs.flatMap((log) => LOGS[log]);
-    return runScript(redis, APPEND, keys, [JSON.stringify(entry), DROP_BATCH, ...bounds]);
+    return runScript(redis, APPEND, keys, [
+      JSON.stringify(entry),
+      DROP_BATCH,
+      ...bounds,
+    ]);
   }
 
   async function append(entry: AuditDraft): Promise<void> {
-    await withTimeout(run(entry, log === 'audit' && isOfBans(entry) ? ['audit', 'bans'] : [log]));
+    await withTimeout(
+      run(
+        entry,
+        log === 'audit' && isOfBans(entry) ? ['audit', 'bans'] : [log],
+      ),
+    );
   }
 
   return {
     append,
     async appendOnce(entry: AuditDraft): Promise<void> {
       const text = JSON.stringify(entry);
-      const at = await withTimeout(redis.lpos(LOGS[log][0], text, 'RANK', '-1', 'MAXLEN', RECENT));
+      const at = await withTimeout(
+        redis.lpos(LOGS[log][0], text, 'RANK', '-1', 'MAXLEN', RECENT),
+      );
       if (at === null) await append(entry);
     },
     read: (from: number, to: number) => readEntries(redis, log, from, to),
@@ -56,9 +73,21 @@ export function auditEntriesIn(
  * which is empty if `newest` is less than `oldest`. An entry's number is its list position plus the
  * number of dropped entries.
  */
-export async function readEntries(redis: Connection, log: LogName, from: number, to: number) {
-  const answer = await withTimeout(runScript(redis, ENTRIES, LOGS[log], [from, to]));
-  const [oldest, newest, first, ...texts] = answer as [number, number, number, ...string[]];
+export async function readEntries(
+  redis: Connection,
+  log: LogName,
+  from: number,
+  to: number,
+) {
+  const answer = await withTimeout(
+    runScript(redis, ENTRIES, LOGS[log], [from, to]),
+  );
+  const [oldest, newest, first, ...texts] = answer as [
+    number,
+    number,
+    number,
+    ...string[],
+  ];
   const entries: AuditEntry[] = texts.map((text, i) => ({
     ...(JSON.parse(text) as AuditDraft),
     number: first + i,

@@ -56,12 +56,16 @@ export function auditedChangesIn<C>(
    * `condition` `NX`: only a first answer; `XX`: only in place of one. Returns whether it was
    * stored.
    */
-  async function store(answer: StoredAnswer<C>, condition: 'NX' | 'XX'): Promise<boolean> {
+  async function store(
+    answer: StoredAnswer<C>,
+    condition: 'NX' | 'XX',
+  ): Promise<boolean> {
     const name = keyOf.idempotentAnswer(answer.name);
     const text = JSON.stringify(answer);
     return (
-      (await withTimeout(redis.call('set', name, text, 'PX', IDEMPOTENCY_LIFETIME, condition))) !==
-      null
+      (await withTimeout(
+        redis.call('set', name, text, 'PX', IDEMPOTENCY_LIFETIME, condition),
+      )) !== null
     );
   }
 
@@ -71,14 +75,22 @@ export function auditedChangesIn<C>(
 
   return {
     /** Throws IdempotencyConflict, before any error of `plan` or `apply`. */
-    async make({ note: { entry, idempotent }, locks, plan }: AuditedChange<C>): Promise<void> {
+    async make({
+      note: { entry, idempotent },
+      locks,
+      plan,
+    }: AuditedChange<C>): Promise<void> {
       const all = idempotent ? [...locks, idempotent.name] : locks;
       await withLocks(redis, all, async () => {
-        if (idempotent && (await read(idempotent.name))) throw new IdempotencyConflict();
+        if (idempotent && (await read(idempotent.name)))
+          throw new IdempotencyConflict();
         const change = await plan();
         if (
           idempotent &&
-          !(await store({ ...idempotent, pending: change, entry, locks: all }, 'NX'))
+          !(await store(
+            { ...idempotent, pending: change, entry, locks: all },
+            'NX',
+          ))
         )
           throw new IdempotencyConflict();
         try {

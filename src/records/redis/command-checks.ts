@@ -1,5 +1,9 @@
 import type { RedisSettings } from '../../config/config.ts';
-import { type Connection, connect, disconnect } from '../../state/redis/client.ts';
+import {
+  type Connection,
+  connect,
+  disconnect,
+} from '../../state/redis/client.ts';
 import { dataCheckOf } from '../../state/redis/data-checks.ts';
 import { checkRedis, unusable } from './start.ts';
 
@@ -14,7 +18,9 @@ export async function checkForCommand(redis: Connection): Promise<string[]> {
 }
 
 /** Warnings of a Redis that no gateway of this process uses. Throws RedisError. */
-export async function warningsAbout(settings: RedisSettings): Promise<string[]> {
+export async function warningsAbout(
+  settings: RedisSettings,
+): Promise<string[]> {
   const redis = await connect(settings);
   try {
     return await checkForCommand(redis);

@@ -3,7 +3,11 @@ import { CHANNEL, keyOf } from '../../state/redis/key-names.ts';
 import { isChanged } from '../../state/redis/replies.ts';
 import { loadScript, runScript } from '../../state/redis/scripts.ts';
 import { keyChanged } from '../../state/redis/subscriber.ts';
-import { allWithTimeout, type Command, withTimeout } from '../../state/redis/timeouts.ts';
+import {
+  allWithTimeout,
+  type Command,
+  withTimeout,
+} from '../../state/redis/timeouts.ts';
 import { hashesOf, type KeyRecord, readRecord } from '../keys/key.ts';
 import { KeyConflict, KeyTaken } from '../keys/store.ts';
 import { enterLists, leaveLists, listsLeft } from './key-index.ts';
@@ -40,7 +44,9 @@ export async function planNewKeys(
     new Set(records.map(of)).size === records.length;
   if (!distinct(({ hash }) => hash) || !distinct(({ id }) => id))
     throw new KeyTaken('two of the keys have one id or one hash');
-  const exist = records.map(({ id }): Command => ['exists', keyOf.apiKeyId(id)]);
+  const exist = records.map(
+    ({ id }): Command => ['exists', keyOf.apiKeyId(id)],
+  );
   if ((await allWithTimeout(redis, exist)).includes(1))
     throw new KeyTaken('the id of a key is taken');
   const hashes = records.map(({ hash }) => hash);
@@ -51,30 +57,47 @@ export async function planNewKeys(
 }
 
 /** Idempotent. Writes the records last, under their secrets. Throws KeyTaken. */
-export async function applyNewKeys(redis: Connection, { records }: NewKeys): Promise<void> {
+export async function applyNewKeys(
+  redis: Connection,
+  { records }: NewKeys,
+): Promise<void> {
   if (records.length === 0) return;
-  if (records.some(({ imported }) => imported)) await withTimeout(redis.set(keyOf.imported, '1'));
-  const ids = records.map(({ id, hash }) => [keyOf.apiKeyId(id), hash] as const);
+  if (records.some(({ imported }) => imported))
+    await withTimeout(redis.set(keyOf.imported, '1'));
+  const ids = records.map(
+    ({ id, hash }) => [keyOf.apiKeyId(id), hash] as const,
+  );
   await takeAll(redis, ids, (there, i) => there === records[i]!.hash);
   await enterLists(redis, records);
   await withTimeout(
-    redis.zadd(keyOf.apiKeys, ...records.flatMap(({ createdAt, id }) => [String(createdAt), id])),
+    redis.zadd(
+      keyOf.apiKeys,
+      ...records.flatMap(({ createdAt, id }) => [String(createdAt), id]),
+    ),
   );
-  const entries = records.flatMap((record) => hashesOf(record).map((hash) => ({ record, hash })));
+  const entries = records.flatMap((record) =>
+    hashesOf(record).map((hash) => ({ record, hash })),
+  );
   const texts = entries.map(
     ({ record, hash }) => [keyOf.apiKey(hash), JSON.stringify(record)] as const,
   );
   await takeAll(
     redis,
     texts,
-    (there, i) => there !== null && readRecord(there).id === entries[i]!.record.id,
+    (there, i) =>
+      there !== null && readRecord(there).id === entries[i]!.record.id,
   );
-  const messages = records.map(({ hash }): Command => ['publish', CHANNEL, keyChanged(hash)]);
+  const messages = records.map(
+    ({ hash }): Command => ['publish', CHANNEL, keyChanged(hash)],
+  );
   await allWithTimeout(redis, messages);
 }
 
 /** Throws KeyConflict, KeyTaken, and Error for an unknown key. */
-export async function planNextRecord(redis: Connection, record: KeyRecord): Promise<KeyChange> {
+export async function planNextRecord(
+  redis: Connection,
+  record: KeyRecord,
+): Promise<KeyChange> {
   const stored = await keyWithId(redis, record.id);
   if (!stored) throw new Error(`the key ${record.id} does not exist`);
   const { at, record: before } = stored;
@@ -86,14 +109,18 @@ export async function planNextRecord(redis: Connection, record: KeyRecord): Prom
 }
 
 /** Idempotent. Throws KeyTaken and KeyConflict. */
-export async function applyKeyChange(redis: Connection, change: KeyChange): Promise<void> {
+export async function applyKeyChange(
+  redis: Connection,
+  change: KeyChange,
+): Promise<void> {
   const { record, at, forgotten, listsLeft = [] } = change;
   if (at === null) return applyNewKeys(redis, { records: [record] });
   if (record.imported) await withTimeout(redis.set(keyOf.imported, '1'));
   await enterLists(redis, [record]);
   await moveKey(redis, record, at);
   await leaveLists(redis, record.id, listsLeft);
-  for (const hash of forgotten) await withTimeout(redis.del(keyOf.apiKey(hash)));
+  for (const hash of forgotten)
+    await withTimeout(redis.del(keyOf.apiKey(hash)));
   for (const hash of new Set([...hashesOf(record), at, ...forgotten]))
     await withTimeout(redis.publish(CHANNEL, keyChanged(hash)));
 }
@@ -102,28 +129,46 @@ export async function applyKeyChange(redis: Connection, change: KeyChange): Prom
  * Changes the record in place, which decides between concurrent changes, then moves it to its new
  * hash.
  */
-async function moveKey(redis: Connection, record: KeyRecord, at: string): Promise<void> {
+async function moveKey(
+  redis: Connection,
+  record: KeyRecord,
+  at: string,
+): Promise<void> {
   const text = JSON.stringify(record);
   const answer = await withTimeout(
     runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, text]),
   );
-  const isAt = async (hash: string) => JSON.stringify(await recordAt(redis, hash)) === text;
+  const isAt = async (hash: string) =>
+    JSON.stringify(await recordAt(redis, hash)) === text;
   if (!isChanged(answer) && !(await isAt(at)) && !(await isAt(record.hash)))
     throw changedMeanwhile(record);
   if (record.hash !== at) {
-    const isFree = (await withTimeout(redis.set(keyOf.apiKey(record.hash), text, 'NX'))) !== null;
+    const isFree =
+      (await withTimeout(redis.set(keyOf.apiKey(record.hash), text, 'NX'))) !==
+      null;
     if (!isFree) await rejectUsedHash(redis, record);
     await withTimeout(redis.set(keyOf.apiKeyId(record.id), record.hash));
   }
   if (record.previous && record.previous.hash !== at) {
     // Must not overwrite the copy of a later change.
-    await withTimeout(runScript(redis, CHANGE, [keyOf.apiKey(record.previous.hash)], ['', text]));
+    await withTimeout(
+      runScript(
+        redis,
+        CHANGE,
+        [keyOf.apiKey(record.previous.hash)],
+        ['', text],
+      ),
+    );
   }
 }
 
-async function rejectUsedHash(redis: Connection, { id, hash }: KeyRecord): Promise<void> {
+async function rejectUsedHash(
+  redis: Connection,
+  { id, hash }: KeyRecord,
+): Promise<void> {
   const owner = await recordAt(redis, hash);
-  if (owner && owner.id !== id) throw new KeyTaken('the hash of the key is taken');
+  if (owner && owner.id !== id)
+    throw new KeyTaken('the hash of the key is taken');
 }
 
 function changedMeanwhile({ id }: KeyRecord): KeyConflict {
@@ -136,10 +181,15 @@ async function takeAll(
   pairs: readonly (readonly [name: string, text: string])[],
   isOurs: (there: string | null, i: number) => boolean,
 ): Promise<void> {
-  const commands = pairs.map(([name, text]): Command => ['set', name, text, 'NX']);
+  const commands = pairs.map(
+    ([name, text]): Command => ['set', name, text, 'NX'],
+  );
   const answers = await allWithTimeout(redis, commands);
   for (const [i, answer] of answers.entries()) {
-    if (answer === null && !isOurs(await withTimeout(redis.get(pairs[i]![0])), i))
+    if (
+      answer === null &&
+      !isOurs(await withTimeout(redis.get(pairs[i]![0])), i)
+    )
       throw new KeyTaken('the id or hash of a key is taken');
   }
 }

@@ -4,9 +4,18 @@ import { DAY, MINUTE } from '../../common/time.ts';
 import type { Connection } from '../../state/redis/client.ts';
 import { isRefusal } from '../../state/redis/error.ts';
 import { keyOf } from '../../state/redis/key-names.ts';
-import { holdLock, releaseLock, tryLock, withLocks } from '../../state/redis/lock.ts';
+import {
+  holdLock,
+  releaseLock,
+  tryLock,
+  withLocks,
+} from '../../state/redis/lock.ts';
 import { loadScript, runScript } from '../../state/redis/scripts.ts';
-import { allWithTimeout, type Command, withTimeout } from '../../state/redis/timeouts.ts';
+import {
+  allWithTimeout,
+  type Command,
+  withTimeout,
+} from '../../state/redis/timeouts.ts';
 import {
   enterLists,
   idsAfter,
@@ -96,7 +105,11 @@ export async function isRepairDue(redis: Connection): Promise<boolean> {
   );
   if (whole !== '1' || checked === null) return true;
   const age = (await nowOf(redis)) - Number(checked);
-  return age < 0 || age >= PASS_INTERVAL || (await missingIn(redis)) > Number(missing);
+  return (
+    age < 0 ||
+    age >= PASS_INTERVAL ||
+    (await missingIn(redis)) > Number(missing)
+  );
 }
 
 /**
@@ -107,8 +120,11 @@ async function missingIn(redis: Connection): Promise<number> {
   const all = await withTimeout(redis.zcard(keyOf.apiKeys));
   let listed = 0;
   for await (const plans of planNames(redis)) {
-    const commands = plans.map((plan): Command => ['zcard', keyOf.keysOfPlan(plan)]);
-    for (const size of await allWithTimeout(redis, commands)) listed += size as number;
+    const commands = plans.map(
+      (plan): Command => ['zcard', keyOf.keysOfPlan(plan)],
+    );
+    for (const size of await allWithTimeout(redis, commands))
+      listed += size as number;
   }
   return all - listed;
 }
@@ -122,10 +138,16 @@ async function nowOf(redis: Connection): Promise<number> {
 /**
  * Continues a pass that was interrupted. `step` runs between two steps and throws to interrupt it.
  */
-export async function repairKeyIndex(redis: Connection, step: () => Promise<void>): Promise<void> {
+export async function repairKeyIndex(
+  redis: Connection,
+  step: () => Promise<void>,
+): Promise<void> {
   if (!(await enterAll(redis, step))) return;
   for await (const list of lists(redis)) await removeSurplus(redis, list, step);
-  const fields = { [MISSING]: await missingIn(redis), [CHECKED]: await nowOf(redis) };
+  const fields = {
+    [MISSING]: await missingIn(redis),
+    [CHECKED]: await nowOf(redis),
+  };
   await withTimeout(redis.hset(keyOf.keyIndex, fields));
 }
 
@@ -133,7 +155,10 @@ export async function repairKeyIndex(redis: Connection, step: () => Promise<void
  * Enters every key into its lists. Returns false if the index was forgotten, or another gateway has
  * gone on.
  */
-async function enterAll(redis: Connection, step: () => Promise<void>): Promise<boolean> {
+async function enterAll(
+  redis: Connection,
+  step: () => Promise<void>,
+): Promise<boolean> {
   let place = (await withTimeout(redis.hget(keyOf.keyIndex, AFTER))) ?? '';
   for (;;) {
     const after = place === '' ? null : (JSON.parse(place) as KeyPosition);
@@ -141,7 +166,9 @@ async function enterAll(redis: Connection, step: () => Promise<void>): Promise<b
     const ids = found.map(({ id }) => id);
     await enterLists(redis, await keysOf(redis, ids, lenient));
     const next = found.length === 0 ? place : JSON.stringify(found.at(-1));
-    const moved = await withTimeout(runScript(redis, MOVE, [keyOf.keyIndex], [AFTER, place, next]));
+    const moved = await withTimeout(
+      runScript(redis, MOVE, [keyOf.keyIndex], [AFTER, place, next]),
+    );
     if (moved !== 1) return false;
     if (found.length < STEP) break;
     place = next;
@@ -165,7 +192,9 @@ async function* lists(redis: Connection): AsyncGenerator<string> {
   }
 }
 
-async function* planNames(redis: Connection): AsyncGenerator<readonly string[]> {
+async function* planNames(
+  redis: Connection,
+): AsyncGenerator<readonly string[]> {
   for (let last = ''; ; ) {
     const names = await namesAfter(redis, keyOf.plans, last, NAMES);
     yield names;
@@ -180,21 +209,32 @@ async function removeSurplus(
   step: () => Promise<void>,
 ): Promise<void> {
   for (let after: KeyPosition | null = null; ; await step()) {
-    const found: KeyPosition[] = await idsAfter(redis, list, { after, size: STEP });
+    const found: KeyPosition[] = await idsAfter(redis, list, {
+      after,
+      size: STEP,
+    });
     const ids = found.map(({ id }) => id);
-    const listed = (await keysOf(redis, ids, lenient)).filter((record) => isListed(record, list));
+    const listed = (await keysOf(redis, ids, lenient)).filter((record) =>
+      isListed(record, list),
+    );
     const isRight = new Set(listed.map(({ id }) => id));
-    for (const id of ids) if (!isRight.has(id)) await removeEntry(redis, list, id);
+    for (const id of ids)
+      if (!isRight.has(id)) await removeEntry(redis, list, id);
     if (found.length < STEP) return;
     after = found.at(-1)!;
   }
 }
 
 /** Under the locks of the key, so that no change enters it between the look and the removal. */
-async function removeEntry(redis: Connection, list: string, id: string): Promise<void> {
+async function removeEntry(
+  redis: Connection,
+  list: string,
+  id: string,
+): Promise<void> {
   const hash = await withTimeout(textAt(redis, keyOf.apiKeyId(id)));
   await withLocks(redis, hash === null ? [id] : [id, hash], async () => {
     const key = await keyWithId(redis, id, lenient);
-    if (key === null || !isListed(key.record, list)) await withTimeout(redis.zrem(list, id));
+    if (key === null || !isListed(key.record, list))
+      await withTimeout(redis.zrem(list, id));
   });
 }

@@ -2,7 +2,11 @@ import type { Connection } from '../../state/redis/client.ts';
 import { keyOf } from '../../state/redis/key-names.ts';
 import { checkShape, isTextList } from '../../state/redis/replies.ts';
 import { loadScript, runScript } from '../../state/redis/scripts.ts';
-import { allWithTimeout, type Command, withTimeout } from '../../state/redis/timeouts.ts';
+import {
+  allWithTimeout,
+  type Command,
+  withTimeout,
+} from '../../state/redis/timeouts.ts';
 import type { KeyRecord } from '../keys/key.ts';
 
 const PAGE = loadScript('page-1.lua');
@@ -41,7 +45,8 @@ export function entriesOf({
   ];
   if (revokedAt !== null)
     entries.push({ list: keyOf.revokedKeysOfPlan(plan), id, score: createdAt });
-  else if (expiresAt !== null) entries.push({ list: keyOf.expiringKeys, id, score: expiresAt });
+  else if (expiresAt !== null)
+    entries.push({ list: keyOf.expiringKeys, id, score: expiresAt });
   return entries;
 }
 
@@ -50,16 +55,22 @@ export function isListed(record: KeyRecord, list: string): boolean {
 }
 
 /** Idempotent. Call it before the records are written. */
-export async function enterLists(redis: Connection, records: readonly KeyRecord[]): Promise<void> {
+export async function enterLists(
+  redis: Connection,
+  records: readonly KeyRecord[],
+): Promise<void> {
   const members = new Map<string, string[]>();
   const put = (list: string, score: number, member: string) => {
     const all = members.get(list) ?? [];
     members.set(list, all);
     all.push(String(score), member);
   };
-  for (const name of new Set(records.map(({ account }) => account))) put(keyOf.accounts, 0, name);
-  for (const name of new Set(records.map(({ plan }) => plan))) put(keyOf.plans, 0, name);
-  for (const { list, id, score } of records.flatMap(entriesOf)) put(list, score, id);
+  for (const name of new Set(records.map(({ account }) => account)))
+    put(keyOf.accounts, 0, name);
+  for (const name of new Set(records.map(({ plan }) => plan)))
+    put(keyOf.plans, 0, name);
+  for (const { list, id, score } of records.flatMap(entriesOf))
+    put(list, score, id);
   await allWithTimeout(
     redis,
     [...members].map(([list, all]): Command => ['zadd', list, ...all]),
@@ -68,7 +79,9 @@ export async function enterLists(redis: Connection, records: readonly KeyRecord[
 
 /** The lists that a key leaves with a change. */
 export function listsLeft(before: KeyRecord, after: KeyRecord): string[] {
-  return entriesOf(before).flatMap(({ list }) => (isListed(after, list) ? [] : [list]));
+  return entriesOf(before).flatMap(({ list }) =>
+    isListed(after, list) ? [] : [list],
+  );
 }
 
 /** Idempotent. Call it after the record is written. */
@@ -93,11 +106,23 @@ export async function idsAfter(
     newestFirst = false,
   }: { after: KeyPosition | null; size: number; newestFirst?: boolean },
 ): Promise<KeyPosition[]> {
-  const args = [after?.id ?? '', after?.createdAt ?? 0, size, Number(newestFirst)];
+  const args = [
+    after?.id ?? '',
+    after?.createdAt ?? 0,
+    size,
+    Number(newestFirst),
+  ];
   const found = await withTimeout(
-    checkShape(redis, 'a page', runScript(redis, PAGE, [list], args), isTextList),
+    checkShape(
+      redis,
+      'a page',
+      runScript(redis, PAGE, [list], args),
+      isTextList,
+    ),
   );
-  return found.flatMap((id, i) => (i % 2 === 0 ? [{ id, createdAt: Number(found[i + 1]) }] : []));
+  return found.flatMap((id, i) =>
+    i % 2 === 0 ? [{ id, createdAt: Number(found[i + 1]) }] : [],
+  );
 }
 
 export async function isIndexWhole(redis: Connection): Promise<boolean> {
@@ -111,7 +136,9 @@ export function namesAfter(
   after: string,
   limit: number,
 ): Promise<string[]> {
-  return withTimeout(redis.zrangebylex(list, `(${after}`, '+', 'LIMIT', 0, limit));
+  return withTimeout(
+    redis.zrangebylex(list, `(${after}`, '+', 'LIMIT', 0, limit),
+  );
 }
 
 /** Keys that are not revoked, by plan. */
@@ -119,13 +146,21 @@ export async function countInUse(
   redis: Connection,
   plans: readonly string[],
 ): Promise<Map<string, number>> {
-  const lists = plans.flatMap((plan) => [keyOf.keysOfPlan(plan), keyOf.revokedKeysOfPlan(plan)]);
+  const lists = plans.flatMap((plan) => [
+    keyOf.keysOfPlan(plan),
+    keyOf.revokedKeysOfPlan(plan),
+  ]);
   const sizes = await allWithTimeout(
     redis,
     lists.map((list): Command => ['zcard', list]),
   );
   const sizeAt = (i: number) => sizes[i] as number;
-  return new Map(plans.map((plan, i) => [plan, Math.max(0, sizeAt(2 * i) - sizeAt(2 * i + 1))]));
+  return new Map(
+    plans.map((plan, i) => [
+      plan,
+      Math.max(0, sizeAt(2 * i) - sizeAt(2 * i + 1)),
+    ]),
+  );
 }
 
 /**

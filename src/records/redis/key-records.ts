@@ -8,7 +8,11 @@ import { CountersError } from '../../state/state.ts';
 import { type KeyRecord, readRecord } from '../keys/key.ts';
 
 /** `name` in Redis; `id`: the id that refers to the record, if known. */
-type Read = (name: string, text: string | null, id?: string) => KeyRecord | null;
+type Read = (
+  name: string,
+  text: string | null,
+  id?: string,
+) => KeyRecord | null;
 
 /**
  * The key, and the hash under which it is stored; `null`: unknown id, or an incomplete key. Throws
@@ -48,9 +52,15 @@ export async function recordsAt(
 }
 
 /** In the order of the hashes. */
-export async function keysAt(redis: Connection, hashes: readonly string[], read: Read = recordIn) {
+export async function keysAt(
+  redis: Connection,
+  hashes: readonly string[],
+  read: Read = recordIn,
+) {
   const found = await recordsAt(redis, hashes, read);
-  return found.map((record, i) => (record && ownsHash(record, hashes[i]!) ? record : null));
+  return found.map((record, i) =>
+    record && ownsHash(record, hashes[i]!) ? record : null,
+  );
 }
 
 /** Omits incomplete keys. */
@@ -63,11 +73,15 @@ export async function keysOf(
   const begun = ids.filter((_, i) => hashes[i] !== null);
   const found = hashes.filter((hash) => hash !== null);
   const records = await recordsAt(redis, found, read, begun);
-  return records.filter((record, i): record is KeyRecord => record?.id === begun[i]);
+  return records.filter(
+    (record, i): record is KeyRecord => record?.id === begun[i],
+  );
 }
 
 /** `broken` returns the record for a text that is not valid JSON. */
-export function readWith(broken: (name: string, id?: string) => KeyRecord | null): Read {
+export function readWith(
+  broken: (name: string, id?: string) => KeyRecord | null,
+): Read {
   return (name, text, id) => {
     try {
       return text === null ? null : readRecord(text);
@@ -87,11 +101,17 @@ export const recordIn = readWith((name) => {
 });
 
 /** An incomplete change may have left a record under a secret that it does not list. */
-export function ownsHash({ hash, previous }: KeyRecord, asked: string): boolean {
+export function ownsHash(
+  { hash, previous }: KeyRecord,
+  asked: string,
+): boolean {
   return hash === asked || previous?.hash === asked;
 }
 
 /** Does not check for lost data. */
-export function textAt(redis: Connection, name: string): Promise<string | null> {
+export function textAt(
+  redis: Connection,
+  name: string,
+): Promise<string | null> {
   return lookedUp(redis, redis.get(name));
 }

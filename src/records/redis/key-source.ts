@@ -22,7 +22,9 @@ export function keySource(
 ): KeySource {
   async function readIfFit<T>(work: () => Promise<T>): Promise<T> {
     if (!isFit())
-      throw new Outage('state_unavailable', { cause: 'Redis has not been checked yet' });
+      throw new Outage('state_unavailable', {
+        cause: 'Redis has not been checked yet',
+      });
     return withTimeout(work());
   }
 
@@ -42,10 +44,16 @@ export function keySource(
       // The copy must keep its keys if Redis has lost its data.
       await readIfFit(() => data.confirm());
     },
-    hasImported: async () => (await readIfFit(() => data.lookUp(keyOf.imported))) !== null,
+    hasImported: async () =>
+      (await readIfFit(() => data.lookUp(keyOf.imported))) !== null,
     gateways: () =>
       readIfFit(() =>
-        checkShape(redis, 'the number of gateways', redis.zcard(keyOf.gateways), isInteger),
+        checkShape(
+          redis,
+          'the number of gateways',
+          redis.zcard(keyOf.gateways),
+          isInteger,
+        ),
       ),
     tokens: () => readIfFit(() => tokensIn(redis)),
   };

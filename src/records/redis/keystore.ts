@@ -12,9 +12,26 @@ import type { KeyRecord } from '../keys/key.ts';
 import { isExpiring, type KeyQuery, type KeyStore } from '../keys/store.ts';
 import type { AuditNote } from '../operators/audit-log.ts';
 import type { AuditedChanges } from './audited-changes.ts';
-import { type KeyChange, type NewKeys, planNewKeys, planNextRecord } from './key-change.ts';
-import { countInUse, idsAfter, isIndexWhole, type KeyPosition, namesAfter } from './key-index.ts';
-import { keysAt, keysOf, keyWithId, ownsHash, recordIn } from './key-records.ts';
+import {
+  type KeyChange,
+  type NewKeys,
+  planNewKeys,
+  planNextRecord,
+} from './key-change.ts';
+import {
+  countInUse,
+  idsAfter,
+  isIndexWhole,
+  type KeyPosition,
+  namesAfter,
+} from './key-index.ts';
+import {
+  keysAt,
+  keysOf,
+  keyWithId,
+  ownsHash,
+  recordIn,
+} from './key-records.ts';
 
 /** Few enough not to delay requests. */
 const PAGE_SIZE = 500;
@@ -64,8 +81,14 @@ export function keysInRedis(
     { after = null, newestFirst = false, until = Infinity }: PagesOptions = {},
   ) {
     for (let last = after; ; ) {
-      const found = await idsAfter(redis, list, { after: last, size: PAGE_SIZE, newestFirst });
-      const ids = found.flatMap(({ id, createdAt }) => (createdAt > until ? [] : [id]));
+      const found = await idsAfter(redis, list, {
+        after: last,
+        size: PAGE_SIZE,
+        newestFirst,
+      });
+      const ids = found.flatMap(({ id, createdAt }) =>
+        createdAt > until ? [] : [id],
+      );
       yield await keysOf(redis, ids);
       if (ids.length < PAGE_SIZE) return;
       last = found.at(-1)!;
@@ -81,17 +104,28 @@ export function keysInRedis(
     const isAsked = (record: KeyRecord) =>
       (account === undefined || record.account === account) &&
       (plan === undefined || record.plan === plan);
-    for await (const records of pagesOf(await listFor({ account, plan }), { after, newestFirst }))
+    for await (const records of pagesOf(await listFor({ account, plan }), {
+      after,
+      newestFirst,
+    }))
       yield records.filter(isAsked);
   }
 
   /** The shortest list that has all these keys. */
-  async function listFor({ account, plan }: Pick<KeyQuery, 'account' | 'plan'>): Promise<string> {
-    if ((account ?? plan) === undefined || !(await isIndexWhole(redis))) return keyOf.apiKeys;
-    return account === undefined ? keyOf.keysOfPlan(plan!) : keyOf.keysOfAccount(account);
+  async function listFor({
+    account,
+    plan,
+  }: Pick<KeyQuery, 'account' | 'plan'>): Promise<string> {
+    if ((account ?? plan) === undefined || !(await isIndexWhole(redis)))
+      return keyOf.apiKeys;
+    return account === undefined
+      ? keyOf.keysOfPlan(plan!)
+      : keyOf.keysOfAccount(account);
   }
 
-  async function* readAccounts(accounts: readonly string[]): AsyncGenerator<readonly KeyRecord[]> {
+  async function* readAccounts(
+    accounts: readonly string[],
+  ): AsyncGenerator<readonly KeyRecord[]> {
     const isWhole = await isIndexWhole(redis);
     const lists = isWhole ? accounts.map(keyOf.keysOfAccount) : [keyOf.apiKeys];
     const names = new Set(accounts);
@@ -101,29 +135,42 @@ export function keysInRedis(
     }
   }
 
-  async function* readExpiring(from: number, until: number): AsyncGenerator<readonly KeyRecord[]> {
+  async function* readExpiring(
+    from: number,
+    until: number,
+  ): AsyncGenerator<readonly KeyRecord[]> {
     const isWhole = await isIndexWhole(redis);
     const after = { id: LAST_ID, createdAt: from };
-    const pages = isWhole ? pagesOf(keyOf.expiringKeys, { after, until }) : pagesOf(keyOf.apiKeys);
+    const pages = isWhole
+      ? pagesOf(keyOf.expiringKeys, { after, until })
+      : pagesOf(keyOf.apiKeys);
     for await (const records of pages)
       yield records.filter((record) => isExpiring(record, from, until));
   }
 
-  async function accounts(after: string, limit: number): Promise<readonly string[]> {
-    if (await isIndexWhole(redis)) return namesAfter(redis, keyOf.accounts, after, limit);
+  async function accounts(
+    after: string,
+    limit: number,
+  ): Promise<readonly string[]> {
+    if (await isIndexWhole(redis))
+      return namesAfter(redis, keyOf.accounts, after, limit);
     const names = new Set<string>();
     for await (const records of read())
-      for (const { account } of records) if (account > after) names.add(account);
+      for (const { account } of records)
+        if (account > after) names.add(account);
     return [...names].sort().slice(0, limit);
   }
 
-  async function countKeys(plans: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  async function countKeys(
+    plans: readonly string[],
+  ): Promise<ReadonlyMap<string, number>> {
     if (await isIndexWhole(redis)) return countInUse(redis, plans);
     const counts = new Map(plans.map((plan) => [plan, 0]));
     for await (const records of read()) {
       for (const { plan, revokedAt } of records) {
         const before = counts.get(plan);
-        if (before !== undefined && revokedAt === null) counts.set(plan, before + 1);
+        if (before !== undefined && revokedAt === null)
+          counts.set(plan, before + 1);
       }
     }
     return counts;
@@ -134,14 +181,19 @@ export function keysInRedis(
       return (await withTimeout(lookUp(keyOf.imported))) !== null;
     } catch (error) {
       // Without this, a gateway would never be ready. Keys of every form are then looked up.
-      if (error instanceof Outage && error.cause instanceof NotReported) return true;
+      if (error instanceof Outage && error.cause instanceof NotReported)
+        return true;
       throw error;
     }
   }
 
   function add(records: readonly KeyRecord[], note: AuditNote): Promise<void> {
     const locks = records.map(({ hash }) => hash);
-    return auditedChanges.make({ note, locks, plan: () => planNewKeys(redis, records) });
+    return auditedChanges.make({
+      note,
+      locks,
+      plan: () => planNewKeys(redis, records),
+    });
   }
 
   return {
@@ -172,7 +224,8 @@ export function keysInRedis(
     readExpiring,
     accounts,
     countKeys,
-    isEmpty: async () => (await count('the number of keys', redis.zcard(keyOf.apiKeys))) === 0,
+    isEmpty: async () =>
+      (await count('the number of keys', redis.zcard(keyOf.apiKeys))) === 0,
     add: (record, note) => add([record], note),
     addMany: add,
     replace: (record, note) =>

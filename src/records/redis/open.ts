@@ -5,17 +5,28 @@ import type { Observe } from '../../observe/events.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
 import { throttle } from '../../observe/throttle.ts';
 import { ledgerInFolder } from '../../state/ledger-folder.ts';
-import { type Connection, connect, disconnect } from '../../state/redis/client.ts';
+import {
+  type Connection,
+  connect,
+  disconnect,
+} from '../../state/redis/client.ts';
 import { RedisState } from '../../state/redis/counters.ts';
 import { ledgerInRedis } from '../../state/redis/ledger.ts';
 import { peersInRedis } from '../../state/redis/peers.ts';
 import { shardsOf } from '../../state/redis/shards.ts';
-import { createSubscriber, type Subscriber } from '../../state/redis/subscriber.ts';
+import {
+  createSubscriber,
+  type Subscriber,
+} from '../../state/redis/subscriber.ts';
 import { createCircuitBreakers } from '../../state/shared/circuit-breakers.ts';
 import { StateClock } from '../../state/shared/clock.ts';
 import { lastKnownCountersIn } from '../../state/shared/last-known-counters.ts';
 import { SharedState } from '../../state/shared/shared-state.ts';
-import { KeyCache, keysWithCache, tokensWithCache } from '../key-cache/key-cache.ts';
+import {
+  KeyCache,
+  keysWithCache,
+  tokensWithCache,
+} from '../key-cache/key-cache.ts';
 import { KeyCacheSynchronizer } from '../key-cache/synchronizer.ts';
 import type { Storage } from '../storage.ts';
 import { maintainKeyIndex } from './key-index-repair.ts';
@@ -29,7 +40,10 @@ const COMMAND_WAIT = 2_000;
 const WARNING_INTERVAL = MINUTE;
 
 /** Throws RedisError after closing all connections. */
-export async function openOffline(settings: RedisSettings, audit: AuditSettings) {
+export async function openOffline(
+  settings: RedisSettings,
+  audit: AuditSettings,
+) {
   const redis = await connect(settings);
   const managed = openManaged(redis, settings, audit);
   let subscriber: Subscriber | null = null;
@@ -50,7 +64,11 @@ export async function openOffline(settings: RedisSettings, audit: AuditSettings)
 }
 
 /** Nothing is cached, so no messages about changes are needed. */
-function openManaged(redis: Connection, settings: RedisSettings, audit: AuditSettings) {
+function openManaged(
+  redis: Connection,
+  settings: RedisSettings,
+  audit: AuditSettings,
+) {
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   const bus = { listen: () => () => {}, isLive: false };
   return {
@@ -83,7 +101,11 @@ interface OpenOptions {
   readonly lookAgain?: number;
 }
 
-async function open(settings: RedisSettings, options: OpenOptions, id: string | null) {
+async function open(
+  settings: RedisSettings,
+  options: OpenOptions,
+  id: string | null,
+) {
   const { observe, folder = null, workers = 1 } = options;
   const isWorker = workers > 1;
   const { enabled, maxAge, resyncInterval } = settings.keyCache;
@@ -96,12 +118,15 @@ async function open(settings: RedisSettings, options: OpenOptions, id: string | 
           failed: warn(observe, `cannot read the copy of keys in ${folder}`),
         })
       : null;
-  const started = await startRedis(settings, { ...options, id, isWorker, copy: cache }).catch(
-    (error: unknown) => {
-      cache?.close();
-      throw error;
-    },
-  );
+  const started = await startRedis(settings, {
+    ...options,
+    id,
+    isWorker,
+    copy: cache,
+  }).catch((error: unknown) => {
+    cache?.close();
+    throw error;
+  });
   const { redis, subscriber, bus, checks, data } = started;
   // Does nothing while another process maintains the copy.
   const synchronizer =
@@ -164,12 +189,23 @@ export async function openForWorkers(
 }
 
 /** Throws RedisError after closing all connections. */
-export async function openRedis(settings: RedisSettings, options: OpenOptions): Promise<Storage> {
+export async function openRedis(
+  settings: RedisSettings,
+  options: OpenOptions,
+): Promise<Storage> {
   const { observe, audit, folder = null, worker = 1, workers = 1 } = options;
   const id = randomUUID();
-  const { started, cache, synchronizer, parts, close } = await open(settings, options, id);
+  const { started, cache, synchronizer, parts, close } = await open(
+    settings,
+    options,
+    id,
+  );
   const { redis, bus, gateways, absence, checks, data } = started;
-  const breakers = createCircuitBreakers(shardsAfter(checks, shardsOf(redis)), settings, observe);
+  const breakers = createCircuitBreakers(
+    shardsAfter(checks, shardsOf(redis)),
+    settings,
+    observe,
+  );
   if (absence) breakers.open(absence);
   const { deadline } = settings;
   const lastKnown =
@@ -179,12 +215,12 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
           folder,
           worker,
           workers,
-          failed: warn(observe, `cannot store last-known counters in ${folder}`),
+          failed: warn(
+            observe,
+            `cannot store last-known counters in ${folder}`,
+          ),
         });
-  const ledgerSpool =
-    folder === null
-      ? null
-      : ledgerInFolder(folder, warn(observe, `cannot keep usage in ${folder}`));
+  const ledgerSpool = spoolIn(folder, observe);
   const clock = new StateClock();
   const remote = new RedisState(redis, { deadline, estimate: clock.read });
   // After a failure, the first list of bans does this.
@@ -197,8 +233,12 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     observe,
     lastKnown,
     gateway: id,
-    settings: { ...settings, shareRemaining: settings.shareRemaining || workers > 1 },
-    gateways: () => (settings.shareRemaining ? Math.max(gateways.count(), workers) : workers),
+    settings: {
+      ...settings,
+      shareRemaining: settings.shareRemaining || workers > 1,
+    },
+    gateways: () =>
+      settings.shareRemaining ? Math.max(gateways.count(), workers) : workers,
   });
   const isFit = () => checks.passed;
   const records = recordsInRedis(redis, {
@@ -216,7 +256,10 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
     state,
     ...records,
     keys: cache
-      ? keysWithCache(records.keys, { cache, refresh: (hash) => synchronizer?.refresh(hash) })
+      ? keysWithCache(records.keys, {
+          cache,
+          refresh: (hash) => synchronizer?.refresh(hash),
+        })
       : records.keys,
     tokens: cache ? tokensWithCache(records.tokens, cache) : records.tokens,
     onBan: (hear) => state.onBan(hear),
@@ -234,6 +277,14 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
       await close();
     },
   };
+}
+
+function spoolIn(folder: string | null, observe: Observe) {
+  if (folder === null) return null;
+  return ledgerInFolder(
+    folder,
+    warn(observe, `cannot keep usage in ${folder}`),
+  );
 }
 
 /** For errors of local copies. */

@@ -33,7 +33,8 @@ export function outboxInRedis(
   { usesCallerClock = false }: OutboxInRedisOptions = {},
 ): Outbox {
   const clock = usesCallerClock ? '1' : '';
-  const { names, queuedAt, counter, marks, due, createdAt, jobs, lastResult } = keyOf.outbox;
+  const { names, queuedAt, counter, marks, due, createdAt, jobs, lastResult } =
+    keyOf.outbox;
 
   const keysFor = (endpoint: string) => [
     due(endpoint),
@@ -50,7 +51,14 @@ export function outboxInRedis(
     ...more: readonly (string | number)[]
   ): Promise<void> {
     await withTimeout(
-      runScript(redis, SETTLE, keysFor(endpoint), [what, number, now, clock, OUTBOX_TTL, ...more]),
+      runScript(redis, SETTLE, keysFor(endpoint), [
+        what,
+        number,
+        now,
+        clock,
+        OUTBOX_TTL,
+        ...more,
+      ]),
     );
   }
 
@@ -71,11 +79,15 @@ export function outboxInRedis(
         OUTBOX_TTL,
         JSON.stringify(written),
       ];
-      return (await withTimeout(runScript(redis, ENQUEUE, keys, args))) as number | null;
+      return (await withTimeout(runScript(redis, ENQUEUE, keys, args))) as
+        | number
+        | null;
     },
     async take(endpoint, now) {
       const keys = [due(endpoint), jobs(endpoint), lastResult(endpoint)];
-      const answer = (await withTimeout(runScript(redis, TAKE, keys, [now, clock, LEASE]))) as
+      const answer = (await withTimeout(
+        runScript(redis, TAKE, keys, [now, clock, LEASE]),
+      )) as
         | [number: string, job: string, attempts: number, failures: number]
         | null;
       if (answer === null) return null;
@@ -85,10 +97,24 @@ export function outboxInRedis(
     },
     done: ({ endpoint, number }, now) =>
       settle('done', endpoint, number, now, now + LEASE, DUE_BATCH),
-    failed: ({ endpoint, number }: Job, { now, again, pausedUntil, error, isGone }) =>
-      settle('failed', endpoint, number, now, again, pausedUntil, error, Number(isGone)),
-    giveUp: ({ endpoint, number }, now) => settle('lost', endpoint, number, now),
-    resume: (endpoint, now) => settle('well', endpoint, '', now, now + LEASE, DUE_BATCH),
+    failed: (
+      { endpoint, number }: Job,
+      { now, again, pausedUntil, error, isGone },
+    ) =>
+      settle(
+        'failed',
+        endpoint,
+        number,
+        now,
+        again,
+        pausedUntil,
+        error,
+        Number(isGone),
+      ),
+    giveUp: ({ endpoint, number }, now) =>
+      settle('lost', endpoint, number, now),
+    resume: (endpoint, now) =>
+      settle('well', endpoint, '', now, now + LEASE, DUE_BATCH),
     async states(endpoints) {
       const answers = await allWithTimeout(
         redis,
@@ -107,17 +133,34 @@ export function outboxInRedis(
       return value === null ? null : Number(value);
     },
     async move(name, from, to) {
-      return (await withTimeout(runScript(redis, MOVE, [marks], [name, from ?? '', to]))) === 1;
+      return (
+        (await withTimeout(
+          runScript(redis, MOVE, [marks], [name, from ?? '', to]),
+        )) === 1
+      );
     },
     // The connection belongs to the caller.
     close: () => {},
   };
 }
 
-const RESULT_FIELDS = ['failing', 'failures', 'error', 'delivered', 'paused', 'gone', 'lost'];
+const RESULT_FIELDS = [
+  'failing',
+  'failures',
+  'error',
+  'delivered',
+  'paused',
+  'gone',
+  'lost',
+];
 
-function stateOf(lastResult: unknown, waiting: unknown, first: unknown): EndpointState {
-  const [failing, failures, error, delivered, paused, gone, lost] = lastResult as (string | null)[];
+function stateOf(
+  lastResult: unknown,
+  waiting: unknown,
+  first: unknown,
+): EndpointState {
+  const [failing, failures, error, delivered, paused, gone, lost] =
+    lastResult as (string | null)[];
   const [, oldest] = first as [string?, string?];
   return {
     waiting: waiting as number,

@@ -16,7 +16,12 @@ import type { TokenRecord, TokenStore } from '../operators/tokens.ts';
 import type { Records } from '../storage.ts';
 import { type AuditEntries, auditEntriesIn } from './audit-entries.ts';
 import { type AuditedChanges, auditedChangesIn } from './audited-changes.ts';
-import { applyKeyChange, applyNewKeys, type KeyChange, type NewKeys } from './key-change.ts';
+import {
+  applyKeyChange,
+  applyNewKeys,
+  type KeyChange,
+  type NewKeys,
+} from './key-change.ts';
 import { type KeysInRedisOptions, keysInRedis } from './keystore.ts';
 
 /** Audit entries per read, and last uses per command. */
@@ -42,12 +47,16 @@ export function recordsInRedis(
 ): Records {
   const entries = auditEntriesIn(redis, audit);
   const banEntries = auditEntriesIn(redis, audit, 'bans');
-  const auditedChanges = auditedChangesIn<Change>(redis, entries, async (change) => {
-    if (change === null) return;
-    if ('records' in change) await applyNewKeys(redis, change);
-    else if ('record' in change) await applyKeyChange(redis, change);
-    else await applyTokenChange(redis, change);
-  });
+  const auditedChanges = auditedChangesIn<Change>(
+    redis,
+    entries,
+    async (change) => {
+      if (change === null) return;
+      if ('records' in change) await applyNewKeys(redis, change);
+      else if ('record' in change) await applyKeyChange(redis, change);
+      else await applyTokenChange(redis, change);
+    },
+  );
   return {
     keys: keysInRedis(redis, auditedChanges, options),
     auditLog: auditLogInRedis(entries, auditedChanges),
@@ -62,7 +71,11 @@ export function recordsInRedis(
 
 function auditLogInRedis(
   entries: Pick<AuditEntries, 'read'>,
-  { make, answered, forget }: Pick<AuditedChanges<null>, 'make' | 'answered' | 'forget'>,
+  {
+    make,
+    answered,
+    forget,
+  }: Pick<AuditedChanges<null>, 'make' | 'answered' | 'forget'>,
 ): AuditLog {
   /** Oldest first with `above`, else newest first. */
   async function list({
@@ -75,7 +88,11 @@ function auditLogInRedis(
     const isUp = above !== undefined;
     let { oldest, newest } = await entries.read(1, 0);
     let at = isUp ? Math.max(above + 1, oldest) : Math.min(newest, below - 1);
-    while (found.length < limit && at >= oldest && at <= Math.min(newest, below - 1)) {
+    while (
+      found.length < limit &&
+      at >= oldest &&
+      at <= Math.min(newest, below - 1)
+    ) {
       const part = isUp
         ? await entries.read(at, Math.min(at + PAGE_SIZE, below) - 1)
         : await entries.read(at - PAGE_SIZE + 1, at);
@@ -100,8 +117,14 @@ function fits(
   entry: AuditEntry,
   query: Pick<AuditQuery, 'actor' | 'action' | 'target' | 'since'>,
 ): boolean {
-  const { actor = entry.actor, action = entry.action, since = entry.at, target } = query;
-  const isAsked = entry.at >= since && actor === entry.actor && action === entry.action;
+  const {
+    actor = entry.actor,
+    action = entry.action,
+    since = entry.at,
+    target,
+  } = query;
+  const isAsked =
+    entry.at >= since && actor === entry.actor && action === entry.action;
   return isAsked && (target === undefined || isAbout(entry, target));
 }
 
@@ -126,7 +149,10 @@ function tokensInRedis(
     note: AuditNote,
   ): Promise<boolean> {
     async function plan() {
-      if ((await withTimeout(redis.hexists(keyOf.tokens, name))) !== Number(exists))
+      if (
+        (await withTimeout(redis.hexists(keyOf.tokens, name))) !==
+        Number(exists)
+      )
         throw new WrongName(name);
       return change;
     }
@@ -147,14 +173,18 @@ function tokensInRedis(
 }
 
 /** Idempotent. */
-async function applyTokenChange(redis: Connection, change: TokenChange): Promise<void> {
+async function applyTokenChange(
+  redis: Connection,
+  change: TokenChange,
+): Promise<void> {
   if ('ended' in change) {
     await withTimeout(redis.hdel(keyOf.tokens, change.ended));
     return;
   }
   const { token } = change;
   const text = JSON.stringify(token);
-  if ((await withTimeout(redis.hsetnx(keyOf.tokens, token.name, text))) === 1) return;
+  if ((await withTimeout(redis.hsetnx(keyOf.tokens, token.name, text))) === 1)
+    return;
   if ((await withTimeout(redis.hget(keyOf.tokens, token.name))) !== text)
     throw new WrongName(token.name);
 }
@@ -165,7 +195,9 @@ export function usesInRedis(redis: Connection): LastUseStore {
     async save(uses) {
       const all = [...uses];
       for (let at = 0; at < all.length; at += USES_BATCH) {
-        const members = all.slice(at, at + USES_BATCH).flatMap(([id, time]) => [String(time), id]);
+        const members = all
+          .slice(at, at + USES_BATCH)
+          .flatMap(([id, time]) => [String(time), id]);
         await withTimeout(runScript(redis, USED, [keyOf.used], members));
       }
     },

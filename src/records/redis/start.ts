@@ -16,7 +16,11 @@ import { isReplyError, messages, RedisError } from '../../state/redis/error.ts';
 import { CHANNEL, keyOf, PROBE_TTL } from '../../state/redis/key-names.ts';
 import { joinGateways } from '../../state/redis/peers.ts';
 import { loadScript, runScript } from '../../state/redis/scripts.ts';
-import { createBus, createSubscriber, subjectChanged } from '../../state/redis/subscriber.ts';
+import {
+  createBus,
+  createSubscriber,
+  subjectChanged,
+} from '../../state/redis/subscriber.ts';
 import type { Shards } from '../../state/shared/remote-state.ts';
 import type { KeyCache } from '../key-cache/key-cache.ts';
 import { forgetIndex } from './key-index.ts';
@@ -48,12 +52,17 @@ interface StartOptions {
  * checks continue. Any other failure throws RedisError after closing all connections. `absence`
  * `null`: Redis was available.
  */
-export async function startRedis(settings: RedisSettings, options: StartOptions) {
+export async function startRedis(
+  settings: RedisSettings,
+  options: StartOptions,
+) {
   const { copy, isWorker, observe } = options;
   const missing = copy ? copy.unusable : '';
   const started = open(settings, options);
   try {
-    await started.checks.first(missing === null ? FIRST_CHECK_TIMEOUT : START_TIMEOUT);
+    await started.checks.first(
+      missing === null ? FIRST_CHECK_TIMEOUT : START_TIMEOUT,
+    );
     return { ...started, absence: null };
   } catch (error) {
     const absence = error as RedisError;
@@ -78,10 +87,17 @@ export async function startRedis(settings: RedisSettings, options: StartOptions)
   }
 }
 
-function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain }: StartOptions) {
+function open(
+  settings: RedisSettings,
+  { observe, id, isWorker, copy, lookAgain }: StartOptions,
+) {
   const redis = openConnection(settings);
-  onDisconnect(redis, () => observe({ type: 'state.connection', of: 'requests', isCut: true }));
-  redis.on('ready', () => observe({ type: 'state.connection', of: 'requests', isCut: false }));
+  onDisconnect(redis, () =>
+    observe({ type: 'state.connection', of: 'requests', isCut: true }),
+  );
+  redis.on('ready', () =>
+    observe({ type: 'state.connection', of: 'requests', isCut: false }),
+  );
   const subscriber = createSubscriber(redis);
   const bus = createBus(subscriber, observe);
   const lost = () => {
@@ -91,7 +107,9 @@ function open(settings: RedisSettings, { observe, id, isWorker, copy, lookAgain 
   };
   const data = dataCheckOf(redis, lost);
   const gateways =
-    id === null ? null : joinGateways(redis, keyOf.gateways, id, copy?.known?.gateways);
+    id === null
+      ? null
+      : joinGateways(redis, keyOf.gateways, id, copy?.known?.gateways);
   let stopReporting = () => {};
   async function check(patience: number): Promise<void> {
     await untilReady(redis, settings, patience);
@@ -126,7 +144,10 @@ const DATA_LOST =
   'Redis has lost its data, or was emptied: keys that it does not have are unknown from now on';
 
 /** `check` waits at most `patience` milliseconds. */
-function startChecks(check: (patience: number) => Promise<void>, observe: Observe) {
+function startChecks(
+  check: (patience: number) => Promise<void>,
+  observe: Observe,
+) {
   let reported: string | null = null;
   let timer: NodeJS.Timeout | undefined;
   const checks = {
@@ -152,7 +173,10 @@ function startChecks(check: (patience: number) => Promise<void>, observe: Observ
           reported = message;
           observe({ type: 'state.incompatible', reason: message });
         }
-        timer = setTimeout(() => void checks.untilPassed(), CHECK_INTERVAL).unref();
+        timer = setTimeout(
+          () => void checks.untilPassed(),
+          CHECK_INTERVAL,
+        ).unref();
       }
     },
     stop() {
@@ -164,11 +188,15 @@ function startChecks(check: (patience: number) => Promise<void>, observe: Observ
 }
 
 /** Until Redis has passed the checks, it is one shard that is down. */
-export function shardsAfter(checks: { readonly passed: boolean }, shards: Shards): Shards {
+export function shardsAfter(
+  checks: { readonly passed: boolean },
+  shards: Shards,
+): Shards {
   return {
     shardOf: (name) => (checks.passed ? shards.shardOf(name) : ''),
     async probe(name) {
-      if (!checks.passed) throw new Error('Redis has not passed the checks of a start yet');
+      if (!checks.passed)
+        throw new Error('Redis has not passed the checks of a start yet');
       await shards.probe(name);
     },
     reasonOf: shards.reasonOf,
@@ -193,7 +221,9 @@ async function warningsIn(
   infos: readonly string[],
   data: Pick<DataCheck, 'warnings'>,
 ): Promise<string[]> {
-  return [...new Set([...infos.flatMap(evictionWarning), ...(await data.warnings())])];
+  return [
+    ...new Set([...infos.flatMap(evictionWarning), ...(await data.warnings())]),
+  ];
 }
 
 /** Reports the first warnings, and each new one of `look`. Returns a function that stops it. */
@@ -228,7 +258,9 @@ function checkVersion(info: string): void {
   const version = /^redis_version:(\S+)/m.exec(info)?.[1];
   if (version === undefined) return;
   if (version.localeCompare(MIN_VERSION, 'en', { numeric: true }) < 0)
-    throw new RedisError(`Redis ${version} is too old: the gateway needs ${MIN_VERSION} or later`);
+    throw new RedisError(
+      `Redis ${version} is too old: the gateway needs ${MIN_VERSION} or later`,
+    );
 }
 
 async function rejectUnfinishedImport(redis: Connection): Promise<void> {
@@ -252,7 +284,12 @@ async function tryScript(redis: Connection): Promise<void> {
   const name = randomUUID();
   // A subject that no gateway has: another message could make all gateways read their keys again.
   const message = subjectChanged(name);
-  await runScript(redis, loadScript('reset-1.lua'), [keyOf.counters(name)], [CHANNEL, message]);
+  await runScript(
+    redis,
+    loadScript('reset-1.lua'),
+    [keyOf.counters(name)],
+    [CHANNEL, message],
+  );
   await redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL);
 }
 
@@ -261,9 +298,14 @@ export function unusable(error: unknown): RedisError {
   if (error instanceof RedisError) return error;
   const message = messages(error);
   if (/NOPERM|NOAUTH|ACL|permission|can't run this command/i.test(message))
-    return new RedisError(`the Redis user lacks a permission: ${message}`, { cause: error });
-  return new RedisError(`Redis does not do what the gateway needs: ${message}`, {
-    cause: error,
-    isUnreachable: true,
-  });
+    return new RedisError(`the Redis user lacks a permission: ${message}`, {
+      cause: error,
+    });
+  return new RedisError(
+    `Redis does not do what the gateway needs: ${message}`,
+    {
+      cause: error,
+      isUnreachable: true,
+    },
+  );
 }

@@ -29,8 +29,16 @@ const MAX_WINDOWS = 64;
 const MAX_STRIKES = 1_000_000;
 const YEAR = 366 * 86_400_000;
 
-const id = text(68, /^key_[0-9A-Za-z]{1,64}$/, 'the id of a key, such as key_7Fh2…');
-const digest = text(43, /^[A-Za-z0-9_-]{43}$/, 'a SHA-256 in 43 characters of base64url');
+const id = text(
+  68,
+  /^key_[0-9A-Za-z]{1,64}$/,
+  'the id of a key, such as key_7Fh2…',
+);
+const digest = text(
+  43,
+  /^[A-Za-z0-9_-]{43}$/,
+  'a SHA-256 in 43 characters of base64url',
+);
 const KINDS = oneOf(Object.keys(WINDOW_KINDS));
 
 const WINDOW = fields(
@@ -65,7 +73,8 @@ const KEY = fields(
     revokedAt: orNull(moment),
     rotatedAt: orNull(moment),
     previous: orNull(fields({ hash: digest, until: moment })),
-    imported: (value) => (typeof value === 'boolean' ? null : ' must be true or false'),
+    imported: (value) =>
+      typeof value === 'boolean' ? null : ' must be true or false',
   },
   ['scopes'],
 );
@@ -109,7 +118,11 @@ const STRIKE_STATE = fields({
   forgottenAt: moment,
 });
 const COUNTERS = fields({
-  subject: text(140, SUBJECT, 'key:<id>, account:<plan>:<account> or address:<address>'),
+  subject: text(
+    140,
+    SUBJECT,
+    'key:<id>, account:<plan>:<account> or address:<address>',
+  ),
   windows: list(MAX_WINDOWS, fields(LIMIT, ['limit', 'scope'])),
   cells: list(MAX_WINDOWS * 32, integer(0)),
   strikeState: orNull(STRIKE_STATE),
@@ -138,7 +151,8 @@ export class RecordChecker {
     if (fault !== null) return `${type}: ${fault.replace(/^[.: ]+/, '')}`;
     if (type === 'audit' || type === 'ban')
       return this.#orderFault(type, value as ValueOf['audit']);
-    if (!this.#names.add(`${type} ${nameOf(value)}`)) return `the same ${type} came before`;
+    if (!this.#names.add(`${type} ${nameOf(value)}`))
+      return `the same ${type} came before`;
     const { hash = null, previous = null } = value as Partial<KeyRecord>;
     const hashes = hash === null ? [] : hashesOf({ hash, previous });
     return hashes.every((one) => this.#names.add(`secret of ${type} ${one}`))
@@ -146,8 +160,12 @@ export class RecordChecker {
       : `another ${type} before it has the same secret`;
   }
 
-  #orderFault(type: 'audit' | 'ban', { number }: ValueOf['audit']): string | null {
-    if (number <= this.#lastNumber[type]) return `the numbers of ${type} entries must rise`;
+  #orderFault(
+    type: 'audit' | 'ban',
+    { number }: ValueOf['audit'],
+  ): string | null {
+    if (number <= this.#lastNumber[type])
+      return `the numbers of ${type} entries must rise`;
     this.#lastNumber[type] = number;
     return null;
   }
@@ -155,7 +173,9 @@ export class RecordChecker {
 
 /** Unique among records of the same type. The record may have any form. */
 export function nameOf(value: object): string {
-  const { id, name, subject, number } = value as Readonly<Record<string, unknown>>;
+  const { id, name, subject, number } = value as Readonly<
+    Record<string, unknown>
+  >;
   return String(id ?? name ?? subject ?? number);
 }
 
@@ -170,14 +190,16 @@ function strings(value: unknown): string | null {
 /** Records must pass the same checks as operator input. */
 function traits(key: KeyRecord): string | null {
   const { windows, hash, previous } = key;
-  if (previous?.hash === hash) return '.previous.hash must be another than that of the key';
+  if (previous?.hash === hash)
+    return '.previous.hash must be another than that of the key';
   const [flaw] = formErrors(key);
   if (flaw) return `: ${flaw.message}`;
   try {
     if (windows === null) return null;
     const wanted = parseWindows(windows.map(toEntry), 'windows');
     const isSame = wanted.every(
-      ({ span, limit }, i) => span === windows[i]!.span && limit === windows[i]!.limit,
+      ({ span, limit }, i) =>
+        span === windows[i]!.span && limit === windows[i]!.limit,
     );
     return isSame
       ? null
@@ -192,11 +214,16 @@ function counters({ windows, cells, strikeState }: CounterLine): string | null {
   const ids = new Set(windows.map(windowId));
   if (windows.length === 0 || ids.size < windows.length)
     return '.windows must be different ones, and at least one';
-  if (windows.some(({ limit }) => (limit === undefined) !== (strikeState === null)))
+  if (
+    windows.some(
+      ({ limit }) => (limit === undefined) !== (strikeState === null),
+    )
+  )
     return '.windows must have limits if strikeState is set, and only then';
   const { windows: whole } = countersIn({ windows, cells, strikeState });
   const size = whole.reduce((sum, window) => sum + meterOf(window).size, 0);
-  if (cells.length !== size) return `.cells must be ${size} numbers for these windows`;
+  if (cells.length !== size)
+    return `.cells must be ${size} numbers for these windows`;
   let wrong: string | null = null;
   eachWindow(whole, (window, at, meter) => {
     if (meter.staleAt(cells, at, window) > LAST_MOMENT)
@@ -207,7 +234,9 @@ function counters({ windows, cells, strikeState }: CounterLine): string | null {
 
 function integer(from: number, to = Number.MAX_SAFE_INTEGER): Check {
   return (value) =>
-    Number.isSafeInteger(value) && (value as number) >= from && (value as number) <= to
+    Number.isSafeInteger(value) &&
+    (value as number) >= from &&
+    (value as number) <= to
       ? null
       : ` must be a whole number from ${from} to ${to}`;
 }
@@ -223,7 +252,9 @@ function text(most: number, form?: RegExp, what = 'of another form'): Check {
 
 function oneOf(words: readonly string[]): Check {
   return (value) =>
-    words.includes(value as string) ? null : ` must be one of ${words.join(', ')}`;
+    words.includes(value as string)
+      ? null
+      : ` must be one of ${words.join(', ')}`;
 }
 
 function orNull(check: Check): Check {
@@ -242,7 +273,10 @@ function list(most: number, check: Check): Check {
   };
 }
 
-function fields(checks: Readonly<Record<string, Check>>, optional: readonly string[] = []): Check {
+function fields(
+  checks: Readonly<Record<string, Check>>,
+  optional: readonly string[] = [],
+): Check {
   const names = Object.keys(checks);
   return (value) => {
     if (!isObject(value)) return ' must be an object';
@@ -254,7 +288,9 @@ function fields(checks: Readonly<Record<string, Check>>, optional: readonly stri
       const wrong = checks[name]!(value[name]);
       if (wrong !== null) return `.${name}${wrong}`;
     }
-    const unknown = Object.keys(value).find((name) => !Object.hasOwn(checks, name));
+    const unknown = Object.keys(value).find(
+      (name) => !Object.hasOwn(checks, name),
+    );
     return unknown === undefined
       ? null
       : ` has a field that is unknown here: ${JSON.stringify(unknown.slice(0, 40))}`;

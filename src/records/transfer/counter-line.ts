@@ -11,10 +11,14 @@ type Limit = Omit<Window, 'name'>;
  */
 export interface CounterLine {
   readonly subject: string;
-  readonly windows: readonly (Omit<Limit, 'limit'> & { readonly limit?: number })[];
+  readonly windows: readonly (Omit<Limit, 'limit'> & {
+    readonly limit?: number;
+  })[];
   readonly cells: readonly number[];
   readonly strikeState:
-    | (Omit<StrikeState, 'bannedFor' | 'refusedIn'> & { readonly bannedFor: Limit | null })
+    | (Omit<StrikeState, 'bannedFor' | 'refusedIn'> & {
+        readonly bannedFor: Limit | null;
+      })
     | null;
 }
 

@@ -38,7 +38,10 @@ type Fail = (wrong: string) => never;
  *
  * @param pass is called with the number of bytes read so far
  */
-export async function fileSource(file: string, pass?: (bytes: number) => void): Promise<Source> {
+export async function fileSource(
+  file: string,
+  pass?: (bytes: number) => void,
+): Promise<Source> {
   const { from, counts, sha256 } = await summaryOf(file, pass);
   return {
     name: file,
@@ -48,17 +51,23 @@ export async function fileSource(file: string, pass?: (bytes: number) => void): 
     async *read() {
       try {
         const found = yield* readFile(file);
-        if (found.sha256 !== sha256) throw new TransferError('it has another SHA-256');
+        if (found.sha256 !== sha256)
+          throw new TransferError('it has another SHA-256');
       } catch (error) {
         if (!(error instanceof TransferError)) throw error;
-        throw new TransferError(`${file} was changed while it was read`, { cause: error });
+        throw new TransferError(`${file} was changed while it was read`, {
+          cause: error,
+        });
       }
     },
     close() {},
   };
 }
 
-async function summaryOf(file: string, pass?: (bytes: number) => void): Promise<Summary> {
+async function summaryOf(
+  file: string,
+  pass?: (bytes: number) => void,
+): Promise<Summary> {
   const reading = readFile(file, pass);
   for (;;) {
     const { done, value } = reading.next();
@@ -102,13 +111,19 @@ function* readFile(
   }
   if (from === null) throw new TransferError(`${file} is empty`);
   if (!trailer)
-    throw new TransferError(`${file} is cut off: its last line, the trailer, is missing`);
+    throw new TransferError(
+      `${file} is cut off: its last line, the trailer, is missing`,
+    );
   const found = { counts, sha256: digest.digest('hex') };
   rejectDifference(file, trailer, found);
   return { from, ...found };
 }
 
-function rejectDifference(file: string, trailer: Content, found: Content): void {
+function rejectDifference(
+  file: string,
+  trailer: Content,
+  found: Content,
+): void {
   for (const type of TYPES) {
     if (trailer.counts[type] !== found.counts[type])
       throw new TransferError(
@@ -123,7 +138,8 @@ function rejectDifference(file: string, trailer: Content, found: Content): void 
 
 function typeAfter(before: RecordType, named: unknown, fail: Fail): RecordType {
   const type = TYPES.find((one) => one === named);
-  if (!type) return fail(`unknown type ${JSON.stringify(String(named).slice(0, 40))}`);
+  if (!type)
+    return fail(`unknown type ${JSON.stringify(String(named).slice(0, 40))}`);
   if (TYPES.indexOf(type) < TYPES.indexOf(before))
     fail(`a ${type} must not come after a ${before}`);
   return type;
@@ -161,8 +177,13 @@ function parse(bytes: Buffer, fail: Fail): Parsed {
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The kind of state that the file was written from. */
-function originIn(type: unknown, { format, version, at, from }: Parsed, fail: Fail): string {
-  if (type !== 'header' || format !== FORMAT) return fail('this is not a state file of storegate');
+function originIn(
+  type: unknown,
+  { format, version, at, from }: Parsed,
+  fail: Fail,
+): string {
+  if (type !== 'header' || format !== FORMAT)
+    return fail('this is not a state file of storegate');
   if (version !== FORMAT_VERSION)
     return fail(
       `the file has format ${String(version).slice(0, 20)}, and this storegate reads ${FORMAT_VERSION}: use a newer one`,
@@ -175,7 +196,8 @@ function originIn(type: unknown, { format, version, at, from }: Parsed, fail: Fa
 
 function trailerIn({ counts, sha256 }: Parsed, fail: Fail): Content {
   const all = isObject(counts) && { ban: 0, ...counts };
-  const isCounts = all && isDeepStrictEqual(Object.keys(all).sort(), [...TYPES].sort());
+  const isCounts =
+    all && isDeepStrictEqual(Object.keys(all).sort(), [...TYPES].sort());
   if (!isCounts || typeof sha256 !== 'string')
     return fail('the trailer must have the counts of all types, and sha256');
   return { counts: all as unknown as Counts, sha256 };
@@ -188,9 +210,11 @@ function trailerIn({ counts, sha256 }: Parsed, fail: Fail): Content {
  * `number` counts from 1; `bytes` lack the line feed and are valid until the next line; `read`:
  * bytes read before them.
  */
-function* linesOf(
-  file: string,
-): Generator<{ readonly number: number; readonly bytes: Buffer; readonly read: number }> {
+function* linesOf(file: string): Generator<{
+  readonly number: number;
+  readonly bytes: Buffer;
+  readonly read: number;
+}> {
   const descriptor = open(file);
   try {
     let rest: Buffer = Buffer.alloc(0);
@@ -205,16 +229,23 @@ function* linesOf(
           ? chunk.subarray(0, size)
           : Buffer.concat([rest, chunk.subarray(0, size)]);
       let from = 0;
-      for (let end = rest.indexOf(10, from); end !== -1; end = rest.indexOf(10, from)) {
+      for (
+        let end = rest.indexOf(10, from);
+        end !== -1;
+        end = rest.indexOf(10, from)
+      ) {
         yield { number: ++number, bytes: rest.subarray(from, end), read };
         from = end + 1;
       }
       rest = rest.subarray(from);
       if (rest.length > MAX_LINE)
-        throw new TransferError(`${file}, line ${number + 1}: it is longer than ${MAX_LINE} bytes`);
+        throw new TransferError(
+          `${file}, line ${number + 1}: it is longer than ${MAX_LINE} bytes`,
+        );
       read += size;
     }
-    if (rest.length > 0) throw new TransferError(`${file}, line ${number + 1}: it is cut off`);
+    if (rest.length > 0)
+      throw new TransferError(`${file}, line ${number + 1}: it is cut off`);
   } finally {
     closeSync(descriptor);
   }
@@ -223,7 +254,10 @@ function* linesOf(
 function open(file: string): number {
   try {
     // A plain open of a pipe without a writer would block.
-    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const descriptor = openSync(
+      file,
+      constants.O_RDONLY | constants.O_NONBLOCK,
+    );
     if (fstatSync(descriptor).isFile()) return descriptor;
     closeSync(descriptor);
   } catch (error) {
@@ -232,9 +266,12 @@ function open(file: string): number {
       ENOENT: 'the file does not exist',
       EACCES: 'it is not readable',
     };
-    throw new TransferError(`cannot read ${file}: ${reasons[code ?? ''] ?? message}`, {
-      cause: error,
-    });
+    throw new TransferError(
+      `cannot read ${file}: ${reasons[code ?? ''] ?? message}`,
+      {
+        cause: error,
+      },
+    );
   }
   throw new TransferError(`cannot read ${file}: it is not a file`);
 }

@@ -67,7 +67,12 @@ export function fileTarget(
     rmSync(beside, { force: true });
   }
 
-  append({ type: 'header', format: FORMAT, version: FORMAT_VERSION, ...header });
+  append({
+    type: 'header',
+    format: FORMAT,
+    version: FORMAT_VERSION,
+    ...header,
+  });
   return {
     name: file,
     counts: () => counts,
@@ -104,7 +109,11 @@ function place(beside: string, file: string): void {
   try {
     linkSync(beside, file);
   } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? ''))
+    if (
+      !['EPERM', 'ENOTSUP', 'ENOSYS'].includes(
+        (error as NodeJS.ErrnoException).code ?? '',
+      )
+    )
       throw error;
     rejectExisting(file);
     renameSync(beside, file);
@@ -113,7 +122,9 @@ function place(beside: string, file: string): void {
 
 function rejectExisting(file: string): void {
   if (existsSync(file))
-    throw new TransferError(`${file} is there already: name another file, or remove it first`);
+    throw new TransferError(
+      `${file} is there already: name another file, or remove it first`,
+    );
 }
 
 function orReported<T>(file: string, work: () => T): T {
@@ -124,6 +135,8 @@ function orReported<T>(file: string, work: () => T): T {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') rejectExisting(file);
     const reason = code === 'ENOENT' ? 'the folder does not exist' : message;
-    throw new TransferError(`cannot write ${file}: ${reason}`, { cause: error });
+    throw new TransferError(`cannot write ${file}: ${reason}`, {
+      cause: error,
+    });
   }
 }

@@ -42,7 +42,10 @@ function put(slots: Uint32Array, high: number, low: number): boolean {
 function find(slots: Uint32Array, high: number, low: number): number {
   const mask = slots.length / 2 - 1;
   let place = high & mask;
-  while (slots[2 * place] !== 0 && (slots[2 * place] !== high || slots[2 * place + 1] !== low))
+  while (
+    slots[2 * place] !== 0 &&
+    (slots[2 * place] !== high || slots[2 * place + 1] !== low)
+  )
     place = (place + 1) & mask;
   return 2 * place;
 }

@@ -3,17 +3,32 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Counters, staleAt } from '../../limits/counters.ts';
 import type { Window } from '../../limits/limits.ts';
-import { readCounters, replaceCounters } from '../../state/embedded/counter-store.ts';
-import { makeFolder, openStateFile, readStateFile } from '../../state/embedded/file.ts';
+import {
+  readCounters,
+  replaceCounters,
+} from '../../state/embedded/counter-store.ts';
+import {
+  makeFolder,
+  openStateFile,
+  readStateFile,
+} from '../../state/embedded/file.ts';
 import {
   COUNTER_FILES,
   expectedIn,
   nameGenerations,
   refuseMissingChanges,
 } from '../../state/embedded/inventory.ts';
-import { FolderInUse, type FolderLock, lockFolder } from '../../state/embedded/lock.ts';
+import {
+  FolderInUse,
+  type FolderLock,
+  lockFolder,
+} from '../../state/embedded/lock.ts';
 import { generationsIn } from '../../state/journal/read.ts';
-import { auditEntryOf, insertInto, type LogName } from '../embedded/audit-log.ts';
+import {
+  auditEntryOf,
+  insertInto,
+  type LogName,
+} from '../embedded/audit-log.ts';
 import { usesInFile } from '../embedded/records.ts';
 import { readRecord } from '../keys/key.ts';
 import { counterLine, countersIn } from './counter-line.ts';
@@ -88,7 +103,9 @@ export function folderTarget(
   try {
     db = openStateFile(folder);
     const bySubject = countersOf(folder, db, options);
-    db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -24576; BEGIN IMMEDIATE');
+    db.exec(
+      'PRAGMA synchronous = FULL; PRAGMA cache_size = -24576; BEGIN IMMEDIATE',
+    );
     return { ...targetIn(folder, db, bySubject, options), close };
   } catch (error) {
     close();
@@ -126,7 +143,10 @@ function lockStoppedGateway(folder: string): FolderLock {
     return lockFolder(folder);
   } catch (error) {
     if (!(error instanceof FolderInUse)) throw error;
-    throw new FolderInUse(`${error.message}: stop it first, nothing was changed`, { cause: error });
+    throw new FolderInUse(
+      `${error.message}: stop it first, nothing was changed`,
+      { cause: error },
+    );
   }
 }
 
@@ -135,8 +155,12 @@ function addersIn(
   bySubject: Map<string, Counters>,
   clock: FolderOptions['clock'],
 ): Adders {
-  const addKey = db.prepare('INSERT INTO keys (id, hash, previous, record) VALUES (?, ?, ?, ?)');
-  const addToken = db.prepare('INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?)');
+  const addKey = db.prepare(
+    'INSERT INTO keys (id, hash, previous, record) VALUES (?, ?, ?, ?)',
+  );
+  const addToken = db.prepare(
+    'INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?)',
+  );
   const [toAudit, toBans] = [insertInto(db, 'audit'), insertInto(db, 'bans')];
   const uses = usesInFile(db);
   const lists = new Map<string, readonly Window[]>();
@@ -152,7 +176,12 @@ function addersIn(
   return {
     key(keys) {
       for (const key of keys)
-        addKey.run(key.id, key.hash, key.previous?.hash ?? null, JSON.stringify(key));
+        addKey.run(
+          key.id,
+          key.hash,
+          key.previous?.hash ?? null,
+          JSON.stringify(key),
+        );
     },
     token(tokens) {
       for (const { name, hash, role, createdAt } of tokens)
@@ -167,15 +196,23 @@ function addersIn(
     counters(lines) {
       for (const line of lines) {
         const { windows, ...counters } = countersIn(line);
-        bySubject.set(line.subject, { windows: listLike(windows), ...counters });
+        bySubject.set(line.subject, {
+          windows: listLike(windows),
+          ...counters,
+        });
       }
     },
-    use: (given) => uses.save(new Map(given.map(({ id, at }) => [id, at])), clock()),
+    use: (given) =>
+      uses.save(new Map(given.map(({ id, at }) => [id, at])), clock()),
   };
 }
 
 /** The counters of a folder that are not expired. Throws as `readCounters`. */
-function countersOf(folder: string, db: DatabaseSync, { clock, damaged }: FolderOptions) {
+function countersOf(
+  folder: string,
+  db: DatabaseSync,
+  { clock, damaged }: FolderOptions,
+) {
   const now = clock();
   const bySubject = readCounters(folder, db, damaged);
   for (const [subject, counters] of bySubject)
@@ -183,7 +220,10 @@ function countersOf(folder: string, db: DatabaseSync, { clock, damaged }: Folder
   return bySubject;
 }
 
-function countsIn(db: DatabaseSync, bySubject: ReadonlyMap<string, Counters>): Counts {
+function countsIn(
+  db: DatabaseSync,
+  bySubject: ReadonlyMap<string, Counters>,
+): Counts {
   const count = (table: string) =>
     (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
   return {
@@ -196,27 +236,38 @@ function countsIn(db: DatabaseSync, bySubject: ReadonlyMap<string, Counters>): C
   };
 }
 
-function* recordsIn(db: DatabaseSync, bySubject: ReadonlyMap<string, Counters>): Generator<Batch> {
+function* recordsIn(
+  db: DatabaseSync,
+  bySubject: ReadonlyMap<string, Counters>,
+): Generator<Batch> {
   const rows = (query: string) => db.prepare(query).iterate();
-  const entries = (log: LogName) => rows(`SELECT * FROM ${log} ORDER BY number`).map(auditEntryOf);
+  const entries = (log: LogName) =>
+    rows(`SELECT * FROM ${log} ORDER BY number`).map(auditEntryOf);
   const plain = <T>(row: object) => ({ ...row }) as T;
   yield* batches(
     'key',
-    rows('SELECT record FROM keys ORDER BY rowid').map(({ record }) => readRecord(String(record))),
+    rows('SELECT record FROM keys ORDER BY rowid').map(({ record }) =>
+      readRecord(String(record)),
+    ),
   );
   yield* batches(
     'token',
-    rows('SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name').map(
-      plain<ValueOf['token']>,
-    ),
+    rows(
+      'SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name',
+    ).map(plain<ValueOf['token']>),
   );
   yield* batches('audit', entries('audit'));
   yield* batches('ban', entries('bans'));
   yield* batches(
     'counters',
-    bySubject.entries().map(([subject, counters]) => counterLine(subject, counters)),
+    bySubject
+      .entries()
+      .map(([subject, counters]) => counterLine(subject, counters)),
   );
-  yield* batches('use', rows('SELECT id, at FROM uses ORDER BY rowid').map(plain<ValueOf['use']>));
+  yield* batches(
+    'use',
+    rows('SELECT id, at FROM uses ORDER BY rowid').map(plain<ValueOf['use']>),
+  );
 }
 
 function* batches<T extends RecordType>(

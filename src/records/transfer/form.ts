@@ -6,7 +6,14 @@ import type { TokenRecord } from '../operators/tokens.ts';
 import type { CounterLine } from './counter-line.ts';
 
 /** Record types in the order of files and moves: keys precede the counters of their subjects. */
-export const TYPES = ['key', 'token', 'audit', 'ban', 'counters', 'use'] as const;
+export const TYPES = [
+  'key',
+  'token',
+  'audit',
+  'ban',
+  'counters',
+  'use',
+] as const;
 export type RecordType = (typeof TYPES)[number];
 
 /** Unix milliseconds. */
@@ -69,11 +76,18 @@ export interface Target {
 
 /** Adds batches by their type. */
 export type Adders = {
-  readonly [T in RecordType]: (values: readonly ValueOf[T][]) => MaybePromise<void>;
+  readonly [T in RecordType]: (
+    values: readonly ValueOf[T][],
+  ) => MaybePromise<void>;
 };
 
-export function addWith(adders: Adders, { type, values }: Batch): MaybePromise<void> {
-  return (adders[type] as (values: Batch['values']) => MaybePromise<void>)(values);
+export function addWith(
+  adders: Adders,
+  { type, values }: Batch,
+): MaybePromise<void> {
+  return (adders[type] as (values: Batch['values']) => MaybePromise<void>)(
+    values,
+  );
 }
 
 /** A move cannot continue. The message states the place and the cause. */

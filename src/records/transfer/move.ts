@@ -71,21 +71,37 @@ async function rejectUsed(target: Target): Promise<void> {
   const counts = await target.counts();
   const held = TYPES.filter((type) => counts[type] > 0);
   if (held.length === 0) return;
-  const content = held.map((type) => `${counts[type]} ${TYPE_NAMES[type]}`).join(', ');
+  const content = held
+    .map((type) => `${counts[type]} ${TYPE_NAMES[type]}`)
+    .join(', ');
   throw new TransferError(
     `${target.name} is not empty, it has ${content}: nothing was changed. States are never merged: name an empty folder or Redis.`,
   );
 }
 
-function entryOf({ kind }: Source, given: Counts, by: MoveOptions['by']): AuditDraft {
+function entryOf(
+  { kind }: Source,
+  given: Counts,
+  by: MoveOptions['by'],
+): AuditDraft {
   const after = { from: kind, given };
-  return { ...by, action: 'state.import', target: 'state', before: null, after };
+  return {
+    ...by,
+    action: 'state.import',
+    target: 'state',
+    before: null,
+    after,
+  };
 }
 
 /** Records that the target lacks. Counters may have expired meanwhile. */
 export function missingRecords({ given, has }: MoveResult): Partial<Counts> {
-  const short = TYPES.filter((type) => type !== 'counters' && has[type] < given[type]);
-  return Object.fromEntries(short.map((type) => [type, given[type] - has[type]]));
+  const short = TYPES.filter(
+    (type) => type !== 'counters' && has[type] < given[type],
+  );
+  return Object.fromEntries(
+    short.map((type) => [type, given[type] - has[type]]),
+  );
 }
 
 /** The invalid records of a state, which are not moved. */

@@ -11,37 +11,72 @@ import { idOf, numbersOf, packLimits } from '../../state/redis/packing.ts';
 import { windowOf } from './counter-line.ts';
 
 /** The format is in lua/rules/plain.lua. `null`: missing; `foreign`: other data. */
-export function parseStoredCounters(answer: unknown): Counters | null | 'foreign' {
+export function parseStoredCounters(
+  answer: unknown,
+): Counters | null | 'foreign' {
   if (answer === '') return null;
   const lines = String(answer).split('\n');
   if (lines.length !== 5) return 'foreign';
   const [ids = '', cells = '', limits = '', strikes = '', ban = ''] = lines;
-  const strikeState = strikes === '' ? null : readStrikeState(numbersIn(strikes), ban);
+  const strikeState =
+    strikes === '' ? null : readStrikeState(numbersIn(strikes), ban);
   const refusedUnder = windowsIn(limits);
   const windows = ids === '' ? refusedUnder : idWindows(ids);
   if (windows === null || windows.length === 0) return 'foreign';
   const counted = ids === '' ? newCounters(windows).cells : numbersIn(cells);
   if (strikeState === null) return { windows, cells: counted, strikeState };
-  const isSame = refusedUnder !== null && idsOf(refusedUnder) === idsOf(windows);
+  const isSame =
+    refusedUnder !== null && idsOf(refusedUnder) === idsOf(windows);
   // Retry times for other limits become invalid with the next request.
   if (!isSame) endWaits(strikeState);
-  return { windows: isSame ? refusedUnder : windows, cells: counted, strikeState };
+  return {
+    windows: isSame ? refusedUnder : windows,
+    cells: counted,
+    strikeState,
+  };
 }
 
 /** Arguments 2 to 6 of lua/put-n.lua. */
-export function formatCounters({ windows, cells, strikeState }: Counters): string[] {
+export function formatCounters({
+  windows,
+  cells,
+  strikeState,
+}: Counters): string[] {
   const [ids, limits] = packLimits({ windows, escalation: null });
   if (strikeState === null) return [ids, JSON.stringify(cells), '', '', ''];
-  const { refused, bannedSince, bannedUntil, bannedFor, level, cleanSince, forgottenAt, strikes } =
-    strikeState;
+  const {
+    refused,
+    bannedSince,
+    bannedUntil,
+    bannedFor,
+    level,
+    cleanSince,
+    forgottenAt,
+    strikes,
+  } = strikeState;
   const wait = [refused.at, refused.until, refused.refusals];
-  const numbers = [...wait, bannedSince, bannedUntil, level, cleanSince, forgottenAt, ...strikes];
+  const numbers = [
+    ...wait,
+    bannedSince,
+    bannedUntil,
+    level,
+    cleanSince,
+    forgottenAt,
+    ...strikes,
+  ];
   const limit = bannedFor ? JSON.stringify(numbersOf(bannedFor)) : '';
   return [ids, JSON.stringify(cells), limits, JSON.stringify(numbers), limit];
 }
 
 function readStrikeState(numbers: readonly number[], ban: string): StrikeState {
-  const [at = 0, until = 0, refusals = 0, bannedSince = 0, bannedUntil = 0, ...rest] = numbers;
+  const [
+    at = 0,
+    until = 0,
+    refusals = 0,
+    bannedSince = 0,
+    bannedUntil = 0,
+    ...rest
+  ] = numbers;
   const [level = 0, cleanSince = 0, forgottenAt = 0, ...strikes] = rest;
   return {
     ...newStrikeState(),
@@ -66,10 +101,11 @@ function readLimit(text: string): Window | null {
 /** For example `60000,s3600000,60000@login`; `null`: a kind from a newer version. */
 function idWindows(ids: string): Window[] | null {
   const windows = ids.split(',').map((id) => {
-    const [, mark = '', span, scope] = /^([a-z]?)(\d+)(?:@(.+))?$/.exec(id) ?? [];
-    const kind = Object.entries(WINDOW_KINDS).find(([, one]) => one.mark === mark)?.[0] as
-      | Window['kind']
-      | undefined;
+    const [, mark = '', span, scope] =
+      /^([a-z]?)(\d+)(?:@(.+))?$/.exec(id) ?? [];
+    const kind = Object.entries(WINDOW_KINDS).find(
+      ([, one]) => one.mark === mark,
+    )?.[0] as Window['kind'] | undefined;
     if (!kind || span === undefined) return null;
     return windowOf({ kind, span: Number(span), limit: 1, scope });
   });
@@ -92,7 +128,9 @@ function windowsIn(limits: string): Window[] | null {
     const kind = kindWithCode(code % 10);
     if (kind === null) return null;
     const isScoped = typeof scope === 'string';
-    windows.push(windowOf({ kind, span, limit, scope: isScoped ? scope : undefined }));
+    windows.push(
+      windowOf({ kind, span, limit, scope: isScoped ? scope : undefined }),
+    );
     i += isScoped ? 4 : 3;
   }
   return windows;

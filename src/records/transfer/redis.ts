@@ -1,14 +1,32 @@
 import type { RedisSettings } from '../../config/config.ts';
 import { newCounters, staleAt } from '../../limits/counters.ts';
 import { indexBans } from '../../state/redis/ban-list.ts';
-import { countedSubjects, mastersOf, scriptOnAll, walk } from '../../state/redis/bulk.ts';
-import { type Connection, connect, disconnect } from '../../state/redis/client.ts';
+import {
+  countedSubjects,
+  mastersOf,
+  scriptOnAll,
+  walk,
+} from '../../state/redis/bulk.ts';
+import {
+  type Connection,
+  connect,
+  disconnect,
+} from '../../state/redis/client.ts';
 import { RedisState } from '../../state/redis/counters.ts';
-import { CHANNEL, EVERY_KEY, GATEWAY_TTL, keyOf } from '../../state/redis/key-names.ts';
+import {
+  CHANNEL,
+  EVERY_KEY,
+  GATEWAY_TTL,
+  keyOf,
+} from '../../state/redis/key-names.ts';
 import { holdLock, releaseLock, tryLock } from '../../state/redis/lock.ts';
 import { loadScript } from '../../state/redis/scripts.ts';
 import { EVERYTHING_CHANGED } from '../../state/redis/subscriber.ts';
-import { allWithTimeout, type Command, withTimeout } from '../../state/redis/timeouts.ts';
+import {
+  allWithTimeout,
+  type Command,
+  withTimeout,
+} from '../../state/redis/timeouts.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import { LOGS, type LogName, readEntries } from '../redis/audit-entries.ts';
 import { checkForCommand } from '../redis/command-checks.ts';
@@ -43,7 +61,9 @@ const PUT = loadScript('put-n.lua');
  * Concurrent changes may be missing; all other data is included. Throws RedisError after closing
  * the connection.
  */
-export async function openRedisSource(settings: RedisSettings): Promise<Source> {
+export async function openRedisSource(
+  settings: RedisSettings,
+): Promise<Source> {
   const redis = await connect(settings, async (redis) => {
     await checkForCommand(redis);
   });
@@ -118,14 +138,17 @@ async function beginAlone(redis: Connection, name: string): Promise<void> {
     throw new TransferError(
       `Another import into ${name} runs, or was stopped seconds ago. Wait for its end.`,
     );
-  if ((await withTimeout(redis.exists(keyOf.unfinishedImport))) === 1) await empty(redis);
+  if ((await withTimeout(redis.exists(keyOf.unfinishedImport))) === 1)
+    await empty(redis);
 }
 
 /** Deletes the mark of the unfinished import last. */
 async function empty(redis: Connection): Promise<void> {
   const kept: readonly string[] = [keyOf.unfinishedImport, keyOf.lock(LOCK)];
   for (const node of mastersOf(redis)) {
-    const steps = walk((cursor) => node.scan(cursor, 'MATCH', EVERY_KEY, 'COUNT', SCAN_COUNT));
+    const steps = walk((cursor) =>
+      node.scan(cursor, 'MATCH', EVERY_KEY, 'COUNT', SCAN_COUNT),
+    );
     for await (const names of steps) {
       const found = names.filter((name) => !kept.includes(name));
       await allWithTimeout(
@@ -140,7 +163,10 @@ async function empty(redis: Connection): Promise<void> {
 
 function addersIn(redis: Connection): Adders {
   /** An empty log keeps the numbers of its entries. */
-  async function append(log: LogName, given: readonly ValueOf['audit'][]): Promise<void> {
+  async function append(
+    log: LogName,
+    given: readonly ValueOf['audit'][],
+  ): Promise<void> {
     const [entries, dropped] = LOGS[log];
     await withTimeout(redis.setnx(dropped, given[0]!.number - 1));
     const texts = given.map(({ number: _, ...entry }) => JSON.stringify(entry));
@@ -150,13 +176,19 @@ function addersIn(redis: Connection): Adders {
   return {
     key: (records) => applyNewKeys(redis, { records }),
     async token(tokens) {
-      const fields = tokens.flatMap((token) => [token.name, JSON.stringify(token)]);
+      const fields = tokens.flatMap((token) => [
+        token.name,
+        JSON.stringify(token),
+      ]);
       await withTimeout(redis.hset(keyOf.tokens, ...fields));
     },
     audit: (entries) => append('audit', entries),
     ban: (entries) => append('bans', entries),
     async counters(lines) {
-      const all = lines.map((line) => ({ subject: line.subject, counters: countersIn(line) }));
+      const all = lines.map((line) => ({
+        subject: line.subject,
+        counters: countersIn(line),
+      }));
       const commands = all.map(({ subject, counters }) => {
         const args = [staleAt(counters), ...formatCounters(counters)];
         return { key: keyOf.counters(subject), args };
@@ -171,14 +203,16 @@ function addersIn(redis: Connection): Adders {
         bans.filter(({ until }) => until > 0),
       );
     },
-    use: (uses) => usesInRedis(redis).save(new Map(uses.map(({ id, at }) => [id, at])), 0),
+    use: (uses) =>
+      usesInRedis(redis).save(new Map(uses.map(({ id, at }) => [id, at])), 0),
   };
 }
 
 /** Scans all names. */
 async function countsIn(redis: Connection): Promise<Counts> {
   let counters = 0;
-  for await (const subjects of countedSubjects(redis)) counters += subjects.length;
+  for await (const subjects of countedSubjects(redis))
+    counters += subjects.length;
   const [key, token, audit, ban, use] = await withTimeout(
     Promise.all([
       redis.zcard(keyOf.apiKeys),
@@ -197,16 +231,25 @@ async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
     yield { type: 'key', values: await keysOf(redis, ids, recordOrId) };
   }
   yield { type: 'token', values: await withTimeout(tokensIn(redis)) };
-  for await (const values of entriesIn(redis, 'audit')) yield { type: 'audit', values };
-  for await (const values of entriesIn(redis, 'bans')) yield { type: 'ban', values };
-  for await (const values of counterLinesIn(redis)) yield { type: 'counters', values };
-  for await (const values of membersOf(redis, keyOf.used)) yield { type: 'use', values };
+  for await (const values of entriesIn(redis, 'audit'))
+    yield { type: 'audit', values };
+  for await (const values of entriesIn(redis, 'bans'))
+    yield { type: 'ban', values };
+  for await (const values of counterLinesIn(redis))
+    yield { type: 'counters', values };
+  for await (const values of membersOf(redis, keyOf.used))
+    yield { type: 'use', values };
 }
 
 /** The members of a sorted set of ids, with their scores, each once. */
-async function* membersOf(redis: Connection, name: string): AsyncGenerator<ValueOf['use'][]> {
+async function* membersOf(
+  redis: Connection,
+  name: string,
+): AsyncGenerator<ValueOf['use'][]> {
   const met = new Fingerprints();
-  const steps = walk((cursor) => redis.zscan(name, cursor, 'COUNT', SCAN_COUNT));
+  const steps = walk((cursor) =>
+    redis.zscan(name, cursor, 'COUNT', SCAN_COUNT),
+  );
   for await (const found of steps)
     yield found.flatMap((id, i) =>
       i % 2 === 0 && met.add(id) ? [{ id, at: Number(found[i + 1]) }] : [],
@@ -216,9 +259,17 @@ async function* membersOf(redis: Connection, name: string): AsyncGenerator<Value
 /** Invalid JSON becomes a record with only an id, which is left out and reported. */
 const recordOrId = readWith((_, id) => ({ id }) as KeyRecord);
 
-async function* entriesIn(redis: Connection, log: LogName): AsyncGenerator<ValueOf['audit'][]> {
+async function* entriesIn(
+  redis: Connection,
+  log: LogName,
+): AsyncGenerator<ValueOf['audit'][]> {
   for (let from = 1, last = from; from <= last; ) {
-    const { entries, newest, oldest } = await readEntries(redis, log, from, from + BATCH - 1);
+    const { entries, newest, oldest } = await readEntries(
+      redis,
+      log,
+      from,
+      from + BATCH - 1,
+    );
     last = newest;
     yield entries;
     // Older entries may be dropped meanwhile.
@@ -226,18 +277,24 @@ async function* entriesIn(redis: Connection, log: LogName): AsyncGenerator<Value
   }
 }
 
-async function* counterLinesIn(redis: Connection): AsyncGenerator<ValueOf['counters'][]> {
+async function* counterLinesIn(
+  redis: Connection,
+): AsyncGenerator<ValueOf['counters'][]> {
   const met = new Fingerprints();
   for await (const subjects of countedSubjects(redis)) {
     // Braces in a subject change the slot of its key.
-    const whole = subjects.filter((subject) => met.add(subject) && !/[{}]/.test(subject));
+    const whole = subjects.filter(
+      (subject) => met.add(subject) && !/[{}]/.test(subject),
+    );
     const named = whole.map((subject) => ({ key: keyOf.counters(subject) }));
     const answers = await scriptOnAll(redis, COUNTERS_OF, named);
     yield whole.flatMap((subject, i) => {
       const stored = parseStoredCounters(answers[i]);
       if (stored === null) return [];
       // Other data is left out and reported.
-      return [counterLine(subject, stored === 'foreign' ? newCounters([]) : stored)];
+      return [
+        counterLine(subject, stored === 'foreign' ? newCounters([]) : stored),
+      ];
     });
   }
 }

@@ -4,12 +4,25 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { deserialize as deserializeAnswer } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { ContractError, fingerprintOf, inTurns, type Problem } from '@storegate/openapi';
+import {
+  ContractError,
+  fingerprintOf,
+  inTurns,
+  type Problem,
+} from '@storegate/openapi';
 import { type Contract, deserialize } from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
 import { contractSource } from '../../config/describe.ts';
-import { type PublishingSettings, publicationOf } from '../../gateway/own/published/document.ts';
-import { type Answer, type Order, type Prepared, readContract } from './read.ts';
+import {
+  type PublishingSettings,
+  publicationOf,
+} from '../../gateway/own/published/document.ts';
+import {
+  type Answer,
+  type Order,
+  type Prepared,
+  readContract,
+} from './read.ts';
 import { type CopyInUse, type Fetched, fetchOrCopy } from './remote.ts';
 import type { Arguments, ThreadMessage } from './starter.ts';
 
@@ -72,7 +85,10 @@ export class ContractLoader {
     return this.#load(request, (order) => this.#read(order));
   }
 
-  async #load(request: Request, read: (order: Order) => Promise<Loaded>): Promise<Loaded> {
+  async #load(
+    request: Request,
+    read: (order: Order) => Promise<Loaded>,
+  ): Promise<Loaded> {
     const { data } = request;
     const contract: Order = {
       ...request.contract,
@@ -81,8 +97,12 @@ export class ContractLoader {
     };
     if (!isRemote(contract.file)) return await read(contract);
     const { signal } = this.#ended;
-    const { fetched, copy } = await fetchOrCopy(contract.file, data, { signal });
-    const loaded = await inFile(fetched.text, (textFile) => read({ ...contract, textFile }));
+    const { fetched, copy } = await fetchOrCopy(contract.file, data, {
+      signal,
+    });
+    const loaded = await inFile(fetched.text, (textFile) =>
+      read({ ...contract, textFile }),
+    );
     return copy === null ? { ...loaded, fetched } : { ...loaded, copy };
   }
 
@@ -94,7 +114,8 @@ export class ContractLoader {
 
   async #read(order: Order): Promise<Loaded> {
     const answer = await this.#ask(order);
-    if (answer.kind === 'unfit') throw new ContractError(answer.problems, answer.notes);
+    if (answer.kind === 'unfit')
+      throw new ContractError(answer.problems, answer.notes);
     if (answer.kind === 'bug') throw answer.error;
     return await loadedOf(answer.prepared);
   }
@@ -121,14 +142,18 @@ export class ContractLoader {
       isLate = true;
       if (pid !== undefined) end(pid);
     }, this.#deadline);
-    const { code, signal, bytes } = await inThread(args, started).finally(() => {
-      clearTimeout(timer);
-      this.#processes.delete(pid!);
-    });
+    const { code, signal, bytes } = await inThread(args, started).finally(
+      () => {
+        clearTimeout(timer);
+        this.#processes.delete(pid!);
+      },
+    );
     this.#ended.signal.throwIfAborted();
     if (isLate) throw new ContractError([this.#lateness(order)]);
     if (code !== 0)
-      throw new Error(`the process that reads the contract ended with ${signal ?? `code ${code}`}`);
+      throw new Error(
+        `the process that reads the contract ended with ${signal ?? `code ${code}`}`,
+      );
     return deserializeAnswer(new Uint8Array(bytes)) as Answer;
   }
 
@@ -139,7 +164,10 @@ export class ContractLoader {
   }
 }
 
-async function inFile<T>(text: string, work: (file: string) => Promise<T>): Promise<T> {
+async function inFile<T>(
+  text: string,
+  work: (file: string) => Promise<T>,
+): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'storegate-contract-'));
   try {
     const file = join(folder, 'contract');
@@ -160,7 +188,9 @@ function inThread(
       message.kind === 'started' ? started(message.pid) : resolve(message),
     );
     thread.on('error', reject);
-    thread.on('exit', () => reject(new Error('the thread that starts processes said nothing')));
+    thread.on('exit', () =>
+      reject(new Error('the thread that starts processes said nothing')),
+    );
   });
 }
 

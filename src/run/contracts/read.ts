@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { type Problem, type Reading, serialize } from '@storegate/openapi';
 import type { Published } from '@storegate/reference';
-import { checkContract, type Serialized } from '../../config/contract/contract.ts';
-import { type Publication, publishedDocuments } from '../../gateway/own/published/document.ts';
+import {
+  checkContract,
+  type Serialized,
+} from '../../config/contract/contract.ts';
+import {
+  type Publication,
+  publishedDocuments,
+} from '../../gateway/own/published/document.ts';
 
 export interface Order extends Reading {
   readonly publication: Publication;
@@ -37,8 +43,13 @@ export function readContract({
   publication,
   ...reading
 }: Order): Prepared {
-  const text = textFile === undefined ? undefined : readFileSync(textFile, 'utf8');
-  const { compiled, notes } = checkContract(file, { ...reading, text }, namedBy);
+  const text =
+    textFile === undefined ? undefined : readFileSync(textFile, 'utf8');
+  const { compiled, notes } = checkContract(
+    file,
+    { ...reading, text },
+    namedBy,
+  );
   return {
     contract: serialize(compiled),
     published: publishedDocuments(compiled, publication),

@@ -4,7 +4,8 @@ import { writeAnswer } from './pipe.ts';
 import { type Answer, type Order, readContract } from './read.ts';
 
 // The parent decides when this process ends.
-for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {});
+for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const)
+  process.on(signal, () => {});
 // Requests come first; a lower priority would delay reloads by minutes.
 setPriority(5);
 

@@ -45,7 +45,11 @@ export async function fetchOrCopy(
     if (copy === null) throw error;
     return {
       fetched: copy,
-      copy: { url, at: copy.at, reason: (error as ContractError).problems[0]!.message },
+      copy: {
+        url,
+        at: copy.at,
+        reason: (error as ContractError).problems[0]!.message,
+      },
     };
   }
 }
@@ -60,19 +64,27 @@ export async function fetchContract(
 ): Promise<Fetched> {
   const late = AbortSignal.timeout(timeout);
   try {
-    const response = await follow(url, signal ? AbortSignal.any([late, signal]) : late);
-    if (!response.ok) throw new Unusable(`cannot be fetched: status ${response.status}`);
+    const response = await follow(
+      url,
+      signal ? AbortSignal.any([late, signal]) : late,
+    );
+    if (!response.ok)
+      throw new Unusable(`cannot be fetched: status ${response.status}`);
     const type = response.headers.get('content-type') ?? '';
     if (/^text\/html\b/i.test(type))
       throw new Unusable('is a page of HTML, not an OpenAPI document');
     return {
       url,
       at: Date.now(),
-      text: new TextDecoder('utf-8', { fatal: true }).decode(await bytesOf(response)),
+      text: new TextDecoder('utf-8', { fatal: true }).decode(
+        await bytesOf(response),
+      ),
     };
   } catch (error) {
     signal?.throwIfAborted();
-    throw new ContractError([{ file: url, place: '', message: messageOf(error, timeout) }]);
+    throw new ContractError([
+      { file: url, place: '', message: messageOf(error, timeout) },
+    ]);
   }
 }
 
@@ -87,7 +99,9 @@ async function follow(url: string, signal: AbortSignal): Promise<Response> {
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const headers = { Accept: 'application/yaml, application/json, */*;q=0.5' };
     const response = await fetch(at, { headers, redirect: 'manual', signal });
-    const location = REDIRECTS.includes(response.status) ? response.headers.get('location') : null;
+    const location = REDIRECTS.includes(response.status)
+      ? response.headers.get('location')
+      : null;
     if (location === null) return response;
     await response.body?.cancel();
     at = nextUrl(location, at);
@@ -118,7 +132,8 @@ async function bytesOf({ body }: Response): Promise<Uint8Array> {
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.length;
-    if (size > MAX_BYTES) throw new Unusable(`is larger than ${MAX_BYTES} bytes`);
+    if (size > MAX_BYTES)
+      throw new Unusable(`is larger than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -127,7 +142,10 @@ async function bytesOf({ body }: Response): Promise<Uint8Array> {
 function messageOf(error: unknown, timeout: number): string {
   const { name, message, cause } = error as Error;
   if (error instanceof Unusable) return message;
-  if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+  if (
+    (error as NodeJS.ErrnoException).code ===
+    'ERR_ENCODING_INVALID_ENCODED_DATA'
+  )
     return 'is not UTF-8';
   if (name === 'TimeoutError')
     return `cannot be fetched: no complete response within ${timeout / 1_000} s`;
@@ -141,7 +159,11 @@ const COPY = 'contract-copy.json';
  * Call with a contract in force: a start or reload uses the copy while the URL is unreachable.
  * Durable once it resolves. A failure is only reported.
  */
-export async function keepCopy(folder: string, fetched: Fetched, observe: Observe): Promise<void> {
+export async function keepCopy(
+  folder: string,
+  fetched: Fetched,
+  observe: Observe,
+): Promise<void> {
   try {
     makeDataFolder(folder);
     await replaceFile(join(folder, COPY), JSON.stringify(fetched), PRIVATE);
@@ -159,7 +181,10 @@ export function readCopy(folder: string, url: string): Fetched | null {
       ? (copy as unknown as Fetched)
       : null;
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT')
+    if (
+      error instanceof SyntaxError ||
+      (error as NodeJS.ErrnoException).code === 'ENOENT'
+    )
       return null;
     throw error;
   }

@@ -8,7 +8,9 @@ type Argument<F extends Calls[string]> = Parameters<F>[0];
 type Result<F extends Calls[string]> = Awaited<ReturnType<F>>;
 
 export type Handlers<C extends Calls> = {
-  readonly [N in keyof C]: (argument: Argument<C[N]>) => ReturnType<C[N]> | Promise<Result<C[N]>>;
+  readonly [N in keyof C]: (
+    argument: Argument<C[N]>,
+  ) => ReturnType<C[N]> | Promise<Result<C[N]>>;
 };
 
 /** Other messages, such as those of node:cluster, are ignored. */
@@ -19,7 +21,11 @@ type Frame =
       readonly name: string;
       readonly argument: unknown;
     }
-  | { readonly storegate: 'answer'; readonly id: number; readonly value: unknown }
+  | {
+      readonly storegate: 'answer';
+      readonly id: number;
+      readonly value: unknown;
+    }
   /** An error that is not expected is a bug, and its stack matters. */
   | {
       readonly storegate: 'failure';
@@ -75,24 +81,39 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
       const id = ++this.#calls;
       const { peer, send } = this.#options;
       const late = () =>
-        this.#settle(id)?.reject(new NoAnswer(`${peer} did not answer within ${deadline} ms`));
+        this.#settle(id)?.reject(
+          new NoAnswer(`${peer} did not answer within ${deadline} ms`),
+        );
       const timer = setTimeout(late, deadline).unref();
-      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject, timer });
-      send({ storegate: 'call', id, name, argument } satisfies Frame, (error) => {
-        if (error)
-          this.#settle(id)?.reject(new NoAnswer(`${peer} cannot be reached`, { cause: error }));
+      this.#pending.set(id, {
+        resolve: resolve as Pending['resolve'],
+        reject,
+        timer,
       });
+      send(
+        { storegate: 'call', id, name, argument } satisfies Frame,
+        (error) => {
+          if (error)
+            this.#settle(id)?.reject(
+              new NoAnswer(`${peer} cannot be reached`, { cause: error }),
+            );
+        },
+      );
     });
   }
 
   receive(message: unknown): void {
     if (!isFrame(message)) return;
     if (message.storegate === 'call') void this.#answer(message);
-    else if (message.storegate === 'answer') this.#settle(message.id)?.resolve(message.value);
+    else if (message.storegate === 'answer')
+      this.#settle(message.id)?.resolve(message.value);
     else {
       const { id, error, expected } = message;
       this.#settle(id)?.reject(
-        Object.assign(expected ? new WorkersError(error.message) : new Error(), error),
+        Object.assign(
+          expected ? new WorkersError(error.message) : new Error(),
+          error,
+        ),
       );
     }
   }
@@ -100,18 +121,31 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
   /** Rejects all pending and later calls. */
   close(reason: string): void {
     this.#closed ??= new NoAnswer(`${this.#options.peer} is gone: ${reason}`);
-    for (const id of [...this.#pending.keys()]) this.#settle(id)!.reject(this.#closed);
+    for (const id of [...this.#pending.keys()])
+      this.#settle(id)!.reject(this.#closed);
   }
 
-  async #answer({ id, name, argument }: Extract<Frame, { storegate: 'call' }>): Promise<void> {
+  async #answer({
+    id,
+    name,
+    argument,
+  }: Extract<Frame, { storegate: 'call' }>): Promise<void> {
     const { handlers, send } = this.#options;
-    const reply = (frame: Frame) => void (this.#closed ?? send(frame, () => {}));
+    const reply = (frame: Frame) =>
+      void (this.#closed ?? send(frame, () => {}));
     try {
       const value = await handlers[name]!(argument);
       reply({ storegate: 'answer', id, value });
     } catch (error) {
-      const { message = String(error), stack = message } = Object(error) as Partial<Error>;
-      reply({ storegate: 'failure', id, error: { message, stack }, expected: isExpected(error) });
+      const { message = String(error), stack = message } = Object(
+        error,
+      ) as Partial<Error>;
+      reply({
+        storegate: 'failure',
+        id,
+        error: { message, stack },
+        expected: isExpected(error),
+      });
     }
   }
 
@@ -124,5 +158,7 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
 }
 
 function isFrame(message: unknown): message is Frame {
-  return typeof message === 'object' && message !== null && 'storegate' in message;
+  return (
+    typeof message === 'object' && message !== null && 'storegate' in message
+  );
 }

@@ -24,9 +24,16 @@ export interface SharedGuardOptions {
  * The primary process counts for all workers. Without it, each worker counts up to its share of the
  * failures, so that together they never allow more than one process would.
  */
-export function createSharedGuard(options: SharedGuardOptions): Guard & { close(): void } {
+export function createSharedGuard(
+  options: SharedGuardOptions,
+): Guard & { close(): void } {
   const { primary, failures, window: span, workers, observe } = options;
-  const window: Window = { name: 'failures', kind: 'fixed', limit: failures, span };
+  const window: Window = {
+    name: 'failures',
+    kind: 'fixed',
+    limit: failures,
+    span,
+  };
   const alone = createGuard({
     failures: Math.max(1, Math.floor(failures / workers)),
     window: span,
@@ -34,7 +41,10 @@ export function createSharedGuard(options: SharedGuardOptions): Guard & { close(
   /**
    * Address to the end of its window: Unix milliseconds, and on the clock of `performance.now()`.
    */
-  const exhausted = new Cache<{ readonly resetAt: number; readonly until: number }>(REMEMBERED);
+  const exhausted = new Cache<{
+    readonly resetAt: number;
+    readonly until: number;
+  }>(REMEMBERED);
   const silence = new CircuitBreaker({
     failureThreshold: 1,
     probe: () => primary.call('look', 'unknown', DEADLINE),
@@ -47,7 +57,11 @@ export function createSharedGuard(options: SharedGuardOptions): Guard & { close(
     if (found === undefined || performance.now() >= found.until) return null;
     const now = Date.now();
     const resetAt = Math.min(found.resetAt, now + span);
-    return { readings: [{ window, remaining: 0, resetAt }], now, exhausted: true };
+    return {
+      readings: [{ window, remaining: 0, resetAt }],
+      now,
+      exhausted: true,
+    };
   }
 
   async function ask<N extends 'fail' | 'look'>(name: N, address: string) {
@@ -65,13 +79,19 @@ export function createSharedGuard(options: SharedGuardOptions): Guard & { close(
       const caller = networkOf(address);
       const before = known(caller);
       if (before) return before;
-      const usage = (await ask('fail', address)) as Awaited<ReturnType<Guard['fail']>>;
+      const usage = (await ask('fail', address)) as Awaited<
+        ReturnType<Guard['fail']>
+      >;
       if (!usage.exhausted) return usage;
       const { resetAt } = usage.readings[0]!;
-      exhausted.set(caller, { resetAt, until: performance.now() + resetAt - usage.now });
+      exhausted.set(caller, {
+        resetAt,
+        until: performance.now() + resetAt - usage.now,
+      });
       return usage;
     },
-    look: async (address) => known(networkOf(address)) ?? (await ask('look', address)),
+    look: async (address) =>
+      known(networkOf(address)) ?? (await ask('look', address)),
     close: () => silence.stop(),
   };
 }

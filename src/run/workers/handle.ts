@@ -4,7 +4,13 @@ import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { Figures } from '../../observe/exposition.ts';
 import { type ProcessReadiness, status } from '../../observe/peers/status.ts';
 import { Channel, type Handlers, NoAnswer, WorkersError } from './channel.ts';
-import type { LastReport, PrimaryCalls, SentConfig, StartOrder, WorkerCalls } from './protocol.ts';
+import type {
+  LastReport,
+  PrimaryCalls,
+  SentConfig,
+  StartOrder,
+  WorkerCalls,
+} from './protocol.ts';
 
 /** Milliseconds, on a busy machine. */
 const START = 60_000;
@@ -37,7 +43,11 @@ export class WorkerHandle {
   #drained: Promise<number> | null = null;
   #hasEnded = false;
 
-  constructor(number: number, worker: Worker, answers: Omit<Handlers<PrimaryCalls>, 'readiness'>) {
+  constructor(
+    number: number,
+    worker: Worker,
+    answers: Omit<Handlers<PrimaryCalls>, 'readiness'>,
+  ) {
     this.number = number;
     this.#worker = worker;
     this.#channel = new Channel<WorkerCalls, PrimaryCalls>({
@@ -48,7 +58,8 @@ export class WorkerHandle {
         webhook: (detection) => {
           // The last messages may arrive after the exit. What the worker saw ended with it; events
           // did happen.
-          if (!this.#hasEnded || !('sight' in detection)) answers.webhook(detection);
+          if (!this.#hasEnded || !('sight' in detection))
+            answers.webhook(detection);
         },
         readiness: (readiness) => {
           this.#readiness = readiness;
@@ -93,7 +104,9 @@ export class WorkerHandle {
       void this.#watch();
       return url;
     } catch (error) {
-      throw error instanceof NoAnswer ? new WorkersError(error.message, { cause: error }) : error;
+      throw error instanceof NoAnswer
+        ? new WorkersError(error.message, { cause: error })
+        : error;
     }
   }
 
@@ -118,7 +131,8 @@ export class WorkerHandle {
 
   async #drain(patience: number, options: DrainOptions): Promise<number> {
     try {
-      if (this.#phase === 'starting') this.#lastReport = { cutOff: 0, figures: [] };
+      if (this.#phase === 'starting')
+        this.#lastReport = { cutOff: 0, figures: [] };
       else await this.#finish(patience, options);
       this.kill();
     } catch (error) {
@@ -129,11 +143,18 @@ export class WorkerHandle {
   }
 
   async #finish(patience: number, options: DrainOptions): Promise<void> {
-    this.#lastReport = await this.#channel.call('drain', options, patience + LETTING_GO);
+    this.#lastReport = await this.#channel.call(
+      'drain',
+      options,
+      patience + LETTING_GO,
+    );
     this.#figures = this.#lastReport.figures;
     this.#phase = 'leaving';
     this.#worker.disconnect();
-    await Promise.race([this.ended, setTimeout(LETTING_GO, undefined, { ref: false })]);
+    await Promise.race([
+      this.ended,
+      setTimeout(LETTING_GO, undefined, { ref: false }),
+    ]);
   }
 
   giveUp(reason: string): void {
@@ -149,15 +170,24 @@ export class WorkerHandle {
   async #watch(): Promise<void> {
     let missed = 0;
     while (this.serves && missed < PULSES_MISSED) {
-      await setTimeout(PULSE - (performance.now() % PULSE), undefined, { ref: false });
+      await setTimeout(PULSE - (performance.now() % PULSE), undefined, {
+        ref: false,
+      });
       missed = (await this.#answers()) ? 0 : missed + 1;
     }
-    if (this.serves) this.giveUp(`did not answer for ${(PULSES_MISSED * PULSE_ANSWER) / 1000} s`);
+    if (this.serves)
+      this.giveUp(
+        `did not answer for ${(PULSES_MISSED * PULSE_ANSWER) / 1000} s`,
+      );
   }
 
   async #answers(): Promise<boolean> {
     try {
-      await this.#channel.call('ask', { question: status.name, argument: null }, PULSE_ANSWER);
+      await this.#channel.call(
+        'ask',
+        { question: status.name, argument: null },
+        PULSE_ANSWER,
+      );
       return true;
     } catch (error) {
       return !(error instanceof NoAnswer);
@@ -172,7 +202,8 @@ export class WorkerHandle {
       // A process that could not be forked never exits. Other errors belong to calls, which reject.
       this.#worker.on(
         'error',
-        (error) => this.#worker.process.pid === undefined && resolve(error.message),
+        (error) =>
+          this.#worker.process.pid === undefined && resolve(error.message),
       );
     });
     this.#phase = 'leaving';

@@ -5,7 +5,11 @@ import { totalOf } from '../../observe/exposition.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { tracesEndpointOf } from '../../observe/tracing/tracing.ts';
 import { openForWorkers } from '../../records/redis/open.ts';
-import { copyGauges, type Processes, type ProcessesParts } from '../processes.ts';
+import {
+  copyGauges,
+  type Processes,
+  type ProcessesParts,
+} from '../processes.ts';
 import { WorkerPool } from './pool.ts';
 
 /**

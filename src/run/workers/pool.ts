@@ -22,7 +22,8 @@ const SIGNALLING = 200;
 /** Milliseconds. */
 const SETTLED = 10_000;
 
-interface WorkerPoolParts extends Pick<ProcessesParts, 'settings' | 'gateway' | 'onDetection'> {
+interface WorkerPoolParts
+  extends Pick<ProcessesParts, 'settings' | 'gateway' | 'onDetection'> {
   readonly guard: Guard;
   readonly observe: Observe;
 }
@@ -70,9 +71,13 @@ export class WorkerPool {
       serialization: 'advanced',
     });
     process.once('exit', this.#killAll);
-    const handles = Array.from({ length: this.#size }, (_, i) => this.#fork(i + 1));
+    const handles = Array.from({ length: this.#size }, (_, i) =>
+      this.#fork(i + 1),
+    );
     try {
-      const urls = await Promise.all(handles.map((handle) => this.#begin(handle)));
+      const urls = await Promise.all(
+        handles.map((handle) => this.#begin(handle)),
+      );
       this.#kept = handles.map((handle) => this.#keep(handle));
       this.#url = urls[0]!;
       return this.#url;
@@ -92,7 +97,9 @@ export class WorkerPool {
         handle
           .use(sent)
           .catch((error: Error) =>
-            handle.giveUp(`did not take the new configuration: ${error.message}`),
+            handle.giveUp(
+              `did not take the new configuration: ${error.message}`,
+            ),
           ),
       ),
     );
@@ -100,7 +107,9 @@ export class WorkerPool {
 
   /** A worker that does not respond in time appears with its last metrics. */
   async figures(): Promise<readonly Figures[]> {
-    await Promise.all(this.#serving().map((handle) => handle.refresh().catch(() => {})));
+    await Promise.all(
+      this.#serving().map((handle) => handle.refresh().catch(() => {})),
+    );
     // Both in one turn, so that a worker that ends meanwhile counts once.
     const figures = [...this.#handles.values()].map((handle) => handle.figures);
     return [await this.#retired, ...figures];
@@ -108,9 +117,15 @@ export class WorkerPool {
 
   /** In the order of worker numbers. */
   async ask(question: string, argument: unknown): Promise<Parts<unknown>> {
-    const serving = this.#serving().sort((one, other) => one.number - other.number);
-    const asked = await Promise.allSettled(serving.map((handle) => handle.ask(question, argument)));
-    const parts = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const serving = this.#serving().sort(
+      (one, other) => one.number - other.number,
+    );
+    const asked = await Promise.allSettled(
+      serving.map((handle) => handle.ask(question, argument)),
+    );
+    const parts = asked.flatMap((one) =>
+      one.status === 'fulfilled' ? [one.value] : [],
+    );
     // A worker that ended counts as missing until its replacement serves.
     return { parts, missing: Math.max(0, this.#size - parts.length) };
   }
@@ -138,7 +153,8 @@ export class WorkerPool {
   /** After a SIGTERM to that worker. */
   async #letLeave(leaving: WorkerHandle): Promise<void> {
     // New connections need a worker: the last one stays until another has started.
-    const isLast = () => !this.#serving().some((handle) => handle !== leaving && handle.accepts);
+    const isLast = () =>
+      !this.#serving().some((handle) => handle !== leaving && handle.accepts);
     do {
       if (!(await this.#waited(SIGNALLING))) return;
     } while (isLast());
@@ -150,7 +166,10 @@ export class WorkerPool {
   }
 
   #sent(): StartOrder['settings'] {
-    return packed({ ...this.#settings, config: shareOf(this.#settings.config, this.#size) });
+    return packed({
+      ...this.#settings,
+      config: shareOf(this.#settings.config, this.#size),
+    });
   }
 
   #fork(number: number): WorkerHandle {
@@ -193,7 +212,9 @@ export class WorkerPool {
       const stopping = this.#stop.signal.aborted;
       earlyEndings = unexpected && servedFor < SETTLED ? earlyEndings + 1 : 0;
       const wait =
-        earlyEndings === 0 ? 0 : Math.min(FIRST_WAIT * 2 ** (earlyEndings - 1), LONGEST_WAIT);
+        earlyEndings === 0
+          ? 0
+          : Math.min(FIRST_WAIT * 2 ** (earlyEndings - 1), LONGEST_WAIT);
       if (unexpected || !stopping) {
         const replacedAfter = stopping ? null : wait;
         this.#parts.observe({
@@ -208,8 +229,13 @@ export class WorkerPool {
       if (!(await this.#waited(wait))) return;
       // node:cluster has closed the inherited socket. The supervisor still has it, and starts a new
       // gateway.
-      if (this.#fd !== undefined && !this.#serving().some(({ accepts }) => accepts))
-        throw new WorkersError('the inherited socket is lost, because all workers have ended');
+      if (
+        this.#fd !== undefined &&
+        !this.#serving().some(({ accepts }) => accepts)
+      )
+        throw new WorkersError(
+          'the inherited socket is lost, because all workers have ended',
+        );
       handle = this.#fork(worker);
       const next = handle;
       void this.#begin(next).catch((error: Error) =>
@@ -227,8 +253,11 @@ export class WorkerPool {
 
   /** A falling metric would look like a restart of the whole gateway. */
   #retire(handle: WorkerHandle): void {
-    if (this.#handles.get(handle.number) === handle) this.#handles.delete(handle.number);
+    if (this.#handles.get(handle.number) === handle)
+      this.#handles.delete(handle.number);
     const { figures } = handle;
-    this.#retired = this.#retired.then((retired) => lastingFigures([retired, figures]));
+    this.#retired = this.#retired.then((retired) =>
+      lastingFigures([retired, figures]),
+    );
   }
 }

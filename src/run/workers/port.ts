@@ -15,7 +15,10 @@ const ASKING = 200;
  * Workers of a killed primary process may still hold the address; then this one listens beside
  * them. Rejects with ListenError.
  */
-export async function listenInTurn(serving: Listening, fd?: number): Promise<string> {
+export async function listenInTurn(
+  serving: Listening,
+  fd?: number,
+): Promise<string> {
   try {
     return await serving.listen({ fd });
   } catch (error) {
@@ -49,12 +52,21 @@ export async function untilReady(
   certificates: readonly string[] = [],
 ): Promise<void> {
   const deadline = performance.now() + patience;
-  while (performance.now() < deadline && !(await isReady(adminUrl, certificates)))
+  while (
+    performance.now() < deadline &&
+    !(await isReady(adminUrl, certificates))
+  )
     await pause(ASKING);
 }
 
-async function isReady(adminUrl: string, certificates: readonly string[]): Promise<boolean> {
-  const [address, signal] = [`${adminUrl}/health/ready`, AbortSignal.timeout(5 * ASKING)];
+async function isReady(
+  adminUrl: string,
+  certificates: readonly string[],
+): Promise<boolean> {
+  const [address, signal] = [
+    `${adminUrl}/health/ready`,
+    AbortSignal.timeout(5 * ASKING),
+  ];
   const asked =
     certificates.length === 0
       ? fetch(address, { signal })

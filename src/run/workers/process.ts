@@ -9,7 +9,12 @@ import { optimize } from '../engine.ts';
 import { openProcess, type Process, type ProcessParts } from '../process.ts';
 import type { ActiveConfig } from '../reload.ts';
 import { urlOf } from '../url.ts';
-import { Channel, type ChannelOptions, type Handlers, NoAnswer } from './channel.ts';
+import {
+  Channel,
+  type ChannelOptions,
+  type Handlers,
+  NoAnswer,
+} from './channel.ts';
 import { createSharedGuard } from './guard.ts';
 import { listenInTurn, takeOver, untilReady } from './port.ts';
 import {
@@ -50,11 +55,16 @@ export class WorkerProcess {
         }),
       use: (settings) => this.#inTurn(async () => this.#work?.use(settings)),
       // Only serving workers are asked.
-      ask: ({ question, argument }) => this.#work!.opened.part(question, argument),
+      ask: ({ question, argument }) =>
+        this.#work!.opened.part(question, argument),
       figures: () => this.#work!.opened.metrics.figures(),
       drain: (options) => this.#drain(options),
     };
-    this.#primary = new Channel({ peer: 'the primary process', send, handlers });
+    this.#primary = new Channel({
+      peer: 'the primary process',
+      send,
+      handlers,
+    });
   }
 
   receive(message: unknown): void {
@@ -115,7 +125,10 @@ export class WorkerProcess {
   }
 }
 
-async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCalls>) {
+async function begin(
+  order: StartOrder,
+  primary: Channel<PrimaryCalls, WorkerCalls>,
+) {
   let settings = await unpacked(order.settings);
   optimize();
   const { config } = settings;
@@ -123,7 +136,10 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
   const log = createLog(config.log, { worker });
   let ready: Pick<Process, 'readiness'> | null = null;
   const reportReadiness = () =>
-    void (ready && primary.call('readiness', ready.readiness(), CALL_TIMEOUT).catch(() => {}));
+    void (
+      ready &&
+      primary.call('readiness', ready.readiness(), CALL_TIMEOUT).catch(() => {})
+    );
   const reporting: Observe = ({ type }) => {
     if (READINESS_EVENTS.has(type)) reportReadiness();
   };
@@ -153,9 +169,14 @@ async function begin(order: StartOrder, primary: Channel<PrimaryCalls, WorkerCal
       adminUrl:
         config.admin.port === 0
           ? null
-          : urlOf(config.admin.host, config.admin.port, settings.certificates.admin !== null),
+          : urlOf(
+              config.admin.host,
+              config.admin.port,
+              settings.certificates.admin !== null,
+            ),
       /** In PEM; empty without TLS. */
-      certificates: () => (settings.certificates.admin?.pairs ?? []).map(({ cert }) => cert),
+      certificates: () =>
+        (settings.certificates.admin?.pairs ?? []).map(({ cert }) => cert),
       opened,
       async use(next: SentConfig): Promise<void> {
         settings = await unpacked(next, settings);
@@ -183,10 +204,13 @@ function processParts(
     clock: Date.now,
     gauges: {},
     ticketSecret,
-    openGuard: (observe) => createSharedGuard({ primary, ...authFailureLimit, workers, observe }),
+    openGuard: (observe) =>
+      createSharedGuard({ primary, ...authFailureLimit, workers, observe }),
     gateway: {
       ask: (question, argument) =>
-        primary.call('ask', { question, argument }, CALL_TIMEOUT).catch(unanswered),
+        primary
+          .call('ask', { question, argument }, CALL_TIMEOUT)
+          .catch(unanswered),
     },
   };
 }
@@ -203,5 +227,10 @@ async function detectorOf(
   const { createDetector } = await import('../../webhooks/detector.ts');
   const hear = (detection: Detection) =>
     void primary.call('webhook', detection, CALL_TIMEOUT).catch(() => {});
-  return createDetector({ quota, gateway: '', clock: Date.now, onDetection: hear });
+  return createDetector({
+    quota,
+    gateway: '',
+    clock: Date.now,
+    onDetection: hear,
+  });
 }

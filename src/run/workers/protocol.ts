@@ -73,7 +73,10 @@ export function shareOf(config: ServedConfig, workers: number): ServedConfig {
   const part = (whole: number) => Math.ceil(whole / workers);
   return {
     ...config,
-    upstream: { ...config.upstream, connections: part(config.upstream.connections) },
+    upstream: {
+      ...config.upstream,
+      connections: part(config.upstream.connections),
+    },
     upstreams: Object.fromEntries(
       Object.entries(config.upstreams).map(([name, one]) => [
         name,
@@ -93,14 +96,33 @@ export function shareOf(config: ServedConfig, workers: number): ServedConfig {
 }
 
 /** Omits the secrets of operators and the keys of their listener, which no request needs. */
-export function packed({ config, certificates, prepared }: SentConfig): SentConfig {
+export function packed({
+  config,
+  certificates,
+  prepared,
+}: SentConfig): SentConfig {
   const { webhooks } = config;
-  const kept = hasReceivers(webhooks) ? [{ url: 'https://primary.invalid', events: [] }] : [];
-  const sent = { ...webhooks, url: null, secret: null, previousSecret: null, endpoints: kept };
+  const kept = hasReceivers(webhooks)
+    ? [{ url: 'https://primary.invalid', events: [] }]
+    : [];
+  const sent = {
+    ...webhooks,
+    url: null,
+    secret: null,
+    previousSecret: null,
+    endpoints: kept,
+  };
   const { admin } = certificates;
-  const known = admin && { ...admin, pairs: admin.pairs.map((pair) => ({ ...pair, key: '' })) };
+  const known = admin && {
+    ...admin,
+    pairs: admin.pairs.map((pair) => ({ ...pair, key: '' })),
+  };
   return {
-    config: { ...config, admin: { ...config.admin, token: null }, webhooks: sent },
+    config: {
+      ...config,
+      admin: { ...config.admin, token: null },
+      webhooks: sent,
+    },
     certificates: { ...certificates, admin: known },
     prepared,
   };
@@ -117,6 +139,8 @@ export async function unpacked(
   return {
     config: deepFreeze(config),
     certificates,
-    ...(same ? { contract: before.contract, prepared } : await loadedOf(prepared)),
+    ...(same
+      ? { contract: before.contract, prepared }
+      : await loadedOf(prepared)),
   };
 }

@@ -2,14 +2,17 @@ import cluster from 'node:cluster';
 
 // Signals reach every process of the group, but the primary process decides. First, because loading
 // the rest takes time.
-for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+for (const signal of ['SIGINT', 'SIGHUP'] as const)
+  process.on(signal, () => {});
 
 const { postponeOptimizing, tuneEngine } = await import('../engine.ts');
 tuneEngine();
 postponeOptimizing();
 const { WorkerProcess } = await import('./process.ts');
 
-const worker = new WorkerProcess((frame, sent) => void process.send!(frame, sent));
+const worker = new WorkerProcess(
+  (frame, sent) => void process.send!(frame, sent),
+);
 process.on('message', (message) => worker.receive(message));
 
 cluster.worker!.on('disconnect', () => {

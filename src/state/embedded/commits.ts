@@ -7,7 +7,8 @@ import { transaction } from '../../common/transaction.ts';
 import { UnsavedError } from '../state.ts';
 import { lastChangeIn, noteLastChange } from './inventory.ts';
 
-const UNCHANGED = 'nothing was changed, because the data folder cannot be written';
+const UNCHANGED =
+  'nothing was changed, because the data folder cannot be written';
 const UNSYNCED =
   'the change holds, but may be lost when the machine stops, because the data folder cannot be synced';
 
@@ -23,7 +24,8 @@ export function inChange<T>(db: DatabaseSync, work: () => T): T {
     return transaction(db, work);
   } catch (error) {
     const { errcode } = error as { errcode?: number };
-    if (errcode === undefined || !UNWRITABLE.includes(errcode & 0xff)) throw error;
+    if (errcode === undefined || !UNWRITABLE.includes(errcode & 0xff))
+      throw error;
     throw unsaved(error);
   }
 }
@@ -73,5 +75,7 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
 
 /** An Outage with UnsavedError. `validData`: the data that is valid now. */
 export function unsaved(error: unknown, validData = UNCHANGED): Outage {
-  return new Outage('state_unavailable', { cause: new UnsavedError(validData, { cause: error }) });
+  return new Outage('state_unavailable', {
+    cause: new UnsavedError(validData, { cause: error }),
+  });
 }

@@ -5,7 +5,11 @@ import { Journal, type JournalOptions } from '../journal/journal.ts';
 import { readJournal } from '../journal/read.ts';
 import { replaceJournal } from '../journal/replace.ts';
 import { syncsCommitsOf } from './commits.ts';
-import { COUNTER_FILES as NAME, nameGenerations, refuseMissingCounterFiles } from './inventory.ts';
+import {
+  COUNTER_FILES as NAME,
+  nameGenerations,
+  refuseMissingCounterFiles,
+} from './inventory.ts';
 import { CounterPacker, CounterUnpacker } from './packing.ts';
 
 /** Bytes of one batch when all counters are written at once. */
@@ -18,7 +22,8 @@ export interface StoredCounters extends Counters {
 
 export type CounterStore = ReturnType<typeof countersInFolder>;
 
-export interface CounterStoreEvents extends Pick<JournalOptions, 'unsaved' | 'saved'> {
+export interface CounterStoreEvents
+  extends Pick<JournalOptions, 'unsaved' | 'saved'> {
   readonly damaged?: (damage: string) => void;
 }
 
@@ -84,7 +89,9 @@ export function readCounters(
   damaged: (damage: string) => void = () => {},
 ): Map<string, Counters> {
   const found: string[] = [];
-  const { bySubject } = readChecked(folder, db, (damage) => found.push(damage)).reader;
+  const { bySubject } = readChecked(folder, db, (damage) =>
+    found.push(damage),
+  ).reader;
   if (found.length === 0) return bySubject;
   // A gateway may be writing the end of a file: damage stays.
   const again = readChecked(folder, db, (damage) => {
@@ -97,7 +104,11 @@ export function readCounters(
  * The only way to the counters of a folder, for gateways, commands and copies: it includes the
  * check.
  */
-function readChecked(folder: string, db: DatabaseSync, damaged?: (damage: string) => void) {
+function readChecked(
+  folder: string,
+  db: DatabaseSync,
+  damaged?: (damage: string) => void,
+) {
   refuseMissingCounterFiles(folder, db);
   return readJournal(folder, NAME, () => counterReader(damaged));
 }
@@ -105,14 +116,18 @@ function readChecked(folder: string, db: DatabaseSync, damaged?: (damage: string
 /**
  * Replaces the journal of a locked data folder with `bySubject`; the caller updates the state file.
  */
-export function replaceCounters(folder: string, bySubject: ReadonlyMap<string, Counters>): void {
+export function replaceCounters(
+  folder: string,
+  bySubject: ReadonlyMap<string, Counters>,
+): void {
   replaceJournal(folder, NAME, packed(bySubject));
 }
 
 function counterReader(damaged: (damage: string) => void = () => {}) {
   const bySubject = new Map<string, Counters>();
   const unpacker = new CounterUnpacker();
-  const put = (subject: string, counters: Counters) => bySubject.set(subject, counters);
+  const put = (subject: string, counters: Counters) =>
+    bySubject.set(subject, counters);
   return {
     bySubject,
     damaged,

@@ -1,6 +1,11 @@
 import { DelayedRun } from '../../common/delayed-run.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
-import { type Admission, addStrike, admit, look } from '../../limits/admission.ts';
+import {
+  type Admission,
+  addStrike,
+  admit,
+  look,
+} from '../../limits/admission.ts';
 import { ban, levelAt } from '../../limits/ban-escalation.ts';
 import {
   adoptWindows,
@@ -68,8 +73,19 @@ export class EmbeddedState implements State {
     return this.#bySubject.size;
   }
 
-  admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
-    return admit(this.#marked(subject, limits), limits, cost, this.#clock(), scopes);
+  admit(
+    subject: string,
+    limits: Limits,
+    cost: number,
+    scopes: Scopes = NO_SCOPES,
+  ): Admission {
+    return admit(
+      this.#marked(subject, limits),
+      limits,
+      cost,
+      this.#clock(),
+      scopes,
+    );
   }
 
   settle(subject: string, limits: Limits, settlement: Settlement): void {
@@ -81,7 +97,11 @@ export class EmbeddedState implements State {
   }
 
   look(subject: string, limits: Limits): Admission {
-    return look(this.#bySubject.get(subject) ?? newCounters(limits.windows), limits, this.#clock());
+    return look(
+      this.#bySubject.get(subject) ?? newCounters(limits.windows),
+      limits,
+      this.#clock(),
+    );
   }
 
   liftBan(subject: string): MaybePromise<void> {
@@ -98,7 +118,12 @@ export class EmbeddedState implements State {
     });
   }
 
-  grant(subject: string, limits: Limits, units: number, name: string | null): MaybePromise<void> {
+  grant(
+    subject: string,
+    limits: Limits,
+    units: number,
+    name: string | null,
+  ): MaybePromise<void> {
     const now = this.#clock();
     return this.#changeKnown(subject, (counters) => {
       adoptWindows(counters, limits.windows);
@@ -117,7 +142,8 @@ export class EmbeddedState implements State {
     for (const [subject, counters] of this.#bySubject) {
       if (counters.strikeState === null) continue;
       correctStrikeTimes(counters.strikeState, now);
-      if (counters.strikeState.bannedUntil > now) banned.push(banOf(subject, counters.strikeState));
+      if (counters.strikeState.bannedUntil > now)
+        banned.push(banOf(subject, counters.strikeState));
     }
     return banned;
   }
@@ -137,7 +163,12 @@ export class EmbeddedState implements State {
       correctTimes(counters, now);
       const { escalation } = limits;
       counters.strikeState ??= newStrikeState();
-      if (escalation) counters.strikeState.level = levelAt(counters.strikeState, escalation, now);
+      if (escalation)
+        counters.strikeState.level = levelAt(
+          counters.strikeState,
+          escalation,
+          now,
+        );
       ban(counters.strikeState, escalation, length, null, now);
     });
   }
@@ -189,10 +220,16 @@ export class EmbeddedState implements State {
   }
 
   /** The counters after all pending changes. A subject without counters starts with empty ones. */
-  #afterPending(subject: string, counters: StoredCounters | undefined): StoredCounters | undefined {
+  #afterPending(
+    subject: string,
+    counters: StoredCounters | undefined,
+  ): StoredCounters | undefined {
     const changes = this.#pending.get(subject);
     if (!changes) return counters;
-    const changed = structuredClone(counters) ?? { ...newCounters([]), marked: 0 };
+    const changed = structuredClone(counters) ?? {
+      ...newCounters([]),
+      marked: 0,
+    };
     for (const change of changes) change(changed);
     return changed;
   }
@@ -209,7 +246,11 @@ export class EmbeddedState implements State {
       : this.#apply(subject, change);
   }
 
-  async #changeOnDisk(store: CounterStore, subject: string, change: CounterChange): Promise<void> {
+  async #changeOnDisk(
+    store: CounterStore,
+    subject: string,
+    change: CounterChange,
+  ): Promise<void> {
     this.#pending.set(subject, [...(this.#pending.get(subject) ?? []), change]);
     try {
       await store.write(subject);
@@ -224,18 +265,24 @@ export class EmbeddedState implements State {
   }
 
   #apply(subject: string, change: CounterChange): void {
-    change(this.#bySubject.get(subject) ?? this.#keep(subject, newCounters([])));
+    change(
+      this.#bySubject.get(subject) ?? this.#keep(subject, newCounters([])),
+    );
   }
 
   /** The counters, to be changed by a request and written soon after. */
   #marked(subject: string, limits: Limits): StoredCounters {
     const counters =
-      this.#bySubject.get(subject) ?? this.#keep(subject, newCounters(limits.windows));
+      this.#bySubject.get(subject) ??
+      this.#keep(subject, newCounters(limits.windows));
     this.#store?.mark(subject, counters);
     return counters;
   }
 
-  #keep(subject: string, { windows, cells, strikeState }: Counters): StoredCounters {
+  #keep(
+    subject: string,
+    { windows, cells, strikeState }: Counters,
+  ): StoredCounters {
     const counters = { windows, cells, strikeState, marked: 0 };
     this.#bySubject.set(subject, counters);
     this.#nextRound.plan();
@@ -249,7 +296,16 @@ export class EmbeddedState implements State {
   }
 }
 
-function banOf(subject: string, { bannedUntil, bannedSince, bannedFor, level }: StrikeState): Ban {
+function banOf(
+  subject: string,
+  { bannedUntil, bannedSince, bannedFor, level }: StrikeState,
+): Ban {
   const limit = bannedFor && unknownKind(bannedFor);
-  return { subject, until: bannedUntil, since: bannedSince || null, limit, level };
+  return {
+    subject,
+    until: bannedUntil,
+    since: bannedSince || null,
+    limit,
+    level,
+  };
 }

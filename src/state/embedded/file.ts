@@ -133,7 +133,11 @@ function readingOptions(folder: string): DatabaseSyncOptions {
  * The checks of `state.db` for every process that opens it; those of the counters follow with their
  * reading.
  */
-function openWhole(folder: string, options: DatabaseSyncOptions, use: Use<void>): DatabaseSync {
+function openWhole(
+  folder: string,
+  options: DatabaseSyncOptions,
+  use: Use<void>,
+): DatabaseSync {
   const expected = expectedIn(folder);
   if (!existsSync(join(folder, STATE_FILE))) refuseMissingChanges(expected, 0);
   return opened(folder, options, (db) => {
@@ -156,24 +160,37 @@ interface Losses {
  */
 export function lossesIn(folder: string): Losses {
   const { lastChange } = expectedIn(folder);
-  if (!existsSync(join(folder, STATE_FILE))) return { files: [], changes: lastChange };
+  if (!existsSync(join(folder, STATE_FILE)))
+    return { files: [], changes: lastChange };
   const db = opened(folder, readingOptions(folder), (db) => {
     refuseOtherFormat(folder, db);
     return db;
   });
   try {
     const changes = Math.max(0, lastChange - lastChangeIn(db));
-    return { files: fileVersion(db) === 0 ? [] : missingCounterFiles(folder, db), changes };
+    return {
+      files: fileVersion(db) === 0 ? [] : missingCounterFiles(folder, db),
+      changes,
+    };
   } finally {
     db.close();
   }
 }
 
-function opened<T>(folder: string, options: DatabaseSyncOptions, use: Use<T>): T {
+function opened<T>(
+  folder: string,
+  options: DatabaseSyncOptions,
+  use: Use<T>,
+): T {
   try {
-    return openDatabase(join(folder, STATE_FILE), { timeout: 5_000, ...options }, use);
+    return openDatabase(
+      join(folder, STATE_FILE),
+      { timeout: 5_000, ...options },
+      use,
+    );
   } catch (error) {
-    if (error instanceof StateFileError || error instanceof IncompleteFolder) throw error;
+    if (error instanceof StateFileError || error instanceof IncompleteFolder)
+      throw error;
     throw unusable(folder, error);
   }
 }
@@ -189,13 +206,18 @@ export function makeFolder(folder: string): void {
 }
 
 function unusable(folder: string, error: unknown): StateFileError {
-  return new StateFileError(`cannot use the data folder ${folder}: ${reasonOf(error)}`, {
-    cause: error,
-  });
+  return new StateFileError(
+    `cannot use the data folder ${folder}: ${reasonOf(error)}`,
+    {
+      cause: error,
+    },
+  );
 }
 
 function withoutState(folder: string): StateFileError {
-  return new StateFileError(`${folder} does not contain a state: state.db is missing or empty`);
+  return new StateFileError(
+    `${folder} does not contain a state: state.db is missing or empty`,
+  );
 }
 
 /** Throws StateFileError. A file of version 0 has no tables yet. */
@@ -203,8 +225,11 @@ function refuseOtherFormat(folder: string, db: DatabaseSync): void {
   const version = fileVersion(db);
   const written = `the data folder ${folder} was written by`;
   if (version > FILE_VERSION)
-    throw new StateFileError(`${written} a newer storegate (format ${version}): use that version`);
-  if (version === 0 || (version === FILE_VERSION && hasTables(db, SCHEMA))) return;
+    throw new StateFileError(
+      `${written} a newer storegate (format ${version}): use that version`,
+    );
+  if (version === 0 || (version === FILE_VERSION && hasTables(db, SCHEMA)))
+    return;
   throw new StateFileError(
     `${written} an unreleased storegate (format ${version}): ` +
       'run "storegate state export FILE" with that version, ' +
@@ -213,7 +238,8 @@ function refuseOtherFormat(folder: string, db: DatabaseSync): void {
 }
 
 export function fileVersion(db: DatabaseSync): number {
-  return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
+  return (db.prepare('PRAGMA user_version').get() as { user_version: number })
+    .user_version;
 }
 
 /**

@@ -19,7 +19,10 @@ export class IncompleteFolder extends ExpectedError {
 }
 
 /** Records the required counter files. */
-export function nameGenerations(db: DatabaseSync, generations: readonly number[]): void {
+export function nameGenerations(
+  db: DatabaseSync,
+  generations: readonly number[],
+): void {
   transaction(db, () => {
     db.exec('DELETE FROM counter_files');
     const insert = db.prepare('INSERT INTO counter_files VALUES (?)');
@@ -32,7 +35,10 @@ export function nameGenerations(db: DatabaseSync, generations: readonly number[]
  * the comparison counts only if the requirement was the same before and after it. Call it outside
  * transactions.
  */
-export function missingCounterFiles(folder: string, db: DatabaseSync): string[] {
+export function missingCounterFiles(
+  folder: string,
+  db: DatabaseSync,
+): string[] {
   for (let needed = generationsNamedIn(db); ; ) {
     const missing = missingOf(needed, wholeGenerationsIn(folder));
     const again = generationsNamedIn(db);
@@ -46,13 +52,18 @@ export function missingCounterFiles(folder: string, db: DatabaseSync): string[] 
  * Files newer than all required files replace them: a version that does not record files has
  * written them.
  */
-function missingOf(needed: readonly number[], there: readonly number[]): number[] {
+function missingOf(
+  needed: readonly number[],
+  there: readonly number[],
+): number[] {
   if (there.some((number) => number > needed.at(-1)!)) return [];
   return needed.filter((number) => !there.includes(number));
 }
 
 function generationsNamedIn(db: DatabaseSync): number[] {
-  const named = db.prepare('SELECT generation FROM counter_files ORDER BY generation').all();
+  const named = db
+    .prepare('SELECT generation FROM counter_files ORDER BY generation')
+    .all();
   return named.map(({ generation }) => Number(generation));
 }
 
@@ -65,7 +76,10 @@ export function wholeGenerationsIn(folder: string): number[] {
 }
 
 /** Throws IncompleteFolder if counter files are missing. */
-export function refuseMissingCounterFiles(folder: string, db: DatabaseSync): void {
+export function refuseMissingCounterFiles(
+  folder: string,
+  db: DatabaseSync,
+): void {
   const missing = missingCounterFiles(folder, db);
   if (missing.length === 0) return;
   const files = missing.map((file) => join(folder, file)).join(', ');
@@ -76,21 +90,29 @@ export function refuseMissingCounterFiles(folder: string, db: DatabaseSync): voi
 
 /** The number of the last audit entry; 0: no entries. Every change of an operator has an entry. */
 export function lastChangeIn(db: DatabaseSync): number {
-  const hasNumbers = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'").get();
+  const hasNumbers = db
+    .prepare("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'")
+    .get();
   const row =
-    hasNumbers && db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").get();
+    hasNumbers &&
+    db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").get();
   return row ? Number(row.seq) : 0;
 }
 
 /** Records a change that is on disk: `state.db` must contain it from now on. */
-export async function noteLastChange(folder: string, number: number): Promise<void> {
+export async function noteLastChange(
+  folder: string,
+  number: number,
+): Promise<void> {
   await writeFile(join(folder, LAST_CHANGE), `${number}\n`, { mode: 0o600 });
 }
 
 /** The last change that `state.db` must contain; 0: unknown. */
 export function recordedLastChange(folder: string): number {
   const file = join(folder, LAST_CHANGE);
-  return existsSync(file) ? Number.parseInt(readFileSync(file, 'latin1'), 10) || 0 : 0;
+  return existsSync(file)
+    ? Number.parseInt(readFileSync(file, 'latin1'), 10) || 0
+    : 0;
 }
 
 /**
@@ -98,8 +120,13 @@ export function recordedLastChange(folder: string): number {
  * Read them before opening `state.db`: other processes may make changes meanwhile.
  */
 export function expectedIn(folder: string) {
-  const missing = ['state.db', 'state.db-wal'].find((name) => !existsSync(join(folder, name)));
-  return { file: join(folder, missing ?? 'state.db'), lastChange: recordedLastChange(folder) };
+  const missing = ['state.db', 'state.db-wal'].find(
+    (name) => !existsSync(join(folder, name)),
+  );
+  return {
+    file: join(folder, missing ?? 'state.db'),
+    lastChange: recordedLastChange(folder),
+  };
 }
 
 /** `has`: the last change in `state.db`. Throws IncompleteFolder. */
@@ -109,7 +136,9 @@ export function refuseMissingChanges(
 ): void {
   const lost = lastChange - has;
   if (lost > 0)
-    throw incomplete(`${file} is missing or too old, with keys and ${changesText(lost)}`);
+    throw incomplete(
+      `${file} is missing or too old, with keys and ${changesText(lost)}`,
+    );
 }
 
 export function changesText(count: number): string {

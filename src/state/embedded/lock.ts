@@ -1,4 +1,11 @@
-import { accessSync, constants, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createPrivateFile } from '../../common/folder.ts';
 import { tryLock } from '../../common/lock.ts';
@@ -47,12 +54,17 @@ function lockIn(folder: string): NonNullable<ReturnType<typeof tryLock>> {
     lock = tryLock(file);
   } catch (error) {
     const reason = reasonOf(error);
-    throw new StateFileError(`cannot lock the data folder ${folder} with ${file}: ${reason}`, {
-      cause: error,
-    });
+    throw new StateFileError(
+      `cannot lock the data folder ${folder} with ${file}: ${reason}`,
+      {
+        cause: error,
+      },
+    );
   }
   if (lock) return lock;
-  throw new FolderInUse(`another gateway is running on the data folder ${folder}`);
+  throw new FolderInUse(
+    `another gateway is running on the data folder ${folder}`,
+  );
 }
 
 /**
@@ -70,7 +82,9 @@ function readAnnouncement(file: string): Announcement | null {
       readFileSync(file, 'utf8'),
     ) as Partial<Announcement>;
     const isWhole =
-      typeof url === 'string' && typeof token === 'string' && Array.isArray(certificates);
+      typeof url === 'string' &&
+      typeof token === 'string' &&
+      Array.isArray(certificates);
     return isWhole ? { url, token, certificates } : null;
   } catch {
     return null;

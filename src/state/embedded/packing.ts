@@ -1,4 +1,8 @@
-import { type Counters, newStrikeState, type StrikeState } from '../../limits/counters.ts';
+import {
+  type Counters,
+  newStrikeState,
+  type StrikeState,
+} from '../../limits/counters.ts';
 import { kindOf, meterOf } from '../../limits/kinds.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { Packer } from '../journal/compactor.ts';
@@ -42,22 +46,28 @@ export class CounterPacker implements Packer<Counters> {
    * Changed counters are in no CPU cache. Reading a few bytes of each first lets the processor
    * fetch many at once.
    */
-  expect(entries: readonly (readonly [subject: string, counters: Counters])[]): void {
+  expect(
+    entries: readonly (readonly [subject: string, counters: Counters])[],
+  ): void {
     let bits = 0;
-    for (const [subject, { cells }] of entries) bits |= subject.charCodeAt(0) | (cells[0] ?? 0);
+    for (const [subject, { cells }] of entries)
+      bits |= subject.charCodeAt(0) | (cells[0] ?? 0);
     this.ahead = bits;
   }
 
   add(subject: string, { windows, cells, strikeState }: Counters): void {
     const list = this.#listOf(windows);
     const judged = strikeState ? JSON.stringify(strikeState) : '';
-    this.#reserve(13 + 3 * subject.length + 8 * cells.length + 3 * judged.length);
+    this.#reserve(
+      13 + 3 * subject.length + 8 * cells.length + 3 * judged.length,
+    );
     const view = this.#view;
     view.setUint8(this.#at, COUNTERS);
     let at = this.#writeText(subject, this.#at + 1);
     view.setUint32(at, list, true);
     at += 4;
-    for (let i = 0; i < cells.length; i++, at += 8) view.setFloat64(at, cells[i]!, true);
+    for (let i = 0; i < cells.length; i++, at += 8)
+      view.setFloat64(at, cells[i]!, true);
     this.#at = this.#writeText(judged, at);
   }
 
@@ -117,7 +127,8 @@ function formatOf(window: Window): number {
   return window.scope === undefined ? FORMAT : WITH_SCOPES;
 }
 
-const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, byteOffset, length);
+const viewOf = ({ buffer, byteOffset, length }: Buffer) =>
+  new DataView(buffer, byteOffset, length);
 
 /** Reads payloads. Equal lists of windows become one object, as in requests of the same plan. */
 export class CounterUnpacker {
@@ -127,9 +138,15 @@ export class CounterUnpacker {
    * Calls `each` with the counters of a payload of `file`. Throws JournalError if another version
    * wrote it.
    */
-  read(payload: Buffer, file: string, each: (subject: string, counters: Counters) => void): void {
+  read(
+    payload: Buffer,
+    file: string,
+    each: (subject: string, counters: Counters) => void,
+  ): void {
     if (!FORMATS.includes(payload[0]!))
-      throw new JournalError(`${file} was written by another storegate (counters ${payload[0]})`);
+      throw new JournalError(
+        `${file} was written by another storegate (counters ${payload[0]})`,
+      );
     const lists: { windows: readonly Window[]; cells: number }[] = [];
     for (let at = 1; at < payload.length; ) {
       const kind = payload[at];
@@ -140,22 +157,31 @@ export class CounterUnpacker {
       } else if (kind === COUNTERS) {
         at = readCounters(payload, at + 1, lists, each);
       } else {
-        throw new JournalError(`${file} holds a record that is not valid counters (${kind})`);
+        throw new JournalError(
+          `${file} holds a record that is not valid counters (${kind})`,
+        );
       }
     }
   }
 
   #listOf(text: string) {
-    const windows = this.#lists.get(text) ?? (JSON.parse(text) as readonly Window[]);
+    const windows =
+      this.#lists.get(text) ?? (JSON.parse(text) as readonly Window[]);
     this.#lists.set(text, windows);
-    return { windows, cells: windows.reduce((sum, window) => sum + meterOf(window).size, 0) };
+    return {
+      windows,
+      cells: windows.reduce((sum, window) => sum + meterOf(window).size, 0),
+    };
   }
 }
 
 function readCounters(
   payload: Buffer,
   start: number,
-  lists: readonly { readonly windows: readonly Window[]; readonly cells: number }[],
+  lists: readonly {
+    readonly windows: readonly Window[];
+    readonly cells: number;
+  }[],
   each: (subject: string, counters: Counters) => void,
 ): number {
   let at = start + 4 + payload.readUInt32LE(start);
@@ -163,12 +189,15 @@ function readCounters(
   const list = lists[payload.readUInt32LE(at)]!;
   at += 4;
   const cells = new Array<number>(list.cells);
-  for (let i = 0; i < list.cells; i++, at += 8) cells[i] = payload.readDoubleLE(at);
+  for (let i = 0; i < list.cells; i++, at += 8)
+    cells[i] = payload.readDoubleLE(at);
   const length = payload.readUInt32LE(at);
   at += 4;
   const strikeState =
     length > 0
-      ? (JSON.parse(payload.toString('utf8', at, at + length)) as Partial<StrikeState>)
+      ? (JSON.parse(
+          payload.toString('utf8', at, at + length),
+        ) as Partial<StrikeState>)
       : null;
   each(subject, {
     windows: list.windows,

@@ -16,11 +16,13 @@ import { lockFolder } from './lock.ts';
  * gateway runs on it.
  */
 export async function repairFolder(folder: string) {
-  if (!existsSync(folder)) throw new StateFileError(`the data folder ${folder} does not exist`);
+  if (!existsSync(folder))
+    throw new StateFileError(`the data folder ${folder} does not exist`);
   const lock = lockFolder(folder);
   try {
     const losses = lossesIn(folder);
-    if (losses.files.length > 0 || losses.changes > 0) await requireRest(folder);
+    if (losses.files.length > 0 || losses.changes > 0)
+      await requireRest(folder);
     return losses;
   } finally {
     lock.release();

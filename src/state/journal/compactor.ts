@@ -53,8 +53,13 @@ export class Compactor<V> {
   readonly #journal: Journal;
   readonly #living: CurrentEntries<V>;
   readonly #packer: Packer<V>;
-  readonly #beats = new CoalescedWork(() => this.#doBeat().catch(ignoreWriteError));
-  readonly #next = new DelayedRun(() => void this.#beats.next(), FLUSH_INTERVAL);
+  readonly #beats = new CoalescedWork(() =>
+    this.#doBeat().catch(ignoreWriteError),
+  );
+  readonly #next = new DelayedRun(
+    () => void this.#beats.next(),
+    FLUSH_INTERVAL,
+  );
   #changed = new Set<string>();
   #entries: (readonly [name: string, entry: V])[] = [];
   #beat = 1;
@@ -105,7 +110,8 @@ export class Compactor<V> {
     try {
       await this.flush();
       const finishes =
-        this.#living.size <= CLOSE_REWRITES || this.#journal.older >= CLOSE_MAX_FILES;
+        this.#living.size <= CLOSE_REWRITES ||
+        this.#journal.older >= CLOSE_MAX_FILES;
       while (this.#others && finishes) await this.flush();
     } finally {
       await this.#journal.close();
@@ -138,7 +144,9 @@ export class Compactor<V> {
     await this.#pack(this.#read(changed), count);
     await this.#pack(this.#readEntries(entries), count);
     const others = this.#others;
-    const areAll = others !== null && (await this.#pack(others, Math.max(MIN_REWRITTEN, count)));
+    const areAll =
+      others !== null &&
+      (await this.#pack(others, Math.max(MIN_REWRITTEN, count)));
     await this.#journal.write();
     return areAll ? others : null;
   }
@@ -168,7 +176,10 @@ export class Compactor<V> {
     return false;
   }
 
-  #packSome(entries: Unread<V>): { readonly packed: number; readonly isLast: boolean } {
+  #packSome(entries: Unread<V>): {
+    readonly packed: number;
+    readonly isLast: boolean;
+  } {
     const end = performance.now() + PACK_TIME;
     const packed: string[] = [];
     for (;;) {
@@ -179,7 +190,8 @@ export class Compactor<V> {
         this.#packer.add(name, entry);
         packed.push(name);
       }
-      if (!isLast && this.#packer.size < BATCH && performance.now() < end) continue;
+      if (!isLast && this.#packer.size < BATCH && performance.now() < end)
+        continue;
       if (packed.length > 0) {
         const payload = this.#packer.take();
         this.#packed.entries += packed.length;
@@ -194,10 +206,14 @@ export class Compactor<V> {
     for (const name of names) yield [name, this.#living.read(name)];
   }
 
-  *#readEntries(entries: Entries<V>): Generator<readonly [string, V | undefined]> {
+  *#readEntries(
+    entries: Entries<V>,
+  ): Generator<readonly [string, V | undefined]> {
     const living = this.#living;
     for (const each of entries)
-      yield living.readEntry ? [each[0], living.readEntry(each[0], each[1])] : each;
+      yield living.readEntry
+        ? [each[0], living.readEntry(each[0], each[1])]
+        : each;
   }
 
   /** The new file of the journal lacks the content of the failed one. */
@@ -209,7 +225,10 @@ export class Compactor<V> {
 }
 
 /** Moves up to GROUP entries into `group`. Returns whether none remain. */
-function gather<V>(entries: Unread<V>, group: (readonly [string, V])[]): boolean {
+function gather<V>(
+  entries: Unread<V>,
+  group: (readonly [string, V])[],
+): boolean {
   while (group.length < PACK_GROUP) {
     const next = entries.next();
     if (next.done) return true;

@@ -24,7 +24,9 @@ export function headerOf(name: string): Buffer {
 
 export function headOf(payload: Uint8Array): Buffer {
   if (payload.length === 0 || payload.length > MAX_PAYLOAD) {
-    throw new RangeError(`a batch has 1 to ${MAX_PAYLOAD} bytes, not ${payload.length}`);
+    throw new RangeError(
+      `a batch has 1 to ${MAX_PAYLOAD} bytes, not ${payload.length}`,
+    );
   }
   const head = Buffer.allocUnsafe(HEAD_SIZE);
   head.writeUInt32LE(payload.length, 0);
@@ -46,16 +48,28 @@ export function isWhole(head: Buffer, payload: Uint8Array): boolean {
  * Whether `start`, the first bytes of a file, is the header of the journal `name`; `false`: torn by
  * a crash. Throws JournalError for other content.
  */
-export function checkHeader(start: Buffer, name: string, file: string): boolean {
+export function checkHeader(
+  start: Buffer,
+  name: string,
+  file: string,
+): boolean {
   const header = headerOf(name);
   if (start.equals(header)) return true;
-  const isTorn = start.length < header.length && start.equals(header.subarray(0, start.length));
+  const isTorn =
+    start.length < header.length &&
+    start.equals(header.subarray(0, start.length));
   if (isTorn || start.every((byte) => byte === 0)) return false;
-  const version = /^storegate journal (\d+) /.exec(start.toString('latin1'))?.[1];
+  const version = /^storegate journal (\d+) /.exec(
+    start.toString('latin1'),
+  )?.[1];
   if (version !== undefined && Number(version) > VERSION) {
-    throw new JournalError(`${file} was written by a newer storegate (format ${version})`);
+    throw new JournalError(
+      `${file} was written by a newer storegate (format ${version})`,
+    );
   }
-  throw new JournalError(`${file} is not a journal of ${name}: move it out of the way`);
+  throw new JournalError(
+    `${file} is not a journal of ${name}: move it out of the way`,
+  );
 }
 
 export const generationFile = (name: string, generation: number): string =>

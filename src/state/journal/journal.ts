@@ -19,7 +19,9 @@ export const FILES = {
         const { bytesWritten } = await handle.writev([...parts]);
         const size = parts.reduce((sum, { length }) => sum + length, 0);
         if (bytesWritten !== size)
-          throw new Error(`only ${bytesWritten} of ${size} bytes could be written`);
+          throw new Error(
+            `only ${bytesWritten} of ${size} bytes could be written`,
+          );
       },
       /** Resolves when appended data survives power loss. */
       sync: () => handle.datasync(),
@@ -95,7 +97,10 @@ export class Journal {
   }
 
   get size(): number {
-    return this.#older.reduce((sum, { size }) => sum + size, this.#current?.size ?? 0);
+    return this.#older.reduce(
+      (sum, { size }) => sum + size,
+      this.#current?.size ?? 0,
+    );
   }
 
   get older(): number {
@@ -123,7 +128,8 @@ export class Journal {
     await this.#writes.next();
     const losses = this.#losses;
     await this.#syncs.next();
-    if (losses !== this.#losses) throw new JournalWriteError('the journal cannot be synced');
+    if (losses !== this.#losses)
+      throw new JournalWriteError('the journal cannot be synced');
   }
 
   begin(): void {
@@ -140,7 +146,9 @@ export class Journal {
     const older = this.#older.splice(0);
     try {
       // Without a synced current file, no data is needed.
-      await this.#options.holds?.(this.#current?.holds ? [this.#current.number] : []);
+      await this.#options.holds?.(
+        this.#current?.holds ? [this.#current.number] : [],
+      );
       while (older[0]) {
         await this.#remove(older[0].number);
         older.shift();
@@ -165,10 +173,16 @@ export class Journal {
     if (batches.length === 0) return;
     try {
       const current = await this.#file();
-      await current.file.append(batches.flatMap(({ payload }) => [headOf(payload), payload]));
-      current.size += batches.reduce((sum, { payload }) => sum + HEAD_SIZE + payload.length, 0);
+      await current.file.append(
+        batches.flatMap(({ payload }) => [headOf(payload), payload]),
+      );
+      current.size += batches.reduce(
+        (sum, { payload }) => sum + HEAD_SIZE + payload.length,
+        0,
+      );
       // A sync failed meanwhile.
-      if (current !== this.#current) throw new JournalWriteError('the file was given up');
+      if (current !== this.#current)
+        throw new JournalWriteError('the file was given up');
       this.#unsynced.push(...batches);
     } catch (error) {
       throw await this.#lose(batches, error);
@@ -184,7 +198,9 @@ export class Journal {
       if (!current.holds) {
         await this.#files.syncFolder(this.#options.folder);
         const header = headerOf(this.#options.name).length;
-        const older = this.#older.filter(({ size }) => size >= header).map(({ number }) => number);
+        const older = this.#older
+          .filter(({ size }) => size >= header)
+          .map(({ number }) => number);
         current.holds = true;
         await this.#options.holds?.([...older, current.number]);
       }
@@ -195,12 +211,17 @@ export class Journal {
     this.#isFailing = false;
   }
 
-  async #lose(batches: readonly Batch[], error: unknown): Promise<JournalWriteError> {
+  async #lose(
+    batches: readonly Batch[],
+    error: unknown,
+  ): Promise<JournalWriteError> {
     this.#losses += 1;
     for (const { lost } of [...batches, ...this.#unsynced.splice(0)]) lost();
     this.#fails(error);
     await this.#abandon();
-    return new JournalWriteError('the journal cannot be written', { cause: error });
+    return new JournalWriteError('the journal cannot be written', {
+      cause: error,
+    });
   }
 
   async #file(): Promise<Current> {
@@ -249,7 +270,10 @@ export class Journal {
   }
 
   #path(number: number): string {
-    return join(this.#options.folder, generationFile(this.#options.name, number));
+    return join(
+      this.#options.folder,
+      generationFile(this.#options.name, number),
+    );
   }
 
   #fails(error: unknown): void {

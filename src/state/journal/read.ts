@@ -1,4 +1,11 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import {
   checkHeader,
@@ -45,7 +52,11 @@ export function readJournal<R extends JournalReader>(
       return { reader, generations };
     } catch (error) {
       // The writer removes files when newer files contain their data.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === MAX_ATTEMPTS) throw error;
+      if (
+        (error as NodeJS.ErrnoException).code !== 'ENOENT' ||
+        tries === MAX_ATTEMPTS
+      )
+        throw error;
     }
   }
 }
@@ -59,7 +70,9 @@ export function generationsIn(folder: string, name: string): number[] {
 /** Oldest first. A writer may remove files meanwhile. */
 export function filesOf(folder: string, name: string): Generation[] {
   return generationsIn(folder, name).flatMap((number) => {
-    const status = statSync(join(folder, generationFile(name, number)), { throwIfNoEntry: false });
+    const status = statSync(join(folder, generationFile(name, number)), {
+      throwIfNoEntry: false,
+    });
     return status ? [{ number, size: status.size }] : [];
   });
 }
@@ -74,14 +87,18 @@ function readGeneration(
   const fd = openSync(file, 'r');
   try {
     const status = fstatSync(fd);
-    if (!status.isFile()) throw new JournalError(`${file} is not a file: move it out of the way`);
+    if (!status.isFile())
+      throw new JournalError(`${file} is not a file: move it out of the way`);
     const { size } = status;
-    const read = (at: number, length: number) => readAt(fd, at, Math.min(length, size - at));
+    const read = (at: number, length: number) =>
+      readAt(fd, at, Math.min(length, size - at));
     const header = headerOf(name);
     const isTorn = !checkHeader(read(0, header.length), name, file);
     const at = isTorn
       ? 0
-      : readBatches(read, header.length, (payload) => reader.batch(payload, file));
+      : readBatches(read, header.length, (payload) =>
+          reader.batch(payload, file),
+        );
     if (at < size)
       reader.damaged?.(
         `${file} ends torn or damaged: what stands behind byte ${at} of ${size} was not read`,

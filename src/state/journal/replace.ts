@@ -5,7 +5,11 @@ import { generationFile, headerOf, headOf } from './format.ts';
 import { generationsIn } from './read.ts';
 
 /** Replaces the content of the journal `name`. Use it only while no process writes the journal. */
-export function replaceJournal(folder: string, name: string, payloads: Iterable<Uint8Array>): void {
+export function replaceJournal(
+  folder: string,
+  name: string,
+  payloads: Iterable<Uint8Array>,
+): void {
   const older = generationsIn(folder, name);
   const file = join(folder, generationFile(name, (older.at(-1) ?? 0) + 1));
   const fd = openSync(file, 'wx', 0o600);

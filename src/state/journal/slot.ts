@@ -7,7 +7,11 @@ import { type JournalReader, readJournal } from './read.ts';
 interface SlotOptions {
   readonly folder: string;
   readonly kind: string;
-  readonly numbers: { readonly first: number; readonly step: number; readonly most: number };
+  readonly numbers: {
+    readonly first: number;
+    readonly step: number;
+    readonly most: number;
+  };
   readonly failed: (error: unknown) => void;
 }
 
@@ -27,14 +31,24 @@ export function openSlot<R extends Pick<JournalReader, 'batch'>>(
     slot = takeSlot(folder, kind, numbers);
     if (!slot) throw new Error('too many processes keep theirs there');
     const { name, release } = slot;
-    const { reader, generations } = readJournal(folder, name, () => ({ ...begin(), damaged }));
-    const journal = new Journal({ folder, name, older: generations, unsaved: failed });
+    const { reader, generations } = readJournal(folder, name, () => ({
+      ...begin(),
+      damaged,
+    }));
+    const journal = new Journal({
+      folder,
+      name,
+      older: generations,
+      unsaved: failed,
+    });
     return {
       name,
       reader,
       journal,
       close: (compactor: { close(): Promise<void> } | null) =>
-        (compactor?.close() ?? Promise.resolve()).catch(ignoreWriteError).finally(release),
+        (compactor?.close() ?? Promise.resolve())
+          .catch(ignoreWriteError)
+          .finally(release),
     };
   } catch (error) {
     slot?.release();
@@ -44,7 +58,11 @@ export function openSlot<R extends Pick<JournalReader, 'batch'>>(
 }
 
 /** `null`: all slots are in use. Throws if the folder is not writable. */
-function takeSlot(folder: string, kind: string, { first, step, most }: SlotOptions['numbers']) {
+function takeSlot(
+  folder: string,
+  kind: string,
+  { first, step, most }: SlotOptions['numbers'],
+) {
   for (let number = first; number <= most; number += step) {
     const name = `${kind}.${number}`;
     const lock = tryLock(join(folder, `${name}.lock`));

@@ -54,7 +54,8 @@ export function banListIn(
 
   async function* indexed(): AsyncGenerator<string[]> {
     const subjects = await redis.zrange(keyOf.bans, '0', '-1');
-    for (let at = 0; at < subjects.length; at += BATCH) yield subjects.slice(at, at + BATCH);
+    for (let at = 0; at < subjects.length; at += BATCH)
+      yield subjects.slice(at, at + BATCH);
   }
 
   /** The first call scans all counters, for bans older than the index. */
@@ -89,7 +90,9 @@ export function banListIn(
      */
     async markWhole(): Promise<void> {
       if (await redis.exists(keyOf.bansWhole)) return;
-      const sizes = await Promise.all(mastersOf(redis).map((node) => node.dbsize()));
+      const sizes = await Promise.all(
+        mastersOf(redis).map((node) => node.dbsize()),
+      );
       if (sizes.reduce((sum, size) => sum + size, 0) <= BATCH) await list();
     },
     close(): Promise<void> {
@@ -106,7 +109,9 @@ export async function indexBans(
   clock: Clock = () => '',
 ): Promise<void> {
   for (let at = 0; at < bans.length; at += BATCH) {
-    const step = bans.slice(at, at + BATCH).flatMap(({ subject, until }) => [until, subject]);
+    const step = bans
+      .slice(at, at + BATCH)
+      .flatMap(({ subject, until }) => [until, subject]);
     await runScript(redis, SCRIPT, [keyOf.bans], [clock(), ...step]);
   }
 }

@@ -31,7 +31,8 @@ export class Batch {
 
   add(request: Request): void {
     this.requests.push(request);
-    if (!this.sets.has(request.limits)) this.sets.set(request.limits, this.sets.size + 1);
+    if (!this.sets.has(request.limits))
+      this.sets.set(request.limits, this.sets.size + 1);
   }
 
   /** Throws UnexpectedReply. */
@@ -50,13 +51,17 @@ export class Batch {
   }
 
   /** If a Redis key holds other data, only its own request fails. */
-  settle(decisions: Decisions, banned: (subject: string, until: number) => void): void {
+  settle(
+    decisions: Decisions,
+    banned: (subject: string, until: number) => void,
+  ): void {
     for (const [i, { subject, resolve, reject }] of this.requests.entries()) {
       const admission = decisions[i]!;
       if (admission instanceof CountersError) {
         reject(unexpectedReply(subject, admission));
       } else {
-        if (admission.verdict === 'banned') banned(subject, admission.bannedUntil);
+        if (admission.verdict === 'banned')
+          banned(subject, admission.bannedUntil);
         resolve(admission);
       }
     }
@@ -70,11 +75,19 @@ export class Batch {
   inDoubt(running: Promise<Decisions>, inDoubt: InDoubtCharges): void {
     for (const { subject } of this.requests) inDoubt.begin(subject);
     const end = (decisions: Decisions) => {
-      for (const [i, { subject, limits, cost, scopes }] of this.requests.entries()) {
+      for (const [
+        i,
+        { subject, limits, cost, scopes },
+      ] of this.requests.entries()) {
         const found = decisions[i];
         // A request whose key holds other data has already failed uncharged.
-        const admission = found === undefined || found instanceof CountersError ? null : found;
-        inDoubt.end(subject, admission?.verdict === 'admitted' ? cost : 0, scopes);
+        const admission =
+          found === undefined || found instanceof CountersError ? null : found;
+        inDoubt.end(
+          subject,
+          admission?.verdict === 'admitted' ? cost : 0,
+          scopes,
+        );
         const ban = admission && startedBan(subject, limits, admission);
         if (ban) inDoubt.banned(ban);
       }
@@ -94,7 +107,12 @@ export function createBatches(apart: boolean, send: (batch: Batch) => void) {
   }
 
   return {
-    add(subject: string, limits: Limits, cost: number, scopes: Scopes): Promise<Admission> {
+    add(
+      subject: string,
+      limits: Limits,
+      cost: number,
+      scopes: Scopes,
+    ): Promise<Admission> {
       // Runs after all sockets of this turn were read. A microtask would run after each socket.
       if (open.size === 0) setImmediate(flush);
       return new Promise((resolve, reject) => {

@@ -40,10 +40,9 @@ export async function getAll(
   keys: readonly string[],
 ): Promise<(string | null)[]> {
   const all = keys.map((key) => ({ key }));
-  return (await inGroups(redis, all, (group) => redis.mget(group.map(({ key }) => key)))) as (
-    | string
-    | null
-  )[];
+  return (await inGroups(redis, all, (group) =>
+    redis.mget(group.map(({ key }) => key)),
+  )) as (string | null)[];
 }
 
 async function inGroups(
@@ -51,15 +50,19 @@ async function inGroups(
   all: readonly KeyWithArgs[],
   ask: (group: readonly KeyWithArgs[]) => Promise<unknown[]>,
 ): Promise<unknown[]> {
-  const tagOf = ({ key }: KeyWithArgs) => key.slice(key.indexOf('{') + 1, key.indexOf('}'));
+  const tagOf = ({ key }: KeyWithArgs) =>
+    key.slice(key.indexOf('{') + 1, key.indexOf('}'));
   const placeOf = (i: number) =>
-    redis instanceof Cluster ? slotOf(tagOf(all[i]!)) : Math.floor(i / MAX_KEYS);
+    redis instanceof Cluster
+      ? slotOf(tagOf(all[i]!))
+      : Math.floor(i / MAX_KEYS);
   const groups = Map.groupBy(all.keys(), placeOf);
   const answers = new Array<unknown>(all.length);
   const work = [...groups.values()].map(async (group) => {
     const work = ask(group.map((i) => all[i]!));
     const found = await checkShape(redis, 'many commands', work, isList);
-    if (found.length !== group.length) throw new UnexpectedReply('many commands');
+    if (found.length !== group.length)
+      throw new UnexpectedReply('many commands');
     for (const [n, answer] of found.entries()) answers[group[n]!] = answer;
   });
   await withTimeout(Promise.all(work), BULK_TIMEOUT);
@@ -79,7 +82,9 @@ export async function* walk(
 }
 
 /** All subjects with counters; one may occur twice. Throws `Outage`. */
-export async function* countedSubjects(redis: Connection): AsyncGenerator<string[]> {
+export async function* countedSubjects(
+  redis: Connection,
+): AsyncGenerator<string[]> {
   for (const node of mastersOf(redis)) {
     for await (const names of walk((cursor) =>
       node.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT),

@@ -1,6 +1,11 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+import {
+  Cluster,
+  type ClusterOptions,
+  Redis,
+  type RedisOptions,
+} from 'ioredis';
 import type { RedisSettings } from '../../config/config.ts';
 import { QuietSentinelConnector, SILENCE_TIMEOUT } from './client-patches.ts';
 import { explain, isFinal, isRefusal, RedisError } from './error.ts';
@@ -18,7 +23,9 @@ const SLOTS_REFRESH = 5_000;
  * into that time.
  */
 function retryDelay(times: number): number {
-  return Math.min(50 * 2 ** Math.min(times, 4), 500) * (0.5 + Math.random() / 2);
+  return (
+    Math.min(50 * 2 ** Math.min(times, 4), 500) * (0.5 + Math.random() / 2)
+  );
 }
 
 /**
@@ -41,7 +48,8 @@ const COMMON = {
 const lastErrors = new WeakMap<Connection, unknown>();
 const closed = new WeakSet<Connection>();
 
-export const lastErrorOf = (redis: Connection): unknown => lastErrors.get(redis);
+export const lastErrorOf = (redis: Connection): unknown =>
+  lastErrors.get(redis);
 
 /** Reconnects until `disconnect`. */
 export function openConnection(settings: RedisSettings): Connection {
@@ -76,7 +84,11 @@ export async function untilReady(
   try {
     while (redis.status !== 'ready') {
       const error = lastErrorOf(redis);
-      if (isFinal(error) || redis.status === 'end' || performance.now() > giveUpAt)
+      if (
+        isFinal(error) ||
+        redis.status === 'end' ||
+        performance.now() > giveUpAt
+      )
         throw error ?? new Error('it does not answer');
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
@@ -145,17 +157,25 @@ function create(settings: RedisSettings): Connection {
   const url = new URL(settings.url);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const credentials: Credentials = {
-    ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
-    ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
+    ...(url.username === ''
+      ? {}
+      : { username: decodeURIComponent(url.username) }),
+    ...(url.password === ''
+      ? {}
+      : { password: decodeURIComponent(url.password) }),
     ...(url.protocol === 'rediss:' ? { tls: tlsOptions(settings, host) } : {}),
   };
   const first = {
     host,
     port: Number(url.port || (settings.topology === 'sentinel' ? 26379 : 6379)),
   };
-  const nodes = [first, ...settings.nodes.map((node) => address(node, first.port))];
+  const nodes = [
+    first,
+    ...settings.nodes.map((node) => address(node, first.port)),
+  ];
   const db = Number(url.pathname.slice(1) || 0);
-  if (settings.topology === 'cluster') return new Cluster(nodes, clusterOptions(credentials));
+  if (settings.topology === 'cluster')
+    return new Cluster(nodes, clusterOptions(credentials));
   const options = {
     ...COMMON,
     ...credentials,
@@ -163,18 +183,25 @@ function create(settings: RedisSettings): Connection {
     retryStrategy: retryDelay,
     lazyConnect: true,
   } satisfies RedisOptions;
-  if (settings.topology === 'single') return new Redis({ ...options, ...first });
+  if (settings.topology === 'single')
+    return new Redis({ ...options, ...first });
   return new Redis({
     ...options,
     sentinels: nodes,
     name: settings.master,
     sentinelRetryStrategy: retryDelay,
     sentinelCommandTimeout: CONNECT_TIMEOUT,
-    Connector: QuietSentinelConnector as unknown as NonNullable<RedisOptions['Connector']>,
+    Connector: QuietSentinelConnector as unknown as NonNullable<
+      RedisOptions['Connector']
+    >,
     // Without it, the first sign of a failover is a refused write.
     failoverDetector: true,
-    ...(settings.sentinelPassword === null ? {} : { sentinelPassword: settings.sentinelPassword }),
-    ...(credentials.tls ? { sentinelTLS: credentials.tls, enableTLSForSentinelMode: true } : {}),
+    ...(settings.sentinelPassword === null
+      ? {}
+      : { sentinelPassword: settings.sentinelPassword }),
+    ...(credentials.tls
+      ? { sentinelTLS: credentials.tls, enableTLSForSentinelMode: true }
+      : {}),
   });
 }
 
@@ -184,8 +211,13 @@ function create(settings: RedisSettings): Connection {
  * as a server name (RFC 6066 section 3); the certificate is then checked against the node's
  * address.
  */
-function tlsOptions({ topology }: RedisSettings, host: string): ConnectionOptions {
-  return topology === 'sentinel' || isIP(host) !== 0 ? {} : { servername: host };
+function tlsOptions(
+  { topology }: RedisSettings,
+  host: string,
+): ConnectionOptions {
+  return topology === 'sentinel' || isIP(host) !== 0
+    ? {}
+    : { servername: host };
 }
 
 type Credentials = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
@@ -208,7 +240,13 @@ function clusterOptions(credentials: Credentials) {
 }
 
 /** Reads `host:port`, `[v6]:port` or a host. */
-function address(node: string, otherwise: number): { host: string; port: number } {
+function address(
+  node: string,
+  otherwise: number,
+): { host: string; port: number } {
   const { hostname, port } = new URL(`redis://${node}`);
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || otherwise) };
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || otherwise),
+  };
 }

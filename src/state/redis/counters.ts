@@ -1,10 +1,19 @@
 import { Outage } from '../../common/errors/outage.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
-import { countsIn, fullNameOf, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import {
+  countsIn,
+  fullNameOf,
+  NO_SCOPES,
+  type Scopes,
+} from '../../limits/scopes.ts';
 import type { Settlement } from '../../limits/settlement.ts';
 import { DeadlineError, OutageGrace } from '../shared/deadline.ts';
-import type { InDoubtCharges, Reconciliation, RemoteState } from '../shared/remote-state.ts';
+import type {
+  InDoubtCharges,
+  Reconciliation,
+  RemoteState,
+} from '../shared/remote-state.ts';
 import { type CountedRefusals, IN_FLIGHT } from '../shared/unsent-refusals.ts';
 import type { Ban } from '../state.ts';
 import { type BanList, banListIn } from './ban-list.ts';
@@ -68,14 +77,22 @@ export class RedisState implements RemoteState {
   readonly #banned: BanList;
 
   constructor(redis: Connection, options: RedisStateOptions = {}) {
-    const { deadline = 50, clock = null, estimate = clock ?? Date.now } = options;
+    const {
+      deadline = 50,
+      clock = null,
+      estimate = clock ?? Date.now,
+    } = options;
     this.#redis = redis;
     this.#patience = new OutageGrace(deadline, shardsOf(redis).shardOf);
     this.#clock = clock ?? (() => '');
     this.#estimate = estimate;
     // In a Cluster all keys of a script must share a slot.
-    this.#batches = createBatches(redis.isCluster, (batch) => this.#admit(batch));
-    this.#banned = banListIn(redis, this.#clock, (subject) => this.#banOf(subject));
+    this.#batches = createBatches(redis.isCluster, (batch) =>
+      this.#admit(batch),
+    );
+    this.#banned = banListIn(redis, this.#clock, (subject) =>
+      this.#banOf(subject),
+    );
   }
 
   reportInDoubt(charges: InDoubtCharges): void {
@@ -91,25 +108,41 @@ export class RedisState implements RemoteState {
     return this.#batches.add(subject, limits, cost, scopes);
   }
 
-  async settle(subject: string, limits: Limits, settlement: Settlement): Promise<void> {
+  async settle(
+    subject: string,
+    limits: Limits,
+    settlement: Settlement,
+  ): Promise<void> {
     const { units, scopes, ends } = settlement;
     const windows = limits.windows.flatMap((window, i) => [
       countsIn(window, scopes) ? units : 0,
       ends[i]!,
     ]);
     const args = [this.#clock(), ...this.#packed(limits), ...windows];
-    const asked = runScript(this.#redis, SCRIPTS.settle, [keyOf.counters(subject)], args);
-    const running = this.#read(asked, (answer) => checkDone('settle', answer, subject));
+    const asked = runScript(
+      this.#redis,
+      SCRIPTS.settle,
+      [keyOf.counters(subject)],
+      args,
+    );
+    const running = this.#read(asked, (answer) =>
+      checkDone('settle', answer, subject),
+    );
     try {
       await this.#patience.wait(subject, running);
     } catch (error) {
-      if (error instanceof DeadlineError) this.#settleLate(subject, settlement, running);
+      if (error instanceof DeadlineError)
+        this.#settleLate(subject, settlement, running);
       throw unexpectedReply(subject, error);
     }
   }
 
   /** What Redis charges after all must not be repeated. */
-  #settleLate(subject: string, { units, scopes }: Settlement, running: Promise<void>): void {
+  #settleLate(
+    subject: string,
+    { units, scopes }: Settlement,
+    running: Promise<void>,
+  ): void {
     this.#inDoubt.begin(subject);
     running.then(
       () => this.#inDoubt.end(subject, units, scopes),
@@ -122,7 +155,13 @@ export class RedisState implements RemoteState {
   }
 
   strike(subject: string, limits: Limits): Promise<Admission> {
-    return this.countRefusals({ subject, limits, count: 1, times: [LATEST], cause: IN_FLIGHT });
+    return this.countRefusals({
+      subject,
+      limits,
+      count: 1,
+      times: [LATEST],
+      cause: IN_FLIGHT,
+    });
   }
 
   async countRefusals({
@@ -132,13 +171,15 @@ export class RedisState implements RemoteState {
     times,
     cause,
   }: CountedRefusals): Promise<Admission> {
-    const number = cause === IN_FLIGHT ? TOO_MANY_IN_FLIGHT : numberOf(limits, cause);
+    const number =
+      cause === IN_FLIGHT ? TOO_MANY_IN_FLIGHT : numberOf(limits, cause);
     const admission = await this.#readAdmission('strike', subject, limits, [
       number,
       count,
       ...times,
     ]);
-    if (admission.verdict === 'banned') this.#banned.note(subject, admission.bannedUntil);
+    if (admission.verdict === 'banned')
+      this.#banned.note(subject, admission.bannedUntil);
     return admission;
   }
 
@@ -189,7 +230,13 @@ export class RedisState implements RemoteState {
   }
 
   async ban(subject: string, limits: Limits, length: number): Promise<void> {
-    const args = [this.#clock(), ...this.#packed(limits), length, CHANNEL, subjectBanned(subject)];
+    const args = [
+      this.#clock(),
+      ...this.#packed(limits),
+      length,
+      CHANNEL,
+      subjectBanned(subject),
+    ];
     await this.#do('ban', subject, args);
     try {
       const added = await this.#banOf(subject);
@@ -199,15 +246,24 @@ export class RedisState implements RemoteState {
     }
   }
 
-  async charge(subject: string, limits: Limits, reconciliation: Reconciliation): Promise<void> {
+  async charge(
+    subject: string,
+    limits: Limits,
+    reconciliation: Reconciliation,
+  ): Promise<void> {
     const { ban } = reconciliation;
-    const windows = reconciliation.windows.flatMap(({ units, openedAt }) => [units, openedAt]);
+    const windows = reconciliation.windows.flatMap(({ units, openedAt }) => [
+      units,
+      openedAt,
+    ]);
     const args = [
       this.#clock(),
       ...this.#packed(limits),
       reconciliation.gateway,
       reconciliation.number,
-      ...(ban ? [ban.until, ban.since, numberOf(limits, ban.limit)] : [0, 0, 0]),
+      ...(ban
+        ? [ban.until, ban.since, numberOf(limits, ban.limit)]
+        : [0, 0, 0]),
       ...windows,
     ];
     await this.#do('charge', subject, args);
@@ -221,11 +277,17 @@ export class RedisState implements RemoteState {
   }
 
   async #admit(batch: Batch): Promise<void> {
-    const asked = runScript(this.#redis, SCRIPTS.admit, ...this.#argumentsOf(batch));
+    const asked = runScript(
+      this.#redis,
+      SCRIPTS.admit,
+      ...this.#argumentsOf(batch),
+    );
     const running = this.#read(asked, (answer) => batch.read(answer));
     try {
       const decisions = await this.#patience.wait(batch.subject, running);
-      batch.settle(decisions, (subject, until) => this.#banned.note(subject, until));
+      batch.settle(decisions, (subject, until) =>
+        this.#banned.note(subject, until),
+      );
     } catch (error) {
       if (error instanceof DeadlineError) batch.inDoubt(running, this.#inDoubt);
       batch.fail(new Outage('state_unavailable', { cause: error }));
@@ -238,12 +300,20 @@ export class RedisState implements RemoteState {
 
   async #banOf(subject: string): Promise<Ban | null> {
     const args = [this.#clock(), '', '[]', ''];
-    const asked = runScript(this.#redis, SCRIPTS.banLevel, [keyOf.counters(subject)], args);
+    const asked = runScript(
+      this.#redis,
+      SCRIPTS.banLevel,
+      [keyOf.counters(subject)],
+      args,
+    );
     return this.#read(asked, (answer) => readBan(subject, answer));
   }
 
   /** Drops the connection if a reply does not fit its command. */
-  async #read<T>(asked: Promise<unknown>, read: (answer: unknown) => T): Promise<T> {
+  async #read<T>(
+    asked: Promise<unknown>,
+    read: (answer: unknown) => T,
+  ): Promise<T> {
     const answer = await asked;
     try {
       return read(answer);
@@ -280,7 +350,9 @@ export class RedisState implements RemoteState {
   }
 
   #do(name: CounterScript, subject: string, args: Arguments): Promise<void> {
-    return this.#run(name, subject, args, (answer) => checkDone(name, answer, subject));
+    return this.#run(name, subject, args, (answer) =>
+      checkDone(name, answer, subject),
+    );
   }
 
   async #run<T>(
@@ -290,7 +362,12 @@ export class RedisState implements RemoteState {
     read: (answer: unknown) => T,
   ): Promise<T> {
     try {
-      const asked = runScript(this.#redis, SCRIPTS[name], [keyOf.counters(subject)], args);
+      const asked = runScript(
+        this.#redis,
+        SCRIPTS[name],
+        [keyOf.counters(subject)],
+        args,
+      );
       return await this.#patience.wait(subject, this.#read(asked, read));
     } catch (error) {
       throw unexpectedReply(subject, error);

@@ -30,7 +30,9 @@ export interface DataCheck {
 }
 
 export function dataCheckOf(redis: Connection, lost: () => void): DataCheck {
-  return redis instanceof Cluster ? clusterData(redis, lost) : dataMark(redis, lost);
+  return redis instanceof Cluster
+    ? clusterData(redis, lost)
+    : dataMark(redis, lost);
 }
 
 /** Redis does not report what a check needs, so nothing can be confirmed, whatever Redis has. */
@@ -87,7 +89,10 @@ export function dataMark(
     return { text, mark, role };
   }
 
-  async function check(mark: string | null, role: string | null): Promise<void> {
+  async function check(
+    mark: string | null,
+    role: string | null,
+  ): Promise<void> {
     rejectUnlessMaster(role);
     if (mark !== null && mark === known) {
       missingSince = null;
@@ -164,7 +169,8 @@ export function clusterData(
       const text = await lookedUp(redis, redis.get(name));
       if (text !== null) return text;
       // One connection, so that the same master replies to both.
-      const [again, report] = (await redis.pipeline().get(name).info('replication').exec()) ?? [];
+      const [again, report] =
+        (await redis.pipeline().get(name).info('replication').exec()) ?? [];
       const failure = isMigrating(again?.[0]) ? null : (again?.[0] ?? null);
       if (failure !== null) throw failure;
       const found = await lookedUp(redis, again?.[1] ?? null);
@@ -175,7 +181,9 @@ export function clusterData(
       for (const data of await masters()) await check(data);
     },
     async warnings() {
-      return (await masters()).some(({ id }) => id === null) ? [NOT_REPORTED] : [];
+      return (await masters()).some(({ id }) => id === null)
+        ? [NOT_REPORTED]
+        : [];
     },
   };
 }
@@ -203,7 +211,9 @@ function fieldIn(info: unknown, name: string): string | null {
 }
 
 /** `null` if Redis refuses the command. Throws any other error. */
-function reported([error, report]: readonly [Error | null, unknown] = [null, null]): unknown {
+function reported(
+  [error, report]: readonly [Error | null, unknown] = [null, null],
+): unknown {
   return error === null ? report : nullIfRefused(error);
 }
 
@@ -221,7 +231,9 @@ function isMigrating(error: unknown): boolean {
 function rejectUnlessMaster(role: string | null): void {
   if (role === null) throw new NotReported();
   if (role !== 'master')
-    throw new CountersError('Redis is a replica: it may not have the newest keys');
+    throw new CountersError(
+      'Redis is a replica: it may not have the newest keys',
+    );
 }
 
 function rejectMissing(duration: number): void {

@@ -9,7 +9,10 @@ export class RedisError extends ExpectedError {
    */
   readonly isUnreachable: boolean;
 
-  constructor(message: string, options: ErrorOptions & { readonly isUnreachable?: boolean } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly isUnreachable?: boolean } = {},
+  ) {
     super(message, options);
     this.isUnreachable = options.isUnreachable ?? false;
   }
@@ -34,7 +37,8 @@ export function isReplyError(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-const UNKNOWN_ISSUER = /self-signed certificate|unable to (get|verify)\b.*certificate/i;
+const UNKNOWN_ISSUER =
+  /self-signed certificate|unable to (get|verify)\b.*certificate/i;
 
 /** Never contains the URL's password. */
 export function explain(settings: RedisSettings, error: unknown): string {
@@ -45,7 +49,8 @@ export function explain(settings: RedisSettings, error: unknown): string {
     : [`Redis at ${where}`, 'redis.url'];
   if (/WRONGPASS|invalid password/i.test(text))
     return `${who} refuses the user or password: check ${setting}`;
-  if (/NOAUTH/.test(text)) return `${who} wants a password: put it into ${setting}`;
+  if (/NOAUTH/.test(text))
+    return `${who} wants a password: put it into ${setting}`;
   if (UNKNOWN_ISSUER.test(text))
     return `cannot trust the certificate of ${who} (${text}): name its CA's file in NODE_EXTRA_CA_CERTS`;
   if (/cluster support disabled/i.test(text))

@@ -110,10 +110,12 @@ export const keyOf = {
 
 export const EVERY_KEY = `${PREFIX}*`;
 export const COUNTER_KEYS = `${PREFIX}s:{*}`;
-export const subjectIn = (name: string): string => name.slice(`${PREFIX}s:{`.length, -1);
+export const subjectIn = (name: string): string =>
+  name.slice(`${PREFIX}s:{`.length, -1);
 
 export const CHANNEL = `${PREFIX}changes`;
 
 /** Channel for queries between gateways, and for replies to one gateway. */
 export const QUESTIONS = `${PREFIX}questions`;
-export const answersFor = (asker: string): string => `${PREFIX}answers:${asker}`;
+export const answersFor = (asker: string): string =>
+  `${PREFIX}answers:${asker}`;

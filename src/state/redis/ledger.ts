@@ -17,7 +17,12 @@ const ADD_TIMEOUT = 500;
 /** A longer step would delay requests. */
 const SLICES_AT_ONCE = 200;
 
-const { slices: SLICES, sizes: SIZES, turn: TURN_KEY, block: blockKey } = keyOf.ledger;
+const {
+  slices: SLICES,
+  sizes: SIZES,
+  turn: TURN_KEY,
+  block: blockKey,
+} = keyOf.ledger;
 
 /** All in one slot. Every gateway reads and writes the same data. */
 export function ledgerInRedis(redis: Connection): LedgerStore {
@@ -25,18 +30,33 @@ export function ledgerInRedis(redis: Connection): LedgerStore {
     (token: string): Commit =>
     async (blocks, slices) => {
       const names = [...blocks.keys()];
-      const contents = [...blocks].flatMap(([name, block]) => [name, block ?? '']);
+      const contents = [...blocks].flatMap(([name, block]) => [
+        name,
+        block ?? '',
+      ]);
       const keys = [TURN_KEY, SLICES, SIZES, ...names.map(blockKey)];
       const first = slices.slice(0, SLICES_AT_ONCE);
       await run(keys, [token, ...contents, ...first]);
       // What the blocks contain counts once, so the rest may follow.
       for (let at = SLICES_AT_ONCE; at < slices.length; at += SLICES_AT_ONCE)
-        await run(keys.slice(0, 3), [token, ...slices.slice(at, at + SLICES_AT_ONCE)]);
+        await run(keys.slice(0, 3), [
+          token,
+          ...slices.slice(at, at + SLICES_AT_ONCE),
+        ]);
     };
 
-  async function run(keys: readonly string[], args: readonly (string | Buffer)[]): Promise<void> {
-    const work = checkShape(redis, 'commit', runScript(redis, COMMIT, keys, args), isInteger);
-    if ((await withTimeout(work, BULK_TIMEOUT)) === 0) throw new TurnLost('the turn has ended');
+  async function run(
+    keys: readonly string[],
+    args: readonly (string | Buffer)[],
+  ): Promise<void> {
+    const work = checkShape(
+      redis,
+      'commit',
+      runScript(redis, COMMIT, keys, args),
+      isInteger,
+    );
+    if ((await withTimeout(work, BULK_TIMEOUT)) === 0)
+      throw new TurnLost('the turn has ended');
   }
 
   return {
@@ -45,7 +65,8 @@ export function ledgerInRedis(redis: Connection): LedgerStore {
       if (fields.length === 0) return 0;
       return await withTimeout(redis.hset(SLICES, ...fields), ADD_TIMEOUT);
     },
-    slices: async () => entriesIn(await withTimeout(redis.hgetallBuffer(SLICES), BULK_TIMEOUT)),
+    slices: async () =>
+      entriesIn(await withTimeout(redis.hgetallBuffer(SLICES), BULK_TIMEOUT)),
     async sizes() {
       const sizes = Object.entries(await withTimeout(redis.hgetall(SIZES)));
       return new Map(sizes.map(([name, size]) => [name, Number(size)]));
@@ -53,12 +74,18 @@ export function ledgerInRedis(redis: Connection): LedgerStore {
     async read(names) {
       if (names.length === 0) return [];
       const found = redis.mgetBuffer(...names.map(blockKey));
-      const blocks = await withTimeout(checkShape(redis, 'blocks', found, isList), BULK_TIMEOUT);
+      const blocks = await withTimeout(
+        checkShape(redis, 'blocks', found, isList),
+        BULK_TIMEOUT,
+      );
       return blocks as (Buffer | null)[];
     },
     async inTurn(work) {
       const token = randomUUID();
-      if ((await withTimeout(redis.set(TURN_KEY, token, 'PX', TURN, 'NX'))) === null) {
+      if (
+        (await withTimeout(redis.set(TURN_KEY, token, 'PX', TURN, 'NX'))) ===
+        null
+      ) {
         await limitLifetime(redis, TURN_KEY, TURN);
         return;
       }
@@ -70,6 +97,8 @@ export function ledgerInRedis(redis: Connection): LedgerStore {
   };
 }
 
-function entriesIn(found: Readonly<Record<string, Buffer>>): Map<string, Buffer> {
+function entriesIn(
+  found: Readonly<Record<string, Buffer>>,
+): Map<string, Buffer> {
   return new Map(Object.entries(found));
 }

@@ -8,6 +8,10 @@ const BOUND = loadScript('bound-1.lua');
  * After the clock of Redis was set back, keys live longer by as much. Shortens the rest of a key's
  * lifetime to `most` milliseconds, the longest that such a key gets.
  */
-export async function limitLifetime(redis: Connection, key: string, most: number): Promise<void> {
+export async function limitLifetime(
+  redis: Connection,
+  key: string,
+  most: number,
+): Promise<void> {
   await withTimeout(runScript(redis, BOUND, [key], [most]));
 }

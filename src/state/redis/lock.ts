@@ -33,14 +33,17 @@ export async function withLocks<T>(
 /** All or none: a waiting process holds no lock, which prevents deadlocks. */
 async function take(redis: Connection, keys: readonly string[]): Promise<void> {
   const giveUpAt = performance.now() + LOCK_WAIT;
-  const commands = keys.map((key): Command => ['set', key, '', 'PX', `${LOCK_TTL}`, 'NX']);
+  const commands = keys.map(
+    (key): Command => ['set', key, '', 'PX', `${LOCK_TTL}`, 'NX'],
+  );
   for (let tries = 1; ; tries++) {
     const answers = await allWithTimeout(redis, commands);
     const held = keys.filter((_, i) => answers[i] !== null);
     if (held.length === keys.length) return;
     await release(redis, held);
     if (tries === 1)
-      for (const key of keys) if (!held.includes(key)) await limitLifetime(redis, key, LOCK_TTL);
+      for (const key of keys)
+        if (!held.includes(key)) await limitLifetime(redis, key, LOCK_TTL);
     if (performance.now() > giveUpAt) {
       const cause = `somebody else holds ${keys.find((_, i) => answers[i] === null)}`;
       throw new Outage('state_unavailable', { cause });
@@ -50,7 +53,10 @@ async function take(redis: Connection, keys: readonly string[]): Promise<void> {
 }
 
 /** Unreleased locks expire. */
-async function release(redis: Connection, keys: readonly string[]): Promise<void> {
+async function release(
+  redis: Connection,
+  keys: readonly string[],
+): Promise<void> {
   const commands = keys.map((key): Command => ['del', key]);
   try {
     await allWithTimeout(redis, commands);
@@ -60,9 +66,13 @@ async function release(redis: Connection, keys: readonly string[]): Promise<void
 }
 
 /** A lock that its holder extends while it works. Returns false if another process has it. */
-export async function tryLock(redis: Connection, name: string): Promise<boolean> {
+export async function tryLock(
+  redis: Connection,
+  name: string,
+): Promise<boolean> {
   const key = keyOf.lock(name);
-  if ((await withTimeout(redis.set(key, '', 'PX', LOCK_TTL, 'NX'))) !== null) return true;
+  if ((await withTimeout(redis.set(key, '', 'PX', LOCK_TTL, 'NX'))) !== null)
+    return true;
   await limitLifetime(redis, key, LOCK_TTL);
   return false;
 }
@@ -71,6 +81,9 @@ export async function holdLock(redis: Connection, name: string): Promise<void> {
   await withTimeout(redis.set(keyOf.lock(name), '', 'PX', LOCK_TTL));
 }
 
-export async function releaseLock(redis: Connection, name: string): Promise<void> {
+export async function releaseLock(
+  redis: Connection,
+  name: string,
+): Promise<void> {
   await release(redis, [keyOf.lock(name)]);
 }

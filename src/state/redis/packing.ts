@@ -3,7 +3,11 @@ import { kindOf } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { countsIn, type Scopes } from '../../limits/scopes.ts';
 
-export type PackedLimits = readonly [ids: string, windows: string, escalation: string];
+export type PackedLimits = readonly [
+  ids: string,
+  windows: string,
+  escalation: string,
+];
 
 interface Packing {
   /** Without borders, as counters store them. */
@@ -23,11 +27,15 @@ export function packLimits(limits: Limits): PackedLimits {
 }
 
 /** For scripts. `estimate`: the clock of Redis as far as known, which chooses the borders. */
-export function packWithBorders(limits: Limits, estimate: () => number): PackedLimits {
+export function packWithBorders(
+  limits: Limits,
+  estimate: () => number,
+): PackedLimits {
   const packing = packingOf(limits);
   if (packing.end === Number.POSITIVE_INFINITY) return packing.sent;
   const now = estimate();
-  if (now < packing.begin || now >= packing.end) setBorders(packing, limits, now);
+  if (now < packing.begin || now >= packing.end)
+    setBorders(packing, limits, now);
   return packing.sent;
 }
 
@@ -51,7 +59,9 @@ function setBorders(packing: Packing, { windows }: Limits, now: number): void {
   const numbers = windows.flatMap((window) => withBorders(window, now));
   packing.sent = [ids, JSON.stringify(numbers), escalation];
   const periods = windows.filter((window) => kindOf(window).hasZone);
-  packing.begin = Math.max(...periods.map((window) => periodAt(window, now).begin));
+  packing.begin = Math.max(
+    ...periods.map((window) => periodAt(window, now).begin),
+  );
   packing.end = Math.min(...periods.map((window) => periodAt(window, now).end));
 }
 
@@ -66,13 +76,19 @@ function withBorders(window: Window, now: number) {
 const masks = new WeakMap<Limits, WeakMap<Scopes, string>>();
 
 /** Includes a mask of windows only if the request has scopes. */
-export function packCharge(limits: Limits, cost: number, scopes: Scopes): number | string {
+export function packCharge(
+  limits: Limits,
+  cost: number,
+  scopes: Scopes,
+): number | string {
   if (scopes.length === 0) return cost;
   const known = masks.get(limits) ?? new WeakMap<Scopes, string>();
   masks.set(limits, known);
   let mask = known.get(scopes);
   if (mask === undefined) {
-    mask = limits.windows.map((window) => (countsIn(window, scopes) ? 1 : 0)).join('');
+    mask = limits.windows
+      .map((window) => (countsIn(window, scopes) ? 1 : 0))
+      .join('');
     known.set(scopes, mask);
   }
   return `${cost}:${mask}`;
@@ -93,7 +109,8 @@ const EXCESS_CODES = { watch: 10, overage: 20 } as const satisfies Record<
 /** The code of the kind and of the excess, the span, the limit, and a scope. */
 export function numbersOf(window: Window): (number | string)[] {
   const { excess, span, limit } = window;
-  const code = kindOf(window).code + (excess === undefined ? 0 : EXCESS_CODES[excess]);
+  const code =
+    kindOf(window).code + (excess === undefined ? 0 : EXCESS_CODES[excess]);
   const numbers = [code, span, limit];
   return window.scope === undefined ? numbers : [...numbers, window.scope];
 }

@@ -87,16 +87,25 @@ export function peersInRedis(
   });
 
   async function answer(asking: PeerQuestion | null): Promise<void> {
-    if (self === null || asking === null || asking.from === me || answering >= MAX_ANSWERS) return;
+    if (
+      self === null ||
+      asking === null ||
+      asking.from === me ||
+      answering >= MAX_ANSWERS
+    )
+      return;
     const own = self.answer(asking.question, asking.argument);
     if (own === null) return;
     answering++;
-    const text = await own.then((answer) => answerText(self, asking, answer)).catch(failed);
+    const text = await own
+      .then((answer) => answerText(self, asking, answer))
+      .catch(failed);
     // The asking gateway reports it as unresponsive.
     if (text)
-      await withDeadline(redis.publish(answersFor(asking.from), text), ANSWER_TIMEOUT).catch(
-        () => {},
-      );
+      await withDeadline(
+        redis.publish(answersFor(asking.from), text),
+        ANSWER_TIMEOUT,
+      ).catch(() => {});
     answering--;
   }
 
@@ -123,7 +132,12 @@ export function peersInRedis(
       (complete) => void waiting.set(id, { missing, answers, complete }),
     );
     try {
-      const text = JSON.stringify({ from: me, id, question, argument } satisfies PeerQuestion);
+      const text = JSON.stringify({
+        from: me,
+        id,
+        question,
+        argument,
+      } satisfies PeerQuestion);
       await withTimeout(redis.publish(QUESTIONS, text), ANSWER_TIMEOUT);
       // Missing gateways are reported as unresponsive.
       await withDeadline(all, ANSWER_TIMEOUT).catch(() => {});
@@ -162,11 +176,18 @@ export function peersInRedis(
       const [own, theirs] = await Promise.all([
         self === null ? { answers: [] } : noPeers(self).ask(question, argument),
         askPeers(question, argument).catch((error: unknown) => {
-          const isolated = reasonText(redis, error instanceof Outage ? error.cause : error);
+          const isolated = reasonText(
+            redis,
+            error instanceof Outage ? error.cause : error,
+          );
           return { answers: [], unresponsive: [], lost: [], isolated };
         }),
       ]);
-      return { isolated: null, ...theirs, answers: [...own.answers, ...theirs.answers] };
+      return {
+        isolated: null,
+        ...theirs,
+        answers: [...own.answers, ...theirs.answers],
+      };
     },
     async forget(gateway) {
       await withTimeout(redis.zrem(keyOf.peers, gateway), ANSWER_TIMEOUT);
@@ -178,8 +199,16 @@ export function peersInRedis(
   };
 }
 
-function answerText({ name }: Self, { id, question }: PeerQuestion, answer: unknown): string {
-  const text = JSON.stringify({ id, gateway: name, answer } satisfies PeerAnswer);
+function answerText(
+  { name }: Self,
+  { id, question }: PeerQuestion,
+  answer: unknown,
+): string {
+  const text = JSON.stringify({
+    id,
+    gateway: name,
+    answer,
+  } satisfies PeerAnswer);
   if (text.length > MAX_MESSAGE)
     throw new Error(`the answer to ${question} has ${text.length} characters`);
   return text;
@@ -189,13 +218,16 @@ function answerText({ name }: Self, { id, question }: PeerQuestion, answer: unkn
 function readQuestion(text: string): PeerQuestion | null {
   const { from, id, question, argument = null } = objectIn(text);
   if (typeof from !== 'string' || !/^[0-9a-f-]{36}$/.test(from)) return null;
-  if (typeof id !== 'string' || id.length > 36 || typeof question !== 'string') return null;
+  if (typeof id !== 'string' || id.length > 36 || typeof question !== 'string')
+    return null;
   return { from, id, question, argument };
 }
 
 function readPeerAnswer(text: string): PeerAnswer | null {
   const { id, gateway, answer = null } = objectIn(text);
-  return typeof id === 'string' && typeof gateway === 'string' ? { id, gateway, answer } : null;
+  return typeof id === 'string' && typeof gateway === 'string'
+    ? { id, gateway, answer }
+    : null;
 }
 
 function objectIn(text: string): Record<string, unknown> {
@@ -214,8 +246,16 @@ type List = typeof keyOf.gateways | typeof keyOf.peers;
  * Registers this gateway every few seconds. `id` is unique among gateways. `known`: their last
  * known number.
  */
-export function joinGateways(redis: Connection, list: List, id: string, known = 1) {
-  const lives = list === keyOf.peers ? [PEER_MEMORY, PEER_MEMORY] : [GATEWAY_TTL, GATEWAYS_TTL];
+export function joinGateways(
+  redis: Connection,
+  list: List,
+  id: string,
+  known = 1,
+) {
+  const lives =
+    list === keyOf.peers
+      ? [PEER_MEMORY, PEER_MEMORY]
+      : [GATEWAY_TTL, GATEWAYS_TTL];
   let count = known;
   async function announce(): Promise<void> {
     count = await checkShape(
@@ -226,7 +266,10 @@ export function joinGateways(redis: Connection, list: List, id: string, known = 
     );
   }
   // During an outage the last count is needed, so it remains.
-  const timer = setInterval(() => announce().catch(() => {}), ANNOUNCE_INTERVAL).unref();
+  const timer = setInterval(
+    () => announce().catch(() => {}),
+    ANNOUNCE_INTERVAL,
+  ).unref();
   return {
     /** At least 1. */
     count: () => count,

@@ -1,5 +1,10 @@
 import { Outage } from '../../common/errors/outage.ts';
-import { type Admission, admitted, type Reading, readingOf } from '../../limits/admission.ts';
+import {
+  type Admission,
+  admitted,
+  type Reading,
+  readingOf,
+} from '../../limits/admission.ts';
 import { kindWithCode, unknownKind } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { type Ban, CountersError } from '../state.ts';
@@ -20,8 +25,10 @@ export class UnexpectedReply extends Error {
 
 const isTextOrNull = (answer: unknown): answer is string | null =>
   answer === null || typeof answer === 'string';
-export const isInteger = (answer: unknown): answer is number => Number.isSafeInteger(answer);
-export const isList = (answer: unknown): answer is unknown[] => Array.isArray(answer);
+export const isInteger = (answer: unknown): answer is number =>
+  Number.isSafeInteger(answer);
+export const isList = (answer: unknown): answer is unknown[] =>
+  Array.isArray(answer);
 export const isTextList = (answer: unknown): answer is string[] =>
   Array.isArray(answer) && answer.every((text) => typeof text === 'string');
 export const isHash = (answer: unknown): answer is Record<string, string> =>
@@ -46,7 +53,10 @@ export async function checkShape<T>(
 }
 
 /** `null`: missing. Throws as `checkShape`. */
-export function lookedUp(redis: Connection, work: unknown): Promise<string | null> {
+export function lookedUp(
+  redis: Connection,
+  work: unknown,
+): Promise<string | null> {
   return checkShape(redis, 'a look-up of a key', work, isTextOrNull);
 }
 
@@ -66,8 +76,13 @@ const REPLIES = {
 export type CounterScript = keyof typeof REPLIES;
 
 /** Throws CountersError if the key holds other data, and UnexpectedReply. */
-export function checkDone(script: CounterScript, answer: unknown, subject: string): void {
-  if (!REPLIES[script].includes(answer as number)) throw new UnexpectedReply(script);
+export function checkDone(
+  script: CounterScript,
+  answer: unknown,
+  subject: string,
+): void {
+  if (!REPLIES[script].includes(answer as number))
+    throw new UnexpectedReply(script);
   if (answer === NO_COUNTERS) throw foreignKey(subject);
 }
 
@@ -76,15 +91,19 @@ export function checkDone(script: CounterScript, answer: unknown, subject: strin
  * UnexpectedReply.
  */
 export function isChanged(answer: unknown): boolean {
-  if (![1, 0, -1].includes(answer as number)) throw new UnexpectedReply('change');
+  if (![1, 0, -1].includes(answer as number))
+    throw new UnexpectedReply('change');
   return answer === 1;
 }
 
 /** `error` is a CountersError, or an error of Redis or the connection. */
 export function unexpectedReply(subject: string, error: unknown): Outage {
   // Some scripts, such as `liftBan`, do not check the type of their only key first.
-  const isForeign = error instanceof Error && /\bWRONGTYPE\b/.test(error.message);
-  return new Outage('state_unavailable', { cause: isForeign ? foreignKey(subject) : error });
+  const isForeign =
+    error instanceof Error && /\bWRONGTYPE\b/.test(error.message);
+  return new Outage('state_unavailable', {
+    cause: isForeign ? foreignKey(subject) : error,
+  });
 }
 
 function foreignKey(subject: string): CountersError {
@@ -107,7 +126,10 @@ type StrikeReading = readonly [
 function readStrikes(answer: unknown): StrikeReading {
   const isStrikeReading =
     isList(answer) && answer.length >= 2 && answer.slice(0, 7).every(isInteger);
-  if (!isStrikeReading || !(answer[7] === undefined || typeof answer[7] === 'string'))
+  if (
+    !isStrikeReading ||
+    !(answer[7] === undefined || typeof answer[7] === 'string')
+  )
     throw new UnexpectedReply('a strike state');
   return answer as unknown as StrikeReading;
 }
@@ -119,10 +141,17 @@ export function readLevel(answer: unknown): number {
 
 /** Throws UnexpectedReply. */
 export function readBan(subject: string, answer: unknown): Ban | null {
-  const [until, , level, since, code, span = 0, limit = 0, scope] = readStrikes(answer);
+  const [until, , level, since, code, span = 0, limit = 0, scope] =
+    readStrikes(answer);
   if (until === 0) return null;
   const kind = code === undefined ? null : kindWithCode(code);
-  return { subject, until, since, limit: kind && unknownKind({ kind, span, limit, scope }), level };
+  return {
+    subject,
+    until,
+    since,
+    limit: kind && unknownKind({ kind, span, limit, scope }),
+    level,
+  };
 }
 
 const VERDICTS = ['admitted', 'limited', 'banned'] as const;
@@ -148,7 +177,8 @@ export class ReplyReader {
   }
 
   end(): void {
-    if (this.#at !== this.#numbers.length) throw new UnexpectedReply('a decision');
+    if (this.#at !== this.#numbers.length)
+      throw new UnexpectedReply('a decision');
   }
 
   /** Throws CountersError. */
@@ -165,7 +195,11 @@ export class ReplyReader {
   /** Includes the strike state, whatever the verdict. Throws CountersError. */
   admissionWithStrikes(subject: string, { windows }: Limits): Admission {
     const verdict = this.#verdict(subject);
-    return this.#refused(VERDICTS[verdict]!, windows, this.#readings(windows, 0));
+    return this.#refused(
+      VERDICTS[verdict]!,
+      windows,
+      this.#readings(windows, 0),
+    );
   }
 
   #verdict(subject: string): number {

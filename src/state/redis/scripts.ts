@@ -32,7 +32,8 @@ export async function runScript(
   try {
     return await redis.evalsha(sha, keys.length, ...keys, ...args);
   } catch (error) {
-    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT')))
+      throw error;
     return await redis.eval(text, keys.length, ...keys, ...args);
   }
 }

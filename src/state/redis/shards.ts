@@ -11,18 +11,21 @@ const SLOTS = 16_384;
 /** CRC-16/XMODEM, as in the Redis Cluster specification. */
 const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 8;
-  for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+  for (let bit = 0; bit < 8; bit++)
+    crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
   return crc;
 });
 
 /** A single Redis, or each master of a Cluster: they fail independently. */
 export function shardsOf(redis: Connection): Shards {
   return {
-    shardOf: (name) => (redis instanceof Cluster ? (redis.slots[slotOf(name)]?.[0] ?? '') : ''),
+    shardOf: (name) =>
+      redis instanceof Cluster ? (redis.slots[slotOf(name)]?.[0] ?? '') : '',
     /** Writes, because a read-only Redis is not usable. */
     probe(name) {
       // After a failover the old master does not respond.
-      if (redis instanceof Cluster && redis.status === 'ready') redis.refreshSlotsCache();
+      if (redis instanceof Cluster && redis.status === 'ready')
+        redis.refreshSlotsCache();
       return checkShape(
         redis,
         'a probe',
@@ -31,7 +34,12 @@ export function shardsOf(redis: Connection): Shards {
       );
     },
     reasonOf(error) {
-      if (!/isn't writeable|isn't ready|Connection is closed/.test(messages(error))) return error;
+      if (
+        !/isn't writeable|isn't ready|Connection is closed/.test(
+          messages(error),
+        )
+      )
+        return error;
       return new Error('not connected to Redis', {
         cause: lastErrorOf(redis) ?? 'the connection was closed',
       });

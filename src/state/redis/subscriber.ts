@@ -44,19 +44,22 @@ export function createSubscriber(redis: Connection) {
     } catch (error) {
       failure = error;
       // After a lost connection, `ready` follows again.
-      if (isReady()) setTimeout(() => isReady() && void subscribe(one), RETRY_DELAY).unref();
+      if (isReady())
+        setTimeout(() => isReady() && void subscribe(one), RETRY_DELAY).unref();
     }
   }
 
   connection.on('message', (channel: string, text: string) => {
     for (const { listener } of all)
-      if (listener.channels.includes(channel)) listener.onMessage(text, channel);
+      if (listener.channels.includes(channel))
+        listener.onMessage(text, channel);
   });
   connection.on('ready', () => {
     for (const one of all) void subscribe(one);
   });
   onDisconnect(connection, () => {
-    failure = lastErrorOf(connection) ?? new Error('Redis closed the connection');
+    failure =
+      lastErrorOf(connection) ?? new Error('Redis closed the connection');
     for (const one of all) one.set(false);
   });
   if (connection instanceof Cluster) {
@@ -71,7 +74,9 @@ export function createSubscriber(redis: Connection) {
   else redis.once('ready', first);
   // If the peer is dead, the client replaces the connection, and `onDisconnect` detects it.
   const beat = () =>
-    isReady() && !(connection instanceof Cluster) && connection.ping().catch(() => {});
+    isReady() &&
+    !(connection instanceof Cluster) &&
+    connection.ping().catch(() => {});
   const heartbeat = setInterval(beat, HEARTBEAT).unref();
 
   return {
@@ -121,7 +126,9 @@ export class Subscription {
   async begun(patience: number): Promise<void> {
     for (const giveUpAt = performance.now() + patience; !this.isLive; ) {
       if (this.#failure() !== undefined || performance.now() > giveUpAt)
-        throw this.#failure() ?? new Error('Redis does not confirm a subscription');
+        throw (
+          this.#failure() ?? new Error('Redis does not confirm a subscription')
+        );
       await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL));
     }
   }
@@ -140,7 +147,8 @@ export function createBus(
     channels: [CHANNEL],
     onMessage: (text) => notify(readMessage(text)),
     onMissed: () => notify({ type: 'anything' }),
-    onDisconnect: (isCut) => observe({ type: 'state.connection', of: 'messages', isCut }),
+    onDisconnect: (isCut) =>
+      observe({ type: 'state.connection', of: 'messages', isCut }),
   });
   return {
     listen(listener) {
@@ -162,8 +170,10 @@ export const EVERYTHING_CHANGED = '*';
 /** An unknown message means that anything may have changed. */
 function readMessage(text: string): Message {
   const rest = text.slice(2);
-  if (text.startsWith('s:')) return { type: 'subject', subject: rest, banned: false };
-  if (text.startsWith('b:')) return { type: 'subject', subject: rest, banned: true };
+  if (text.startsWith('s:'))
+    return { type: 'subject', subject: rest, banned: false };
+  if (text.startsWith('b:'))
+    return { type: 'subject', subject: rest, banned: true };
   if (text.startsWith('k:')) return { type: 'key', hash: rest };
   return { type: 'anything' };
 }

@@ -7,7 +7,10 @@ import type { Connection } from './client.ts';
 const COMMAND_TIMEOUT = 2_000;
 
 /** Rejects with `Outage`. `wait` in milliseconds. */
-export async function withTimeout<T>(work: Promise<T>, wait = COMMAND_TIMEOUT): Promise<T> {
+export async function withTimeout<T>(
+  work: Promise<T>,
+  wait = COMMAND_TIMEOUT,
+): Promise<T> {
   return orOutage(withDeadline(work, wait));
 }
 
@@ -32,8 +35,12 @@ export async function allWithTimeout(
   commands: readonly Command[],
 ): Promise<unknown[]> {
   if (commands.length < 2 || redis instanceof Cluster)
-    return Promise.all(commands.map(([name, ...args]) => withTimeout(redis.call(name, ...args))));
-  const answers = await withTimeout(redis.pipeline(commands.map((command) => [...command])).exec());
+    return Promise.all(
+      commands.map(([name, ...args]) => withTimeout(redis.call(name, ...args))),
+    );
+  const answers = await withTimeout(
+    redis.pipeline(commands.map((command) => [...command])).exec(),
+  );
   return Promise.all(
     (answers ?? []).map(([error, answer]) =>
       orOutage(error ? Promise.reject(error) : Promise.resolve(answer)),

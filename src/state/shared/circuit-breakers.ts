@@ -35,11 +35,18 @@ export function createCircuitBreakers(
       opened(reason) {
         if (open++ > 0) return;
         since = performance.now();
-        observe({ type: 'state.outage', policy: onOutage, error: shards.reasonOf(reason) });
+        observe({
+          type: 'state.outage',
+          policy: onOutage,
+          error: shards.reasonOf(reason),
+        });
       },
       closed() {
         if (--open === 0)
-          observe({ type: 'state.recovered', duration: Math.round(performance.now() - since) });
+          observe({
+            type: 'state.recovered',
+            duration: Math.round(performance.now() - since),
+          });
         for (const listener of listeners) listener();
       },
     });

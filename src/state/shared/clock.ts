@@ -13,7 +13,9 @@ export class StateClock {
   #learntAt = 0;
 
   /** `local`: milliseconds since any fixed time. */
-  constructor(local: () => number = () => performance.timeOrigin + performance.now()) {
+  constructor(
+    local: () => number = () => performance.timeOrigin + performance.now(),
+  ) {
     this.#local = local;
   }
 

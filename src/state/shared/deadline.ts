@@ -16,7 +16,10 @@ export class DeadlineError extends Error {
  * Rejects with DeadlineError if `work` takes longer than `deadline` milliseconds. Does not cancel
  * `work`.
  */
-export function withDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
+export function withDeadline<T>(
+  work: Promise<T>,
+  deadline: number,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = onTimeout(deadline, () => reject(new DeadlineError(deadline)));
     work.then(resolve, reject).finally(stop);
@@ -76,7 +79,8 @@ export class OutageGrace {
       work.then(
         (answer) => {
           stop();
-          if (!isLate && this.#hiccups.size > 0) this.#hiccups.delete(this.#shardOf(name));
+          if (!isLate && this.#hiccups.size > 0)
+            this.#hiccups.delete(this.#shardOf(name));
           resolve(answer);
         },
         (error) => {

@@ -2,7 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Admission } from '../../limits/admission.ts';
 import { meterOf } from '../../limits/kinds.ts';
 import type { BanEscalation, Limits, Window } from '../../limits/limits.ts';
-import { Compactor, type CurrentEntries, type Packer } from '../journal/compactor.ts';
+import {
+  Compactor,
+  type CurrentEntries,
+  type Packer,
+} from '../journal/compactor.ts';
 import { JournalError } from '../journal/format.ts';
 import { openSlot } from '../journal/slot.ts';
 import type { Reconciliation } from './remote-state.ts';
@@ -14,7 +18,10 @@ const MAX_SLOTS = 4;
 const FORMAT = 1;
 
 export interface LastAdmission {
-  readonly admission: Pick<Admission, 'now' | 'verdict' | 'readings' | 'retryAt' | 'bannedUntil'> &
+  readonly admission: Pick<
+    Admission,
+    'now' | 'verdict' | 'readings' | 'retryAt' | 'bannedUntil'
+  > &
     Partial<Pick<Admission, 'violated'>>;
   /** The remaining units are already this gateway's share and must not be divided again. */
   readonly divided: boolean;
@@ -41,19 +48,26 @@ interface LastKnownCountersOptions {
   readonly failed: (error: unknown) => void;
 }
 
-export type LastKnownCounters = NonNullable<ReturnType<typeof lastKnownCountersIn>>;
+export type LastKnownCounters = NonNullable<
+  ReturnType<typeof lastKnownCountersIn>
+>;
 
 /** Last-known counters in files of this process; `null`: no free slot. */
-export function lastKnownCountersIn(options: LastKnownCountersOptions, now = Date.now()) {
+export function lastKnownCountersIn(
+  options: LastKnownCountersOptions,
+  now = Date.now(),
+) {
   const { folder, worker, workers, failed } = options;
   // An ending process may still hold this worker's slot.
   const numbers = { first: worker, step: workers, most: MAX_SLOTS * workers };
   const slot = openSlot({ folder, kind: 'last-known', numbers, failed }, () => {
     const loaded = new Map<string, LastKnownEntry>();
-    const note = (subject: string, entry: LastKnownEntry) => void loaded.set(subject, entry);
+    const note = (subject: string, entry: LastKnownEntry) =>
+      void loaded.set(subject, entry);
     return {
       loaded,
-      batch: (payload: Buffer, file: string) => unpackLastKnown(payload, file, note),
+      batch: (payload: Buffer, file: string) =>
+        unpackLastKnown(payload, file, note),
     };
   });
   if (!slot) return null;
@@ -83,15 +97,23 @@ export function withoutOutdated(
   now: number,
 ): LastKnownEntry | null {
   const left = known && isOutdated(known, now) ? null : known;
-  const open = dues.map((due) => withoutExpired(due, now)).filter((due) => due !== null);
-  return left === null && open.length === 0 ? null : { known: left, dues: open };
+  const open = dues
+    .map((due) => withoutExpired(due, now))
+    .filter((due) => due !== null);
+  return left === null && open.length === 0
+    ? null
+    : { known: left, dues: open };
 }
 
 function isOutdated(
   { admission: { readings, retryAt, bannedUntil } }: LastAdmission,
   now: number,
 ): boolean {
-  return readings.every(({ resetAt }) => resetAt <= now) && retryAt <= now && bannedUntil <= now;
+  return (
+    readings.every(({ resetAt }) => resetAt <= now) &&
+    retryAt <= now &&
+    bannedUntil <= now
+  );
 }
 
 /** Expired windows are not sent: Redis may have forgotten that it added them. */
@@ -104,7 +126,10 @@ function withoutExpired(
     const isPast = meterOf(window).endFrom(window, openedAt) <= now;
     return { units: isPast ? 0 : units, openedAt };
   });
-  const ban = reconciliation.ban && reconciliation.ban.until > now ? reconciliation.ban : null;
+  const ban =
+    reconciliation.ban && reconciliation.ban.until > now
+      ? reconciliation.ban
+      : null;
   if (ban === null && windows.every(({ units }) => units === 0)) return null;
   return { limits, reconciliation: { ...reconciliation, ban, windows } };
 }
@@ -125,7 +150,11 @@ type PackedKnown = readonly [
   verdict: LastAdmission['admission']['verdict'],
   retryAt: number,
   bannedUntil: number,
-  readings: readonly (readonly [window: number, remaining: number, resetAt: number])[],
+  readings: readonly (readonly [
+    window: number,
+    remaining: number,
+    resetAt: number,
+  ])[],
   /** The limit that refused, if it has a scope. */
   violated?: number,
 ];
@@ -145,9 +174,15 @@ export class LastKnownPacker implements Packer<LastKnownEntry> {
   }
 
   add(subject: string, { known, dues }: LastKnownEntry): void {
-    const packed = dues.map(({ limits: { windows, escalation }, reconciliation }): PackedDue => {
-      return [windows.map((window) => this.#place(window)), escalation, reconciliation];
-    });
+    const packed = dues.map(
+      ({ limits: { windows, escalation }, reconciliation }): PackedDue => {
+        return [
+          windows.map((window) => this.#place(window)),
+          escalation,
+          reconciliation,
+        ];
+      },
+    );
     const entry: PackedEntry = [subject, known && this.#known(known), packed];
     const text = JSON.stringify(entry);
     this.#entries.push(text);
@@ -164,12 +199,16 @@ export class LastKnownPacker implements Packer<LastKnownEntry> {
   }
 
   #known({ admission, divided }: LastAdmission): PackedKnown {
-    const { now, verdict, retryAt, bannedUntil, readings, violated } = admission;
+    const { now, verdict, retryAt, bannedUntil, readings, violated } =
+      admission;
     const packed = readings.map(
-      ({ window, remaining, resetAt }) => [this.#place(window), remaining, resetAt] as const,
+      ({ window, remaining, resetAt }) =>
+        [this.#place(window), remaining, resetAt] as const,
     );
     const all = [now, divided, verdict, retryAt, bannedUntil, packed] as const;
-    return violated?.scope === undefined ? all : [...all, this.#place(violated)];
+    return violated?.scope === undefined
+      ? all
+      : [...all, this.#place(violated)];
   }
 
   #place(window: Window): number {
@@ -190,7 +229,9 @@ export function unpackLastKnown(
   file: string,
   each: (subject: string, kept: LastKnownEntry) => void,
 ) {
-  const { format, windows, entries } = JSON.parse(payload.toString()) as Payload;
+  const { format, windows, entries } = JSON.parse(
+    payload.toString(),
+  ) as Payload;
   if (format !== FORMAT)
     throw new JournalError(
       `${file} was written by another storegate (last-known counters ${format})`,
@@ -209,10 +250,14 @@ export function unpackLastKnown(
 }
 
 /** The limit of a ban must be the same object as in `windows`. */
-function withLimitOf(windows: readonly Window[], reconciliation: Reconciliation): Reconciliation {
+function withLimitOf(
+  windows: readonly Window[],
+  reconciliation: Reconciliation,
+): Reconciliation {
   const { ban } = reconciliation;
   if (!ban?.limit) return reconciliation;
-  const limit = windows.find((window) => isDeepStrictEqual(window, ban.limit)) ?? ban.limit;
+  const limit =
+    windows.find((window) => isDeepStrictEqual(window, ban.limit)) ?? ban.limit;
   return { ...reconciliation, ban: { ...ban, limit } };
 }
 
@@ -226,5 +271,8 @@ function knownIn(
     resetAt,
   }));
   const violated = place === undefined ? {} : { violated: windows[place]! };
-  return { admission: { now, verdict, readings, retryAt, bannedUntil, ...violated }, divided };
+  return {
+    admission: { now, verdict, readings, retryAt, bannedUntil, ...violated },
+    divided,
+  };
 }

@@ -1,12 +1,19 @@
 import { Cache } from '../../common/cache.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { type Admission, admit } from '../../limits/admission.ts';
-import { type Counters, eachWindow, newCounters } from '../../limits/counters.ts';
+import {
+  type Counters,
+  eachWindow,
+  newCounters,
+} from '../../limits/counters.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import { type Settlement, settle } from '../../limits/settlement.ts';
 import type { BansAsOf } from '../state.ts';
-import type { LastAdmission, PendingReconciliation } from './last-known-counters.ts';
+import type {
+  LastAdmission,
+  PendingReconciliation,
+} from './last-known-counters.ts';
 import type { InDoubtCharges } from './remote-state.ts';
 import { banIn, countersFrom, inWholeLimits, shareOf } from './shares.ts';
 
@@ -85,7 +92,8 @@ export class LocalCounters {
     const found: BansAsOf['bans'][number][] = [];
     for (const subject of this.#known.keys()) {
       const { bannedUntil, violated } = this.#known.peek(subject)!.admission;
-      if (bannedUntil > now) found.push({ subject, until: bannedUntil, limit: violated ?? null });
+      if (bannedUntil > now)
+        found.push({ subject, until: bannedUntil, limit: violated ?? null });
     }
     return found;
   }
@@ -100,11 +108,17 @@ export class LocalCounters {
    * Decides locally. Throws `Outage` for a new subject above `MAX_SUBJECTS`, because memory must be
    * bounded.
    */
-  admit(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
+  admit(
+    subject: string,
+    limits: Limits,
+    cost: number,
+    scopes: Scopes = NO_SCOPES,
+  ): Admission {
     const now = this.#options.clock();
     const count = this.#countOf(subject, limits, now);
     const decided = admit(count.counters, count.share, cost, now, scopes);
-    const admission = count.share === limits ? decided : inWholeLimits(decided, limits);
+    const admission =
+      count.share === limits ? decided : inWholeLimits(decided, limits);
     this.#known.set(subject, { admission, divided: count.share !== limits });
     this.#options.changed?.(subject);
     return admission;
@@ -113,7 +127,12 @@ export class LocalCounters {
   /** Throws as `admit`. */
   settle(subject: string, limits: Limits, settlement: Settlement): void {
     const now = this.#options.clock();
-    settle(this.#countOf(subject, limits, now).counters, limits, settlement, now);
+    settle(
+      this.#countOf(subject, limits, now).counters,
+      limits,
+      settlement,
+      now,
+    );
     this.#options.changed?.(subject);
   }
 
@@ -121,7 +140,12 @@ export class LocalCounters {
    * Limits a charge of Redis to this gateway's share until the local counts are added there.
    * Redis may also lack the counts of other gateways and would admit their shares again.
    */
-  hold(subject: string, limits: Limits, cost: number, scopes: Scopes = NO_SCOPES): Admission {
+  hold(
+    subject: string,
+    limits: Limits,
+    cost: number,
+    scopes: Scopes = NO_SCOPES,
+  ): Admission {
     const admission = this.admit(subject, limits, cost, scopes);
     addCharge(this.#counts.get(subject)!, cost, scopes);
     return admission;
@@ -132,7 +156,8 @@ export class LocalCounters {
    * waits.
    */
   readonly inDoubt: Omit<InDoubtCharges, 'banned'> = {
-    begin: (subject) => void this.#inDoubt.set(subject, (this.#inDoubt.get(subject) ?? 0) + 1),
+    begin: (subject) =>
+      void this.#inDoubt.set(subject, (this.#inDoubt.get(subject) ?? 0) + 1),
     end: (subject, charged, scopes) => {
       const others = this.#inDoubt.get(subject)! - 1;
       if (others === 0) this.#inDoubt.delete(subject);
@@ -162,7 +187,9 @@ export class LocalCounters {
     eachWindow(counters.windows, (window, at, meter) => {
       const known = charged[windows.length]!;
       const units =
-        meter.used(counters.cells, at, window, now) - meter.used(before, at, window, now) - known;
+        meter.used(counters.cells, at, window, now) -
+        meter.used(before, at, window, now) -
+        known;
       windows.push({
         units: Math.max(0, units),
         openedAt: meter.openedAt(counters.cells, at, window, now),
@@ -170,7 +197,10 @@ export class LocalCounters {
     });
     const ban = banIn(counters, bannedBefore, limits);
     if (ban === null && windows.every(({ units }) => units === 0)) return null;
-    return { limits, reconciliation: { gateway: this.#options.gateway, number, ban, windows } };
+    return {
+      limits,
+      reconciliation: { gateway: this.#options.gateway, number, ban, windows },
+    };
   }
 
   forget(subject: string): void {
@@ -182,7 +212,9 @@ export class LocalCounters {
     const counted = this.#counts.get(subject);
     if (counted?.limits === limits) return counted;
     if (!counted && this.#counts.size >= MAX_SUBJECTS)
-      throw new Outage('state_unavailable', { cause: 'too many subjects to count here' });
+      throw new Outage('state_unavailable', {
+        cause: 'too many subjects to count here',
+      });
     const past = counted ? this.due(subject) : null;
     if (past) this.#options.superseded?.(subject, past);
     const gateways = Math.max(1, this.#options.gateways());
@@ -211,5 +243,6 @@ function addCharge(
   units: number,
   scopes: Scopes,
 ): void {
-  for (const [i, window] of windows.entries()) if (countsIn(window, scopes)) charged[i]! += units;
+  for (const [i, window] of windows.entries())
+    if (countsIn(window, scopes)) charged[i]! += units;
 }

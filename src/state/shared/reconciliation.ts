@@ -38,7 +38,8 @@ export class Reconciler {
 
   /** Adds reconciliations of an earlier process or of earlier limits. */
   add(subject: string, dues: readonly PendingReconciliation[]): void {
-    if (dues.length > 0) this.#due.set(subject, [...(this.#due.get(subject) ?? []), ...dues]);
+    if (dues.length > 0)
+      this.#due.set(subject, [...(this.#due.get(subject) ?? []), ...dues]);
   }
 
   /** Includes current counts. */
@@ -52,7 +53,10 @@ export class Reconciler {
   }
 
   has(subject: string): boolean {
-    return this.#options.local.has(subject) || (this.#due.size > 0 && this.#due.has(subject));
+    return (
+      this.#options.local.has(subject) ||
+      (this.#due.size > 0 && this.#due.has(subject))
+    );
   }
 
   /** Returns whether Redis accepted any. */
@@ -62,11 +66,16 @@ export class Reconciler {
 
   /** Sends everything except to unreachable shards, and retries the rest later. */
   async sendAll(): Promise<void> {
-    const subjects = [...new Set([...this.#due.keys(), ...this.#options.local.subjects()])];
+    const subjects = [
+      ...new Set([...this.#due.keys(), ...this.#options.local.subjects()]),
+    ];
     for (let at = 0; at < subjects.length; at += MAX_IN_FLIGHT) {
       await Promise.all(
         subjects.slice(at, at + MAX_IN_FLIGHT).map(async (subject) => {
-          while (!this.#options.breakers.of(subject).isOpen && (await this.sendOne(subject)));
+          while (
+            !this.#options.breakers.of(subject).isOpen &&
+            (await this.sendOne(subject))
+          );
         }),
       );
     }
@@ -86,26 +95,30 @@ export class Reconciler {
   }
 
   #send(subject: string): Promise<boolean> {
-    const taken = this.#due.has(subject) ? null : this.#options.local.take(subject);
+    const taken = this.#due.has(subject)
+      ? null
+      : this.#options.local.take(subject);
     if (taken) this.#due.set(subject, [taken]);
     const due = this.#due.get(subject)?.[0];
     if (!due) return Promise.resolve(false);
     const breaker = this.#options.breakers.of(subject);
-    const sending = this.#options.remote.charge(subject, due.limits, due.reconciliation).then(
-      () => {
-        this.#sending.delete(subject);
-        const left = this.#due.get(subject)!.slice(1);
-        if (left.length === 0) this.#due.delete(subject);
-        else this.#due.set(subject, left);
-        this.#options.changed(subject);
-        return true;
-      },
-      (error) => {
-        this.#sending.delete(subject);
-        this.#options.breakers.recordFailure(breaker, error);
-        return false;
-      },
-    );
+    const sending = this.#options.remote
+      .charge(subject, due.limits, due.reconciliation)
+      .then(
+        () => {
+          this.#sending.delete(subject);
+          const left = this.#due.get(subject)!.slice(1);
+          if (left.length === 0) this.#due.delete(subject);
+          else this.#due.set(subject, left);
+          this.#options.changed(subject);
+          return true;
+        },
+        (error) => {
+          this.#sending.delete(subject);
+          this.#options.breakers.recordFailure(breaker, error);
+          return false;
+        },
+      );
     this.#sending.set(subject, sending);
     return sending;
   }

@@ -1,5 +1,9 @@
 import { Cache } from '../../common/cache.ts';
-import { type Admission, type Reading, refuses } from '../../limits/admission.ts';
+import {
+  type Admission,
+  type Reading,
+  refuses,
+} from '../../limits/admission.ts';
 import { kindOf } from '../../limits/kinds.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { countsIn, type Scopes } from '../../limits/scopes.ts';
@@ -13,7 +17,10 @@ interface CachedRefusal {
   /**
    * For each scope, or `undefined` for own windows: the first refusal, and the earliest retry time.
    */
-  readonly waits: ReadonlyMap<string | undefined, { readonly at: number; readonly until: number }>;
+  readonly waits: ReadonlyMap<
+    string | undefined,
+    { readonly at: number; readonly until: number }
+  >;
   /** When the refusal may change, by Redis's clock. */
   readonly until: number;
   /** A ban began with forwarded strikes and is not yet reported in a response. */
@@ -65,12 +72,18 @@ export class RefusalCache {
   }
 
   /** The refusal that Redis would return; `null`: Redis must decide. */
-  answer(subject: string, limits: Limits, cost: number, scopes: Scopes): Admission | null {
+  answer(
+    subject: string,
+    limits: Limits,
+    cost: number,
+    scopes: Scopes,
+  ): Admission | null {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits) return null;
     const clock = this.#clock();
     const now = Math.max(clock, entry.admission.now);
-    const isOutdated = now > clock + MAX_LAG || now >= entry.admission.now + this.#keepFor;
+    const isOutdated =
+      now > clock + MAX_LAG || now >= entry.admission.now + this.#keepFor;
     if (isOutdated || now >= entry.until) {
       this.#entries.delete(subject);
       return null;
@@ -82,9 +95,13 @@ export class RefusalCache {
       // The first refusal by another limit begins a wait, and Redis records its time.
       if (!wait || now >= wait.until) return null;
       const { escalation } = limits;
-      const isCounted = escalation !== null && now >= wait.at + escalation.grace;
-      const unsent = isCounted ? this.unsent.add(subject, limits, refusal.violated, now) : 0;
-      const strikes = refusal.strikes + Math.max(0, unsent - refusal.freeRefusals);
+      const isCounted =
+        escalation !== null && now >= wait.at + escalation.grace;
+      const unsent = isCounted
+        ? this.unsent.add(subject, limits, refusal.violated, now)
+        : 0;
+      const strikes =
+        refusal.strikes + Math.max(0, unsent - refusal.freeRefusals);
       const freeRefusals = Math.max(0, refusal.freeRefusals - unsent);
       return { ...refusal, strikes, freeRefusals, by: 'memory' };
     }
@@ -133,7 +150,10 @@ export class RefusalCache {
       scopes,
       admission: { ...rest, banBegins: false },
       waits,
-      until: Math.min(admission.bannedUntil || admission.retryAt, ...partialResets(admission)),
+      until: Math.min(
+        admission.bannedUntil || admission.retryAt,
+        ...partialResets(admission),
+      ),
       banBegins: false,
     });
   }
@@ -142,7 +162,11 @@ export class RefusalCache {
    * Applies the result of counted refusals; a ban replaces the refusal. Returns whether a ban
    * began.
    */
-  apply({ subject, limits }: CountedRefusals, result: Admission, changes: number): boolean {
+  apply(
+    { subject, limits }: CountedRefusals,
+    result: Admission,
+    changes: number,
+  ): boolean {
     const entry = this.#entries.get(subject);
     if (entry?.limits !== limits || changes !== this.#changes) return false;
     const banned = result.verdict === 'banned';
@@ -161,7 +185,10 @@ export class RefusalCache {
       retryAt: Math.max(retryAt, result.bannedUntil),
       banBegins: false,
     };
-    const until = Math.min(result.bannedUntil || retryAt, ...partialResets(admission));
+    const until = Math.min(
+      result.bannedUntil || retryAt,
+      ...partialResets(admission),
+    );
     this.#entries.set(subject, {
       ...entry,
       admission,
@@ -210,14 +237,18 @@ function stillRefuses(
   scopes: Scopes,
 ): boolean {
   const { verdict, violated } = admission;
-  if (limits !== given || verdict !== 'limited' || violated === null) return false;
+  if (limits !== given || verdict !== 'limited' || violated === null)
+    return false;
   return !countsIn(violated, scopes) && allResetAsWhole(limits);
 }
 
 /**
  * The refusal with the readings of a later admission that does not count in the refusing window.
  */
-function withReadings(entry: CachedRefusal, { readings, now }: Admission): CachedRefusal {
+function withReadings(
+  entry: CachedRefusal,
+  { readings, now }: Admission,
+): CachedRefusal {
   const admission = { ...entry.admission, readings, now };
   return {
     ...entry,
@@ -241,14 +272,29 @@ function partialResets({ readings }: Admission): number[] {
  * Windows that reset as a whole only lose units until then, so a reading refuses any cost above its
  * remaining units.
  */
-function recount(known: Admission, cost: number, scopes: Scopes, now: number): Admission | null {
+function recount(
+  known: Admission,
+  cost: number,
+  scopes: Scopes,
+  now: number,
+): Admission | null {
   const readings = known.readings.map((reading) => current(reading, now));
   const violated = readings.filter(
-    ({ remaining, window }) => cost > remaining && countsIn(window, scopes) && refuses(window),
+    ({ remaining, window }) =>
+      cost > remaining && countsIn(window, scopes) && refuses(window),
   );
   if (known.verdict === 'limited' && violated.length === 0) return null;
-  const retryAt = Math.max(known.bannedUntil, ...violated.map(({ resetAt }) => resetAt));
-  return { ...known, now, readings, retryAt, violated: violated.at(-1)?.window ?? null };
+  const retryAt = Math.max(
+    known.bannedUntil,
+    ...violated.map(({ resetAt }) => resetAt),
+  );
+  return {
+    ...known,
+    now,
+    readings,
+    retryAt,
+    violated: violated.at(-1)?.window ?? null,
+  };
 }
 
 /** An unused window is not open, so its reset moves with the clock. */
@@ -256,7 +302,11 @@ function current(reading: Reading, now: number): Reading {
   const { window, remaining, resetAt } = reading;
   if (now < resetAt && remaining < window.limit) return reading;
   const { meter } = kindOf(window);
-  return { window, remaining: window.limit, resetAt: meter.endFrom(window, now) };
+  return {
+    window,
+    remaining: window.limit,
+    resetAt: meter.endFrom(window, now),
+  };
 }
 
 /**

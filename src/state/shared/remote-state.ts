@@ -14,7 +14,11 @@ export interface RemoteState extends State {
   /** Counts refusals that this process decided. Returns the new state of the subject. */
   countRefusals(refusals: CountedRefusals): Promise<Admission>;
   /** Adds what a gateway admitted locally. Idempotent per reconciliation. */
-  charge(subject: string, limits: Limits, reconciliation: Reconciliation): Promise<void>;
+  charge(
+    subject: string,
+    limits: Limits,
+    reconciliation: Reconciliation,
+  ): Promise<void>;
   /** Reports requests with an unknown charge to `charges`. */
   reportInDoubt(charges: InDoubtCharges): void;
 }
@@ -33,7 +37,11 @@ export interface Shards {
 /** A change that every gateway receives. */
 export type Message =
   /** `banned`: changed by a ban. */
-  | { readonly type: 'subject'; readonly subject: string; readonly banned: boolean }
+  | {
+      readonly type: 'subject';
+      readonly subject: string;
+      readonly banned: boolean;
+    }
   | { readonly type: 'key'; readonly hash: string }
   /** Messages may have been lost: drop all copies. */
   | { readonly type: 'anything' };
@@ -68,11 +76,18 @@ export interface Reconciliation {
    * In the order of the limits: units admitted, and when the gateway opened the window (Unix
    * milliseconds).
    */
-  readonly windows: readonly { readonly units: number; readonly openedAt: number }[];
+  readonly windows: readonly {
+    readonly units: number;
+    readonly openedAt: number;
+  }[];
 }
 
 /** config/gateway.yaml describes them. */
 export type OutageSettings = Pick<
   RedisSettings,
-  'deadline' | 'failureThreshold' | 'onOutage' | 'shareRemaining' | 'refusalCacheTtl'
+  | 'deadline'
+  | 'failureThreshold'
+  | 'onOutage'
+  | 'shareRemaining'
+  | 'refusalCacheTtl'
 >;

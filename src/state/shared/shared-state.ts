@@ -6,7 +6,13 @@ import type { Limits } from '../../limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { Settlement } from '../../limits/settlement.ts';
 import type { Observe } from '../../observe/events.ts';
-import { type Ban, type BansAsOf, type StartedBan, type State, startedBan } from '../state.ts';
+import {
+  type Ban,
+  type BansAsOf,
+  type StartedBan,
+  type State,
+  startedBan,
+} from '../state.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import { StateClock } from './clock.ts';
 import type { LastKnownCounters } from './last-known-counters.ts';
@@ -24,7 +30,10 @@ interface SharedStateOptions {
   readonly remote: RemoteState;
   readonly breakers: CircuitBreakers;
   readonly bus: Bus;
-  readonly settings: Pick<OutageSettings, 'onOutage' | 'shareRemaining' | 'refusalCacheTtl'>;
+  readonly settings: Pick<
+    OutageSettings,
+    'onOutage' | 'shareRemaining' | 'refusalCacheTtl'
+  >;
   readonly gateway: string;
   readonly gateways: () => number;
   readonly observe: Observe;
@@ -51,7 +60,10 @@ export class SharedState implements State {
    * Backend time of its last response to a request; 0: none, in this process and the previous one.
    */
   #answeredAt = 0;
-  readonly #nextFlush = new DelayedRun(() => void this.#flushRefusals(), REFUSAL_FLUSH);
+  readonly #nextFlush = new DelayedRun(
+    () => void this.#flushRefusals(),
+    REFUSAL_FLUSH,
+  );
 
   constructor(options: SharedStateOptions) {
     const {
@@ -67,7 +79,10 @@ export class SharedState implements State {
     const changed = (subject: string) => lastKnown?.mark(subject);
     this.#options = options;
     this.#clock = clock;
-    this.#refused = new RefusalCache({ clock: clock.read, ttl: settings.refusalCacheTtl });
+    this.#refused = new RefusalCache({
+      clock: clock.read,
+      ttl: settings.refusalCacheTtl,
+    });
     this.#local = new LocalCounters({
       gateway,
       clock: clock.read,
@@ -75,11 +90,20 @@ export class SharedState implements State {
       changed,
       superseded: (subject, due) => this.#reconciler.add(subject, [due]),
     });
-    this.#reconciler = new Reconciler({ remote, local: this.#local, breakers, changed });
+    this.#reconciler = new Reconciler({
+      remote,
+      local: this.#local,
+      breakers,
+      changed,
+    });
     if (lastKnown) this.#takeUp(lastKnown);
-    remote.reportInDoubt({ ...this.#local.inDoubt, banned: (ban) => this.#hearBan(ban) });
+    remote.reportInDoubt({
+      ...this.#local.inDoubt,
+      banned: (ban) => this.#hearBan(ban),
+    });
     this.#stopListening = bus.listen((message) => {
-      if (message.type === 'subject') this.#forget(message.subject, message.banned);
+      if (message.type === 'subject')
+        this.#forget(message.subject, message.banned);
       else if (message.type === 'anything') this.#refused.clear();
     });
     breakers.onRecovery(() => void this.#reconciler.sendAll());
@@ -109,12 +133,17 @@ export class SharedState implements State {
       this.#nextFlush.plan();
       return refusal;
     }
-    if (!this.#options.breakers.of(subject).isOpen) return this.#ask(subject, limits, cost, scopes);
+    if (!this.#options.breakers.of(subject).isOpen)
+      return this.#ask(subject, limits, cost, scopes);
     return this.#decideLocally(subject, limits, cost, scopes, null);
   }
 
   /** During an outage it counts here until Redis adds it. */
-  async settle(subject: string, limits: Limits, settlement: Settlement): Promise<void> {
+  async settle(
+    subject: string,
+    limits: Limits,
+    settlement: Settlement,
+  ): Promise<void> {
     // Returned units may admit a request that this process knows as refused.
     if (settlement.units < 0) this.#refused.forget(subject);
     const breaker = this.#options.breakers.of(subject);
@@ -129,7 +158,11 @@ export class SharedState implements State {
     }
   }
 
-  #settleLocally(subject: string, limits: Limits, settlement: Settlement): void {
+  #settleLocally(
+    subject: string,
+    limits: Limits,
+    settlement: Settlement,
+  ): void {
     if (this.#options.settings.onOutage === 'allow') return;
     this.#local.settle(subject, limits, settlement);
     this.#reconciler.sendLater();
@@ -172,7 +205,9 @@ export class SharedState implements State {
 
   /** `null`: no subject is known. */
   get bansAsOf(): BansAsOf | null {
-    return this.#answeredAt === 0 ? null : { asOf: this.#answeredAt, bans: this.#local.bans() };
+    return this.#answeredAt === 0
+      ? null
+      : { asOf: this.#answeredAt, bans: this.#local.bans() };
   }
 
   banLevel(subject: string, limits: Limits): MaybePromise<number> {
@@ -212,24 +247,41 @@ export class SharedState implements State {
         yield* reconciler.subjects();
       },
       // Also for an unknown subject, to replace its stored entry.
-      read: (subject) => ({ known: local.lastKnown(subject), dues: reconciler.dues(subject) }),
+      read: (subject) => ({
+        known: local.lastKnown(subject),
+        dues: reconciler.dues(subject),
+      }),
     });
     if (reconciler.size > 0) void reconciler.sendAll();
   }
 
-  async #ask(subject: string, limits: Limits, cost: number, scopes: Scopes): Promise<Admission> {
+  async #ask(
+    subject: string,
+    limits: Limits,
+    cost: number,
+    scopes: Scopes,
+  ): Promise<Admission> {
     const breaker = this.#options.breakers.of(subject);
     const { changes } = this.#refused;
     // Local counts of an outage go first, on the same connection.
     if (this.#reconciler.has(subject)) void this.#reconciler.sendOne(subject);
     const askedAt = performance.now();
     try {
-      const admission = await this.#options.remote.admit(subject, limits, cost, scopes);
-      this.#options.observe({ type: 'state.answered', duration: performance.now() - askedAt });
+      const admission = await this.#options.remote.admit(
+        subject,
+        limits,
+        cost,
+        scopes,
+      );
+      this.#options.observe({
+        type: 'state.answered',
+        duration: performance.now() - askedAt,
+      });
       breaker.recordSuccess();
       this.#clock.learn(admission.now);
       this.#answeredAt = admission.now;
-      if (this.#local.has(subject)) return this.#held(subject, limits, cost, scopes, admission);
+      if (this.#local.has(subject))
+        return this.#held(subject, limits, cost, scopes, admission);
       this.#local.note(subject, admission);
       this.#refused.remember(subject, limits, cost, scopes, admission, changes);
       return admission;
@@ -263,8 +315,11 @@ export class SharedState implements State {
     const { onOutage: policy } = this.#options.settings;
     this.#options.observe({ type: 'state.local_mode', policy });
     if (policy === 'deny')
-      throw new Outage('state_unavailable', { cause: cause ?? 'the shared state is down' });
-    if (policy === 'allow') return { ...uncounted(limits, this.#clock.read()), by: 'local' };
+      throw new Outage('state_unavailable', {
+        cause: cause ?? 'the shared state is down',
+      });
+    if (policy === 'allow')
+      return { ...uncounted(limits, this.#clock.read()), by: 'local' };
     return { ...this.#local.admit(subject, limits, cost, scopes), by: 'local' };
   }
 
@@ -289,8 +344,10 @@ export class SharedState implements State {
     try {
       const admission = await this.#options.remote.countRefusals(refusals);
       const ban = startedBan(subject, limits, admission);
-      if (ban) this.#hearBan({ ...ban, violated: cause === IN_FLIGHT ? null : cause });
-      if (this.#refused.apply(refusals, admission, changes)) this.#local.note(subject, admission);
+      if (ban)
+        this.#hearBan({ ...ban, violated: cause === IN_FLIGHT ? null : cause });
+      if (this.#refused.apply(refusals, admission, changes))
+        this.#local.note(subject, admission);
     } catch (error) {
       this.#options.breakers.recordFailure(breaker, error);
     }

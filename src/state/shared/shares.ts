@@ -1,5 +1,10 @@
 import type { Admission } from '../../limits/admission.ts';
-import { type Counters, eachWindow, newCounters, newStrikeState } from '../../limits/counters.ts';
+import {
+  type Counters,
+  eachWindow,
+  newCounters,
+  newStrikeState,
+} from '../../limits/counters.ts';
 import { isSameCounter, kindOf } from '../../limits/kinds.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import type { LastAdmission } from './last-known-counters.ts';
@@ -42,7 +47,9 @@ export function countersFrom(
 ): Counters {
   const counters = newCounters(share.windows);
   eachWindow(share.windows, (window, at, meter) => {
-    const reading = readings.find((known) => isSameCounter(known.window, window));
+    const reading = readings.find((known) =>
+      isSameCounter(known.window, window),
+    );
     if (!reading) return;
     const used = window.limit - Math.floor(reading.remaining / gateways);
     const { resetsAsWhole } = kindOf(window);
@@ -65,7 +72,11 @@ export function countersFrom(
     state.cleanSince = bannedUntil;
     state.forgottenAt = bannedUntil;
   }
-  const wait = { at: reportedAt, until: verdict === 'limited' ? retryAt : 0, refusals: 1 };
+  const wait = {
+    at: reportedAt,
+    until: verdict === 'limited' ? retryAt : 0,
+    refusals: 1,
+  };
   const scope = verdict === 'limited' ? violated?.scope : undefined;
   if (scope === undefined) state.refused = wait;
   else state.refusedIn = [{ scope, ...wait }];
@@ -77,17 +88,23 @@ export function banIn(
   bannedBefore: number,
   { windows }: Limits,
 ): Reconciliation['ban'] {
-  if (strikeState === null || strikeState.bannedUntil <= bannedBefore) return null;
+  if (strikeState === null || strikeState.bannedUntil <= bannedBefore)
+    return null;
   const { bannedUntil, bannedSince, bannedFor } = strikeState;
-  const limit = bannedFor && (windows.find((one) => isSameCounter(one, bannedFor)) ?? null);
+  const limit =
+    bannedFor && (windows.find((one) => isSameCounter(one, bannedFor)) ?? null);
   return { until: bannedUntil, since: bannedSince, limit };
 }
 
 export function inWholeLimits(admission: Admission, limits: Limits): Admission {
-  const whole = (window: Window) => limits.windows.find((one) => isSameCounter(one, window))!;
+  const whole = (window: Window) =>
+    limits.windows.find((one) => isSameCounter(one, window))!;
   return {
     ...admission,
-    readings: admission.readings.map((reading) => ({ ...reading, window: whole(reading.window) })),
+    readings: admission.readings.map((reading) => ({
+      ...reading,
+      window: whole(reading.window),
+    })),
     violated: admission.violated && whole(admission.violated),
   };
 }

@@ -38,7 +38,9 @@ export class UnsentRefusals {
    */
   add(subject: string, limits: Limits, cause: Cause, now: number): number {
     const pending = this.#bySubject.get(subject) ?? [];
-    let refusals = pending.find((one) => one.limits === limits && isSameLimit(one.cause, cause));
+    let refusals = pending.find(
+      (one) => one.limits === limits && isSameLimit(one.cause, cause),
+    );
     if (!refusals) {
       refusals = { limits, count: 0, times: [], cause };
       pending.push(refusals);
@@ -47,7 +49,8 @@ export class UnsentRefusals {
     refusals.cause = cause;
     refusals.count += 1;
     // Strikes beyond those of a ban have no effect.
-    if (refusals.times.length === limits.escalation?.strikes) refusals.times.shift();
+    if (refusals.times.length === limits.escalation?.strikes)
+      refusals.times.shift();
     refusals.times.push(now);
     return refusals.count;
   }

@@ -14,7 +14,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
 /** The actor of automatic bans. */
 const AUTOMATIC = 'storegate';
 
-export const authorInWords = (actor: string): string => (actor === AUTOMATIC ? 'automatic' : actor);
+export const authorInWords = (actor: string): string =>
+  actor === AUTOMATIC ? 'automatic' : actor;
 
 /** `banned`, `extended`, `lifted`, `failed: lifted`. */
 export function actionInWords(action: string): string {
@@ -23,7 +24,10 @@ export function actionInWords(action: string): string {
 }
 
 /** `3 bans in 30 days, last lifted by alice at 2030-01-31T00:00:00Z`. */
-export function recordInWords({ bans, lifted: lift }: BanRecord, time: WriteTime): string {
+export function recordInWords(
+  { bans, lifted: lift }: BanRecord,
+  time: WriteTime,
+): string {
   const last = lift ? `, last lifted by ${lift.by} at ${time(lift.at)}` : '';
   return `${plural(bans, 'ban')} in 30 days${last}`;
 }

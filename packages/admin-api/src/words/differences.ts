@@ -53,7 +53,11 @@ export function differencesIn({
 function banDifferences({ inForce, inFiles }: BansDiff): Difference[] {
   const words = (escalation: BanEscalation | null, name: string) => {
     const value: unknown = Object(escalation)[name];
-    return value === undefined ? null : Array.isArray(value) ? value.join(', ') : String(value);
+    return value === undefined
+      ? null
+      : Array.isArray(value)
+        ? value.join(', ')
+        : String(value);
   };
   return Object.keys({ ...inForce, ...inFiles })
     .map((name) => ({
@@ -74,11 +78,20 @@ function contractDifferences({
 }: ContractDiff): Difference[] {
   const summary = ({ title, version, digest, operations }: ContractSummary) =>
     `${title} ${version}, ${plural(operations, 'operation')}, ${digest}`;
-  const operation = (name: string, before: string | null, after: string | null) => {
+  const operation = (
+    name: string,
+    before: string | null,
+    after: string | null,
+  ) => {
     return { type: 'operation', name, inForce: before, inFiles: after };
   };
   return [
-    { type: 'contract', name: inFiles.title, inForce: summary(inForce), inFiles: summary(inFiles) },
+    {
+      type: 'contract',
+      name: inFiles.title,
+      inForce: summary(inForce),
+      inFiles: summary(inFiles),
+    },
     ...added.map((id) => operation(id, null, 'present')),
     ...removed.map((id) => operation(id, 'present', null)),
     ...changed.map((id) => operation(id, 'present', 'changed')),

@@ -3,9 +3,21 @@ import type { Finding, Readiness } from '../generated/types.ts';
 /** `text`: one sentence, in which `$` stands for the detail. `action`: what operators do. */
 type Words = Pick<Finding, 'status' | 'text' | 'action'>;
 
-const down = (text: string, action: string): Words => ({ status: 'down', text, action });
-const degraded = (text: string, action: string): Words => ({ status: 'degraded', text, action });
-const ok = (text: string, action = ''): Words => ({ status: 'ok', text, action });
+const down = (text: string, action: string): Words => ({
+  status: 'down',
+  text,
+  action,
+});
+const degraded = (text: string, action: string): Words => ({
+  status: 'degraded',
+  text,
+  action,
+});
+const ok = (text: string, action = ''): Words => ({
+  status: 'ok',
+  text,
+  action,
+});
 
 const CHECK_REDIS = 'Check Redis and the network.';
 const RENEW = 'Renew it: new files are loaded without a restart.';
@@ -13,21 +25,39 @@ const RENEW = 'Renew it: new files are loaded without a restart.';
 /** Every finding by its type: what it means for clients, its sentence, and what to do. */
 export const FINDINGS = {
   no_gateway: down('No gateway is running.', 'Start one: storegate serve.'),
-  no_gateway_responds: down('$ did not respond.', 'Check its process and the end of its log.'),
-  no_gateway_ready: down('No gateway accepts requests: $.', 'Read the log of a gateway.'),
-  upstream_down: down('$, so its requests fail.', 'Check the backends: storegate backends.'),
+  no_gateway_responds: down(
+    '$ did not respond.',
+    'Check its process and the end of its log.',
+  ),
+  no_gateway_ready: down(
+    'No gateway accepts requests: $.',
+    'Read the log of a gateway.',
+  ),
+  upstream_down: down(
+    '$, so its requests fail.',
+    'Check the backends: storegate backends.',
+  ),
   requests_fail: down(
     '$ of the requests of the last minute failed (5xx).',
     'See why: storegate requests.',
   ),
-  redis_down_deny: down('Redis is down, and redis.onOutage refuses requests: $.', CHECK_REDIS),
+  redis_down_deny: down(
+    'Redis is down, and redis.onOutage refuses requests: $.',
+    CHECK_REDIS,
+  ),
   listener_certificate: down('Clients cannot connect: $.', RENEW),
   some_requests_fail: degraded(
     '$ of the requests of the last minute failed (5xx).',
     'See why: storegate requests.',
   ),
-  redis_down_local: degraded('Redis is down, so each gateway counts by itself: $.', CHECK_REDIS),
-  redis_down_allow: degraded('Redis is down, so requests are not counted: $.', CHECK_REDIS),
+  redis_down_local: degraded(
+    'Redis is down, so each gateway counts by itself: $.',
+    CHECK_REDIS,
+  ),
+  redis_down_allow: degraded(
+    'Redis is down, so requests are not counted: $.',
+    CHECK_REDIS,
+  ),
   redis_connection: degraded(
     'A connection to Redis is lost, so changes of other gateways arrive late.',
     CHECK_REDIS,
@@ -44,7 +74,10 @@ export const FINDINGS = {
     'The usage lacks $.',
     'Check Redis and the data folder, which could not store it.',
   ),
-  bans_dropped: degraded('The log of bans lacks $.', 'Check Redis and the data folder.'),
+  bans_dropped: degraded(
+    'The log of bans lacks $.',
+    'Check Redis and the data folder.',
+  ),
   guard_alone: degraded(
     'A worker counts requests without a valid key by itself: $.',
     'Restart the gateway if it persists.',
@@ -67,18 +100,38 @@ export const FINDINGS = {
     'A gateway differs from most gateways in $.',
     'Give all gateways the same files: storegate config diff.',
   ),
-  workers_missing: degraded('$ did not respond.', 'Find worker.ended in the log.'),
-  gateway_not_ready: degraded('A gateway accepts no requests: $.', 'Read its log.'),
-  gateway_unresponsive: degraded('$ did not respond.', 'Check its process and the network.'),
+  workers_missing: degraded(
+    '$ did not respond.',
+    'Find worker.ended in the log.',
+  ),
+  gateway_not_ready: degraded(
+    'A gateway accepts no requests: $.',
+    'Read its log.',
+  ),
+  gateway_unresponsive: degraded(
+    '$ did not respond.',
+    'Check its process and the network.',
+  ),
   gateway_lost: degraded(
     '$ did not shut down, and no gateway has replaced it.',
     'Start a gateway, or run storegate gateways forget NAME.',
   ),
-  peers_unreachable: degraded('Other gateways are unreachable: $.', CHECK_REDIS),
-  backend_down: degraded('Backend $.', 'Check the backend: storegate backends.'),
-  gateway_replaced: ok('$ did not shut down, and another gateway has replaced it.'),
+  peers_unreachable: degraded(
+    'Other gateways are unreachable: $.',
+    CHECK_REDIS,
+  ),
+  backend_down: degraded(
+    'Backend $.',
+    'Check the backend: storegate backends.',
+  ),
+  gateway_replaced: ok(
+    '$ did not shut down, and another gateway has replaced it.',
+  ),
   gateway_stopping: ok('A gateway is stopping.'),
-  many_refused: ok('Limits refused $.', 'See storegate top --by refused --window minute.'),
+  many_refused: ok(
+    'Limits refused $.',
+    'See storegate top --by refused --window minute.',
+  ),
   backend_waiting: ok('$ waiting for a backend connection.'),
   restart_pending: ok('A change in the files needs a restart: $.'),
 } as const satisfies Readonly<Record<string, Words>>;

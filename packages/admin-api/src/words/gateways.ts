@@ -1,4 +1,9 @@
-import type { Backend, Connections, ContractCopy, PeerCoverage } from '../generated/types.ts';
+import type {
+  Backend,
+  Connections,
+  ContractCopy,
+  PeerCoverage,
+} from '../generated/types.ts';
 import { number } from './format.ts';
 
 // Gateways in words, for the console and the command line.
@@ -19,15 +24,24 @@ export const processName = ({
 }): string => (worker === null ? gateway : `${gateway}, worker ${worker}`);
 
 /** Milliseconds of the slowest access to the state; `null`: the state is in the gateway itself. */
-export function slowestOf(all: readonly { stateMs: number | null }[]): number | null {
-  const times = all.map(({ stateMs }) => stateMs).filter((time) => time !== null);
+export function slowestOf(
+  all: readonly { stateMs: number | null }[],
+): number | null {
+  const times = all
+    .map(({ stateMs }) => stateMs)
+    .filter((time) => time !== null);
   return times.length === 0 ? null : Math.max(...times);
 }
 
-export function missingGateways({ unresponsive, isolated }: PeerCoverage): string[] {
+export function missingGateways({
+  unresponsive,
+  isolated,
+}: PeerCoverage): string[] {
   return [
     ...unresponsive.map((gateway) => `${gateway} did not respond.`),
-    ...(isolated === null ? [] : [`Other gateways are unreachable: ${isolated}`]),
+    ...(isolated === null
+      ? []
+      : [`Other gateways are unreachable: ${isolated}`]),
   ];
 }
 
@@ -36,7 +50,11 @@ export const lostGateway = (
   time: WriteTime,
 ): string => `${gateway} was last seen at ${time(at)} and did not shut down.`;
 
-export function contractCopyInWords(gateway: string, copy: ContractCopy, time: WriteTime): string {
+export function contractCopyInWords(
+  gateway: string,
+  copy: ContractCopy,
+  time: WriteTime,
+): string {
   const { fetched, reason } = copy;
   return `${gateway} uses a copy of the contract from ${time(fetched)}: the URL ${reason}.`;
 }
@@ -54,7 +72,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Whether no operator has to look at it. */
-export const isWell = ({ state }: Pick<Backend, 'state'>): boolean => state === 'up';
+export const isWell = ({ state }: Pick<Backend, 'state'>): boolean =>
+  state === 'up';
 
 /** `up`, `recovering`, `down`, `down for 1 of 4 processes`. */
 export function stateInWords({
@@ -72,6 +91,11 @@ export function reasonInWords({ reason }: Pick<Backend, 'reason'>): string {
 }
 
 /** Connections in use: `3 of 64, 2 waiting`. */
-export function connectionsInWords({ open, idle, waiting, limit }: Connections): string {
+export function connectionsInWords({
+  open,
+  idle,
+  waiting,
+  limit,
+}: Connections): string {
   return `${number(open - idle)} of ${number(limit)}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
 }

@@ -78,8 +78,14 @@ export function judgeHealth(facts: HealthFacts): Health {
   const findings = [...groups.values()].map(findingOf).sort(bySeverity);
   const [worst] = findings;
   const status = worst?.status ?? 'ok';
-  const times = findings.filter((one) => one.status === status).flatMap(({ since }) => since ?? []);
-  return { status, since: status === 'ok' ? null : (times.sort()[0] ?? null), findings };
+  const times = findings
+    .filter((one) => one.status === status)
+    .flatMap(({ since }) => since ?? []);
+  return {
+    status,
+    since: status === 'ok' ? null : (times.sort()[0] ?? null),
+    findings,
+  };
 }
 
 /** Whether limits refuse so many requests that operators want to know the client. */
@@ -87,14 +93,21 @@ export const refusesMany = ({ requests, refused }: RecentTraffic): boolean =>
   requests >= MIN_REQUESTS && refused / requests >= REFUSED_SHARE;
 
 /** 0: OK, 1: degraded, 2: down; an exit code and the value of a metric. */
-export const severityOf = ({ status }: { readonly status: Status }): 0 | 1 | 2 => SEVERITY[status];
+export const severityOf = ({
+  status,
+}: {
+  readonly status: Status;
+}): 0 | 1 | 2 => SEVERITY[status];
 
 const STATUS = { ok: 'OK', degraded: 'Degraded', down: 'Down' } as const;
 
 export const statusInWords = (status: Status): string => STATUS[status];
 
 /** `Degraded since 10:00: A certificate expires on 2030-01-31: tls.crt. Renew it.` */
-export function healthInWords({ status, since, findings }: Health, time: WriteTime): string {
+export function healthInWords(
+  { status, since, findings }: Health,
+  time: WriteTime,
+): string {
   const begin = since === null ? '' : ` since ${time(since)}`;
   const [worst] = findings;
   return worst === undefined
@@ -105,11 +118,15 @@ export function healthInWords({ status, since, findings }: Health, time: WriteTi
 /** One finding with its begin and the gateways that report it. */
 export function findingInWords(finding: Finding, time: WriteTime): string {
   const { since, gateways } = finding;
-  const notes = [...(since === null ? [] : [`since ${time(since)}`]), ...gateways];
+  const notes = [
+    ...(since === null ? [] : [`since ${time(since)}`]),
+    ...gateways,
+  ];
   return `${sentencesOf(finding)}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
 }
 
-const sentencesOf = ({ text, action }: Finding): string => `${text} ${action}`.trimEnd();
+const sentencesOf = ({ text, action }: Finding): string =>
+  `${text} ${action}`.trimEnd();
 
 function findingOf(signs: readonly Sign[]): Finding {
   const { type, detail } = signs[0]!;
@@ -135,7 +152,11 @@ function bySeverity(one: Finding, other: Finding): number {
   return rank || begin(one) - begin(other);
 }
 
-const sign = (type: FindingType, detail = '', more: Partial<Sign> = {}): Sign => ({
+const sign = (
+  type: FindingType,
+  detail = '',
+  more: Partial<Sign> = {},
+): Sign => ({
   type,
   detail,
   since: null,
@@ -151,19 +172,36 @@ const OF_OUTAGE: readonly FindingType[] = [
 
 function withoutConsequences(signs: readonly Sign[]): readonly Sign[] {
   const isOutage = signs.some(({ type }) => type.startsWith('redis_down'));
-  return isOutage ? signs.filter(({ type }) => !OF_OUTAGE.includes(type)) : signs;
+  return isOutage
+    ? signs.filter(({ type }) => !OF_OUTAGE.includes(type))
+    : signs;
 }
 
 /** A newer gateway may report a condition that this version does not know. */
 const isKnown = ({ type }: Condition): boolean => Object.hasOwn(FINDINGS, type);
 
-function ofGateway({ gateway, conditions, differs, workers, processes, readiness }: GatewayFacts) {
-  const signs = conditions.filter(isKnown).map((condition) => ({ ...condition, gateway }));
+function ofGateway({
+  gateway,
+  conditions,
+  differs,
+  workers,
+  processes,
+  readiness,
+}: GatewayFacts) {
+  const signs = conditions
+    .filter(isKnown)
+    .map((condition) => ({ ...condition, gateway }));
   if (differs.length > 0)
-    signs.push({ ...sign('configuration_differs', differs.join(', ')), gateway });
+    signs.push({
+      ...sign('configuration_differs', differs.join(', ')),
+      gateway,
+    });
   if (processes < workers && readiness !== 'no_workers')
     signs.push({
-      ...sign('workers_missing', `${workers - processes} of ${plural(workers, 'worker')}`),
+      ...sign(
+        'workers_missing',
+        `${workers - processes} of ${plural(workers, 'worker')}`,
+      ),
       gateway,
     });
   return signs;
@@ -172,7 +210,8 @@ function ofGateway({ gateway, conditions, differs, workers, processes, readiness
 /** A gateway that is not ready is felt only if no other is. */
 function ofAvailability({ gateways, unresponsive }: HealthFacts): Sign[] {
   const absent = gateways.filter(({ readiness }) => readiness !== 'ready');
-  if (gateways.length === 0) return unresponsive.length > 0 ? [] : [sign('no_gateway')];
+  if (gateways.length === 0)
+    return unresponsive.length > 0 ? [] : [sign('no_gateway')];
   if (absent.length < gateways.length)
     return absent.map(({ gateway, readiness }) =>
       readiness === 'stopping'
@@ -183,19 +222,30 @@ function ofAvailability({ gateways, unresponsive }: HealthFacts): Sign[] {
   return [sign('no_gateway_ready', [...reasons].join('; '))];
 }
 
-function ofPeers({ unresponsive, lost, isolated, gateways }: HealthFacts): Sign[] {
-  const silent = gateways.length === 0 ? 'no_gateway_responds' : 'gateway_unresponsive';
+function ofPeers({
+  unresponsive,
+  lost,
+  isolated,
+  gateways,
+}: HealthFacts): Sign[] {
+  const silent =
+    gateways.length === 0 ? 'no_gateway_responds' : 'gateway_unresponsive';
   return [
     ...unresponsive.map((gateway) => sign(silent, gateway)),
     ...lost.map(({ gateway, at, replaced }) =>
-      sign(replaced === null ? 'gateway_lost' : 'gateway_replaced', gateway, { since: at }),
+      sign(replaced === null ? 'gateway_lost' : 'gateway_replaced', gateway, {
+        since: at,
+      }),
     ),
     ...(isolated === null ? [] : [sign('peers_unreachable', isolated)]),
   ];
 }
 
 function ofBackends(backends: readonly Backend[]): Sign[] {
-  const waiting = backends.reduce((sum, { connections }) => sum + connections.waiting, 0);
+  const waiting = backends.reduce(
+    (sum, { connections }) => sum + connections.waiting,
+    0,
+  );
   const signs = [...Map.groupBy(backends, ({ upstream }) => upstream)].flatMap(
     ([upstream, all]) => {
       const isDown = all.every(({ state }) => state === 'down');
@@ -209,16 +259,22 @@ function ofBackends(backends: readonly Backend[]): Sign[] {
           : `The only backend of ${upstream} is down`;
       return [
         ...(isDown ? [sign('upstream_down', words, { since })] : []),
-        ...all.filter(({ state }) => state === 'down' || state === 'partial').map(ofBackend),
+        ...all
+          .filter(({ state }) => state === 'down' || state === 'partial')
+          .map(ofBackend),
       ];
     },
   );
-  return waiting > 0 ? [...signs, sign('backend_waiting', plural(waiting, 'request'))] : signs;
+  return waiting > 0
+    ? [...signs, sign('backend_waiting', plural(waiting, 'request'))]
+    : signs;
 }
 
 function ofBackend(backend: Backend): Sign {
   const words = `${backend.backend} of ${backend.upstream} is ${stateInWords(backend)}`;
-  return sign('backend_down', `${words}: ${reasonInWords(backend)}`, { since: backend.since });
+  return sign('backend_down', `${words}: ${reasonInWords(backend)}`, {
+    since: backend.since,
+  });
 }
 
 function ofTraffic({ traffic, mostRefused }: HealthFacts): Sign[] {
@@ -229,7 +285,8 @@ function ofTraffic({ traffic, mostRefused }: HealthFacts): Sign[] {
   else if (failed > 0 && failed / requests >= DEGRADED_SHARE)
     signs.push(sign('some_requests_fail', shareInWords(failed, requests)));
   if (refusesMany(traffic)) {
-    const client = mostRefused === null ? '' : `, most of them of ${mostRefused}`;
+    const client =
+      mostRefused === null ? '' : `, most of them of ${mostRefused}`;
     const words = `${shareInWords(refused, requests)} of the requests of the last minute`;
     signs.push(sign('many_refused', `${words}${client}`));
   }

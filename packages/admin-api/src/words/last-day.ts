@@ -1,4 +1,8 @@
-import type { LastDay, RefusedUnits, SimulatedWindow } from '../generated/types.ts';
+import type {
+  LastDay,
+  RefusedUnits,
+  SimulatedWindow,
+} from '../generated/types.ts';
 import { number, plural } from './format.ts';
 import type { WriteTime } from './gateways.ts';
 
@@ -8,7 +12,10 @@ import type { WriteTime } from './gateways.ts';
 export const NO_LAST_DAY = 'No gateway has data of the last 24 hours.';
 
 /** The requests that were simulated. */
-export function simulatedRequests({ since, requests }: LastDay, time: WriteTime): string[] {
+export function simulatedRequests(
+  { since, requests }: LastDay,
+  time: WriteTime,
+): string[] {
   const { admitted, refused } = requests;
   return [
     `Each window is simulated separately, with requests admitted since ${time(since!)}.`,
@@ -22,14 +29,20 @@ export function simulatedRequests({ since, requests }: LastDay, time: WriteTime)
 }
 
 /** What the simulation cannot know. */
-export function simulationGaps({ since, windows }: LastDay, time: WriteTime): string[] {
+export function simulationGaps(
+  { since, windows }: LastDay,
+  time: WriteTime,
+): string[] {
   return [
     ...windows
       .filter(({ counted }) => !counted)
       .map(({ name }) => `The plan has not counted by ${name} so far.`),
     ...windows
       .filter((window) => window.since !== null && window.since > since!)
-      .map((window) => `The plan has counted by ${window.name} since ${time(window.since!)} only.`),
+      .map(
+        (window) =>
+          `The plan has counted by ${window.name} since ${time(window.since!)} only.`,
+      ),
     ...windows
       .filter(({ local }) => local)
       .map(
@@ -39,7 +52,8 @@ export function simulationGaps({ since, windows }: LastDay, time: WriteTime): st
     ...windows
       .filter(({ floor, limit }) => floor !== null && floor > limit)
       .map(
-        ({ name, floor }) => `Clients that used up to ${number(floor!)} by ${name} may be missing.`,
+        ({ name, floor }) =>
+          `Clients that used up to ${number(floor!)} by ${name} may be missing.`,
       ),
   ];
 }

@@ -1,4 +1,9 @@
-import type { Plan, PlanAddresses, PlanExcess, PlanLimits } from '../generated/types.ts';
+import type {
+  Plan,
+  PlanAddresses,
+  PlanExcess,
+  PlanLimits,
+} from '../generated/types.ts';
 import { plural } from './format.ts';
 
 // Plans in words, for the console and the command line.
@@ -16,10 +21,14 @@ export function addressesInWords(addresses: PlanAddresses | null): string {
 
 function named(blocks: readonly string[]): string {
   const first = blocks.slice(0, MAX_BLOCKS).join(' ');
-  return blocks.length > MAX_BLOCKS ? `${first} and ${blocks.length - MAX_BLOCKS} more` : first;
+  return blocks.length > MAX_BLOCKS
+    ? `${first} and ${blocks.length - MAX_BLOCKS} more`
+    : first;
 }
 
-export const inFlight = ({ concurrency }: Pick<PlanLimits, 'concurrency'>): string =>
+export const inFlight = ({
+  concurrency,
+}: Pick<PlanLimits, 'concurrency'>): string =>
   concurrency === null ? 'any number at once' : `${concurrency} at once`;
 
 /** `60/minute, 20 in flight, from 10.0.0.0/8`; `null`: the plan does not exist. */
@@ -40,7 +49,10 @@ interface CountedExcess extends Pick<Plan, 'count'> {
 }
 
 /** What windows that do not refuse admitted above their limits in the last day. */
-export function excessesInWords({ excess = [], count }: CountedExcess): string[] {
+export function excessesInWords({
+  excess = [],
+  count,
+}: CountedExcess): string[] {
   return excess.map((one) => excessSentence(one, count));
 }
 

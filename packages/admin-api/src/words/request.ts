@@ -29,7 +29,10 @@ export function equalInWords(asked: string): string {
   return `${asked} was not kept. Below is the identical refusal before it.`;
 }
 
-export function bodyInWords({ declared, received }: ExplainedRequest['body']): string {
+export function bodyInWords({
+  declared,
+  received,
+}: ExplainedRequest['body']): string {
   return declared === null || declared === received
     ? `${received} bytes`
     : `${received} of ${declared} bytes received before the response`;
@@ -40,7 +43,11 @@ export function bodyInWords({ declared, received }: ExplainedRequest['body']): s
 export const operationInWords = (operation: string): string =>
   operation === 'none' ? '(no operation)' : operation;
 
-export function askedInWords({ method, path, operation }: ExplainedRequest): string {
+export function askedInWords({
+  method,
+  path,
+  operation,
+}: ExplainedRequest): string {
   return `${method} ${path === null ? operationInWords(operation) : `${path} (${operation})`}`;
 }
 
@@ -50,15 +57,22 @@ export function stepsOf(
   time: WriteTime = (at) => at,
 ): readonly ExplainedStep[] {
   const steps = stepsAsked(request);
-  const ended = request.step === null ? steps.length : steps.indexOf(request.step);
+  const ended =
+    request.step === null ? steps.length : steps.indexOf(request.step);
   return steps.map((name, i) => {
     if (i > ended) return { name, became: 'not reached', words: '' };
-    const became = i < ended ? 'passed' : request.status < 500 ? 'refused' : 'failed';
+    const became =
+      i < ended ? 'passed' : request.status < 500 ? 'refused' : 'failed';
     return { name, became, words: WORDS[name]!(request, time) };
   });
 }
 
-function stepsAsked({ operation, path, key, step }: ExplainedRequest): readonly string[] {
+function stepsAsked({
+  operation,
+  path,
+  key,
+  step,
+}: ExplainedRequest): readonly string[] {
   // An operation of the contract, which has a path, may have any name.
   if (path === null && Object.hasOwn(OWN, operation)) return OWN[operation]!;
   // Only a CORS preflight gets this far without a key.
@@ -71,10 +85,13 @@ const WORDS: Readonly<Record<string, InWords>> = {
   http: ({ step, code, reason }) =>
     step === 'http' ? `${code}${given(': ', reason)}` : 'accepted',
   preflight: () => 'answered by the gateway, no key needed',
-  pages: ({ step, code }) => (step === 'pages' ? `${code}` : 'answered by the gateway'),
-  usage: ({ step, code }) => (step === 'usage' ? `${code}` : 'answered by the gateway'),
+  pages: ({ step, code }) =>
+    step === 'pages' ? `${code}` : 'answered by the gateway',
+  usage: ({ step, code }) =>
+    step === 'usage' ? `${code}` : 'answered by the gateway',
   authenticate({ step, code, key, times, outage, reason }) {
-    const who = key === null ? 'no key' : `${key.id} of ${key.account}, plan ${key.plan}`;
+    const who =
+      key === null ? 'no key' : `${key.id} of ${key.account}, plan ${key.plan}`;
     return step === 'authenticate'
       ? `${code}${given(': ', reason)}; ${who}${given(', ', outage)}`
       : `${who}${after(times.authenticated, 0)}`;
@@ -93,7 +110,8 @@ const WORDS: Readonly<Record<string, InWords>> = {
   },
   backend({ backend, status, code, outage, step, times }) {
     if (backend === null) return 'not called';
-    if (backend.attempts === 0) return `not called: ${code ?? 'no backend available'}`;
+    if (backend.attempts === 0)
+      return `not called: ${code ?? 'no backend available'}`;
     const tries = backend.attempts > 1 ? `${backend.attempts} attempts; ` : '';
     const who = backendInWords(backend);
     const result =
@@ -112,13 +130,16 @@ export function backendInWords({
 }
 
 function checkInWords(operation: string, faults: readonly Faults[]): string {
-  if (faults.some(({ side }) => side === 'request')) return 'invalid, only reported';
+  if (faults.some(({ side }) => side === 'request'))
+    return 'invalid, only reported';
   return operation.startsWith('mount ') ? 'mount, not validated' : 'valid';
 }
 
 /** The duration of a step, if known. */
 function after(at: number | null, before: number | null): string {
-  return at === null || before === null ? '' : ` (${(at - before).toFixed(3)} ms)`;
+  return at === null || before === null
+    ? ''
+    : ` (${(at - before).toFixed(3)} ms)`;
 }
 
 /** A reason that only operators see, or an outage, behind a mark. */
@@ -131,7 +152,11 @@ const BY = {
   local: ', decided locally without Redis',
 } as const;
 
-function excessInWords({ name, excess, over }: ExplainedRequest['windows'][number]): string {
+function excessInWords({
+  name,
+  excess,
+  over,
+}: ExplainedRequest['windows'][number]): string {
   if (excess === null || over === 0) return '';
   return excess === 'watch'
     ? `; ${name} would have refused it, but only watches`
@@ -158,13 +183,17 @@ function decisionInWords(decision: Decision, time: WriteTime): string {
   const parts = [
     verdict === 'banned' ? `banned${ban}` : `limited`,
     ...(banStarted
-      ? [`the ban began with this request${level === null ? '' : `, level ${level}`}`]
+      ? [
+          `the ban began with this request${level === null ? '' : `, level ${level}`}`,
+        ]
       : []),
     ...(violated === null ? [] : [`${violated} has less than ${units} left`]),
     ...(strikesToBan === null || verdict === 'banned'
       ? []
       : [`${strikes} of ${strikesToBan} strikes`]),
-    ...(retryAt === null ? [] : [`retry at ${time(retryAt)}, in ${retryAfter} s`]),
+    ...(retryAt === null
+      ? []
+      : [`retry at ${time(retryAt)}, in ${retryAfter} s`]),
   ];
   return `${parts.join('; ')}${BY[by]}`;
 }
@@ -174,7 +203,8 @@ export function faultsInWords({ side, reportOnly, count, faults }: Faults): {
   head: string;
   lines: string[];
 } {
-  const whose = side === 'request' ? 'the request' : 'the response of the backend';
+  const whose =
+    side === 'request' ? 'the request' : 'the response of the backend';
   const left = count - faults.length;
   return {
     head: `${plural(count, 'violation')} in ${whose}${reportOnly ? ', report only' : ''}`,

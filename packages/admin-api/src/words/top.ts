@@ -13,7 +13,10 @@ export const COUNTED: Readonly<Record<Top['by'], string>> = {
   operations: 'refused requests',
 };
 
-export function topTotal({ by, window, since, total }: Top, time: WriteTime): string {
+export function topTotal(
+  { by, window, since, total }: Top,
+  time: WriteTime,
+): string {
   const from = since === null ? '' : `, complete since ${time(since)}`;
   return `${number(total)} ${COUNTED[by]} in the last ${window}${from}.`;
 }

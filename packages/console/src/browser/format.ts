@@ -3,8 +3,10 @@
 import { number } from '@storegate/admin-api/words';
 
 /** A dash for what is not known. */
-export const orDash = (value: number | null, format: (value: number) => string) =>
-  value === null ? '–' : format(value);
+export const orDash = (
+  value: number | null,
+  format: (value: number) => string,
+) => (value === null ? '–' : format(value));
 /** The sum of all values, or of a number of each. */
 export const total = <T>(all: readonly T[], of: (one: T) => number = Number) =>
   all.reduce((sum, one) => sum + of(one), 0);
@@ -33,12 +35,18 @@ const sameDay = (a: Date, b: Date) => a.toDateString() === b.toDateString();
 export function clockTime(iso: string, now = new Date()): string {
   const time = new Date(iso);
   const clock = time.toLocaleTimeString('en-GB');
-  return sameDay(time, now) ? clock : `${time.toLocaleDateString('en-CA')} ${clock}`;
+  return sameDay(time, now)
+    ? clock
+    : `${time.toLocaleDateString('en-CA')} ${clock}`;
 }
 
 /** A time of the day of the last days: `Sun 10:20`. */
 export const dayTime = (at: number) =>
-  new Date(at).toLocaleString('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' });
+  new Date(at).toLocaleString('en-GB', {
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
 
 /** `60/minute,10/10s:sliding` as `60 per minute, 10 per 10s (sliding)`. */
 export function limitsText(limits: string): string {
@@ -46,8 +54,12 @@ export function limitsText(limits: string): string {
 }
 
 /** With a kind, a time zone, a first day, and what happens above the limit, all optional. */
-const LIMIT = /^\s*(\d+)\/(\w+)(?::(\w+)(?::([\w+/-]+?)(?::(\d+))?)?)?(?:\+(watch|overage))?\s*$/;
-const EXCESS: Readonly<Record<string, string>> = { watch: 'only watches', overage: 'with overage' };
+const LIMIT =
+  /^\s*(\d+)\/(\w+)(?::(\w+)(?::([\w+/-]+?)(?::(\d+))?)?)?(?:\+(watch|overage))?\s*$/;
+const EXCESS: Readonly<Record<string, string>> = {
+  watch: 'only watches',
+  overage: 'with overage',
+};
 
 function limitText(limit: string): string {
   const [, count, span, kind, zone, anchor, excess] = LIMIT.exec(limit) ?? [];

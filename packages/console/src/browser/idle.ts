@@ -48,7 +48,10 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
   useEffect(() => {
     // Only the dialog is an answer: a moved mouse is not.
     const seen = () => {
-      if (!warned.current && Date.now() - used.current > Math.min(REPORT_INTERVAL, idle / 8))
+      if (
+        !warned.current &&
+        Date.now() - used.current > Math.min(REPORT_INTERVAL, idle / 8)
+      )
         report();
     };
     const listening = new AbortController();
@@ -70,7 +73,9 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
     };
   }, [idle, note, report, onIdle]);
 
-  return endsAt === null ? null : h(StillThere, { endsAt, onStay: report, onSignOut });
+  return endsAt === null
+    ? null
+    : h(StillThere, { endsAt, onStay: report, onSignOut });
 }
 
 /** The time of the end is fixed, so that a screen reader does not read a countdown. */
@@ -104,7 +109,11 @@ function StillThere({
       h('div', { class: 'buttons' }, [
         h(
           'button',
-          { type: 'submit', autoFocus: true, onClick: () => dialog.current?.close() },
+          {
+            type: 'submit',
+            autoFocus: true,
+            onClick: () => dialog.current?.close(),
+          },
           'Stay signed in',
         ),
         h('button', { type: 'button', onClick: onSignOut }, 'Sign out'),

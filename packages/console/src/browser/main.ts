@@ -65,7 +65,11 @@ function App() {
     whoIsSignedIn().then(setSession, fail);
     const listening = new AbortController();
     const { signal } = listening;
-    onTabMessage('session', () => void whoIsSignedIn().then(take, fail), signal);
+    onTabMessage(
+      'session',
+      () => void whoIsSignedIn().then(take, fail),
+      signal,
+    );
     signedOut.addEventListener('ended', () => end(REFUSED), { signal });
     return () => listening.abort();
   }, [end, take, fail]);
@@ -103,25 +107,45 @@ function App() {
   ]);
 }
 
-function Frame({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
+function Frame({
+  session,
+  onSignOut,
+}: {
+  session: Session;
+  onSignOut: () => void;
+}) {
   const place = usePlace();
   const secret = useLeftForSecret(place);
-  const { name, view } = VIEWS.find((one) => one.name === place.view) ?? VIEWS[0]!;
+  const { name, view } =
+    VIEWS.find((one) => one.name === place.view) ?? VIEWS[0]!;
   const { operator, open } = session;
   const nav = useRef<HTMLElement>(null);
   // On a phone the views are in one line, of which a part is seen.
   useEffect(() => {
-    const { offsetLeft, offsetWidth } = nav.current!.querySelector<HTMLElement>('[aria-current]')!;
-    nav.current!.scrollLeft = offsetLeft - (nav.current!.clientWidth - offsetWidth) / 2;
+    const { offsetLeft, offsetWidth } =
+      nav.current!.querySelector<HTMLElement>('[aria-current]')!;
+    nav.current!.scrollLeft =
+      offsetLeft - (nav.current!.clientWidth - offsetWidth) / 2;
   }, [name]);
   return [
-    h('a', { class: 'skip', href: '#content', onClick: skip }, 'Skip to the content'),
+    h(
+      'a',
+      { class: 'skip', href: '#content', onClick: skip },
+      'Skip to the content',
+    ),
     h('header', { class: 'top' }, [
       h('a', { class: 'brand', href: linkTo(VIEWS[0]!.name) }, 'storegate'),
       h(Search, null),
       h('p', { class: 'who' }, [
-        h('span', null, operator!.name, ' ', h('span', { class: 'role' }, operator!.role)),
-        !open && h('button', { type: 'button', onClick: onSignOut }, 'Sign out'),
+        h(
+          'span',
+          null,
+          operator!.name,
+          ' ',
+          h('span', { class: 'role' }, operator!.role),
+        ),
+        !open &&
+          h('button', { type: 'button', onClick: onSignOut }, 'Sign out'),
       ]),
     ]),
     h('nav', { 'aria-label': 'Views', ref: nav }, [
@@ -130,12 +154,19 @@ function Frame({ session, onSignOut }: { session: Session; onSignOut: () => void
           h('li', { key: one.name }, [
             h(
               'a',
-              { href: linkTo(one.name), 'aria-current': one.name === name ? 'page' : undefined },
+              {
+                href: linkTo(one.name),
+                'aria-current': one.name === name ? 'page' : undefined,
+              },
               one.title,
             ),
           ]),
         ),
-        h('li', { class: 'apart' }, h('a', { href: '/console/reference/' }, 'API reference')),
+        h(
+          'li',
+          { class: 'apart' },
+          h('a', { href: '/console/reference/' }, 'API reference'),
+        ),
       ]),
     ]),
     // A new key makes a new view: another place of the same view starts empty, and its heading

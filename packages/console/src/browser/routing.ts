@@ -43,7 +43,9 @@ export function usePlace(): Place {
   useEffect(() => {
     const listening = new AbortController();
     for (const event of ['hashchange', 'popstate'])
-      addEventListener(event, () => setHash(location.hash), { signal: listening.signal });
+      addEventListener(event, () => setHash(location.hash), {
+        signal: listening.signal,
+      });
     return () => listening.abort();
   }, []);
   return placeOf(hash);

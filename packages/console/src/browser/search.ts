@@ -18,7 +18,12 @@ export function Search() {
 
   return h(
     'form',
-    { class: 'search', role: 'search', 'aria-label': 'Everything', onSubmit: submit },
+    {
+      class: 'search',
+      role: 'search',
+      'aria-label': 'Everything',
+      onSubmit: submit,
+    },
     [
       h('input', {
         type: 'search',

@@ -32,7 +32,11 @@ export function goUnlessSecret(
   query: Readonly<Record<string, string>> = {},
 ): void {
   const given = [rest, ...Object.values(query)];
-  goTo(given.some(holdsSecret) ? linkTo(view, '', REFUSED) : linkTo(view, rest, query));
+  goTo(
+    given.some(holdsSecret)
+      ? linkTo(view, '', REFUSED)
+      : linkTo(view, rest, query),
+  );
 }
 
 /**
@@ -42,7 +46,10 @@ export function goUnlessSecret(
 export function useLeftForSecret({ view, rest, query }: Place): boolean {
   const has = [view, rest, ...Object.values(query)].some(holdsSecret);
   useEffect(() => {
-    if (has) goTo(linkTo(holdsSecret(view) ? 'keys' : view, '', REFUSED), { replace: true });
+    if (has)
+      goTo(linkTo(holdsSecret(view) ? 'keys' : view, '', REFUSED), {
+        replace: true,
+      });
   }, [has]);
   return has;
 }

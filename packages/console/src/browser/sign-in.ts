@@ -18,8 +18,11 @@ export function SignIn({
 
   async function submit(event: SubmitEvent) {
     event.preventDefault();
-    const field = (event.currentTarget as HTMLFormElement).querySelector('input')!;
-    if (!(await run(async () => onSignedIn(await signIn(field.value.trim()))))) field.select();
+    const field = (event.currentTarget as HTMLFormElement).querySelector(
+      'input',
+    )!;
+    if (!(await run(async () => onSignedIn(await signIn(field.value.trim())))))
+      field.select();
   }
 
   return h('main', { class: 'sign-in' }, [

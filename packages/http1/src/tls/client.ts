@@ -1,5 +1,9 @@
 import { isIP } from 'node:net';
-import { type ConnectionOptions, checkServerIdentity, createSecureContext } from 'node:tls';
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  createSecureContext,
+} from 'node:tls';
 
 export interface ClientMaterial {
   /** `null`: those of Node and NODE_EXTRA_CA_CERTS. */
@@ -12,7 +16,10 @@ export interface ClientMaterial {
 
 /** The same object until something changes. */
 export type ClientTls = Readonly<
-  Pick<ConnectionOptions, 'secureContext' | 'servername' | 'checkServerIdentity'>
+  Pick<
+    ConnectionOptions,
+    'secureContext' | 'servername' | 'checkServerIdentity'
+  >
 >;
 
 export function clientTls(material: ClientMaterial | null): ClientTls {
@@ -41,7 +48,13 @@ const UNKNOWN_ISSUER = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ]);
 
-export type TlsTrouble = 'issuer' | 'name' | 'certificate' | 'refused' | 'no_tls' | 'other';
+export type TlsTrouble =
+  | 'issuer'
+  | 'name'
+  | 'certificate'
+  | 'refused'
+  | 'no_tls'
+  | 'other';
 
 export function tlsTrouble(error: unknown): TlsTrouble | null {
   const { code } = Object(error) as { code?: unknown };
@@ -49,8 +62,12 @@ export function tlsTrouble(error: unknown): TlsTrouble | null {
   if (UNKNOWN_ISSUER.has(code)) return 'issuer';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'name';
   if (code.startsWith('CERT_')) return 'certificate';
-  if (/ALERT.*(CERTIFICATE|UNKNOWN_CA|HANDSHAKE_FAILURE)/.test(code)) return 'refused';
-  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG')
+  if (/ALERT.*(CERTIFICATE|UNKNOWN_CA|HANDSHAKE_FAILURE)/.test(code))
+    return 'refused';
+  if (
+    code === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
+    code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG'
+  )
     return 'no_tls';
   return code.startsWith('ERR_SSL') ? 'other' : null;
 }

@@ -6,18 +6,25 @@ export class UnfitPem extends Error {
 }
 
 const MOST_CERTIFICATES = 100;
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+const CERTIFICATE =
+  /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
 /** In order, at least one. Throws UnfitPem. */
-export function certificatesIn(pem: string, most = MOST_CERTIFICATES): X509Certificate[] {
+export function certificatesIn(
+  pem: string,
+  most = MOST_CERTIFICATES,
+): X509Certificate[] {
   const found = pem.match(CERTIFICATE) ?? [];
   if (found.length === 0) {
     const isKey = pem.includes('PRIVATE KEY-----');
     throw new UnfitPem(
-      isKey ? 'has a private key where a certificate should be' : 'has no certificate in PEM',
+      isKey
+        ? 'has a private key where a certificate should be'
+        : 'has no certificate in PEM',
     );
   }
-  if (found.length > most) throw new UnfitPem(`has more than ${most} certificates`);
+  if (found.length > most)
+    throw new UnfitPem(`has more than ${most} certificates`);
   return found.map((text, i) => {
     try {
       return new X509Certificate(text);
@@ -39,7 +46,9 @@ export function keyIn(pem: string): KeyObject {
   }
   // Includes the old form.
   if (/BEGIN ENCRYPTED PRIVATE KEY|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
-    throw new UnfitPem('is encrypted with a passphrase: decrypt it (openssl pkey)');
+    throw new UnfitPem(
+      'is encrypted with a passphrase: decrypt it (openssl pkey)',
+    );
   }
   try {
     return createPrivateKey(pem);
@@ -50,6 +59,8 @@ export function keyIn(pem: string): KeyObject {
 
 /** In lower case, some with `*.` in front. */
 export function namesIn({ subjectAltName = '' }: X509Certificate): string[] {
-  const found = subjectAltName.matchAll(/(?:^|, )DNS:((?:\*\.)?[A-Za-z0-9._-]+)(?=,|$)/g);
+  const found = subjectAltName.matchAll(
+    /(?:^|, )DNS:((?:\*\.)?[A-Za-z0-9._-]+)(?=,|$)/g,
+  );
   return [...found].map(([, name]) => name!.toLowerCase());
 }

@@ -1,5 +1,9 @@
 import { constants, hkdfSync, randomBytes } from 'node:crypto';
-import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
+import {
+  createSecureContext,
+  type SecureContext,
+  type SecureContextOptions,
+} from 'node:tls';
 
 export interface Pair {
   readonly file: string;
@@ -41,7 +45,11 @@ const CIPHERS = [
 /** Sessions are resumed across all certificates of a gateway. */
 const SESSIONS = 'storegate';
 
-export function serverTls({ pairs, minVersion, clientCa }: ServerMaterial): ServerTls {
+export function serverTls({
+  pairs,
+  minVersion,
+  clientCa,
+}: ServerMaterial): ServerTls {
   const options = ({ cert, key }: Pair): SecureContextOptions => ({
     cert,
     key,
@@ -58,7 +66,8 @@ export function serverTls({ pairs, minVersion, clientCa }: ServerMaterial): Serv
   for (const name of first.names) byName.set(name, undefined);
   for (const pair of others) {
     const context = createSecureContext(options(pair));
-    for (const name of pair.names) if (!byName.has(name)) byName.set(name, context);
+    for (const name of pair.names)
+      if (!byName.has(name)) byName.set(name, context);
   }
   return {
     usual: options(first),
@@ -77,7 +86,13 @@ const TICKET_KEYS = 86_400_000;
 /** Shared by all processes, which can therefore resume each other's sessions. */
 export function ticketKeys(secret: Uint8Array, now: number): Buffer {
   return Buffer.from(
-    hkdfSync('sha256', secret, '', `storegate tickets ${Math.floor(now / TICKET_KEYS)}`, 48),
+    hkdfSync(
+      'sha256',
+      secret,
+      '',
+      `storegate tickets ${Math.floor(now / TICKET_KEYS)}`,
+      48,
+    ),
   );
 }
 

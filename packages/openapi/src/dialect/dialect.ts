@@ -1,10 +1,17 @@
 import { Ajv, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { isObject, isReference as isReference30, type Json } from '../document/source.ts';
+import {
+  isObject,
+  isReference as isReference30,
+  type Json,
+} from '../document/source.ts';
 import { isJson, isXml, parseMediaType } from '../media/type.ts';
 import { GRAMMAR_30, GRAMMAR_31, GRAMMAR_32, type Grammar } from './grammar.ts';
 
-export type KeywordValues = readonly [complaint: string, test: (value: unknown) => boolean];
+export type KeywordValues = readonly [
+  complaint: string,
+  test: (value: unknown) => boolean,
+];
 
 const isNumber = (value: unknown): boolean =>
   typeof value === 'number' || typeof value === 'bigint';
@@ -12,13 +19,18 @@ const isNumber = (value: unknown): boolean =>
 const aNumber: KeywordValues = ['must be a number', isNumber];
 const aCount: KeywordValues = [
   'must be a whole number, 0 or more',
-  (value) => (typeof value === 'bigint' || Number.isInteger(value)) && Number(value) >= 0,
+  (value) =>
+    (typeof value === 'bigint' || Number.isInteger(value)) &&
+    Number(value) >= 0,
 ];
 export const aBoolean: KeywordValues = [
   'must be true or false',
   (value) => typeof value === 'boolean',
 ];
-export const aText: KeywordValues = ['must be a string', (value) => typeof value === 'string'];
+export const aText: KeywordValues = [
+  'must be a string',
+  (value) => typeof value === 'string',
+];
 
 const someSchemas: KeywordValues = [
   'must be a list with at least one schema',
@@ -32,7 +44,10 @@ const isListOfNames = (value: unknown): boolean =>
 
 /** Lists of schemas were already checked to be lists. */
 const KEYWORD_VALUES: Readonly<Record<string, KeywordValues>> = {
-  multipleOf: ['must be a number above 0', (value) => isNumber(value) && Number(value) > 0],
+  multipleOf: [
+    'must be a number above 0',
+    (value) => isNumber(value) && Number(value) > 0,
+  ],
   maximum: aNumber,
   minimum: aNumber,
   maxLength: aCount,
@@ -92,7 +107,14 @@ export interface Dialect {
   createAjv(options: Options): Ajv;
 }
 
-const TYPES_30 = new Set<unknown>(['array', 'boolean', 'integer', 'number', 'object', 'string']);
+const TYPES_30 = new Set<unknown>([
+  'array',
+  'boolean',
+  'integer',
+  'number',
+  'object',
+  'string',
+]);
 
 const OPENAPI_30: Dialect = {
   name: 'OpenAPI 3.0',
@@ -130,9 +152,16 @@ const OPENAPI_30: Dialect = {
   notes(_schema, { nullable, type, enum: values }) {
     if (nullable !== true) return [];
     if (type === undefined)
-      return [['nullable', 'nullable has no effect without a type, as OpenAPI 3.0.3 says']];
+      return [
+        [
+          'nullable',
+          'nullable has no effect without a type, as OpenAPI 3.0.3 says',
+        ],
+      ];
     const barred = Array.isArray(values) && !values.includes(null);
-    return barred ? [['nullable', 'nullable has no effect: enum does not list null']] : [];
+    return barred
+      ? [['nullable', 'nullable has no effect: enum does not list null']]
+      : [];
   },
   applicators: () => ({}),
   inPlace: () => [],
@@ -176,7 +205,8 @@ const OPENAPI_31: Dialect = {
   identifiers: true,
   xmlNodeTypes: false,
   optional: new Set(['responses']),
-  withoutPaths: 'the document has no paths, and so no operations: there is nothing to serve',
+  withoutPaths:
+    'the document has no paths, and so no operations: there is nothing to serve',
   isReference,
   keywordValues: {
     type: [
@@ -198,7 +228,10 @@ const OPENAPI_31: Dialect = {
   typesOf({ type }) {
     if (type === undefined) return { types: null, nullable: false };
     const all = [type].flat() as string[];
-    return { types: all.filter((one) => one !== 'null'), nullable: all.includes('null') };
+    return {
+      types: all.filter((one) => one !== 'null'),
+      nullable: all.includes('null'),
+    };
   },
   limitsOf: ({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }) => ({
     atLeast: minimum,
@@ -213,10 +246,17 @@ const OPENAPI_31: Dialect = {
     if ('const' in schema) return [schema.const];
     return Array.isArray(schema.enum) ? schema.enum : null;
   },
-  unread: ['patternProperties', 'prefixItems', 'unevaluatedItems', 'unevaluatedProperties'],
+  unread: [
+    'patternProperties',
+    'prefixItems',
+    'unevaluatedItems',
+    'unevaluatedProperties',
+  ],
   textual: ['pattern', 'enum', 'format', 'const'],
   notes: (schema) => [
-    ...(Array.isArray(schema.enum) && schema.enum.length === 0 ? [WITHOUT_VALUES] : []),
+    ...(Array.isArray(schema.enum) && schema.enum.length === 0
+      ? [WITHOUT_VALUES]
+      : []),
     ...('nullable' in schema ? [NULLABLE] : []),
     ...['contentEncoding', 'contentMediaType', 'contentSchema']
       .filter((keyword) => schema[keyword] !== undefined && !isBinary(schema))
@@ -254,8 +294,12 @@ export const DEFAULT = OPENAPI_30;
 
 export function dialectOf({ openapi }: Json): Dialect | null {
   const [, minor] =
-    typeof openapi === 'string' ? (/^3\.([0-2])\.\d+(?:-.+)?$/.exec(openapi) ?? []) : [];
-  return minor === undefined ? null : [OPENAPI_30, OPENAPI_31, OPENAPI_32][Number(minor)]!;
+    typeof openapi === 'string'
+      ? (/^3\.([0-2])\.\d+(?:-.+)?$/.exec(openapi) ?? [])
+      : [];
+  return minor === undefined
+    ? null
+    : [OPENAPI_30, OPENAPI_31, OPENAPI_32][Number(minor)]!;
 }
 
 function isReference(node: Json): boolean {
@@ -271,7 +315,9 @@ function isReference(node: Json): boolean {
 function isTypes(type: unknown): boolean {
   if (!Array.isArray(type)) return TYPES.has(type);
   return (
-    type.length > 0 && type.every((one) => TYPES.has(one)) && new Set(type).size === type.length
+    type.length > 0 &&
+    type.every((one) => TYPES.has(one)) &&
+    new Set(type).size === type.length
   );
 }
 
@@ -279,22 +325,39 @@ function isTypes(type: unknown): boolean {
  * Media types other than text, JSON and XML describe bytes, unless `contentEncoding` makes them
  * text.
  */
-function isBinary({ format, contentMediaType, contentEncoding }: Json): boolean {
+function isBinary({
+  format,
+  contentMediaType,
+  contentEncoding,
+}: Json): boolean {
   if (format === 'binary') return true;
-  if (typeof contentMediaType !== 'string' || contentEncoding !== undefined) return false;
+  if (typeof contentMediaType !== 'string' || contentEncoding !== undefined)
+    return false;
   const type = parseMediaType(contentMediaType);
   return type !== null && type.type !== 'text' && !isJson(type) && !isXml(type);
 }
 
 function shownTypes(schema: Json): ReadonlySet<string> | null {
-  const { type, enum: values, properties, patternProperties, items, prefixItems } = schema;
+  const {
+    type,
+    enum: values,
+    properties,
+    patternProperties,
+    items,
+    prefixItems,
+  } = schema;
   if (typeof type === 'string') return new Set([type]);
   if (Array.isArray(type))
-    return new Set(type.length > 1 ? type.filter((one) => one !== 'null') : type);
+    return new Set(
+      type.length > 1 ? type.filter((one) => one !== 'null') : type,
+    );
   if ('const' in schema) return new Set([typeOfValue(schema.const)]);
   if (Array.isArray(values)) return new Set(values.map(typeOfValue));
-  if (properties !== undefined || patternProperties !== undefined) return new Set(['object']);
-  return items === undefined && prefixItems === undefined ? null : new Set(['array']);
+  if (properties !== undefined || patternProperties !== undefined)
+    return new Set(['object']);
+  return items === undefined && prefixItems === undefined
+    ? null
+    : new Set(['array']);
 }
 
 function typeOfValue(value: unknown): string {

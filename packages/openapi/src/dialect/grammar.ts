@@ -41,7 +41,10 @@ const each = (names: readonly string[], field: Field): Fields =>
 
 const PARAMETER: Fields = {
   ...each(['description', 'style'], 'string'),
-  ...each(['required', 'deprecated', 'allowEmptyValue', 'explode', 'allowReserved'], 'boolean'),
+  ...each(
+    ['required', 'deprecated', 'allowEmptyValue', 'explode', 'allowReserved'],
+    'boolean',
+  ),
   schema: ['one', 'schema'],
   example: 'any',
   examples: ['map', 'example'],
@@ -92,7 +95,11 @@ export const GRAMMAR_30: Grammar = {
     deprecated: 'boolean',
   },
   parameter: { name: 'string', in: 'string', ...PARAMETER },
-  requestBody: { description: 'string', content: ['map', 'mediaType'], required: 'boolean' },
+  requestBody: {
+    description: 'string',
+    content: ['map', 'mediaType'],
+    required: 'boolean',
+  },
   mediaType: {
     schema: ['one', 'schema'],
     example: 'any',
@@ -112,7 +119,10 @@ export const GRAMMAR_30: Grammar = {
     links: ['map', 'link'],
   },
   callback: { '*': ['one', 'pathItem'] },
-  example: { ...each(['summary', 'description', 'externalValue'], 'string'), value: 'any' },
+  example: {
+    ...each(['summary', 'description', 'externalValue'], 'string'),
+    value: 'any',
+  },
   link: {
     ...each(['operationRef', 'operationId', 'description'], 'string'),
     ...each(['parameters', 'requestBody', 'server'], 'any'),
@@ -162,7 +172,11 @@ const SCHEMA: Field = ['oneOrBoolean', 'schema'];
 
 export const GRAMMAR_31: Grammar = {
   ...GRAMMAR_30,
-  openapi: { ...GRAMMAR_30.openapi, jsonSchemaDialect: 'string', webhooks: ['map', 'pathItem'] },
+  openapi: {
+    ...GRAMMAR_30.openapi,
+    jsonSchemaDialect: 'string',
+    webhooks: ['map', 'pathItem'],
+  },
   info: { ...GRAMMAR_30.info, summary: 'string' },
   components: { ...GRAMMAR_30.components, pathItems: ['map', 'pathItem'] },
   parameter: { ...GRAMMAR_30.parameter, schema: SCHEMA },
@@ -211,7 +225,10 @@ export const GRAMMAR_31: Grammar = {
       SCHEMA,
     ),
     prefixItems: ['list', 'schema'],
-    ...each(['patternProperties', 'dependentSchemas', '$defs', 'definitions'], ['map', 'schema']),
+    ...each(
+      ['patternProperties', 'dependentSchemas', '$defs', 'definitions'],
+      ['map', 'schema'],
+    ),
   },
 };
 
@@ -220,7 +237,11 @@ export const GRAMMAR_32: Grammar = {
   ...GRAMMAR_31,
   openapi: { ...GRAMMAR_31.openapi, $self: 'foreign' },
   components: { ...GRAMMAR_31.components, mediaTypes: ['map', 'mediaType'] },
-  pathItem: { ...GRAMMAR_31.pathItem, query: 'foreign', additionalOperations: 'foreign' },
+  pathItem: {
+    ...GRAMMAR_31.pathItem,
+    query: 'foreign',
+    additionalOperations: 'foreign',
+  },
   mediaType: {
     ...GRAMMAR_31.mediaType,
     ...each(['itemSchema', 'prefixEncoding', 'itemEncoding'], 'foreign'),
@@ -230,11 +251,18 @@ export const GRAMMAR_32: Grammar = {
     ...each(['encoding', 'prefixEncoding', 'itemEncoding'], 'foreign'),
   },
   response: { ...GRAMMAR_31.response, summary: 'string' },
-  example: { ...GRAMMAR_31.example, dataValue: 'any', serializedValue: 'string' },
+  example: {
+    ...GRAMMAR_31.example,
+    dataValue: 'any',
+    serializedValue: 'string',
+  },
 };
 
 /** Of `components`. */
-export const sectionOf = ({ components }: Grammar, kind: Kind): string | undefined =>
+export const sectionOf = (
+  { components }: Grammar,
+  kind: Kind,
+): string | undefined =>
   Object.keys(components).find((section) => components[section]![1] === kind);
 
 /** The objects that the grammar describes; none if the field has another form. */
@@ -247,7 +275,11 @@ export function membersOf(
   const [form, kind] = field;
   if (form === 'one' || form === 'oneOrBoolean') return [[node, key, kind]];
   const { [key]: value } = node;
-  if (typeof value !== 'object' || value === null || Array.isArray(value) !== (form === 'list'))
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    Array.isArray(value) !== (form === 'list')
+  )
     return [];
   return Object.keys(value).map((name) => [value as Json, name, kind]);
 }

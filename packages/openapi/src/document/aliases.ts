@@ -1,4 +1,11 @@
-import { type Alias, type Document, isAlias, isMap, isSeq, type Node } from 'yaml';
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isSeq,
+  type Node,
+} from 'yaml';
 
 /** The nodes that all aliases of a file may add together. */
 const MAX_ALIASED_NODES = 500_000;
@@ -17,7 +24,9 @@ export interface Aliases {
  * Aliases of aliases multiply, so a few lines could become gigabytes. The nodes are counted here
  * without expanding them: the time grows with the text alone.
  */
-export function readAliases({ contents }: Pick<Document.Parsed, 'contents'>): Aliases {
+export function readAliases({
+  contents,
+}: Pick<Document.Parsed, 'contents'>): Aliases {
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node>();
   const sizes = new Map<Node, number>();
@@ -30,7 +39,9 @@ export function readAliases({ contents }: Pick<Document.Parsed, 'contents'>): Al
     if (anchor !== undefined) anchors.set(anchor, node as Node);
     let size = 1;
     if (isSeq(node)) for (const item of node.items) size += sizeOf(item);
-    if (isMap(node)) for (const { key, value } of node.items) size += sizeOf(key) + sizeOf(value);
+    if (isMap(node))
+      for (const { key, value } of node.items)
+        size += sizeOf(key) + sizeOf(value);
     if (anchor !== undefined) sizes.set(node as Node, size);
     return size;
   }

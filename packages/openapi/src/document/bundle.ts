@@ -1,5 +1,15 @@
-import { aBoolean, aText, type Dialect, type KeywordValues } from '../dialect/dialect.ts';
-import { type Field, type Kind, membersOf, sectionOf } from '../dialect/grammar.ts';
+import {
+  aBoolean,
+  aText,
+  type Dialect,
+  type KeywordValues,
+} from '../dialect/dialect.ts';
+import {
+  type Field,
+  type Kind,
+  membersOf,
+  sectionOf,
+} from '../dialect/grammar.ts';
 import type { Findings } from '../findings.ts';
 import { escapeToken } from '../names.ts';
 import { Nesting } from '../nesting.ts';
@@ -8,10 +18,20 @@ import { type Dynamics, Resources } from './resources.ts';
 import { follow, isObject, isReference, type Json } from './source.ts';
 import type { Sources } from './sources.ts';
 
-const HARMLESS = new Set(['$ref', 'description', 'summary', 'title', 'example']);
+const HARMLESS = new Set([
+  '$ref',
+  'description',
+  'summary',
+  'title',
+  'example',
+]);
 
 /** Two files may have the same identifiers, and references are local in the bundled document. */
-const IDENTIFIERS = { $id: 'x-id', $anchor: 'x-anchor', $dynamicAnchor: 'x-dynamic-anchor' };
+const IDENTIFIERS = {
+  $id: 'x-id',
+  $anchor: 'x-anchor',
+  $dynamicAnchor: 'x-dynamic-anchor',
+};
 
 const NAMES: Partial<Record<Kind, string>> = {
   openapi: 'whole document',
@@ -59,7 +79,9 @@ export class Bundler {
     this.#sources = sources;
     this.#findings = sources.findings;
     this.#judgeField = judgeField;
-    this.#resources = dialect.identifiers ? new Resources(dialect, sources) : null;
+    this.#resources = dialect.identifiers
+      ? new Resources(dialect, sources)
+      : null;
     this.#pathItems = new PathItems(sources.findings, sources.places);
   }
 
@@ -113,7 +135,8 @@ export class Bundler {
           `${key} is not a field that ${name} has here: it is ignored`,
         );
     }
-    if (kind === 'schema' && isObject(node.discriminator)) this.#mapping(node.discriminator);
+    if (kind === 'schema' && isObject(node.discriminator))
+      this.#mapping(node.discriminator);
     if (kind === 'schema') this.#identified(node);
   }
 
@@ -157,7 +180,8 @@ export class Bundler {
   #field(node: Json, key: string, value: unknown, field: Field): void {
     if (field === 'foreign') this.#foreign(node, key);
     if (field === 'foreign' || field === 'any') return;
-    const [complaint, test] = MUST_BE[typeof field === 'string' ? field : field[0]]!;
+    const [complaint, test] =
+      MUST_BE[typeof field === 'string' ? field : field[0]]!;
     if (!test(value)) this.#findings.problem(node, key, complaint);
     else if (typeof value === 'object') {
       for (const [holder, name, kind] of membersOf(node, key, field))
@@ -176,8 +200,12 @@ export class Bundler {
 
   #member(parent: Json, key: string, kind: Kind): void {
     const value = parent[key];
-    if (!isObject(value)) this.#findings.problem(parent, key, 'must be an object');
-    else if ((kind === 'pathItem' || kind === 'operation') && isReference(value))
+    if (!isObject(value))
+      this.#findings.problem(parent, key, 'must be an object');
+    else if (
+      (kind === 'pathItem' || kind === 'operation') &&
+      isReference(value)
+    )
       this.#inline(parent, key, value, kind);
     else this.#visit(value, kind);
   }
@@ -202,12 +230,21 @@ export class Bundler {
   #noteBeside(reference: Json, reason: string): void {
     for (const key of Object.keys(reference)) {
       if (HARMLESS.has(key) || key.startsWith('x-')) continue;
-      this.#findings.note(reference, key, `${key} beside $ref is ignored${reason}`);
+      this.#findings.note(
+        reference,
+        key,
+        `${key} beside $ref is ignored${reason}`,
+      );
     }
   }
 
   /** `components` has no section for these. */
-  #inline(parent: Json, key: string, node: Json, kind: 'pathItem' | 'operation'): void {
+  #inline(
+    parent: Json,
+    key: string,
+    node: Json,
+    kind: 'pathItem' | 'operation',
+  ): void {
     const target =
       kind === 'pathItem'
         ? this.#pathItem(parent, node)
@@ -220,7 +257,8 @@ export class Bundler {
       return;
     }
     this.#inlining.add(target);
-    if (kind === 'pathItem' && this.#sources.holds(target)) node.$ref = this.#home(target, kind);
+    if (kind === 'pathItem' && this.#sources.holds(target))
+      node.$ref = this.#home(target, kind);
     else parent[key] = target;
     if (kind === 'operation') this.#member(parent, key, kind);
     else this.#visit(target, kind);
@@ -232,12 +270,24 @@ export class Bundler {
    * would get 404.
    */
   #pathItem(parent: Json, node: Json): Json | null {
-    const severity: Severity = parent === this.#sources.root.paths ? 'refuse' : 'problem';
+    const severity: Severity =
+      parent === this.#sources.root.paths ? 'refuse' : 'problem';
     return this.#pathItems.read(
       node,
-      (reference) => this.#target(reference, '$ref', String(reference.$ref), 'pathItem', severity),
       (reference) =>
-        this.#findings[severity](reference, '$ref', 'a path item must not contain itself'),
+        this.#target(
+          reference,
+          '$ref',
+          String(reference.$ref),
+          'pathItem',
+          severity,
+        ),
+      (reference) =>
+        this.#findings[severity](
+          reference,
+          '$ref',
+          'a path item must not contain itself',
+        ),
     );
   }
 
@@ -267,7 +317,10 @@ export class Bundler {
   }
 
   #named(name: string): Json | null {
-    const target = follow(this.#sources.root, `/components/schemas/${escapeToken(name)}`);
+    const target = follow(
+      this.#sources.root,
+      `/components/schemas/${escapeToken(name)}`,
+    );
     return isObject(target) ? target : null;
   }
 
@@ -279,7 +332,8 @@ export class Bundler {
     severity: Severity = 'problem',
   ): Json | null {
     const file = this.#sources.places.fileOf(node);
-    const known = kind === 'schema' ? this.#resources?.find(ref, node, file) : undefined;
+    const known =
+      kind === 'schema' ? this.#resources?.find(ref, node, file) : undefined;
     const target = known === undefined ? this.#sources.find(ref, file) : known;
     if (isObject(target)) {
       this.#resources?.add(target, kind ?? 'schema');

@@ -4,7 +4,14 @@ import type { ReadingOptions } from '../options.ts';
 import { ContractError } from '../problems.ts';
 import { Bundler, type JudgeField } from './bundle.ts';
 import type { Dynamics } from './resources.ts';
-import { decoded, follow, isObject, type Json, objectsIn, type SourceFile } from './source.ts';
+import {
+  decoded,
+  follow,
+  isObject,
+  type Json,
+  objectsIn,
+  type SourceFile,
+} from './source.ts';
 import { Sources } from './sources.ts';
 
 /** All references are local. */
@@ -32,7 +39,9 @@ export class Document {
    * `pointer` is `null` for an inline object. `null` if the target is missing or the references
    * form a circle, which loading has reported.
    */
-  resolve(node: Json): { readonly node: Json; readonly pointer: string | null } | null {
+  resolve(
+    node: Json,
+  ): { readonly node: Json; readonly pointer: string | null } | null {
     const { end, way } = this.#follow(node);
     return isObject(end) ? { node: end, pointer: way.at(-1) ?? null } : null;
   }
@@ -46,7 +55,10 @@ export class Document {
     return this.#follow(node).end === 'circle';
   }
 
-  #follow(node: Json): { readonly way: readonly string[]; readonly end: unknown } {
+  #follow(node: Json): {
+    readonly way: readonly string[];
+    readonly end: unknown;
+  } {
     const way: string[] = [];
     let end: unknown = node;
     while (isObject(end) && this.dialect.isReference(end)) {
@@ -70,7 +82,8 @@ export class Document {
   }
 
   beside(schema: Json): Json | null {
-    if (typeof schema.$ref !== 'string' || this.dialect.isReference(schema)) return null;
+    if (typeof schema.$ref !== 'string' || this.dialect.isReference(schema))
+      return null;
     return this.object({ $ref: schema.$ref });
   }
 
@@ -83,7 +96,8 @@ export class Document {
     };
     add(schema);
     for (const part of parts)
-      for (const inner of [...objectsIn(part.allOf), this.beside(part)]) add(inner);
+      for (const inner of [...objectsIn(part.allOf), this.beside(part)])
+        add(inner);
     return parts;
   }
 
@@ -114,18 +128,23 @@ export function loadDocument(
   file: SourceFile,
   reading: ReadingOptions,
   judgeField: JudgeField,
-): { readonly document: Document; readonly texts: ReadonlyMap<string, string> } {
+): {
+  readonly document: Document;
+  readonly texts: ReadonlyMap<string, string>;
+} {
   const sources = new Sources(file);
   const { root, places, findings } = sources;
   const dialect = dialectOf(root);
   if (!dialect) {
-    const key = 'openapi' in root ? 'openapi' : 'swagger' in root ? 'swagger' : null;
+    const key =
+      'openapi' in root ? 'openapi' : 'swagger' in root ? 'swagger' : null;
     throw new ContractError([places.of(root, key, versionComplaint(root))]);
   }
   const bundler = new Bundler(dialect, sources, judgeField);
   const document = new Document(root, reading, bundler.bundle(), findings);
   for (const node of bundler.references) {
-    if (document.isCircle(node)) findings.problem(node, '$ref', `${node.$ref} refers to itself`);
+    if (document.isCircle(node))
+      findings.problem(node, '$ref', `${node.$ref} refers to itself`);
   }
   return { document, texts: sources.texts };
 }

@@ -55,7 +55,12 @@ export class PathItems {
     const merged = { ...item, ...beside };
     this.#places.join(merged, [reference, item]);
     for (const name of names) {
-      if (item[name] === undefined || REPLACES.has(name) || name.startsWith('x-')) continue;
+      if (
+        item[name] === undefined ||
+        REPLACES.has(name) ||
+        name.startsWith('x-')
+      )
+        continue;
       const where = this.#places.of(item, name, '');
       const message = `${name} is in the referenced path item too (${where.file}:${where.place}): remove one of them`;
       this.#findings.problem(merged, name, message);

@@ -16,14 +16,19 @@ export class SourceText {
 
   problem(offset: number, tokens: Tokens, message: string): Problem {
     const { line, col } = this.#counted().linePos(offset);
-    return { file: this.file, place: `${line}:${col} ${pointerTo(tokens)}`.trimEnd(), message };
+    return {
+      file: this.file,
+      place: `${line}:${col} ${pointerTo(tokens)}`.trimEnd(),
+      message,
+    };
   }
 
   #counted(): LineCounter {
     if (this.#lines) return this.#lines;
     this.#lines = new LineCounter();
     this.#lines.addNewLine(0);
-    for (const { index } of this.text.matchAll(/\n/g)) this.#lines.addNewLine(index + 1);
+    for (const { index } of this.text.matchAll(/\n/g))
+      this.#lines.addNewLine(index + 1);
     return this.#lines;
   }
 }
@@ -55,7 +60,10 @@ export class Places {
    */
   origin(value: object): Origin {
     const origin = this.#origins.get(value);
-    if (!origin) throw new Error('an object that is not from the contract has no place in it');
+    if (!origin)
+      throw new Error(
+        'an object that is not from the contract has no place in it',
+      );
     return origin;
   }
 
@@ -64,7 +72,9 @@ export class Places {
   }
 
   of(value: object, key: string | number | null, message: string): Problem {
-    const part = this.#parts.get(value)?.find((one) => key !== null && Object.hasOwn(one, key));
+    const part = this.#parts
+      .get(value)
+      ?.find((one) => key !== null && Object.hasOwn(one, key));
     if (part) return this.of(part, key, message);
     const origin = this.origin(value);
     const tokens = key === null ? origin.tokens : [...origin.tokens, key];

@@ -53,12 +53,16 @@ export class Resources {
     const base = this.#bases.get(node) ?? address(file);
     const target = URL.parse(ref, base);
     const fragment = decoded(target?.hash.slice(1) ?? '');
-    if (!target || fragment === undefined) return `${ref} is not a valid reference`;
+    if (!target || fragment === undefined)
+      return `${ref} is not a valid reference`;
     target.hash = '';
     const own = base === address(file);
     if (!this.#resources.has(target.href) && target.protocol === 'file:') {
       const path = relative(dirname(file), fileURLToPath(target));
-      const found = this.#sources.find(own ? ref.replace(/#.*$/s, '') : encodeURI(path), file);
+      const found = this.#sources.find(
+        own ? ref.replace(/#.*$/s, '') : encodeURI(path),
+        file,
+      );
       if (!isObject(found)) return found;
       this.#file(found, this.#sources.places.fileOf(found));
     }
@@ -66,7 +70,9 @@ export class Resources {
     if (!resource) return onNetwork(ref);
     const isPointer = fragment === '' || fragment.startsWith('/');
     if (own && isPointer && target.protocol === 'file:') return undefined;
-    const value = isPointer ? follow(resource.root, fragment) : resource.anchors.get(fragment);
+    const value = isPointer
+      ? follow(resource.root, fragment)
+      : resource.anchors.get(fragment);
     if (value === undefined && ref.startsWith('#') && base !== address(file))
       return `${ref} does not exist in the schema with the $id ${base}, where # begins`;
     return foundAt(value, ref);
@@ -105,7 +111,11 @@ export class Resources {
       const field = fields[key] ?? fields['*'];
       if (!field || key.startsWith('x-')) continue;
       for (const [holder, name, of] of membersOf(node, key, field)) {
-        if (of === 'schema' && typeof holder[name] === 'boolean' && !ON_OFF.has(key))
+        if (
+          of === 'schema' &&
+          typeof holder[name] === 'boolean' &&
+          !ON_OFF.has(key)
+        )
           this.#spell(holder, name);
         const inner = holder[name];
         if (isObject(inner)) this.#walk(inner, of, base);
@@ -123,14 +133,18 @@ export class Resources {
     };
     this.#sources.places.set(schema, origin);
     if (isObject(schema.not))
-      this.#sources.places.set(schema.not, { ...origin, tokens: [...origin.tokens, 'not'] });
+      this.#sources.places.set(schema.not, {
+        ...origin,
+        tokens: [...origin.tokens, 'not'],
+      });
     holder[name] = schema;
   }
 
   #enter(node: Json, outer: string): string {
     const { $id } = node;
     this.#language(node, '$schema');
-    const base = typeof $id === 'string' ? this.#identify(node, $id, outer) : outer;
+    const base =
+      typeof $id === 'string' ? this.#identify(node, $id, outer) : outer;
     for (const key of ['$anchor', '$dynamicAnchor']) {
       const name = node[key];
       if (typeof name !== 'string') continue;
@@ -139,7 +153,11 @@ export class Resources {
       if (!/^[A-Za-z_][-A-Za-z0-9._]*$/.test(name))
         this.#sources.findings.problem(node, key, 'must be a name');
       else if (anchors.has(name))
-        this.#sources.findings.problem(node, key, `${name} is the name of another schema too`);
+        this.#sources.findings.problem(
+          node,
+          key,
+          `${name} is the name of another schema too`,
+        );
       else anchors.set(name, node);
     }
     return base;
@@ -148,13 +166,21 @@ export class Resources {
   #identify(node: Json, id: string, outer: string): string {
     const url = URL.parse(id, outer);
     if (url?.hash !== '') {
-      this.#sources.findings.problem(node, '$id', 'must be a reference without a fragment');
+      this.#sources.findings.problem(
+        node,
+        '$id',
+        'must be a reference without a fragment',
+      );
       return outer;
     }
     // An empty fragment has no effect.
     const base = url.href.replace(/#$/, '');
     if (this.#resources.has(base)) {
-      this.#sources.findings.problem(node, '$id', `${id} is the $id of another schema too`);
+      this.#sources.findings.problem(
+        node,
+        '$id',
+        `${id} is the $id of another schema too`,
+      );
       return outer;
     }
     this.#resources.set(base, { root: node, anchors: new Map() });
@@ -175,25 +201,36 @@ export class Resources {
    * Call it when all references are known. `home` places a schema in the bundled document if
    * necessary, and returns the reference to it.
    */
-  dynamics(references: readonly Json[], home: (target: Json) => string): Dynamics | null {
+  dynamics(
+    references: readonly Json[],
+    home: (target: Json) => string,
+  ): Dynamics | null {
     if (!this.#dynamic) return null;
     const pointerOf = (ref: string): string => decodeURIComponent(ref.slice(1));
     const all = [...this.#resources.values()];
     const bases = [...this.#resources.keys()];
     const anchors = all.map(({ anchors }) => {
-      const dynamic = [...anchors].filter(([name, node]) => this.#dynamicNames.get(node) === name);
-      return new Map(dynamic.map(([name, node]) => [name, pointerOf(home(node))]));
+      const dynamic = [...anchors].filter(
+        ([name, node]) => this.#dynamicNames.get(node) === name,
+      );
+      return new Map(
+        dynamic.map(([name, node]) => [name, pointerOf(home(node))]),
+      );
     });
     const targets = new Map<string, number>();
     for (const { $ref } of references) {
       const pointer = pointerOf(String($ref));
       const target = follow(this.#sources.root, pointer);
       if (isObject(target))
-        targets.set(pointer, Math.max(bases.indexOf(this.#bases.get(target) ?? ''), 0));
+        targets.set(
+          pointer,
+          Math.max(bases.indexOf(this.#bases.get(target) ?? ''), 0),
+        );
     }
     const ids = new Map<string, number>();
     for (const [number, { root }] of all.entries()) {
-      if (isObject(root) && typeof root['x-id'] === 'string') ids.set(root['x-id'], number);
+      if (isObject(root) && typeof root['x-id'] === 'string')
+        ids.set(root['x-id'], number);
     }
     return { anchors, targets, ids };
   }

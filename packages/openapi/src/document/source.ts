@@ -30,7 +30,8 @@ export const isObject = (value: unknown): value is Json =>
 export const objectsIn = (value: unknown): Json[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
-export const isReference = ({ $ref }: Json): boolean => typeof $ref === 'string';
+export const isReference = ({ $ref }: Json): boolean =>
+  typeof $ref === 'string';
 
 export interface SourceFile {
   readonly file: string;
@@ -48,9 +49,15 @@ export interface Source {
  * @throws ContractError if the file cannot be read, is not YAML 1.2 or has a value that JSON cannot
  * express (RFC 8259).
  */
-export function readSource({ file, text = readText(file) }: SourceFile, places: Places): Source {
+export function readSource(
+  { file, text = readText(file) }: SourceFile,
+  places: Places,
+): Source {
   const source = new SourceText(file, text);
-  return { text, root: readJsonSource(source, places) ?? readYaml(source, places) };
+  return {
+    text,
+    root: readJsonSource(source, places) ?? readYaml(source, places),
+  };
 }
 
 function readYaml(source: SourceText, places: Places): unknown {
@@ -63,10 +70,14 @@ function readYaml(source: SourceText, places: Places): unknown {
     source.problem(pos[0], [], message),
   );
   const { targets, excess } = readAliases(document);
-  if (excess !== null) problems.push(source.problem(excess.range![0], [], TOO_MANY_NODES));
+  if (excess !== null)
+    problems.push(source.problem(excess.range![0], [], TOO_MANY_NODES));
   const read = new Map<Node, unknown>();
 
-  function value(node: Node | null, tokens: readonly (string | number)[]): unknown {
+  function value(
+    node: Node | null,
+    tokens: readonly (string | number)[],
+  ): unknown {
     const target = (isAlias(node) ? targets.get(node) : node) as
       | Scalar
       | Collection
@@ -74,29 +85,45 @@ function readYaml(source: SourceText, places: Places): unknown {
       | undefined;
     if (isAlias(node) && !target)
       problems.push(
-        source.problem(node.range![0], tokens, `the alias *${node.source} has no anchor before it`),
+        source.problem(
+          node.range![0],
+          tokens,
+          `the alias *${node.source} has no anchor before it`,
+        ),
       );
     if (!target) return null;
     if (isScalar(target)) return scalar(target, tokens);
     if (!read.has(target)) return collection(target, tokens);
     const known = read.get(target);
     if (known === undefined)
-      problems.push(source.problem(node!.range![0], tokens, 'an alias must not contain itself'));
+      problems.push(
+        source.problem(
+          node!.range![0],
+          tokens,
+          'an alias must not contain itself',
+        ),
+      );
     return known ?? null;
   }
 
-  function collection(node: Collection, tokens: readonly (string | number)[]): unknown {
+  function collection(
+    node: Collection,
+    tokens: readonly (string | number)[],
+  ): unknown {
     read.set(node, undefined);
     const result: Json | unknown[] = isSeq(node) ? [] : {};
     const merged = new Map<string, Json>();
     const offset = (key: string | number | null): number => {
       const from = merged.get(String(key));
-      return from === undefined ? offsetIn(node, key) : places.origin(from).offset(key);
+      return from === undefined
+        ? offsetIn(node, key)
+        : places.origin(from).offset(key);
     };
     places.set(result, { source, tokens, offset });
     if (isSeq(node))
       node.items.forEach(
-        (item, i) => void (result as unknown[]).push(value(item as Node, [...tokens, i])),
+        (item, i) =>
+          void (result as unknown[]).push(value(item as Node, [...tokens, i])),
       );
     else members(node, tokens, result as Json, merged);
     read.set(node, result);
@@ -117,7 +144,11 @@ function readYaml(source: SourceText, places: Places): unknown {
       if (isMergeKey(name)) merge(member(), name, tokens, merged);
       else if (key === '__proto__' || key === '<<' || !key.isWellFormed()) {
         problems.push(
-          source.problem(name.range![0], tokens, `the name ${printable(key)} is not supported`),
+          source.problem(
+            name.range![0],
+            tokens,
+            `the name ${printable(key)} is not supported`,
+          ),
         );
       } else result[key] = member();
     }
@@ -137,11 +168,16 @@ function readYaml(source: SourceText, places: Places): unknown {
     for (const from of Array.isArray(found) ? found : [found]) {
       if (!isObject(from)) {
         problems.push(
-          source.problem(range![0], tokens, 'the merge key << must have a map or a list of maps'),
+          source.problem(
+            range![0],
+            tokens,
+            'the merge key << must have a map or a list of maps',
+          ),
         );
         return;
       }
-      for (const key of Object.keys(from)) if (!merged.has(key)) merged.set(key, from);
+      for (const key of Object.keys(from))
+        if (!merged.has(key)) merged.set(key, from);
     }
   }
 
@@ -151,16 +187,24 @@ function readYaml(source: SourceText, places: Places): unknown {
   ): unknown {
     if (typeof value === 'bigint')
       return Number.isSafeInteger(Number(value)) ? Number(value) : value;
-    if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
+    if (
+      typeof value === 'number' &&
+      Number.isInteger(value) &&
+      !Number.isSafeInteger(value)
+    )
       return exact((written ?? '').replace(/^\+/, '')) ?? value;
     if (
       (typeof value === 'number' && !Number.isFinite(value)) ||
       (typeof value === 'object' && value !== null)
     ) {
-      problems.push(source.problem(range![0], tokens, 'is a value that JSON does not have'));
+      problems.push(
+        source.problem(range![0], tokens, 'is a value that JSON does not have'),
+      );
     }
     if (typeof value === 'string' && !value.isWellFormed()) {
-      problems.push(source.problem(range![0], tokens, 'has half a surrogate pair'));
+      problems.push(
+        source.problem(range![0], tokens, 'has half a surrogate pair'),
+      );
     }
     return value;
   }
@@ -171,12 +215,14 @@ function readYaml(source: SourceText, places: Places): unknown {
 }
 
 /** In quotes, it is a name. */
-const isMergeKey = ({ type, value }: Scalar): boolean => value === '<<' && type === 'PLAIN';
+const isMergeKey = ({ type, value }: Scalar): boolean =>
+  value === '<<' && type === 'PLAIN';
 
 function offsetIn(node: Collection, key: string | number | null): number {
   const own = node.range![0];
   if (key === null) return own;
-  if (isSeq(node)) return (node.items[Number(key)] as Node | undefined)?.range?.[0] ?? own;
+  if (isSeq(node))
+    return (node.items[Number(key)] as Node | undefined)?.range?.[0] ?? own;
   const name = node.items.find(
     (pair) => isScalar(pair.key) && String(pair.key.value) === String(key),
   )?.key;
@@ -211,7 +257,11 @@ export function follow(root: unknown, pointer: string): unknown {
   if (!pointer.startsWith('/')) return undefined;
   let value = root;
   for (const token of pointer.slice(1).split('/').map(unescapeToken)) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, token))
+    if (
+      typeof value !== 'object' ||
+      value === null ||
+      !Object.hasOwn(value, token)
+    )
       return undefined;
     value = (value as Json)[token];
   }

@@ -39,7 +39,9 @@ export class Sources {
     const { file } = main;
     const source = readSource(main, this.places);
     if (!isObject(source.root))
-      throw new ContractError([{ file, place: '1:1', message: 'is not an OpenAPI document' }]);
+      throw new ContractError([
+        { file, place: '1:1', message: 'is not an OpenAPI document' },
+      ]);
     this.file = file;
     this.root = source.root;
     this.#read.set(resolve(file), source);
@@ -47,7 +49,9 @@ export class Sources {
 
   get texts(): ReadonlyMap<string, string> {
     return new Map(
-      [...this.#read].flatMap(([path, source]) => (isSource(source) ? [[path, source.text]] : [])),
+      [...this.#read].flatMap(([path, source]) =>
+        isSource(source) ? [[path, source.text]] : [],
+      ),
     );
   }
 
@@ -58,7 +62,8 @@ export class Sources {
   /** Whether a reference to its place in the main file leads to this object. */
   holds(node: Json): boolean {
     return (
-      this.isMain(node) && follow(this.root, pointerTo(this.places.origin(node).tokens)) === node
+      this.isMain(node) &&
+      follow(this.root, pointerTo(this.places.origin(node).tokens)) === node
     );
   }
 
@@ -66,10 +71,13 @@ export class Sources {
     if (SCHEME.test(ref)) return onNetwork(ref);
     const [, path, fragment = ''] = /^([^#]*)(?:#(.*))?$/s.exec(ref)!;
     const [address, pointer] = [decoded(path!), decoded(fragment)];
-    if (address === undefined || pointer === undefined) return `${ref} is not a valid reference`;
+    if (address === undefined || pointer === undefined)
+      return `${ref} is not a valid reference`;
     if (address !== '' && SCHEME.test(from))
       return `${ref} is another file: a contract from a URL must be one file`;
-    const source = this.#source(address === '' ? from : join(dirname(from), address));
+    const source = this.#source(
+      address === '' ? from : join(dirname(from), address),
+    );
     return isSource(source)
       ? foundAt(follow(source.root, pointer), ref)
       : source && `${ref} ${source}`;
@@ -112,7 +120,8 @@ export class Sources {
   #move(target: Json, section: string): string {
     const { source, tokens } = this.places.origin(target);
     const last = String(
-      tokens.at(-1) ?? source.file.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, ''),
+      tokens.at(-1) ??
+        source.file.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, ''),
     );
     const all = member(member(this.root, 'components'), section);
     const name = freeName(all, COMPONENT_NAME.test(last) ? last : 'external');
@@ -121,9 +130,11 @@ export class Sources {
   }
 }
 
-export const isOnNetwork = (ref: unknown): boolean => typeof ref === 'string' && SCHEME.test(ref);
+export const isOnNetwork = (ref: unknown): boolean =>
+  typeof ref === 'string' && SCHEME.test(ref);
 
-export const onNetwork = (ref: string): string => `${ref} is on the network: only files are read`;
+export const onNetwork = (ref: string): string =>
+  `${ref} is on the network: only files are read`;
 
 export function foundAt(value: unknown, ref: string): Json | string {
   if (isObject(value)) return value;
@@ -141,5 +152,6 @@ function member(parent: Json, key: string): Json {
 
 function freeName(taken: Json, wanted: string): string {
   if (!Object.hasOwn(taken, wanted)) return wanted;
-  for (let i = 2; ; i++) if (!Object.hasOwn(taken, `${wanted}_${i}`)) return `${wanted}_${i}`;
+  for (let i = 2; ; i++)
+    if (!Object.hasOwn(taken, `${wanted}_${i}`)) return `${wanted}_${i}`;
 }

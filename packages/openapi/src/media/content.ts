@@ -12,7 +12,12 @@ import { FREE, type Schemas } from '../schema/schemas.ts';
 import { atOnce, type Steps } from '../slices.ts';
 import { createFormCheck } from './form.ts';
 import { createMultipartCheck } from './multipart/multipart.ts';
-import { type CheckBody, createReader, type Syntax, syntaxOf } from './reading.ts';
+import {
+  type CheckBody,
+  createReader,
+  type Syntax,
+  syntaxOf,
+} from './reading.ts';
 import { covers, isUtf8Type, type MediaType, parseMediaType } from './type.ts';
 import { prepareXmlReader } from './xml/xml.ts';
 
@@ -52,7 +57,13 @@ type Checks = ReadonlyMap<Syntax, CheckBody | string>;
 
 const PASS: CheckBody = () => FREE.steps(undefined);
 
-const SUFFIXES = ['', '; charset=utf-8', ';charset=utf-8', '; charset=UTF-8', ';charset=UTF-8'];
+const SUFFIXES = [
+  '',
+  '; charset=utf-8',
+  ';charset=utf-8',
+  '; charset=UTF-8',
+  ';charset=UTF-8',
+];
 
 export function createContent(
   content: Json,
@@ -118,10 +129,13 @@ const isReason = (check: CheckBody | string) => typeof check === 'string';
 /** Every kind of type may end in `+json` or `+xml`. */
 function syntaxesIn(range: MediaType): readonly Syntax[] {
   if (range.subtype !== '*') return [syntaxOf(range)];
-  if (range.type === '*') return ['json', 'form', 'multipart', 'xml', 'text', 'bytes'];
+  if (range.type === '*')
+    return ['json', 'form', 'multipart', 'xml', 'text', 'bytes'];
   if (range.type === 'application') return ['json', 'form', 'xml', 'bytes'];
   if (range.type === 'multipart') return ['multipart', 'bytes'];
-  return range.type === 'text' ? ['json', 'xml', 'text'] : ['bytes', 'json', 'xml'];
+  return range.type === 'text'
+    ? ['json', 'xml', 'text']
+    : ['bytes', 'json', 'xml'];
 }
 
 /**
@@ -138,14 +152,23 @@ function report(
   const { findings, reading } = document;
   const [why] = checks.values().filter(isReason);
   if (why === undefined) return;
-  const known = [...checks].flatMap(([syntax, check]) => (isReason(check) ? [] : [syntax]));
+  const known = [...checks].flatMap(([syntax, check]) =>
+    isReason(check) ? [] : [syntax],
+  );
   const [main] = checks.values();
   if (uncheckable === 'pass') {
     const which = known.length > 0 ? 'some bodies' : 'bodies';
-    findings.note(content, type, `${which} of type ${type} are not checked: ${why}`);
+    findings.note(
+      content,
+      type,
+      `${which} of type ${type} are not checked: ${why}`,
+    );
   } else if (main === why) {
     const remedy = `${uncheckedBodyIn(reading)}: true lets them pass`;
-    uncheckable(type, `bodies of type ${type} cannot be checked: ${main}; ${remedy}`);
+    uncheckable(
+      type,
+      `bodies of type ${type} cannot be checked: ${main}; ${remedy}`,
+    );
   } else {
     findings.note(
       content,
@@ -155,20 +178,32 @@ function report(
   }
 }
 
-function noteOpen(content: Json, type: string, range: MediaType, findings: Findings): void {
+function noteOpen(
+  content: Json,
+  type: string,
+  range: MediaType,
+  findings: Findings,
+): void {
   const { [type]: media } = content;
   const open =
-    !isObject(media) || !isObject(media.schema) || Object.keys(media.schema).length === 0;
+    !isObject(media) ||
+    !isObject(media.schema) ||
+    Object.keys(media.schema).length === 0;
   if (open && syntaxesIn(range).includes('bytes')) {
     findings.note(content, type, `${type} has no schema: it may be any bytes`);
   }
 }
 
 function weightOf({ type, subtype, parameters }: MediaType): number {
-  return (type === '*' ? 0 : 1000) + (subtype === '*' ? 0 : 1000) + parameters.size;
+  return (
+    (type === '*' ? 0 : 1000) + (subtype === '*' ? 0 : 1000) + parameters.size
+  );
 }
 
-function chooseRule(entries: readonly Entry[], contentType: string): MediaRule | null {
+function chooseRule(
+  entries: readonly Entry[],
+  contentType: string,
+): MediaRule | null {
   const type = parseMediaType(contentType);
   const entry = type && entries.find(({ range }) => covers(range, type));
   if (!entry) return null;
@@ -180,7 +215,11 @@ function chooseRule(entries: readonly Entry[], contentType: string): MediaRule |
     demandBytes(bytes);
     return inBody(check(bytes, contentType, keep));
   };
-  return { type: entry.type, check: (bytes, keep) => atOnce(steps(bytes, keep)), steps };
+  return {
+    type: entry.type,
+    check: (bytes, keep) => atOnce(steps(bytes, keep)),
+    steps,
+  };
 }
 
 /** Returns a sentence if bodies cannot be checked. */
@@ -197,12 +236,14 @@ function checkOf(
   const shape = shapeOf(document, schema);
   if (UNTYPED.has(syntax)) noteUnread(document, shape);
   if (syntax === 'form') return createFormCheck(document, media, shape, check);
-  if (syntax === 'multipart') return createMultipartCheck(schemas, media, shape, check);
+  if (syntax === 'multipart')
+    return createMultipartCheck(schemas, media, shape, check);
   const read = createReader(document, shape, syntax);
   if (typeof read === 'string') return read;
   return function* checkReading(bytes, _contentType, keep) {
     const reading = yield* read(bytes);
-    if (syntax !== 'bytes' && !(reading.value instanceof Binary)) keep?.(reading.value);
+    if (syntax !== 'bytes' && !(reading.value instanceof Binary))
+      keep?.(reading.value);
     return yield* check.steps(reading.value, reading);
   };
 }
@@ -214,5 +255,7 @@ function* inBody(steps: ReturnType<CheckBody>): MediaSteps {
   } catch (thrown) {
     faults = [faultBelow('', thrown)];
   }
-  return faults.length === 0 ? NONE : faults.map((fault) => ({ in: 'body', ...fault }));
+  return faults.length === 0
+    ? NONE
+    : faults.map((fault) => ({ in: 'body', ...fault }));
 }

@@ -11,9 +11,18 @@ import {
   NAME_ENCODING,
   type Sent,
 } from '../parameters/collector.ts';
-import { readDocument, readInSteps, readMembers } from '../parameters/reading.ts';
+import {
+  readDocument,
+  readInSteps,
+  readMembers,
+} from '../parameters/reading.ts';
 import { ANYTHING, formOf, type Shape } from '../parameters/shape.ts';
-import { isExploded, type Pieces, STYLES, type Style } from '../parameters/styles.ts';
+import {
+  isExploded,
+  type Pieces,
+  STYLES,
+  type Style,
+} from '../parameters/styles.ts';
 import type { Check } from '../schema/schemas.ts';
 import { textOf } from '../utf8.ts';
 import type { CheckBody } from './reading.ts';
@@ -33,9 +42,15 @@ export function createFormCheck(
   shape: Shape,
   check: Check,
 ): CheckBody | string {
-  if (shape.types !== null && !shape.types.has('object')) return 'the schema describes no object';
+  if (shape.types !== null && !shape.types.has('object'))
+    return 'the schema describes no object';
   const fields = [...shape.members].map(([name, member]) =>
-    fieldOf(name, member, document.object(media.encoding)?.[name], document.reading),
+    fieldOf(
+      name,
+      member,
+      document.object(media.encoding)?.[name],
+      document.reading,
+    ),
   );
   const others = rest(shape);
   const collect = createCollector([...fields, others]);
@@ -43,7 +58,11 @@ export function createFormCheck(
   return function* checkForm(bytes, _contentType, keep) {
     const undecodable: ValueFault[] = [];
     const sent = yield* collect(textOf(bytes), 'form', () => {
-      undecodable[0] = { pointer: '', message: NAME_ENCODING, rule: 'encoding' };
+      undecodable[0] = {
+        pointer: '',
+        message: NAME_ENCODING,
+        rule: 'encoding',
+      };
     });
     const value = new Bag();
     const marks = new Marks();

@@ -26,8 +26,10 @@ export type Syntax = 'json' | 'form' | 'multipart' | 'xml' | 'text' | 'bytes';
 export function syntaxOf(type: MediaType): Syntax {
   if (isJson(type)) return 'json';
   if (isXml(type)) return 'xml';
-  if (type.type === 'application' && type.subtype === 'x-www-form-urlencoded') return 'form';
-  if (type.type === 'multipart' && type.subtype === 'form-data') return 'multipart';
+  if (type.type === 'application' && type.subtype === 'x-www-form-urlencoded')
+    return 'form';
+  if (type.type === 'multipart' && type.subtype === 'form-data')
+    return 'multipart';
   return type.type === 'text' ? 'text' : 'bytes';
 }
 
@@ -37,7 +39,8 @@ export function createReader(
   shape: Shape,
   syntax: Exclude<Syntax, 'form' | 'multipart'>,
 ): ReadBytes | string {
-  if (syntax === 'json') return (bytes) => readJsonBytes(bytes, document.reading.maxDepth);
+  if (syntax === 'json')
+    return (bytes) => readJsonBytes(bytes, document.reading.maxDepth);
   if (syntax === 'xml') return createXmlReader(document, shape);
   const read = createTextReader(document, shape, syntax);
   if (typeof read === 'string') return read;
@@ -57,28 +60,38 @@ function createTextReader(
   if (shape.binary) return readBinary;
   const textual = !shape.types?.isDisjointFrom(PRIMITIVES);
   if (syntax === 'text')
-    return textual ? (bytes) => readText(bytes, shape) : 'the schema describes no text';
+    return textual
+      ? (bytes) => readText(bytes, shape)
+      : 'the schema describes no text';
   if (shape.types?.has('string') === false)
     return 'only their length can be checked, and the schema describes no string';
   const has = (keywords: readonly string[]) =>
-    shape.parts.some((part) => keywords.some((keyword) => part[keyword] !== undefined));
+    shape.parts.some((part) =>
+      keywords.some((keyword) => part[keyword] !== undefined),
+    );
   if (has(dialect.textual)) return (bytes) => readText(bytes, shape);
   const open = shape.types === null && !has(['minLength', 'maxLength']);
   return open ? readBinary : readLatin1;
 }
 
-function* readJsonBytes(bytes: Uint8Array, maxDepth: number | undefined): ReturnType<ReadBytes> {
+function* readJsonBytes(
+  bytes: Uint8Array,
+  maxDepth: number | undefined,
+): ReturnType<ReadBytes> {
   return readingOf(yield* readJsonInSteps(bytes, maxDepth), true);
 }
 
 const readBinary: ReadAtOnce = (bytes) => ({ value: new Binary(bytes) });
 
 /** One character per byte, so that lengths count bytes. */
-const readLatin1: ReadAtOnce = (bytes) => ({ value: Buffer.from(bytes).toString('latin1') });
+const readLatin1: ReadAtOnce = (bytes) => ({
+  value: Buffer.from(bytes).toString('latin1'),
+});
 
 /** Some readers keep a byte order mark as text and others drop it. */
 function readText(bytes: Uint8Array, shape: Shape): Reading {
   const text = textOf(bytes);
-  if (text.startsWith('\ufeff')) refuse('begins with a byte order mark', 'encoding');
+  if (text.startsWith('\ufeff'))
+    refuse('begins with a byte order mark', 'encoding');
   return { value: read({ form: 'primitive', text }, shape, 'none') };
 }

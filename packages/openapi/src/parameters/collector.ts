@@ -1,6 +1,12 @@
 import { decode, type Encoding, readBrackets } from './reading.ts';
 import { type Members, PRIMITIVES } from './shape.ts';
-import { type DeepEntry, type Layout, type Pieces, takeApart, takeListApart } from './styles.ts';
+import {
+  type DeepEntry,
+  type Layout,
+  type Pieces,
+  takeApart,
+  takeListApart,
+} from './styles.ts';
 
 export interface Collected extends Layout {
   readonly shape: Members;
@@ -10,7 +16,8 @@ export interface Collected extends Layout {
 
 export type Sent = Pieces | 'repeated' | 'style' | 'unused';
 
-export const NAME_ENCODING = 'has a name that is not UTF-8 in valid percent-encoding';
+export const NAME_ENCODING =
+  'has a name that is not UTF-8 in valid percent-encoding';
 
 interface Bucket {
   readonly texts: string[];
@@ -53,10 +60,12 @@ export function createCollector(parameters: readonly Collected[]): Collect {
   }
   for (const index of inParts) {
     for (const name of parameters[index]!.shape.members.keys()) {
-      if (!owners.has(name)) owners.set(name, { index, member: encodeURIComponent(name) });
+      if (!owners.has(name))
+        owners.set(name, { index, member: encodeURIComponent(name) });
     }
   }
-  const rest = inParts.find((index) => parameters[index]!.shape.others !== null) ?? -1;
+  const rest =
+    inParts.find((index) => parameters[index]!.shape.others !== null) ?? -1;
 
   function ownerOf(name: string): Owner | null {
     const owner = owners.get(name) ?? deepOwner(name);
@@ -97,7 +106,11 @@ export function createCollector(parameters: readonly Collected[]): Collect {
   }
 
   return function* collect(text, encoding, unknown) {
-    const buckets: Bucket[] = parameters.map(() => ({ texts: [], pairs: [], entries: [] }));
+    const buckets: Bucket[] = parameters.map(() => ({
+      texts: [],
+      pairs: [],
+      entries: [],
+    }));
     for (let at = 0, count = 1; at < text.length; count++) {
       if (count % STEP === 0) yield;
       const ampersand = text.indexOf('&', at);
@@ -116,10 +129,12 @@ function* sent(
   parameter: Collected,
   { texts, pairs, entries }: Bucket,
 ): Generator<void, Sent | null, void> {
-  if (texts.length === 0 && pairs.length === 0 && entries.length === 0) return null;
+  if (texts.length === 0 && pairs.length === 0 && entries.length === 0)
+    return null;
   const { form, explode, allowEmpty, style } = parameter;
   if (allowEmpty && texts.length === 1 && texts[0] === '') return 'unused';
-  if (style === 'deepObject') return deepSent(parameter, { texts, pairs, entries });
+  if (style === 'deepObject')
+    return deepSent(parameter, { texts, pairs, entries });
   if (form === 'object' && explode) return { form, pairs };
   if (form === 'array' && explode) return { form, texts };
   if (texts.length > 1) return 'repeated';
@@ -133,16 +148,25 @@ function* sent(
 const allowsPlain = ({ form, shape: { types } }: Collected): boolean =>
   form === 'primitive' || types?.isDisjointFrom(PRIMITIVES) === false;
 
-function deepSent({ form, shape: { types } }: Collected, { texts, pairs, entries }: Bucket): Sent {
+function deepSent(
+  { form, shape: { types } }: Collected,
+  { texts, pairs, entries }: Bucket,
+): Sent {
   if (texts.length > 0) {
     if (pairs.length > 0 || entries.length > 0) return 'style';
-    return texts.length > 1 ? 'repeated' : { form: 'primitive', text: texts[0]! };
+    return texts.length > 1
+      ? 'repeated'
+      : { form: 'primitive', text: texts[0]! };
   }
   if (entries.length === 0 && form === 'array') {
-    if (!pairs.every(([member], i) => member === '' || member === String(i))) return 'style';
+    if (!pairs.every(([member], i) => member === '' || member === String(i)))
+      return 'style';
     return { form, texts: pairs.map(([, text]) => text) };
   }
-  if (entries.length === 0 && !types?.has('array')) return { form: 'object', pairs };
-  const plain = pairs.map(([member, text]): DeepEntry => [[decodeURIComponent(member)], text]);
+  if (entries.length === 0 && !types?.has('array'))
+    return { form: 'object', pairs };
+  const plain = pairs.map(
+    ([member, text]): DeepEntry => [[decodeURIComponent(member)], text],
+  );
   return { form: 'deep', entries: [...plain, ...entries] };
 }

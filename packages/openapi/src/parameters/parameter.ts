@@ -6,7 +6,14 @@ import { type Check, FREE, type Schemas } from '../schema/schemas.ts';
 import type { Collected } from './collector.ts';
 import { type Encoding, isTooDeep, read, readDocument } from './reading.ts';
 import { ANYTHING, formOf, noteUnread, type Shape, shapeOf } from './shape.ts';
-import { type Form, isExploded, type Pieces, type Place, STYLES, type Style } from './styles.ts';
+import {
+  type Form,
+  isExploded,
+  type Pieces,
+  type Place,
+  STYLES,
+  type Style,
+} from './styles.ts';
 
 export interface Parameter extends Collected {
   readonly shape: Shape;
@@ -33,9 +40,14 @@ export function readParameter(
   const { dialect, findings } = schemas.document;
   if (typeof name !== 'string' || name === '')
     return wrong(node, null, 'a parameter needs a name', findings);
-  if (!isPlace(place)) return wrong(node, 'in', 'must be path, query, header or cookie', findings);
+  if (!isPlace(place))
+    return wrong(node, 'in', 'must be path, query, header or cookie', findings);
   if (place === 'header' && IGNORED_HEADERS.has(name.toLowerCase())) {
-    findings.note(node, 'name', `a header parameter ${name} is ignored, as ${dialect.name} says`);
+    findings.note(
+      node,
+      'name',
+      `a header parameter ${name} is ignored, as ${dialect.name} says`,
+    );
     return null;
   }
   const required = node.required === true;
@@ -44,21 +56,37 @@ export function readParameter(
   const allowEmpty = place === 'query' && node.allowEmptyValue === true;
   const known = { name, in: place, required, allowEmpty };
   if (isObject(node.schema) === isObject(node.content)) {
-    return wrong(node, null, `parameter ${name} needs a schema or content, and not both`, findings);
+    return wrong(
+      node,
+      null,
+      `parameter ${name} needs a schema or content, and not both`,
+      findings,
+    );
   }
   return isObject(node.schema)
     ? styled(schemas, node, node.schema, known)
     : whole(schemas, node, known);
 }
 
-function styled(schemas: Schemas, node: Json, schema: Json, known: Known): Parameter | null {
+function styled(
+  schemas: Schemas,
+  node: Json,
+  schema: Json,
+  known: Known,
+): Parameter | null {
   const { document } = schemas;
   const { findings, reading } = document;
-  if (known.in === 'path' && node.style === 'matrix') return wrong(node, 'style', MATRIX, findings);
+  if (known.in === 'path' && node.style === 'matrix')
+    return wrong(node, 'style', MATRIX, findings);
   const styles: readonly string[] = STYLES[known.in];
   const written = (node.style ?? styles[0]) as Style;
   if (!styles.includes(written))
-    return wrong(node, 'style', `must be ${styles.join(', ')} in ${known.in}`, findings);
+    return wrong(
+      node,
+      'style',
+      `must be ${styles.join(', ')} in ${known.in}`,
+      findings,
+    );
   const shape = shapeOf(document, schema);
   noteUnread(document, shape);
   const form = formOf(shape);
@@ -78,7 +106,8 @@ function styled(schemas: Schemas, node: Json, schema: Json, known: Known): Param
   const explode = isExploded(style, node.explode);
   const encoding = encodingOf(known.in, node.allowReserved === true);
   const check = checkOf(schemas.check(schema, 'request'), shape, encoding);
-  const encodedCommas = known.in !== 'header' && reading.encodedCommas === 'separators';
+  const encodedCommas =
+    known.in !== 'header' && reading.encodedCommas === 'separators';
   return { ...known, style, explode, form, shape, encodedCommas, check };
 }
 
@@ -96,9 +125,11 @@ function whole(schemas: Schemas, node: Json, known: Known): Parameter | null {
   const schema = document.object(media)?.schema;
   const parsed = parseMediaType(type);
   const json = parsed !== null && isJson(parsed);
-  if (!json) findings.note(node, 'content', `${type} in a parameter is not checked`);
+  if (!json)
+    findings.note(node, 'content', `${type} in a parameter is not checked`);
   const encoding = encodingOf(known.in, false);
-  const checkValue: Check = json && isObject(schema) ? schemas.check(schema, 'request') : FREE;
+  const checkValue: Check =
+    json && isObject(schema) ? schemas.check(schema, 'request') : FREE;
   const check = (pieces: Pieces, keep?: Keep) => {
     if (!json) return NONE;
     const document = readDocument(pieces, encoding, reading.maxDepth);
@@ -115,16 +146,23 @@ function whole(schemas: Schemas, node: Json, known: Known): Parameter | null {
   };
 }
 
-function wrong(node: Json, key: string | null, message: string, findings: Findings): null {
+function wrong(
+  node: Json,
+  key: string | null,
+  message: string,
+  findings: Findings,
+): null {
   findings.problem(node, key, message);
   return null;
 }
 
 /** Paths with `;` are refused earlier, see README.md. */
-const MATRIX = 'matrix cannot be used: servers read a semicolon in a path in different ways';
+const MATRIX =
+  'matrix cannot be used: servers read a semicolon in a path in different ways';
 
 /** Stripe writes numbers and texts beside deep objects as deep objects too. */
-const DEEP_OBJECT = 'deepObject is for objects and lists: the parameter is read as form';
+const DEEP_OBJECT =
+  'deepObject is for objects and lists: the parameter is read as form';
 
 const isPlace = (value: unknown): value is Place =>
   typeof value === 'string' && Object.hasOwn(STYLES, value);
@@ -135,7 +173,11 @@ function encodingOf(place: Place, allowReserved: boolean): Encoding {
   return place === 'query' && !allowReserved ? 'form' : 'percent';
 }
 
-function checkOf(check: Check, shape: Shape, encoding: Encoding): Parameter['check'] {
+function checkOf(
+  check: Check,
+  shape: Shape,
+  encoding: Encoding,
+): Parameter['check'] {
   return function checkPieces(pieces, keep) {
     const value = read(pieces, shape, encoding);
     keep?.(value);
@@ -152,11 +194,16 @@ function checkOf(check: Check, shape: Shape, encoding: Encoding): Parameter['che
 }
 
 /** Of a text that the schema allows to mean several values: `7` a number, `x` a list of one. */
-function* otherReadings(pieces: Pieces, shape: Shape): Generator<readonly [Pieces, Shape]> {
+function* otherReadings(
+  pieces: Pieces,
+  shape: Shape,
+): Generator<readonly [Pieces, Shape]> {
   const { types } = shape;
   if (types === null || types.size === 1) return;
   const isAlone = pieces.form === 'array' && pieces.texts.length === 1;
-  const alone = isAlone ? ({ form: 'primitive', text: pieces.texts[0]! } as const) : pieces;
+  const alone = isAlone
+    ? ({ form: 'primitive', text: pieces.texts[0]! } as const)
+    : pieces;
   if (alone.form !== 'primitive') return;
   if (isAlone) yield [alone, shape];
   if (types.has('string')) yield [alone, ANYTHING];

@@ -21,7 +21,10 @@ const STEP = 1_000;
 /** `undefined` if the encoding or its UTF-8 is invalid. */
 export function decode(text: string, encoding: Encoding): string | undefined {
   if (encoding === 'none') return text;
-  const plain = encoding === 'form' && text.includes('+') ? text.replaceAll('+', ' ') : text;
+  const plain =
+    encoding === 'form' && text.includes('+')
+      ? text.replaceAll('+', ' ')
+      : text;
   return plain.includes('%') ? decoded(plain) : plain;
 }
 
@@ -29,16 +32,28 @@ export function decode(text: string, encoding: Encoding): string | undefined {
  * A text becomes a number or boolean if the schema requires one and the text is one. @throws
  * Unreadable
  */
-export function read(pieces: Pieces, shape: Shape, encoding: Encoding): unknown {
-  if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
+export function read(
+  pieces: Pieces,
+  shape: Shape,
+  encoding: Encoding,
+): unknown {
+  if (pieces.form === 'primitive')
+    return readText(pieces.text, shape, encoding, '');
   return atOnce(readInSteps(pieces, shape, encoding));
 }
 
 /** @throws Unreadable */
-export function* readInSteps(pieces: Pieces, shape: Shape, encoding: Encoding): Steps<unknown> {
-  if (pieces.form === 'primitive') return readText(pieces.text, shape, encoding, '');
-  if (pieces.form === 'array') return yield* readList(pieces.texts, shape.items, encoding, '');
-  if (pieces.form === 'object') return yield* readMembers(pieces.pairs, shape, encoding, new Bag());
+export function* readInSteps(
+  pieces: Pieces,
+  shape: Shape,
+  encoding: Encoding,
+): Steps<unknown> {
+  if (pieces.form === 'primitive')
+    return readText(pieces.text, shape, encoding, '');
+  if (pieces.form === 'array')
+    return yield* readList(pieces.texts, shape.items, encoding, '');
+  if (pieces.form === 'object')
+    return yield* readMembers(pieces.pairs, shape, encoding, new Bag());
   return yield* readDeep(pieces.entries, shape, encoding);
 }
 
@@ -52,9 +67,15 @@ export function readDocument(
   return readingOf(readJsonText(text, maxDepth));
 }
 
-function readText(raw: string, shape: Shape | null, encoding: Encoding, pointer: string): unknown {
+function readText(
+  raw: string,
+  shape: Shape | null,
+  encoding: Encoding,
+  pointer: string,
+): unknown {
   const text = decode(raw, encoding);
-  if (text === undefined) refuse('must be UTF-8 in valid percent-encoding', 'encoding', pointer);
+  if (text === undefined)
+    refuse('must be UTF-8 in valid percent-encoding', 'encoding', pointer);
   return typed(text, shape?.types ?? null);
 }
 
@@ -86,7 +107,8 @@ export function* readMembers<T extends Record<string, unknown>>(
   for (const [rawName, text] of pairs) {
     if (++count % STEP === 0) yield;
     const name = decode(rawName, encoding);
-    if (name === undefined) refuse('must have names in valid percent-encoding', 'encoding');
+    if (name === undefined)
+      refuse('must have names in valid percent-encoding', 'encoding');
     const known = grouped.find((part) => part.has(name));
     if (known) known.get(name)!.push(text);
     else {
@@ -97,7 +119,9 @@ export function* readMembers<T extends Record<string, unknown>>(
   const names = grouped[0]!.size > WIDE ? Object.keys(object) : null;
   if (names !== null) wideNames.set(object, names);
   const members: Record<string, unknown> = object;
-  for (const [name, texts] of grouped.values().flatMap((part) => part.entries())) {
+  for (const [name, texts] of grouped
+    .values()
+    .flatMap((part) => part.entries())) {
     if (++count % STEP === 0) yield;
     const member = shape.members.get(name) ?? shape.others;
     members[name] = yield* readTexts(texts, member, encoding, pointerOf(name));
@@ -113,7 +137,8 @@ function* readTexts(
   encoding: Encoding,
   pointer: string,
 ): Steps<unknown> {
-  if (shape?.types?.has('array')) return yield* readList(texts, shape.items, encoding, pointer);
+  if (shape?.types?.has('array'))
+    return yield* readList(texts, shape.items, encoding, pointer);
   if (texts.length > 1) refuse('is given more than once', 'repeated', pointer);
   return readText(texts[0]!, shape, encoding, pointer);
 }
@@ -123,7 +148,8 @@ function typed(text: string, types: ReadonlySet<string> | null): unknown {
   if (types === null) return text;
   if (types.has('integer') && isInteger(text)) return exact(text) ?? text;
   if (types.has('number') && isNumber(text)) return exact(text) ?? text;
-  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  if (types.has('boolean') && (text === 'true' || text === 'false'))
+    return text === 'true';
   return text;
 }
 
@@ -162,17 +188,27 @@ function* readDeep(
   if (entries.length > MOST)
     refuse(`has more than ${MOST} members in brackets`, 'complexity', pointer);
   const types = shape?.types ?? null;
-  const texts = entries.flatMap(([path, text]) => (path.length === depth ? [text] : []));
-  if (texts.length === entries.length) return yield* readTexts(texts, shape, encoding, pointer);
+  const texts = entries.flatMap(([path, text]) =>
+    path.length === depth ? [text] : [],
+  );
+  if (texts.length === entries.length)
+    return yield* readTexts(texts, shape, encoding, pointer);
   if (texts.length > 0) refuse('is given more than once', 'repeated', pointer);
   const mayBeList = types === null || types.has('array');
   const groups = groupsOf(entries, depth, mayBeList);
-  const isList = mayBeList && groups.keys().every((name, i) => name === String(i));
+  const isList =
+    mayBeList && groups.keys().every((name, i) => name === String(i));
   if (!isList && types?.has('array') && !types.has('object'))
-    refuse('must be written like a[]=x&a[]=y or a[0]=x&a[1]=y', 'style', pointer);
+    refuse(
+      'must be written like a[]=x&a[]=y or a[0]=x&a[1]=y',
+      'style',
+      pointer,
+    );
   const value: Record<string, unknown> | unknown[] = isList ? [] : new Bag();
   for (const [name, group] of groups) {
-    const member = isList ? shape?.items : (shape?.members.get(name) ?? shape?.others);
+    const member = isList
+      ? shape?.items
+      : (shape?.members.get(name) ?? shape?.others);
     (value as Record<string, unknown>)[name] = yield* readDeep(
       group,
       member ?? null,
@@ -194,7 +230,8 @@ function groupsOf(
 ): ReadonlyMap<string, readonly DeepEntry[]> {
   const groups = new Map<string, DeepEntry[]>();
   const appended =
-    mayBeList && entries.every(([path]) => path[depth] === '' && path.length === depth + 1);
+    mayBeList &&
+    entries.every(([path]) => path[depth] === '' && path.length === depth + 1);
   for (const [i, entry] of entries.entries()) {
     const name = appended ? String(i) : entry[0][depth]!;
     const group = groups.get(name);
@@ -215,5 +252,7 @@ export function isTooDeep(shape: Shape): boolean {
       return [...one.members.values(), one.items, one.others];
     });
   }
-  return level.some((one) => one?.types?.has('object') && !seen.has(one.schema));
+  return level.some(
+    (one) => one?.types?.has('object') && !seen.has(one.schema),
+  );
 }

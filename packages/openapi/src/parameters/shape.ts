@@ -2,7 +2,12 @@ import type { Document } from '../document/document.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Form } from './styles.ts';
 
-export const PRIMITIVES: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean']);
+export const PRIMITIVES: ReadonlySet<string> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+]);
 
 /** More levels than any text form has. */
 const DEEPEST = 6;
@@ -48,14 +53,18 @@ export class Shape {
   }
 
   get items(): Shape {
-    this.#items ??= this.#inner(this.parts.find(({ items }) => isObject(items))?.items);
+    this.#items ??= this.#inner(
+      this.parts.find(({ items }) => isObject(items))?.items,
+    );
     return this.#items;
   }
 
   get members(): ReadonlyMap<string, Shape> {
     this.#members ??= new Map(
       this.parts
-        .flatMap(({ properties }) => (isObject(properties) ? Object.entries(properties) : []))
+        .flatMap(({ properties }) =>
+          isObject(properties) ? Object.entries(properties) : [],
+        )
         .map(([name, member]) => [name, this.#inner(member)]),
     );
     return this.#members;
@@ -68,14 +77,20 @@ export class Shape {
   }
 
   get required(): ReadonlySet<unknown> {
-    return new Set(this.parts.flatMap(({ required }) => (Array.isArray(required) ? required : [])));
+    return new Set(
+      this.parts.flatMap(({ required }) =>
+        Array.isArray(required) ? required : [],
+      ),
+    );
   }
 
   get binary(): boolean {
     const isBinary = (part: Json) => this.#document!.dialect.isBinary(part);
     return (
       this.parts.some(isBinary) &&
-      this.parts.every((part) => isBinary(part) || ![part.type].flat().includes('string'))
+      this.parts.every(
+        (part) => isBinary(part) || ![part.type].flat().includes('string'),
+      )
     );
   }
 
@@ -91,7 +106,9 @@ export class Shape {
     if (others !== false) return this.#inner(others);
     // `false` applies only to names that match no pattern.
     const { dialect } = this.#document!;
-    return this.parts.some((part) => dialect.applicators(part).patternProperties !== undefined)
+    return this.parts.some(
+      (part) => dialect.applicators(part).patternProperties !== undefined,
+    )
       ? ANYTHING
       : null;
   }
@@ -114,13 +131,20 @@ function typesAsRead(document: Document, schema: Json): Types {
     : types;
 }
 
-function partsOf(document: Document, schema: Json, seen = new Set<Json>()): Json[] {
+function partsOf(
+  document: Document,
+  schema: Json,
+  seen = new Set<Json>(),
+): Json[] {
   const node = document.object(schema);
   if (!node || seen.has(node)) return [];
   seen.add(node);
-  const combined = [node.allOf, node.oneOf, node.anyOf, document.dialect.inPlace(node)].flatMap(
-    objectsIn,
-  );
+  const combined = [
+    node.allOf,
+    node.oneOf,
+    node.anyOf,
+    document.dialect.inPlace(node),
+  ].flatMap(objectsIn);
   return [node, ...combined.flatMap((part) => partsOf(document, part, seen))];
 }
 
@@ -146,7 +170,8 @@ export function noteUnread(document: Document, { parts }: Shape): void {
   for (const part of parts) {
     for (const keyword of document.dialect.unread) {
       // `false` forbids all values, and `true` has no effect.
-      if (part[keyword] === undefined || typeof part[keyword] === 'boolean') continue;
+      if (part[keyword] === undefined || typeof part[keyword] === 'boolean')
+        continue;
       const message = `outside of JSON, ${keyword} does not say how text is read: numbers and booleans that only it describes are refused`;
       document.findings.note(part, keyword, message);
     }
@@ -163,4 +188,5 @@ const both = (a: Types, b: Types): Types => {
   return common;
 };
 
-const either = (a: Types, b: Types): Types => (a === null || b === null ? null : a.union(b));
+const either = (a: Types, b: Types): Types =>
+  a === null || b === null ? null : a.union(b);

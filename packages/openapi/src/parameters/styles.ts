@@ -1,5 +1,11 @@
 /** OpenAPI 3.0.3, Parameter Object, "Style Values", without `matrix`, which no request can have. */
-export type Style = 'label' | 'form' | 'simple' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
+export type Style =
+  | 'label'
+  | 'form'
+  | 'simple'
+  | 'spaceDelimited'
+  | 'pipeDelimited'
+  | 'deepObject';
 
 export type Form = 'primitive' | 'array' | 'object';
 
@@ -13,7 +19,8 @@ export const STYLES = {
 export type Place = keyof typeof STYLES;
 
 export const isExploded = (style: Style, explode: unknown): boolean =>
-  style === 'deepObject' || (typeof explode === 'boolean' ? explode : style === 'form');
+  style === 'deepObject' ||
+  (typeof explode === 'boolean' ? explode : style === 'form');
 
 export interface Layout {
   readonly name: string;
@@ -30,7 +37,10 @@ export type DeepEntry = readonly [path: readonly string[], text: string];
 export type Pieces =
   | { readonly form: 'primitive'; readonly text: string }
   | { readonly form: 'array'; readonly texts: readonly string[] }
-  | { readonly form: 'object'; readonly pairs: readonly (readonly [string, string])[] }
+  | {
+      readonly form: 'object';
+      readonly pairs: readonly (readonly [string, string])[];
+    }
   | { readonly form: 'deep'; readonly entries: readonly DeepEntry[] };
 
 /**
@@ -42,11 +52,21 @@ export function takeApart(
   raw: string,
 ): Pieces | 'style' {
   if (style === 'label')
-    return raw.startsWith('.') ? split(raw.slice(1), '.', form, explode) : 'style';
-  return split(raw, separatorOf(style, encodedCommas), form, explode && style === 'simple');
+    return raw.startsWith('.')
+      ? split(raw.slice(1), '.', form, explode)
+      : 'style';
+  return split(
+    raw,
+    separatorOf(style, encodedCommas),
+    form,
+    explode && style === 'simple',
+  );
 }
 
-function separatorOf(style: Style, encodedCommas: boolean | undefined): RegExp | ',' {
+function separatorOf(
+  style: Style,
+  encodedCommas: boolean | undefined,
+): RegExp | ',' {
   if (style === 'spaceDelimited') return /%20|\+| /;
   if (style === 'pipeDelimited') return /\||%7[Cc]/;
   return encodedCommas ? /,|%2[Cc]/ : ',';
@@ -99,7 +119,8 @@ function equations(texts: readonly string[]): Pieces | 'style' {
 function alternating(texts: readonly string[]): Pieces | 'style' {
   if (texts.length % 2 === 1) return 'style';
   const pairs: [string, string][] = [];
-  for (let i = 0; i < texts.length; i += 2) pairs.push([texts[i]!, texts[i + 1]!]);
+  for (let i = 0; i < texts.length; i += 2)
+    pairs.push([texts[i]!, texts[i + 1]!]);
   return { form: 'object', pairs };
 }
 
@@ -117,7 +138,8 @@ export function example({ name, style, form, explode }: Layout): string {
   if (style === 'deepObject' && form !== 'primitive')
     return isList ? `${name}[]=x&${name}[]=y` : `${name}[a]=x&${name}[b]=y`;
   const inQuery = style !== 'simple' && style !== 'label';
-  if (inQuery && explode && form !== 'primitive') return isList ? `${name}=x&${name}=y` : 'a=x&b=y';
+  if (inQuery && explode && form !== 'primitive')
+    return isList ? `${name}=x&${name}=y` : 'a=x&b=y';
   const members = explode ? ['a=x', 'b=y'] : ['a', 'x', 'b', 'y'];
   const texts = { primitive: ['x'], array: ['x', 'y'], object: members }[form];
   const text = texts.join(SEPARATORS[style]);

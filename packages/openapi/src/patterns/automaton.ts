@@ -1,4 +1,10 @@
-import { type CharacterSet, includes, overlap, TEXT_END, TEXT_START } from './characters.ts';
+import {
+  type CharacterSet,
+  includes,
+  overlap,
+  TEXT_END,
+  TEXT_START,
+} from './characters.ts';
 import type { Leaf, Term } from './syntax.ts';
 
 const MAX_POSITIONS = 8192;
@@ -59,14 +65,17 @@ export class Automaton {
       }
     }
     return (
-      !this.#ambiguous && [this.whole.first, ...follow].every((next) => this.#distinct([...next]))
+      !this.#ambiguous &&
+      [this.whole.first, ...follow].every((next) => this.#distinct([...next]))
     );
   }
 
   get anchored(): boolean {
     return (
       !this.whole.empty &&
-      this.whole.first.every((position) => includes(this.setAt(position), TEXT_START))
+      this.whole.first.every((position) =>
+        includes(this.setAt(position), TEXT_START),
+      )
     );
   }
 
@@ -77,7 +86,9 @@ export class Automaton {
 
   #distinct(positions: readonly number[]): boolean {
     return positions.every((a, i) =>
-      positions.every((b, j) => j <= i || !overlap(this.setAt(a), this.setAt(b))),
+      positions.every(
+        (b, j) => j <= i || !overlap(this.setAt(a), this.setAt(b)),
+      ),
     );
   }
 
@@ -92,7 +103,9 @@ export class Automaton {
       case 'repeat':
         return this.#repeat(term);
       case 'sequence': {
-        const parts = this.#reading.backward ? term.parts.toReversed() : term.parts;
+        const parts = this.#reading.backward
+          ? term.parts.toReversed()
+          : term.parts;
         return this.#join(parts.map((part) => this.#build(part)));
       }
       case 'back-reference':
@@ -133,11 +146,17 @@ export class Automaton {
     const part = this.#build(body);
     if (this.leaves.length === known) return EMPTY;
     const endless = most === Number.POSITIVE_INFINITY;
-    if (this.#reading.counts === 'loop' || (least <= 1 && (most === 1 || endless))) {
-      return least === 0 ? { ...this.#loop(part, most), empty: true } : this.#loop(part, most);
+    if (
+      this.#reading.counts === 'loop' ||
+      (least <= 1 && (most === 1 || endless))
+    ) {
+      return least === 0
+        ? { ...this.#loop(part, most), empty: true }
+        : this.#loop(part, most);
     }
     const copies = [part];
-    while (copies.length < (endless ? least : most)) copies.push(this.#build(body));
+    while (copies.length < (endless ? least : most))
+      copies.push(this.#build(body));
     return endless
       ? this.#join([...copies.slice(0, -1), this.#loop(copies.at(-1)!, most)])
       : this.#nest(copies, least);
@@ -160,7 +179,10 @@ export class Automaton {
       first = copy.empty ? [...copy.first, ...first] : copy.first;
     }
     const last = optional.flatMap((copy) => copy.last);
-    return this.#join([...copies.slice(0, least), { first, last, empty: true }]);
+    return this.#join([
+      ...copies.slice(0, least),
+      { first, last, empty: true },
+    ]);
   }
 
   #link(from: readonly number[], to: readonly number[]): void {

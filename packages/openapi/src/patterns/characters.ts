@@ -48,7 +48,9 @@ export class Characters {
 
   #same(character: number, source: string): CharacterSet {
     if (this.#flags === 'gu') return [[character, character]];
-    this.#cased ||= (this.#charactersUpTo(LAST_CHARACTER).match(CASED) ?? []).join('');
+    this.#cased ||= (
+      this.#charactersUpTo(LAST_CHARACTER).match(CASED) ?? []
+    ).join('');
     const same = new RegExp(source, this.#flags);
     const found = new Set([
       character,
@@ -60,7 +62,9 @@ export class Characters {
   #measure(source: string): CharacterSet {
     const end = this.#flags === 'gu' ? lastToAsk(source) : LAST_CHARACTER;
     const ranges: [number, number][] = [];
-    for (const [run] of this.#charactersUpTo(end).matchAll(new RegExp(`${source}+`, this.#flags))) {
+    for (const [run] of this.#charactersUpTo(end).matchAll(
+      new RegExp(`${source}+`, this.#flags),
+    )) {
       const last = lastCodePoint(run);
       ranges.push([run.codePointAt(0)!, last === end ? LAST_CHARACTER : last]);
     }
@@ -79,7 +83,9 @@ export const CHARACTERS = { '': new Characters(''), i: new Characters('i') };
 /** The last of Unicode if `source` may match others than it lists. */
 function lastToAsk(source: string): number {
   if (!NAMED_CLASS.test(source)) return LAST_CHARACTER;
-  const behind = 1 + Math.max(...Array.from(source, (character) => character.codePointAt(0)!));
+  const behind =
+    1 +
+    Math.max(...Array.from(source, (character) => character.codePointAt(0)!));
   return behind < FIRST_SURROGATE ? behind : LAST_CHARACTER;
 }
 
@@ -96,7 +102,8 @@ function charactersUpTo(end: number): string {
 }
 
 /** A character has one or two code units. */
-const lastCodePoint = (text: string): number => Array.from(text.slice(-2)).at(-1)!.codePointAt(0)!;
+const lastCodePoint = (text: string): number =>
+  Array.from(text.slice(-2)).at(-1)!.codePointAt(0)!;
 
 export function overlap(a: CharacterSet, b: CharacterSet): boolean {
   for (let i = 0, j = 0; i < a.length && j < b.length; ) {
@@ -151,7 +158,9 @@ export class Alphabet {
   }
 
   kindOf(character: number): number {
-    return character < ASCII ? this.#ascii[character]! : this.#kinds[this.#rangeOf(character)]!;
+    return character < ASCII
+      ? this.#ascii[character]!
+      : this.#kinds[this.#rangeOf(character)]!;
   }
 
   kindsIn(set: CharacterSet): ReadonlySet<number> {

@@ -63,7 +63,10 @@ export function createMatcher(term: Term) {
     facts.set(look, 1 << i);
     return { scan, fact: 1 << i };
   });
-  const scans = [...looks, { scan: new Scan(shortest(term), false, facts), fact: 0 }];
+  const scans = [
+    ...looks,
+    { scan: new Scan(shortest(term), false, facts), fact: 0 },
+  ];
   const Table = looks.length <= 8 ? Uint8Array : Int32Array;
 
   const begin = (text: string): Reading => ({
@@ -79,16 +82,23 @@ export function createMatcher(term: Term) {
     scan.run(reading.way, text, reading.facts, fact, most);
     if (!reading.way.ended) return true;
     reading.scan++;
-    if (reading.scan < scans.length) reading.way = scans[reading.scan]!.scan.begin(text);
+    if (reading.scan < scans.length)
+      reading.way = scans[reading.scan]!.scan.begin(text);
     else reading.facts = NO_FACTS;
     return reading.scan < scans.length;
   }
 
   function readLong(text: string): Reading {
-    return loop(scans, text, begin(text), Number.POSITIVE_INFINITY, (_, reading) => {
-      work.left -= STEP;
-      return proceed(reading, text, STEP);
-    });
+    return loop(
+      scans,
+      text,
+      begin(text),
+      Number.POSITIVE_INFINITY,
+      (_, reading) => {
+        work.left -= STEP;
+        return proceed(reading, text, STEP);
+      },
+    );
   }
 
   return {
@@ -103,14 +113,17 @@ export function createMatcher(term: Term) {
 
 /** Each after those inside it. */
 function looksIn(term: Term): Set<Look> {
-  const looks = [...termsIn(term)].map((part) => (part.kind === 'look' ? part.look : null));
+  const looks = [...termsIn(term)].map((part) =>
+    part.kind === 'look' ? part.look : null,
+  );
   return new Set(looks.filter((look) => look !== null).reverse());
 }
 
 /** Matches at the same places; its matches end as early as possible. */
 function shortest(term: Term): Term {
   if (term.kind === 'repeat') return { ...term, most: term.least };
-  if (term.kind === 'choice') return { kind: 'choice', options: term.options.map(shortest) };
+  if (term.kind === 'choice')
+    return { kind: 'choice', options: term.options.map(shortest) };
   const last = term.kind === 'sequence' ? term.parts.at(-1) : undefined;
   return term.kind === 'sequence' && last
     ? { ...term, parts: [...term.parts.slice(0, -1), shortest(last)] }
@@ -138,7 +151,12 @@ class Scan {
 
   begin(text: string): Way {
     this.#credit = Math.min(this.#credit + text.length, MAX_CREDIT);
-    return { state: this.#start, at: this.#backward ? text.length : 0, ended: false, found: false };
+    return {
+      state: this.#start,
+      at: this.#backward ? text.length : 0,
+      ended: false,
+      found: false,
+    };
   }
 
   /**
@@ -152,22 +170,32 @@ class Scan {
       const place = at;
       let kind = alphabet.end;
       if (at !== end) {
-        const character = this.#backward ? codePointBefore(text, at) : text.codePointAt(at)!;
+        const character = this.#backward
+          ? codePointBefore(text, at)
+          : text.codePointAt(at)!;
         const size = character > 0xffff ? 2 : 1;
         at += this.#backward ? -size : size;
         kind = alphabet.kindOf(character);
       }
-      const next = state.asks === 0 ? state.next : nextFor(state, facts[place]! & state.asks);
+      const next =
+        state.asks === 0
+          ? state.next
+          : nextFor(state, facts[place]! & state.asks);
       const known = next[kind];
       if (!known) left -= COST_OF_STEP;
       state =
         known ??
-        this.#learn(state, next, { kind, first: state === this.#start, facts: facts[place]! });
+        this.#learn(state, next, {
+          kind,
+          first: state === this.#start,
+          facts: facts[place]!,
+        });
       if (state.accepts) {
         way.found = true;
         if (fact !== 0) facts[place]! |= fact;
       }
-      way.ended = place === end || state.hopeless || (state.accepts && fact === 0);
+      way.ended =
+        place === end || state.hopeless || (state.accepts && fact === 0);
     }
     way.at = at;
     way.state = this.#passing.includes(state)
@@ -192,9 +220,14 @@ class Scan {
     const name = `${accepts}${String.fromCharCode(...new Uint16Array(bits.buffer))}`;
     let state = this.#known.get(name);
     if (!state) {
-      state = { ...stateOf(bits.slice(), this.#steps.asks(bits)), accepts, hopeless };
+      state = {
+        ...stateOf(bits.slice(), this.#steps.asks(bits)),
+        accepts,
+        hopeless,
+      };
       this.#known.set(name, state);
-      this.#entries += ENTRIES_OF_STATE + bits.length + this.#steps.alphabet.end;
+      this.#entries +=
+        ENTRIES_OF_STATE + bits.length + this.#steps.alphabet.end;
     }
     return state;
   }
@@ -210,7 +243,14 @@ class Scan {
 }
 
 function stateOf(bits: Bits, asks: number): State {
-  return { bits, accepts: false, hopeless: false, asks, next: [], nextByFacts: new Map() };
+  return {
+    bits,
+    accepts: false,
+    hopeless: false,
+    asks,
+    next: [],
+    nextByFacts: new Map(),
+  };
 }
 
 function nextFor({ nextByFacts }: State, facts: number): State[] {

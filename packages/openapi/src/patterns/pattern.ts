@@ -23,10 +23,13 @@ const CLASS_ESCAPE = /^\\[dDsSwWpP]/;
  */
 function inUnicodeSpelling(source: string): string {
   return source.replace(OUTSIDE, (sign: string, ...found) => {
-    const { escaped, opening, members } = found.at(-1) as Partial<Record<string, string>>;
+    const { escaped, opening, members } = found.at(-1) as Partial<
+      Record<string, string>
+    >;
     if (members !== undefined) return `${opening}${inClass(members)}]`;
     // A class of one character cannot combine with the text around it.
-    if (escaped !== undefined) return isNeedful(escaped) ? sign : `[${escaped}]`;
+    if (escaped !== undefined)
+      return isNeedful(escaped) ? sign : `[${escaped}]`;
     return sign.length > 1 ? sign : `\\${sign}`;
   });
 }
@@ -39,7 +42,9 @@ function inClass(members: string): string {
     text += asMember(from);
     if (signs[i + 1] !== '-' || i + 2 === signs.length) continue;
     const to = signs[i + 2]!;
-    text += (CLASS_ESCAPE.test(from) || CLASS_ESCAPE.test(to) ? '\\-' : '-') + asMember(to);
+    text +=
+      (CLASS_ESCAPE.test(from) || CLASS_ESCAPE.test(to) ? '\\-' : '-') +
+      asMember(to);
     i += 2;
   }
   return text;
@@ -48,10 +53,13 @@ function inClass(members: string): string {
 function asMember(sign: string): string {
   if (sign === '-') return '\\-';
   const escaped = /^\\(.)$/su.exec(sign)?.[1];
-  return escaped === undefined || escaped === '-' || isNeedful(escaped) ? sign : escaped;
+  return escaped === undefined || escaped === '-' || isNeedful(escaped)
+    ? sign
+    : escaped;
 }
 
-const isNeedful = (escaped: string): boolean => escaped !== '_' && NEEDFUL.test(escaped);
+const isNeedful = (escaped: string): boolean =>
+  escaped !== '_' && NEEDFUL.test(escaped);
 
 export interface Pattern {
   test(text: string): boolean;
@@ -81,23 +89,36 @@ const FLAGS_OF_GROUP = /\(\?[ims-]+:/;
  */
 export function compilePattern(source: string): Pattern {
   const flags = source.startsWith(IGNORE_CASE) ? 'i' : '';
-  const { native, text } = regExp(flags ? source.slice(IGNORE_CASE.length) : source, `u${flags}`);
+  const { native, text } = regExp(
+    flags ? source.slice(IGNORE_CASE.length) : source,
+    `u${flags}`,
+  );
   const term = parse(text, flags);
   if (engineIsSafe(term, text)) return native;
   if (has(term, 'back-reference'))
-    throw new BoundlessPattern('needs a back-reference: its time cannot be bounded');
+    throw new BoundlessPattern(
+      'needs a back-reference: its time cannot be bounded',
+    );
   try {
     return createMatcher(term);
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error;
-    throw new BoundlessPattern('is too large: each character of a text would take too much time');
+    throw new BoundlessPattern(
+      'is too large: each character of a text would take too much time',
+    );
   }
 }
 
-function regExp(source: string, flags: string): { native: RegExp; text: string } {
+function regExp(
+  source: string,
+  flags: string,
+): { native: RegExp; text: string } {
   const native = expression(source, flags);
   if (native instanceof RegExp) return { native, text: source };
-  const text = expression(source, '') instanceof RegExp ? inUnicodeSpelling(source) : source;
+  const text =
+    expression(source, '') instanceof RegExp
+      ? inUnicodeSpelling(source)
+      : source;
   const respelt = expression(text, flags);
   if (respelt instanceof RegExp) return { native: respelt, text };
   throw new PatternError(`is not valid with the u flag: ${native.message}`);
@@ -136,14 +157,17 @@ function build(term: Term, counts: 'loop' | 'copy'): Automaton | null {
 function ways(term: Term): number {
   if (term.kind === 'sequence')
     return term.parts.reduce((product, part) => product * ways(part), 1);
-  if (term.kind === 'choice') return term.options.reduce((sum, option) => sum + ways(option), 0);
+  if (term.kind === 'choice')
+    return term.options.reduce((sum, option) => sum + ways(option), 0);
   return term.kind === 'look' ? ways(term.look.body) : 1;
 }
 
 function longest(term: Term): number {
-  if (term.kind === 'sequence') return term.parts.reduce((sum, part) => sum + longest(part), 0);
+  if (term.kind === 'sequence')
+    return term.parts.reduce((sum, part) => sum + longest(part), 0);
   if (term.kind === 'choice') return Math.max(...term.options.map(longest));
-  if (term.kind === 'repeat') return term.most === 0 ? 0 : longest(term.body) * term.most;
+  if (term.kind === 'repeat')
+    return term.most === 0 ? 0 : longest(term.body) * term.most;
   return term.kind === 'character' ? 1 : 0;
 }
 

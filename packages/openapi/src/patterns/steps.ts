@@ -17,7 +17,8 @@ const has = (bits: Bits, position: number): boolean =>
   (bits[position >> 5]! & (1 << position)) !== 0;
 
 export function isEmpty(bits: Bits): boolean {
-  for (let word = 0; word < bits.length; word++) if (bits[word] !== 0) return false;
+  for (let word = 0; word < bits.length; word++)
+    if (bits[word] !== 0) return false;
   return true;
 }
 
@@ -43,7 +44,8 @@ const rulesFor = (from: FewBits, to: FewBits): number[] =>
 
 function follow(rules: Rules, from: Bits, to: Bits): void {
   for (let i = 0; i < rules.length; i += 4) {
-    if ((from[rules[i]!]! & rules[i + 1]!) !== 0) to[rules[i + 2]!]! |= rules[i + 3]!;
+    if ((from[rules[i]!]! & rules[i + 1]!) !== 0)
+      to[rules[i + 2]!]! |= rules[i + 3]!;
   }
 }
 
@@ -92,25 +94,36 @@ export class Steps {
     const { leaves, whole } = automaton;
     this.#accepting = leaves.length;
     this.#words = wordsFor(leaves.length + 1);
-    this.alphabet = new Alphabet(new Set(leaves.map((_, position) => automaton.setAt(position))));
+    this.alphabet = new Alphabet(
+      new Set(leaves.map((_, position) => automaton.setAt(position))),
+    );
     this.#masks = this.#masksOf(automaton);
-    const links = [...automaton.links, { from: whole.last, to: [this.#accepting] }];
+    const links = [
+      ...automaton.links,
+      { from: whole.last, to: [this.#accepting] },
+    ];
     this.#assertions = assertionsOf(automaton, links, facts);
     const asserting = new Set(this.#assertions.map(({ position }) => position));
     const reading = links.map(({ from, to }) => ({
       from: from.filter((position) => !asserting.has(position)),
       to,
     }));
-    this.#successors = this.#bits(reading.filter(isSuccessor).map(({ to }) => to[0]!));
+    this.#successors = this.#bits(
+      reading.filter(isSuccessor).map(({ to }) => to[0]!),
+    );
     const others = reading.filter((link) => !isSuccessor(link));
     this.#rules = rulesOf(others);
     this.#now = this.#bits([]);
     const first = whole.empty ? [...whole.first, this.#accepting] : whole.first;
     this.start = this.#bits(first);
     const onlyFirst = new Set(
-      this.#assertions.filter(({ edge }) => edge === 'first').map(({ position }) => position),
+      this.#assertions
+        .filter(({ edge }) => edge === 'first')
+        .map(({ position }) => position),
     );
-    this.#restart = this.#bits(first.filter((position) => !onlyFirst.has(position)));
+    this.#restart = this.#bits(
+      first.filter((position) => !onlyFirst.has(position)),
+    );
     if (this.#work > MAX_WORK) throw new TooLarge();
   }
 
@@ -131,7 +144,8 @@ export class Steps {
     const successors = this.#successors;
     const mask = this.#masks[place.kind]!;
     now.set(from);
-    if (this.#assertions.length > 0) this.#pass((assertion) => this.#holds(assertion, place));
+    if (this.#assertions.length > 0)
+      this.#pass((assertion) => this.#holds(assertion, place));
     const accepts = has(now, this.#accepting);
     let carry = 0;
     for (let word = 0; word < to.length; word++) {
@@ -174,9 +188,13 @@ export class Steps {
 
   #masksOf(automaton: Automaton): Bits[] {
     const { alphabet } = this;
-    const masks = Array.from({ length: alphabet.end + 1 }, () => this.#bits([]));
+    const masks = Array.from({ length: alphabet.end + 1 }, () =>
+      this.#bits([]),
+    );
     if (masks.length * this.#words > MAX_MASKS) throw new TooLarge();
-    const positions = Map.groupBy(automaton.leaves.keys(), (position) => automaton.setAt(position));
+    const positions = Map.groupBy(automaton.leaves.keys(), (position) =>
+      automaton.setAt(position),
+    );
     for (const [set, all] of positions) {
       for (const kind of alphabet.kindsIn(set)) add(masks[kind]!, all);
     }
@@ -210,15 +228,30 @@ function assertionsOf(
   const next = new Map<number, number[]>();
   automaton.leaves.forEach((leaf, position) => {
     const set = automaton.setAt(position);
-    if (leaf.kind === 'look' || includes(set, TEXT_START) || includes(set, TEXT_END))
+    if (
+      leaf.kind === 'look' ||
+      includes(set, TEXT_START) ||
+      includes(set, TEXT_END)
+    )
       next.set(position, []);
   });
-  for (const { from, to } of links) for (const position of from) next.get(position)?.push(...to);
+  for (const { from, to } of links)
+    for (const position of from) next.get(position)?.push(...to);
   return [...next].map(([position, to]) => {
     const leaf = automaton.leaves[position]!;
     const look = leaf.kind === 'look' ? leaf : null;
-    const edge = look ? null : includes(automaton.setAt(position), TEXT_START) ? 'first' : 'last';
+    const edge = look
+      ? null
+      : includes(automaton.setAt(position), TEXT_START)
+        ? 'first'
+        : 'last';
     const fact = look ? facts.get(look.look)! : 0;
-    return { position, edge, fact, negative: look?.negative ?? false, next: fewBits(to) };
+    return {
+      position,
+      edge,
+      fact,
+      negative: look?.negative ?? false,
+      next: fewBits(to),
+    };
   });
 }

@@ -1,4 +1,9 @@
-import { CHARACTERS, type CharacterSet, TEXT_END, TEXT_START } from './characters.ts';
+import {
+  CHARACTERS,
+  type CharacterSet,
+  TEXT_END,
+  TEXT_START,
+} from './characters.ts';
 
 /** A condition on the text around a place: whether `body` matches right before or behind it. */
 export interface Look {
@@ -14,7 +19,12 @@ export type Term =
   | Leaf
   | { readonly kind: 'sequence'; readonly parts: readonly Term[] }
   | { readonly kind: 'choice'; readonly options: readonly Term[] }
-  | { readonly kind: 'repeat'; readonly body: Term; readonly least: number; readonly most: number }
+  | {
+      readonly kind: 'repeat';
+      readonly body: Term;
+      readonly least: number;
+      readonly most: number;
+    }
   | { readonly kind: 'back-reference' };
 
 const GROUP = /\((?:\?(?:<([=!])|([:=!])|<[^>]*>|([a-z]*)(?:-([a-z]*))?:))?/uy;
@@ -30,11 +40,18 @@ const LINE_END = '[\\n\\r\\u2028\\u2029]';
 
 const character = (set: CharacterSet): Term => ({ kind: 'character', set });
 
-const either = (...options: readonly Term[]): Term => ({ kind: 'choice', options });
+const either = (...options: readonly Term[]): Term => ({
+  kind: 'choice',
+  options,
+});
 
 const both = (...parts: readonly Term[]): Term => ({ kind: 'sequence', parts });
 
-const lookAt = (look: Look, negative = false): Term => ({ kind: 'look', look, negative });
+const lookAt = (look: Look, negative = false): Term => ({
+  kind: 'look',
+  look,
+  negative,
+});
 
 /** Whether the characters around a place are in a set. */
 interface Looks {
@@ -76,7 +93,11 @@ export function parse(source: string, outerFlags: '' | 'i'): Term {
 
   function sequence(): Term {
     const parts: Term[] = [];
-    for (let c = source[at]; c !== undefined && c !== '|' && c !== ')'; c = source[at])
+    for (
+      let c = source[at];
+      c !== undefined && c !== '|' && c !== ')';
+      c = source[at]
+    )
       parts.push(quantified(atom(c)));
     return parts.length === 1 ? parts[0]! : both(...parts);
   }
@@ -115,9 +136,12 @@ export function parse(source: string, outerFlags: '' | 'i'): Term {
   function escaped(): Term {
     if (take(BACK_REFERENCE)) return { kind: 'back-reference' };
     const [text] = take(ESCAPE)!;
-    if (text === '\\b' || text === '\\B') return lookAt(looksFor('\\w').edge, text === '\\B');
+    if (text === '\\b' || text === '\\B')
+      return lookAt(looksFor('\\w').edge, text === '\\B');
     return character(
-      SYNTAX_CHARACTER.test(text) ? characters().one(text.charCodeAt(1)) : characters().of(text),
+      SYNTAX_CHARACTER.test(text)
+        ? characters().one(text.charCodeAt(1))
+        : characters().of(text),
     );
   }
 
@@ -139,12 +163,15 @@ export function parse(source: string, outerFlags: '' | 'i'): Term {
   function group(): Term {
     const [, behind, kind, on, off] = take(GROUP)!;
     const outer = flags;
-    flags = [...flags, ...(on ?? '')].filter((flag) => !off?.includes(flag)).join('');
+    flags = [...flags, ...(on ?? '')]
+      .filter((flag) => !off?.includes(flag))
+      .join('');
     const body = choice();
     flags = outer;
     at++;
     if (behind) return lookAt({ body, behind: true }, behind === '!');
-    if (kind && kind !== ':') return lookAt({ body, behind: false }, kind === '!');
+    if (kind && kind !== ':')
+      return lookAt({ body, behind: false }, kind === '!');
     return body;
   }
 
@@ -153,8 +180,10 @@ export function parse(source: string, outerFlags: '' | 'i'): Term {
 
 export function* termsIn(term: Term): Generator<Term> {
   yield term;
-  if (term.kind === 'sequence') for (const part of term.parts) yield* termsIn(part);
-  if (term.kind === 'choice') for (const option of term.options) yield* termsIn(option);
+  if (term.kind === 'sequence')
+    for (const part of term.parts) yield* termsIn(part);
+  if (term.kind === 'choice')
+    for (const option of term.options) yield* termsIn(option);
   if (term.kind === 'repeat') yield* termsIn(term.body);
   if (term.kind === 'look') yield* termsIn(term.look.body);
 }

@@ -1,4 +1,9 @@
-import { _, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt } from 'ajv';
+import {
+  _,
+  type CodeKeywordDefinition,
+  type ErrorObject,
+  type KeywordCxt,
+} from 'ajv';
 import { isObject } from '../document/source.ts';
 import { error, placeIn } from './applied.ts';
 import { mapParts } from './cut.ts';
@@ -29,7 +34,10 @@ const GROUP = 40;
 const FEW = 4;
 
 /** Divides long lists of alternatives, and finds out which property decides. */
-export function arranged(schema: Translated, find: (name: string) => Translated): Translated {
+export function arranged(
+  schema: Translated,
+  find: (name: string) => Translated,
+): Translated {
   const result = mapParts(schema, (part) => arranged(part, find));
   for (const union of ['anyOf', 'oneOf'] as const) {
     const { [union]: parts, ...others } = result;
@@ -44,7 +52,10 @@ export function arranged(schema: Translated, find: (name: string) => Translated)
   return withCases(result);
 }
 
-function groupsOf(keyword: Union | 'allOf', parts: readonly Translated[]): Part[] {
+function groupsOf(
+  keyword: Union | 'allOf',
+  parts: readonly Translated[],
+): Part[] {
   const groups: Part[] = [];
   for (let i = 0; i < parts.length; i += GROUP)
     groups.push([{ [keyword]: parts.slice(i, i + GROUP) }]);
@@ -58,13 +69,17 @@ function withCases(schema: Translated): Translated {
   const choice = casesIn(allOf);
   if (choice !== null) return { ...others, cases: [choice] };
   if (allOf.length <= GROUP) return schema;
-  return { ...others, allOf: groupsOf('allOf', allOf).map((part) => ({ refers: part })) };
+  return {
+    ...others,
+    allOf: groupsOf('allOf', allOf).map((part) => ({ refers: part })),
+  };
 }
 
 function casesIn(parts: readonly Translated[]): Choice | null {
   const all = parts.map(conditionOf).filter((one) => one !== null);
   const { property } = all[0] ?? {};
-  if (all.length < parts.length || all.some((one) => one.property !== property)) return null;
+  if (all.length < parts.length || all.some((one) => one.property !== property))
+    return null;
   return choiceOf(
     property!,
     all.map(({ values, fit }) => [values, fit]),
@@ -85,18 +100,27 @@ function choiceOf(
 }
 
 function conditionOf({ if: condition, then: fit, ...others }: Translated) {
-  if (!isObject(condition) || !isObject(fit) || Object.keys(others).length > 0) return null;
+  if (!isObject(condition) || !isObject(fit) || Object.keys(others).length > 0)
+    return null;
   const { required, properties, ...more } = condition;
-  if (!Array.isArray(required) || required.length !== 1 || Object.keys(more).length > 0)
+  if (
+    !Array.isArray(required) ||
+    required.length !== 1 ||
+    Object.keys(more).length > 0
+  )
     return null;
   const property = required[0] as string;
   const { among, ...rest } =
     (properties as Record<string, Translated> | undefined)?.[property] ?? {};
-  if (!among || Object.keys(rest).length > 0 || (among as Allowed).composite) return null;
+  if (!among || Object.keys(rest).length > 0 || (among as Allowed).composite)
+    return null;
   return { property, values: (among as Allowed).values, fit };
 }
 
-function choiceIn(parts: readonly Translated[], find: (name: string) => Translated): Choice | null {
+function choiceIn(
+  parts: readonly Translated[],
+  find: (name: string) => Translated,
+): Choice | null {
   const all = parts.map((part) => [constantsOf(part, find), part] as const);
   for (const property of all[0]![0].keys()) {
     const choice = choiceOf(
@@ -163,7 +187,10 @@ export function anyOf(cxt: KeywordCxt): void {
   const errors = it.allErrors ? {} : { createErrors: false };
   gen.block(() => {
     for (const i of (schema as unknown[]).keys()) {
-      cxt.subschema({ keyword: 'anyOf', schemaProp: i, compositeRule: true, ...errors }, fits);
+      cxt.subschema(
+        { keyword: 'anyOf', schemaProp: i, compositeRule: true, ...errors },
+        fits,
+      );
       gen.assign(valid, fits);
       gen.if(_`!${valid}`);
     }
@@ -178,16 +205,23 @@ export function anyOf(cxt: KeywordCxt): void {
 type Judge = (value: unknown, place: Place) => readonly ErrorObject[] | null;
 
 export const unions = (units: Units): readonly CodeKeywordDefinition[] => [
-  judging('anyOfMany', 'oneOf', ([many]: [Many], cxt) => judgeUnion('anyOf', many, units, cxt)),
-  judging('oneOfMany', 'allOf', ([many]: [Many], cxt) => judgeUnion('oneOf', many, units, cxt)),
+  judging('anyOfMany', 'oneOf', ([many]: [Many], cxt) =>
+    judgeUnion('anyOf', many, units, cxt),
+  ),
+  judging('oneOfMany', 'allOf', ([many]: [Many], cxt) =>
+    judgeUnion('oneOf', many, units, cxt),
+  ),
   judging('cases', 'if', ([choice]: [Choice], cxt) => {
     const chosen = chooser(choice, units);
-    const isApart = cxt.it.compositeRule === true && cxt.it.opts.allErrors === true;
+    const isApart =
+      cxt.it.compositeRule === true && cxt.it.opts.allErrors === true;
     return (value, place) => {
       const unit = chosen(value);
       if (
         unit === null ||
-        (isApart ? apart(() => judge(unit, value, place)) : judge(unit, value, place))
+        (isApart
+          ? apart(() => judge(unit, value, place))
+          : judge(unit, value, place))
       )
         return null;
       return unit.validate.errors!;
@@ -218,7 +252,9 @@ function judging<T>(
 }
 
 function chooser({ property, byValue }: Choice, units: Units) {
-  const chosen = new Map([...byValue].map(([value, [part]]) => [value, units.unit(part)]));
+  const chosen = new Map(
+    [...byValue].map(([value, [part]]) => [value, units.unit(part)]),
+  );
   return (value: unknown) =>
     isObject(value) && Object.hasOwn(value, property)
       ? (chosen.get(value[property]) ?? null)
@@ -235,7 +271,8 @@ function judgeUnion(
   const chosen = choice === null ? () => null : chooser(choice, units);
   const own = (path: string, several: boolean) =>
     error(union, path, { passingSchemas: several ? [] : null });
-  const all = choice === null || thorough ? groups.map(([part]) => units.unit(part)) : [];
+  const all =
+    choice === null || thorough ? groups.map(([part]) => units.unit(part)) : [];
   return (value, place) => {
     const path = place.instancePath!;
     const unit = chosen(value);
@@ -255,6 +292,9 @@ function judgeUnion(
       if (matching > (union === 'anyOf' ? 0 : 1)) break;
     }
     if (matching === 1) return null;
-    return [...failed.flatMap((found) => found.slice(0, -1)), own(path, matching > 1)];
+    return [
+      ...failed.flatMap((found) => found.slice(0, -1)),
+      own(path, matching > 1),
+    ];
   };
 }

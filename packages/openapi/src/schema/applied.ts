@@ -15,7 +15,14 @@ import type { Part, Translated } from './definitions.ts';
 import { Evaluations, evaluatedIn } from './evaluated.ts';
 import { constant } from './keywords.ts';
 import { added, apart } from './memory.ts';
-import { judge, loop, namesIn, placeOf, type Unit, type Units } from './pauses.ts';
+import {
+  judge,
+  loop,
+  namesIn,
+  placeOf,
+  type Unit,
+  type Units,
+} from './pauses.ts';
 
 type JudgeAll = (value: unknown, path: string) => readonly ErrorObject[] | null;
 
@@ -25,7 +32,9 @@ export interface ContainedCount {
   readonly most: number | null;
 }
 
-export type Left = readonly [{ readonly of: Translated; readonly schema: Translated }];
+export type Left = readonly [
+  { readonly of: Translated; readonly schema: Translated },
+];
 
 export function applied(units: Units): readonly CodeKeywordDefinition[] {
   const evaluations = new Evaluations(units);
@@ -36,25 +45,36 @@ export function applied(units: Units): readonly CodeKeywordDefinition[] {
       code(cxt) {
         const { data, it } = cxt;
         const { schema } = cxt as { schema: string | Part };
-        const unit = units.unit(typeof schema === 'string' ? { refers: schema } : schema[0]);
+        const unit = units.unit(
+          typeof schema === 'string' ? { refers: schema } : schema[0],
+        );
         const validate = _`${constant(cxt, unit)}.validate`;
         const call = _`${constant(cxt, judge)}(${constant(cxt, unit)}, ${data}, ${placeIn(cxt)})`;
         const fits =
-          it.opts.allErrors && it.compositeRule ? _`${constant(cxt, apart)}(() => ${call})` : call;
+          it.opts.allErrors && it.compositeRule
+            ? _`${constant(cxt, apart)}(() => ${call})`
+            : call;
         failUnless(cxt, fits, _`${validate}.errors`);
       },
     },
     startOfFaults,
     judged('names', (schema: Translated) => judgeNames(units.unit(schema))),
-    judged('holds', (held: ContainedCount) => judgeHeld(held, units.unit(held.schema))),
-    judged('leftMembers', ([left]: Left) => judgeLeft(left, units, evaluations, 'object')),
-    judged('leftEntries', ([left]: Left) => judgeLeft(left, units, evaluations, 'array')),
+    judged('holds', (held: ContainedCount) =>
+      judgeHeld(held, units.unit(held.schema)),
+    ),
+    judged('leftMembers', ([left]: Left) =>
+      judgeLeft(left, units, evaluations, 'object'),
+    ),
+    judged('leftEntries', ([left]: Left) =>
+      judgeLeft(left, units, evaluations, 'array'),
+    ),
   ];
 }
 
 const instancePath = new Name('instancePath');
 
-const pathOf = ({ it }: KeywordCxt): Code => str`${instancePath}${it.errorPath}`;
+const pathOf = ({ it }: KeywordCxt): Code =>
+  str`${instancePath}${it.errorPath}`;
 
 export const placeIn = (cxt: KeywordCxt): Code =>
   _`{instancePath: ${pathOf(cxt)}, parentData: ${cxt.it.parentData}, parentDataProperty: ${cxt.it.parentDataProperty}}`;
@@ -78,7 +98,10 @@ const startOfFaults: CodeKeywordDefinition = {
   },
 };
 
-function judged<T>(keyword: string, create: (schema: T) => JudgeAll): CodeKeywordDefinition {
+function judged<T>(
+  keyword: string,
+  create: (schema: T) => JudgeAll,
+): CodeKeywordDefinition {
   return {
     keyword,
     post: true,
@@ -86,10 +109,14 @@ function judged<T>(keyword: string, create: (schema: T) => JudgeAll): CodeKeywor
       const { data, gen, it } = cxt;
       const judge = create(cxt.schema as T);
       const isApart = it.compositeRule || keyword === 'holds';
-      const called: JudgeAll = isApart ? (value, path) => apart(() => judge(value, path)) : judge;
+      const called: JudgeAll = isApart
+        ? (value, path) => apart(() => judge(value, path))
+        : judge;
       // Only reported if the schema has no other fault: a value that does not match is not
       // evaluated either.
-      const before = keyword.startsWith('left') ? faultsBefore.get(it) : undefined;
+      const before = keyword.startsWith('left')
+        ? faultsBefore.get(it)
+        : undefined;
       const skips = before ? _`errors > ${before} ? null : ` : _``;
       const found = gen.const(
         'found',
@@ -160,8 +187,11 @@ function judgeHeld({ least, most }: ContainedCount, unit: Unit): JudgeAll {
       },
     );
     if (least === null && count === 0) return [error('contains', path, {})];
-    if (least !== null && count < least) return [error('minContains', path, { limit: least })];
-    return most !== null && count > most ? [error('maxContains', path, { limit: most })] : null;
+    if (least !== null && count < least)
+      return [error('minContains', path, { limit: least })];
+    return most !== null && count > most
+      ? [error('maxContains', path, { limit: most })]
+      : null;
   };
 }
 
@@ -175,7 +205,11 @@ function judgeLeft(
   const unit = units.unit(schema);
   const site = {};
   return (value, path) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) !== (kind === 'array'))
+    if (
+      typeof value !== 'object' ||
+      value === null ||
+      Array.isArray(value) !== (kind === 'array')
+    )
       return null;
     const evaluated = evaluatedIn(evaluate, value);
     apart(() => evaluate(value, { path, ...evaluated }));
@@ -183,7 +217,8 @@ function judgeLeft(
     return errorsIn(site, value, keys.length, (i) => {
       const key = names?.[i] ?? i;
       const member = (value as Record<string, unknown>)[key];
-      if (keys[i] === 1 || judge(unit, member, placeOf(value, key, path))) return NONE;
+      if (keys[i] === 1 || judge(unit, member, placeOf(value, key, path)))
+        return NONE;
       return unit.validate.errors ?? NONE;
     });
   };

@@ -21,22 +21,31 @@ export function assertionsOf(document: Document, schema: Json): Json {
   const { dialect, findings, reading } = document;
   const said = validIn(schema, document);
   const { types, nullable } = dialect.typesOf(said);
-  const ofText = types === null || (types.length === 1 && types[0] === 'string');
+  const ofText =
+    types === null || (types.length === 1 && types[0] === 'string');
   const binary = ofText && dialect.isBinary(schema);
   for (const [keyword, message] of dialect.notes(schema, said))
     findings.note(schema, keyword, message);
   if (binary && said.pattern !== undefined) {
-    findings.note(schema, 'pattern', 'is enforced on text only, not on bytes (format: binary)');
+    findings.note(
+      schema,
+      'pattern',
+      'is enforced on text only, not on bytes (format: binary)',
+    );
   }
   return {
     ...(types !== null &&
-      (binary ? { content: { nullable } } : typesOf(types, nullable, reading.integers !== 'any'))),
+      (binary
+        ? { content: { nullable } }
+        : typesOf(types, nullable, reading.integers !== 'any'))),
     ...dialect.limitsOf(said),
     multiple: said.multipleOf,
     ...pick(said, SIZES),
     different: said.uniqueItems === true ? true : undefined,
-    ...(typeof said.pattern === 'string' && matchesOf(schema, said.pattern, document)),
-    ...(typeof said.format === 'string' && formatOf(schema, types, said.format, findings)),
+    ...(typeof said.pattern === 'string' &&
+      matchesOf(schema, said.pattern, document)),
+    ...(typeof said.format === 'string' &&
+      formatOf(schema, types, said.format, findings)),
     among: Array.isArray(said.enum) ? allowed(said.enum) : undefined,
     exactly: said.const === undefined ? undefined : allowed([said.const]),
     dependentRequired: said.dependentRequired,
@@ -45,7 +54,9 @@ export function assertionsOf(document: Document, schema: Json): Json {
 
 function validIn(schema: Json, { dialect, findings }: Document): Json {
   const valid: Json = {};
-  for (const [keyword, [complaint, test]] of Object.entries(dialect.keywordValues)) {
+  for (const [keyword, [complaint, test]] of Object.entries(
+    dialect.keywordValues,
+  )) {
     if (!Object.hasOwn(schema, keyword)) continue;
     if (test(schema[keyword])) valid[keyword] = schema[keyword];
     else findings.problem(schema, keyword, complaint);
@@ -77,7 +88,12 @@ export function patternAt(
 function matchesOf(schema: Json, source: string, document: Document): Json {
   const pattern = patternAt(schema, 'pattern', source, document);
   return pattern
-    ? { matches: { source, native: pattern instanceof RegExp ? pattern : null } satisfies Matched }
+    ? {
+        matches: {
+          source,
+          native: pattern instanceof RegExp ? pattern : null,
+        } satisfies Matched,
+      }
     : {};
 }
 
@@ -87,23 +103,45 @@ function formatOf(
   format: string,
   findings: Findings,
 ): Json {
-  const numeric = types === null || types.includes('integer') || types.includes('number');
+  const numeric =
+    types === null || types.includes('integer') || types.includes('number');
   if (Object.hasOwn(RANGES, format) && numeric) return { width: format };
-  if (Object.hasOwn(STRING_FORMATS, format) && (types?.includes('string') ?? true))
+  if (
+    Object.hasOwn(STRING_FORMATS, format) &&
+    (types?.includes('string') ?? true)
+  )
     return { format };
   const ofType = types?.length ? ` of type ${types.join(' or ')}` : '';
-  findings.note(schema, 'format', `format ${format}${ofType} is not known: it is not enforced`);
+  findings.note(
+    schema,
+    'format',
+    `format ${format}${ofType} is not known: it is not enforced`,
+  );
   return {};
 }
 
-const SIZES = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'];
+const SIZES = [
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+];
 
-function typesOf(types: readonly string[], nullable: boolean, plain: boolean): Json {
+function typesOf(
+  types: readonly string[],
+  nullable: boolean,
+  plain: boolean,
+): Json {
   const all = nullable ? [...types, 'null'] : types;
   if (types.includes('integer') || types.includes('number'))
     return { kinds: { types: all, plain } satisfies Types };
   // Ajv sees bytes as an object.
-  return { type: all.length === 1 ? all[0] : all, ...(all.includes('object') && { solid: all }) };
+  return {
+    type: all.length === 1 ? all[0] : all,
+    ...(all.includes('object') && { solid: all }),
+  };
 }
 
 function pick(said: Json, keywords: readonly string[]): Json {
@@ -122,7 +160,9 @@ export function allowed(values: readonly unknown[]): Allowed {
       : `one of: ${list}`;
   return {
     values: new Set(values.map(canonical)),
-    composite: values.some((value) => typeof value !== 'number' && canonical(value) !== value),
+    composite: values.some(
+      (value) => typeof value !== 'number' && canonical(value) !== value,
+    ),
     text: values.length === 1 && list.length <= LONGEST_LIST ? list : many,
     limit:
       list.length > LONGEST_LIST || values.some((value) => !isPlain(value))
@@ -131,10 +171,13 @@ export function allowed(values: readonly unknown[]): Allowed {
   };
 }
 
-const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
+const isPlain = (value: unknown): boolean =>
+  typeof value !== 'object' || value === null;
 
 const plain = (value: unknown): Limit =>
-  typeof value === 'bigint' || typeof value === 'number' ? limitOf(value) : (value as Limit);
+  typeof value === 'bigint' || typeof value === 'number'
+    ? limitOf(value)
+    : (value as Limit);
 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value === '' ? "''" : value;

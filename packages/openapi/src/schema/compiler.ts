@@ -31,7 +31,10 @@ const FORMATS = Object.fromEntries(
 const regExp = Object.assign(
   (source: string) => {
     const pattern = compilePattern(source);
-    return { test: (text: string) => pattern.test(text), toString: () => source };
+    return {
+      test: (text: string) => pattern.test(text),
+      toString: () => source,
+    };
   },
   { code: 'new RegExp' },
 );
@@ -54,7 +57,11 @@ export class Compiler {
   #compiling: OwnUnit | null = null;
 
   /** `thorough`: checks find all faults, not only the first. */
-  constructor(thorough: boolean, dialect: Dialect, find: (name: string) => Translated) {
+  constructor(
+    thorough: boolean,
+    dialect: Dialect,
+    find: (name: string) => Translated,
+  ) {
     this.#thorough = thorough;
     this.#dialect = dialect;
     this.find = find;
@@ -65,8 +72,12 @@ export class Compiler {
    */
   unit(schema: Translated): OwnUnit {
     const { refers, ...rest } = schema;
-    const name = typeof refers === 'string' && Object.keys(rest).length === 0 ? refers : null;
-    let unit = name === null ? this.#inside.get(schema) : this.#definitions.get(name);
+    const name =
+      typeof refers === 'string' && Object.keys(rest).length === 0
+        ? refers
+        : null;
+    let unit =
+      name === null ? this.#inside.get(schema) : this.#definitions.get(name);
     if (!unit) {
       unit = this.#create(() => (name === null ? schema : this.find(name)));
       if (name === null) this.#inside.set(schema, unit);
@@ -109,7 +120,10 @@ export class Compiler {
   #compile(unit: OwnUnit, schema: Translated): void {
     this.#compiling = unit;
     const whole = cut(
-      arranged(this.#thorough ? schema : withFirstLook(schema, this.find), this.find),
+      arranged(
+        this.#thorough ? schema : withFirstLook(schema, this.find),
+        this.find,
+      ),
     );
     if (this.#compiled++ % RENEWED_AFTER === 0) this.#ajv = this.#createAjv();
     // Ajv's unused properties would keep all schemas in memory.
@@ -140,7 +154,8 @@ export class Compiler {
       code: { optimize: true, regExp },
     });
     // Before `endOfFaults`, which counts their errors.
-    for (const keyword of [...unions(this), ...applied(this)]) ajv.addKeyword(keyword);
+    for (const keyword of [...unions(this), ...applied(this)])
+      ajv.addKeyword(keyword);
     for (const keyword of KEYWORDS)
       ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword);
     for (const [keyword, code] of Object.entries({ ...LOOPS, anyOf })) {

@@ -10,19 +10,27 @@ export function mapParts(
   change: (part: Translated, keyword: string) => Translated,
 ): Translated {
   const result = { ...schema };
-  for (const key of ONE) if (key in schema) result[key] = change(schema[key] as Translated, key);
+  for (const key of ONE)
+    if (key in schema) result[key] = change(schema[key] as Translated, key);
   for (const key of LISTS) {
-    if (key in schema) result[key] = (schema[key] as Translated[]).map((part) => change(part, key));
+    if (key in schema)
+      result[key] = (schema[key] as Translated[]).map((part) =>
+        change(part, key),
+      );
   }
   for (const key of MAPS) {
     if (!(key in schema)) continue;
     const members = Object.entries(schema[key] as Record<string, Translated>);
-    result[key] = Object.fromEntries(members.map(([name, part]) => [name, change(part, key)]));
+    result[key] = Object.fromEntries(
+      members.map(([name, part]) => [name, change(part, key)]),
+    );
   }
   return result;
 }
 
-export function partsIn(schema: Translated): (readonly [keyword: string, part: Translated])[] {
+export function partsIn(
+  schema: Translated,
+): (readonly [keyword: string, part: Translated])[] {
   const parts: [string, Translated][] = [];
   mapParts(schema, (part, keyword) => {
     parts.push([keyword, part]);
@@ -38,23 +46,30 @@ const FIRST = ['type', 'kinds', 'required'] as const;
  * Repeats types and required members of named alternatives: most fail, and a look costs less than a
  * call.
  */
-export function withFirstLook(schema: Translated, find: (name: string) => Translated): Translated {
+export function withFirstLook(
+  schema: Translated,
+  find: (name: string) => Translated,
+): Translated {
   const result = mapParts(schema, (part) => withFirstLook(part, find));
   for (const list of ALTERNATIVES) {
     if (list in result)
-      result[list] = (result[list] as Translated[]).map((part) => lookedAt(part, find));
+      result[list] = (result[list] as Translated[]).map((part) =>
+        lookedAt(part, find),
+      );
   }
   return result;
 }
 
-function lookedAt(alternative: Translated, find: (name: string) => Translated): Translated {
+function lookedAt(
+  alternative: Translated,
+  find: (name: string) => Translated,
+): Translated {
   const { refers } = alternative;
   if (typeof refers !== 'string') return alternative;
   const definition = find(refers);
-  const first = FIRST.filter((keyword) => keyword in definition).map((keyword) => [
-    keyword,
-    definition[keyword],
-  ]);
+  const first = FIRST.filter((keyword) => keyword in definition).map(
+    (keyword) => [keyword, definition[keyword]],
+  );
   return { ...Object.fromEntries(first), ...alternative };
 }
 
@@ -89,5 +104,8 @@ function cutUp(schema: Translated): Cut {
  * reference.
  */
 function reference({ endOfFaults, ...part }: Translated): Translated {
-  return { refers: [part] satisfies Part, ...(endOfFaults === true && { endOfFaults }) };
+  return {
+    refers: [part] satisfies Part,
+    ...(endOfFaults === true && { endOfFaults }),
+  };
 }

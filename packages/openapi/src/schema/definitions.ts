@@ -11,9 +11,14 @@ export type Part = readonly [Translated];
 
 /** Without the members that are undefined, which ajv would take for keywords. */
 export const defined = (schema: Translated): Translated =>
-  Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
+  Object.fromEntries(
+    Object.entries(schema).filter(([, value]) => value !== undefined),
+  );
 
-export type Definitions = Pick<ReadonlyMap<string, Translated>, 'keys' | 'has' | 'get'>;
+export type Definitions = Pick<
+  ReadonlyMap<string, Translated>,
+  'keys' | 'has' | 'get'
+>;
 
 interface Definition {
   readonly node: Json;
@@ -41,7 +46,12 @@ export class OwnDefinitions {
   }
 
   /** `owner`: the definition that applies it to the same value. */
-  add(name: string, node: Json, owner: string | null, translate: () => Translated): void {
+  add(
+    name: string,
+    node: Json,
+    owner: string | null,
+    translate: () => Translated,
+  ): void {
     if (owner !== null) this.#all.get(owner)!.applied.add(name);
     if (this.#all.has(name) || this.#known?.has(name)) return;
     this.#all.set(name, { node, applied: new Set() });
@@ -53,7 +63,8 @@ export class OwnDefinitions {
     for (const [name, { node, applied }] of this.#all) {
       const reached = new Set(applied);
       for (const next of reached)
-        for (const further of this.#all.get(next)!.applied) reached.add(further);
+        for (const further of this.#all.get(next)!.applied)
+          reached.add(further);
       if (reached.has(name)) yield node;
     }
   }

@@ -27,13 +27,22 @@ export function barredBy(
 }
 
 /** Clients send back what they read, including members for responses only. */
-export function refusalOf(document: Document, property: unknown, direction: Direction): Bar | null {
+export function refusalOf(
+  document: Document,
+  property: unknown,
+  direction: Direction,
+): Bar | null {
   if (!isBarred(document, property, direction)) return null;
-  const refuses = direction === 'response' || document.reading.readOnly === 'refuse';
+  const refuses =
+    direction === 'response' || document.reading.readOnly === 'refuse';
   return refuses ? BARRED[direction] : null;
 }
 
-function isBarred(document: Document, property: unknown, direction: Direction): boolean {
+function isBarred(
+  document: Document,
+  property: unknown,
+  direction: Direction,
+): boolean {
   const schema = document.object(property);
   if (!schema) return false;
   if (schema.readOnly === true && schema.writeOnly === true) {
@@ -45,6 +54,7 @@ function isBarred(document: Document, property: unknown, direction: Direction): 
   }
   const beside = document.beside(schema);
   return (
-    schema[BARRED[direction]] === true || (beside !== null && isBarred(document, beside, direction))
+    schema[BARRED[direction]] === true ||
+    (beside !== null && isBarred(document, beside, direction))
   );
 }

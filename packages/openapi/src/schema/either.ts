@@ -5,7 +5,8 @@ import { constant } from './keywords.ts';
 const copies = new WeakMap<ErrorObject, ErrorObject>();
 
 /** Whether a value may match another schema instead. */
-export const isOfAlternative = (error: ErrorObject): boolean => copies.get(error) === error;
+export const isOfAlternative = (error: ErrorObject): boolean =>
+  copies.get(error) === error;
 
 /** Marks the errors of alternatives, of which a value needs one only. */
 export const marking =
@@ -27,7 +28,9 @@ function markedFrom(
   before: number,
 ): readonly ErrorObject[] | null {
   if (errors === null || errors.length <= before + 1) return errors;
-  return errors.map((error, i) => (i < before || i === errors.length - 1 ? error : marked(error)));
+  return errors.map((error, i) =>
+    i < before || i === errors.length - 1 ? error : marked(error),
+  );
 }
 
 function marked(error: ErrorObject): ErrorObject {

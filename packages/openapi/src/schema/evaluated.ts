@@ -1,6 +1,14 @@
 import { compilePattern } from '../patterns/pattern.ts';
 import type { Translated } from './definitions.ts';
-import { judge, loop, namesIn, type Place, placeOf, type Units, work } from './pauses.ts';
+import {
+  judge,
+  loop,
+  namesIn,
+  type Place,
+  placeOf,
+  type Units,
+  work,
+} from './pauses.ts';
 
 interface Evaluated {
   readonly path: string;
@@ -14,12 +22,18 @@ interface Evaluated {
 type Evaluate = (value: object, evaluated: Evaluated) => void;
 
 /** What `evaluate` has found in earlier steps. */
-export function evaluatedIn(evaluate: Evaluate, value: object): Omit<Evaluated, 'path'> {
+export function evaluatedIn(
+  evaluate: Evaluate,
+  value: object,
+): Omit<Evaluated, 'path'> {
   const { run } = work;
   const known = run?.find<Omit<Evaluated, 'path'>>(evaluate, value);
   if (known !== undefined) return known;
   const names = Array.isArray(value) ? null : namesIn(value);
-  const evaluated = { names, keys: new Uint8Array((names ?? (value as unknown[])).length) };
+  const evaluated = {
+    names,
+    keys: new Uint8Array((names ?? (value as unknown[])).length),
+  };
   run?.keep(evaluate, value, evaluated);
   return evaluated;
 }
@@ -47,17 +61,25 @@ export class Evaluations {
   #own(schema: Translated): Evaluate[] {
     const all: Evaluate[] = [];
     const { properties, patternProperties, prefixItems, holds } = schema;
-    if (properties) all.push(where('object', (name) => Object.hasOwn(properties, name)));
+    if (properties)
+      all.push(where('object', (name) => Object.hasOwn(properties, name)));
     for (const source of Object.keys(patternProperties ?? {})) {
       const pattern = compilePattern(source);
       all.push(where('object', (name) => pattern.test(name as string)));
     }
-    if ('additionalProperties' in schema || 'leftMembers' in schema) all.push(everywhere('object'));
-    if ('items' in schema || 'leftEntries' in schema) all.push(everywhere('array'));
-    if (Array.isArray(prefixItems)) all.push(everywhere('array', prefixItems.length));
+    if ('additionalProperties' in schema || 'leftMembers' in schema)
+      all.push(everywhere('object'));
+    if ('items' in schema || 'leftEntries' in schema)
+      all.push(everywhere('array'));
+    if (Array.isArray(prefixItems))
+      all.push(everywhere('array', prefixItems.length));
     if (holds) {
       const unit = this.#units.unit((holds as { schema: Translated }).schema);
-      all.push(where('array', (i, list, path) => judge(unit, list[i], placeOf(list, i, path))));
+      all.push(
+        where('array', (i, list, path) =>
+          judge(unit, list[i], placeOf(list, i, path)),
+        ),
+      );
     }
     return all;
   }
@@ -82,12 +104,16 @@ export class Evaluations {
     )) {
       const evaluate = this.of(one);
       all.push((value, evaluated) => {
-        if (!Array.isArray(value) && Object.hasOwn(value, name)) evaluate(value, evaluated);
+        if (!Array.isArray(value) && Object.hasOwn(value, name))
+          evaluate(value, evaluated);
       });
     }
     if (condition) {
-      const good = [condition, then ?? {}].map((one) => this.of(one as Translated));
-      const yes: Evaluate = (value, evaluated) => good.forEach((one) => void one(value, evaluated));
+      const good = [condition, then ?? {}].map((one) =>
+        this.of(one as Translated),
+      );
+      const yes: Evaluate = (value, evaluated) =>
+        good.forEach((one) => void one(value, evaluated));
       all.push(
         this.#where(
           condition as Translated,
@@ -102,23 +128,25 @@ export class Evaluations {
   #where(schema: Translated, yes: Evaluate, no: Evaluate | null): Evaluate {
     const unit = this.#units.unit(schema);
     return (value, evaluated) =>
-      (judge(unit, value, { instancePath: evaluated.path } as Place) ? yes : no)?.(
-        value,
-        evaluated,
-      );
+      (judge(unit, value, { instancePath: evaluated.path } as Place)
+        ? yes
+        : no)?.(value, evaluated);
   }
 
   #definition(name: string): Evaluate {
     this.#units.unit({ refers: name });
     if (!this.#named.has(name)) {
-      this.#named.set(name, (value, evaluated) => this.#named.get(name)!(value, evaluated));
+      this.#named.set(name, (value, evaluated) =>
+        this.#named.get(name)!(value, evaluated),
+      );
       this.#named.set(name, this.of(this.#units.find(name)));
     }
     return this.#named.get(name)!;
   }
 }
 
-const listOf = (schemas: unknown): Translated[] => (Array.isArray(schemas) ? schemas : []);
+const listOf = (schemas: unknown): Translated[] =>
+  Array.isArray(schemas) ? schemas : [];
 
 type Kind = 'object' | 'array';
 
@@ -131,13 +159,20 @@ const everywhere =
 
 function where(
   kind: Kind,
-  test: (key: string | number, value: Record<string | number, unknown>, path: string) => boolean,
+  test: (
+    key: string | number,
+    value: Record<string | number, unknown>,
+    path: string,
+  ) => boolean,
 ): Evaluate {
   const site = {};
   return (value, { names, keys, path }) => {
     if (Array.isArray(value) !== (kind === 'array')) return;
     loop(site, value, { next: 0 }, keys.length, (i) => {
-      if (keys[i] === 0 && test(names?.[i] ?? i, value as Record<string | number, unknown>, path))
+      if (
+        keys[i] === 0 &&
+        test(names?.[i] ?? i, value as Record<string | number, unknown>, path)
+      )
         keys[i] = 1;
       return true;
     });

@@ -64,10 +64,14 @@ const isNumeric = (data: Code): Code =>
 const limitIn: Params = ({ schema }) => _`{limit: ${limitOf(schema)}}`;
 
 /** JavaScript compares numbers and bigints exactly. */
-const limit = (name: string, outside: (data: Code, limit: Code) => Code): CodeKeywordDefinition =>
+const limit = (
+  name: string,
+  outside: (data: Code, limit: Code) => Code,
+): CodeKeywordDefinition =>
   keyword(
     name,
-    (cxt) => _`${isNumeric(cxt.data)} && ${outside(cxt.data, constant(cxt, cxt.schema))}`,
+    (cxt) =>
+      _`${isNumeric(cxt.data)} && ${outside(cxt.data, constant(cxt, cxt.schema))}`,
     limitIn,
   );
 
@@ -86,7 +90,8 @@ const length = (
       const mayFail = _`typeof ${data} != "string" || ${outside(_`${data}.length`, units(schema))}`;
       return _`(${mayFail}) && ${outside(_`${constant({ gen }, sizeOf)}(${data})`, schema)}`;
     },
-    ({ schema, data }) => _`{limit: ${limitOf(schema)}, bytes: typeof ${data} != "string"}`,
+    ({ schema, data }) =>
+      _`{limit: ${limitOf(schema)}, bytes: typeof ${data} != "string"}`,
   );
 
 const listed = (name: string): CodeKeywordDefinition =>
@@ -94,10 +99,13 @@ const listed = (name: string): CodeKeywordDefinition =>
     name,
     (cxt) => {
       const { values, composite } = cxt.schema as Allowed;
-      const value = composite ? _`${constant(cxt, canonical)}(${cxt.data})` : cxt.data;
+      const value = composite
+        ? _`${constant(cxt, canonical)}(${cxt.data})`
+        : cxt.data;
       return _`!${constant(cxt, values)}.has(${value})`;
     },
-    (cxt) => _`{text: ${cxt.schema.text}, values: ${constant(cxt, cxt.schema)}.limit}`,
+    (cxt) =>
+      _`{text: ${cxt.schema.text}, values: ${constant(cxt, cxt.schema)}.limit}`,
   );
 
 function isMarked(
@@ -204,7 +212,8 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
   ),
   keyword(
     'different',
-    (cxt) => _`Array.isArray(${cxt.data}) && !${constant(cxt, allDifferent)}(${cxt.data})`,
+    (cxt) =>
+      _`Array.isArray(${cxt.data}) && !${constant(cxt, allDifferent)}(${cxt.data})`,
   ),
   keyword(
     'refused',
@@ -217,7 +226,9 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     code(cxt) {
       const { gen, it } = cxt;
       if (!it.allErrors) return;
-      const inside = it.compositeRule ? _`true` : _`${constant(cxt, work)}.pass.apart > 0`;
+      const inside = it.compositeRule
+        ? _`true`
+        : _`${constant(cxt, work)}.pass.apart > 0`;
       gen.if(_`errors > ${MAX_FAULTS}`, () =>
         gen.throw(_`${inside} ? ${constant(cxt, INCOMPLETE)} : vErrors`),
       );

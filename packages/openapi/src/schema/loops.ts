@@ -25,7 +25,10 @@ export const LOOPS: Readonly<Record<string, (cxt: KeywordCxt) => void>> = {
     const first = Array.isArray(prefixItems) ? prefixItems.length : 0;
     const weight = weightOf(schema);
     looping(cxt, { first, end: _`${data}.length`, weight }, (i, valid) =>
-      cxt.subschema({ keyword: 'items', dataProp: i, dataPropType: NUMBER }, valid),
+      cxt.subschema(
+        { keyword: 'items', dataProp: i, dataPropType: NUMBER },
+        valid,
+      ),
     );
   },
   additionalProperties(cxt) {
@@ -37,7 +40,11 @@ export const LOOPS: Readonly<Record<string, (cxt: KeywordCxt) => void>> = {
     overNames(cxt, weight, (key, valid) => {
       gen.if(isAdditional(cxt, key, names, patterns), () =>
         cxt.subschema(
-          { keyword: 'additionalProperties', dataProp: key, dataPropType: STRING },
+          {
+            keyword: 'additionalProperties',
+            dataProp: key,
+            dataPropType: STRING,
+          },
           valid,
         ),
       );
@@ -77,7 +84,8 @@ const PATTERN = 16;
 const isEmpty = ({ endOfFaults, ...schema }: Translated): boolean =>
   Object.keys(schema).length === 0;
 
-const countOf = (cxt: KeywordCxt): Code => _`${constant(cxt, namesIn)}(${cxt.data}).length`;
+const countOf = (cxt: KeywordCxt): Code =>
+  _`${constant(cxt, namesIn)}(${cxt.data}).length`;
 
 const isMatch = (cxt: KeywordCxt, source: string, key: Name): Code =>
   _`${constant(cxt, compilePattern(source))}.test(${key})`;
@@ -88,12 +96,20 @@ function isAdditional(
   names: readonly string[],
   patterns: readonly string[],
 ): Code {
-  const known = names.length === 0 ? [] : [_`${constant(cxt, new Set(names))}.has(${key})`];
-  const all = [...known, ...patterns.map((source) => isMatch(cxt, source, key))];
+  const known =
+    names.length === 0 ? [] : [_`${constant(cxt, new Set(names))}.has(${key})`];
+  const all = [
+    ...known,
+    ...patterns.map((source) => isMatch(cxt, source, key)),
+  ];
   return all.reduce((sum, one) => _`${sum} && !${one}`, _`true`);
 }
 
-function overNames(cxt: KeywordCxt, weight: number, body: (key: Name, valid: Name) => void): void {
+function overNames(
+  cxt: KeywordCxt,
+  weight: number,
+  body: (key: Name, valid: Name) => void,
+): void {
   const { gen } = cxt;
   const names = gen.const('names', _`${constant(cxt, namesIn)}(${cxt.data})`);
   looping(cxt, { first: 0, end: _`${names}.length`, weight }, (i, valid) => {
@@ -133,7 +149,10 @@ function looping(
     gen.if(_`${state} !== undefined`, () => {
       gen.assign(next, _`${state}.next`);
       gen.assign(all, _`${state}.errors.length === 0`);
-      gen.assign(ALL_ERRORS, _`${constant(cxt, joined)}(${ALL_ERRORS}, ${state}.errors)`);
+      gen.assign(
+        ALL_ERRORS,
+        _`${constant(cxt, joined)}(${ALL_ERRORS}, ${state}.errors)`,
+      );
       gen.assign(ERRORS, _`${before} + ${state}.errors.length`);
       gen.assign(known, ERRORS);
     });
@@ -155,7 +174,9 @@ function looping(
         });
         gen.code(_`${progress}.left -= ${weight}`);
         gen.if(_`${run} !== null`, () => {
-          gen.if(_`${run}.size > ${size}`, () => gen.code(_`${run}.release(${size})`));
+          gen.if(_`${run}.size > ${size}`, () =>
+            gen.code(_`${run}.release(${size})`),
+          );
           gen.if(_`${progress}.left < 0 && ${next} < ${length}`, () =>
             gen.code(_`${run}.pause(${site}, ${data})`),
           );
@@ -169,13 +190,20 @@ function looping(
     },
   );
   gen.if(_`${run} !== null && ${left} - ${progress}.left > ${WORTH}`, () =>
-    gen.code(_`${constant(cxt, finish)}(${run}, ${left}, ${site}, ${data}, ${state})`),
+    gen.code(
+      _`${constant(cxt, finish)}(${run}, ${left}, ${site}, ${data}, ${state})`,
+    ),
   );
   cxt.ok(all);
 }
 
 /** `errors` from `before` to `end` are those of the loop. */
-function stateOf(next: number, errors: Errors, before: number, end: number): State {
+function stateOf(
+  next: number,
+  errors: Errors,
+  before: number,
+  end: number,
+): State {
   return { next, errors: errors?.slice(before, end) ?? [] };
 }
 

@@ -21,7 +21,10 @@ export function apart<T>(check: () => T): T {
  * Above the limit, only one more error is added, which marks the schema as not matching: lists that
  * are copied at each level must not grow with the value.
  */
-export function added(errors: ErrorObject[] | null, more: readonly ErrorObject[]): ErrorObject[] {
+export function added(
+  errors: ErrorObject[] | null,
+  more: readonly ErrorObject[],
+): ErrorObject[] {
   const all = errors ?? [];
   const room = Math.max(1, MAX_FAULTS + 1 - all.length);
   for (let i = 0; i < more.length && i < room; i++) all.push(more[i]!);
@@ -49,11 +52,19 @@ const LONG = 20;
  * several ways would otherwise multiply with each level of the value. The first `free` objects are
  * not remembered.
  */
-export function once(schema: Translated, validate: Validator, free: number): Validator {
+export function once(
+  schema: Translated,
+  validate: Validator,
+  free: number,
+): Validator {
   if (!forks(schema)) return validate;
   const remembering: Validator = (value, place) => {
     const { pass } = work;
-    if (typeof value !== 'object' || value === null || pass.judgements++ < free) {
+    if (
+      typeof value !== 'object' ||
+      value === null ||
+      pass.judgements++ < free
+    ) {
       const fits = validate(value, place);
       remembering.errors = validate.errors ?? null;
       return fits;
@@ -80,20 +91,35 @@ const unique = (errors: readonly ErrorObject[]): readonly ErrorObject[] =>
   errors.length > LONG ? [...new Set(errors)] : errors;
 
 /** Applied to different values, each once. */
-const MEMBERS = new Set(['properties', 'additionalProperties', 'items', 'prefixItems']);
+const MEMBERS = new Set([
+  'properties',
+  'additionalProperties',
+  'items',
+  'prefixItems',
+]);
 
 /**
  * Whether definitions may check the same value more than once because of a schema. Which
  * definitions does not matter: few schemas fork.
  */
 const forks = (schema: Translated): boolean =>
-  inside(schema).some((part) => 'leftMembers' in part || 'leftEntries' in part || waysOf(part) > 1);
+  inside(schema).some(
+    (part) =>
+      'leftMembers' in part || 'leftEntries' in part || waysOf(part) > 1,
+  );
 
 function waysOf(schema: Translated): number {
   const { holds } = schema;
-  const parts = partsIn(schema).filter(([, part]) => inside(part).some(isReference));
-  const ways = new Set(parts.map(([keyword, part]) => (MEMBERS.has(keyword) ? MEMBERS : part)));
-  const others = [isReference(schema), isAnObject(holds) && inside(holds).some(isReference)];
+  const parts = partsIn(schema).filter(([, part]) =>
+    inside(part).some(isReference),
+  );
+  const ways = new Set(
+    parts.map(([keyword, part]) => (MEMBERS.has(keyword) ? MEMBERS : part)),
+  );
+  const others = [
+    isReference(schema),
+    isAnObject(holds) && inside(holds).some(isReference),
+  ];
   return ways.size + others.filter(Boolean).length;
 }
 
@@ -104,6 +130,7 @@ function* inside(schema: object): Generator<Translated> {
   const parts = new Set([schema]);
   for (const part of parts) {
     yield part as Translated;
-    for (const inner of Object.values(part)) if (isAnObject(inner)) parts.add(inner);
+    for (const inner of Object.values(part))
+      if (isAnObject(inner)) parts.add(inner);
   }
 }

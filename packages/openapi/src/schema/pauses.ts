@@ -27,7 +27,11 @@ export interface Units {
   unit(schema: Translated): Unit;
 }
 
-export const placeOf = (parentData: object, key: string | number, path: string): Place => ({
+export const placeOf = (
+  parentData: object,
+  key: string | number,
+  path: string,
+): Place => ({
   instancePath: `${path}/${escapeToken(String(key))}`,
   parentData: parentData as Place['parentData'],
   parentDataProperty: key,
@@ -100,7 +104,8 @@ export class Run {
   resumed = false;
   /** Most checks need none of these. */
   #found: Map<object, Map<unknown, unknown>> | null = null;
-  #trail: (readonly [results: Map<unknown, unknown>, key: unknown])[] | null = null;
+  #trail: (readonly [results: Map<unknown, unknown>, key: unknown])[] | null =
+    null;
   #names: Map<object, readonly string[]> | null = null;
   /** Where the last step ended; `null`: nowhere in particular. */
   #end: { readonly site: object; readonly key: unknown } | null = null;
@@ -120,7 +125,11 @@ export class Run {
 
   find<T>(site: object, key: unknown): T | undefined {
     const found = this.#found?.get(site)?.get(key);
-    if (this.#end !== null && this.#end.site === site && this.#end.key === key) {
+    if (
+      this.#end !== null &&
+      this.#end.site === site &&
+      this.#end.key === key
+    ) {
       this.#end = null;
       work.left = this.#step;
     }
@@ -213,7 +222,8 @@ export function judge(unit: Unit, value: unknown, place?: Place): boolean {
   const { size } = run;
   work.left -= unit.weight;
   const fits = unit.validate(value, place);
-  if (key !== undefined) finish(run, left, unit, key, fits ? null : unit.validate.errors, size);
+  if (key !== undefined)
+    finish(run, left, unit, key, fits ? null : unit.validate.errors, size);
   return fits;
 }
 
@@ -236,7 +246,11 @@ export function finish(
 const LONG = 1_000;
 
 /** `test(text)`, which the next steps of a check know if the text is long. */
-export function tested(site: object, text: string, test: (text: string) => boolean): boolean {
+export function tested(
+  site: object,
+  text: string,
+  test: (text: string) => boolean,
+): boolean {
   const { run, left } = work;
   if (run === null || text.length < LONG) return test(text);
   const known = run.find<boolean>(site, text);
@@ -251,7 +265,11 @@ export function tested(site: object, text: string, test: (text: string) => boole
 /** An object, or the place of another value; `undefined` if it has none. */
 function keyOf(value: unknown, place: Place | undefined): unknown {
   if (typeof value === 'object' && value !== null) return value;
-  return place === undefined ? undefined : place.instancePath === '' ? ROOT : place.instancePath;
+  return place === undefined
+    ? undefined
+    : place.instancePath === ''
+      ? ROOT
+      : place.instancePath;
 }
 
 /** The work for an entry of a loop, without that of its schema. */
@@ -273,7 +291,8 @@ export function loop<State extends Loop>(
   body: (i: number, state: State) => boolean,
 ): State {
   const { run, left } = work;
-  const state = (run?.resumed ? run.find<State>(site, value) : undefined) ?? start;
+  const state =
+    (run?.resumed ? run.find<State>(site, value) : undefined) ?? start;
   const size = run?.size ?? 0;
   try {
     while (state.next < end) {

@@ -1,5 +1,10 @@
 import type { Document } from '../document/document.ts';
-import { isObject, isReference, type Json, objectsIn } from '../document/source.ts';
+import {
+  isObject,
+  isReference,
+  type Json,
+  objectsIn,
+} from '../document/source.ts';
 import { unescapeToken } from '../names.ts';
 import { allowed } from './assertions.ts';
 import type { Translated } from './definitions.ts';
@@ -33,8 +38,15 @@ export class Polymorphism {
     const { discriminator } = schema;
     const { findings } = this.#document;
     if (discriminator === undefined) return null;
-    if (!isObject(discriminator) || typeof discriminator.propertyName !== 'string') {
-      findings.problem(schema, 'discriminator', 'must be an object with a propertyName');
+    if (
+      !isObject(discriminator) ||
+      typeof discriminator.propertyName !== 'string'
+    ) {
+      findings.problem(
+        schema,
+        'discriminator',
+        'must be an object with a propertyName',
+      );
       return null;
     }
     const { propertyName: property, mapping } = discriminator;
@@ -52,7 +64,10 @@ export class Polymorphism {
     // mapping and the names of schemas.
     const decides =
       values.every((one) => one !== null) &&
-      options.every((option) => this.#requires(option, property) && !isBarred(option, property)) &&
+      options.every(
+        (option) =>
+          this.#requires(option, property) && !isBarred(option, property),
+      ) &&
       new Set(listed.flat()).size === listed.flat().length;
     const names = decides ? null : this.#names(options, mapping);
     if (names && keyword === 'oneOf' && values.includes(null)) {
@@ -60,7 +75,8 @@ export class Polymorphism {
       findings.note(schema, 'discriminator', message);
     }
     // Faults of one alternative come from its definition, which only a reference has.
-    if (names && (!options.every(isReference) || names.flat().length === 0)) return null;
+    if (names && (!options.every(isReference) || names.flat().length === 0))
+      return null;
     const parts = options.map((option, i) => ({
       values: names?.[i] ?? listed[i]!,
       fit: translate(option),
@@ -88,14 +104,19 @@ export class Polymorphism {
       .members(mapping)
       .map(
         ([value, ref]) =>
-          [value, typeof ref === 'string' ? this.#pointer({ $ref: ref }) : null] as const,
+          [
+            value,
+            typeof ref === 'string' ? this.#pointer({ $ref: ref }) : null,
+          ] as const,
       );
     return options.map((option) => {
       const pointer = this.#pointer(option);
       if (pointer === null) return [];
       return [
         ...nameOf(pointer),
-        ...mapped.filter(([, target]) => target === pointer).map(([value]) => value),
+        ...mapped
+          .filter(([, target]) => target === pointer)
+          .map(([value]) => value),
       ];
     });
   }
@@ -109,7 +130,10 @@ export class Polymorphism {
     });
     return (
       isObject &&
-      parts.some(({ required }) => Array.isArray(required) && required.includes(property))
+      parts.some(
+        ({ required }) =>
+          Array.isArray(required) && required.includes(property),
+      )
     );
   }
 
@@ -123,7 +147,9 @@ export class Polymorphism {
       .flatMap((value) => [...document.combined(value)])
       .map((part) => document.dialect.valuesIn(part));
     return common(
-      listed.map((values) => (values?.some((value) => typeof value === 'object') ? null : values)),
+      listed.map((values) =>
+        values?.some((value) => typeof value === 'object') ? null : values,
+      ),
     );
   }
 
@@ -137,9 +163,15 @@ function keywordOf(schema: Json): 'oneOf' | 'anyOf' | null {
   return Array.isArray(schema.anyOf) ? 'anyOf' : null;
 }
 
-function common(lists: readonly (Iterable<unknown> | null)[]): ReadonlySet<unknown> | null {
-  const sets = lists.filter((list) => list !== null).map((list) => new Set(list));
-  return sets.length === 0 ? null : sets.reduce((all, set) => all.intersection(set));
+function common(
+  lists: readonly (Iterable<unknown> | null)[],
+): ReadonlySet<unknown> | null {
+  const sets = lists
+    .filter((list) => list !== null)
+    .map((list) => new Set(list));
+  return sets.length === 0
+    ? null
+    : sets.reduce((all, set) => all.intersection(set));
 }
 
 function nameOf(pointer: string): string[] {
@@ -150,10 +182,15 @@ function nameOf(pointer: string): string[] {
 function choiceOf(
   keyword: 'oneOf' | 'anyOf',
   property: string,
-  parts: readonly { readonly values: readonly unknown[]; readonly fit: Translated }[],
+  parts: readonly {
+    readonly values: readonly unknown[];
+    readonly fit: Translated;
+  }[],
   decides: boolean,
 ): Translated {
-  const is = (these: readonly unknown[]) => ({ [property]: { among: allowed(these) } });
+  const is = (these: readonly unknown[]) => ({
+    [property]: { among: allowed(these) },
+  });
   const one = {
     type: 'object',
     required: [property],
@@ -161,13 +198,18 @@ function choiceOf(
   };
   const cases = parts
     .filter(({ values }) => values.length > 0)
-    .map(({ values, fit }) => choose({ required: [property], properties: is(values) }, fit));
+    .map(({ values, fit }) =>
+      choose({ required: [property], properties: is(values) }, fit),
+    );
   if (decides) return { ...one, allOf: cases };
   // After the last `else`, no alternative matches, not even the one that the value selects.
   const all = parts.map(({ fit }) => fit);
   const none = choose(one, { allOf: cases }, { [keyword]: all });
   if (keyword === 'anyOf') return { if: { anyOf: all }, else: none };
-  return { if: { oneOf: all }, else: choose({ anyOf: all }, { oneOf: all }, none) };
+  return {
+    if: { oneOf: all },
+    else: choose({ anyOf: all }, { oneOf: all }, none),
+  };
 }
 
 export const choose = (

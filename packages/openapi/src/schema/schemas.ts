@@ -50,7 +50,10 @@ export class Schemas {
   readonly #quick: Compiler;
   /** Used only for invalid values. */
   readonly #thorough: Compiler;
-  readonly #made = { request: new Map<Json, Made>(), response: new Map<Json, Made>() };
+  readonly #made = {
+    request: new Map<Json, Made>(),
+    response: new Map<Json, Made>(),
+  };
   readonly #shared = new Map<string, Made>();
   #gathered: Set<Unit> | null = null;
 
@@ -100,7 +103,9 @@ export class Schemas {
   /** Call it once, after the last schema. */
   finish(): void {
     const { document } = this;
-    for (const [, schema] of document.members(document.object(document.root.components)?.schemas)) {
+    for (const [, schema] of document.members(
+      document.object(document.root.components)?.schemas,
+    )) {
       const node = document.object(schema);
       if (node) this.#translator.translate(node, 'request');
     }
@@ -108,7 +113,8 @@ export class Schemas {
   }
 
   #make(translated: Translated): Made {
-    if (Object.keys(translated).length === 0) return { check: FREE, unit: null };
+    if (Object.keys(translated).length === 0)
+      return { check: FREE, unit: null };
     const content = serialize(translated);
     if (content.length > LONGEST_SHARED) return this.#createCheck(translated);
     const key = content.toString('latin1');
@@ -122,20 +128,33 @@ export class Schemas {
     const thorough = this.#thorough.unit(schema);
     const check: Check = Object.assign(
       (value: unknown, written?: Written) => {
-        const first = inPass(new Pass(written?.marks), () => verdictOf(quick, value));
+        const first = inPass(new Pass(written?.marks), () =>
+          verdictOf(quick, value),
+        );
         if (first === null) return NONE;
         if (first === 'too deep') return [TOO_DEEP];
         const search = new Pass(written?.marks, MOST_COMPILED);
-        return inPass(search, () => searched(thorough, value)) ?? withoutSearch(first);
+        return (
+          inPass(search, () => searched(thorough, value)) ??
+          withoutSearch(first)
+        );
       },
       {
         *steps(value: unknown, written?: Written, step?: number): Steps {
           const pass = new Pass(written?.marks);
-          const first = yield* inSteps(() => verdictOf(quick, value), pass, step);
+          const first = yield* inSteps(
+            () => verdictOf(quick, value),
+            pass,
+            step,
+          );
           if (first === null) return NONE;
           if (first === 'too deep') return [TOO_DEEP];
           const search = new Pass(written?.marks, MOST_COMPILED);
-          const all = yield* inSteps(() => searched(thorough, value), search, step);
+          const all = yield* inSteps(
+            () => searched(thorough, value),
+            search,
+            step,
+          );
           return all ?? withoutSearch(first);
         },
       },
@@ -173,7 +192,9 @@ function searched(thorough: Unit, value: unknown): Faults | null {
     const faults = faultsOf(thorough.validate.errors ?? []);
     // An empty list would accept the invalid value.
     if (faults.length === 0) return null;
-    return work.pass.dropped && faults.length < MAX_FAULTS ? [...faults, MORE] : faults;
+    return work.pass.dropped && faults.length < MAX_FAULTS
+      ? [...faults, MORE]
+      : faults;
   } catch (thrown) {
     if (isTooDeep(thrown) || thrown === INCOMPLETE) return null;
     // At the limit, the search throws the errors that it has found.
@@ -201,7 +222,10 @@ function faultsOf(errors: readonly ErrorObject[]): ValueFault[] {
     const name = `${fault.pointer} ${fault.message}`;
     if (!isOfAlternative(error)) faults.set(name, fault);
     else if (!faults.has(name))
-      faults.set(name, { ...fault, message: `${fault.message} (in one of the schemas)` });
+      faults.set(name, {
+        ...fault,
+        message: `${fault.message} (in one of the schemas)`,
+      });
     if (faults.size === MAX_FAULTS) break;
   }
   return [...faults.values()];

@@ -4,7 +4,12 @@ import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Bar } from '../faults.ts';
 import type { ContainedCount, Left } from './applied.ts';
 import { assertionsOf, patternAt } from './assertions.ts';
-import { type Definitions, defined, OwnDefinitions, type Translated } from './definitions.ts';
+import {
+  type Definitions,
+  defined,
+  OwnDefinitions,
+  type Translated,
+} from './definitions.ts';
 import { barredBy, type Direction, refusalOf } from './directions.ts';
 import type { Refused } from './keywords.ts';
 import { choose, Polymorphism } from './polymorphism.ts';
@@ -41,7 +46,10 @@ export class Translator {
   }
 
   translate(schema: Json, direction: Direction): Translated {
-    return this.#other(schema, { direction, scope: firstScope(this.#document) });
+    return this.#other(schema, {
+      direction,
+      scope: firstScope(this.#document),
+    });
   }
 
   /** For schemas that apply themselves to the same value. */
@@ -56,20 +64,30 @@ export class Translator {
 
   #schema(schema: Json, around: Setting): Translated {
     const document = this.#document;
-    const setting = { ...around, scope: scopeIn(document, schema, around.scope) };
+    const setting = {
+      ...around,
+      scope: scopeIn(document, schema, around.scope),
+    };
     if (document.dialect.isReference(schema))
       return this.#reference(schema.$ref as string, setting);
-    const combines = Array.isArray(schema.allOf) || document.beside(schema) !== null;
+    const combines =
+      Array.isArray(schema.allOf) || document.beside(schema) !== null;
     const barred = combines
       ? setting.barred.union(barredBy(document, schema, setting.direction))
       : setting.barred;
     const inner: Setting = { ...setting, barred, asBase: false };
     const isBarred = (alternative: Json, property: string) =>
-      barred.has(property) || barredBy(document, alternative, setting.direction).has(property);
+      barred.has(property) ||
+      barredBy(document, alternative, setting.direction).has(property);
     const choice = setting.asBase
       ? null
-      : this.#polymorphism.choiceIn(schema, isBarred, (part) => this.#schema(part, inner));
-    const parts = [...(this.#each(schema.allOf, inner) ?? []), ...this.#beside(schema, inner)];
+      : this.#polymorphism.choiceIn(schema, isBarred, (part) =>
+          this.#schema(part, inner),
+        );
+    const parts = [
+      ...(this.#each(schema.allOf, inner) ?? []),
+      ...this.#beside(schema, inner),
+    ];
     if (choice) parts.push(choice.schema);
     const alternatives = (keyword: 'oneOf' | 'anyOf') =>
       setting.asBase || keyword === choice?.keyword
@@ -91,15 +109,20 @@ export class Translator {
       not: isObject(schema.not) ? this.#schema(schema.not, inner) : undefined,
       ...this.#applicators(schema, inner),
     });
-    return defined({ ...translated, ...this.#unevaluated(schema, translated, setting) });
+    return defined({
+      ...translated,
+      ...this.#unevaluated(schema, translated, setting),
+    });
   }
 
   #applicators(schema: Json, inner: Setting): Translated {
     const applicators = this.#document.dialect.applicators(schema);
     const { prefixItems, contains, minContains, maxContains } = applicators;
     const { patternProperties, propertyNames, dependentSchemas } = applicators;
-    const count = (value: unknown) => (value === undefined ? null : Number(value));
-    const same = (part: unknown) => (isObject(part) ? this.#schema(part, inner) : {});
+    const count = (value: unknown) =>
+      value === undefined ? null : Number(value);
+    const same = (part: unknown) =>
+      isObject(part) ? this.#schema(part, inner) : {};
     const held = (): ContainedCount => ({
       schema: this.#other(contains, inner),
       least: count(minContains),
@@ -107,7 +130,11 @@ export class Translator {
     });
     return {
       ...(isObject(applicators.if) &&
-        choose(same(applicators.if), same(applicators.then), same(applicators.else))),
+        choose(
+          same(applicators.if),
+          same(applicators.then),
+          same(applicators.else),
+        )),
       prefixItems: Array.isArray(prefixItems)
         ? objectsIn(prefixItems).map((part) => this.#other(part, inner))
         : undefined,
@@ -115,10 +142,15 @@ export class Translator {
       patternProperties: isObject(patternProperties)
         ? this.#matching(patternProperties, inner)
         : undefined,
-      names: isObject(propertyNames) ? this.#other(propertyNames, inner) : undefined,
+      names: isObject(propertyNames)
+        ? this.#other(propertyNames, inner)
+        : undefined,
       dependentSchemas: isObject(dependentSchemas)
         ? Object.fromEntries(
-            Object.entries(dependentSchemas).map(([name, part]) => [name, same(part)]),
+            Object.entries(dependentSchemas).map(([name, part]) => [
+              name,
+              same(part),
+            ]),
           )
         : undefined,
     };
@@ -129,7 +161,10 @@ export class Translator {
       patternAt(patterns, source, source, this.#document),
     );
     return Object.fromEntries(
-      sound.map(([source, part]) => [source, { ...this.#other(part, inner), endOfFaults: true }]),
+      sound.map(([source, part]) => [
+        source,
+        { ...this.#other(part, inner), endOfFaults: true },
+      ]),
     );
   }
 
@@ -143,7 +178,9 @@ export class Translator {
       this.#document.members(properties).map(([name]) => name),
     );
     const left = (part: unknown, bar: Bar): Left | undefined =>
-      part === undefined ? undefined : [{ of, schema: this.#rest(part, bar, setting, known) }];
+      part === undefined
+        ? undefined
+        : [{ of, schema: this.#rest(part, bar, setting, known) }];
     return {
       startOfFaults: true,
       leftMembers: left(members, 'unevaluatedProperties'),
@@ -168,7 +205,12 @@ export class Translator {
     });
   }
 
-  #rest(schema: unknown, bar: Bar, outer: Outer, known?: readonly string[]): Translated {
+  #rest(
+    schema: unknown,
+    bar: Bar,
+    outer: Outer,
+    known?: readonly string[],
+  ): Translated {
     return schema === false ? refused(bar, known) : this.#other(schema, outer);
   }
 
@@ -183,26 +225,38 @@ export class Translator {
     const part = this.#rest(schema, bar, outer, known);
     // A schema that evaluates all members or entries must be present, even if it does not constrain
     // them.
-    const isPresent = Object.keys(part).length > 0 || this.#document.dialect.identifiers;
+    const isPresent =
+      Object.keys(part).length > 0 || this.#document.dialect.identifiers;
     return isPresent ? { ...part, endOfFaults: true } : undefined;
   }
 
   #beside(schema: Json, inner: Setting): Translated[] {
     const parts: Translated[] = [];
-    if (this.#document.beside(schema)) parts.push(this.#reference(schema.$ref as string, inner));
-    if (typeof schema.$dynamicRef === 'string' && this.#document.dialect.identifiers) {
+    if (this.#document.beside(schema))
+      parts.push(this.#reference(schema.$ref as string, inner));
+    if (
+      typeof schema.$dynamicRef === 'string' &&
+      this.#document.dialect.identifiers
+    ) {
       parts.push(
-        this.#reference(referenceIn(this.#document, schema.$dynamicRef, inner.scope), inner),
+        this.#reference(
+          referenceIn(this.#document, schema.$dynamicRef, inner.scope),
+          inner,
+        ),
       );
     }
     return parts;
   }
 
-  #reference(ref: string, { direction, barred, owner, scope }: Setting): Translated {
+  #reference(
+    ref: string,
+    { direction, barred, owner, scope }: Setting,
+  ): Translated {
     const { node, pointer } = this.#document.resolve({ $ref: ref }) ?? {};
     if (!node || typeof pointer !== 'string') return {};
     const asBase =
-      owner !== null && this.#polymorphism.isAlternativeOf(node, this.definitions.nodeOf(owner));
+      owner !== null &&
+      this.#polymorphism.isAlternativeOf(node, this.definitions.nodeOf(owner));
     const behind = scopeBehind(this.#document, ref, scope);
     const refers = JSON.stringify([
       pointer,
@@ -212,7 +266,13 @@ export class Translator {
       ...[...behind].sort(),
     ]);
     this.definitions.add(refers, node, owner, () =>
-      this.#schema(node, { direction, barred, asBase, owner: refers, scope: behind }),
+      this.#schema(node, {
+        direction,
+        barred,
+        asBase,
+        owner: refers,
+        scope: behind,
+      }),
     );
     return { refers };
   }
@@ -227,15 +287,20 @@ export class Translator {
     const names = Array.isArray(schema.required)
       ? schema.required.filter((name) => typeof name === 'string')
       : [];
-    const own = barredBy(this.#document, { properties: schema.properties }, direction).union(
-      barred,
-    );
+    const own = barredBy(
+      this.#document,
+      { properties: schema.properties },
+      direction,
+    ).union(barred);
     const required = names.filter((name) => !own.has(name));
     const members = this.#document.members(schema.properties);
     members.sort(([, a], [, b]) => this.#rank(a) - this.#rank(b));
     const properties = members.map(([name, property]) => {
       const bar = refusalOf(this.#document, property, direction);
-      return [name, bar === null ? this.#other(property, outer) : refused(bar)] as const;
+      return [
+        name,
+        bar === null ? this.#other(property, outer) : refused(bar),
+      ] as const;
     });
     const known = properties.map(([name]) => name);
     return {
@@ -263,7 +328,10 @@ const refused = (why: Bar, known: readonly string[] = []): Translated => ({
   refused: { why, known } satisfies Refused,
 });
 
-const without = (barred: ReadonlySet<string>, dependents: Dependents): Dependents =>
+const without = (
+  barred: ReadonlySet<string>,
+  dependents: Dependents,
+): Dependents =>
   Object.fromEntries(
     Object.entries(dependents).map(([name, names]) => [
       name,
@@ -277,9 +345,14 @@ const NOTHING: Scope = new Map();
  * JSON Schema 2020-12 section 8.2.3.2: the outermost resource that a check passed through decides.
  * A schema is translated once for each scope, so a check itself needs none.
  */
-const firstScope = ({ dynamics }: Document): Scope => dynamics?.anchors[0] ?? NOTHING;
+const firstScope = ({ dynamics }: Document): Scope =>
+  dynamics?.anchors[0] ?? NOTHING;
 
-function scopeIn({ dynamics }: Document, { 'x-id': id }: Json, scope: Scope): Scope {
+function scopeIn(
+  { dynamics }: Document,
+  { 'x-id': id }: Json,
+  scope: Scope,
+): Scope {
   const resource = typeof id === 'string' ? dynamics?.ids.get(id) : undefined;
   return resource === undefined ? scope : inside(dynamics!, resource, scope);
 }
@@ -287,12 +360,21 @@ function scopeIn({ dynamics }: Document, { 'x-id': id }: Json, scope: Scope): Sc
 function scopeBehind(document: Document, ref: string, scope: Scope): Scope {
   const { dynamics } = document;
   if (!dynamics) return scope;
-  const resources = document.way(ref).flatMap((pointer) => dynamics.targets.get(pointer) ?? []);
-  return resources.reduce((outer, resource) => inside(dynamics, resource, outer), scope);
+  const resources = document
+    .way(ref)
+    .flatMap((pointer) => dynamics.targets.get(pointer) ?? []);
+  return resources.reduce(
+    (outer, resource) => inside(dynamics, resource, outer),
+    scope,
+  );
 }
 
 /** The reference that a dynamic reference means. */
-function referenceIn(document: Document, dynamicRef: string, scope: Scope): string {
+function referenceIn(
+  document: Document,
+  dynamicRef: string,
+  scope: Scope,
+): string {
   const anchor = document.target(dynamicRef)?.['x-dynamic-anchor'];
   const found = typeof anchor === 'string' ? scope.get(anchor) : undefined;
   return found === undefined ? dynamicRef : `#${encodeURI(found)}`;

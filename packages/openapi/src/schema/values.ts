@@ -22,17 +22,21 @@ const MARK = '\u0000';
  * added to strings that begin with it. Numbers of a contract may be floats instead of bigints.
  */
 export function canonical(value: unknown): unknown {
-  if (typeof value === 'object' && value !== null) return `${MARK}${text(value)}`;
+  if (typeof value === 'object' && value !== null)
+    return `${MARK}${text(value)}`;
   if (typeof value === 'string')
     return value.startsWith(MARK) ? MARK + JSON.stringify(value) : value;
   const large =
-    typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+    typeof value === 'number' &&
+    Number.isInteger(value) &&
+    !Number.isSafeInteger(value);
   return large ? BigInt(value) : value;
 }
 
 function text(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value !== 'object' || value === null) return String(canonical(value));
+  if (typeof value !== 'object' || value === null)
+    return String(canonical(value));
   const known = digests.get(value);
   if (known !== undefined) return known;
   const whole = textOf(value);
@@ -50,7 +54,11 @@ function textOf(value: object): string | readonly string[] {
     names === null
       ? text((value as unknown[])[i])
       : `${JSON.stringify(names[i])}:${text(value[names[i] as never])}`;
-  const texts = allTexts(value, names?.length ?? (value as unknown[]).length, textAt);
+  const texts = allTexts(
+    value,
+    names?.length ?? (value as unknown[]).length,
+    textAt,
+  );
   const sorted = names === null ? texts : inOrder(value, texts);
   if (sorted.length >= MANY) return sorted;
   return names === null ? `[${sorted.join()}]` : `{${sorted.join()}}`;
@@ -60,7 +68,10 @@ function digestOf(value: object, texts: readonly string[]): string {
   const { digest } = loop(
     DIGEST,
     value,
-    { next: 0, digest: createHash('sha256').update(Array.isArray(value) ? '[' : '{') },
+    {
+      next: 0,
+      digest: createHash('sha256').update(Array.isArray(value) ? '[' : '{'),
+    },
     Math.ceil(texts.length / MANY),
     (i, { digest }) => {
       digest.update(`${texts.slice(i * MANY, (i + 1) * MANY).join()},`);
@@ -71,7 +82,11 @@ function digestOf(value: object, texts: readonly string[]): string {
   return digest.digest('hex');
 }
 
-function allTexts(value: object, count: number, textAt: (i: number) => string): string[] {
+function allTexts(
+  value: object,
+  count: number,
+  textAt: (i: number) => string,
+): string[] {
   if (count < MANY) return Array.from({ length: count }, (_, i) => textAt(i));
   const { texts } = loop(
     TEXTS,
@@ -92,11 +107,17 @@ function inOrder(value: object, texts: string[]): readonly string[] {
   const { rows } = loop(
     ORDER,
     value,
-    { next: 0, rows: [] as string[][], merged: [] as string[], from: [0, 0] as [number, number] },
+    {
+      next: 0,
+      rows: [] as string[][],
+      merged: [] as string[],
+      from: [0, 0] as [number, number],
+    },
     Number.POSITIVE_INFINITY,
     (i, state) => {
       work.left -= MANY * 20;
-      if (i * MANY < texts.length) state.rows.push(texts.slice(i * MANY, (i + 1) * MANY).sort());
+      if (i * MANY < texts.length)
+        state.rows.push(texts.slice(i * MANY, (i + 1) * MANY).sort());
       else merge(state);
       return state.rows.length > 1 || (i + 1) * MANY < texts.length;
     },
@@ -107,12 +128,17 @@ function inOrder(value: object, texts: string[]): readonly string[] {
 /**
  * The next `MANY` texts of the first two rows, which in the end become one row behind the others.
  */
-function merge(state: { rows: string[][]; merged: string[]; from: [number, number] }): void {
+function merge(state: {
+  rows: string[][];
+  merged: string[];
+  from: [number, number];
+}): void {
   const { rows, merged } = state;
   const [a, b] = rows as [string[], string[]];
   let [i, j] = state.from;
   for (let count = 0; count < MANY && (i < a.length || j < b.length); count++) {
-    if (j === b.length || (i < a.length && a[i]! <= b[j]!)) merged.push(a[i++]!);
+    if (j === b.length || (i < a.length && a[i]! <= b[j]!))
+      merged.push(a[i++]!);
     else merged.push(b[j++]!);
   }
   state.from = [i, j];

@@ -30,7 +30,9 @@ function idOf(hash: string): string {
 export function skipToContent(): void {
   document
     .querySelector('.skip')!
-    .addEventListener('click', () => document.getElementById('content')!.focus());
+    .addEventListener('click', () =>
+      document.getElementById('content')!.focus(),
+    );
 }
 
 /** The contents close when they are used, and show what the reader searches for. */
@@ -40,8 +42,13 @@ export function connectContents(): void {
     if ((target as Element).closest('a')) contents.togglePopover(false);
   });
   const search = document.getElementById('search') as HTMLInputElement;
-  const links = [...contents.querySelectorAll<HTMLAnchorElement>('.group a')].map((link) => {
-    return { link, text: `${link.textContent} ${link.title} ${idOf(link.hash)}`.toLowerCase() };
+  const links = [
+    ...contents.querySelectorAll<HTMLAnchorElement>('.group a'),
+  ].map((link) => {
+    return {
+      link,
+      text: `${link.textContent} ${link.title} ${idOf(link.hash)}`.toLowerCase(),
+    };
   });
   search.addEventListener('input', () => {
     const words = search.value.toLowerCase().split(/\s+/);

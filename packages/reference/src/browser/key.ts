@@ -1,5 +1,10 @@
 import { h, render } from 'preact';
-import { basicToken, isBasic, type KeyHeaders, keyField } from './model/credentials.ts';
+import {
+  basicToken,
+  isBasic,
+  type KeyHeaders,
+  keyField,
+} from './model/credentials.ts';
 import type { SecurityScheme } from './model/document.ts';
 import { formOf, type KeyForm } from './model/key-form.ts';
 import { windowText } from './model/limits.ts';
@@ -26,7 +31,8 @@ export class Secrets {
   readonly #page = new Map<string, string>();
 
   get(name: string): string | null {
-    const stored = this.#device?.getItem(PREFIX + name) ?? this.#tab?.getItem(PREFIX + name);
+    const stored =
+      this.#device?.getItem(PREFIX + name) ?? this.#tab?.getItem(PREFIX + name);
     return stored ?? this.#page.get(name) ?? null;
   }
 
@@ -38,7 +44,8 @@ export class Secrets {
 
   remove(name: string): void {
     this.#page.delete(name);
-    for (const storage of [this.#tab, this.#device]) storage?.removeItem(PREFIX + name);
+    for (const storage of [this.#tab, this.#device])
+      storage?.removeItem(PREFIX + name);
   }
 
   isOnDevice(name: string): boolean {
@@ -56,7 +63,9 @@ function opened(storage: () => Storage): Storage | null {
 }
 
 /** Fields for the tokens of the API, which the server does not know. */
-export function drawSchemes(schemes: ReadonlyMap<string, SecurityScheme>): void {
+export function drawSchemes(
+  schemes: ReadonlyMap<string, SecurityScheme>,
+): void {
   const fields = [...schemes].map(([name, scheme]) =>
     h('label', { key: name, class: 'scheme' }, [
       h('span', null, `${name}, a token of the API itself`),
@@ -79,12 +88,15 @@ function hintOf(scheme: SecurityScheme): string {
 }
 
 export function connectForm(form: HTMLFormElement, secrets: Secrets): void {
-  const find = <T extends HTMLElement>(name: string) => document.getElementById(`key-${name}`) as T;
+  const find = <T extends HTMLElement>(name: string) =>
+    document.getElementById(`key-${name}`) as T;
   const field = find<HTMLInputElement>('secret');
   const remember = find<HTMLInputElement>('remember');
   const forget = find<HTMLButtonElement>('forget');
   const note = find('note');
-  const fields = () => [...form.querySelectorAll<HTMLInputElement>('[data-secret]')];
+  const fields = () => [
+    ...form.querySelectorAll<HTMLInputElement>('[data-secret]'),
+  ];
   const nameOf = ({ dataset }: HTMLInputElement) => dataset.secret!;
 
   function show(text: string): void {
@@ -105,7 +117,8 @@ export function connectForm(form: HTMLFormElement, secrets: Secrets): void {
 
   field.addEventListener('input', (event) => {
     const secret = field.value.trim();
-    const typing = (event as InputEvent).data?.length === 1 && formOf(secret) !== 'own';
+    const typing =
+      (event as InputEvent).data?.length === 1 && formOf(secret) !== 'own';
     if (secret !== '' && !typing) show(VERDICTS[formOf(secret)]);
   });
   form.addEventListener('submit', (event) => {
@@ -124,7 +137,11 @@ export function connectForm(form: HTMLFormElement, secrets: Secrets): void {
     const kept = remember.checked
       ? 'Your key is remembered on this device.'
       : 'Your key is kept until you close this tab.';
-    void check(verdict === null || verdict === 'own' ? kept : `${kept} ${VERDICTS[verdict]}`);
+    void check(
+      verdict === null || verdict === 'own'
+        ? kept
+        : `${kept} ${VERDICTS[verdict]}`,
+    );
   });
   forget.addEventListener('click', () => {
     for (const one of fields()) secrets.remove(nameOf(one));
@@ -145,7 +162,11 @@ interface Usage {
 }
 
 /** Plan and remaining quota of a key, or why the gateway refuses it. Costs nothing. */
-async function usageText(url: string, headers: KeyHeaders, secret: string): Promise<string> {
+async function usageText(
+  url: string,
+  headers: KeyHeaders,
+  secret: string,
+): Promise<string> {
   try {
     const response = await fetch(url, {
       headers: [[...keyField(headers, secret)]],

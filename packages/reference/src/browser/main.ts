@@ -12,7 +12,8 @@ const place = document.getElementById('reference')!;
 
 async function draw(): Promise<void> {
   const response = await fetch(place.dataset.contract!);
-  if (!response.ok) throw new Error(`The contract could not be read: ${response.status}`);
+  if (!response.ok)
+    throw new Error(`The contract could not be read: ${response.status}`);
   const api = new Api(parseExact(await response.text()) as ApiDocument);
   // Operators send the session cookie of the console: their page has no field for a key.
   const form = document.getElementById('key') as HTMLFormElement | null;

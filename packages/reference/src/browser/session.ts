@@ -1,8 +1,17 @@
 import type { Secrets } from './key.ts';
 import type { Api, Row } from './model/api.ts';
-import { credentialsOf, type KeyHeaders, keyField } from './model/credentials.ts';
+import {
+  credentialsOf,
+  type KeyHeaders,
+  keyField,
+} from './model/credentials.ts';
 import type { SecurityScheme } from './model/document.ts';
-import { type Credentials, type Draft, type OutgoingRequest, requestOf } from './model/request.ts';
+import {
+  type Credentials,
+  type Draft,
+  type OutgoingRequest,
+  requestOf,
+} from './model/request.ts';
 
 /**
  * The request of a draft, as it is sent or as people see it: they share screens and notes, so
@@ -22,18 +31,27 @@ interface Keys {
 }
 
 const NONE: Credentials = { headers: [], query: [], cookies: [] };
-const TOKEN: Credentials = { ...NONE, headers: [['Authorization', 'Bearer YOUR_TOKEN']] };
+const TOKEN: Credentials = {
+  ...NONE,
+  headers: [['Authorization', 'Bearer YOUR_TOKEN']],
+};
 
 /** Secrets are sent to the origin of the page only. */
-export function clientRequests(api: Api, { headers, schemes, secrets }: Keys): MakeRequest {
+export function clientRequests(
+  api: Api,
+  { headers, schemes, secrets }: Keys,
+): MakeRequest {
   return (row, draft, server, use) => {
     const base = baseOf(api, row, server);
     const isShown = use === 'show';
     const key = isShown ? 'YOUR_KEY' : secrets.get('key');
-    const secretOf = (name: string) => (isShown ? 'YOUR_TOKEN' : secrets.get(name));
+    const secretOf = (name: string) =>
+      isShown ? 'YOUR_TOKEN' : secrets.get(name);
     const field = key === null ? null : keyField(headers, key);
     const isOurs = new URL(base).origin === location.origin;
-    const credentials = isOurs ? credentialsOf(schemes, api.schemes(row), field, secretOf) : NONE;
+    const credentials = isOurs
+      ? credentialsOf(schemes, api.schemes(row), field, secretOf)
+      : NONE;
     return requestOf(api, row, base, draft, credentials);
   };
 }
@@ -50,4 +68,7 @@ export const operatorRequests =
 
 /** Absolute, as programs need it. */
 const baseOf = (api: Api, row: Row, server: number): string =>
-  new URL(api.server(row, server) || '/', location.origin).href.replace(/\/$/, '');
+  new URL(api.server(row, server) || '/', location.origin).href.replace(
+    /\/$/,
+    '',
+  );

@@ -81,22 +81,33 @@ both, and counts against both:</p>
 
 function columnsOf(plans: readonly Plan[]): Window[] {
   const bySpan = new Map(
-    plans.flatMap(({ windows }) => windows ?? []).map((window) => [window.span, window]),
+    plans
+      .flatMap(({ windows }) => windows ?? [])
+      .map((window) => [window.span, window]),
   );
   return [...bySpan.values()].sort((a, b) => a.span - b.span);
 }
 
-function row({ name, windows, count, concurrency }: Plan, columns: readonly Window[]): Html {
+function row(
+  { name, windows, count, concurrency }: Plan,
+  columns: readonly Window[],
+): Html {
   const shared =
-    count === 'account' ? html` <small>shared by all keys of an account</small>` : null;
+    count === 'account'
+      ? html` <small>shared by all keys of an account</small>`
+      : null;
   const atOnce =
-    concurrency === undefined ? null : html` <small>at most ${number(concurrency)} at once</small>`;
+    concurrency === undefined
+      ? null
+      : html` <small>at most ${number(concurrency)} at once</small>`;
   const cells =
     windows === null
       ? [
           html`<td colspan="${Math.max(1, columns.length)}">custom, agreed for each key or account</td>`,
         ]
-      : columns.map(({ span }) => cell(windows.find((window) => window.span === span)));
+      : columns.map(({ span }) =>
+          cell(windows.find((window) => window.span === span)),
+        );
   const title = name.charAt(0).toUpperCase() + name.slice(1);
   return html`<tr><th scope="row">${title}${shared}${atOnce}</th>${cells}</tr>`;
 }
@@ -134,7 +145,9 @@ const SPANS = [
 /** In the largest exact unit: 300000 is "5 minutes". A day stays in hours: "24 hours". */
 export function duration(milliseconds: number): string {
   if (milliseconds === 86_400_000) return '24 hours';
-  const [unit, length] = SPANS.find(([, length]) => milliseconds % length === 0)!;
+  const [unit, length] = SPANS.find(
+    ([, length]) => milliseconds % length === 0,
+  )!;
   return counted(milliseconds / length, unit);
 }
 

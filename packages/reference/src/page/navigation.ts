@@ -8,7 +8,10 @@ export interface Link {
   readonly text: string;
 }
 
-export type Listed = Pick<Operation, 'id' | 'method' | 'path' | 'summary' | 'tags' | 'deprecated'>;
+export type Listed = Pick<
+  Operation,
+  'id' | 'method' | 'path' | 'summary' | 'tags' | 'deprecated'
+>;
 
 export interface Contents {
   readonly guide: readonly Link[];
@@ -22,20 +25,31 @@ export interface Contents {
  * Rendered by the server, so that it works without scripts. On narrow screens it is a popover,
  * which a button opens.
  */
-export function navigation({ guide, documents, operations, tagGroups }: Contents): Html {
-  const tags = new Set(operations.flatMap(({ tags }) => (tags.length > 0 ? tags : ['default'])));
+export function navigation({
+  guide,
+  documents,
+  operations,
+  tagGroups,
+}: Contents): Html {
+  const tags = new Set(
+    operations.flatMap(({ tags }) => (tags.length > 0 ? tags : ['default'])),
+  );
   const groups = groupTags([...tags], tagGroups);
   return html`<nav id="contents" aria-label="Contents" popover>
 <ul class="guide">
 ${guide.map(({ href, text }) => html`<li><a href="${href}">${text}</a></li>\n`)}${documents.map(
-  ({ href, text }) => html`<li class="narrow"><a href="${href}">Contract as ${text}</a></li>\n`,
+  ({ href, text }) =>
+    html`<li class="narrow"><a href="${href}">Contract as ${text}</a></li>\n`,
 )}</ul>
 <input id="search" type="search" placeholder="Search operations" aria-label="Search operations" autocomplete="off">
 ${groups.map((group) => groupOf(group, operations))}
 </nav>`;
 }
 
-function groupOf({ name, tags }: TagGroup, operations: readonly Listed[]): Html {
+function groupOf(
+  { name, tags }: TagGroup,
+  operations: readonly Listed[],
+): Html {
   const lists = tags.map((tag) => {
     const links = operations
       .filter((operation) => belongs(operation, tag))

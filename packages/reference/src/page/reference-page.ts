@@ -41,7 +41,9 @@ export function renderReferencePage(
 ): string {
   const { title, version, operations, document } = contract;
   const { others, start, sections } =
-    'limits' in readers ? forClients(readers, errors) : forOperators(readers.console, errors);
+    'limits' in readers
+      ? forClients(readers, errors)
+      : forOperators(readers.console, errors);
   const guide = [
     ...others,
     { href: '#start', text: 'Start here' },
@@ -70,7 +72,8 @@ ${start}
 <p id="announcement" class="unseen" role="status"></p>
 <div id="reference" class="reference" data-contract="${paths.json}" aria-busy="true"><p class="loading">Drawing the operations …</p>
 <noscript><p>The operations are drawn by a script. Without it, read the contract itself:${documents.map(
-    ({ href }) => html` <a href="${href}">${href.slice(href.lastIndexOf('/') + 1)}</a>`,
+    ({ href }) =>
+      html` <a href="${href}">${href.slice(href.lastIndexOf('/') + 1)}</a>`,
   )}.</p></noscript></div>
 ${sections.map(({ markup }) => html`${markup}\n`)}</main>
 </div>
@@ -96,7 +99,11 @@ function forClients(clients: Clients, errors: readonly ErrorWords[]): Parts {
     others: [],
     start: keyForm(clients),
     sections: [
-      { id: 'limits', title: 'Plans and limits', markup: limitsSection(clients.limits) },
+      {
+        id: 'limits',
+        title: 'Plans and limits',
+        markup: limitsSection(clients.limits),
+      },
       { id: 'retrying', title: 'How to retry', markup: retryingSection() },
       { id: 'errors', title: 'Errors', markup: errorsSection(errors, note) },
     ],
@@ -108,7 +115,9 @@ function forOperators(console: string, errors: readonly ErrorWords[]): Parts {
     others: [{ href: console, text: 'Back to the console' }],
     start: html`<p>Operations that only read can be tried here, as who is signed in at <a href="${console}">the console</a>. What changes
 something is done by the console itself, or by the command line, which ask before they act.</p>`,
-    sections: [{ id: 'errors', title: 'Errors', markup: errorsSection(errors) }],
+    sections: [
+      { id: 'errors', title: 'Errors', markup: errorsSection(errors) },
+    ],
   };
 }
 

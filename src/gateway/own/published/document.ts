@@ -26,14 +26,21 @@ export interface PublishingSettings {
   readonly plans: Pick<Config['plans'], 'publicPlan'>;
 }
 
-export const publicationOf = ({ usage, keys, plans }: PublishingSettings): Publication => ({
+export const publicationOf = ({
+  usage,
+  keys,
+  plans,
+}: PublishingSettings): Publication => ({
   hasUsage: usage.enabled,
   keyHeaders: keys.headers,
   hasPublicPlan: (plans.publicPlan ?? null) !== null,
 });
 
 /** The document of the author as clients of this gateway need it. */
-export function publishedDocuments(compiled: Compiled, publication: Publication): Published {
+export function publishedDocuments(
+  compiled: Compiled,
+  publication: Publication,
+): Published {
   const { document, prefixes, exempted } = compiled;
   const { root } = document;
   const parts = partsOf(compiled, publication);
@@ -44,10 +51,14 @@ export function publishedDocuments(compiled: Compiled, publication: Publication)
     components: componentsWith(parts, document),
   };
   const names = publication.hasUsage ? usageNames(compiled, root) : null;
-  if (names === null) return writeDocuments(published, exempted, replacements(compiled, parts));
+  if (names === null)
+    return writeDocuments(published, exempted, replacements(compiled, parts));
   const { refusals, keys } = parts;
   const openapi = String(root.openapi);
-  const item = usageItem({ ...names, security: keys.withKey([]), refusals, openapi }, prefixes);
+  const item = usageItem(
+    { ...names, security: keys.withKey([]), refusals, openapi },
+    prefixes,
+  );
   const withUsage = {
     ...published,
     ...usageGroups(root, names),
@@ -79,16 +90,23 @@ function partsOf(
       const scheme = document.object(node);
       return scheme === null ? [] : [[name, scheme] as const];
     });
-  const keys = keySchemes(new Map(schemes), keyHeaders ?? shared.keyHeaders, nameOf);
+  const keys = keySchemes(
+    new Map(schemes),
+    keyHeaders ?? shared.keyHeaders,
+    nameOf,
+  );
   const security =
-    hasPublicPlan && isPublic(root.security) ? root.security : keys.withKey(root.security);
+    hasPublicPlan && isPublic(root.security)
+      ? root.security
+      : keys.withKey(root.security);
   return { keys, refusals: createRefusals(nameOf), security, hasPublicPlan };
 }
 
 function isPublic(security: unknown): boolean {
   if (!Array.isArray(security)) return false;
   return (
-    security.length === 0 || security.some((one) => isObject(one) && Object.keys(one).length === 0)
+    security.length === 0 ||
+    security.some((one) => isObject(one) && Object.keys(one).length === 0)
   );
 }
 
@@ -102,7 +120,10 @@ function componentsWith({ keys, refusals }: Parts, document: Document): Json {
     ...document.object(document.root.components),
     schemas: { ...sectionOf(document, 'schemas'), ...refusals.schemas },
     responses: { ...sectionOf(document, 'responses'), ...refusals.responses },
-    securitySchemes: { ...sectionOf(document, 'securitySchemes'), ...keys.added },
+    securitySchemes: {
+      ...sectionOf(document, 'securitySchemes'),
+      ...keys.added,
+    },
   };
 }
 
@@ -118,7 +139,10 @@ function serversOf(prefixes: readonly string[]): Json[] {
 }
 
 /** The author's objects, and what is published in place of them. */
-function replacements({ document, operations }: Compiled, parts: Parts): ReadonlyMap<Json, Json> {
+function replacements(
+  { document, operations }: Compiled,
+  parts: Parts,
+): ReadonlyMap<Json, Json> {
   const { root } = document;
   const { security, hasPublicPlan } = parts;
   const withKey = remember(parts.keys.withKey);
@@ -131,19 +155,29 @@ function replacements({ document, operations }: Compiled, parts: Parts): Readonl
     const needsKey = !(isPublic && hasPublicPlan);
     const given = operation.security ?? root.security;
     const needed = needsKey ? withKey(given) : given;
-    const isInherited = operation.security === undefined && isDeepStrictEqual(needed, security);
+    const isInherited =
+      operation.security === undefined && isDeepStrictEqual(needed, security);
     const changed = isInherited ? rest : { ...rest, security: needed };
     replaced.set(item, itemWithoutServers);
-    replaced.set(operation, { ...changed, ...responsesOf(operation, needsKey, parts.refusals) });
+    replaced.set(operation, {
+      ...changed,
+      ...responsesOf(operation, needsKey, parts.refusals),
+    });
   }
   return replaced;
 }
 
 /** The author's responses win. */
-function responsesOf({ responses = {} }: Json, needsKey: boolean, { byStatus }: Refusals): Json {
+function responsesOf(
+  { responses = {} }: Json,
+  needsKey: boolean,
+  { byStatus }: Refusals,
+): Json {
   if (!isObject(responses)) return {};
   const { 429: tooMany, ...others } = byStatus;
-  return { responses: { ...(needsKey ? others : {}), 429: tooMany, ...responses } };
+  return {
+    responses: { ...(needsKey ? others : {}), 429: tooMany, ...responses },
+  };
 }
 
 /** Most operations share a list. */

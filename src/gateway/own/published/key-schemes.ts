@@ -30,13 +30,23 @@ export function keySchemes(
     return name;
   };
   const names = headers.map((header) => {
-    const scheme = { type: 'apiKey', in: 'header', name: header, description: 'Your API key.' };
+    const scheme = {
+      type: 'apiKey',
+      in: 'header',
+      name: header,
+      description: 'Your API key.',
+    };
     return nameFor((one) => isHeader(one, header), 'gatewayKey', scheme);
   });
-  const token = { type: 'http', scheme: 'bearer', description: 'Your API key as a bearer token.' };
+  const token = {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Your API key as a bearer token.',
+  };
   const bearerName = bearer ? nameFor(isBearer, 'gatewayBearer', token) : null;
   const carries = (scheme: Readonly<Json>) =>
-    headers.some((header) => isHeader(scheme, header)) || (bearer && isBearer(scheme));
+    headers.some((header) => isHeader(scheme, header)) ||
+    (bearer && isBearer(scheme));
   return {
     added,
     withKey: requirements({ written, names, bearerName, carries }),
@@ -62,13 +72,22 @@ function requirements({
     const entries = Object.entries(requirement).flatMap(([name, scopes]) => {
       const scheme = written.get(name);
       // The gateway takes every bearer token for a key.
-      if (scheme === undefined || (bearerName !== null && !carries(scheme) && isToken(scheme)))
+      if (
+        scheme === undefined ||
+        (bearerName !== null && !carries(scheme) && isToken(scheme))
+      )
         return [];
       return [[name, Array.isArray(scopes) ? scopes : []] as const];
     });
-    const own = Object.fromEntries(entries.filter(([name]) => !carries(written.get(name)!)));
-    const hasAuthorization = Object.keys(own).some((name) => usesAuthorization(written.get(name)!));
-    const possible = keys.filter((name) => name !== bearerName || !hasAuthorization);
+    const own = Object.fromEntries(
+      entries.filter(([name]) => !carries(written.get(name)!)),
+    );
+    const hasAuthorization = Object.keys(own).some((name) =>
+      usesAuthorization(written.get(name)!),
+    );
+    const possible = keys.filter(
+      (name) => name !== bearerName || !hasAuthorization,
+    );
     const all = possible.map((name) => ({ ...own, [name]: [] }));
     if (entries.some(([name]) => carries(written.get(name)!)))
       all.unshift(Object.fromEntries(entries));
@@ -79,13 +98,20 @@ function requirements({
     const given = Array.isArray(security) ? security.filter(isObject) : [];
     const all = (given.length > 0 ? given : [{}]).flatMap(alternatives);
     return [
-      ...new Map(all.map((one) => [JSON.stringify(Object.entries(one).sort()), one])).values(),
+      ...new Map(
+        all.map((one) => [JSON.stringify(Object.entries(one).sort()), one]),
+      ).values(),
     ];
   };
 }
 
-const isHeader = ({ type, in: place, name }: Readonly<Json>, header: string): boolean =>
-  type === 'apiKey' && place === 'header' && String(name).toLowerCase() === header.toLowerCase();
+const isHeader = (
+  { type, in: place, name }: Readonly<Json>,
+  header: string,
+): boolean =>
+  type === 'apiKey' &&
+  place === 'header' &&
+  String(name).toLowerCase() === header.toLowerCase();
 
 const usesAuthorization = (scheme: Readonly<Json>): boolean =>
   scheme.type === 'http' || isToken(scheme);

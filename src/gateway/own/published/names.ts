@@ -1,7 +1,8 @@
 import { isObject, type Json } from '@storegate/openapi';
 
 /** Generators make one identifier of `get-usage` and `getUsage`. */
-const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+const plain = (name: string): string =>
+  name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /** Returns names that nothing in `taken` has, nor an earlier name. */
 export function createNames(taken: Iterable<string>): (name: string) => string {
@@ -16,4 +17,6 @@ export function createNames(taken: Iterable<string>): (name: string) => string {
 
 /** Generators make types of all kinds of components. */
 export const componentNames = (components: Readonly<Json>): string[] =>
-  Object.values(components).flatMap((section) => (isObject(section) ? Object.keys(section) : []));
+  Object.values(components).flatMap((section) =>
+    isObject(section) ? Object.keys(section) : [],
+  );

@@ -18,8 +18,14 @@ const LIMITS = {
   ),
   'X-RateLimit-Remaining': count('Units left in that window.'),
   'X-RateLimit-Reset': count('When units return, in Unix seconds.'),
-  RateLimit: text('All windows: units left (`r`) and seconds to the reset (`t`).', true),
-  'RateLimit-Policy': text('All windows: units (`q`) and length in seconds (`w`).', true),
+  RateLimit: text(
+    'All windows: units left (`r`) and seconds to the reset (`t`).',
+    true,
+  ),
+  'RateLimit-Policy': text(
+    'All windows: units (`q`) and length in seconds (`w`).',
+    true,
+  ),
   'X-Request-Id': text('Quote it when you ask for help.', true),
 };
 
@@ -32,7 +38,9 @@ const REFUSALS = {
   401: {
     name: 'GatewayUnauthorized',
     description: 'The API key is missing or not valid.',
-    headers: { 'WWW-Authenticate': text('How to authenticate (RFC 9110).', true) },
+    headers: {
+      'WWW-Authenticate': text('How to authenticate (RFC 9110).', true),
+    },
   },
   403: {
     name: 'GatewayForbidden',
@@ -44,7 +52,10 @@ const REFUSALS = {
     description: 'A limit is used up.',
     headers: {
       'Retry-After': wait(true),
-      'X-Ban-Warning': text('Whether a request before `Retry-After` bans the key.', false),
+      'X-Ban-Warning': text(
+        'Whether a request before `Retry-After` bans the key.',
+        false,
+      ),
     },
   },
 };
@@ -74,12 +85,21 @@ export function createRefusals(nameOf: (name: string) => string): Refusals {
   const errorSchema = { $ref: `#/components/schemas/${errorName}` };
   const responses: Json = {};
   const byStatus: Record<string, Json> = {};
-  for (const [status, { name, description, headers }] of Object.entries(REFUSALS)) {
+  for (const [status, { name, description, headers }] of Object.entries(
+    REFUSALS,
+  )) {
     const free = nameOf(name);
     const content = {
-      'application/json': { schema: errorSchema, examples: examplesOf(Number(status)) },
+      'application/json': {
+        schema: errorSchema,
+        examples: examplesOf(Number(status)),
+      },
     };
-    responses[free] = { description, headers: { ...LIMITS, ...headers }, content };
+    responses[free] = {
+      description,
+      headers: { ...LIMITS, ...headers },
+      content,
+    };
     byStatus[status] = { $ref: `#/components/responses/${free}` };
   }
   const unavailable = {
@@ -87,13 +107,21 @@ export function createRefusals(nameOf: (name: string) => string): Refusals {
     headers: { ...LIMITS, 'Retry-After': wait(true) },
     content: { 'application/json': { schema: errorSchema } },
   };
-  return { schemas: { [errorName]: ERROR_SCHEMA }, responses, byStatus, unavailable };
+  return {
+    schemas: { [errorName]: ERROR_SCHEMA },
+    responses,
+    byStatus,
+    unavailable,
+  };
 }
 
 /** The page of errors has the advice, which depends on settings. */
 function examplesOf(status: number): Json {
   const codes = ERROR_CODES.filter((entry) => entry.status === status);
   return Object.fromEntries(
-    codes.map(({ code, title }) => [code, { value: { code, message: title, status } }]),
+    codes.map(({ code, title }) => [
+      code,
+      { value: { code, message: title, status } },
+    ]),
   );
 }

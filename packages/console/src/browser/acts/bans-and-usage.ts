@@ -32,25 +32,39 @@ const asOne = ({ account, plan }: Counted) =>
  * `counted`: the counters that the subject stands for. A key of a plan that counts accounts stands
  * for all keys of its account.
  */
-export function banTargetOf(subject: string, counted: readonly Counted[]): BanTarget {
+export function banTargetOf(
+  subject: string,
+  counted: readonly Counted[],
+): BanTarget {
   const [first, ...more] = counted;
   if (!first) return { subject, words: subject };
   const words = first.key ?? asOne(first);
   return {
     subject,
-    words: more.length === 0 ? words : `all keys of ${subject} (${counted.length} counters)`,
+    words:
+      more.length === 0
+        ? words
+        : `all keys of ${subject} (${counted.length} counters)`,
   };
 }
 
 function endText({ bans }: Bans): string {
   const [ban] = bans;
-  if (bans.length !== 1 || !ban) return `${bans.length} keys or accounts are banned.`;
-  const next = ban.nextDuration === null ? '' : ` The next ban would last ${ban.nextDuration}.`;
+  if (bans.length !== 1 || !ban)
+    return `${bans.length} keys or accounts are banned.`;
+  const next =
+    ban.nextDuration === null
+      ? ''
+      : ` The next ban would last ${ban.nextDuration}.`;
   return `${ban.key ?? ban.account} is banned until ${clockTime(ban.until)}.${next}`;
 }
 
 /** What bans and extensions share: a duration and a reason. */
-const durationAct = (label: string, operation: 'addBan' | 'extendBan', subject: string) => ({
+const durationAct = (
+  label: string,
+  operation: 'addBan' | 'extendBan',
+  subject: string,
+) => ({
   dangerous: true,
   needsReason: true,
   fields: h(DurationField, {
@@ -63,7 +77,9 @@ const durationAct = (label: string, operation: 'addBan' | 'extendBan', subject: 
   }),
   async run(form: FormData, reason: string) {
     const body = { duration: textIn(form, 'length'), reason };
-    return endText(await call(operation, { params: { subject }, body, reason }));
+    return endText(
+      await call(operation, { params: { subject }, body, reason }),
+    );
   },
 });
 
@@ -74,7 +90,10 @@ export const banAct = ({ subject, words }: BanTarget): Act => ({
   ...durationAct('Duration', 'addBan', subject),
 });
 
-export const extendAct = ({ subject, words }: BanTarget, until: string | null): Act => ({
+export const extendAct = (
+  { subject, words }: BanTarget,
+  until: string | null,
+): Act => ({
   title: `Extend the ban of ${subject}`,
   verb: 'Extend',
   effect: `Moves the end of the ban of ${words}${until === null ? '' : `, which ends ${clockTime(until)} now,`} by this duration. The ban level rises by one.`,
@@ -86,13 +105,19 @@ export const liftAct = ({ subject, words }: BanTarget): Act => ({
   verb: 'Lift ban',
   effect: `Ends a ban of ${words} at once and resets all counters, strikes and the ban level.`,
   async run(_form, reason) {
-    const answer = await call('liftBan', { params: { subject: subject }, reason });
+    const answer = await call('liftBan', {
+      params: { subject: subject },
+      reason,
+    });
     return `The ban of ${subject} is lifted. ${remainingText(answer)}`;
   },
 });
 
 /** `windows`: the names of those that there are. */
-export const grantAct = ({ subject, words }: BanTarget, windows: readonly string[]): Act => ({
+export const grantAct = (
+  { subject, words }: BanTarget,
+  windows: readonly string[],
+): Act => ({
   title: `Grant units to ${subject}`,
   verb: 'Grant units',
   effect: `Refunds units to ${words} in the current windows (at most the amount used). Limits, strikes and a ban are kept.`,
@@ -108,14 +133,21 @@ export const grantAct = ({ subject, words }: BanTarget, windows: readonly string
     h(Choice, {
       label: 'Window',
       name: 'window',
-      options: [['', 'all windows'], ...windows.map((name) => [name, name] as const)],
+      options: [
+        ['', 'all windows'],
+        ...windows.map((name) => [name, name] as const),
+      ],
     }),
   ],
   async run(form, reason) {
     const units = Number(form.get('units'));
     const window = textIn(form, 'window');
     const body = { units, ...(window && { window }) };
-    const answer = await call('grantUsage', { params: { subject: subject }, body, reason });
+    const answer = await call('grantUsage', {
+      params: { subject: subject },
+      body,
+      reason,
+    });
     return `Up to ${number(units)} units were refunded in ${window || 'each window'}. ${remainingText(answer)}`;
   },
 });
@@ -125,7 +157,10 @@ export const resetAct = ({ subject, words }: BanTarget): Act => ({
   verb: 'Reset windows',
   effect: `Resets all counters of ${words}. Strikes and a ban are kept; lifting a ban ends those too.`,
   async run(_form, reason) {
-    const answer = await call('resetUsage', { params: { subject: subject }, reason });
+    const answer = await call('resetUsage', {
+      params: { subject: subject },
+      reason,
+    });
     return `Counters were reset. ${remainingText(answer)}`;
   },
 });
@@ -134,11 +169,14 @@ export const resetAct = ({ subject, words }: BanTarget): Act => ({
 function remainingText({ usage }: UsageList): string {
   const sentences = usage.map(({ key, account, plan, windows, banned }) => {
     const left = windows.map(
-      ({ name, limit, remaining }) => `${number(remaining)} of ${number(limit)} in ${name}`,
+      ({ name, limit, remaining }) =>
+        `${number(remaining)} of ${number(limit)} in ${name}`,
     );
     const who = usage.length === 1 ? 'Left' : `${key ?? account} (${plan})`;
     const ban =
-      banned === null ? '' : ` Still banned until ${clockTime(banned)}: lift the ban to end it.`;
+      banned === null
+        ? ''
+        : ` Still banned until ${clockTime(banned)}: lift the ban to end it.`;
     return `${who}: ${left.join(', ')}.${ban}`;
   });
   return sentences.join(' ');

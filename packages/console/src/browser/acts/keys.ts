@@ -33,7 +33,11 @@ function planAct(key: Key): Act {
     effect: `${key.id} gets the limits of the plan with its next request. Usage is kept in windows of the same length. A change between plans that count keys and accounts resets usage and bans.${own}`,
     fields: h(PlanChoice, { value: key.plan }),
     async run(form, reason) {
-      const { plan } = await patched(key, { plan: textIn(form, 'plan') }, reason);
+      const { plan } = await patched(
+        key,
+        { plan: textIn(form, 'plan') },
+        reason,
+      );
       return `${key.id} is now on plan ${plan}.`;
     },
   };
@@ -51,7 +55,11 @@ const limitsAct = (key: Key): Act => ({
     note: 'For example 600/minute,100000/day.',
   }),
   async run(form, reason) {
-    const { limits } = await patched(key, { limits: textIn(form, 'limits') || null }, reason);
+    const { limits } = await patched(
+      key,
+      { limits: textIn(form, 'limits') || null },
+      reason,
+    );
     return limits === null
       ? `${key.id} has no own limits.`
       : `${key.id} now has the limits ${limitsText(limits)}.`;
@@ -61,7 +69,8 @@ const limitsAct = (key: Key): Act => ({
 const labelAct = (key: Key): Act => ({
   title: `Label of ${key.id}`,
   verb: 'Label',
-  effect: 'For operators only; it changes no decision. Leave empty to remove it.',
+  effect:
+    'For operators only; it changes no decision. Leave empty to remove it.',
   fields: h(Field, {
     label: 'Label',
     name: 'label',
@@ -102,8 +111,15 @@ function rotateAct(key: Key): Act {
         ),
     ],
     async run(form, reason) {
-      const body = { overlap: textIn(form, 'overlap'), ...(form.has('force') && { force: true }) };
-      const { key: secret } = await call('rotateKey', { params: { id: key.id }, body, reason });
+      const body = {
+        overlap: textIn(form, 'overlap'),
+        ...(form.has('force') && { force: true }),
+      };
+      const { key: secret } = await call('rotateKey', {
+        params: { id: key.id },
+        body,
+        reason,
+      });
       return h(SecretOnce, { secret }, `This is the new secret of ${key.id}.`);
     },
   };
@@ -118,7 +134,11 @@ const STATUS_EFFECTS = {
     `Revokes ${id} permanently. Every request with one of its secrets gets 401. The record stays for the audit log. To pause a key, disable it.`,
 };
 
-const STATUS_CALLS = { Disable: 'disableKey', Enable: 'enableKey', Revoke: 'revokeKey' } as const;
+const STATUS_CALLS = {
+  Disable: 'disableKey',
+  Enable: 'enableKey',
+  Revoke: 'revokeKey',
+} as const;
 
 const statusAct = (key: Key, verb: keyof typeof STATUS_EFFECTS): Act => ({
   title: `${verb} ${key.id}`,
@@ -138,16 +158,30 @@ const LISTS = [
     'addresses',
     'Allowed client addresses or CIDR blocks, separated by commas. Empty: any.',
   ],
-  ['Scopes', 'scopes', 'Scopes for operations that require them, separated by commas.'],
+  [
+    'Scopes',
+    'scopes',
+    'Scopes for operations that require them, separated by commas.',
+  ],
   ['Metadata', 'metadata', 'Your own data: name=value, separated by commas.'],
 ] as const;
 
 /** `account` and `plan` are filled in at first. */
-export function newKeyAct({ account, plan = 'free' }: { account?: string; plan?: string }): Act {
+export function newKeyAct({
+  account,
+  plan = 'free',
+}: {
+  account?: string;
+  plan?: string;
+}): Act {
   return {
-    title: account === undefined ? 'Create a key' : `Create another key for ${account}`,
+    title:
+      account === undefined
+        ? 'Create a key'
+        : `Create another key for ${account}`,
     verb: account === undefined ? 'Create a key' : 'Create another key',
-    effect: 'The key works at once. If the plan counts accounts, it shares their usage and bans.',
+    effect:
+      'The key works at once. If the plan counts accounts, it shares their usage and bans.',
     fields: [
       h(Field, {
         label: 'Account',
@@ -177,11 +211,16 @@ export function newKeyAct({ account, plan = 'free' }: { account?: string; plan?:
           examples: '12h or 90d',
           note: 'For example 90d. Empty: never.',
         }),
-        LISTS.map(([label, name, note]) => h(Field, { key: name, label, name, note })),
+        LISTS.map(([label, name, note]) =>
+          h(Field, { key: name, label, name, note }),
+        ),
       ]),
     ],
     async run(form, reason) {
-      const { key: secret, ...key } = await call('createKey', { body: bodyOf(form), reason });
+      const { key: secret, ...key } = await call('createKey', {
+        body: bodyOf(form),
+        reason,
+      });
       return h(SecretOnce, { secret }, [
         'This is the secret of ',
         h(ClientLink, { who: key.id }),
@@ -197,7 +236,11 @@ function bodyOf(form: FormData): NewKey {
       .split(',')
       .map((one) => one.trim())
       .filter(Boolean);
-  const [addresses, scopes, metadata] = [list('addresses'), list('scopes'), list('metadata')];
+  const [addresses, scopes, metadata] = [
+    list('addresses'),
+    list('scopes'),
+    list('metadata'),
+  ];
   const given = ['label', 'limits', 'expiresIn']
     .map((name) => [name, textIn(form, name)])
     .filter(([, text]) => text);
@@ -207,7 +250,9 @@ function bodyOf(form: FormData): NewKey {
     ...Object.fromEntries(given),
     ...(addresses.length > 0 && { addresses }),
     ...(scopes.length > 0 && { scopes }),
-    ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata.map(pairOf)) }),
+    ...(metadata.length > 0 && {
+      metadata: Object.fromEntries(metadata.map(pairOf)),
+    }),
   };
 }
 
@@ -225,10 +270,13 @@ function pairOf(text: string): [string, string] {
  */
 function PlanChoice({ value }: { value: string }) {
   const { value: answer, error } = useAnswer('listPlans');
-  const options = answer?.plans.map((plan) => [plan.name, inWords(plan)] as const) ?? [
-    [value, value] as const,
+  const options = answer?.plans.map(
+    (plan) => [plan.name, inWords(plan)] as const,
+  ) ?? [[value, value] as const];
+  return [
+    h(Choice, { label: 'Plan', name: 'plan', value, options }),
+    h(Failure, { error }),
   ];
-  return [h(Choice, { label: 'Plan', name: 'plan', value, options }), h(Failure, { error })];
 }
 
 function inWords({ name, limits, count }: Plan): string {
@@ -236,7 +284,13 @@ function inWords({ name, limits, count }: Plan): string {
 }
 
 /** A secret that is shown this once, to be copied. It is nowhere kept: with this it is gone. */
-function SecretOnce({ secret, children }: { secret: string; children?: ComponentChildren }) {
+function SecretOnce({
+  secret,
+  children,
+}: {
+  secret: string;
+  children?: ComponentChildren;
+}) {
   const [status, setStatus] = useState('');
 
   async function copy() {
@@ -250,7 +304,12 @@ function SecretOnce({ secret, children }: { secret: string; children?: Component
   }
 
   return h('div', { class: 'once' }, [
-    h('p', null, children, ' It is shown only once: copy it before you close this.'),
+    h(
+      'p',
+      null,
+      children,
+      ' It is shown only once: copy it before you close this.',
+    ),
     h('code', { class: 'secret' }, secret),
     h('p', { class: 'buttons' }, [
       h('button', { type: 'button', onClick: copy }, 'Copy the secret'),

@@ -28,7 +28,12 @@ export interface Session {
 }
 
 /** Before anybody has signed in, and behind it. */
-export const SIGNED_OUT: Session = { operator: null, open: false, idle: 0, links: [] };
+export const SIGNED_OUT: Session = {
+  operator: null,
+  open: false,
+  idle: 0,
+  links: [],
+};
 
 /** What the admin API, or the way there, says of a call that failed. */
 export class ApiError extends Error {
@@ -37,7 +42,12 @@ export class ApiError extends Error {
   readonly status: number;
   readonly details: readonly FieldFault[];
 
-  constructor(code: string, message: string, status: number, details: readonly FieldFault[] = []) {
+  constructor(
+    code: string,
+    message: string,
+    status: number,
+    details: readonly FieldFault[] = [],
+  ) {
     super(message);
     this.code = code;
     this.status = status;
@@ -50,38 +60,45 @@ const LONGEST = 30_000;
 /** Milliseconds in which a call that is made again is the same one, if its answer was lost. */
 const AGAIN = 120_000;
 /** Idempotency-Keys of calls whose answer was lost, by what was asked for. */
-const lost = new Map<string, { readonly key: string; readonly until: number }>();
+const lost = new Map<
+  string,
+  { readonly key: string; readonly until: number }
+>();
 
 /** Dispatches an event when a call was refused because the session has ended. */
 export const signedOut = new EventTarget();
 
 /** Calls the admin API. Rejects with ApiError; with what `signal` was aborted for. */
-export const call = createClient(async (method, path, { query, signal, ...options }) => {
-  const { body } = options;
-  const url = API + path + searchOf(query);
-  const text = body === undefined ? null : JSON.stringify(body);
-  // Who makes a call again, because its answer was lost, does it once: it has the same
-  // Idempotency-Key.
-  const asked = `${url}\n${text}`;
-  const key = method === 'POST' ? keyOf(asked) : undefined;
-  const headers = headersOf({ ...options, idempotencyKey: key });
-  const inTime = method === 'GET' ? [AbortSignal.timeout(LONGEST)] : [];
-  const stop = AbortSignal.any([...(signal ? [signal] : []), ...inTime]);
-  try {
-    return await sent(url, { method, headers, body: text, signal: stop });
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (error.status === 401) signedOut.dispatchEvent(new Event('ended'));
-    if (error.status === 0 && key !== undefined)
-      lost.set(asked, { key, until: Date.now() + AGAIN });
-    throw error;
-  }
-});
+export const call = createClient(
+  async (method, path, { query, signal, ...options }) => {
+    const { body } = options;
+    const url = API + path + searchOf(query);
+    const text = body === undefined ? null : JSON.stringify(body);
+    // Who makes a call again, because its answer was lost, does it once: it has the same
+    // Idempotency-Key.
+    const asked = `${url}\n${text}`;
+    const key = method === 'POST' ? keyOf(asked) : undefined;
+    const headers = headersOf({ ...options, idempotencyKey: key });
+    const inTime = method === 'GET' ? [AbortSignal.timeout(LONGEST)] : [];
+    const stop = AbortSignal.any([...(signal ? [signal] : []), ...inTime]);
+    try {
+      return await sent(url, { method, headers, body: text, signal: stop });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 401) signedOut.dispatchEvent(new Event('ended'));
+      if (error.status === 0 && key !== undefined)
+        lost.set(asked, { key, until: Date.now() + AGAIN });
+      throw error;
+    }
+  },
+);
 
 function keyOf(asked: string): string {
   const before = lost.get(asked);
   lost.delete(asked);
-  return before !== undefined && Date.now() < before.until ? before.key : newKey();
+  return before !== undefined && Date.now() < before.until
+    ? before.key
+    : newKey();
 }
 
 /** Browsers give `randomUUID` to no page without TLS on another machine. */
@@ -121,22 +138,32 @@ async function sent<T>(url: string, init: RequestInit): Promise<T> {
   const response = await fetched(url, init);
   const answer: unknown = await response.json().catch(() => null);
   // An incomplete answer is not valid; 204 has no body.
-  if (response.ok && answer === null && response.status !== 204) throw noAnswer();
+  if (response.ok && answer === null && response.status !== 204)
+    throw noAnswer();
   if (response.ok) return answer as T;
   throw refusalIn(response, answer);
 }
 
 async function fetched(url: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(url, { ...init, cache: 'no-store', credentials: 'same-origin' });
+    return await fetch(url, {
+      ...init,
+      cache: 'no-store',
+      credentials: 'same-origin',
+    });
   } catch (error) {
-    if (init.signal?.aborted && init.signal.reason.name !== 'TimeoutError') throw error;
+    if (init.signal?.aborted && init.signal.reason.name !== 'TimeoutError')
+      throw error;
     throw noAnswer();
   }
 }
 
 const noAnswer = () =>
-  new ApiError('no_answer', 'The gateway does not respond. It may be stopped, or unreachable.', 0);
+  new ApiError(
+    'no_answer',
+    'The gateway does not respond. It may be stopped, or unreachable.',
+    0,
+  );
 
 function refusalIn(response: Response, answer: unknown): ApiError {
   const { code, message, details } = (answer ?? {}) as Partial<ApiError>;

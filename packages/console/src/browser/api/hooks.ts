@@ -1,5 +1,11 @@
 import type { InputOf, OperationId, ResponseOf } from '@storegate/admin-api';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import {
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'preact/hooks';
 import { ApiError, call } from './client.ts';
 
 /** Milliseconds until the next attempt, if the gateway or the state was down. */
@@ -45,10 +51,14 @@ export function useAnswer<Id extends OperationId>(
     const aborting = new AbortController();
     running.current = aborting;
     setState((before) =>
-      before.of === asked ? { ...before, loading: true } : { of: asked, ...NOTHING },
+      before.of === asked
+        ? { ...before, loading: true }
+        : { of: asked, ...NOTHING },
     );
     try {
-      const args = [{ ...sent, signal: aborting.signal }] as unknown as InputOf<Id>;
+      const args = [
+        { ...sent, signal: aborting.signal },
+      ] as unknown as InputOf<Id>;
       const value = await call(id, ...args);
       setState({ of: asked, value, error: null, loading: false });
     } catch (error) {
@@ -66,13 +76,16 @@ export function useAnswer<Id extends OperationId>(
   }, [refresh]);
 
   const isDown =
-    asOf(state.value) !== null || state.error?.status === 0 || state.error?.status === 503;
+    asOf(state.value) !== null ||
+    state.error?.status === 0 ||
+    state.error?.status === 503;
   const each = every ?? (isDown ? AGAIN : null);
   useEffect(() => {
     if (each === null) return;
     const timer = setInterval(() => {
       // Waits for an answer that takes longer than this: repeated questions would never get one.
-      if (document.visibilityState === 'visible' && running.current === null) void refresh();
+      if (document.visibilityState === 'visible' && running.current === null)
+        void refresh();
     }, each);
     return () => clearInterval(timer);
   }, [refresh, each]);
@@ -111,7 +124,10 @@ export function useRefreshWith(
  */
 export function useHoursAgo(hours: string): string {
   return useMemo(
-    () => (Number(hours) > 0 ? new Date(Date.now() - Number(hours) * 3_600_000).toISOString() : ''),
+    () =>
+      Number(hours) > 0
+        ? new Date(Date.now() - Number(hours) * 3_600_000).toISOString()
+        : '',
     [hours],
   );
 }

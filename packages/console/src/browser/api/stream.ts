@@ -1,4 +1,9 @@
-import { eventsIn, type LiveEvent, type LiveEvents, type ParamsOf } from '@storegate/admin-api';
+import {
+  eventsIn,
+  type LiveEvent,
+  type LiveEvents,
+  type ParamsOf,
+} from '@storegate/admin-api';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, openStream } from './client.ts';
 
@@ -27,14 +32,20 @@ interface Stream {
 /**
  * Opens a stream again whenever it is lost. EventSource would not report why a stream was refused.
  */
-async function keepOpen({ query, onEvent, onState }: Stream, stopped: AbortSignal): Promise<void> {
+async function keepOpen(
+  { query, onEvent, onState }: Stream,
+  stopped: AbortSignal,
+): Promise<void> {
   let since: string | null = null;
   onState(CONNECTING);
   while (!stopped.aborted) {
     const silence = new AbortController();
     let error: ApiError | null = null;
     try {
-      const stream = await openStream(query, AbortSignal.any([stopped, silence.signal]));
+      const stream = await openStream(
+        query,
+        AbortSignal.any([stopped, silence.signal]),
+      );
       since = null;
       onState({ status: 'live', since, error });
       await readEvents(stream, silence, onEvent);
@@ -42,7 +53,10 @@ async function keepOpen({ query, onEvent, onState }: Stream, stopped: AbortSigna
       if (stopped.aborted) return;
       if (failure instanceof ApiError) error = failure;
       // A connection that breaks is a TypeError, silence an AbortError.
-      else if (!(failure instanceof TypeError || failure instanceof DOMException)) throw failure;
+      else if (
+        !(failure instanceof TypeError || failure instanceof DOMException)
+      )
+        throw failure;
     }
     if (stopped.aborted || error?.status === 401) return;
     since ??= new Date().toISOString();
@@ -63,7 +77,9 @@ async function readEvents(
   let text = '';
   for (;;) {
     const timer = setTimeout(() => silence.abort(), SILENCE);
-    const { done, value } = await reader.read().finally(() => clearTimeout(timer));
+    const { done, value } = await reader
+      .read()
+      .finally(() => clearTimeout(timer));
     if (done) return;
     const { events, rest } = eventsIn(text + value);
     text = rest;

@@ -9,6 +9,14 @@ const channel = new BroadcastChannel('storegate console');
 /** Other tabs hear it, this one does not. */
 export const notifyTabs = (word: TabMessage) => channel.postMessage(word);
 
-export function onTabMessage(word: TabMessage, listener: () => void, signal: AbortSignal): void {
-  channel.addEventListener('message', ({ data }) => data === word && listener(), { signal });
+export function onTabMessage(
+  word: TabMessage,
+  listener: () => void,
+  signal: AbortSignal,
+): void {
+  channel.addEventListener(
+    'message',
+    ({ data }) => data === word && listener(),
+    { signal },
+  );
 }

@@ -64,7 +64,8 @@ function ActDialog({
    */
   function closed() {
     const { activeElement, body } = document;
-    const isLost = activeElement === body || dialog.current?.contains(activeElement);
+    const isLost =
+      activeElement === body || dialog.current?.contains(activeElement);
     onClose();
     if (isDone) act.after?.();
     if (isLost) document.querySelector('h1')?.focus({ preventScroll: true });
@@ -93,7 +94,11 @@ function ActDialog({
         ? h('div', { role: 'status' }, [
             result,
             h('div', { class: 'buttons' }, [
-              h('button', { type: 'button', onClick: () => dialog.current?.close() }, 'Close'),
+              h(
+                'button',
+                { type: 'button', onClick: () => dialog.current?.close() },
+                'Close',
+              ),
             ]),
           ])
         : h('form', { onSubmit: submit }, [
@@ -118,12 +123,20 @@ function ActDialog({
             h('div', { class: 'buttons' }, [
               h(
                 'button',
-                { type: 'submit', class: act.dangerous ? 'dangerous' : undefined, disabled: busy },
+                {
+                  type: 'submit',
+                  class: act.dangerous ? 'dangerous' : undefined,
+                  disabled: busy,
+                },
                 act.verb,
               ),
               h(
                 'button',
-                { type: 'button', disabled: busy, onClick: () => dialog.current?.close() },
+                {
+                  type: 'button',
+                  disabled: busy,
+                  onClick: () => dialog.current?.close(),
+                },
                 'Cancel',
               ),
             ]),
@@ -144,7 +157,9 @@ export interface Acts {
  * Acts whose buttons may go when they are done, as that of a ban in a list: the dialog, and its
  * result, stay until they are closed. `outdated`: the answers that are out of date after each act.
  */
-export function useActs(...outdated: readonly { readonly refresh: () => Promise<void> }[]): Acts {
+export function useActs(
+  ...outdated: readonly { readonly refresh: () => Promise<void> }[]
+): Acts {
   const [act, setAct] = useState<Act | null>(null);
   const onDone = () => {
     for (const answer of outdated) void answer.refresh();
@@ -152,13 +167,28 @@ export function useActs(...outdated: readonly { readonly refresh: () => Promise<
   return {
     button: (one) => {
       const look = one.dangerous ? 'dangerous-quiet' : undefined;
-      const open = { 'aria-haspopup': 'dialog', onClick: () => setAct(one) } as const;
-      return h('button', { key: one.title, type: 'button', class: look, ...open }, one.verb);
+      const open = {
+        'aria-haspopup': 'dialog',
+        onClick: () => setAct(one),
+      } as const;
+      return h(
+        'button',
+        { key: one.title, type: 'button', class: look, ...open },
+        one.verb,
+      );
     },
     open: setAct,
-    dialog: act && h(ActDialog, { key: act.title, act, onDone, onClose: () => setAct(null) }),
+    dialog:
+      act &&
+      h(ActDialog, {
+        key: act.title,
+        act,
+        onDone,
+        onClose: () => setAct(null),
+      }),
   };
 }
 
 /** A field of a form, without spaces around it; empty if it is missing. */
-export const textIn = (form: FormData, name: string): string => String(form.get(name) ?? '').trim();
+export const textIn = (form: FormData, name: string): string =>
+  String(form.get(name) ?? '').trim();

@@ -1,5 +1,9 @@
 import type { BanEntry } from '@storegate/admin-api';
-import { actionInWords, authorInWords, endInWords } from '@storegate/admin-api/words';
+import {
+  actionInWords,
+  authorInWords,
+  endInWords,
+} from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { clockTime } from '../format.ts';
 import { Badge, ClientLink, Table, Time } from './data.ts';
@@ -26,11 +30,24 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
         cell: ({ target }) => h(ClientLink, { who: target }),
       },
       { title: 'What', cell: ({ action }) => actionInWords(action) },
-      { title: 'Until', cell: ({ after }) => h(Time, { at: after?.until ?? null }) },
-      { title: 'Level', figure: true, cell: ({ after }) => after?.level || '–' },
+      {
+        title: 'Until',
+        cell: ({ after }) => h(Time, { at: after?.until ?? null }),
+      },
+      {
+        title: 'Level',
+        figure: true,
+        cell: ({ after }) => after?.level || '–',
+      },
       { title: 'Ended', cell: endOf },
-      { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },
-      { title: 'By', cell: ({ actor }) => h('span', { class: 'by' }, authorInWords(actor)) },
+      {
+        title: 'Why',
+        cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–'),
+      },
+      {
+        title: 'By',
+        cell: ({ actor }) => h('span', { class: 'by' }, authorInWords(actor)),
+      },
     ],
   });
 }

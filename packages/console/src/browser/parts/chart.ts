@@ -35,8 +35,10 @@ export function Chart(props: ChartProps) {
   const figure = useRef<HTMLElement>(null);
   const plot = usePlot(figure, props, setChosen);
   const step = Math.min(chosen ?? steps.length, steps.length - 1);
-  const valueAt = ({ values }: Series, at: number) => orDash(values[at] ?? null, format);
-  const choose = (event: Event) => chooseStep(plot.current!, event.currentTarget);
+  const valueAt = ({ values }: Series, at: number) =>
+    orDash(values[at] ?? null, format);
+  const choose = (event: Event) =>
+    chooseStep(plot.current!, event.currentTarget);
 
   return h('figure', { class: 'chart', ref: figure }, [
     h('figcaption', null, [
@@ -77,7 +79,11 @@ export function Chart(props: ChartProps) {
         columns: [
           { title: 'Time', cell: (at) => steps[at], names: true },
           ...series.map((one): Column<number> => {
-            return { title: one.name, figure: true, cell: (at) => valueAt(one, at) };
+            return {
+              title: one.name,
+              figure: true,
+              cell: (at) => valueAt(one, at),
+            };
           }),
         ],
       }),
@@ -111,16 +117,24 @@ function usePlot(
   newest.current = props;
   useLayoutEffect(() => {
     const place = figure.current!.querySelector<HTMLElement>('.plot')!;
-    const drawn = new uPlot(optionsOf(newest, place, onStep), dataOf(props), place);
+    const drawn = new uPlot(
+      optionsOf(newest, place, onStep),
+      dataOf(props),
+      place,
+    );
     plot.current = drawn;
     const resizing = new ResizeObserver(() =>
       drawn.setSize({ width: place.clientWidth, height: HEIGHT }),
     );
     resizing.observe(place);
     const listening = new AbortController();
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => drawn.redraw(), {
-      signal: listening.signal,
-    });
+    matchMedia('(prefers-color-scheme: dark)').addEventListener(
+      'change',
+      () => drawn.redraw(),
+      {
+        signal: listening.signal,
+      },
+    );
     return () => {
       listening.abort();
       resizing.disconnect();
@@ -149,15 +163,25 @@ function optionsOf(
   onStep: (step: number | null) => void,
 ): uPlot.Options {
   const { kind, series } = props.current;
-  const colour = (name: 'color' | 'borderTopColor') => () => getComputedStyle(place)[name];
-  const axis = { stroke: colour('color'), font: '12px system-ui', ticks: { show: false } };
+  const colour = (name: 'color' | 'borderTopColor') => () =>
+    getComputedStyle(place)[name];
+  const axis = {
+    stroke: colour('color'),
+    font: '12px system-ui',
+    ticks: { show: false },
+  };
   const grid = { stroke: colour('borderTopColor'), width: 1 };
   const barPaths = uPlot.paths.bars!({ size: [0.8, Number.POSITIVE_INFINITY] });
   const seriesOf = ({ look }: Series): uPlot.Series => {
     const paint = (plot: uPlot) => fillOf(plot, look, kind);
     return kind === 'bars'
       ? { fill: paint, width: 0, paths: barPaths, points: { show: false } }
-      : { stroke: paint, width: 2, dash: dashOf(look), points: { show: true, size: 3 } };
+      : {
+          stroke: paint,
+          width: 2,
+          dash: dashOf(look),
+          points: { show: true, size: 3 },
+        };
   };
   return {
     width: place.clientWidth,
@@ -176,19 +200,24 @@ function optionsOf(
         size: 24,
         space: STEP_NAME_WIDTH,
         incrs: [1, 2, 5, 10, 20, 50, 100],
-        values: (_plot, steps) => steps.map((step) => props.current.steps[step] ?? ''),
+        values: (_plot, steps) =>
+          steps.map((step) => props.current.steps[step] ?? ''),
       },
       {
         ...axis,
         grid,
         size: AXIS_WIDTH,
         splits: (_plot, _axis, least, most) => [least, most / 2, most],
-        values: (_plot, values) => values.map((value) => props.current.format(value)),
+        values: (_plot, values) =>
+          values.map((value) => props.current.format(value)),
       },
     ],
     series: [{}, ...series.map(seriesOf).toReversed()],
     // Each bar begins where the next lower one ends.
-    bands: kind === 'bars' ? series.slice(1).map((_, i) => ({ series: [i + 1, i + 2] })) : [],
+    bands:
+      kind === 'bars'
+        ? series.slice(1).map((_, i) => ({ series: [i + 1, i + 2] }))
+        : [],
     hooks: { setCursor: [({ cursor }) => onStep(cursor.idx ?? null)] },
   };
 }

@@ -31,25 +31,48 @@ interface TableProps<Row> {
 }
 
 /** Scrolls sideways by itself where it is wider than the screen, with the keyboard too. */
-export function Table<Row>({ caption, columns, rows, keyOf, empty, toneOf }: TableProps<Row>) {
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+  empty,
+  toneOf,
+}: TableProps<Row>) {
   if (rows.length === 0) return h('p', { class: 'empty' }, empty);
   const shown = columns.filter((column) => column !== false);
   const head = shown.map(({ title, figure }) =>
-    h('th', { key: title, scope: 'col', class: figure ? 'figure' : undefined }, title),
+    h(
+      'th',
+      { key: title, scope: 'col', class: figure ? 'figure' : undefined },
+      title,
+    ),
   );
   const cellsOf = (row: Row) =>
     shown.map(({ title, cell, figure, names }) => {
-      const look = { key: title, class: figure ? 'figure' : undefined, 'data-title': title };
-      return names ? h('th', { scope: 'row', ...look }, cell(row)) : h('td', look, cell(row));
+      const look = {
+        key: title,
+        class: figure ? 'figure' : undefined,
+        'data-title': title,
+      };
+      return names
+        ? h('th', { scope: 'row', ...look }, cell(row))
+        : h('td', look, cell(row));
     });
-  const lines = rows.map((row) => h('tr', { key: keyOf(row), class: toneOf?.(row) }, cellsOf(row)));
-  return h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': caption }, [
-    h('table', null, [
-      h('caption', { class: 'unseen' }, caption),
-      h('thead', null, h('tr', null, head)),
-      h('tbody', null, lines),
-    ]),
-  ]);
+  const lines = rows.map((row) =>
+    h('tr', { key: keyOf(row), class: toneOf?.(row) }, cellsOf(row)),
+  );
+  return h(
+    'div',
+    { class: 'table', tabIndex: 0, role: 'region', 'aria-label': caption },
+    [
+      h('table', null, [
+        h('caption', { class: 'unseen' }, caption),
+        h('thead', null, h('tr', null, head)),
+        h('tbody', null, lines),
+      ]),
+    ],
+  );
 }
 
 /** Names with their values, under each other. Those whose value is null are left out. */
@@ -67,13 +90,25 @@ export function Facts({
 }
 
 /** Texts under each other. */
-export function Texts({ texts, ...look }: { texts: readonly string[]; class?: string }) {
+export function Texts({
+  texts,
+  ...look
+}: {
+  texts: readonly string[];
+  class?: string;
+}) {
   const lines = texts.map((text) => h('li', { key: text }, text));
   return h('ul', look, lines);
 }
 
 /** A word for how something is, in its tone: `ready`, `banned`. */
-export function Badge({ tone = 'plain', children }: { tone?: Tone; children?: ComponentChildren }) {
+export function Badge({
+  tone = 'plain',
+  children,
+}: {
+  tone?: Tone;
+  children?: ComponentChildren;
+}) {
   return h('span', { class: `badge ${tone}` }, children);
 }
 
@@ -81,16 +116,29 @@ export function Badge({ tone = 'plain', children }: { tone?: Tone; children?: Co
 const REFRESH_INTERVAL = 10_000;
 
 /** A moment as people say it; the exact one is in its title and for machines. `null` is a dash. */
-export function Time({ at, relative = false }: { at: string | null; relative?: boolean }) {
+export function Time({
+  at,
+  relative = false,
+}: {
+  at: string | null;
+  relative?: boolean;
+}) {
   const [, setText] = useState(0);
   const moves = relative && at !== null;
   useEffect(() => {
     if (!moves) return;
-    const timer = setInterval(() => setText((times) => times + 1), REFRESH_INTERVAL);
+    const timer = setInterval(
+      () => setText((times) => times + 1),
+      REFRESH_INTERVAL,
+    );
     return () => clearInterval(timer);
   }, [moves]);
   if (at === null) return h('span', null, '–');
-  return h('time', { dateTime: at, title: at }, relative ? fromNow(at) : clockTime(at));
+  return h(
+    'time',
+    { dateTime: at, title: at },
+    relative ? fromNow(at) : clockTime(at),
+  );
 }
 
 /** `10:20:30 (in 5m)`. */
@@ -112,10 +160,15 @@ export const isKeyId = (text: string): boolean => KEY_ID.test(text);
  */
 export function ClientLink({ who }: { who: string | null }) {
   if (who === null) return h('span', null, '–');
-  return h('a', { href: linkTo('keys', who), class: isKeyId(who) ? 'whole' : undefined }, who);
+  return h(
+    'a',
+    { href: linkTo('keys', who), class: isKeyId(who) ? 'whole' : undefined },
+    who,
+  );
 }
 
-export const planLink = (plan: string) => h('a', { href: linkTo('plans', plan) }, plan);
+export const planLink = (plan: string) =>
+  h('a', { href: linkTo('plans', plan) }, plan);
 
 /** Links to several keys or accounts, separated by commas. */
 export const clientLinks = (all: readonly string[]) =>

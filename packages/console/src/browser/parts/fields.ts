@@ -17,9 +17,16 @@ export function Field({ label, note, ...input }: FieldProps) {
 }
 
 /** `examples`: durations for its title. */
-export function DurationField({ examples, ...input }: FieldProps & { readonly examples: string }) {
+export function DurationField({
+  examples,
+  ...input
+}: FieldProps & { readonly examples: string }) {
   const title = `A number with a unit, for example ${examples}.`;
-  return h(Field, { pattern: '(0|[1-9][0-9]{0,8})(ms|s|m|h|d)', title, ...input });
+  return h(Field, {
+    pattern: '(0|[1-9][0-9]{0,8})(ms|s|m|h|d)',
+    title,
+    ...input,
+  });
 }
 
 interface ChoiceProps {
@@ -40,7 +47,8 @@ export function Choice({ label, options, name, value, onChoice }: ChoiceProps) {
       'select',
       {
         name,
-        onChange: (event: Event) => onChoice?.((event.currentTarget as HTMLSelectElement).value),
+        onChange: (event: Event) =>
+          onChoice?.((event.currentTarget as HTMLSelectElement).value),
       },
       options.map(([one, word]) =>
         h('option', { key: one, value: one, selected: one === value }, word),
@@ -85,15 +93,29 @@ interface FiltersProps {
  * The form that every search and every list with filters has. Choices may act by themselves: those
  * have no name.
  */
-export function Filters({ label, verb = 'Filter', onSubmit, all = '', children }: FiltersProps) {
+export function Filters({
+  label,
+  verb = 'Filter',
+  onSubmit,
+  all = '',
+  children,
+}: FiltersProps) {
   function submit(event: SubmitEvent) {
     event.preventDefault();
     const fields = [...new FormData(event.currentTarget as HTMLFormElement)];
-    onSubmit(Object.fromEntries(fields.map(([name, value]) => [name, String(value).trim()])));
+    onSubmit(
+      Object.fromEntries(
+        fields.map(([name, value]) => [name, String(value).trim()]),
+      ),
+    );
   }
-  return h('form', { class: 'filters', role: 'search', 'aria-label': label, onSubmit: submit }, [
-    children,
-    h('button', { type: 'submit' }, verb),
-    all !== '' && h('a', { href: all }, 'Show all'),
-  ]);
+  return h(
+    'form',
+    { class: 'filters', role: 'search', 'aria-label': label, onSubmit: submit },
+    [
+      children,
+      h('button', { type: 'submit' }, verb),
+      all !== '' && h('a', { href: all }, 'Show all'),
+    ],
+  );
 }

@@ -6,8 +6,16 @@ import { clockTime } from '../format.ts';
 export function LiveSwitch(stream: LiveStream) {
   const { status, paused, setPaused } = stream;
   return [
-    h('span', { class: `stream ${paused ? 'paused' : status}`, role: 'status' }, words(stream)),
-    h('button', { type: 'button', onClick: () => setPaused(!paused) }, paused ? 'Resume' : 'Pause'),
+    h(
+      'span',
+      { class: `stream ${paused ? 'paused' : status}`, role: 'status' },
+      words(stream),
+    ),
+    h(
+      'button',
+      { type: 'button', onClick: () => setPaused(!paused) },
+      paused ? 'Resume' : 'Pause',
+    ),
   ];
 }
 

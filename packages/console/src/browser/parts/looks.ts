@@ -10,7 +10,10 @@ const MARKS: Readonly<Record<Look, string>> = {
   soft: 'M3 2V4',
 };
 
-const DASHES: Readonly<Partial<Record<Look, number[]>>> = { warn: [6, 4], bad: [2, 4] };
+const DASHES: Readonly<Partial<Record<Look, number[]>>> = {
+  warn: [6, 4],
+  bad: [2, 4],
+};
 
 export const dashOf = (look: Look): number[] => DASHES[look] ?? [];
 
@@ -19,7 +22,10 @@ const TILE = 6;
 
 /** The colour of a look, or its pattern for bars. Colours are those of the legend, now. */
 export function fillOf(
-  { root, ctx }: { readonly root: HTMLElement; readonly ctx: CanvasRenderingContext2D },
+  {
+    root,
+    ctx,
+  }: { readonly root: HTMLElement; readonly ctx: CanvasRenderingContext2D },
   look: Look,
   kind: 'bars' | 'lines',
 ): string | CanvasPattern {

@@ -21,7 +21,9 @@ export function Pager({ of, at, next, onGo }: PagerProps) {
   if (at || next) wasShown.current = true;
   if (!wasShown.current) return null;
   // Who went back with the browser stands at a page that was passed.
-  const trail = passed.includes(at) ? passed.slice(0, passed.indexOf(at)) : passed;
+  const trail = passed.includes(at)
+    ? passed.slice(0, passed.indexOf(at))
+    : passed;
 
   function forth() {
     if (!next) return;
@@ -36,13 +38,21 @@ export function Pager({ of, at, next, onGo }: PagerProps) {
     onGo(trail.at(-1) ?? '');
   }
 
-  return h('div', { class: 'pager buttons', role: 'group', 'aria-label': `Pages of ${of}` }, [
-    step(!at, back, trail.length > 0 ? 'Back' : 'First page'),
-    step(!next, forth, 'Next'),
-  ]);
+  return h(
+    'div',
+    { class: 'pager buttons', role: 'group', 'aria-label': `Pages of ${of}` },
+    [
+      step(!at, back, trail.length > 0 ? 'Back' : 'First page'),
+      step(!next, forth, 'Next'),
+    ],
+  );
 }
 
 /** A button that was disabled while a page is loaded would lose the focus. */
 function step(isOff: boolean, onClick: () => void, words: string) {
-  return h('button', { type: 'button', 'aria-disabled': isOff, onClick }, words);
+  return h(
+    'button',
+    { type: 'button', 'aria-disabled': isOff, onClick },
+    words,
+  );
 }

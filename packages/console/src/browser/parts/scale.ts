@@ -1,7 +1,9 @@
 // Heights of bars and the end of their axis.
 
 /** Each value with those below it; `null` where nothing is known of any. */
-export function stacked(values: readonly (readonly (number | null)[])[]): (number | null)[][] {
+export function stacked(
+  values: readonly (readonly (number | null)[])[],
+): (number | null)[][] {
   const sums: (number | null)[][] = [];
   for (const [i, one] of values.entries()) {
     const below = sums[i - 1];
@@ -19,5 +21,7 @@ export function stacked(values: readonly (readonly (number | null)[])[]): (numbe
 export function roundUp(value: number): number {
   if (value <= 0) return 0;
   const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 4, 6, 8, 10].map((step) => step * power).find((step) => step >= value)!;
+  return [1, 2, 4, 6, 8, 10]
+    .map((step) => step * power)
+    .find((step) => step >= value)!;
 }

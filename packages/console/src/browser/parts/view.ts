@@ -58,7 +58,9 @@ export function answerView<T extends object>(
         h(Time, { at }),
         '; Redis does not respond. Changes fail until it is up.',
       ]),
-    value !== null ? draw(value) : loading && h('p', { class: 'loading' }, 'Loading …'),
+    value !== null
+      ? draw(value)
+      : loading && h('p', { class: 'loading' }, 'Loading …'),
   ]);
 }
 
@@ -70,17 +72,25 @@ export function Notice({
   tone?: Tone;
   children?: ComponentChildren;
 }) {
-  return h('div', { class: `notice ${tone}`, role: tone === 'bad' ? 'alert' : 'note' }, children);
+  return h(
+    'div',
+    { class: `notice ${tone}`, role: tone === 'bad' ? 'alert' : 'note' },
+    children,
+  );
 }
 
 /** What the admin API said of a call that failed. Nothing for `null`. */
 export function Failure({ error }: { error: ApiError | null }) {
   if (error === null) return null;
-  const details = error.details.filter(({ message }) => !error.message.includes(message));
+  const details = error.details.filter(
+    ({ message }) => !error.message.includes(message),
+  );
   return h(Notice, { tone: 'bad' }, [
     h('p', null, error.message, ' ', h('code', null, error.code)),
     details.length > 0 &&
-      h(Texts, { texts: details.map(({ pointer, message }) => `${pointer} ${message}`) }),
+      h(Texts, {
+        texts: details.map(({ pointer, message }) => `${pointer} ${message}`),
+      }),
   ]);
 }
 

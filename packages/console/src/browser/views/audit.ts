@@ -3,7 +3,14 @@ import { number } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { useAnswer, useHoursAgo } from '../api/hooks.ts';
-import { Badge, ClientLink, Facts, planLink, Table, Time } from '../parts/data.ts';
+import {
+  Badge,
+  ClientLink,
+  Facts,
+  planLink,
+  Table,
+  Time,
+} from '../parts/data.ts';
 import { Choice, Filters, SearchField } from '../parts/fields.ts';
 import { Pager } from '../parts/pager.ts';
 import { answerView, View } from '../parts/view.ts';
@@ -20,7 +27,13 @@ const SINCE = [
 
 /** `storegate audit list`: who changed what, and when. */
 export function Audit({ place: { query } }: { place: Place }) {
-  const { actor = '', action = '', target = '', since = '', below = '' } = query;
+  const {
+    actor = '',
+    action = '',
+    target = '',
+    since = '',
+    below = '',
+  } = query;
   const [isLive, setLive] = useState(false);
   const answer = useAnswer('listAudit', {
     params: {
@@ -45,7 +58,8 @@ export function Audit({ place: { query } }: { place: Place }) {
         h('input', {
           type: 'checkbox',
           checked: isLive,
-          onChange: (event: Event) => setLive((event.currentTarget as HTMLInputElement).checked),
+          onChange: (event: Event) =>
+            setLive((event.currentTarget as HTMLInputElement).checked),
         }),
         ' Refresh every 10 s',
       ]),
@@ -57,7 +71,12 @@ export function Audit({ place: { query } }: { place: Place }) {
         onSubmit: go,
         all: (actor || action || target || since || below) && linkTo('audit'),
       },
-      h(SearchField, { label: 'Operator', name: 'actor', value: actor, maxLength: 100 }),
+      h(SearchField, {
+        label: 'Operator',
+        name: 'actor',
+        value: actor,
+        maxLength: 100,
+      }),
       h(SearchField, {
         label: 'Action',
         name: 'action',
@@ -100,11 +119,15 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
       {
         title: 'Operator',
-        cell: ({ actor }) => h('a', { href: linkTo('audit', '', { actor }) }, actor),
+        cell: ({ actor }) =>
+          h('a', { href: linkTo('audit', '', { actor }) }, actor),
       },
       { title: 'Did', names: true, cell: actionOf },
       { title: 'To', cell: targetOf },
-      { title: 'Reason', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },
+      {
+        title: 'Reason',
+        cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–'),
+      },
       { title: 'What changed', cell: changesOf },
     ],
   });
@@ -129,9 +152,12 @@ function actionOf({ action }: Entry) {
 function targetOf({ action, target }: Entry) {
   const [kind] = action.split('.');
   if (kind === 'plans') return planLink(target);
-  if (kind === 'config') return h('a', { href: linkTo('configuration') }, target);
+  if (kind === 'config')
+    return h('a', { href: linkTo('configuration') }, target);
   const isParty =
-    (kind === 'keys' && target.startsWith('key_')) || kind === 'bans' || kind === 'usage';
+    (kind === 'keys' && target.startsWith('key_')) ||
+    kind === 'bans' ||
+    kind === 'usage';
   return isParty ? h(ClientLink, { who: target }) : target;
 }
 
@@ -147,5 +173,8 @@ function changesOf(entry: Entry) {
 
 function factOf({ name, before, after }: FieldChange) {
   const now = after === undefined ? 'gone' : h('ins', null, after);
-  return [name, before === undefined ? now : [h('del', null, before), ' → ', now]] as const;
+  return [
+    name,
+    before === undefined ? now : [h('del', null, before), ' → ', now],
+  ] as const;
 }

@@ -22,7 +22,10 @@ export function Bans({ place }: { place: Place }) {
     answerView(bans, ({ bans: inForce }) =>
       h(Banned, { bans: inForce, acts: mayAct ? acts : null }),
     ),
-    h(History, { place, inForce: bans.value && JSON.stringify(bans.value.bans) }),
+    h(History, {
+      place,
+      inForce: bans.value && JSON.stringify(bans.value.bans),
+    }),
     acts.dialog,
   ]);
 }
@@ -44,11 +47,19 @@ function Banned({ bans, acts }: { bans: readonly Ban[]; acts: Acts | null }) {
           next && h('small', null, `next ${next}`),
         ],
       },
-      { title: 'Why', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? 'not known') },
+      {
+        title: 'Why',
+        cell: ({ reason }) =>
+          h('span', { class: 'reason' }, reason ?? 'not known'),
+      },
       {
         title: 'By',
         cell: ({ by, level }) =>
-          h('span', { class: 'by' }, by ?? (level === null ? '–' : 'automatic')),
+          h(
+            'span',
+            { class: 'by' },
+            by ?? (level === null ? '–' : 'automatic'),
+          ),
       },
       acts !== null && {
         title: 'Acts',
@@ -69,7 +80,11 @@ function actsOf(ban: Ban, { button }: Acts) {
   if (subject === null) return '–';
   // An account may be banned on several plans, and is named as a whole.
   const target = banTargetOf(subject, [
-    { ...ban, account: ban.account ?? subject, plan: ban.key === null ? null : ban.plan },
+    {
+      ...ban,
+      account: ban.account ?? subject,
+      plan: ban.key === null ? null : ban.plan,
+    },
   ]);
   return [button(liftAct(target)), button(extendAct(target, ban.until))];
 }
@@ -83,11 +98,22 @@ const SPANS = [
 ] as const;
 
 /** `inForce`: the bans in force, with which the history changes. */
-function History({ place: { query }, inForce }: { place: Place; inForce: string | null }) {
+function History({
+  place: { query },
+  inForce,
+}: {
+  place: Place;
+  inForce: string | null;
+}) {
   const { subject = '', hours = '', below = '' } = query;
   const since = useHoursAgo(hours);
   const answer = useAnswer('listBanHistory', {
-    params: { subject: subject, since, below: Number(below) || undefined, limit: 50 },
+    params: {
+      subject: subject,
+      since,
+      below: Number(below) || undefined,
+      limit: 50,
+    },
   });
   useRefreshWith(answer, inForce);
   const show = (changes: Readonly<Record<string, string>>) =>
@@ -97,7 +123,11 @@ function History({ place: { query }, inForce }: { place: Place; inForce: string 
     h('h2', null, 'History'),
     h(
       Filters,
-      { label: 'Filter the history', onSubmit: show, all: (subject || hours) && linkTo('bans') },
+      {
+        label: 'Filter the history',
+        onSubmit: show,
+        all: (subject || hours) && linkTo('bans'),
+      },
       h(SearchField, {
         label: 'Key or account',
         name: 'subject',
@@ -112,7 +142,9 @@ function History({ place: { query }, inForce }: { place: Place; inForce: string 
         onChoice: (value) => show({ hours: value }),
       }),
     ),
-    answerView(answer, ({ entries }) => h(BanLog, { entries, empty: 'No bans on record.' })),
+    answerView(answer, ({ entries }) =>
+      h(BanLog, { entries, empty: 'No bans on record.' }),
+    ),
     h(Pager, {
       of: 'the history',
       at: below,

@@ -1,4 +1,10 @@
-import type { Gateway, Setting, Status, WebhookEndpoint, Webhooks } from '@storegate/admin-api';
+import type {
+  Gateway,
+  Setting,
+  Status,
+  WebhookEndpoint,
+  Webhooks,
+} from '@storegate/admin-api';
 import { number } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
@@ -13,12 +19,18 @@ export function Configuration() {
   const settings = useAnswer('getConfig');
   const status = useAnswer('getStatus', { every: 10_000 });
   const webhooks = useAnswer('listWebhooks', { every: 10_000 });
-  const about = 'Settings in force, their sources, and differences from the files';
+  const about =
+    'Settings in force, their sources, and differences from the files';
   return h(View, { title: 'Configuration', about }, [
     h('h2', null, 'Settings'),
-    answerView(settings, (found) => h(SettingsInForce, { settings: found.settings })),
+    answerView(settings, (found) =>
+      h(SettingsInForce, { settings: found.settings }),
+    ),
     h('h2', null, 'Files'),
-    h(Files, { onReloaded: () => void Promise.all([settings.refresh(), status.refresh()]) }),
+    h(Files, {
+      onReloaded: () =>
+        void Promise.all([settings.refresh(), status.refresh()]),
+    }),
     h('h2', null, 'Gateways'),
     answerView(status, gatewaysTable),
     h('h2', null, 'Webhooks'),
@@ -28,33 +40,46 @@ export function Configuration() {
 
 function SettingsInForce({ settings }: { settings: readonly Setting[] }) {
   const [text, setText] = useState('');
-  const shown = settings.filter((setting) => isAbout(setting, text.trim().toLowerCase()));
+  const shown = settings.filter((setting) =>
+    isAbout(setting, text.trim().toLowerCase()),
+  );
   const defaults = shown.filter(({ source }) => source === 'default');
   const changed = shown.filter(({ source }) => source !== 'default');
   return [
-    h('div', { class: 'filters', role: 'search', 'aria-label': 'Filter settings' }, [
-      h(Field, {
-        label: 'Only settings from',
-        type: 'search',
-        value: text,
-        placeholder: 'maxBody, plans.yaml, environment, restart',
-        onInput: (event: Event) => setText((event.currentTarget as HTMLInputElement).value),
-      }),
-      h(
-        'p',
-        { class: 'soft', role: 'status' },
-        `${number(shown.length)} of ${number(settings.length)}`,
-      ),
-    ]),
+    h(
+      'div',
+      { class: 'filters', role: 'search', 'aria-label': 'Filter settings' },
+      [
+        h(Field, {
+          label: 'Only settings from',
+          type: 'search',
+          value: text,
+          placeholder: 'maxBody, plans.yaml, environment, restart',
+          onInput: (event: Event) =>
+            setText((event.currentTarget as HTMLInputElement).value),
+        }),
+        h(
+          'p',
+          { class: 'soft', role: 'status' },
+          `${number(shown.length)} of ${number(settings.length)}`,
+        ),
+      ],
+    ),
     h(Settings, {
       caption: 'Settings that differ from the defaults',
       settings: changed,
-      empty: shown.length > 0 ? 'No setting differs from its default.' : 'No matching settings.',
+      empty:
+        shown.length > 0
+          ? 'No setting differs from its default.'
+          : 'No matching settings.',
     }),
     defaults.length > 0 &&
       h('details', { open: text !== '' }, [
         h('summary', null, `Defaults (${number(defaults.length)})`),
-        h(Settings, { caption: 'Settings with their defaults', settings: defaults }),
+        h(Settings, {
+          caption: 'Settings with their defaults',
+          settings: defaults,
+        }),
       ]),
   ];
 }
@@ -72,20 +97,32 @@ function Settings({ caption, settings, empty }: SettingsProps) {
     keyOf: ({ name }) => name,
     empty,
     columns: [
-      { title: 'Setting', names: true, cell: ({ name }) => h('code', null, name) },
+      {
+        title: 'Setting',
+        names: true,
+        cell: ({ name }) => h('code', null, name),
+      },
       {
         title: 'Value',
-        cell: ({ value }) => h('div', { class: 'setting-value' }, h('code', null, value)),
+        cell: ({ value }) =>
+          h('div', { class: 'setting-value' }, h('code', null, value)),
       },
       { title: 'From', cell: ({ source }) => h(Source, { source }) },
-      { title: 'A change needs', cell: ({ restart }) => (restart ? 'a restart' : 'a reload') },
+      {
+        title: 'A change needs',
+        cell: ({ restart }) => (restart ? 'a restart' : 'a reload'),
+      },
     ],
   });
 }
 
 /** Whether all words are in what is shown of a setting. */
-function isAbout({ name, value, source, restart }: Setting, text: string): boolean {
-  const all = `${name} ${value} ${source} ${restart ? 'restart' : 'reload'}`.toLowerCase();
+function isAbout(
+  { name, value, source, restart }: Setting,
+  text: string,
+): boolean {
+  const all =
+    `${name} ${value} ${source} ${restart ? 'restart' : 'reload'}`.toLowerCase();
   return text.split(/\s+/).every((word) => all.includes(word));
 }
 
@@ -98,7 +135,8 @@ function gatewaysTable(status: Status) {
       rows: status.gateways,
       keyOf: ({ gateway }) => gateway,
       empty: 'No gateway responded.',
-      toneOf: ({ configuration: { differs } }) => (differs.length > 0 ? 'warn' : undefined),
+      toneOf: ({ configuration: { differs } }) =>
+        differs.length > 0 ? 'warn' : undefined,
       columns: [
         { title: 'Gateway', names: true, cell: ({ gateway }) => gateway },
         ...(['settings', 'plans', 'contract'] as const).map((part) => ({
@@ -109,16 +147,21 @@ function gatewaysTable(status: Status) {
               ' ',
               h(Badge, { tone: 'warn' }, 'requests are not validated'),
             ],
-            configuration.differs.includes(part) && [' ', h(Badge, { tone: 'warn' }, 'differs')],
+            configuration.differs.includes(part) && [
+              ' ',
+              h(Badge, { tone: 'warn' }, 'differs'),
+            ],
           ],
         })),
         {
           title: 'Restart required',
-          cell: ({ configuration }) => configuration.pendingRestart.join(', ') || '–',
+          cell: ({ configuration }) =>
+            configuration.pendingRestart.join(', ') || '–',
         },
         {
           title: 'Last reload',
-          cell: (gateway) => h('div', { class: 'last-reload' }, lastReloadOf(gateway)),
+          cell: (gateway) =>
+            h('div', { class: 'last-reload' }, lastReloadOf(gateway)),
         },
       ],
     }),
@@ -130,7 +173,12 @@ function lastReloadOf({ configuration: { lastReload } }: Gateway) {
   const { at, reason, problems } = lastReload;
   const when = [h(Time, { at }), `, ${reason}`];
   if (problems.length === 0) return when;
-  return [h(Badge, { tone: 'bad' }, 'refused'), ' ', ...when, h(Texts, { texts: problems })];
+  return [
+    h(Badge, { tone: 'bad' }, 'refused'),
+    ' ',
+    ...when,
+    h(Texts, { texts: problems }),
+  ];
 }
 
 const STATUSES = {
@@ -146,13 +194,29 @@ function webhooksTable({ endpoints }: Webhooks) {
     rows: endpoints,
     keyOf: ({ id }) => id,
     empty: 'No webhook endpoints configured.',
-    toneOf: ({ status }) => (status === 'failing' || status === 'disabled' ? 'bad' : undefined),
+    toneOf: ({ status }) =>
+      status === 'failing' || status === 'disabled' ? 'bad' : undefined,
     columns: [
-      { title: 'Endpoint', names: true, cell: ({ host, id }) => [host, ' ', h('code', null, id)] },
+      {
+        title: 'Endpoint',
+        names: true,
+        cell: ({ host, id }) => [host, ' ', h('code', null, id)],
+      },
       { title: 'Status', cell: statusOf },
-      { title: 'Pending', figure: true, cell: ({ pending }) => number(pending) },
-      { title: 'Dropped', figure: true, cell: ({ dropped }) => number(dropped) },
-      { title: 'Last delivered', cell: ({ delivered }) => h(Time, { at: delivered }) },
+      {
+        title: 'Pending',
+        figure: true,
+        cell: ({ pending }) => number(pending),
+      },
+      {
+        title: 'Dropped',
+        figure: true,
+        cell: ({ dropped }) => number(dropped),
+      },
+      {
+        title: 'Last delivered',
+        cell: ({ delivered }) => h(Time, { at: delivered }),
+      },
       { title: 'Events', cell: ({ events }) => events.join(', ') },
     ],
   });

@@ -1,4 +1,8 @@
-import type { BackendWithProcesses, Gateway, LostGateway } from '@storegate/admin-api';
+import type {
+  BackendWithProcesses,
+  Gateway,
+  LostGateway,
+} from '@storegate/admin-api';
 import {
   connectionsInWords,
   number,
@@ -27,7 +31,10 @@ export function Gateways() {
   const mayAct = useMay('operate');
   return h(
     View,
-    { title: 'Gateways', about: 'Running gateways and differences in their configuration' },
+    {
+      title: 'Gateways',
+      about: 'Running gateways and differences in their configuration',
+    },
     [
       answerView(answer, (status) => [
         h(Missing, { ...status }),
@@ -43,8 +50,15 @@ export function Gateways() {
           h(BackendTable<BackendWithProcesses>, {
             backends: status.backends,
             more: [
-              { title: 'Retries', figure: true, cell: ({ retries }) => number(retries) },
-              { title: 'Connections', cell: ({ connections }) => connectionsInWords(connections) },
+              {
+                title: 'Retries',
+                figure: true,
+                cell: ({ retries }) => number(retries),
+              },
+              {
+                title: 'Connections',
+                cell: ({ connections }) => connectionsInWords(connections),
+              },
               status.backends.some((one) => one.state === 'partial') && {
                 title: 'Down for',
                 cell: downFor,
@@ -77,21 +91,37 @@ function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
       {
         title: 'Status',
         cell: ({ readiness }) =>
-          h(Badge, { tone: readiness === 'ready' ? 'good' : 'bad' }, WORDS[readiness]),
+          h(
+            Badge,
+            { tone: readiness === 'ready' ? 'good' : 'bad' },
+            WORDS[readiness],
+          ),
       },
-      { title: 'Version', cell: ({ version, node }) => `${version} · Node ${node}` },
+      {
+        title: 'Version',
+        cell: ({ version, node }) => `${version} · Node ${node}`,
+      },
       {
         title: 'Up for',
         cell: ({ uptime, started }) =>
-          h('time', { dateTime: started, title: started }, span(uptime * 1_000)),
+          h(
+            'time',
+            { dateTime: started, title: started },
+            span(uptime * 1_000),
+          ),
       },
       { title: 'State', cell: stateOf },
-      { title: 'In flight', figure: true, cell: ({ inFlight }) => number(inFlight) },
+      {
+        title: 'In flight',
+        figure: true,
+        cell: ({ inFlight }) => number(inFlight),
+      },
       { title: 'Processes', cell: processesOf },
       {
         title: 'Memory',
         figure: true,
-        cell: ({ processes }) => bytes(total(processes, ({ memory }) => memory)),
+        cell: ({ processes }) =>
+          bytes(total(processes, ({ memory }) => memory)),
       },
       { title: 'Configuration', cell: configurationOf },
     ],
@@ -99,7 +129,13 @@ function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
 }
 
 /** Gateways that did not shut down. */
-function LostGateways({ lost, acts }: { lost: readonly LostGateway[]; acts: Acts | null }) {
+function LostGateways({
+  lost,
+  acts,
+}: {
+  lost: readonly LostGateway[];
+  acts: Acts | null;
+}) {
   return h(Table<LostGateway>, {
     caption: 'Lost gateways',
     rows: lost,
@@ -109,7 +145,10 @@ function LostGateways({ lost, acts }: { lost: readonly LostGateway[]; acts: Acts
       { title: 'Lost gateway', names: true, cell: ({ gateway }) => gateway },
       { title: 'Last seen', cell: ({ at }) => h(Time, { at }) },
       { title: 'Replaced', cell: ({ replaced }) => h(Time, { at: replaced }) },
-      acts !== null && { title: 'Acts', cell: ({ gateway }) => acts.button(forgetAct(gateway)) },
+      acts !== null && {
+        title: 'Acts',
+        cell: ({ gateway }) => acts.button(forgetAct(gateway)),
+      },
     ],
   });
 }
@@ -117,7 +156,8 @@ function LostGateways({ lost, acts }: { lost: readonly LostGateway[]; acts: Acts
 const forgetAct = (gateway: string): Act => ({
   title: `Forget ${gateway}`,
   verb: 'Forget',
-  effect: 'Removes the gateway from the list. If it still runs, it is listed again.',
+  effect:
+    'Removes the gateway from the list. If it still runs, it is listed again.',
   async run(_form, reason) {
     await call('forgetGateway', { params: { gateway }, reason });
     return null;
@@ -126,7 +166,9 @@ const forgetAct = (gateway: string): Act => ({
 
 /** The processes that see a backend down while others do not. */
 function downFor({ processes }: BackendWithProcesses): string {
-  const down = processes.filter(({ state }) => state === 'down').map(processName);
+  const down = processes
+    .filter(({ state }) => state === 'down')
+    .map(processName);
   return down.join('; ') || '–';
 }
 
@@ -135,7 +177,8 @@ function stateOf({ state, processes }: Gateway) {
     .map(({ localSince }) => localSince)
     .filter((since) => since !== null)
     .sort();
-  if (since !== undefined) return [`${state}, down since `, h(Time, { at: since })];
+  if (since !== undefined)
+    return [`${state}, down since `, h(Time, { at: since })];
   const slowest = slowestOf(processes);
   return slowest === null ? state : `${state}, ${milliseconds(slowest)}`;
 }
@@ -147,8 +190,11 @@ function processesOf({ workers, processes }: Gateway) {
     : `${processes.length} of ${workers} workers respond`;
 }
 
-function configurationOf({ configuration: { differs, pendingRestart, lastReload } }: Gateway) {
-  if (differs.length > 0) return h(Badge, { tone: 'warn' }, `other ${differs.join(', ')}`);
+function configurationOf({
+  configuration: { differs, pendingRestart, lastReload },
+}: Gateway) {
+  if (differs.length > 0)
+    return h(Badge, { tone: 'warn' }, `other ${differs.join(', ')}`);
   if (lastReload && lastReload.problems.length > 0)
     return h(Badge, { tone: 'bad' }, 'last reload refused');
   return pendingRestart.length > 0

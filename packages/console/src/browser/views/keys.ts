@@ -21,7 +21,14 @@ export function Keys({ place }: { place: Place }) {
 
 /** `storegate keys list`: all keys in pages, newest first, by what is asked for in the address. */
 function AllKeys({ place: { query } }: { place: Place }) {
-  const { find = '', account = '', plan = '', status = '', sort = '-created', after = '' } = query;
+  const {
+    find = '',
+    account = '',
+    plan = '',
+    status = '',
+    sort = '-created',
+    after = '',
+  } = query;
   const answer = useAnswer('listKeys', {
     params: {
       find,
@@ -37,7 +44,14 @@ function AllKeys({ place: { query } }: { place: Place }) {
   const mayAct = useMay('operate');
   const acts = useActs(answer);
   const show = (changes: Readonly<Record<string, string>>) =>
-    goUnlessSecret('keys', '', { find, account, plan, status, sort, ...changes });
+    goUnlessSecret('keys', '', {
+      find,
+      account,
+      plan,
+      status,
+      sort,
+      ...changes,
+    });
   const filtered = find || account || plan || status;
 
   return h(
@@ -47,34 +61,49 @@ function AllKeys({ place: { query } }: { place: Place }) {
       about: 'All keys, their owners and last use',
       actions: mayAct && acts.button(newKeyAct({})),
     },
-    h(Filters, { label: 'Filter keys', onSubmit: show, all: filtered && linkTo('keys') }, [
-      h(SearchField, {
-        label: 'Find',
-        name: 'find',
-        value: find,
-        maxLength: 200,
-        placeholder: 'id, account or label',
-      }),
-      h(SearchField, { label: 'Account', name: 'account', value: account, maxLength: 64 }),
-      h(PlanFilter, { plan, onChoice: (one) => show({ plan: one }) }),
-      h(Choice, {
-        label: 'Status',
-        value: status,
-        options: [['', 'all'], ...Object.keys(STATUS_TONES).map((word) => [word, word] as const)],
-        onChoice: (one) => show({ status: one }),
-      }),
-      h(Choice, {
-        label: 'Order',
-        value: sort,
-        options: [
-          ['-created', 'newest first'],
-          ['created', 'oldest first'],
-        ],
-        onChoice: (one) => show({ sort: one }),
-      }),
-    ]),
+    h(
+      Filters,
+      { label: 'Filter keys', onSubmit: show, all: filtered && linkTo('keys') },
+      [
+        h(SearchField, {
+          label: 'Find',
+          name: 'find',
+          value: find,
+          maxLength: 200,
+          placeholder: 'id, account or label',
+        }),
+        h(SearchField, {
+          label: 'Account',
+          name: 'account',
+          value: account,
+          maxLength: 64,
+        }),
+        h(PlanFilter, { plan, onChoice: (one) => show({ plan: one }) }),
+        h(Choice, {
+          label: 'Status',
+          value: status,
+          options: [
+            ['', 'all'],
+            ...Object.keys(STATUS_TONES).map((word) => [word, word] as const),
+          ],
+          onChoice: (one) => show({ status: one }),
+        }),
+        h(Choice, {
+          label: 'Order',
+          value: sort,
+          options: [
+            ['-created', 'newest first'],
+            ['created', 'oldest first'],
+          ],
+          onChoice: (one) => show({ sort: one }),
+        }),
+      ],
+    ),
     find !== '' &&
-      h(AlsoFound, { find, accounts: answer.value?.keys.map((key) => key.account) ?? [] }),
+      h(AlsoFound, {
+        find,
+        accounts: answer.value?.keys.map((key) => key.account) ?? [],
+      }),
     answerView(answer, ({ keys }) =>
       h(KeyList, { keys, empty: filtered ? 'No matching keys.' : 'No keys.' }),
     ),
@@ -88,12 +117,21 @@ function AllKeys({ place: { query } }: { place: Place }) {
   );
 }
 
-function PlanFilter({ plan, onChoice }: { plan: string; onChoice: (plan: string) => void }) {
+function PlanFilter({
+  plan,
+  onChoice,
+}: {
+  plan: string;
+  onChoice: (plan: string) => void;
+}) {
   const answer = useAnswer('listPlans');
   const names = answer.value?.plans.map(({ name }) => name) ?? [];
   // A deleted plan may still have keys, and the address may name it.
   const all = [...new Set([...names, ...(plan && [plan])])];
-  const options = [['', 'all'], ...all.map((name) => [name, name] as const)] as const;
+  const options = [
+    ['', 'all'],
+    ...all.map((name) => [name, name] as const),
+  ] as const;
   return h(Choice, { label: 'Plan', value: plan, options, onChoice });
 }
 
@@ -101,18 +139,33 @@ function PlanFilter({ plan, onChoice }: { plan: string; onChoice: (plan: string)
 const CALLED = '720';
 
 /** Accounts of the keys, and operations, with the text in their name. */
-function AlsoFound({ find, accounts }: { find: string; accounts: readonly string[] }) {
+function AlsoFound({
+  find,
+  accounts,
+}: {
+  find: string;
+  accounts: readonly string[];
+}) {
   const from = useHoursAgo(CALLED);
-  const answer = useAnswer('getUsageReport', { params: { from, by: 'operation' } });
+  const answer = useAnswer('getUsageReport', {
+    params: { from, by: 'operation' },
+  });
   const matching = (names: readonly (string | undefined)[]) =>
-    [...new Set(names)].filter((name) => name?.toLowerCase().includes(find.toLowerCase()));
+    [...new Set(names)].filter((name) =>
+      name?.toLowerCase().includes(find.toLowerCase()),
+    );
   const foundAccounts = matching(accounts) as string[];
   const called = answer.value?.rows.map(({ operation }) => operation) ?? [];
   const operations = matching(called.filter((name) => name !== 'none'));
   const link = (operation = '') =>
-    h('a', { key: operation, href: linkTo('usage', '', { operation }) }, operation);
+    h(
+      'a',
+      { key: operation, href: linkTo('usage', '', { operation }) },
+      operation,
+    );
   return [
-    foundAccounts.length > 0 && h('p', null, 'Accounts: ', clientLinks(foundAccounts)),
+    foundAccounts.length > 0 &&
+      h('p', null, 'Accounts: ', clientLinks(foundAccounts)),
     operations.length > 0 &&
       h(
         'p',

@@ -1,5 +1,11 @@
 import type { Backend, Finding, LiveNow, Status } from '@storegate/admin-api';
-import { findingInWords, isWell, number, plural, statusInWords } from '@storegate/admin-api/words';
+import {
+  findingInWords,
+  isWell,
+  number,
+  plural,
+  statusInWords,
+} from '@storegate/admin-api/words';
 import { type ComponentChildren, h } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 import { type Answer, useAnswer } from '../api/hooks.ts';
@@ -28,7 +34,9 @@ const SHOWN_TICKS = 60;
 /** The health, and the traffic: live, the last hour, the last day. */
 export function Overview() {
   const [ticks, setTicks] = useState<readonly LiveNow[]>([]);
-  const stream = useLive('now', {}, (tick) => setTicks((before) => withTick(before, tick)));
+  const stream = useLive('now', {}, (tick) =>
+    setTicks((before) => withTick(before, tick)),
+  );
   const status = useAnswer('getStatus', { every: 2_000 });
   return h(
     View,
@@ -47,8 +55,13 @@ export function Overview() {
 }
 
 /** A new or repeated subscription gets the last tick again. */
-function withTick(before: readonly LiveNow[], tick: LiveNow): readonly LiveNow[] {
-  return before.at(-1)?.at === tick.at ? before : [...before.slice(1 - SHOWN_TICKS), tick];
+function withTick(
+  before: readonly LiveNow[],
+  tick: LiveNow,
+): readonly LiveNow[] {
+  return before.at(-1)?.at === tick.at
+    ? before
+    : [...before.slice(1 - SHOWN_TICKS), tick];
 }
 
 function LastMinutes({ ticks }: { ticks: readonly LiveNow[] }) {
@@ -68,7 +81,9 @@ function LastMinutes({ ticks }: { ticks: readonly LiveNow[] }) {
         title: 'Latency of the last ten seconds',
         kind: 'lines',
         steps: names,
-        series: latencyAsSeries(line.map((tick) => (tick ? tick.latency : null))),
+        series: latencyAsSeries(
+          line.map((tick) => (tick ? tick.latency : null)),
+        ),
         format: milliseconds,
       }),
     ]),
@@ -97,9 +112,13 @@ const VIEWS: Readonly<Record<string, ViewName>> = {
 const TONES = { ok: 'good', degraded: 'warn', down: 'bad' } as const;
 
 /** The health that the gateway judges, and each finding with a link to its view. */
-function HealthSection({ value, error }: Pick<Answer<Status>, 'value' | 'error'>) {
+function HealthSection({
+  value,
+  error,
+}: Pick<Answer<Status>, 'value' | 'error'>) {
   if (value === null) {
-    const words = error === null ? 'Looking …' : 'Unknown: the gateway does not respond.';
+    const words =
+      error === null ? 'Looking …' : 'Unknown: the gateway does not respond.';
     return healthSection('plain', words);
   }
   const { status, since, findings } = value.health;
@@ -108,10 +127,18 @@ function HealthSection({ value, error }: Pick<Answer<Status>, 'value' | 'error'>
     since !== null && ` since ${clockTime(since)}`,
     error !== null && ' at last contact',
   ];
-  return healthSection(error === null ? TONES[status] : 'warn', words, findings);
+  return healthSection(
+    error === null ? TONES[status] : 'warn',
+    words,
+    findings,
+  );
 }
 
-function healthSection(tone: Tone, words: ComponentChildren, findings: readonly Finding[] = []) {
+function healthSection(
+  tone: Tone,
+  words: ComponentChildren,
+  findings: readonly Finding[] = [],
+) {
   return h('section', { class: `health ${tone}`, 'aria-label': 'Health' }, [
     h('p', { class: 'health-line', role: 'status' }, words),
     findings.length > 0 && h('ul', null, findings.map(findingItem)),
@@ -136,7 +163,9 @@ function Backends({ backends }: { backends: readonly Backend[] }) {
   const left = well.length - SHOWN_UP;
   return h('section', { 'aria-label': 'Backends' }, [
     h('h2', null, 'Backends'),
-    h(BackendTable<Backend>, { backends: [...unwell, ...well.slice(0, SHOWN_UP)] }),
+    h(BackendTable<Backend>, {
+      backends: [...unwell, ...well.slice(0, SHOWN_UP)],
+    }),
     left > 0 &&
       h('p', { class: 'about' }, [
         `${plural(left, 'more backend')} ${left === 1 ? 'is' : 'are'} up: `,

@@ -1,4 +1,8 @@
-import type { BanEscalation, History as HistoryAnswer, Plan } from '@storegate/admin-api';
+import type {
+  BanEscalation,
+  History as HistoryAnswer,
+  Plan,
+} from '@storegate/admin-api';
 import {
   addressesInWords,
   excessesInWords,
@@ -30,7 +34,8 @@ function AllPlans() {
       title: 'Plans',
       about: 'Plans, their limits and their keys',
       actions:
-        useMay('admin') && h('a', { href: linkTo('plans', '', { new: 'plan' }) }, 'New plan'),
+        useMay('admin') &&
+        h('a', { href: linkTo('plans', '', { new: 'plan' }) }, 'New plan'),
     },
     answerView(answer, ({ plans, public: open, bans }) => [
       h(Table<Plan>, {
@@ -42,13 +47,15 @@ function AllPlans() {
           { title: 'Plan', names: true, cell: ({ name }) => planLink(name) },
           {
             title: 'Limits',
-            cell: ({ limits }) => (limits ? limitsText(limits) : 'of each key or account'),
+            cell: ({ limits }) =>
+              limits ? limitsText(limits) : 'of each key or account',
           },
           { title: 'Counts', cell: ({ count }) => countInWords(count) },
           {
             title: 'Keys',
             figure: true,
-            cell: ({ keys, name }) => keysLink(name, keys === null ? 'unknown' : number(keys)),
+            cell: ({ keys, name }) =>
+              keysLink(name, keys === null ? 'unknown' : number(keys)),
           },
         ],
       }),
@@ -80,11 +87,15 @@ const keysLink = (plan: string, words: string) =>
 
 /** How keys that keep sending after refusals are banned. It is the same for all plans. */
 function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
-  if (bans === null) return h('p', { class: 'empty' }, 'Automatic bans are off.');
+  if (bans === null)
+    return h('p', { class: 'empty' }, 'Automatic bans are off.');
   const { strikes, window, workers, grace, durations, decay } = bans;
   return h(Facts, {
     facts: [
-      ['Banned after', `${plural(strikes, 'strike')} within ${window}, on every plan`],
+      [
+        'Banned after',
+        `${plural(strikes, 'strike')} within ${window}, on every plan`,
+      ],
       [
         'A strike',
         `a refusal before Retry-After, after ${number(workers)} refusals by the same limit`,
@@ -99,49 +110,70 @@ function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
 /** One plan: what it is, what another one would do, and its requests. */
 function OnePlan({ name }: { name: string }) {
   const answer = useAnswer('getPlan', { params: { plan: name } });
-  return h(View, { title: `Plan ${name}`, about: h('a', { href: linkTo('plans') }, 'All plans') }, [
-    answerView(answer, (plan) => [
-      h(Facts, {
-        facts: [
-          ['Limits', plan.limits ? limitsText(plan.limits) : 'set per key or account'],
-          ['Counts', countInWords(plan.count)],
-          ['In flight', inFlight(plan)],
-          ['Weight', `${plan.weight}, if the backend is busy`],
-          ['Used', addressesInWords(plan.addresses)],
-          [
-            'Keys',
-            keysLink(
-              name,
-              plan.keys === null ? 'unknown while the state is down' : plural(plan.keys, 'key'),
-            ),
+  return h(
+    View,
+    {
+      title: `Plan ${name}`,
+      about: h('a', { href: linkTo('plans') }, 'All plans'),
+    },
+    [
+      answerView(answer, (plan) => [
+        h(Facts, {
+          facts: [
+            [
+              'Limits',
+              plan.limits ? limitsText(plan.limits) : 'set per key or account',
+            ],
+            ['Counts', countInWords(plan.count)],
+            ['In flight', inFlight(plan)],
+            ['Weight', `${plan.weight}, if the backend is busy`],
+            ['Used', addressesInWords(plan.addresses)],
+            [
+              'Keys',
+              keysLink(
+                name,
+                plan.keys === null
+                  ? 'unknown while the state is down'
+                  : plural(plan.keys, 'key'),
+              ),
+            ],
           ],
-        ],
-      }),
-      excessesInWords(plan).map((sentence) => h(Notice, { tone: 'warn' }, sentence)),
-      h('h2', null, 'Simulate other limits'),
-      // The simulation belongs to the plan as it was: another plan starts with a new one.
-      h(Simulation, {
-        key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight} ${addressesInWords(plan.addresses)}`,
-        plan,
-        onPut: answer.refresh,
-      }),
-      h('h2', null, 'Requests in the last day'),
-      h(PlanHistory, { plan: name }),
-    ]),
-  ]);
+        }),
+        excessesInWords(plan).map((sentence) =>
+          h(Notice, { tone: 'warn' }, sentence),
+        ),
+        h('h2', null, 'Simulate other limits'),
+        // The simulation belongs to the plan as it was: another plan starts with a new one.
+        h(Simulation, {
+          key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight} ${addressesInWords(plan.addresses)}`,
+          plan,
+          onPut: answer.refresh,
+        }),
+        h('h2', null, 'Requests in the last day'),
+        h(PlanHistory, { plan: name }),
+      ]),
+    ],
+  );
 }
 
 function NewPlan() {
   const answer = useAnswer('listPlans');
-  return h(View, { title: 'New plan', about: h('a', { href: linkTo('plans') }, 'All plans') }, [
-    answerView(answer, ({ plans }) =>
-      h(Simulation, {
-        plan: null,
-        taken: plans.map(({ name }) => name),
-        onPut: async (name) => goTo(linkTo('plans', name), { replace: true }),
-      }),
-    ),
-  ]);
+  return h(
+    View,
+    {
+      title: 'New plan',
+      about: h('a', { href: linkTo('plans') }, 'All plans'),
+    },
+    [
+      answerView(answer, ({ plans }) =>
+        h(Simulation, {
+          plan: null,
+          taken: plans.map(({ name }) => name),
+          onPut: async (name) => goTo(linkTo('plans', name), { replace: true }),
+        }),
+      ),
+    ],
+  );
 }
 
 const STEP = 1_800_000;
@@ -163,20 +195,32 @@ function Steps({ steps }: Pick<HistoryAnswer, 'steps'>) {
   const known = Map.groupBy(steps, ({ at }) => startOf(Date.parse(at)));
   // The clock of the gateway may be ahead of that of the reader.
   const last = Math.max(startOf(Date.now()), ...known.keys());
-  const starts = Array.from({ length: STEPS }, (_, i) => last - (STEPS - 1 - i) * STEP);
-  const series = (name: 'admitted' | 'limited' | 'banned', look: Series['look']): Series => {
+  const starts = Array.from(
+    { length: STEPS },
+    (_, i) => last - (STEPS - 1 - i) * STEP,
+  );
+  const series = (
+    name: 'admitted' | 'limited' | 'banned',
+    look: Series['look'],
+  ): Series => {
     // Where no gateway ran nothing is known.
     const inside = starts.map((start) => known.get(start));
     return {
       name,
       look,
-      values: inside.map((some) => (some ? total(some, (step) => step[name]) : null)),
+      values: inside.map((some) =>
+        some ? total(some, (step) => step[name]) : null,
+      ),
     };
   };
   return h(Chart, {
     title: 'Requests of this plan per half hour',
     steps: starts.map(dayTime),
-    series: [series('admitted', 'good'), series('limited', 'warn'), series('banned', 'bad')],
+    series: [
+      series('admitted', 'good'),
+      series('limited', 'warn'),
+      series('banned', 'bad'),
+    ],
     kind: 'bars',
     format: number,
   });

@@ -12,14 +12,22 @@ import { answerView, Missing, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
 import { ExplainedRequest } from './requests/explanation.ts';
-import { groupsOf, NO_TAIL, type Tail, timesOf, withRefused } from './requests/tail.ts';
+import {
+  groupsOf,
+  NO_TAIL,
+  type Tail,
+  timesOf,
+  withRefused,
+} from './requests/tail.ts';
 
 /**
  * What was refused, as it is refused; or all that is known of one request, where its id is in the
  * address.
  */
 export function Requests({ place }: { place: Place }) {
-  return place.rest === '' ? h(Refusals, { place }) : h(ExplainedRequest, { id: place.rest });
+  return place.rest === ''
+    ? h(Refusals, { place })
+    : h(ExplainedRequest, { id: place.rest });
 }
 
 /**
@@ -37,18 +45,40 @@ function Refusals({ place }: { place: Place }) {
   );
   useEffect(() => setTail(NO_TAIL), [key, account, code, after]);
   // Loads what came while the stream was closed.
-  useEffect(() => void (stream.status === 'live' && answer.refresh()), [stream.status]);
-  const field = (name: keyof typeof filter, label: string, placeholder: string) =>
-    h(SearchField, { key: name, label, name, value: filter[name], placeholder, maxLength: 100 });
+  useEffect(
+    () => void (stream.status === 'live' && answer.refresh()),
+    [stream.status],
+  );
+  const field = (
+    name: keyof typeof filter,
+    label: string,
+    placeholder: string,
+  ) =>
+    h(SearchField, {
+      key: name,
+      label,
+      name,
+      value: filter[name],
+      placeholder,
+      maxLength: 100,
+    });
   const search = (changed: Readonly<Record<string, string>>) =>
     goUnlessSecret('requests', '', { ...filter, ...changed });
   return h(
     View,
-    { title: 'Requests', about: 'Refused and failed requests', actions: h(LiveSwitch, stream) },
+    {
+      title: 'Requests',
+      about: 'Refused and failed requests',
+      actions: h(LiveSwitch, stream),
+    },
     [
       h(
         Filters,
-        { label: 'Filter requests', onSubmit: search, all: filtered && linkTo('requests') },
+        {
+          label: 'Filter requests',
+          onSubmit: search,
+          all: filtered && linkTo('requests'),
+        },
         [
           field('key', 'Key', 'key_…'),
           field('account', 'Account', 'acme'),
@@ -59,7 +89,10 @@ function Refusals({ place }: { place: Place }) {
         h(Missing, { ...asked }),
         // New refusals belong to the first page.
         listOf(
-          withRefused(after === '' ? tail : NO_TAIL, { requests: asked.requests, omitted: 0 }),
+          withRefused(after === '' ? tail : NO_TAIL, {
+            requests: asked.requests,
+            omitted: 0,
+          }),
           filtered !== '',
         ),
       ]),
@@ -74,7 +107,13 @@ function Refusals({ place }: { place: Place }) {
 }
 
 /** Codes of the last day, and how often each occurred. Failures of backends have a status only. */
-function CodeFilter({ code, onChoice }: { code: string; onChoice: (code: string) => void }) {
+function CodeFilter({
+  code,
+  onChoice,
+}: {
+  code: string;
+  onChoice: (code: string) => void;
+}) {
   const from = useHoursAgo('24');
   const answer = useAnswer('getUsageReport', {
     params: { from, by: 'status,code' },
@@ -88,8 +127,15 @@ function CodeFilter({ code, onChoice }: { code: string; onChoice: (code: string)
   }
   counts.delete('');
   const names = [...counts].sort(([, one], [, other]) => other - one);
-  const options = names.map(([name, count]) => [name, `${name} (${number(count)})`] as const);
-  return h(Choice, { label: 'Code', value: code, options: [['', 'all'], ...options], onChoice });
+  const options = names.map(
+    ([name, count]) => [name, `${name} (${number(count)})`] as const,
+  );
+  return h(Choice, {
+    label: 'Code',
+    value: code,
+    options: [['', 'all'], ...options],
+    onChoice,
+  });
 }
 
 function listOf({ requests, left }: Tail, filtered: boolean) {
@@ -108,16 +154,25 @@ function listOf({ requests, left }: Tail, filtered: boolean) {
         : 'None in memory: nothing was refused, or explain.bufferSize is 0. New ones appear here.',
       toneOf: ([first]) => (first!.status >= 500 ? 'bad' : undefined),
       columns: [
-        { title: 'At', names: true, cell: ([first]) => h(RequestLink, { request: first! }) },
+        {
+          title: 'At',
+          names: true,
+          cell: ([first]) => h(RequestLink, { request: first! }),
+        },
         { title: 'Code', cell: ([first]) => codeOf(first!) },
         {
           title: 'Operation',
-          cell: ([first]) => `${first!.method} ${operationInWords(first!.operation)}`,
+          cell: ([first]) =>
+            `${first!.method} ${operationInWords(first!.operation)}`,
         },
-        { title: 'Key', cell: ([first]) => h(ClientLink, { who: first!.key?.id ?? null }) },
+        {
+          title: 'Key',
+          cell: ([first]) => h(ClientLink, { who: first!.key?.id ?? null }),
+        },
         {
           title: 'Account',
-          cell: ([first]) => h(ClientLink, { who: first!.key?.account ?? null }),
+          cell: ([first]) =>
+            h(ClientLink, { who: first!.key?.account ?? null }),
         },
         { title: 'Address', cell: ([first]) => first!.address },
         { title: 'Times', figure: true, cell: (group) => h(Times, { group }) },
@@ -136,7 +191,11 @@ function Times({ group }: { group: Tail['requests'] }) {
   if (group.length === 1) return times;
   return h('details', null, [
     h('summary', null, times),
-    group.slice(1).map((request) => h('div', { key: request.id }, h(RequestLink, { request }))),
+    group
+      .slice(1)
+      .map((request) =>
+        h('div', { key: request.id }, h(RequestLink, { request })),
+      ),
   ]);
 }
 

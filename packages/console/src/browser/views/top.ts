@@ -1,5 +1,11 @@
 import type { Top as TopAnswer, TopItem } from '@storegate/admin-api';
-import { COUNTED, number, operationInWords, percent, topTotal } from '@storegate/admin-api/words';
+import {
+  COUNTED,
+  number,
+  operationInWords,
+  percent,
+  topTotal,
+} from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useAnswer } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
@@ -23,8 +29,10 @@ const BY = [
   ['operations', 'Refusals by operation'],
 ] as const;
 
-const known = <T>(options: readonly (readonly [T, string])[], value: string | undefined) =>
-  options.find(([one]) => one === value)?.[0];
+const known = <T>(
+  options: readonly (readonly [T, string])[],
+  value: string | undefined,
+) => options.find(([one]) => one === value)?.[0];
 
 /** `storegate top`: who sends, and is refused, most. */
 export function Top({ place: { query } }: { place: Place }) {
@@ -35,7 +43,9 @@ export function Top({ place: { query } }: { place: Place }) {
     every: window === 'minute' ? 3_000 : 10_000,
   });
   const go = (changed: Readonly<Record<string, string>>) =>
-    goTo(linkTo('top-clients', '', { window, by, ...changed }), { replace: true });
+    goTo(linkTo('top-clients', '', { window, by, ...changed }), {
+      replace: true,
+    });
   return h(
     View,
     {
@@ -48,10 +58,19 @@ export function Top({ place: { query } }: { place: Place }) {
           value: window,
           onChoice: (one) => go({ window: one }),
         }),
-        h(Choice, { label: 'By', options: BY, value: by, onChoice: (one) => go({ by: one }) }),
+        h(Choice, {
+          label: 'By',
+          options: BY,
+          value: by,
+          onChoice: (one) => go({ by: one }),
+        }),
       ],
     },
-    answerView(answer, (top) => [h(Missing, { ...top }), h(Basis, { top }), h(Items, { top })]),
+    answerView(answer, (top) => [
+      h(Missing, { ...top }),
+      h(Basis, { top }),
+      h(Items, { top }),
+    ]),
   );
 }
 
@@ -69,17 +88,33 @@ function Items({ top: { by, window, items } }: { top: TopAnswer }) {
     keyOf: ({ key, operation }) => `${key} ${operation}`,
     empty: `No ${COUNTED[by]} in the last ${window}.`,
     columns: [
-      byKey && { title: 'Key', names: true, cell: ({ key }) => h(ClientLink, { who: key }) },
+      byKey && {
+        title: 'Key',
+        names: true,
+        cell: ({ key }) => h(ClientLink, { who: key }),
+      },
       (by === 'operations' || by === 'deprecated') && {
         title: 'Operation',
         names: !byKey,
         cell: (item) => item.operation && operationInWords(item.operation),
       },
       { title: 'Count', figure: true, cell: ({ count }) => number(count) },
-      { title: 'Of all', cell: ({ share, count }) => h(Share, { share, length: count / most }) },
-      byKey && { title: 'Account', cell: ({ account }) => h(ClientLink, { who: account }) },
-      byKey && { title: 'Plan', cell: ({ plan }) => (plan === null ? '–' : planLink(plan)) },
-      { title: 'Last', cell: ({ last }) => h(Time, { at: last, relative: true }) },
+      {
+        title: 'Of all',
+        cell: ({ share, count }) => h(Share, { share, length: count / most }),
+      },
+      byKey && {
+        title: 'Account',
+        cell: ({ account }) => h(ClientLink, { who: account }),
+      },
+      byKey && {
+        title: 'Plan',
+        cell: ({ plan }) => (plan === null ? '–' : planLink(plan)),
+      },
+      {
+        title: 'Last',
+        cell: ({ last }) => h(Time, { at: last, relative: true }),
+      },
     ],
   });
 }

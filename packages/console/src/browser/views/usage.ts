@@ -1,5 +1,10 @@
 import type { UsageReport } from '@storegate/admin-api';
-import { lostGateway, NO_USAGE, number, operationInWords } from '@storegate/admin-api/words';
+import {
+  lostGateway,
+  NO_USAGE,
+  number,
+  operationInWords,
+} from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { usageDownload } from '../api/client.ts';
@@ -7,10 +12,22 @@ import { useAnswer } from '../api/hooks.ts';
 import { bytes, clockTime } from '../format.ts';
 import { ClientLink, type Column, planLink, Table } from '../parts/data.ts';
 import { Choice, Filters, SearchField } from '../parts/fields.ts';
-import { answerView, asParagraph, Missing, Notice, View } from '../parts/view.ts';
+import {
+  answerView,
+  asParagraph,
+  Missing,
+  Notice,
+  View,
+} from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
-import { callersIn, type DeprecatedCaller, months, periodOf, type UsageRow } from './usage/rows.ts';
+import {
+  callersIn,
+  type DeprecatedCaller,
+  months,
+  periodOf,
+  type UsageRow,
+} from './usage/rows.ts';
 
 const BY = [
   ['account', 'Account'],
@@ -43,7 +60,10 @@ export function Usage({ place: { query } }: { place: Place }) {
       about: 'Requests and units of a month, in UTC',
       actions: h(
         'a',
-        { href: usageDownload(params), download: `usage-${month}-by-${by.replace(',', '-')}.csv` },
+        {
+          href: usageDownload(params),
+          download: `usage-${month}-by-${by.replace(',', '-')}.csv`,
+        },
         'Download (CSV)',
       ),
     },
@@ -61,12 +81,30 @@ export function Usage({ place: { query } }: { place: Place }) {
           options: all.map((one) => [one, monthName(one)] as const),
           onChoice: (one) => go({ month: one }),
         }),
-        h(Choice, { label: 'By', value: by, options: BY, onChoice: (one) => go({ by: one }) }),
-        h(SearchField, { label: 'Account', name: 'account', value: account, maxLength: 256 }),
-        h(SearchField, { label: 'Operation', name: 'operation', value: operation, maxLength: 200 }),
+        h(Choice, {
+          label: 'By',
+          value: by,
+          options: BY,
+          onChoice: (one) => go({ by: one }),
+        }),
+        h(SearchField, {
+          label: 'Account',
+          name: 'account',
+          value: account,
+          maxLength: 256,
+        }),
+        h(SearchField, {
+          label: 'Operation',
+          name: 'operation',
+          value: operation,
+          maxLength: 200,
+        }),
       ],
     ),
-    answerView(answer, (report) => [h(Gaps, { report }), h(Rows, { rows: report.rows, by })]),
+    answerView(answer, (report) => [
+      h(Gaps, { report }),
+      h(Rows, { rows: report.rows, by }),
+    ]),
     h(DeprecatedCalls, null),
   );
 }
@@ -83,7 +121,9 @@ function Gaps({ report }: { report: UsageReport }) {
   const { dropped } = report;
   const gaps = [
     ...report.lost.map((one) => lostGateway(one, clockTime)),
-    ...(dropped > 0 ? [`At least ${number(dropped)} requests could not be stored.`] : []),
+    ...(dropped > 0
+      ? [`At least ${number(dropped)} requests could not be stored.`]
+      : []),
   ];
   return [
     h(Missing, { ...report }),
@@ -93,23 +133,48 @@ function Gaps({ report }: { report: UsageReport }) {
 
 const DIMENSIONS: Readonly<Record<string, Column<UsageRow>>> = {
   day: { title: 'Day', names: true, cell: ({ day }) => day },
-  account: { title: 'Account', names: true, cell: ({ account }) => whose(account) },
+  account: {
+    title: 'Account',
+    names: true,
+    cell: ({ account }) => whose(account),
+  },
   key: { title: 'Key', cell: ({ key }) => h(ClientLink, { who: key ?? null }) },
-  plan: { title: 'Plan', names: true, cell: ({ plan }) => (plan ? planLink(plan) : '–') },
-  operation: { title: 'Operation', cell: ({ operation = '' }) => operationInWords(operation) },
+  plan: {
+    title: 'Plan',
+    names: true,
+    cell: ({ plan }) => (plan ? planLink(plan) : '–'),
+  },
+  operation: {
+    title: 'Operation',
+    cell: ({ operation = '' }) => operationInWords(operation),
+  },
 };
 
 const whose = (account: string | null | undefined) =>
   account ? h(ClientLink, { who: account }) : 'without a valid key';
 
 function Rows({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
-  const sorted = by === 'day' ? rows : rows.toSorted((one, other) => other.units - one.units);
-  const figure = (title: string, cell: Column<UsageRow>['cell']) => ({ title, figure: true, cell });
+  const sorted =
+    by === 'day'
+      ? rows
+      : rows.toSorted((one, other) => other.units - one.units);
+  const figure = (title: string, cell: Column<UsageRow>['cell']) => ({
+    title,
+    figure: true,
+    cell,
+  });
   return [
     h(Table<UsageRow>, {
       caption: 'Usage',
       rows: sorted.slice(0, SHOWN),
-      keyOf: (row) => JSON.stringify([row.day, row.account, row.key, row.plan, row.operation]),
+      keyOf: (row) =>
+        JSON.stringify([
+          row.day,
+          row.account,
+          row.key,
+          row.plan,
+          row.operation,
+        ]),
       empty: NO_USAGE,
       columns: [
         ...by.split(',').map((name) => DIMENSIONS[name]!),
@@ -147,13 +212,25 @@ function DeprecatedCalls() {
       h(Table<DeprecatedCaller>, {
         caption: 'Calls of deprecated operations',
         rows: callersIn(rows).slice(0, SHOWN),
-        keyOf: ({ operation, account, key }) => JSON.stringify([operation, account, key]),
+        keyOf: ({ operation, account, key }) =>
+          JSON.stringify([operation, account, key]),
         empty: 'No calls of deprecated operations.',
         columns: [
-          { title: 'Operation', names: true, cell: ({ operation }) => operation },
+          {
+            title: 'Operation',
+            names: true,
+            cell: ({ operation }) => operation,
+          },
           { title: 'Account', cell: ({ account }) => whose(account) },
-          { title: 'Key', cell: ({ key }) => h(ClientLink, { who: key ?? null }) },
-          { title: 'Requests', figure: true, cell: ({ requests }) => number(requests) },
+          {
+            title: 'Key',
+            cell: ({ key }) => h(ClientLink, { who: key ?? null }),
+          },
+          {
+            title: 'Requests',
+            figure: true,
+            cell: ({ requests }) => number(requests),
+          },
           { title: 'Last', cell: ({ last }) => last },
         ],
       }),

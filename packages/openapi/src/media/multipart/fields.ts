@@ -1,10 +1,18 @@
 import type { Document } from '../../document/document.ts';
 import { type Json, objectsIn } from '../../document/source.ts';
-import { type CheckHeaders, createHeaderCheck } from '../../parameters/checker.ts';
+import {
+  type CheckHeaders,
+  createHeaderCheck,
+} from '../../parameters/checker.ts';
 import { readParameter } from '../../parameters/parameter.ts';
 import { PRIMITIVES, type Shape, shapeOf } from '../../parameters/shape.ts';
 import type { Schemas } from '../../schema/schemas.ts';
-import { createReader, type ReadBytes, type Syntax, syntaxOf } from '../reading.ts';
+import {
+  createReader,
+  type ReadBytes,
+  type Syntax,
+  syntaxOf,
+} from '../reading.ts';
 import { covers, isJson, type MediaType, parseMediaType } from '../type.ts';
 
 type Content = Exclude<Syntax, 'form' | 'multipart'>;
@@ -34,7 +42,11 @@ export interface Field {
   readonly checkHeaders: CheckHeaders | null;
 }
 
-export function createField(schemas: Schemas, shape: Shape, encoding: Json | null): Field {
+export function createField(
+  schemas: Schemas,
+  shape: Shape,
+  encoding: Json | null,
+): Field {
   const { document } = schemas;
   const list = shape.types?.has('array') === true;
   const item = list ? shape.items : shape;
@@ -43,8 +55,13 @@ export function createField(schemas: Schemas, shape: Shape, encoding: Json | nul
   const accepted = encoding ? readTypes(document, encoding) : null;
   return {
     list,
-    form: createForm(document, both ? shapeOf(document, { anyOf: others }) : item),
-    file: both ? createForm(document, shapeOf(document, { anyOf: files })) : null,
+    form: createForm(
+      document,
+      both ? shapeOf(document, { anyOf: others }) : item,
+    ),
+    file: both
+      ? createForm(document, shapeOf(document, { anyOf: files }))
+      : null,
     accepted,
     written: accepted ? String(encoding?.contentType) : '',
     checkHeaders: encoding ? readHeaders(schemas, encoding) : null,
@@ -59,7 +76,8 @@ function createForm(document: Document, shape: Shape): Form {
     kind,
     encoded: kind === 'text' && shape.parts.some(document.dialect.isEncoded),
     reader(syntax) {
-      const reader = readers.get(syntax) ?? createReader(document, shape, syntax);
+      const reader =
+        readers.get(syntax) ?? createReader(document, shape, syntax);
       readers.set(syntax, reader);
       return typeof reader === 'string' ? null : reader;
     },
@@ -75,11 +93,17 @@ function alternatives(document: Document, { schema }: Shape) {
     types !== null && [...types].every((type) => type === 'null');
   return {
     files: all.filter(([, { binary }]) => binary).map(([leaf]) => leaf),
-    others: all.filter(([, shape]) => !shape.binary && !isNull(shape)).map(([leaf]) => leaf),
+    others: all
+      .filter(([, shape]) => !shape.binary && !isNull(shape))
+      .map(([leaf]) => leaf),
   };
 }
 
-function leaves(document: Document, schema: Json, seen: ReadonlySet<Json>): Json[] {
+function leaves(
+  document: Document,
+  schema: Json,
+  seen: ReadonlySet<Json>,
+): Json[] {
   const node = document.object(schema);
   if (!node || seen.has(node)) return [];
   const within = (parts: readonly Json[]) =>
@@ -91,13 +115,21 @@ function leaves(document: Document, schema: Json, seen: ReadonlySet<Json>): Json
   return parts.length === 1 && node.type === undefined ? within(parts) : [node];
 }
 
-function readTypes({ findings }: Document, encoding: Json): readonly MediaType[] | null {
+function readTypes(
+  { findings }: Document,
+  encoding: Json,
+): readonly MediaType[] | null {
   if (typeof encoding.contentType !== 'string') return null;
   const types: MediaType[] = [];
   for (const text of encoding.contentType.split(',')) {
     const type = parseMediaType(text);
     if (type) types.push(type);
-    else findings.problem(encoding, 'contentType', `${text.trim()} is not a media type`);
+    else
+      findings.problem(
+        encoding,
+        'contentType',
+        `${text.trim()} is not a media type`,
+      );
   }
   return types;
 }
@@ -133,7 +165,9 @@ export function formOf(
 ): Form {
   if (file === null) return form;
   const names =
-    accepted?.some((range) => isJson(range) && type !== null && covers(range, type)) === true;
+    accepted?.some(
+      (range) => isJson(range) && type !== null && covers(range, type),
+    ) === true;
   if (filename !== null) return names && form.kind !== 'text' ? form : file;
   return type !== null && BYTES.has(syntaxOf(type)) ? file : form;
 }
@@ -141,7 +175,11 @@ export function formOf(
 const BYTES: ReadonlySet<Syntax> = new Set(['bytes', 'form', 'multipart']);
 
 /** Forms inside forms are only bytes. */
-export function syntaxIn({ kind, encoded }: Form, type: MediaType, hasFilename: boolean): Content {
+export function syntaxIn(
+  { kind, encoded }: Form,
+  type: MediaType,
+  hasFilename: boolean,
+): Content {
   if (kind === 'file' || (kind === 'any' && hasFilename)) return 'bytes';
   if (encoded) return type.type === 'text' ? 'text' : 'bytes';
   const syntax = syntaxOf(type);
@@ -151,7 +189,9 @@ export function syntaxIn({ kind, encoded }: Form, type: MediaType, hasFilename: 
 export function opaqueType(field: Field): string | null {
   if (field.file !== null) return null;
   const opaque = field.accepted?.find(
-    (type) => type.subtype !== '*' && field.form.reader(syntaxIn(field.form, type, false)) === null,
+    (type) =>
+      type.subtype !== '*' &&
+      field.form.reader(syntaxIn(field.form, type, false)) === null,
   );
   return opaque ? `${opaque.type}/${opaque.subtype}` : null;
 }

@@ -49,22 +49,31 @@ function split(bytes: Uint8Array, boundary: string): Sections<Buffer>[] {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const delimiter = Buffer.from(`--${boundary}`);
   if (!isAt(body, 0, delimiter))
-    refuse('must begin with the boundary that its Content-Type names', 'syntax');
+    refuse(
+      'must begin with the boundary that its Content-Type names',
+      'syntax',
+    );
   const parts: Sections<Buffer>[] = [];
   for (let at = delimiter.length; ; ) {
     if (isAt(body, at, DASHES)) {
       const end = at + DASHES.length;
       const over =
-        end === body.length || (end + CRLF.length === body.length && isAt(body, end, CRLF));
+        end === body.length ||
+        (end + CRLF.length === body.length && isAt(body, end, CRLF));
       if (!over) refuse('has something after its end', 'syntax');
       return parts;
     }
-    if (!isAt(body, at, CRLF)) refuse('has a boundary that is not a line of its own', 'syntax');
-    if (parts.length === MAX_PARTS) refuse(`has more than ${MAX_PARTS} parts`, 'complexity');
+    if (!isAt(body, at, CRLF))
+      refuse('has a boundary that is not a line of its own', 'syntax');
+    if (parts.length === MAX_PARTS)
+      refuse(`has more than ${MAX_PARTS} parts`, 'complexity');
     const start = at + CRLF.length;
     const next = body.indexOf(delimiter, start);
     if (next < 0)
-      refuse(`has no end: ${nth(parts.length)} is not followed by the boundary`, 'syntax');
+      refuse(
+        `has no end: ${nth(parts.length)} is not followed by the boundary`,
+        'syntax',
+      );
     const end = next - CRLF.length;
     if (end < start || !isAt(body, end, CRLF))
       refuse(`has its boundary inside ${nth(parts.length)}`, 'syntax');
@@ -73,7 +82,8 @@ function split(bytes: Uint8Array, boundary: string): Sections<Buffer>[] {
       .indexOf(END_OF_HEAD);
     if (length < 0) {
       const where = `of headers in ${nth(parts.length)}`;
-      if (end - start > MAX_HEAD) refuse(`has more than ${MAX_HEAD} bytes ${where}`, 'complexity');
+      if (end - start > MAX_HEAD)
+        refuse(`has more than ${MAX_HEAD} bytes ${where}`, 'complexity');
       refuse(`has no end ${where}`, 'syntax');
     }
     const content = start + length + END_OF_HEAD.length;
@@ -97,7 +107,8 @@ const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): *([^ ].*[^ ]|[^ ]|)$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
 const CONTROL = /[\0-\x1f\x7f]/;
 const FORM_DATA = /^form-data(?=;|$)/i;
-const PARAMETER = /; *(name|filename|filename\*)=(?:"([^"]*)"|([!#$%&'*+.^_`|~0-9A-Za-z-]+))/iy;
+const PARAMETER =
+  /; *(name|filename|filename\*)=(?:"([^"]*)"|([!#$%&'*+.^_`|~0-9A-Za-z-]+))/iy;
 /** PHP also treats these as quotes. */
 const SINGLE_QUOTE = "'";
 /**
@@ -129,10 +140,14 @@ function readHead(bytes: Uint8Array, contentLength: number): Head | string {
   if (typeof disposition === 'string') return disposition;
   const written = known.get('content-type');
   const type = written === undefined ? null : parseMediaType(written);
-  if (written !== undefined && type === null) return 'has an invalid Content-Type';
+  if (written !== undefined && type === null)
+    return 'has an invalid Content-Type';
   const chosen =
-    disposition.filename !== '' || (contentLength === 0 && (type === null || isBytes(type)));
-  return chosen ? { ...disposition, type, fields } : 'has a file without a filename';
+    disposition.filename !== '' ||
+    (contentLength === 0 && (type === null || isBytes(type)));
+  return chosen
+    ? { ...disposition, type, fields }
+    : 'has a file without a filename';
 }
 
 /**
@@ -143,26 +158,35 @@ const isBytes = (type: MediaType | null): boolean =>
   type?.type === 'application' && type.subtype === 'octet-stream';
 
 /** Most readers ignore these headers (RFC 7578 section 4.8), so they must have no effect. */
-function complaintOf(known: ReadonlyMap<string, string>, contentLength: number): string | null {
+function complaintOf(
+  known: ReadonlyMap<string, string>,
+  contentLength: number,
+): string | null {
   const length = known.get('content-length');
   if (length !== undefined && length !== String(contentLength))
     return 'has a Content-Length that is not its length';
   const encoding = known.get('content-transfer-encoding');
   if (encoding !== undefined && !UNENCODED.test(encoding))
     return 'must not have a Content-Transfer-Encoding';
-  return known.has('content-encoding') ? 'must not have a Content-Encoding' : null;
+  return known.has('content-encoding')
+    ? 'must not have a Content-Encoding'
+    : null;
 }
 
-function readDisposition(text: string): Pick<Head, 'name' | 'filename'> | string {
+function readDisposition(
+  text: string,
+): Pick<Head, 'name' | 'filename'> | string {
   const start = FORM_DATA.exec(text)?.[0];
-  if (start === undefined) return 'must have a Content-Disposition of form-data';
+  if (start === undefined)
+    return 'must have a Content-Disposition of form-data';
   const values = new Map<string, string>();
   for (let at = start.length; at < text.length; at = PARAMETER.lastIndex) {
     PARAMETER.lastIndex = at;
     const [whole, key, quoted, token] = PARAMETER.exec(text) ?? [];
     if (whole === undefined || key === undefined)
       return 'must have nothing but name and filename in Content-Disposition';
-    if (values.has(key.toLowerCase())) return `has a ${key.toLowerCase()} twice`;
+    if (values.has(key.toLowerCase()))
+      return `has a ${key.toLowerCase()} twice`;
     if (token?.includes(SINGLE_QUOTE) && key.toLowerCase() !== 'filename*')
       return `has a ${key.toLowerCase()} that readers read differently`;
     values.set(key.toLowerCase(), quoted ?? token!);
@@ -182,7 +206,10 @@ function readDisposition(text: string): Pick<Head, 'name' | 'filename'> | string
 
 /** Some readers keep only what follows the last slash. */
 const isUnclear = (filename: string): boolean =>
-  ENCODED.test(filename) || filename.includes('/') || filename === '.' || filename === '..';
+  ENCODED.test(filename) ||
+  filename.includes('/') ||
+  filename === '.' ||
+  filename === '..';
 
 /** RFC 8187, which RFC 7578 section 4.2 forbids in forms. .NET adds it to each filename. */
 function decodeExtended(text: string): string | undefined {

@@ -75,7 +75,8 @@ export class Plans {
       for (const member of members) {
         if (!this.#isMade(member.schema)) yield;
         const { kind } = this.of(member.schema);
-        const complex = member.repeated || kind === 'object' || kind === 'array';
+        const complex =
+          member.repeated || kind === 'object' || kind === 'array';
         if (member.attribute && complex)
           return `${member.property} is an attribute, but an object or a list`;
         if (member.repeated && kind === 'array')
@@ -98,9 +99,17 @@ export class Plans {
       const repeated = isList && !wrapped;
       const { schema } = repeated ? member.items : member;
       const naming = namingOf(this.#object(schema), property);
-      return { property, attribute, repeated, naming, schema: schema ?? NOTHING };
+      return {
+        property,
+        attribute,
+        repeated,
+        naming,
+        schema: schema ?? NOTHING,
+      };
     });
-    const lists = members.filter(({ repeated, property }) => repeated && required.has(property));
+    const lists = members.filter(
+      ({ repeated, property }) => repeated && required.has(property),
+    );
     return {
       kind: kindOf(shape),
       shape,
@@ -117,7 +126,10 @@ export class Plans {
 
   #formOf(shape: Shape) {
     const isList = kindOf(shape) === 'array';
-    return { isList, ...xmlFormOf(this.#document, this.#object(shape.schema), isList) };
+    return {
+      isList,
+      ...xmlFormOf(this.#document, this.#object(shape.schema), isList),
+    };
   }
 
   #object(schema: Json | null): Json {
@@ -125,14 +137,18 @@ export class Plans {
   }
 }
 
-const kindOf = (shape: Shape): Plan['kind'] => (shape.types === null ? 'any' : formOf(shape));
+const kindOf = (shape: Shape): Plan['kind'] =>
+  shape.types === null ? 'any' : formOf(shape);
 
 /** JAXB writes `##default` for an unspecified name. */
 function namingOf({ xml }: Json, fallback: string | null): Naming {
   const { name, namespace, prefix } = isObject(xml) ? xml : {};
   return {
     local: typeof name === 'string' && name !== '##default' ? name : fallback,
-    namespace: typeof namespace === 'string' && namespace !== '##default' ? namespace : undefined,
+    namespace:
+      typeof namespace === 'string' && namespace !== '##default'
+        ? namespace
+        : undefined,
     prefix: typeof prefix === 'string' && prefix !== '' ? prefix : undefined,
   };
 }
@@ -144,13 +160,27 @@ interface XmlForm {
   readonly flaw: string | null;
 }
 
-const NODE_TYPES: readonly unknown[] = ['element', 'attribute', 'text', 'cdata', 'none'];
+const NODE_TYPES: readonly unknown[] = [
+  'element',
+  'attribute',
+  'text',
+  'cdata',
+  'none',
+];
 
 /** `nodeType` of OpenAPI 3.2 takes the place of `attribute` and `wrapped`. */
-function xmlFormOf({ dialect, findings }: Document, schema: Json, isList: boolean): XmlForm {
+function xmlFormOf(
+  { dialect, findings }: Document,
+  schema: Json,
+  isList: boolean,
+): XmlForm {
   const xml = isObject(schema.xml) ? schema.xml : {};
   const { nodeType } = xml;
-  const plain = { attribute: xml.attribute === true, wrapped: xml.wrapped === true, flaw: null };
+  const plain = {
+    attribute: xml.attribute === true,
+    wrapped: xml.wrapped === true,
+    flaw: null,
+  };
   if (nodeType === undefined) return plain;
   if (!dialect.xmlNodeTypes) {
     findings.note(
@@ -167,11 +197,15 @@ function xmlFormOf({ dialect, findings }: Document, schema: Json, isList: boolea
   };
 }
 
-function flawOf({ nodeType, attribute, wrapped }: Json, isList: boolean): string | null {
+function flawOf(
+  { nodeType, attribute, wrapped }: Json,
+  isList: boolean,
+): string | null {
   if (!NODE_TYPES.includes(nodeType))
     return 'xml.nodeType must be element, attribute, text, cdata or none';
   if (attribute !== undefined || wrapped !== undefined)
     return 'xml.nodeType must not stand beside attribute or wrapped (OpenAPI 3.2, XML Object)';
-  const isSupported = nodeType === 'element' || nodeType === (isList ? 'none' : 'attribute');
+  const isSupported =
+    nodeType === 'element' || nodeType === (isList ? 'none' : 'attribute');
   return isSupported ? null : `xml.nodeType ${nodeType} is not supported`;
 }

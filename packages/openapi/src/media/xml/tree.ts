@@ -39,7 +39,9 @@ const DECLARATIONS = 'http://www.w3.org/2000/xmlns/';
  *
  * @throws Unreadable
  */
-export function* readTree(bytes: Uint8Array): Generator<void, XmlElement, void> {
+export function* readTree(
+  bytes: Uint8Array,
+): Generator<void, XmlElement, void> {
   const text = textOf(bytes);
   const builder = new Builder();
   for (let at = 0; at < text.length; at += STEP) {
@@ -59,7 +61,8 @@ class Builder {
 
   constructor() {
     const { parser } = this;
-    const fail = (message: string, rule: Rule = 'syntax') => this.#fail(message, rule);
+    const fail = (message: string, rule: Rule = 'syntax') =>
+      this.#fail(message, rule);
     // The parser's own message repeats what was sent.
     parser.on('error', () => fail('is not well-formed XML'));
     parser.on('xmldecl', ({ version, encoding }) => {
@@ -67,8 +70,12 @@ class Builder {
       if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8')
         fail('must be in UTF-8', 'encoding');
     });
-    parser.on('doctype', () => fail('must not have a document type declaration'));
-    parser.on('processinginstruction', () => fail('must not have processing instructions'));
+    parser.on('doctype', () =>
+      fail('must not have a document type declaration'),
+    );
+    parser.on('processinginstruction', () =>
+      fail('must not have processing instructions'),
+    );
     parser.on('opentagstart', () => {
       this.#attributes = 0;
       if (++this.#elements > MAX_ELEMENTS)
@@ -99,11 +106,18 @@ class Builder {
   #fail(message: string, rule: Rule): never {
     const { line, columnIndex } = this.parser;
     const place = `(line ${line}, column ${columnIndex + 1})`;
-    refuse(`${message} ${place}`, rule, '', rule === 'depth' ? MAX_DEPTH : undefined);
+    refuse(
+      `${message} ${place}`,
+      rule,
+      '',
+      rule === 'depth' ? MAX_DEPTH : undefined,
+    );
   }
 
   #start(name: XmlName, attributes: Record<string, SaxesAttributeNS>): void {
-    const own = Object.values(attributes).filter(({ uri }) => uri !== DECLARATIONS);
+    const own = Object.values(attributes).filter(
+      ({ uri }) => uri !== DECLARATIONS,
+    );
     const element = {
       ...name,
       attributes: own,

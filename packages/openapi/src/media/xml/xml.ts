@@ -31,10 +31,15 @@ export function createXmlReader(
   const node = schema && document.object(schema);
   const complaint = node ? plans.complaint(node) : null;
   if (complaint !== null) return complaint;
-  if (!node || (plans.of(node).kind === 'primitive' && node.xml === undefined)) {
+  if (
+    !node ||
+    (plans.of(node).kind === 'primitive' && node.xml === undefined)
+  ) {
     return function* readText(bytes) {
       yield* readTree(bytes);
-      return { value: binary ? new Binary(bytes) : Buffer.from(bytes).toString() };
+      return {
+        value: binary ? new Binary(bytes) : Buffer.from(bytes).toString(),
+      };
     };
   }
   const name = rootNaming(schema, plans.of(node));
@@ -56,7 +61,10 @@ function plansOf(document: Document): Plans {
 }
 
 function rootNaming(schema: Json | null, { naming }: Plan): Naming {
-  const component = typeof schema?.$ref === 'string' ? COMPONENT.exec(schema.$ref)?.[1] : undefined;
+  const component =
+    typeof schema?.$ref === 'string'
+      ? COMPONENT.exec(schema.$ref)?.[1]
+      : undefined;
   return { ...naming, local: naming.local ?? component ?? null };
 }
 
@@ -70,7 +78,8 @@ class Reader {
   }
 
   *whole(root: XmlElement, schema: Json, naming: Naming): Steps<unknown> {
-    if (!isNamed(root, naming, '')) this.#fail(`must be an element ${described(naming)}`);
+    if (!isNamed(root, naming, ''))
+      this.#fail(`must be an element ${described(naming)}`);
     return yield* this.#element(root, schema, inherited(naming, ''));
   }
 
@@ -86,15 +95,22 @@ class Reader {
     return value;
   }
 
-  *#element(element: XmlElement, schema: Json, namespace: string): Steps<unknown> {
+  *#element(
+    element: XmlElement,
+    schema: Json,
+    namespace: string,
+  ): Steps<unknown> {
     if (++this.#elements % STEP === 0) yield;
     const plan = this.#plans.of(schema);
-    if (plan.kind === 'object') return yield* this.#object(element, plan, namespace);
-    if (plan.kind === 'array') return yield* this.#list(element, plan, namespace);
+    if (plan.kind === 'object')
+      return yield* this.#object(element, plan, namespace);
+    if (plan.kind === 'array')
+      return yield* this.#list(element, plan, namespace);
     if (plan.kind === 'any' && !isLeaf(element))
       return yield* this.#object(element, plan, namespace);
     if (element.attributes.length > 0) this.#fail('must not have attributes');
-    if (element.children.length > 0) this.#fail('must be text without elements in it');
+    if (element.children.length > 0)
+      this.#fail('must be text without elements in it');
     if (element.pieces > 1 || (element.pieces > 0 && element.commented)) {
       this.#fail('has text in pieces, which readers put together differently');
     }
@@ -105,17 +121,27 @@ class Reader {
     return read({ form: 'primitive', text }, shape, 'none');
   }
 
-  *#list(element: XmlElement, { items, naming }: Plan, namespace: string): Steps<unknown[]> {
+  *#list(
+    element: XmlElement,
+    { items, naming }: Plan,
+    namespace: string,
+  ): Steps<unknown[]> {
     if (element.attributes.length > 0) this.#fail('must not have attributes');
     if (INK.test(element.text)) this.#fail('has text between its elements');
     const own = this.#plans.of(items).naming;
     const atRoot = this.#way.length === 0 && naming.local === null;
-    const entry = { ...own, local: own.local ?? (atRoot ? null : element.local) };
+    const entry = {
+      ...own,
+      local: own.local ?? (atRoot ? null : element.local),
+    };
     const list: unknown[] = [];
     for (const [i, child] of element.children.entries()) {
       this.#way.push(i);
-      if (!isNamed(child, entry, namespace)) this.#fail(`must be an element ${described(entry)}`);
-      list.push(yield* this.#element(child, items, inherited(entry, namespace)));
+      if (!isNamed(child, entry, namespace))
+        this.#fail(`must be an element ${described(entry)}`);
+      list.push(
+        yield* this.#element(child, items, inherited(entry, namespace)),
+      );
       this.#way.pop();
     }
     return list;
@@ -133,14 +159,24 @@ class Reader {
       const name = member?.property ?? this.#stranger(attribute, plan);
       const schema = member?.schema ?? plan.others;
       this.#at(name, () =>
-        this.#put(value, name, schema ? this.#text(attribute.value, this.#plans.of(schema)) : ''),
+        this.#put(
+          value,
+          name,
+          schema ? this.#text(attribute.value, this.#plans.of(schema)) : '',
+        ),
       );
     }
-    for (const child of element.children) yield* this.#member(value, child, plan, namespace);
+    for (const child of element.children)
+      yield* this.#member(value, child, plan, namespace);
     return value;
   }
 
-  *#member(value: Members, child: XmlElement, plan: Plan, namespace: string): Steps<void> {
+  *#member(
+    value: Members,
+    child: XmlElement,
+    plan: Plan,
+    namespace: string,
+  ): Steps<void> {
     const member = plan.byName
       .get(child.local)
       ?.find((one) => !one.attribute && isNamed(child, one.naming, namespace));
@@ -166,7 +202,8 @@ class Reader {
   }
 
   #put(value: Members, name: string, member: unknown): void {
-    if (Object.hasOwn(value, name)) this.#fail('is given more than once', 'repeated');
+    if (Object.hasOwn(value, name))
+      this.#fail('is given more than once', 'repeated');
     value[name] = member;
   }
 
@@ -174,7 +211,9 @@ class Reader {
   #stranger({ name, local }: XmlName, { byName, properties }: Plan): string {
     if (byName.has(local) || properties.has(local) || properties.has(name)) {
       this.#at(name, () =>
-        this.#fail('is not written as the contract says: as element or attribute, name, namespace'),
+        this.#fail(
+          'is not written as the contract says: as element or attribute, name, namespace',
+        ),
       );
     }
     return name;
@@ -185,8 +224,13 @@ const isLeaf = ({ attributes, children }: XmlElement): boolean =>
   attributes.length === 0 && children.length === 0;
 
 /** A prefix without a namespace is a part of the name. */
-function isNamed({ name, local, uri }: XmlName, naming: Naming, namespace: string): boolean {
-  if (naming.local === null) return naming.namespace === undefined || uri === naming.namespace;
+function isNamed(
+  { name, local, uri }: XmlName,
+  naming: Naming,
+  namespace: string,
+): boolean {
+  if (naming.local === null)
+    return naming.namespace === undefined || uri === naming.namespace;
   if (naming.namespace === undefined && naming.prefix !== undefined)
     return name === `${naming.prefix}:${naming.local}`;
   return local === naming.local && uri === (naming.namespace ?? namespace);
@@ -199,4 +243,6 @@ function inherited({ namespace, prefix }: Naming, outer: string): string {
 }
 
 const described = ({ local, namespace }: Naming): string =>
-  namespace === undefined ? `${local}` : `${local} in the namespace ${namespace}`;
+  namespace === undefined
+    ? `${local}`
+    : `${local} in the namespace ${namespace}`;

@@ -21,7 +21,16 @@ export interface Row {
   readonly item: PathItem;
 }
 
-const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']);
+const METHODS = new Set([
+  'get',
+  'put',
+  'post',
+  'delete',
+  'options',
+  'head',
+  'patch',
+  'trace',
+]);
 
 /** A document whose references are followed when they are needed. */
 export class Api {
@@ -60,7 +69,9 @@ export class Api {
   parameters({ operation, item }: Row): readonly Parameter[] {
     const all = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
     const found = all.map((parameter) => this.resolve(parameter));
-    return [...new Map(found.map((one) => [`${one.in} ${one.name}`, one])).values()];
+    return [
+      ...new Map(found.map((one) => [`${one.in} ${one.name}`, one])).values(),
+    ];
   }
 
   body({ operation }: Row): Body | undefined {
@@ -69,8 +80,12 @@ export class Api {
 
   /** The media types of successful responses. */
   accepted({ operation }: Row): readonly string[] {
-    const found = Object.entries(operation.responses ?? {}).filter(([status]) => /^2/.test(status));
-    const types = found.flatMap(([, node]) => Object.keys(this.resolve(node).content ?? {}));
+    const found = Object.entries(operation.responses ?? {}).filter(([status]) =>
+      /^2/.test(status),
+    );
+    const types = found.flatMap(([, node]) =>
+      Object.keys(this.resolve(node).content ?? {}),
+    );
     return [...new Set(types)];
   }
 
@@ -88,13 +103,18 @@ export class Api {
   /** What an operation may send besides the key, by name. */
   schemes({ operation }: Row): readonly string[] {
     const needed = operation.security ?? this.root.security ?? [];
-    return [...new Set(needed.flatMap((requirement) => Object.keys(requirement)))];
+    return [
+      ...new Set(needed.flatMap((requirement) => Object.keys(requirement))),
+    ];
   }
 
   #at(ref: string): unknown {
     const tokens = ref.split('/').slice(1);
     return tokens.reduce<unknown>(
-      (node, token) => (node as Readonly<Record<string, unknown>> | undefined)?.[unescaped(token)],
+      (node, token) =>
+        (node as Readonly<Record<string, unknown>> | undefined)?.[
+          unescaped(token)
+        ],
       this.root,
     );
   }
@@ -118,8 +138,18 @@ export class Api {
         const operation = value as Operation;
         const tags = operation.tags?.length ? operation.tags : ['default'];
         for (const tag of new Set(tags)) {
-          const hash = placeHash(tag, operation.operationId ?? `${method} ${path}`);
-          const row = { tag, hash, method: method.toUpperCase(), path, operation, item };
+          const hash = placeHash(
+            tag,
+            operation.operationId ?? `${method} ${path}`,
+          );
+          const row = {
+            tag,
+            hash,
+            method: method.toUpperCase(),
+            path,
+            operation,
+            item,
+          };
           const others = rows.get(tag);
           if (others) others.push(row);
           else rows.set(tag, [row]);
@@ -132,7 +162,10 @@ export class Api {
 
 /** With the defaults of its variables. */
 export const urlOf = ({ url, variables = {} }: Server): string =>
-  url.replace(/\{([^}]*)\}/g, (text, name: string) => variables[name]?.default ?? text);
+  url.replace(
+    /\{([^}]*)\}/g,
+    (text, name: string) => variables[name]?.default ?? text,
+  );
 
 const unescaped = (token: string): string =>
   decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~');
@@ -144,7 +177,13 @@ export function join(parts: readonly Schema[]): Schema {
       ? { [keyword]: Object.assign({}, ...parts.map((part) => part[keyword])) }
       : {};
   const required = parts.flatMap((part) => part.required ?? []);
-  return Object.assign({}, ...parts, merged('properties'), merged('patternProperties'), {
-    required,
-  });
+  return Object.assign(
+    {},
+    ...parts,
+    merged('properties'),
+    merged('patternProperties'),
+    {
+      required,
+    },
+  );
 }

@@ -9,7 +9,10 @@ export const keyField = ([header = '']: KeyHeaders, secret: string): Pair =>
   header === 'Authorization' ? [header, `Bearer ${secret}`] : [header, secret];
 
 /** Whether the gateway takes what this scheme sends for its own key. */
-function isKey({ type, scheme = '', in: place, name = '' }: SecurityScheme, headers: KeyHeaders) {
+function isKey(
+  { type, scheme = '', in: place, name = '' }: SecurityScheme,
+  headers: KeyHeaders,
+) {
   if (type === 'apiKey') return place === 'header' && hasHeader(headers, name);
   const isToken = type !== 'http' || scheme.toLowerCase() === 'bearer';
   return isToken && hasHeader(headers, 'authorization');
@@ -19,13 +22,19 @@ const hasHeader = (headers: KeyHeaders, name: string): boolean =>
   headers.some((header) => header.toLowerCase() === name.toLowerCase());
 
 /** The schemes of the API itself, beside the gateway's key, that some operation needs. */
-export function ownSchemes(api: Api, headers: KeyHeaders): ReadonlyMap<string, SecurityScheme> {
-  const needed = new Set([...api.rows.values()].flat().flatMap((row) => api.schemes(row)));
+export function ownSchemes(
+  api: Api,
+  headers: KeyHeaders,
+): ReadonlyMap<string, SecurityScheme> {
+  const needed = new Set(
+    [...api.rows.values()].flat().flatMap((row) => api.schemes(row)),
+  );
   const all = Object.entries(api.root.components?.securitySchemes ?? {});
   const found = all.map(([name, node]) => [name, api.resolve(node)] as const);
   return new Map(
     found.filter(
-      ([name, one]) => needed.has(name) && one.type !== 'mutualTLS' && !isKey(one, headers),
+      ([name, one]) =>
+        needed.has(name) && one.type !== 'mutualTLS' && !isKey(one, headers),
     ),
   );
 }
@@ -45,7 +54,10 @@ export function credentialsOf(
     const secret = secretOf(name);
     if (scheme === undefined || secret === null) continue;
     if (scheme.type !== 'apiKey')
-      headers.push(['Authorization', `${isBasic(scheme) ? 'Basic' : 'Bearer'} ${secret}`]);
+      headers.push([
+        'Authorization',
+        `${isBasic(scheme) ? 'Basic' : 'Bearer'} ${secret}`,
+      ]);
     else if (scheme.in === 'header') headers.push([scheme.name!, secret]);
     else (scheme.in === 'query' ? query : cookies).push([scheme.name!, secret]);
   }

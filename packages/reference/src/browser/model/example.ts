@@ -12,8 +12,11 @@ export function exampleOf(
   { example, examples, schema, itemSchema }: Media,
   direction: Direction,
 ): unknown {
-  const [given] = example === undefined ? examplesIn(api, examples) : [{ value: example }];
-  return given === undefined ? sample(api, schema ?? itemSchema, direction) : given.value;
+  const [given] =
+    example === undefined ? examplesIn(api, examples) : [{ value: example }];
+  return given === undefined
+    ? sample(api, schema ?? itemSchema, direction)
+    : given.value;
 }
 
 /** With their names. */
@@ -37,7 +40,12 @@ const STRINGS: Readonly<Record<string, string>> = {
 };
 
 /** The author's example, or the only or usual value. */
-export const givenIn = ({ example, examples, const: only, default: usual }: Schema): unknown =>
+export const givenIn = ({
+  example,
+  examples,
+  const: only,
+  default: usual,
+}: Schema): unknown =>
   [example, examples?.[0], usual, only].find((value) => value !== undefined);
 
 /** Objects inside of each other, and all objects. What refers to itself ends here. */
@@ -46,7 +54,11 @@ const MOST = 1_000;
 const LONGEST = 100;
 
 /** A value that fits a schema, as far as its keywords are easy to satisfy. */
-export function sample(api: Api, node: SchemaNode | undefined, direction: Direction): unknown {
+export function sample(
+  api: Api,
+  node: SchemaNode | undefined,
+  direction: Direction,
+): unknown {
   let left = MOST;
 
   function fill(part: SchemaNode | undefined, depth: number): unknown {
@@ -68,7 +80,14 @@ function ofType(
   inner: (node: SchemaNode | undefined) => unknown,
   direction: Direction,
 ): unknown {
-  const { items, prefixItems = [], format = '', minimum = 0, minLength = 0, maxLength } = schema;
+  const {
+    items,
+    prefixItems = [],
+    format = '',
+    minimum = 0,
+    minLength = 0,
+    maxLength,
+  } = schema;
   switch (typesOf(schema)[0]) {
     case 'object':
       return members(schema, inner, direction);
@@ -110,27 +129,45 @@ export function mediaText(
   direction: Direction,
   chosen?: unknown,
 ): string {
-  const { xml } = api.schema(media.schema) as { readonly xml?: { readonly name?: string } };
+  const { xml } = api.schema(media.schema) as {
+    readonly xml?: { readonly name?: string };
+  };
   const name = xml?.name ?? nameOf(media.schema ?? true);
-  return exampleText(chosen ?? exampleOf(api, media, direction), mediaType, name);
+  return exampleText(
+    chosen ?? exampleOf(api, media, direction),
+    mediaType,
+    name,
+  );
 }
 
 /**
  * As a client writes it. In JSON a string is a value, unless the author wrote JSON in it. `name`: of
  * the root in XML.
  */
-export function exampleText(value: unknown, mediaType: string, name = 'root'): string {
-  const isText = typeof value === 'string' && (!/json/i.test(mediaType) || isJson(value));
+export function exampleText(
+  value: unknown,
+  mediaType: string,
+  name = 'root',
+): string {
+  const isText =
+    typeof value === 'string' && (!/json/i.test(mediaType) || isJson(value));
   if (isText) return value;
-  return /xml/i.test(mediaType) ? xmlOf(name, value, '') : indentJson(JSON.stringify(value) ?? '');
+  return /xml/i.test(mediaType)
+    ? xmlOf(name, value, '')
+    : indentJson(JSON.stringify(value) ?? '');
 }
 
 function xmlOf(name: string, value: unknown, indent: string): string {
-  if (Array.isArray(value)) return value.map((item) => xmlOf(name, item, indent)).join('\n');
+  if (Array.isArray(value))
+    return value.map((item) => xmlOf(name, item, indent)).join('\n');
   if (typeof value !== 'object' || value === null) {
-    const text = String(value ?? '').replace(/[&<]/g, (sign) => (sign === '&' ? '&amp;' : '&lt;'));
+    const text = String(value ?? '').replace(/[&<]/g, (sign) =>
+      sign === '&' ? '&amp;' : '&lt;',
+    );
     return `${indent}<${name}>${text}</${name}>`;
   }
-  const inner = Object.entries(value).map(([name, part]) => xmlOf(name, part, `${indent}  `));
+  const inner = Object.entries(value).map(([name, part]) =>
+    xmlOf(name, part, `${indent}  `),
+  );
   return [`${indent}<${name}>`, ...inner, `${indent}</${name}>`].join('\n');
 }

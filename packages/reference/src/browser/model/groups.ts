@@ -4,15 +4,24 @@ export interface TagGroup {
 }
 
 /** Tags without a group come last; empty groups are omitted. */
-export function groupTags(tags: readonly string[], tagGroups: unknown): readonly TagGroup[] {
+export function groupTags(
+  tags: readonly string[],
+  tagGroups: unknown,
+): readonly TagGroup[] {
   const known = new Set(tags);
   const groups: TagGroup[] = [];
   for (const group of Array.isArray(tagGroups) ? tagGroups : []) {
     const wanted: unknown[] = Array.isArray(group?.tags) ? group.tags : [];
-    const present = wanted.filter((tag): tag is string => known.delete(tag as string));
-    if (present.length > 0) groups.push({ name: String(group.name), tags: present });
+    const present = wanted.filter((tag): tag is string =>
+      known.delete(tag as string),
+    );
+    if (present.length > 0)
+      groups.push({ name: String(group.name), tags: present });
   }
   if (known.size > 0)
-    groups.push({ name: groups.length > 0 ? 'More' : 'Operations', tags: [...known] });
+    groups.push({
+      name: groups.length > 0 ? 'More' : 'Operations',
+      tags: [...known],
+    });
   return groups;
 }

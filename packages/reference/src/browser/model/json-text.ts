@@ -1,7 +1,9 @@
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-const opens = (token: string | undefined): boolean => token === '{' || token === '[';
-const closes = (token: string | undefined): boolean => token === '}' || token === ']';
+const opens = (token: string | undefined): boolean =>
+  token === '{' || token === '[';
+const closes = (token: string | undefined): boolean =>
+  token === '}' || token === ']';
 
 /** Keeps every token, because `JSON.parse` would round an int64. Other text is unchanged. */
 export function indentJson(text: string): string {
@@ -42,14 +44,19 @@ interface Exact {
   rawJSON?(text: string): unknown;
 }
 
-type Reviver = (name: string, value: unknown, context?: { readonly source?: string }) => unknown;
+type Reviver = (
+  name: string,
+  value: unknown,
+  context?: { readonly source?: string },
+) => unknown;
 
 const parse = JSON.parse as (text: string, reviver?: Reviver) => unknown;
 
 /** Numbers that would be rounded keep their text, where the browser can. */
 export function parseExact(text: string): unknown {
   const { rawJSON } = JSON as Exact;
-  if (rawJSON === undefined || !/[:,[]\s*-?\d{16}/.test(text)) return parse(text);
+  if (rawJSON === undefined || !/[:,[]\s*-?\d{16}/.test(text))
+    return parse(text);
   return parse(text, (_name, value, context) =>
     typeof value === 'number' && String(value) !== context?.source
       ? rawJSON(context?.source ?? String(value))
@@ -61,7 +68,9 @@ export function parseExact(text: string): unknown {
 export const parseTexts = (text: string): unknown =>
   parse(text, (_name, value, context) => {
     if (typeof value === 'object' && value !== null) return value;
-    return typeof value === 'string' ? value : (context?.source ?? String(value));
+    return typeof value === 'string'
+      ? value
+      : (context?.source ?? String(value));
   });
 
 export interface Piece {
@@ -74,7 +83,10 @@ const PIECE =
 
 /** The pieces joined are the text. */
 export const piecesOf = (text: string): readonly Piece[] =>
-  (text.match(PIECE) ?? []).map((piece) => ({ kind: kindOf(piece), text: piece }));
+  (text.match(PIECE) ?? []).map((piece) => ({
+    kind: kindOf(piece),
+    text: piece,
+  }));
 
 function kindOf(piece: string): Piece['kind'] {
   if (piece.startsWith('"')) return piece.endsWith(':') ? 'name' : 'string';

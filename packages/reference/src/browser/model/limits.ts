@@ -2,9 +2,13 @@
 export type Headers = Readonly<Record<string, string>>;
 
 /** What a refusal by a limit or a ban means; `null` for other responses. */
-export function refusal(status: number, { 'retry-after': retry }: Headers): string | null {
+export function refusal(
+  status: number,
+  { 'retry-after': retry }: Headers,
+): string | null {
   if (status === 429) return `Over the limit: wait ${retry ?? 'some'} seconds`;
-  if (status === 403 && retry !== undefined) return `Banned for a while: wait ${retry} seconds`;
+  if (status === 403 && retry !== undefined)
+    return `Banned for a while: wait ${retry} seconds`;
   return null;
 }
 
@@ -17,10 +21,15 @@ export interface HeaderWindow {
 /** `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers. */
 export function headerWindows(headers: Headers): readonly HeaderWindow[] {
   const policies = new Map(
-    items(headers['ratelimit-policy']).map(({ name, numbers }) => [name, numbers.q]),
+    items(headers['ratelimit-policy']).map(({ name, numbers }) => [
+      name,
+      numbers.q,
+    ]),
   );
   return items(headers.ratelimit).flatMap(({ name, numbers: { r } }) =>
-    r === undefined ? [] : [{ name, limit: policies.get(name) ?? null, remaining: r }],
+    r === undefined
+      ? []
+      : [{ name, limit: policies.get(name) ?? null, remaining: r }],
   );
 }
 
@@ -38,13 +47,15 @@ interface Item {
  * A list of strings with integer parameters (RFC 9651): `"minute";r=59;t=60, "day";r=999;t=86400`.
  */
 function items(text = ''): Item[] {
-  return [...text.matchAll(/"([^"]*)"((?:;\s*\w+=[^;,]*)*)/g)].map(([, name, parameters]) => {
-    const numbers = [...parameters!.matchAll(/(\w+)=(\d+)/g)];
-    return {
-      name: name!,
-      numbers: Object.fromEntries(
-        numbers.map(([, parameter, value]) => [parameter, Number(value)]),
-      ),
-    };
-  });
+  return [...text.matchAll(/"([^"]*)"((?:;\s*\w+=[^;,]*)*)/g)].map(
+    ([, name, parameters]) => {
+      const numbers = [...parameters!.matchAll(/(\w+)=(\d+)/g)];
+      return {
+        name: name!,
+        numbers: Object.fromEntries(
+          numbers.map(([, parameter, value]) => [parameter, Number(value)]),
+        ),
+      };
+    },
+  );
 }

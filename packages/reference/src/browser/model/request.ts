@@ -32,7 +32,11 @@ export interface OutgoingRequest {
   readonly headers: readonly Pair[];
   /** As in the header `Cookie`. */
   readonly cookies: readonly string[];
-  readonly body: string | File | readonly (readonly [name: string, value: string | File])[] | null;
+  readonly body:
+    | string
+    | File
+    | readonly (readonly [name: string, value: string | File])[]
+    | null;
 }
 
 export type BodyKind = 'text' | 'form' | 'multipart' | 'file';
@@ -43,7 +47,8 @@ export function bodyKind(mediaType: string): BodyKind {
   return /^text\/|json|xml|yaml|graphql/i.test(mediaType) ? 'text' : 'file';
 }
 
-export const keyOf = ({ in: place, name }: Parameter): string => `${place} ${name}`;
+export const keyOf = ({ in: place, name }: Parameter): string =>
+  `${place} ${name}`;
 
 export function requestOf(
   api: Api,
@@ -55,25 +60,39 @@ export function requestOf(
   const sent = api.parameters(row).flatMap((parameter) => {
     const text = draft.values[keyOf(parameter)] ?? '';
     if (text === '') return [];
-    return [{ parameter, value: readValue(api, parameter.schema, text, parameter) }];
+    return [
+      { parameter, value: readValue(api, parameter.schema, text, parameter) },
+    ];
   });
-  const of = (place: string) => sent.filter(({ parameter }) => parameter.in === place);
+  const of = (place: string) =>
+    sent.filter(({ parameter }) => parameter.in === place);
   const path = of('path').reduce(
     (path, { parameter, value }) =>
       path.replace(`{${parameter.name}}`, () => inPath(parameter, value)),
     row.path,
   );
   const inPairs = (place: string) =>
-    of(place).map(({ parameter, value }) => inQuery(parameter.name, parameter, value));
-  const query = [...inPairs('query').flat(), ...credentials.query.map(pair)].join('&');
+    of(place).map(({ parameter, value }) =>
+      inQuery(parameter.name, parameter, value),
+    );
+  const query = [
+    ...inPairs('query').flat(),
+    ...credentials.query.map(pair),
+  ].join('&');
   const headers = of('header').map(
-    ({ parameter, value }): Pair => [parameter.name, inHeader(parameter, value)],
+    ({ parameter, value }): Pair => [
+      parameter.name,
+      inHeader(parameter, value),
+    ],
   );
   const body = bodyOf(api, row, draft);
   // The browser writes the boundary of multipart.
   const type =
-    body === null || Array.isArray(body) ? [] : [['Content-Type', draft.mediaType!] as const];
-  const accept = draft.accept === null ? [] : [['Accept', draft.accept] as const];
+    body === null || Array.isArray(body)
+      ? []
+      : [['Content-Type', draft.mediaType!] as const];
+  const accept =
+    draft.accept === null ? [] : [['Accept', draft.accept] as const];
   return {
     method: row.method,
     url: base + path + (query && `?${query}`),
@@ -100,8 +119,11 @@ export function readValue(
 ): Value {
   if (content !== undefined) return text;
   const schema = api.schema(node);
-  if (isList(api, schema)) return text.split('\n').filter((line) => line !== '');
-  return isStructured(schema) && isJson(text) ? (parseTexts(text) as Value) : text;
+  if (isList(api, schema))
+    return text.split('\n').filter((line) => line !== '');
+  return isStructured(schema) && isJson(text)
+    ? (parseTexts(text) as Value)
+    : text;
 }
 
 export const isStructured = (schema: Schema): boolean =>
@@ -123,14 +145,20 @@ function bodyOf(api: Api, row: Row, draft: Draft): OutgoingRequest['body'] {
       return files['']?.[0] ?? null;
     case 'form':
       return given
-        .flatMap(([name, text]) => formPairs(api, name, properties[name], text, media))
+        .flatMap(([name, text]) =>
+          formPairs(api, name, properties[name], text, media),
+        )
         .join('&');
     case 'multipart':
       return [
         ...given.flatMap(([name, text]) =>
-          partsOf(api, properties[name], text).map((part) => [name, part] as const),
+          partsOf(api, properties[name], text).map(
+            (part) => [name, part] as const,
+          ),
         ),
-        ...Object.entries(files).flatMap(([name, all]) => all.map((file) => [name, file] as const)),
+        ...Object.entries(files).flatMap(([name, all]) =>
+          all.map((file) => [name, file] as const),
+        ),
       ];
   }
 }
@@ -144,11 +172,24 @@ function formPairs(
   { encoding = {} }: Media,
 ): readonly string[] {
   const { style, explode } = encoding[name] ?? {};
-  const isDocument = style === undefined && explode === undefined && !isList(api, api.schema(node));
-  return inQuery(name, encoding[name] ?? {}, isDocument ? text : readValue(api, node, text));
+  const isDocument =
+    style === undefined &&
+    explode === undefined &&
+    !isList(api, api.schema(node));
+  return inQuery(
+    name,
+    encoding[name] ?? {},
+    isDocument ? text : readValue(api, node, text),
+  );
 }
 
-function partsOf(api: Api, node: SchemaNode | undefined, text: string): readonly string[] {
-  const value = isList(api, api.schema(node)) ? readValue(api, node, text) : text;
+function partsOf(
+  api: Api,
+  node: SchemaNode | undefined,
+  text: string,
+): readonly string[] {
+  const value = isList(api, api.schema(node))
+    ? readValue(api, node, text)
+    : text;
   return typeof value === 'string' ? [value] : (value as readonly string[]);
 }

@@ -7,7 +7,12 @@ export function typesOf(schema: Schema): readonly string[] {
   return schema.nullable && types.length > 0 ? [...types, 'null'] : types;
 }
 
-function inferred({ properties, additionalProperties, items, prefixItems }: Schema): string[] {
+function inferred({
+  properties,
+  additionalProperties,
+  items,
+  prefixItems,
+}: Schema): string[] {
   if (properties ?? additionalProperties) return ['object'];
   return (items ?? prefixItems) ? ['array'] : [];
 }
@@ -17,22 +22,31 @@ export const nameOf = (node: SchemaNode): string | undefined => {
   if (typeof node !== 'object') return undefined;
   const [only, ...others] = node.allOf ?? [];
   const ref =
-    node.$ref ?? (others.length === 0 && typeof only === 'object' ? only.$ref : undefined);
-  return ref === undefined ? undefined : decodeURIComponent(ref.slice(ref.lastIndexOf('/') + 1));
+    node.$ref ??
+    (others.length === 0 && typeof only === 'object' ? only.$ref : undefined);
+  return ref === undefined
+    ? undefined
+    : decodeURIComponent(ref.slice(ref.lastIndexOf('/') + 1));
 };
 
 /** Lists inside of each other: one may contain itself. */
 const DEEPEST = 3;
 
 /** `Pet`, `array<integer>`, `string | null`, `Cat | Dog`. */
-export function typeText(api: Api, node: SchemaNode | undefined, depth = 0): string {
+export function typeText(
+  api: Api,
+  node: SchemaNode | undefined,
+  depth = 0,
+): string {
   const schema = api.schema(node);
   const options = schema.oneOf ?? schema.anyOf;
   const types = typesOf(schema);
   const named = node !== undefined && nameOf(node);
   if (named && (options ?? types.includes('object'))) return named;
   if (options && types.length === 0 && depth < DEEPEST)
-    return [...new Set(options.map((option) => typeText(api, option, depth + 1)))].join(' | ');
+    return [
+      ...new Set(options.map((option) => typeText(api, option, depth + 1))),
+    ].join(' | ');
   const texts = types.map((type) =>
     type === 'array' && schema.items !== undefined && depth < DEEPEST
       ? `array<${typeText(api, schema.items, depth + 1)}>`
@@ -73,7 +87,8 @@ export function factsOf(schema: Schema): readonly string[] {
     const text = FACTS[schema[exclusive] === true ? exclusive : keyword];
     if (text === undefined) return [];
     if (!text.includes('*')) return value === true ? [text] : [];
-    const isMark = keyword.startsWith('exclusive') && typeof value === 'boolean';
+    const isMark =
+      keyword.startsWith('exclusive') && typeof value === 'boolean';
     return isMark ? [] : [text.replace('*', () => shortText(value))];
   });
   const values = schema.enum?.map(shortText).join(', ');
@@ -113,7 +128,11 @@ const PARTS: Readonly<Record<string, string>> = {
 };
 
 /** The schemas inside of a schema. The members of items stand for a list of objects. */
-export function membersOf(api: Api, node: SchemaNode, depth = 0): readonly Member[] {
+export function membersOf(
+  api: Api,
+  node: SchemaNode,
+  depth = 0,
+): readonly Member[] {
   const schema = api.schema(node);
   const required = new Set(schema.required);
   const own = Object.entries(schema.properties ?? {}).map(([name, part]) => {
@@ -129,25 +148,47 @@ export function membersOf(api: Api, node: SchemaNode, depth = 0): readonly Membe
     : all;
 }
 
-function partsIn(api: Api, schema: Schema, keyword: string, words: string): Member[] {
+function partsIn(
+  api: Api,
+  schema: Schema,
+  keyword: string,
+  words: string,
+): Member[] {
   const value = schema[keyword];
   if (typeof value !== 'object' || value === null) return [];
   const member = (name: string, node: SchemaNode) => {
-    return { name: words.replace('*', () => name), node, required: false, isName: false };
+    return {
+      name: words.replace('*', () => name),
+      node,
+      required: false,
+      isName: false,
+    };
   };
   if (Array.isArray(value)) {
     return value.map((node: SchemaNode, i) =>
-      member(keyword === 'prefixItems' ? String(i + 1) : optionName(api, schema, node), node),
+      member(
+        keyword === 'prefixItems'
+          ? String(i + 1)
+          : optionName(api, schema, node),
+        node,
+      ),
     );
   }
-  if (!words.includes('*')) return isEmpty(value) ? [] : [member('', value as SchemaNode)];
-  return Object.entries(value).map(([name, node]) => member(name, node as SchemaNode));
+  if (!words.includes('*'))
+    return isEmpty(value) ? [] : [member('', value as SchemaNode)];
+  return Object.entries(value).map(([name, node]) =>
+    member(name, node as SchemaNode),
+  );
 }
 
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
 
 /** Its title or type, with the value of the discriminator that selects it. */
-function optionName(api: Api, { discriminator }: Schema, node: SchemaNode): string {
+function optionName(
+  api: Api,
+  { discriminator }: Schema,
+  node: SchemaNode,
+): string {
   const name = api.schema(node).title ?? typeText(api, node);
   if (discriminator === undefined || typeof node !== 'object') return name;
   const { propertyName, mapping = {} } = discriminator;
@@ -159,5 +200,10 @@ function optionName(api: Api, { discriminator }: Schema, node: SchemaNode): stri
 }
 
 /** OpenAPI 3.0 has a format for files, later versions a media type. */
-export const isBinary = ({ format, contentMediaType, contentEncoding }: Schema): boolean =>
-  format === 'binary' || (contentMediaType !== undefined && contentEncoding === undefined);
+export const isBinary = ({
+  format,
+  contentMediaType,
+  contentEncoding,
+}: Schema): boolean =>
+  format === 'binary' ||
+  (contentMediaType !== undefined && contentEncoding === undefined);

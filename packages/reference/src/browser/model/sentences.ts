@@ -1,7 +1,10 @@
 import type { ApiDocument, Operation, WindowNotation } from './document.ts';
 
 /** An operation of the admin API has a role, and no limit. */
-export function sentences(operation: Operation, document: Pick<ApiDocument, 'tags'>): string[] {
+export function sentences(
+  operation: Operation,
+  document: Pick<ApiDocument, 'tags'>,
+): string[] {
   const {
     'x-ratelimit-cost': cost = 1,
     'x-role': role,
@@ -14,11 +17,14 @@ export function sentences(operation: Operation, document: Pick<ApiDocument, 'tag
       ? counting(cost)
       : `Needs a token of the role ${role}${role === 'admin' ? '' : ', or of a higher one'}.`,
     level === 'beta' && 'Beta: it may still change, with notice.',
-    level === 'experimental' && 'Experimental: it may change or go at any time.',
+    level === 'experimental' &&
+      'Experimental: it may change or go at any time.',
     operation['x-try-it'] === false && 'It cannot be tried from this page.',
     scopes.length > 0 && `Needs a key with ${needed}.`,
-    most !== undefined && `Takes a body of at most ${most.toLocaleString('en')} bytes.`,
-    operation['x-storegate-unchecked-body'] === true && 'Some bodies are not checked.',
+    most !== undefined &&
+      `Takes a body of at most ${most.toLocaleString('en')} bytes.`,
+    operation['x-storegate-unchecked-body'] === true &&
+      'Some bodies are not checked.',
     ...scopedLimits(operation, document),
   ];
   return given.filter((sentence) => sentence !== false);
@@ -36,16 +42,23 @@ interface Limited {
 
 export function scopedLimits(
   operation: Limited & { readonly tags?: readonly string[] },
-  { tags = [] }: { readonly tags?: readonly (Limited & { readonly name: string })[] },
+  {
+    tags = [],
+  }: { readonly tags?: readonly (Limited & { readonly name: string })[] },
 ): string[] {
   const shared = tags.filter(({ name }) => operation.tags?.includes(name));
   return [
     ...limitSentence(operation, 'for this operation'),
-    ...shared.flatMap((tag) => limitSentence(tag, `for all operations of ${tag.name} together`)),
+    ...shared.flatMap((tag) =>
+      limitSentence(tag, `for all operations of ${tag.name} together`),
+    ),
   ];
 }
 
-function limitSentence({ 'x-ratelimit': windows }: Limited, where: string): string[] {
+function limitSentence(
+  { 'x-ratelimit': windows }: Limited,
+  where: string,
+): string[] {
   const words = windows === undefined ? null : inWords(windows);
   return words === null ? [] : [`Limited to ${words} ${where}.`];
 }
@@ -57,7 +70,10 @@ function inWords(windows: WindowNotation): string | null {
       ? windows.split(',').filter(isShown).map(shortInWords)
       : windows
           .filter(({ enforce }) => enforce !== false)
-          .map(({ limit, per, kind, zone }) => `${limit} per ${per}${remark(kind, zone)}`);
+          .map(
+            ({ limit, per, kind, zone }) =>
+              `${limit} per ${per}${remark(kind, zone)}`,
+          );
   return texts.length === 0 ? null : texts.join(' and ');
 }
 
@@ -69,7 +85,9 @@ function shortInWords(short: string): string {
     .trim()
     .replace(/\+overage$/, '')
     .replace('/', ' per ')
-    .replace(/:(\w+)(?::([^:]+).*)?$/, (_all, kind, zone) => remark(kind, zone));
+    .replace(/:(\w+)(?::([^:]+).*)?$/, (_all, kind, zone) =>
+      remark(kind, zone),
+    );
 }
 
 function remark(kind?: string, zone?: string): string {

@@ -2,7 +2,9 @@ import { compactJson } from './json-text.ts';
 import type { OutgoingRequest } from './request.ts';
 
 /** Code that sends a request, by language. */
-export const SNIPPETS: Readonly<Record<string, (request: OutgoingRequest) => string>> = {
+export const SNIPPETS: Readonly<
+  Record<string, (request: OutgoingRequest) => string>
+> = {
   curl,
   JavaScript,
   Python,
@@ -21,10 +23,13 @@ function curl(request: OutgoingRequest): string {
   const options = [
     method === 'HEAD' ? '--head' : `-X ${method}`,
     shell(url),
-    ...headersOf(request).map(([name, value]) => `-H ${shell(`${name}: ${value}`)}`),
+    ...headersOf(request).map(
+      ([name, value]) => `-H ${shell(`${name}: ${value}`)}`,
+    ),
   ];
   if (typeof body === 'string') options.push(`--data-raw ${shell(body)}`);
-  else if (body instanceof File) options.push(`--data-binary ${shell(`@${body.name}`)}`);
+  else if (body instanceof File)
+    options.push(`--data-binary ${shell(`@${body.name}`)}`);
   else
     for (const [name, value] of body ?? [])
       options.push(
@@ -43,10 +48,14 @@ const headerLiteral = (request: OutgoingRequest): string =>
 
 function JavaScript(request: OutgoingRequest): string {
   const { method, url, body } = request;
-  const options = [`method: ${quoted(method)}`, `headers: ${headerLiteral(request)}`];
+  const options = [
+    `method: ${quoted(method)}`,
+    `headers: ${headerLiteral(request)}`,
+  ];
   const file = (name: string) => `await openAsBlob(${quoted(name)})`;
   const lines: string[] = [];
-  if (typeof body === 'string') options.push(`body: ${quoted(compactJson(body))}`);
+  if (typeof body === 'string')
+    options.push(`body: ${quoted(compactJson(body))}`);
   else if (body instanceof File) options.push(`body: ${file(body.name)}`);
   else if (body !== null) {
     lines.push('const form = new FormData();');
@@ -60,15 +69,26 @@ function JavaScript(request: OutgoingRequest): string {
   }
   const code = `const response = await fetch(${quoted(url)}, {\n  ${options.join(',\n  ')},\n});
 console.log(response.status, await response.text());`;
-  const reads = [...lines, ...options].some((line) => line.includes('await openAsBlob('));
-  return [...(reads ? ["import { openAsBlob } from 'node:fs';\n"] : []), ...lines, code].join('\n');
+  const reads = [...lines, ...options].some((line) =>
+    line.includes('await openAsBlob('),
+  );
+  return [
+    ...(reads ? ["import { openAsBlob } from 'node:fs';\n"] : []),
+    ...lines,
+    code,
+  ].join('\n');
 }
 
 function Python(request: OutgoingRequest): string {
   const { method, url, body } = request;
-  const options = [quoted(method), quoted(url), `headers=${headerLiteral(request)}`];
+  const options = [
+    quoted(method),
+    quoted(url),
+    `headers=${headerLiteral(request)}`,
+  ];
   const file = (name: string) => `open(${quoted(name)}, "rb")`;
-  if (typeof body === 'string') options.push(`data=${quoted(compactJson(body))}.encode()`);
+  if (typeof body === 'string')
+    options.push(`data=${quoted(compactJson(body))}.encode()`);
   else if (body instanceof File) options.push(`data=${file(body.name)}`);
   else if (body !== null) {
     const parts = body.map(([name, value]) =>

@@ -10,13 +10,28 @@ export function AnswerView({ answer }: { readonly answer: Answer }) {
   const lines = headers.map(([name, value]) => `${name}: ${value}`).join('\n');
   const isJson = /json/i.test(content.type);
   const code = isJson && text !== null ? codeOf(text) : null;
-  const download = h('button', { type: 'button', onClick: () => save(answer) }, 'Download');
+  const download = h(
+    'button',
+    { type: 'button', onClick: () => save(answer) },
+    'Download',
+  );
   return h('section', { class: 'answer', 'aria-label': 'Response' }, [
     h(Limits, { answer }),
-    h('h4', null, `Response ${status} `, h('small', null, `in ${milliseconds} ms`)),
-    code !== null && h('p', { class: 'codes' }, 'What to do: ', h(ErrorCode, { code })),
+    h(
+      'h4',
+      null,
+      `Response ${status} `,
+      h('small', null, `in ${milliseconds} ms`),
+    ),
+    code !== null &&
+      h('p', { class: 'codes' }, 'What to do: ', h(ErrorCode, { code })),
     text === null
-      ? h('p', null, `${content.size.toLocaleString('en')} bytes of ${content.type} `, download)
+      ? h(
+          'p',
+          null,
+          `${content.size.toLocaleString('en')} bytes of ${content.type} `,
+          download,
+        )
       : h(Code, {
           text: isJson ? indentJson(text) : text,
           label: 'Response body',
@@ -26,7 +41,12 @@ export function AnswerView({ answer }: { readonly answer: Answer }) {
     h('h4', null, 'Response headers'),
     h(
       'pre',
-      { class: 'headers', tabIndex: 0, role: 'region', 'aria-label': 'Response headers' },
+      {
+        class: 'headers',
+        tabIndex: 0,
+        role: 'region',
+        'aria-label': 'Response headers',
+      },
       lines,
     ),
   ]);
@@ -40,7 +60,9 @@ export function ErrorCode({ code }: { readonly code: string }) {
 }
 
 function codeOf(text: string): string | null {
-  const { code } = Object(isJson(text) && JSON.parse(text)) as { readonly code?: unknown };
+  const { code } = Object(isJson(text) && JSON.parse(text)) as {
+    readonly code?: unknown;
+  };
   return typeof code === 'string' ? code : null;
 }
 
@@ -67,17 +89,25 @@ function Limits({ answer: { status, headers } }: { readonly answer: Answer }) {
       h('dd', null, h('b', null, value), ' ', h('small', null, note)),
     ]);
   };
-  return h('div', { class: refused === null ? 'limit-state' : 'limit-state refused' }, [
-    h('h4', null, refused ?? 'Your limits'),
-    h('dl', null, [
-      tile('X-RateLimit-Limit', 'in force'),
-      tile('X-RateLimit-Remaining', 'left'),
-      tile('X-RateLimit-Reset', `at ${clock(Number(fields['x-ratelimit-reset']))}`),
-      tile('Retry-After', 'seconds to wait'),
-    ]),
-    h('p', null, headerWindows(fields).map(windowText).join(' · ')),
-  ]);
+  return h(
+    'div',
+    { class: refused === null ? 'limit-state' : 'limit-state refused' },
+    [
+      h('h4', null, refused ?? 'Your limits'),
+      h('dl', null, [
+        tile('X-RateLimit-Limit', 'in force'),
+        tile('X-RateLimit-Remaining', 'left'),
+        tile(
+          'X-RateLimit-Reset',
+          `at ${clock(Number(fields['x-ratelimit-reset']))}`,
+        ),
+        tile('Retry-After', 'seconds to wait'),
+      ]),
+      h('p', null, headerWindows(fields).map(windowText).join(' · ')),
+    ],
+  );
 }
 
 /** Unix seconds in local time. */
-const clock = (seconds: number): string => new Date(seconds * 1000).toLocaleTimeString('en-GB');
+const clock = (seconds: number): string =>
+  new Date(seconds * 1000).toLocaleTimeString('en-GB');

@@ -11,18 +11,28 @@ import { ApiContext, Choice, Folded } from './shared.ts';
 export function App({ api, request }: { api: Api; request: MakeRequest }) {
   const [server, setServer] = useState(0);
   const { info, tags = [], components, 'x-tagGroups': tagGroups } = api.root;
-  const descriptionOf = (name: string) => tags.find((tag) => tag.name === name)?.description;
+  const descriptionOf = (name: string) =>
+    tags.find((tag) => tag.name === name)?.description;
   const groups = groupTags([...api.rows.keys()], tagGroups).map((group) =>
-    h('section', { key: group.name, class: 'tag-group', 'aria-label': group.name }, [
-      h('h2', null, group.name),
-      // A tag of this name that belongs to the group has a place of its own.
-      !group.tags.includes(group.name) && h(Markdown, { text: descriptionOf(group.name) }),
-      group.tags.map((tag) => [
-        h('h3', { key: tag }, tag),
-        h(Markdown, { text: descriptionOf(tag) }),
-        api.rows.get(tag)!.map((row) => h(OperationView, { key: row.hash, row, server, request })),
-      ]),
-    ]),
+    h(
+      'section',
+      { key: group.name, class: 'tag-group', 'aria-label': group.name },
+      [
+        h('h2', null, group.name),
+        // A tag of this name that belongs to the group has a place of its own.
+        !group.tags.includes(group.name) &&
+          h(Markdown, { text: descriptionOf(group.name) }),
+        group.tags.map((tag) => [
+          h('h3', { key: tag }, tag),
+          h(Markdown, { text: descriptionOf(tag) }),
+          api.rows
+            .get(tag)!
+            .map((row) =>
+              h(OperationView, { key: row.hash, row, server, request }),
+            ),
+        ]),
+      ],
+    ),
   );
   const schemas = Object.entries(components?.schemas ?? {});
   return h(ApiContext.Provider, { value: api }, [
@@ -30,7 +40,11 @@ export function App({ api, request }: { api: Api; request: MakeRequest }) {
       'div',
       { class: 'about' },
       h(Markdown, { text: info.description }),
-      h(Servers, { urls: api.servers.map(urlOf), chosen: server, onChoose: setServer }),
+      h(Servers, {
+        urls: api.servers.map(urlOf),
+        chosen: server,
+        onChoose: setServer,
+      }),
     ),
     groups,
     schemas.length > 0 &&
@@ -59,7 +73,12 @@ function Servers({ urls, chosen, onChoose }: ServersProps) {
   const value = urls[chosen];
   if (value === undefined) return null;
   return h('div', { class: 'servers' }, [
-    h('p', null, 'Server: ', h('code', null, new URL(value, location.origin).href)),
+    h(
+      'p',
+      null,
+      'Server: ',
+      h('code', null, new URL(value, location.origin).href),
+    ),
     urls.length > 1 &&
       h(Choice, {
         label: 'Server',

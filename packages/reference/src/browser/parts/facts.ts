@@ -4,7 +4,11 @@ import { sentences } from '../model/sentences.ts';
 import { useApi } from './shared.ts';
 
 export function Badges({ operation }: { readonly operation: Operation }) {
-  const { deprecated, 'x-stability-level': level, 'x-ratelimit-cost': cost = 1 } = operation;
+  const {
+    deprecated,
+    'x-stability-level': level,
+    'x-ratelimit-cost': cost = 1,
+  } = operation;
   const badge = (kind: string, text: string) =>
     h('span', { key: kind, class: `badge ${kind}` }, text);
   return [
@@ -16,17 +20,30 @@ export function Badges({ operation }: { readonly operation: Operation }) {
 
 export function Facts({ operation }: { readonly operation: Operation }) {
   const { root } = useApi();
-  const facts = sentences(operation, root).map((text) => h('span', { key: text }, text));
-  return [operation.deprecated && h(Deprecation, { operation }), h('p', { class: 'facts' }, facts)];
+  const facts = sentences(operation, root).map((text) =>
+    h('span', { key: text }, text),
+  );
+  return [
+    operation.deprecated && h(Deprecation, { operation }),
+    h('p', { class: 'facts' }, facts),
+  ];
 }
 
 function Deprecation({ operation }: { readonly operation: Operation }) {
-  const { 'x-deprecated-at': since, 'x-sunset': sunset, 'x-successor': successor } = operation;
-  const verb = since !== undefined && Date.parse(since) > Date.now() ? ' from ' : ' since ';
+  const {
+    'x-deprecated-at': since,
+    'x-sunset': sunset,
+    'x-successor': successor,
+  } = operation;
+  const verb =
+    since !== undefined && Date.parse(since) > Date.now()
+      ? ' from '
+      : ' since ';
   const begin = since === undefined ? '.' : [verb, h(Day, { at: since }), '.'];
   return h('div', { class: 'deprecation', role: 'note' }, [
     h('strong', null, 'Deprecated', begin),
-    sunset !== undefined && h('span', null, ' Served until ', h(Day, { at: sunset }), '.'),
+    sunset !== undefined &&
+      h('span', null, ' Served until ', h(Day, { at: sunset }), '.'),
     successor !== undefined &&
       h('span', null, ' Use ', h(Successor, { id: successor }), ' instead.'),
   ]);
@@ -34,7 +51,10 @@ function Deprecation({ operation }: { readonly operation: Operation }) {
 
 /** In UTC, as in the contract. */
 function Day({ at }: { readonly at: string }) {
-  const text = new Date(at).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+  const text = new Date(at).toLocaleDateString('en-GB', {
+    dateStyle: 'long',
+    timeZone: 'UTC',
+  });
   return h('time', { dateTime: at }, text);
 }
 

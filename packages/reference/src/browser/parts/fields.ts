@@ -15,26 +15,43 @@ interface FieldProps {
 }
 
 /** A control whose value is text, whatever its schema. */
-export function Field({ name, node, required, isJson, value, onChange }: FieldProps) {
+export function Field({
+  name,
+  node,
+  required,
+  isJson,
+  value,
+  onChange,
+}: FieldProps) {
   const api = useApi();
   const schema = api.schema(node);
-  const options = typesOf(schema).includes('boolean') ? [true, false] : schema.enum;
+  const options = typesOf(schema).includes('boolean')
+    ? [true, false]
+    : schema.enum;
   const own = {
     'aria-label': name,
     required,
     value,
-    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
-      onChange(currentTarget.value),
+    onInput: ({
+      currentTarget,
+    }: {
+      readonly currentTarget: { readonly value: string };
+    }) => onChange(currentTarget.value),
   };
   if (isList(api, schema))
-    return h('textarea', { ...own, rows: 2, placeholder: 'One value per line' });
+    return h('textarea', {
+      ...own,
+      rows: 2,
+      placeholder: 'One value per line',
+    });
   if (isJson || isStructured(schema))
     return h('textarea', {
       ...own,
       rows: 3,
       placeholder: JSON.stringify(sample(api, node, 'request')),
     });
-  if (options === undefined) return h('input', { ...own, placeholder: name, autoComplete: 'off' });
+  if (options === undefined)
+    return h('input', { ...own, placeholder: name, autoComplete: 'off' });
   return h('select', own, [
     h('option', { value: '' }, '–'),
     options.map((option) => h('option', { key: option }, shortText(option))),
@@ -58,7 +75,14 @@ export function FieldTable({
   readonly label: string;
   readonly rows: readonly TableRow[];
 }) {
-  const row = ({ name, required, deprecated, type, place, content }: TableRow) =>
+  const row = ({
+    name,
+    required,
+    deprecated,
+    type,
+    place,
+    content,
+  }: TableRow) =>
     h('tr', { key: `${place} ${name}`, 'data-name': name }, [
       h('th', { scope: 'row' }, [
         h('code', { class: deprecated ? 'deprecated' : undefined }, name),
@@ -68,5 +92,9 @@ export function FieldTable({
       ]),
       h('td', null, content),
     ]);
-  return h(Table, { class: 'fields', label, titles: ['Name', 'Description'] }, rows.map(row));
+  return h(
+    Table,
+    { class: 'fields', label, titles: ['Name', 'Description'] },
+    rows.map(row),
+  );
 }

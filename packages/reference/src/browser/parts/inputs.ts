@@ -27,7 +27,8 @@ export function Parameters({
     const node = parameter.schema ?? Object.values(content ?? {})[0]?.schema;
     const schema = api.schema(node);
     const key = keyOf(parameter);
-    const values = (text: string) => onChange({ values: { ...draft.values, [key]: text } });
+    const values = (text: string) =>
+      onChange({ values: { ...draft.values, [key]: text } });
     return {
       name,
       required,
@@ -56,7 +57,12 @@ export function Parameters({
   return h(FieldTable, { label: 'Parameters', rows });
 }
 
-export function BodyInput({ body, draft, isOpen, onChange }: InputProps & { readonly body: Body }) {
+export function BodyInput({
+  body,
+  draft,
+  isOpen,
+  onChange,
+}: InputProps & { readonly body: Body }) {
   const { content = {}, description, required } = body;
   const { mediaType } = draft;
   return h('div', { class: 'request-body' }, [
@@ -82,7 +88,11 @@ export function BodyInput({ body, draft, isOpen, onChange }: InputProps & { read
   ]);
 }
 
-function Editor({ body, draft, onChange }: InputProps & { readonly body: Body }) {
+function Editor({
+  body,
+  draft,
+  onChange,
+}: InputProps & { readonly body: Body }) {
   const api = useApi();
   const { mediaType, text, fields, files } = draft;
   if (mediaType === null) return null;
@@ -92,8 +102,14 @@ function Editor({ body, draft, onChange }: InputProps & { readonly body: Body })
       type: 'file',
       multiple,
       'aria-label': name || 'Request body',
-      onChange: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
-        onChange({ files: { ...files, [name]: [...(currentTarget.files ?? [])] } }),
+      onChange: ({
+        currentTarget,
+      }: {
+        readonly currentTarget: HTMLInputElement;
+      }) =>
+        onChange({
+          files: { ...files, [name]: [...(currentTarget.files ?? [])] },
+        }),
     });
   if (kind === 'file') return pick('', false);
   if (kind === 'text') {
@@ -103,16 +119,22 @@ function Editor({ body, draft, onChange }: InputProps & { readonly body: Body })
       spellCheck: false,
       required: body.required,
       value: text,
-      onInput: ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }) =>
-        onChange({ text: currentTarget.value }),
+      onInput: ({
+        currentTarget,
+      }: {
+        readonly currentTarget: HTMLTextAreaElement;
+      }) => onChange({ text: currentTarget.value }),
     });
   }
-  const { properties = {}, required = [] } = api.schema(body.content![mediaType]!.schema);
+  const { properties = {}, required = [] } = api.schema(
+    body.content![mediaType]!.schema,
+  );
   const rows = Object.entries(properties).map(([name, node]) => {
     const schema = api.schema(node);
     const isFile = kind === 'multipart' && isBinary(schema);
     const areFiles = kind === 'multipart' && isBinary(api.schema(schema.items));
-    const change = (text: string) => onChange({ fields: { ...fields, [name]: text } });
+    const change = (text: string) =>
+      onChange({ fields: { ...fields, [name]: text } });
     return {
       name,
       required: required.includes(name),
@@ -142,6 +164,10 @@ export function AcceptInput({
 }: InputProps & { readonly types: readonly string[] }) {
   if (types.length < 2) return null;
   const onChoose = (accept: string) => onChange({ accept });
-  const choice = { label: 'Media type of the response', options: types, value: draft.accept };
+  const choice = {
+    label: 'Media type of the response',
+    options: types,
+    value: draft.accept,
+  };
   return h(Title, { text: 'Response' }, h(Choice, { ...choice, onChoose }));
 }

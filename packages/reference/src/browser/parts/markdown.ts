@@ -17,10 +17,12 @@ const ELEMENTS: Readonly<Record<string, string>> = {
   list_item: 'li',
 };
 
-const drawAll = (tokens: readonly object[]) => (tokens as readonly Tokens.Generic[]).map(draw);
+const drawAll = (tokens: readonly object[]) =>
+  (tokens as readonly Tokens.Generic[]).map(draw);
 
 function draw(token: Tokens.Generic): ComponentChildren {
-  const inner = () => (token.tokens ? drawAll(token.tokens) : decode(token.text));
+  const inner = () =>
+    token.tokens ? drawAll(token.tokens) : decode(token.text);
   const element = ELEMENTS[token.type];
   if (element !== undefined) return h(element, null, inner());
   switch (token.type) {
@@ -48,7 +50,9 @@ function draw(token: Tokens.Generic): ComponentChildren {
     case 'hr':
       return h('hr', null);
     case 'html':
-      return /^<br/i.test(token.text) ? h('br', null) : decode(token.text.replace(/<[^>]*>/g, ' '));
+      return /^<br/i.test(token.text)
+        ? h('br', null)
+        : decode(token.text.replace(/<[^>]*>/g, ' '));
     case 'space':
     case 'def':
     case 'checkbox':
@@ -75,7 +79,11 @@ function table(header: readonly Cell[], rows: readonly (readonly Cell[])[]) {
     rows.map((cells) => row('td', cells)),
   );
   const head = h('thead', null, row('th', header));
-  return h('div', { class: 'scroll', tabIndex: 0 }, h('table', null, head, body));
+  return h(
+    'div',
+    { class: 'scroll', tabIndex: 0 },
+    h('table', null, head, body),
+  );
 }
 
 const isSafe = (href: string): boolean => /^(?:https?:|mailto:|#)/i.test(href);
@@ -90,5 +98,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const decode = (text: string): string =>
   text.replace(/&(?:#(\d{1,6})|(\w+));/g, (whole, code?: string, name = '') =>
-    code === undefined ? (ENTITIES[name] ?? whole) : String.fromCodePoint(Number(code)),
+    code === undefined
+      ? (ENTITIES[name] ?? whole)
+      : String.fromCodePoint(Number(code)),
   );

@@ -3,7 +3,12 @@ import { useRef, useState } from 'preact/hooks';
 import type { Api, Row } from '../model/api.ts';
 import { givenIn, mediaText } from '../model/example.ts';
 import { refusal } from '../model/limits.ts';
-import { type Draft, isList, keyOf, type OutgoingRequest } from '../model/request.ts';
+import {
+  type Draft,
+  isList,
+  keyOf,
+  type OutgoingRequest,
+} from '../model/request.ts';
 import { shortText } from '../model/schema.ts';
 import type { MakeRequest } from '../session.ts';
 import { AnswerView } from './answer.ts';
@@ -58,7 +63,9 @@ function firstDraft(api: Api, row: Row): Draft {
 
 function bodyText(api: Api, row: Row, mediaType: string | null): string {
   const media = api.body(row)?.content?.[mediaType ?? ''];
-  return media === undefined ? '' : mediaText(api, media, mediaType!, 'request');
+  return media === undefined
+    ? ''
+    : mediaText(api, media, mediaType!, 'request');
 }
 
 function Details({ row, server, request }: OperationProps) {
@@ -72,7 +79,10 @@ function Details({ row, server, request }: OperationProps) {
   const body = api.body(row);
 
   function change(part: Partial<Draft>) {
-    const text = part.mediaType === undefined ? {} : { text: bodyText(api, row, part.mediaType) };
+    const text =
+      part.mediaType === undefined
+        ? {}
+        : { text: bodyText(api, row, part.mediaType) };
     setDraft((draft) => ({ ...draft, ...part, ...text }));
   }
   function submit(event: Event) {
@@ -82,7 +92,11 @@ function Details({ row, server, request }: OperationProps) {
   const inputs = { draft, isOpen, onChange: change };
   const toggle = h(
     'button',
-    { type: 'button', class: isOpen ? 'quiet' : 'try', onClick: () => setOpen(!isOpen) },
+    {
+      type: 'button',
+      class: isOpen ? 'quiet' : 'try',
+      onClick: () => setOpen(!isOpen),
+    },
     isOpen ? 'Cancel' : 'Try it',
   );
   return h('div', { class: 'details' }, [
@@ -95,8 +109,17 @@ function Details({ row, server, request }: OperationProps) {
       isOpen && h(AcceptInput, { types: api.accepted(row), ...inputs }),
       isOpen &&
         h('p', { class: 'buttons' }, [
-          h('button', { ref: button, class: 'execute', 'aria-disabled': isBusy }, 'Execute'),
-          answer && h('button', { type: 'button', onClick: () => clear(button.current) }, 'Clear'),
+          h(
+            'button',
+            { ref: button, class: 'execute', 'aria-disabled': isBusy },
+            'Execute',
+          ),
+          answer &&
+            h(
+              'button',
+              { type: 'button', onClick: () => clear(button.current) },
+              'Clear',
+            ),
         ]),
     ]),
     failure !== null && h('p', { class: 'failure', role: 'alert' }, failure),
@@ -144,6 +167,7 @@ function announce(text: string): void {
 function outcome({ status, headers }: Answer): string {
   const fields = Object.fromEntries(headers);
   const left = fields['x-ratelimit-remaining'];
-  const limits = refusal(status, fields) ?? (left === undefined ? null : `${left} left`);
+  const limits =
+    refusal(status, fields) ?? (left === undefined ? null : `${left} left`);
   return limits === null ? `answer ${status}.` : `answer ${status}. ${limits}.`;
 }

@@ -31,7 +31,9 @@ export function SchemaView({
     h(
       'ul',
       null,
-      members.map((member) => h('li', { key: member.name }, h(SchemaView, member))),
+      members.map((member) =>
+        h('li', { key: member.name }, h(SchemaView, member)),
+      ),
     );
   return members.length === 0
     ? h('div', { class: 'schema' }, h('p', null, title), about)
@@ -58,15 +60,31 @@ interface ContentProps {
 type View = 'Example' | 'Schema';
 
 /** Examples and schemas of each media type. */
-export function ContentView({ content, direction, type, view = 'Example' }: ContentProps) {
+export function ContentView({
+  content,
+  direction,
+  type,
+  view = 'Example',
+}: ContentProps) {
   const types = Object.keys(content);
   const [own, setOwn] = useState(types[0] ?? null);
   const shown = type === undefined ? own : type;
   if (shown === null) return null;
   return h('div', { class: 'content' }, [
     type === undefined &&
-      h(Choice, { label: 'Media type', options: types, value: shown, onChoose: setOwn }),
-    h(MediaView, { key: shown, type: shown, media: content[shown]!, direction, first: view }),
+      h(Choice, {
+        label: 'Media type',
+        options: types,
+        value: shown,
+        onChoose: setOwn,
+      }),
+    h(MediaView, {
+      key: shown,
+      type: shown,
+      media: content[shown]!,
+      direction,
+      first: view,
+    }),
   ]);
 }
 
@@ -90,8 +108,15 @@ function MediaView({ type, media, direction, first }: MediaProps) {
   return [
     node !== undefined &&
       views.length > 1 &&
-      h(Choice, { label: 'View', options: views, value: view, onChoose: setView }),
-    node !== undefined && view === 'Schema' && h(SchemaView, { ...nameless(node), open: true }),
+      h(Choice, {
+        label: 'View',
+        options: views,
+        value: view,
+        onChoose: setView,
+      }),
+    node !== undefined &&
+      view === 'Schema' &&
+      h(SchemaView, { ...nameless(node), open: true }),
     view === 'Example' &&
       named.length > 1 &&
       h(Choice, {
@@ -100,6 +125,7 @@ function MediaView({ type, media, direction, first }: MediaProps) {
         value: name,
         onChoose: setName,
       }),
-    view === 'Example' && h(Code, { text: text(), label: 'Example', isJson: /json/i.test(type) }),
+    view === 'Example' &&
+      h(Code, { text: text(), label: 'Example', isJson: /json/i.test(type) }),
   ];
 }

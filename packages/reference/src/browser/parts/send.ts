@@ -32,7 +32,10 @@ export async function send({
     const response = await fetch(url, {
       method,
       headers: headers.map(([name, value]): [string, string] => [name, value]),
-      body: typeof body === 'string' || body instanceof File || body === null ? body : formOf(body),
+      body:
+        typeof body === 'string' || body instanceof File || body === null
+          ? body
+          : formOf(body),
       cache: 'no-store',
     });
     const type = response.headers.get('Content-Type') ?? '';
@@ -49,13 +52,16 @@ export async function send({
   }
 }
 
-function formOf(parts: Exclude<OutgoingRequest['body'], string | File | null>): FormData {
+function formOf(
+  parts: Exclude<OutgoingRequest['body'], string | File | null>,
+): FormData {
   const form = new FormData();
   for (const [name, value] of parts) form.append(name, value);
   return form;
 }
 
-const isLimit = ([name]: Pair): boolean => /ratelimit|retry-after|x-ban/.test(name);
+const isLimit = ([name]: Pair): boolean =>
+  /ratelimit|retry-after|x-ban/.test(name);
 
 const limitsFirst = (headers: readonly Pair[]): readonly Pair[] => [
   ...headers.filter(isLimit),

@@ -16,10 +16,20 @@ interface FoldedProps {
 }
 
 /** Its content is drawn when it is opened for the first time. */
-export function Folded({ summary, open = false, onOpen, children, ...own }: FoldedProps) {
+export function Folded({
+  summary,
+  open = false,
+  onOpen,
+  children,
+  ...own
+}: FoldedProps) {
   const [isOpen, setOpen] = useState(open);
   const [isDrawn, setDrawn] = useState(open);
-  function toggled({ currentTarget }: { readonly currentTarget: HTMLDetailsElement }) {
+  function toggled({
+    currentTarget,
+  }: {
+    readonly currentTarget: HTMLDetailsElement;
+  }) {
     setOpen(currentTarget.open);
     if (!currentTarget.open) return;
     setDrawn(true);
@@ -40,7 +50,8 @@ interface ChoiceProps {
 
 /** One of several views. A single one is text. */
 export function Choice({ label, options, value, onChoose }: ChoiceProps) {
-  if (options.length < 2) return options.map((option) => h('code', { key: option }, option));
+  if (options.length < 2)
+    return options.map((option) => h('code', { key: option }, option));
   const button = (option: string) =>
     h(
       'button',
@@ -52,7 +63,11 @@ export function Choice({ label, options, value, onChoose }: ChoiceProps) {
       },
       option,
     );
-  return h('div', { class: 'choice', role: 'group', 'aria-label': label }, options.map(button));
+  return h(
+    'div',
+    { class: 'choice', role: 'group', 'aria-label': label },
+    options.map(button),
+  );
 }
 
 interface CodeProps {
@@ -83,7 +98,10 @@ export function Code({ text, label, isJson, copied, children }: CodeProps) {
       { tabIndex: 0, 'aria-label': label, role: 'region' },
       h('code', null, pieces.length > 0 ? coloured : text),
     ),
-    h('p', { class: 'buttons' }, [children, h('button', { type: 'button', onClick: copy }, hint)]),
+    h('p', { class: 'buttons' }, [
+      children,
+      h('button', { type: 'button', onClick: copy }, hint),
+    ]),
   ]);
 }
 
@@ -95,7 +113,12 @@ interface TitleProps {
 }
 
 export function Title({ text, required, children }: TitleProps) {
-  return h('div', { class: 'title' }, h('h4', null, text, required && h(Star, null)), children);
+  return h(
+    'div',
+    { class: 'title' },
+    h('h4', null, text, required && h(Star, null)),
+    children,
+  );
 }
 
 export const Star = () => h('span', { class: 'star', title: 'required' }, ' *');

@@ -23,6 +23,11 @@ export function Snippets({ request }: SnippetsProps) {
         onChoose: setLanguage,
       }),
     ),
-    h(Code, { key: language, text: text('show'), label: language, copied: () => text('send') }),
+    h(Code, {
+      key: language,
+      text: text('show'),
+      label: language,
+      copied: () => text('send'),
+    }),
   ]);
 }

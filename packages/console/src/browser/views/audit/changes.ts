@@ -12,14 +12,23 @@ export interface FieldChange {
  * The fields of an entry that differ before and after, without fields that were empty and stay
  * empty.
  */
-export function whatChanged({ before, after }: Pick<Entry, 'before' | 'after'>): FieldChange[] {
+export function whatChanged({
+  before,
+  after,
+}: Pick<Entry, 'before' | 'after'>): FieldChange[] {
   return Object.keys({ ...before, ...after })
-    .map((name) => ({ name, before: textOf(before?.[name]), after: textOf(after?.[name]) }))
+    .map((name) => ({
+      name,
+      before: textOf(before?.[name]),
+      after: textOf(after?.[name]),
+    }))
     .filter((change) => change.before !== change.after);
 }
 
 /** One line about it, such as `limits: 60/minute → 30/minute, and 2 more`. */
-export function inWords(entry: Pick<Entry, 'target' | 'before' | 'after'>): string {
+export function inWords(
+  entry: Pick<Entry, 'target' | 'before' | 'after'>,
+): string {
   const [change, ...rest] = whatChanged(entry);
   if (change === undefined) return 'no visible fields';
   if (entry.before === null) {
@@ -43,12 +52,15 @@ const shortened = (text = 'none') =>
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 /** `overlapEnds` as `overlap ends`. */
-const wordsOf = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+const wordsOf = (name: string) =>
+  name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value === 'object' && Object.keys(value).length === 0) return undefined;
-  if (Array.isArray(value)) return value.map((one) => textOf(one) ?? 'none').join(', ');
+  if (typeof value === 'object' && Object.keys(value).length === 0)
+    return undefined;
+  if (Array.isArray(value))
+    return value.map((one) => textOf(one) ?? 'none').join(', ');
   if (typeof value === 'object') {
     const fields = Object.entries(value).map(
       ([name, one]) => `${wordsOf(name)} ${textOf(one) ?? 'none'}`,

@@ -33,7 +33,9 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
 
   // Whether there is anything to reload is known when the files were compared.
   const hasAny =
-    answer.error === null && answer.value !== null && differencesIn(answer.value).length > 0;
+    answer.error === null &&
+    answer.value !== null &&
+    differencesIn(answer.value).length > 0;
   return [
     h(
       'p',
@@ -42,7 +44,10 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
     ),
     // Files that a reload would refuse are shown as the failure: the earlier comparison is out of
     // date.
-    answerView(answer, (differences) => answer.error === null && h(Different, { differences })),
+    answerView(
+      answer,
+      (differences) => answer.error === null && h(Different, { differences }),
+    ),
     h('div', { class: 'buttons' }, [
       h(
         'button',
@@ -66,7 +71,8 @@ function Reload({ onDone }: { onDone: () => void }) {
       title: 'Reload the configuration',
       effect: reloadInWords(planned, false),
       verb: 'Reload',
-      run: async (_form, reason) => reloadInWords(await call('reload', { reason }), true),
+      run: async (_form, reason) =>
+        reloadInWords(await call('reload', { reason }), true),
       after: onDone,
     });
   }
@@ -83,19 +89,29 @@ function Reload({ onDone }: { onDone: () => void }) {
 }
 
 /** What a reload has put in force, or would. */
-function reloadInWords({ changed, needRestart, contractCopy }: Reloaded, isDone: boolean) {
+function reloadInWords(
+  { changed, needRestart, contractCopy }: Reloaded,
+  isDone: boolean,
+) {
   const [nothing, inForce] = isDone
     ? ['Nothing has changed.', 'In force now:']
     : ['No changes.', 'These changes take effect immediately on this gateway:'];
   return [
     changed.length === 0 ? h('p', null, nothing) : namesUnder(inForce, changed),
     needRestart.length > 0 && namesUnder('Restart required:', needRestart),
-    contractCopy && h('p', null, contractCopyInWords('This gateway', contractCopy, clockTime)),
+    contractCopy &&
+      h(
+        'p',
+        null,
+        contractCopyInWords('This gateway', contractCopy, clockTime),
+      ),
   ];
 }
 
 function namesUnder(title: string, names: readonly string[]) {
-  const items = names.map((name) => h('li', { key: name }, h('code', null, name)));
+  const items = names.map((name) =>
+    h('li', { key: name }, h('code', null, name)),
+  );
   return h('div', null, h('p', null, title), h('ul', null, items));
 }
 
@@ -110,10 +126,15 @@ function Different({ differences }: { differences: ConfigDiff }) {
       { title: 'Name', names: true, cell: ({ name }) => h('code', null, name) },
       { title: 'In force', cell: ({ inForce }) => inForce ?? 'missing' },
       { title: 'In the files', cell: ({ inFiles }) => inFiles ?? 'missing' },
-      { title: 'From', cell: ({ source }) => (source === undefined ? '–' : h(Source, { source })) },
+      {
+        title: 'From',
+        cell: ({ source }) =>
+          source === undefined ? '–' : h(Source, { source }),
+      },
       {
         title: 'Takes',
-        cell: ({ restart }) => (restart ? h(Badge, { tone: 'warn' }, 'a restart') : 'a reload'),
+        cell: ({ restart }) =>
+          restart ? h(Badge, { tone: 'warn' }, 'a restart') : 'a reload',
       },
     ],
   });

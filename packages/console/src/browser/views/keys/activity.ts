@@ -1,4 +1,9 @@
-import type { Audit, Entry, RefusedRequest, Requests } from '@storegate/admin-api';
+import type {
+  Audit,
+  Entry,
+  RefusedRequest,
+  Requests,
+} from '@storegate/admin-api';
 import { number, operationInWords } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useAnswer, useRefreshWith } from '../../api/hooks.ts';
@@ -19,22 +24,40 @@ export type SubjectRecords = ReturnType<typeof useSubject>;
 export function useSubject(name: string) {
   const isKey = isKeyId(name);
   // An account may have many keys, each of which is looked at.
-  const usage = useAnswer('getUsage', { params: { subject: name }, every: isKey ? 5_000 : 15_000 });
-  const bans = useAnswer('listBanHistory', { params: { subject: name, limit: SHOWN } });
+  const usage = useAnswer('getUsage', {
+    params: { subject: name },
+    every: isKey ? 5_000 : 15_000,
+  });
+  const bans = useAnswer('listBanHistory', {
+    params: { subject: name, limit: SHOWN },
+  });
   const refusals = useAnswer('listRequests', {
-    params: { key: isKey ? name : undefined, account: isKey ? undefined : name, limit: COUNTED },
+    params: {
+      key: isKey ? name : undefined,
+      account: isKey ? undefined : name,
+      limit: COUNTED,
+    },
     every: 10_000,
   });
-  const changes = useAnswer('listAudit', { params: { target: name, limit: SHOWN } });
+  const changes = useAnswer('listAudit', {
+    params: { target: name, limit: SHOWN },
+  });
   useRefreshWith(
     bans,
-    usage.value && JSON.stringify(usage.value.usage.map(({ banned }) => banned)),
+    usage.value &&
+      JSON.stringify(usage.value.usage.map(({ banned }) => banned)),
   );
   return { usage, bans, refusals, changes };
 }
 
 /** What a subject was refused, its bans, and what people changed of it, newest first. */
-export function Activity({ name, subject }: { name: string; subject: SubjectRecords }) {
+export function Activity({
+  name,
+  subject,
+}: {
+  name: string;
+  subject: SubjectRecords;
+}) {
   return [
     h('h2', null, 'Latest refusals and failures'),
     answerView(subject.refusals, (answer) => [
@@ -50,7 +73,8 @@ export function Activity({ name, subject }: { name: string; subject: SubjectReco
     h('h2', null, 'Bans'),
     answerView(subject.bans, ({ entries, next }) => [
       h(BanLog, { of: name, entries, empty: 'No bans on record.' }),
-      next !== null && more('bans', linkTo('bans', '', { subject: name }), 'All its bans'),
+      next !== null &&
+        more('bans', linkTo('bans', '', { subject: name }), 'All its bans'),
     ]),
     h('h2', null, 'Admin changes'),
     !isKeyId(name) &&
@@ -61,14 +85,19 @@ export function Activity({ name, subject }: { name: string; subject: SubjectReco
       ),
     answerView(subject.changes, ({ entries, next }) => [
       h(Changed, { entries }),
-      next !== null && more('audit', linkTo('audit', '', { target: name }), 'All its changes'),
+      next !== null &&
+        more('audit', linkTo('audit', '', { target: name }), 'All its changes'),
     ]),
   ];
 }
 
-const more = (key: string, href: string, words: string) => h('p', { key }, h('a', { href }, words));
+const more = (key: string, href: string, words: string) =>
+  h('p', { key }, h('a', { href }, words));
 
-function Refused({ name, requests }: { name: string } & Pick<Requests, 'requests'>) {
+function Refused({
+  name,
+  requests,
+}: { name: string } & Pick<Requests, 'requests'>) {
   return h(Table<Alike>, {
     caption: 'Latest refusals and failures',
     rows: folded(requests).slice(0, SHOWN),
@@ -79,7 +108,8 @@ function Refused({ name, requests }: { name: string } & Pick<Requests, 'requests
       { title: 'Request', names: true, cell: requestLink },
       {
         title: 'Answer',
-        cell: ({ status, code }) => (code === null ? status : `${status} ${code}`),
+        cell: ({ status, code }) =>
+          code === null ? status : `${status} ${code}`,
       },
       {
         title: 'Response sent',
@@ -103,17 +133,30 @@ interface AddressRow {
 
 /** Where they came from; the list has no good requests. */
 function Addresses({ requests }: Pick<Requests, 'requests'>) {
-  const rows = [...Map.groupBy(requests, ({ address }) => address)].map(([address, some]) => {
-    return { address, requests: total(some, ({ repeated }) => repeated + 1), last: some[0]!.at };
-  });
+  const rows = [...Map.groupBy(requests, ({ address }) => address)].map(
+    ([address, some]) => {
+      return {
+        address,
+        requests: total(some, ({ repeated }) => repeated + 1),
+        last: some[0]!.at,
+      };
+    },
+  );
   return h(Table<AddressRow>, {
     caption: 'Addresses of refusals and failures',
     rows: rows.slice(0, SHOWN),
     keyOf: ({ address }) => address,
     columns: [
       { title: 'Address', names: true, cell: ({ address }) => address },
-      { title: 'Refused or failed', figure: true, cell: (row) => number(row.requests) },
-      { title: 'Last', cell: ({ last }) => h(Time, { at: last, relative: true }) },
+      {
+        title: 'Refused or failed',
+        figure: true,
+        cell: (row) => number(row.requests),
+      },
+      {
+        title: 'Last',
+        cell: ({ last }) => h(Time, { at: last, relative: true }),
+      },
     ],
   });
 }
@@ -129,18 +172,32 @@ const timesOf = ({ times, since }: Alike) =>
   times === 1 ? '1' : [`${number(times)} since `, h(Time, { at: since })];
 
 /** The newest of some refusals that are alike, and how many there were. */
-type Alike = RefusedRequest & { readonly times: number; readonly since: string };
+type Alike = RefusedRequest & {
+  readonly times: number;
+  readonly since: string;
+};
 
 /** Refusals that follow each other and say the same are one row. */
 function folded(requests: readonly RefusedRequest[]): readonly Alike[] {
   const rows: Alike[] = [];
-  const like = ({ method, operation, code, status, key, address }: RefusedRequest) =>
+  const like = ({
+    method,
+    operation,
+    code,
+    status,
+    key,
+    address,
+  }: RefusedRequest) =>
     JSON.stringify([method, operation, code, status, key?.id, address]);
   for (const one of requests) {
     const last = rows.at(-1);
     const times = one.repeated + 1;
     if (last && like(last) === like(one))
-      rows[rows.length - 1] = { ...last, times: last.times + times, since: one.at };
+      rows[rows.length - 1] = {
+        ...last,
+        times: last.times + times,
+        since: one.at,
+      };
     else rows.push({ ...one, times, since: one.at });
   }
   return rows;
@@ -155,8 +212,14 @@ function Changed({ entries }: Pick<Audit, 'entries'>) {
     columns: [
       { title: 'When', cell: ({ at }) => h(Time, { at }) },
       { title: 'What', names: true, cell: ({ action }) => action },
-      { title: 'Change', cell: (entry) => h('span', { class: 'reason' }, inWords(entry)) },
-      { title: 'Reason', cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–') },
+      {
+        title: 'Change',
+        cell: (entry) => h('span', { class: 'reason' }, inWords(entry)),
+      },
+      {
+        title: 'Reason',
+        cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–'),
+      },
       { title: 'By', cell: ({ actor }) => actor },
     ],
   });

@@ -19,23 +19,40 @@ export function StatusOf({ status }: Pick<Key, 'status'>) {
  * Keys in a table, each leading to all that is known of it. `of`: the account that all are of,
  * where that need not be said.
  */
-export function KeyList({ keys, empty, of }: { keys: readonly Key[]; empty: string; of?: string }) {
+export function KeyList({
+  keys,
+  empty,
+  of,
+}: {
+  keys: readonly Key[];
+  empty: string;
+  of?: string;
+}) {
   return h(Table<Key>, {
     caption: 'Keys',
     rows: keys,
     keyOf: ({ id }) => id,
     empty,
     columns: [
-      { title: 'Key', names: true, cell: ({ id }) => h(ClientLink, { who: id }) },
+      {
+        title: 'Key',
+        names: true,
+        cell: ({ id }) => h(ClientLink, { who: id }),
+      },
       of === undefined && {
         title: 'Account',
         cell: ({ account }) => h(ClientLink, { who: account }),
       },
-      { title: 'Label', cell: ({ label }) => h('span', { class: 'label' }, label ?? '–') },
+      {
+        title: 'Label',
+        cell: ({ label }) => h('span', { class: 'label' }, label ?? '–'),
+      },
       {
         title: 'Plan',
         cell: ({ plan, limits }) =>
-          limits === null ? plan : [plan, h('small', null, `own: ${limitsText(limits)}`)],
+          limits === null
+            ? plan
+            : [plan, h('small', null, `own: ${limitsText(limits)}`)],
       },
       { title: 'Status', cell: ({ status }) => h(StatusOf, { status }) },
       { title: 'Created', cell: ({ created }) => h(Time, { at: created }) },
@@ -43,7 +60,10 @@ export function KeyList({ keys, empty, of }: { keys: readonly Key[]; empty: stri
         title: 'Expires',
         cell: ({ expires }) => h(Time, { at: expires }),
       },
-      { title: 'Last used', cell: ({ lastUsed }) => h(Time, { at: lastUsed, relative: true }) },
+      {
+        title: 'Last used',
+        cell: ({ lastUsed }) => h(Time, { at: lastUsed, relative: true }),
+      },
     ],
   });
 }

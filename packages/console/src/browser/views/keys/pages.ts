@@ -46,7 +46,16 @@ function aboutKey({ status, account, plan, label }: Key) {
 }
 
 function Record({ value, acts }: { value: Key; acts: Acts }) {
-  const { account, plan, label, limits, rotation, addresses, scopes, metadata } = value;
+  const {
+    account,
+    plan,
+    label,
+    limits,
+    rotation,
+    addresses,
+    scopes,
+    metadata,
+  } = value;
   const mayAct = useMay('operate');
   const time = (at: string | null) => at && h(Time, { at });
   const ends = rotation?.overlapEnds ?? null;
@@ -66,7 +75,13 @@ function Record({ value, acts }: { value: Key; acts: Acts }) {
               ? 'not known'
               : 'never',
         ],
-        ['Created', [time(value.created), value.imported && ', imported from another system']],
+        [
+          'Created',
+          [
+            time(value.created),
+            value.imported && ', imported from another system',
+          ],
+        ],
         ['Expires', time(value.expires) ?? 'never'],
         ['Disabled', time(value.disabled)],
         ['Revoked', time(value.revoked)],
@@ -79,7 +94,9 @@ function Record({ value, acts }: { value: Key; acts: Acts }) {
         ],
         ['Addresses', addresses === null ? null : addresses.join(', ')],
         ['Scopes', scopes.join(', ') || null],
-        ...Object.entries(metadata).map(([name, text]) => [`Metadata ${name}`, text] as const),
+        ...Object.entries(metadata).map(
+          ([name, text]) => [`Metadata ${name}`, text] as const,
+        ),
       ],
     }),
     mayAct &&
@@ -93,7 +110,9 @@ function Record({ value, acts }: { value: Key; acts: Acts }) {
 /** All that is known of one account with its keys, and what can be done to it. */
 export function AccountPage({ name }: { name: string }) {
   const account = useAnswer('getAccount', { params: { account: name } });
-  const keys = useAnswer('listKeys', { params: { account: name, sort: '-created', limit: SHOWN } });
+  const keys = useAnswer('listKeys', {
+    params: { account: name, sort: '-created', limit: SHOWN },
+  });
   const subject = useSubject(name);
   const mayAct = useMay('operate');
   const acts = useActs(account, keys, ...Object.values(subject));
@@ -111,9 +130,14 @@ export function AccountPage({ name }: { name: string }) {
       h(Traffic, { name }),
       value.keys > 0 && h(Windows, { name, subject, acts }),
       h('h2', null, 'Keys'),
-      mayAct && h('div', { class: 'acts' }, acts.button(newKeyAct({ account: name }))),
+      mayAct &&
+        h('div', { class: 'acts' }, acts.button(newKeyAct({ account: name }))),
       answerView(keys, ({ keys, next }) => [
-        h(KeyList, { of: name, keys, empty: 'No keys, only limits in the plans file.' }),
+        h(KeyList, {
+          of: name,
+          keys,
+          empty: 'No keys, only limits in the plans file.',
+        }),
         next !== null &&
           h(
             'p',

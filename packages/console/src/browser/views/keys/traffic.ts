@@ -10,7 +10,14 @@ import { Choice } from '../../parts/fields.ts';
 import type { Look } from '../../parts/looks.ts';
 import { answerView, Missing } from '../../parts/view.ts';
 import type { UsageRow } from '../usage/rows.ts';
-import { isRefusal, KINDS, kindOf, refusalsIn, requestsOf, startsOf } from './usage-steps.ts';
+import {
+  isRefusal,
+  KINDS,
+  kindOf,
+  refusalsIn,
+  requestsOf,
+  startsOf,
+} from './usage-steps.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 
@@ -23,11 +30,14 @@ const SPANS = {
 } as const;
 type Span = (typeof SPANS)[keyof typeof SPANS];
 
-const OPTIONS = Object.entries(SPANS).map(([name, { words }]) => [name, words] as const);
+const OPTIONS = Object.entries(SPANS).map(
+  ([name, { words }]) => [name, words] as const,
+);
 
 /** The begin moves in few steps, because another begin is another question. */
 function beginOf({ back, length }: Span): string {
-  if (back === 0) return new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
+  if (back === 0)
+    return new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
   const step = Math.min(10 * length, HOUR);
   return new Date(Math.floor((Date.now() - back) / step) * step).toISOString();
 }
@@ -83,11 +93,17 @@ interface ChartsProps {
 function Charts({ report: { rows, since }, span, from }: ChartsProps) {
   const starts = startsOf(from, span);
   const name = span.by === 'day' ? dayOf : dayTime;
-  const count = (some: readonly UsageRow[]) => requestsOf(some, starts, span, since);
+  const count = (some: readonly UsageRow[]) =>
+    requestsOf(some, starts, span, since);
   const looks = looksOf(refusalsIn(rows));
-  const codeIn = (row: UsageRow) => (looks.has(reasonOf(row)) ? reasonOf(row) : OTHERS);
+  const codeIn = (row: UsageRow) =>
+    looks.has(reasonOf(row)) ? reasonOf(row) : OTHERS;
   const refusals = rows.filter(isRefusal);
-  const chart = { kind: 'bars', steps: starts.map(name), format: number } as const;
+  const chart = {
+    kind: 'bars',
+    steps: starts.map(name),
+    format: number,
+  } as const;
   return h('div', { class: 'charts' }, [
     h(Chart, {
       ...chart,
@@ -95,7 +111,11 @@ function Charts({ report: { rows, since }, span, from }: ChartsProps) {
       title: `Requests per ${span.by}`,
       series: KINDS.map((kind) => {
         const values = count(rows.filter((row) => kindOf(row) === kind));
-        return { name: kind === 'refused' ? 'other refusals' : kind, look: LOOKS[kind], values };
+        return {
+          name: kind === 'refused' ? 'other refusals' : kind,
+          look: LOOKS[kind],
+          values,
+        };
       }),
     }),
     looks.size > 0 &&
@@ -127,16 +147,22 @@ function looksOf(refusals: readonly UsageRow[]): ReadonlyMap<string, Look> {
 }
 
 /** Failures of backends have a status only. */
-const reasonOf = ({ code, status }: UsageRow): string => code ?? `${status} of the backend`;
+const reasonOf = ({ code, status }: UsageRow): string =>
+  code ?? `${status} of the backend`;
 
-const dayOf = (at: number) => clockTime(new Date(at).toISOString()).slice(0, 10);
+const dayOf = (at: number) =>
+  clockTime(new Date(at).toISOString()).slice(0, 10);
 
 function Refusals({ rows }: { rows: readonly UsageRow[] }) {
   const refusals = refusalsIn(rows);
   const all = total(rows, ({ requests }) => requests);
   const refused = total(refusals, ({ requests }) => requests);
   return [
-    h('p', { class: 'about' }, `${plural(all, 'request')}, ${number(refused)} refused or failed.`),
+    h(
+      'p',
+      { class: 'about' },
+      `${plural(all, 'request')}, ${number(refused)} refused or failed.`,
+    ),
     refusals.length > 0 &&
       h(Table<UsageRow>, {
         caption: 'Refusals and failures by code and operation',
@@ -144,9 +170,16 @@ function Refusals({ rows }: { rows: readonly UsageRow[] }) {
         keyOf: (row) => `${row.status} ${row.code} ${row.operation}`,
         columns: [
           { title: 'Code', names: true, cell: reasonOf },
-          { title: 'Operation', cell: ({ operation = '' }) => operationInWords(operation) },
+          {
+            title: 'Operation',
+            cell: ({ operation = '' }) => operationInWords(operation),
+          },
           { title: 'Status', figure: true, cell: ({ status }) => status },
-          { title: 'Requests', figure: true, cell: ({ requests }) => number(requests) },
+          {
+            title: 'Requests',
+            figure: true,
+            cell: ({ requests }) => number(requests),
+          },
         ],
       }),
   ];

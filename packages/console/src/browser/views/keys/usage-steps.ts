@@ -2,11 +2,20 @@ import { total } from '../../format.ts';
 import type { UsageRow } from '../usage/rows.ts';
 
 /** How requests ended; each is of one kind. */
-export const KINDS = ['answered', 'limited', 'banned', 'failed', 'refused'] as const;
+export const KINDS = [
+  'answered',
+  'limited',
+  'banned',
+  'failed',
+  'refused',
+] as const;
 type Kind = (typeof KINDS)[number];
 
 /** Rows of `by=status,code`. */
-export function kindOf({ status = 0, code = null }: Pick<UsageRow, 'status' | 'code'>): Kind {
+export function kindOf({
+  status = 0,
+  code = null,
+}: Pick<UsageRow, 'status' | 'code'>): Kind {
   if (code === 'key_banned') return 'banned';
   if (code !== null && status === 429) return 'limited';
   if (status >= 500) return 'failed';
@@ -23,11 +32,18 @@ interface Line {
 }
 
 /** Begins of steps from a time to now, Unix milliseconds. */
-export function startsOf(from: string, { length }: Line, now = Date.now()): number[] {
+export function startsOf(
+  from: string,
+  { length }: Line,
+  now = Date.now(),
+): number[] {
   const first = Math.floor(Date.parse(from) / length) * length;
-  return Array.from({ length: Math.max(1, Math.ceil((now - first) / length)) }, (_, i) => {
-    return first + i * length;
-  });
+  return Array.from(
+    { length: Math.max(1, Math.ceil((now - first) / length)) },
+    (_, i) => {
+      return first + i * length;
+    },
+  );
 }
 
 /** The requests of each step; `null` before `since`, when nothing was counted. */
@@ -48,10 +64,14 @@ export function requestsOf(
 
 /** Sums of the rows that have the same code (or status) and operation; most first. */
 export function refusalsIn(rows: readonly UsageRow[]) {
-  const groups = Map.groupBy(rows.filter(isRefusal), ({ status, code, operation }) =>
-    JSON.stringify([status, code, operation]),
+  const groups = Map.groupBy(
+    rows.filter(isRefusal),
+    ({ status, code, operation }) => JSON.stringify([status, code, operation]),
   );
   return [...groups.values()]
-    .map((some) => ({ ...some[0]!, requests: total(some, ({ requests }) => requests) }))
+    .map((some) => ({
+      ...some[0]!,
+      requests: total(some, ({ requests }) => requests),
+    }))
     .sort((one, other) => other.requests - one.requests);
 }

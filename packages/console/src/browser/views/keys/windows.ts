@@ -32,7 +32,11 @@ export function Windows({
 }) {
   const mayAct = useMay('operate');
   if (subject.usage.error?.code === 'not_found')
-    return h('p', { class: 'empty' }, 'All its keys are revoked: nothing is counted.');
+    return h(
+      'p',
+      { class: 'empty' },
+      'All its keys are revoked: nothing is counted.',
+    );
   return [
     h('h2', null, 'Now'),
     answerView(subject.usage, ({ usage }) => [
@@ -59,24 +63,42 @@ function Buttons({
   target: BanTarget;
   acts: Acts;
 }) {
-  const windows = [...new Set(usage.flatMap((one) => one.windows.map(({ name }) => name)))];
+  const windows = [
+    ...new Set(usage.flatMap((one) => one.windows.map(({ name }) => name))),
+  ];
   // Without limits nothing is counted, and nothing can be done about it.
   if (windows.length === 0) return null;
   const banned = usage.filter((one) => one.banned !== null);
-  const hasStrikes = usage.some((one) => one.banned !== null || one.strikes > 0 || one.level > 0);
-  return h('div', { class: 'acts', role: 'group', 'aria-label': 'Limits and bans: actions' }, [
-    hasStrikes && acts.button(liftAct(target)),
-    acts.button(banAct(target)),
-    // The API extends the bans of all that a subject stands for, or of none.
-    banned.length > 0 &&
-      banned.length === usage.length &&
-      acts.button(extendAct(target, usage.length === 1 ? usage[0]!.banned : null)),
-    acts.button(grantAct(target, windows)),
-    acts.button(resetAct(target)),
-  ]);
+  const hasStrikes = usage.some(
+    (one) => one.banned !== null || one.strikes > 0 || one.level > 0,
+  );
+  return h(
+    'div',
+    { class: 'acts', role: 'group', 'aria-label': 'Limits and bans: actions' },
+    [
+      hasStrikes && acts.button(liftAct(target)),
+      acts.button(banAct(target)),
+      // The API extends the bans of all that a subject stands for, or of none.
+      banned.length > 0 &&
+        banned.length === usage.length &&
+        acts.button(
+          extendAct(target, usage.length === 1 ? usage[0]!.banned : null),
+        ),
+      acts.button(grantAct(target, windows)),
+      acts.button(resetAct(target)),
+    ],
+  );
 }
 
-function One({ entry, named, ban }: { entry: Usage; named: boolean; ban: BanEntry | null }) {
+function One({
+  entry,
+  named,
+  ban,
+}: {
+  entry: Usage;
+  named: boolean;
+  ban: BanEntry | null;
+}) {
   const { key, account, plan, windows, banned } = entry;
   return h('section', { class: 'subject-usage' }, [
     named &&
@@ -113,7 +135,12 @@ type Window = Usage['windows'][number];
 const resetOf = ({ resets }: Window) =>
   resets === null
     ? 'nothing is used'
-    : [h(Time, { at: resets, relative: true }), ' (', h(Time, { at: resets }), ')'];
+    : [
+        h(Time, { at: resets, relative: true }),
+        ' (',
+        h(Time, { at: resets }),
+        ')',
+      ];
 
 function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
   return h(Notice, { tone: 'bad' }, [
@@ -131,7 +158,9 @@ function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
 
 function strikeText({ strikes, level, history }: Usage): string {
   const parts = [
-    strikes === 0 ? 'No strikes' : `${plural(strikes, 'strike')} towards the next ban`,
+    strikes === 0
+      ? 'No strikes'
+      : `${plural(strikes, 'strike')} towards the next ban`,
     `ban level ${level}`,
     ...(history ? [recordInWords(history, clockTime)] : []),
   ];
@@ -139,12 +168,16 @@ function strikeText({ strikes, level, history }: Usage): string {
 }
 
 /** The entry of the ban in force. */
-function banOf({ key, account, plan }: Usage, entries: readonly BanEntry[]): BanEntry | null {
+function banOf(
+  { key, account, plan }: Usage,
+  entries: readonly BanEntry[],
+): BanEntry | null {
   const isOfThis = ({ target, after }: BanEntry) =>
     key === null ? target === account && after?.plan === plan : target === key;
   return (
     entries.find(
-      (entry) => isOfThis(entry) && entry.ended === null && entry.action !== 'bans.lift',
+      (entry) =>
+        isOfThis(entry) && entry.ended === null && entry.action !== 'bans.lift',
     ) ?? null
   );
 }
@@ -156,8 +189,14 @@ function banOf({ key, account, plan }: Usage, entries: readonly BanEntry[]): Ban
 function shownOf(usage: readonly Usage[]): readonly Usage[] {
   if (usage.length === 1) return usage;
   const left = ({ banned, windows }: Usage) =>
-    banned !== null ? -1 : Math.min(1, ...windows.map(({ remaining, limit }) => remaining / limit));
-  const isIdle = (one: Usage) => left(one) === 1 && one.strikes === 0 && one.windows.length > 0;
+    banned !== null
+      ? -1
+      : Math.min(
+          1,
+          ...windows.map(({ remaining, limit }) => remaining / limit),
+        );
+  const isIdle = (one: Usage) =>
+    left(one) === 1 && one.strikes === 0 && one.windows.length > 0;
   return usage
     .filter((one) => !isIdle(one))
     .toSorted((a, b) => left(a) - left(b))
@@ -179,9 +218,19 @@ function leftOut(usage: readonly Usage[]) {
 /** How much of a limit is used, as a bar and in figures. */
 function meterOf({ name, used, limit }: Window) {
   // Beyond `high` browsers draw it in another colour; the figures say the same.
-  const range = { min: 0, max: limit, high: limit * 0.8, optimum: 0, value: Math.min(used, limit) };
+  const range = {
+    min: 0,
+    max: limit,
+    high: limit * 0.8,
+    optimum: 0,
+    value: Math.min(used, limit),
+  };
   return h('div', { class: 'meter' }, [
     h('meter', { 'aria-label': `Used of ${name}`, ...range }),
-    h('span', null, `${number(used)} of ${number(limit)}${used >= limit ? ' · used up' : ''}`),
+    h(
+      'span',
+      null,
+      `${number(used)} of ${number(limit)}${used >= limit ? ' · used up' : ''}`,
+    ),
   ]);
 }

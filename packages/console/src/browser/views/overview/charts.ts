@@ -36,8 +36,18 @@ export const LAST_DAY: Panel = {
 };
 
 /** Requests and latency, step by step. */
-export function HistoryPanel({ title, since, step, length, count, each }: Panel) {
-  const answer = useAnswer('getHistory', { params: { since, step }, every: 60_000 });
+export function HistoryPanel({
+  title,
+  since,
+  step,
+  length,
+  count,
+  each,
+}: Panel) {
+  const answer = useAnswer('getHistory', {
+    params: { since, step },
+    every: 60_000,
+  });
   return h('section', { 'aria-label': title }, [
     h('h2', null, title),
     answerView(answer, ({ steps, outages, unresponsive, isolated }) => {
@@ -91,7 +101,11 @@ export function kindsAsSeries<Step extends Outcomes>(
 ): Series[] {
   const counts = (kind: keyof Kinds) =>
     steps.map((step) => step && kindsOf(step)[kind] * factorOf(step));
-  return KINDS.map(([kind, name, look]) => ({ name, look, values: counts(kind) }));
+  return KINDS.map(([kind, name, look]) => ({
+    name,
+    look,
+    values: counts(kind),
+  }));
 }
 
 export function latencyAsSeries(steps: readonly (Latency | null)[]): Series[] {

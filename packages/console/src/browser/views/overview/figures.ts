@@ -15,8 +15,16 @@ export function Figures({ ticks }: { ticks: readonly LiveNow[] }) {
   const states = new Set(gateways.map(({ state }) => state));
   return h('dl', { class: 'tiles' }, [
     tile('Requests', rate(sum.requests, sum.span), 'in the last 10 seconds'),
-    tile('Refused by limits', share(sum.limited, sum.requests), rate(sum.limited, sum.span)),
-    tile('Refused otherwise', share(sum.refused, sum.requests), rate(sum.refused, sum.span)),
+    tile(
+      'Refused by limits',
+      share(sum.limited, sum.requests),
+      rate(sum.limited, sum.span),
+    ),
+    tile(
+      'Refused otherwise',
+      share(sum.refused, sum.requests),
+      rate(sum.refused, sum.span),
+    ),
     tile('Failed', share(sum.failed, sum.requests), rate(sum.failed, sum.span)),
     tile(
       'Latency, p50',
@@ -49,7 +57,8 @@ function rate(count: number, span: number): string {
   return `${perSecond === 0 ? '0' : perSecond < 10 ? perSecond.toFixed(1) : number(Math.round(perSecond))}/s`;
 }
 
-const share = (part: number, all: number) => (all === 0 ? '–' : percent(part / all));
+const share = (part: number, all: number) =>
+  all === 0 ? '–' : percent(part / all);
 const shown = (duration: number | null) => orDash(duration, milliseconds);
 
 function backendNote(backend: readonly LiveGateway['backend'][]): string {
@@ -60,12 +69,17 @@ function backendNote(backend: readonly LiveGateway['backend'][]): string {
 function stateNote(gateways: readonly LiveGateway[]): string {
   if (gateways.some(({ localSince }) => localSince !== null)) return 'down';
   const slowest = slowestOf(gateways);
-  return slowest === null ? 'in the gateway itself' : `responds in ${milliseconds(slowest)}`;
+  return slowest === null
+    ? 'in the gateway itself'
+    : `responds in ${milliseconds(slowest)}`;
 }
 
 function workersOf(gateways: readonly LiveGateway[]): string {
   const wanted = total(gateways, ({ workers }) => workers);
-  if (wanted === 0) return gateways.length === 1 ? 'one process' : 'of one process each';
-  const there = total(gateways, ({ workers, processes }) => (workers > 0 ? processes : 0));
+  if (wanted === 0)
+    return gateways.length === 1 ? 'one process' : 'of one process each';
+  const there = total(gateways, ({ workers, processes }) =>
+    workers > 0 ? processes : 0,
+  );
   return `${number(there)} of ${plural(wanted, 'worker')}`;
 }

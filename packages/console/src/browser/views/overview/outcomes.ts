@@ -30,11 +30,22 @@ export type Sum = Kinds & Pick<LiveNow, 'span' | 'requests'>;
  */
 export function sumOf(ticks: readonly LiveNow[], lately: number): Sum {
   const end = Date.parse(ticks.at(-1)?.at ?? '');
-  const sum = { span: 0, requests: 0, answered: 0, limited: 0, refused: 0, failed: 0 };
+  const sum = {
+    span: 0,
+    requests: 0,
+    answered: 0,
+    limited: 0,
+    refused: 0,
+    failed: 0,
+  };
   for (const tick of ticks.toReversed()) {
     if (sum.span >= lately || end - Date.parse(tick.at) >= lately) break;
     const { span, requests } = tick;
-    for (const [name, count] of Object.entries({ span, requests, ...kindsOf(tick) }))
+    for (const [name, count] of Object.entries({
+      span,
+      requests,
+      ...kindsOf(tick),
+    }))
       sum[name as keyof Sum] += count;
   }
   return sum;
@@ -51,7 +62,10 @@ export function onLine(
   now = Date.now(),
 ) {
   const known = new Map(steps.map((step) => [Date.parse(step.at), step]));
-  const last = Math.max(Math.floor(now / length) * length - length, ...known.keys());
+  const last = Math.max(
+    Math.floor(now / length) * length - length,
+    ...known.keys(),
+  );
   return Array.from({ length: count }, (_, i) => {
     const at = last - (count - 1 - i) * length;
     return { at, step: known.get(at) ?? null };
@@ -65,15 +79,26 @@ const TICK = 2_000;
  * The last ticks on a line of `count` places that ends with the newest, so that it is always in one
  * place. `null`: without a listener. A tick that only begins to count has no data of its own time.
  */
-export function ticksOnLine(ticks: readonly LiveNow[], count: number): (LiveNow | null)[] {
+export function ticksOnLine(
+  ticks: readonly LiveNow[],
+  count: number,
+): (LiveNow | null)[] {
   const line: (LiveNow | null)[] = [];
   let before: LiveNow | undefined;
   for (const tick of ticks) {
     const since =
-      before === undefined ? 0 : Date.parse(tick.at) - Date.parse(before.at) - (tick.span || TICK);
+      before === undefined
+        ? 0
+        : Date.parse(tick.at) - Date.parse(before.at) - (tick.span || TICK);
     const missed = Math.min(count, Math.max(0, Math.round(since / TICK)));
-    line.push(...new Array<null>(missed).fill(null), tick.span > 0 ? tick : null);
+    line.push(
+      ...new Array<null>(missed).fill(null),
+      tick.span > 0 ? tick : null,
+    );
     before = tick;
   }
-  return [...new Array<null>(Math.max(0, count - line.length)).fill(null), ...line.slice(-count)];
+  return [
+    ...new Array<null>(Math.max(0, count - line.length)).fill(null),
+    ...line.slice(-count),
+  ];
 }

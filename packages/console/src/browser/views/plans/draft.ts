@@ -8,12 +8,17 @@ export interface SimulatedDraft {
 
 /** The name of a window stands behind the number: `10/10s:sliding` is `10s`. */
 const namesIn = (limits: string) =>
-  limits.split(',').map((limit) => limit.split('/')[1]?.split(/[:+]/)[0]?.trim() ?? '');
+  limits
+    .split(',')
+    .map((limit) => limit.split('/')[1]?.split(/[:+]/)[0]?.trim() ?? '');
 
 /**
  * The draft that gives the plan the limits of the form and no others. Empty: no limit of its own.
  */
-export function draftOf(plan: Pick<Plan, 'limits'> | null, form: FormData): PlanDraft {
+export function draftOf(
+  plan: Pick<Plan, 'limits'> | null,
+  form: FormData,
+): PlanDraft {
   const text = (name: string) => String(form.get(name) ?? '').trim();
   const limits = text('limits');
   const rest = {
@@ -22,6 +27,8 @@ export function draftOf(plan: Pick<Plan, 'limits'> | null, form: FormData): Plan
   };
   if (limits === '') return { limits: null, ...rest };
   const named = namesIn(limits);
-  const drop = !plan?.limits ? [] : namesIn(plan.limits).filter((name) => !named.includes(name));
+  const drop = !plan?.limits
+    ? []
+    : namesIn(plan.limits).filter((name) => !named.includes(name));
   return drop.length === 0 ? { limits, ...rest } : { limits, drop, ...rest };
 }

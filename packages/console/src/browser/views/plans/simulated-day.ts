@@ -19,11 +19,17 @@ import { clockTime } from '../../format.ts';
 import { Badge, ClientLink, Table, Time } from '../../parts/data.ts';
 import { asParagraph, Missing, Notice } from '../../parts/view.ts';
 
-export function SimulatedDay({ trial: { lastDay } }: { trial: PlanSimulation }) {
+export function SimulatedDay({
+  trial: { lastDay },
+}: {
+  trial: PlanSimulation;
+}) {
   if (!lastDay) return null;
   return [
     h('h3', null, 'On the last day'),
-    lastDay.since === null ? h('p', { class: 'empty' }, NO_LAST_DAY) : h(Day, { day: lastDay }),
+    lastDay.since === null
+      ? h('p', { class: 'empty' }, NO_LAST_DAY)
+      : h(Day, { day: lastDay }),
   ];
 }
 
@@ -45,7 +51,11 @@ function Verdict({ day }: { day: LastDay }) {
   const none = `No client would have been limited${isWhole ? '' : ', as far as known'}.`;
   const isLimited = day.subjects.length > 0;
   const tone = isLimited ? 'warn' : isWhole ? 'good' : 'plain';
-  return h(Notice, { tone }, [isLimited ? wouldHave(day) : none, ...gaps].map(asParagraph));
+  return h(
+    Notice,
+    { tone },
+    [isLimited ? wouldHave(day) : none, ...gaps].map(asParagraph),
+  );
 }
 
 /** At most 100 are named; windows count all. */
@@ -76,10 +86,15 @@ function Windows({ windows }: Pick<LastDay, 'windows'>) {
   });
 }
 
-type Row = RefusedSubject['windows'][number] & Pick<RefusedSubject, 'key' | 'account'>;
+type Row = RefusedSubject['windows'][number] &
+  Pick<RefusedSubject, 'key' | 'account'>;
 
-function Subjects({ subjects, windows }: Pick<LastDay, 'subjects' | 'windows'>) {
-  const limitOf = (name: string) => windows.find((window) => window.name === name)?.limit ?? 0;
+function Subjects({
+  subjects,
+  windows,
+}: Pick<LastDay, 'subjects' | 'windows'>) {
+  const limitOf = (name: string) =>
+    windows.find((window) => window.name === name)?.limit ?? 0;
   return h(Table<Row>, {
     caption: 'Limited clients',
     rows: subjects.flatMap(({ key, account, windows: each }) =>
@@ -92,16 +107,27 @@ function Subjects({ subjects, windows }: Pick<LastDay, 'subjects' | 'windows'>) 
         names: true,
         cell: ({ key }) => h(ClientLink, { who: key }),
       },
-      { title: 'Account', cell: ({ account }) => h(ClientLink, { who: account }) },
+      {
+        title: 'Account',
+        cell: ({ account }) => h(ClientLink, { who: account }),
+      },
       { title: 'By', cell: ({ window }) => h(Badge, null, window) },
       {
         title: 'Highest use',
         figure: true,
-        cell: ({ peak, window }) => `${number(peak)} of ${number(limitOf(window))}`,
+        cell: ({ peak, window }) =>
+          `${number(peak)} of ${number(limitOf(window))}`,
       },
-      { title: 'In the window from', cell: ({ began }) => h(Time, { at: began }) },
+      {
+        title: 'In the window from',
+        cell: ({ began }) => h(Time, { at: began }),
+      },
       { title: 'Times', figure: true, cell: ({ times }) => number(times) },
-      { title: 'Would have refused', figure: true, cell: ({ refused }) => unitsInWords(refused) },
+      {
+        title: 'Would have refused',
+        figure: true,
+        cell: ({ refused }) => unitsInWords(refused),
+      },
     ],
   });
 }

@@ -64,7 +64,10 @@ function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
         throw new ApiError('conflict', `The plan ${name} exists already.`, 409);
       onTried({
         draft,
-        trial: await call('simulatePlan', { params: { plan: name }, body: draft }),
+        trial: await call('simulatePlan', {
+          params: { plan: name },
+          body: draft,
+        }),
       });
     });
   }
@@ -72,7 +75,13 @@ function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
   return h('form', { onSubmit: submit }, [
     h('div', { class: 'filters' }, [
       plan === null &&
-        h(Field, { label: 'Name', name: 'name', required: true, maxLength: 32, spellcheck: false }),
+        h(Field, {
+          label: 'Name',
+          name: 'name',
+          required: true,
+          maxLength: 32,
+          spellcheck: false,
+        }),
       h(Field, {
         label: 'Limits',
         name: 'limits',
@@ -89,8 +98,17 @@ function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
         defaultValue: plan?.concurrency ?? '',
         placeholder: 'any number',
       }),
-      h(Choice, { label: 'Counts', name: 'count', options: COUNTS, value: plan?.count ?? 'key' }),
-      h('button', { type: 'submit', disabled: busy }, busy ? 'Simulating …' : 'Simulate'),
+      h(Choice, {
+        label: 'Counts',
+        name: 'count',
+        options: COUNTS,
+        value: plan?.count ?? 'key',
+      }),
+      h(
+        'button',
+        { type: 'submit', disabled: busy },
+        busy ? 'Simulating …' : 'Simulate',
+      ),
     ]),
     h('p', { class: 'soft' }, [
       'For example ',
@@ -139,7 +157,10 @@ const whoIs = (subject: string) => subject.replace(/^key:|^account:[^:]*:/, '');
 
 function named(subjects: readonly string[]) {
   const more = subjects.length - MOST_NAMED;
-  return [clientLinks(subjects.slice(0, MOST_NAMED).map(whoIs)), more > 0 && ` and ${more} more`];
+  return [
+    clientLinks(subjects.slice(0, MOST_NAMED).map(whoIs)),
+    more > 0 && ` and ${more} more`,
+  ];
 }
 
 function SetPlan({
@@ -161,8 +182,18 @@ function SetPlan({
     ],
     verb: 'Apply',
     async run(_form, reason) {
-      const put = await call('setPlan', { params: { plan }, body: draft, reason });
-      return h('p', null, `Plan ${put.plan} has `, ownLimits(put.after), ' now.');
+      const put = await call('setPlan', {
+        params: { plan },
+        body: draft,
+        reason,
+      });
+      return h(
+        'p',
+        null,
+        `Plan ${put.plan} has `,
+        ownLimits(put.after),
+        ' now.',
+      );
     },
     after: () => void onPut(plan),
   };
@@ -172,7 +203,11 @@ function SetPlan({
       null,
       h(
         'button',
-        { type: 'button', 'aria-haspopup': 'dialog', onClick: () => acts.open(act) },
+        {
+          type: 'button',
+          'aria-haspopup': 'dialog',
+          onClick: () => acts.open(act),
+        },
         'Apply …',
       ),
     ),

@@ -1,4 +1,8 @@
-import type { ExplainedRequest as Explained, ExplainedWindow, Faults } from '@storegate/admin-api';
+import type {
+  ExplainedRequest as Explained,
+  ExplainedWindow,
+  Faults,
+} from '@storegate/admin-api';
 import {
   answerInWords,
   askedInWords,
@@ -15,7 +19,15 @@ import {
 import { h } from 'preact';
 import { useAnswer } from '../../api/hooks.ts';
 import { clockTime, milliseconds } from '../../format.ts';
-import { Badge, ClientLink, Facts, planLink, Table, Texts, Time } from '../../parts/data.ts';
+import {
+  Badge,
+  ClientLink,
+  Facts,
+  planLink,
+  Table,
+  Texts,
+  Time,
+} from '../../parts/data.ts';
 import { answerView, Notice, View } from '../../parts/view.ts';
 import { linkTo } from '../../routing.ts';
 
@@ -33,7 +45,13 @@ export function ExplainedRequest({ id }: { id: string }) {
   );
 }
 
-function RequestDetails({ request, asked }: { request: Explained; asked: string }) {
+function RequestDetails({
+  request,
+  asked,
+}: {
+  request: Explained;
+  asked: string;
+}) {
   return [
     asked.toLowerCase() !== request.id && h('p', null, equalInWords(asked)),
     h(Outcome, { request }),
@@ -41,10 +59,14 @@ function RequestDetails({ request, asked }: { request: Explained; asked: string 
     h(
       'ol',
       { class: 'steps' },
-      stepsOf(request, clockTime).map((step) => h(Step, { key: step.name, step })),
+      stepsOf(request, clockTime).map((step) =>
+        h(Step, { key: step.name, step }),
+      ),
     ),
     request.windows.length > 0 && h(Windows, { windows: request.windows }),
-    ...request.faults.map((faults, i) => h(FaultList, { key: `faults ${i}`, faults })),
+    ...request.faults.map((faults, i) =>
+      h(FaultList, { key: `faults ${i}`, faults }),
+    ),
     h('h2', null, 'Details'),
     h(WhatElse, { request }),
   ];
@@ -53,7 +75,11 @@ function RequestDetails({ request, asked }: { request: Explained; asked: string 
 function Outcome({ request }: { request: Explained }) {
   const { status, code, message, step, times, repeated: more, key } = request;
   const tone =
-    status >= 500 ? 'bad' : code !== null || step !== null || status === 499 ? 'warn' : 'good';
+    status >= 500
+      ? 'bad'
+      : code !== null || step !== null || status === 499
+        ? 'warn'
+        : 'good';
   return h(Notice, { tone: tone === 'bad' ? 'warn' : tone }, [
     h('p', null, [
       h(Badge, { tone }, answerInWords(request)),
@@ -80,7 +106,12 @@ function Outcome({ request }: { request: Explained }) {
   ]);
 }
 
-const TONES = { passed: 'good', refused: 'warn', failed: 'bad', 'not reached': 'plain' } as const;
+const TONES = {
+  passed: 'good',
+  refused: 'warn',
+  failed: 'bad',
+  'not reached': 'plain',
+} as const;
 
 function Step({ step: { name, became, words } }: { step: ExplainedStep }) {
   return h('li', { class: became === 'not reached' ? 'soft' : undefined }, [
@@ -119,7 +150,9 @@ function backendFact(backend: NonNullable<Explained['backend']>): string {
   const { attempts, head } = backend;
   if (attempts === 0) return 'none was asked';
   const answer =
-    head === null ? 'no answer came' : `the response began after ${milliseconds(head)}`;
+    head === null
+      ? 'no answer came'
+      : `the response began after ${milliseconds(head)}`;
   const which = backendInWords(backend);
   return `${which === '' ? '' : `${which}, `}asked ${attempts === 1 ? 'once' : `${attempts} times`}, ${answer}`;
 }

@@ -20,15 +20,32 @@ export function withRefused(
   more: Pick<LiveRefused, 'requests' | 'omitted'>,
 ): Tail {
   const known = new Set(requests.map(({ id }) => id));
-  const all = [...more.requests.filter(({ id }) => !known.has(id)), ...requests];
-  const newest = all.sort((one, other) => Date.parse(other.at) - Date.parse(one.at)).slice(0, MOST);
+  const all = [
+    ...more.requests.filter(({ id }) => !known.has(id)),
+    ...requests,
+  ];
+  const newest = all
+    .sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
+    .slice(0, MOST);
   return { requests: newest, left: left + more.omitted };
 }
 
 /** Refusals that differ only in their time and id, each group newest first. */
-export function groupsOf(requests: Tail['requests']): readonly Tail['requests'][] {
-  const groups = Map.groupBy(requests, ({ status, code, method, operation, address, key }) =>
-    JSON.stringify([status, code, method, operation, address, key?.id, key?.account]),
+export function groupsOf(
+  requests: Tail['requests'],
+): readonly Tail['requests'][] {
+  const groups = Map.groupBy(
+    requests,
+    ({ status, code, method, operation, address, key }) =>
+      JSON.stringify([
+        status,
+        code,
+        method,
+        operation,
+        address,
+        key?.id,
+        key?.account,
+      ]),
   );
   return [...groups.values()];
 }

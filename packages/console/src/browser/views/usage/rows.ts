@@ -12,14 +12,18 @@ export function months(count: number, now = new Date()): string[] {
 }
 
 /** Begin and end of a month, exclusive, as dates. */
-export function periodOf(month: string): { readonly from: string; readonly to: string } {
+export function periodOf(month: string): {
+  readonly from: string;
+  readonly to: string;
+} {
   const [year, number] = month.split('-').map(Number);
   const end = new Date(Date.UTC(year!, number!));
   return { from: `${month}-01`, to: end.toISOString().slice(0, 10) };
 }
 
 /** A client that calls a deprecated operation. */
-export interface DeprecatedCaller extends Pick<UsageRow, 'operation' | 'account' | 'key'> {
+export interface DeprecatedCaller
+  extends Pick<UsageRow, 'operation' | 'account' | 'key'> {
   readonly requests: number;
   /** A date in UTC. */
   readonly last: string;
@@ -34,7 +38,13 @@ export function callersIn(rows: readonly UsageRow[]): DeprecatedCaller[] {
     .map((some) => {
       const { operation, account, key, day } = some.at(-1)!;
       const requests = total(some, (row) => row.requests);
-      return { operation, account, key, requests, last: day! } as DeprecatedCaller;
+      return {
+        operation,
+        account,
+        key,
+        requests,
+        last: day!,
+      } as DeprecatedCaller;
     })
     .sort((one, other) => other.requests - one.requests);
 }

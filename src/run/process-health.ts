@@ -139,8 +139,9 @@ class Loss {
       this.#total = total;
     }
     const lost = this.#total - this.#before;
+    if (lost === 0) return [];
     const detail = plural(lost, this.#unit);
-    return lost === 0 ? [] : [{ type: this.#type, since: this.#since, detail }];
+    return [{ type: this.#type, since: this.#since, detail }];
   }
 }
 

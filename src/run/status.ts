@@ -1,4 +1,5 @@
 import { shortDigest } from '../common/digest.ts';
+import { remembered } from '../common/remembered.ts';
 import { DAY, MINUTE } from '../common/time.ts';
 import { type Term, termWarning } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
@@ -126,18 +127,20 @@ function certificateCondition(term: Term, now: number): Condition[] {
 }
 
 /** Of all that decides about requests, for comparison between gateways. */
-export function digestsOf({ config, contract }: ActiveConfig<Config>) {
-  const settings = describeConfig(config).filter(
-    ({ name }) => !OF_ONE_MACHINE.test(name),
-  );
-  return {
-    settings: shortDigest(
-      JSON.stringify(settings.map(({ name, value }) => [name, value])),
-    ),
-    plans: shortDigest(plansText(config.plans)),
-    contract:
-      config.contract.file === NO_CONTRACT
-        ? NO_CONTRACT
-        : shortDigest(contract.fingerprint),
-  };
-}
+export const digestsOf = remembered(
+  ({ config, contract }: ActiveConfig<Config>) => {
+    const settings = describeConfig(config).filter(
+      ({ name }) => !OF_ONE_MACHINE.test(name),
+    );
+    return {
+      settings: shortDigest(
+        JSON.stringify(settings.map(({ name, value }) => [name, value])),
+      ),
+      plans: shortDigest(plansText(config.plans)),
+      contract:
+        config.contract.file === NO_CONTRACT
+          ? NO_CONTRACT
+          : shortDigest(contract.fingerprint),
+    };
+  },
+);

@@ -4,11 +4,12 @@
  *
  *     node --disable-warning=ExperimentalWarning bench/joined.ts --workers 4
  *
- * Each arrangement has its own Redis. Idle, and while a console follows live figures.
+ * Each arrangement has its own Redis. Idle, and while a console polls the status.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { POLL_INTERVAL } from '@storegate/admin-api/words';
 import { Redis } from 'ioredis';
 import { makeSecret } from '../src/records/keys/secret.ts';
 import { startBackend } from './backend.ts';
@@ -47,11 +48,11 @@ try {
   );
   await measure('idle', all);
   const stop = new AbortController();
-  const followed = all.map(({ adminUrl }) => follow(adminUrl, stop.signal));
+  const polls = all.map(({ adminUrl }) => poll(adminUrl, stop.signal));
   await pause(5_000);
-  await measure('live', all);
+  await measure('polls', all);
   stop.abort();
-  await Promise.all(followed);
+  await Promise.all(polls);
   for (const { name, adminUrl, redis, client } of all) {
     const durations: number[] = [];
     for (let i = 0; i < QUESTIONS; i++) {
@@ -140,8 +141,9 @@ async function processesIn(adminUrl: string): Promise<number> {
   return gateways.reduce((sum, { processes }) => sum + processes.length, 0);
 }
 
-async function follow(adminUrl: string, signal: AbortSignal): Promise<void> {
-  const answer = await fetch(`${adminUrl}/live`, { signal });
-  if (!answer.ok) throw new Error(`/live was answered with ${answer.status}`);
-  await answer.arrayBuffer().catch(() => {});
+async function poll(adminUrl: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await processesIn(adminUrl);
+    await pause(POLL_INTERVAL);
+  }
 }

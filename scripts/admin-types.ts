@@ -20,7 +20,6 @@ interface Schema {
 
 interface Media {
   readonly schema: Schema;
-  readonly 'x-events'?: Readonly<Record<string, Schema>>;
 }
 
 interface Response {
@@ -201,7 +200,7 @@ function operationType(operation: NamedOperation): string {
       `readonly path: ${parametersIn(operation, 'path')}`,
       `readonly query: ${parametersIn(operation, 'query')}`,
       body,
-      ...responseOf(operation),
+      `readonly response: ${responseOf(operation)}`,
     ],
     '  ',
   );
@@ -215,17 +214,11 @@ function parametersIn({ parameters: all }: NamedOperation, place: string): strin
   return members.length === 0 ? '{}' : objectText(members, '    ');
 }
 
-function responseOf({ responses: own }: Operation): string[] {
+function responseOf({ responses: own }: Operation): string {
   const [, good] = Object.entries(own).find(([status]) => status.startsWith('2'))!;
-  const events = good.content?.['text/event-stream']?.['x-events'];
   const schema = json(good.$ref === undefined ? good : responses[nameIn(good.$ref)]!);
-  if (events)
-    return [
-      'readonly response: null',
-      `readonly events: ${objectOf({ properties: events, required: Object.keys(events) }, '    ')}`,
-    ];
   const named = good.$ref !== undefined && !schema!.$ref;
-  return [`readonly response: ${named ? nameIn(good.$ref!) : typeOf(schema!, '    ')}`];
+  return named ? nameIn(good.$ref!) : typeOf(schema!, '    ');
 }
 
 /**

@@ -83,11 +83,6 @@ const CODES = {
     'Something is wrong in the gateway.',
     'Its log has the fault under the `X-Request-Id`: please report it.',
   ],
-  too_many_listeners: [
-    503,
-    'Too many follow what happens at this gateway.',
-    'Close unread streams, use another gateway, or wait for `Retry-After`.',
-  ],
   state_unavailable: [
     503,
     'The state, such as Redis, does not answer.',
@@ -101,7 +96,6 @@ const CODES = {
 export type AdminCode = keyof typeof CODES;
 
 const WAITS: Partial<Record<AdminCode, Record<string, string>>> = {
-  too_many_listeners: { 'Retry-After': '10' },
   state_unavailable: { 'Retry-After': '1' },
 };
 

@@ -30,7 +30,7 @@ import { consoleIsOff, consoleRoutes } from './console.ts';
 import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
 import { createSessions } from './sessions.ts';
-import { sendEvents, sendStream } from './streaming.ts';
+import { sendStream } from './streaming.ts';
 
 // Importing node:http loads undici, 14 MB.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -92,7 +92,7 @@ export function createAdmin(options: AdminOptions): Admin {
     limit: MAX_BODY,
     inflate: false,
   });
-  const calls = [body, answerCall(api, observe)];
+  const calls = [body, answerCall(api)];
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.use((request, response, next) => {
@@ -144,7 +144,6 @@ export function createAdmin(options: AdminOptions): Admin {
   }
   app.use(async (request, response, next) => {
     response.locals.operator = await gate.operator(request);
-    response.locals.still = () => gate.recheck(request);
     next();
   });
   app.get('/metrics', async (request, response) => {
@@ -177,7 +176,6 @@ export function createAdmin(options: AdminOptions): Admin {
     listen: (fd) => listen(server, { ...config.admin, fd }),
     use,
     async close() {
-      made?.endStreams();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
@@ -187,7 +185,7 @@ export function createAdmin(options: AdminOptions): Admin {
   };
 }
 
-function answerCall(api: () => AdminApi, observe: Observe) {
+function answerCall(api: () => AdminApi) {
   return async (request: Request, response: Response) => {
     const [path = '/', query = ''] = request.url.split(/\?(.*)/s);
     const answer = await api().call({
@@ -204,8 +202,6 @@ function answerCall(api: () => AdminApi, observe: Observe) {
           ? request.body
           : null,
     });
-    if (answer.follow)
-      return sendEvents(request, response, answer.follow, observe);
     if (answer.stream)
       return await sendStream(
         request,

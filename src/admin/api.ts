@@ -29,7 +29,6 @@ import {
 } from './call.ts';
 import { createChanges } from './change.ts';
 import type { AdminContext } from './context.ts';
-import { Live } from './live/live.ts';
 import { bindOperations, createOperations } from './operations.ts';
 import { reasonIn } from './reason.ts';
 
@@ -41,10 +40,9 @@ export function createAdminApi(
   contract: Contract = adminContract(),
 ) {
   const { change, close } = createChanges(context.auditLog);
-  const live = new Live(context);
   const operations = bindOperations(
     contract,
-    createOperations(context, change, live),
+    createOperations(context, change),
   );
   return {
     contract,
@@ -63,7 +61,6 @@ export function createAdminApi(
         throw adminErrorOf(error, call);
       }
     },
-    endStreams: () => live.close(),
     /** Writes pending retractions to the audit log. */
     close,
   };

@@ -37,8 +37,6 @@ export interface AdminAnswer<Body = unknown> {
   readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
   /** In place of the body. */
-  readonly follow?: Follow;
-  /** In place of the body. */
   readonly stream?: AnswerStream;
 }
 
@@ -46,18 +44,6 @@ export interface AdminAnswer<Body = unknown> {
 export interface AnswerStream {
   readonly type: string;
   readonly text: AsyncIterable<string>;
-}
-
-/**
- * Sends events until either side ends the stream; returns a function that stops it. Throws
- * AdminError if it cannot begin.
- */
-export type Follow = (listener: Listener) => () => void;
-
-export interface Listener {
-  /** `false`: the listener has unread data, and the event is dropped. */
-  send(event: string, data: unknown): boolean;
-  end(error?: unknown): void;
 }
 
 /** A call of the operation `Id`, validated against the contract. */

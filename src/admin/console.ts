@@ -107,7 +107,6 @@ export function consoleRoutes({
         'No session: sign in at /console/ first.',
       );
     response.locals.operator = operator;
-    response.locals.still = () => operatorOf(request);
     next();
   });
   router.use('/api', api);

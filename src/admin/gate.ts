@@ -138,8 +138,6 @@ export function createGate(
         'Send an admin token as Authorization: Bearer <token>.',
       );
     },
-    /** For operators who were admitted before; `null`: revoked. Throws as `holder`. */
-    recheck: find,
     /** Returns the hash of the token. Throws as `operator`, and counts a wrong token. */
     async admit(token: string, request: IncomingMessage): Promise<string> {
       const hash = hashSecret(token);

@@ -3,7 +3,6 @@ import type { Contract, Operation } from '@storegate/openapi';
 import type { AdminAnswer, AdminOperations } from './call.ts';
 import type { Change } from './change.ts';
 import type { AdminContext } from './context.ts';
-import type { Live } from './live/live.ts';
 import { accountOperations } from './operations/accounts.ts';
 import { auditOperations } from './operations/audit.ts';
 import { banOperations } from './operations/bans.ts';
@@ -11,7 +10,7 @@ import { configOperations } from './operations/config.ts';
 import { keyOperations } from './operations/keys.ts';
 import { planOperations } from './operations/plans.ts';
 import { reportOperations } from './operations/report.ts';
-import { codeIn, requestOperations } from './operations/requests.ts';
+import { requestOperations } from './operations/requests.ts';
 import { statusOperations } from './operations/status.ts';
 import { tokenOperations } from './operations/tokens.ts';
 import { trafficOperations } from './operations/traffic.ts';
@@ -21,7 +20,6 @@ import { webhookOperations } from './operations/webhooks.ts';
 export function createOperations(
   context: AdminContext,
   change: Change,
-  live: Live,
 ): AdminOperations {
   return {
     ...keyOperations(context, change),
@@ -36,19 +34,6 @@ export function createOperations(
     ...statusOperations(context, change),
     ...trafficOperations(context),
     ...requestOperations(context),
-    followLive: async ({ query }) => {
-      const { event, key = null, account = null } = query;
-      const code = codeIn(query);
-      const wanted = {
-        now: event !== 'refused',
-        refused: event === 'now' ? null : { key, account, code },
-      };
-      return {
-        status: 200,
-        body: null,
-        follow: (listener) => live.follow(wanted, listener),
-      };
-    },
     ...webhookOperations(context, change),
   };
 }

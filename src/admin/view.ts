@@ -14,7 +14,6 @@ import type {
   BackendConnections,
   ConfigurationStatus,
 } from '../observe/peers/status.ts';
-import { bucketsIn, quantile, type Row } from '../observe/traffic/row.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
 import type { AuditEntry } from '../records/operators/audit-log.ts';
 
@@ -23,17 +22,6 @@ export function time<At extends number | null>(at: At): string | (At & null) {
   return (at === null ? at : new Date(at).toISOString()) as
     | string
     | (At & null);
-}
-
-/** To three digits, the precision of the measurement. */
-export const rounded = (duration: number | null): number | null =>
-  duration && Number(duration.toPrecision(3));
-
-/** Milliseconds; `null`: no requests. */
-export function latencyOf(row: Row) {
-  const buckets = bucketsIn(row);
-  const at = (q: number) => rounded(quantile(buckets, q));
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }
 
 export function planView(plan: Plan) {

@@ -12,7 +12,7 @@ const WEIGHT = 24_576;
 const MOST_LISTS = 200;
 
 /** Whose requests a window counts. */
-export type Counted = 'key' | 'account';
+type Counted = 'key' | 'account';
 
 /** Nested, because joining a key would take as long as all the rest. */
 type TablesOfPlan = Partial<

@@ -5,15 +5,14 @@ import {
   type GatewaySources,
   isQuery,
 } from '../observe/peers/queries.ts';
-import type { GatewayStatus } from '../observe/peers/status.ts';
+import type { GatewayStatus, Readiness } from '../observe/peers/status.ts';
 import type { Operating } from './operating.ts';
 import type { Processes } from './processes.ts';
 import { configurationStatus, gatewayConditions } from './status.ts';
 
-interface AnsweringParts
-  extends Pick<GatewaySources, 'readiness' | 'workers'>,
-    Pick<GatewayStatus, 'startedAt'> {
+interface AnsweringParts extends Pick<GatewayStatus, 'startedAt' | 'workers'> {
   readonly processes: Processes;
+  readonly readiness: () => Readiness;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly operating: Operating;
@@ -25,38 +24,35 @@ const VERSION = readVersion();
 
 /** Answers the gateway's own processes and its peers. The parts may be created later. */
 export function answersOf(parts: () => AnsweringParts): Self {
-  function sources(): GatewaySources {
-    const { processes, readiness, workers } = parts();
-    const about = { readiness, state: processes.storage.kind, workers };
-    return {
-      ...about,
-      status() {
-        const { operating, started, startedAt, clock } = parts();
-        const now = clock();
-        const cacheAge = Math.min(
-          now - startedAt,
-          processes.storage.keyCacheAge?.() ?? 0,
-        );
-        return {
-          version: VERSION,
-          node: process.version,
-          url: started?.url ?? null,
-          adminUrl: started?.adminUrl ?? null,
-          ...about,
-          startedAt,
-          readiness: readiness(),
-          configuration: configurationStatus(operating.reloader),
-          conditions: gatewayConditions(operating.reloader, { now, cacheAge }),
-        };
-      },
-    };
-  }
+  const sources: GatewaySources = {
+    status() {
+      const { processes, operating, started, startedAt, clock } = parts();
+      const { readiness, workers } = parts();
+      const now = clock();
+      const cacheAge = Math.min(
+        now - startedAt,
+        processes.storage.keyCacheAge?.() ?? 0,
+      );
+      return {
+        version: VERSION,
+        node: process.version,
+        url: started?.url ?? null,
+        adminUrl: started?.adminUrl ?? null,
+        state: processes.storage.kind,
+        workers,
+        startedAt,
+        readiness: readiness(),
+        configuration: configurationStatus(operating.reloader),
+        conditions: gatewayConditions(operating.reloader, { now, cacheAge }),
+      };
+    },
+  };
 
   return {
     name: gatewayName(),
     answer: (name, argument) =>
       isQuery(name)
-        ? answerOf(name, argument, sources(), parts().processes.ask)
+        ? answerOf(name, argument, sources, parts().processes.ask)
         : null,
   };
 }

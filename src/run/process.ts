@@ -87,14 +87,15 @@ export async function openProcess(parts: ProcessParts) {
   });
   const { uses, upstreams, keyring } = serving;
   const sources: ProcessSources = {
-    id: randomUUID(),
-    began: performance.now(),
+    id: randomUUID().slice(0, 8),
     status: () =>
-      processStatus(worker, serving, health, {
-        logLines: log.droppedLines,
-        requests: ledger.writer.dropped,
-      }),
-    recorder: ledger.recorder,
+      processStatus(
+        worker,
+        serving,
+        health,
+        { logLines: log.droppedLines, requests: ledger.writer.dropped },
+        ledger.recorder.total,
+      ),
     uses,
     ...listeners,
   };

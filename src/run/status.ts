@@ -11,6 +11,8 @@ import type {
   ConfigurationStatus,
   ProcessStatus,
 } from '../observe/peers/status.ts';
+import { rowText } from '../observe/traffic/packing.ts';
+import type { Row } from '../observe/traffic/row.ts';
 import type { Losses, ProcessHealth } from './process-health.ts';
 import {
   type ActiveConfig,
@@ -29,6 +31,7 @@ export function processStatus(
   serving: Serving,
   health: ProcessHealth,
   losses: Losses,
+  total: Row,
 ): ProcessStatus {
   const { inFlight, upstreams } = serving;
   const connections = {
@@ -42,6 +45,7 @@ export function processStatus(
     memory: process.memoryUsage.rss(),
     ...health.ofState,
     ...health.report(losses),
+    counted: rowText(total),
     ...connections,
   };
 }

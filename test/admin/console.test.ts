@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import express from 'express';
-import { consoleRoutes } from '../../src/admin/console.ts';
-import type { Gate } from '../../src/admin/gate.ts';
-import { createSessions } from '../../src/admin/sessions.ts';
 import { makeToken } from '../../src/records/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
 import { ConsoleCaller, OWN } from '../support/console-caller.ts';
@@ -239,44 +233,6 @@ describe('a session', () => {
     const { entries } = (await it.call('GET', '/audit?limit=1')).body;
     expect(entries[0]).toMatchObject({ actor: name, action: 'keys.create' });
   });
-});
-
-test('aborts a stream of events when it ends, and is not extended by the stream', async () => {
-  let still: () => Promise<unknown> = async () => null;
-  const gate = {
-    holder: async () => ({ name: 'anna', role: 'read' }),
-    withoutToken: async () => null,
-    admit: async () => 'hash',
-  } as unknown as Gate;
-  let now = 0;
-  const app = express().use(
-    consoleRoutes({
-      gate,
-      sessions: createSessions(
-        () => ({ idle: 10, longest: 100 }),
-        () => now,
-      ),
-      settings: () => ({ enabled: true, idleTimeout: 10, links: [] }),
-      find: async () => null,
-      body: express.raw({ type: () => true }),
-      api(_request, response) {
-        still = response.locals.still;
-        response.json({});
-      },
-    }),
-  );
-  const server = app.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const it = new ConsoleCaller(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  await it.signIn('token');
-  await it.call('GET', '/live');
-  for (now = 0; now <= 10; now++) expect(await still()).toEqual({ name: 'anna', role: 'read' });
-  expect(await still()).toBeNull();
-  await it.signIn('token');
-  await it.call('GET', '/live');
-  await it.ask('DELETE', '/console/session', OWN);
-  expect(await still()).toBeNull();
-  server.close();
 });
 
 describe('the cookie', () => {

@@ -92,7 +92,6 @@ const LOWEST: Readonly<Record<Role, readonly string[]>> = {
     'listBackends',
     'getTop',
     'getHistory',
-    'followLive',
     'listRequests',
     'explainRequest',
     'getConfig',

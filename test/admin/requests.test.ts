@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { adminContract } from '../../src/admin/api.ts';
 import type { Task } from '../../src/admin/call.ts';
 import type { AdminContext } from '../../src/admin/context.ts';
 import { requestOperations } from '../../src/admin/operations/requests.ts';
@@ -81,11 +82,15 @@ function operationsWith(own: unknown, odd: unknown) {
     { gateway: 'two', answer: odd },
     { gateway: 'one', answer: own },
   ];
+  const asked: unknown[] = [];
   const peers = {
-    ask: async () => ({ answers, unresponsive: ['gone'], isolated: null }),
+    async ask(_question: string, argument: unknown) {
+      asked.push(argument);
+      return { answers, unresponsive: ['gone'], isolated: null };
+    },
     close: async () => {},
   };
-  return requestOperations({ peers: () => peers } as unknown as AdminContext);
+  return { asked, ...requestOperations({ peers: () => peers } as unknown as AdminContext) };
 }
 
 const task = { path: { id: ID }, query: {} } as unknown as Task<'explainRequest'> &
@@ -107,31 +112,63 @@ test('names gateways with an invalid response if no gateway has the request', as
   );
 });
 
-test.each([null, {}, [null], [{ ...LISTED, at: 'now' }], [{ ...LISTED, key: { id: 1 } }]])(
-  'a gateway that lists %j is reported as unresponsive',
-  async (odd) => {
-    const { body } = await operationsWith([LISTED], odd).listRequests!(task);
-    expect(body).toMatchObject({
-      requests: [{ id: ID, gateway: 'one' }],
-      unresponsive: ['gone', 'two'],
-    });
-  },
-);
+const refusalsOf = (...requests: unknown[]) => ({ requests, upTo: {} });
 
-test('filters requests of gateways that do not know periods, and names the next page', async () => {
+test.each([
+  null,
+  [LISTED],
+  { requests: [LISTED] },
+  { requests: [], upTo: { a1b2c3d4: -1 } },
+  refusalsOf(null),
+  refusalsOf({ ...LISTED, at: 'now' }),
+  refusalsOf({ ...LISTED, key: { id: 1 } }),
+])('a gateway that lists %j is reported as unresponsive', async (odd) => {
+  const { body } = await operationsWith(refusalsOf(LISTED), odd).listRequests!(task);
+  expect(body).toMatchObject({
+    requests: [{ id: ID, gateway: 'one' }],
+    unresponsive: ['gone', 'two'],
+  });
+});
+
+test('asks for a period, and names the next page', async () => {
   const idOf = (at: number) => ID.slice(0, -1) + at;
-  const listed = [9, 8, 7, 6].map((at) => ({ ...LISTED, at, id: idOf(at) }));
-  const { listRequests } = operationsWith(listed, []);
-  const ask = async (query: object) => {
-    const { body } = await listRequests!({ ...task, query } as typeof task);
-    return [body.requests.map(({ id }) => id), body.next];
-  };
   const iso = (at: number) => new Date(at).toISOString();
-  expect(await ask({ since: iso(7), until: iso(9) })).toEqual([[idOf(8), idOf(7)], null]);
-  expect(await ask({ limit: 2 })).toEqual([[idOf(9), idOf(8)], `8-${idOf(8)}`]);
-  expect(await ask({ limit: 2, after: `8-${idOf(8)}` })).toEqual([
-    [idOf(7), idOf(6)],
-    `6-${idOf(6)}`,
-  ]);
-  await expect(ask({ after: 'nowhere' })).rejects.toMatchObject({ code: 'invalid_value' });
+  const listed = [9, 8].map((at) => ({ ...LISTED, at, id: idOf(at) }));
+  const { listRequests, asked } = operationsWith(refusalsOf(...listed), refusalsOf());
+  const list = async (query: object) =>
+    (await listRequests!({ ...task, query } as typeof task)).body;
+  expect(await list({ since: iso(7), until: iso(10) })).toMatchObject({ next: null });
+  expect(asked.at(-1)).toMatchObject({ since: 7, before: { at: 10, id: '' } });
+  expect(await list({ limit: 2 })).toMatchObject({ next: `8-${idOf(8)}` });
+  await list({ limit: 2, after: `8-${idOf(8)}` });
+  expect(asked.at(-1)).toMatchObject({ since: null, before: { at: 8, id: idOf(8) } });
+  await expect(list({ after: 'nowhere' })).rejects.toMatchObject({ code: 'invalid_value' });
+});
+
+test('asks each process for what is newer, and keeps the place of silent ones', async () => {
+  const [one, two] = [{ a1b2c3d4: 7, 12345678: 0 }, { e5f6a7b8: 3 }];
+  const { listRequests, asked } = operationsWith(
+    { requests: [], upTo: one },
+    { requests: [], upTo: two },
+  );
+  const newestFor = async (newer?: string) =>
+    (await listRequests!({ ...task, query: { newer } } as typeof task)).body.newest;
+  const newest = await newestFor();
+  expect(newest!.split('.').sort()).toEqual(['12345678-0', 'a1b2c3d4-7', 'e5f6a7b8-3']);
+  expect(asked.at(-1)).toMatchObject({ newer: undefined });
+  expect((await newestFor('a1b2c3d4-5.99999999-12'))!.split('.')).toContain('99999999-12');
+  expect(asked.at(-1)).toMatchObject({ newer: { a1b2c3d4: 5, 99999999: 12 } });
+});
+
+test('has no place without a gateway, and one that a call may send for any number of them', async () => {
+  const none = operationsWith(null, null);
+  expect((await none.listRequests!(task)).body.newest).toBeNull();
+  const ids = Array.from({ length: 2_000 }, (_, i) => (0xf0000000 + i).toString(16));
+  const upTo = Object.fromEntries(ids.map((id) => [id, 999_999_999_999_999]));
+  const many = operationsWith({ requests: [], upTo }, null);
+  const { newest } = (await many.listRequests!(task)).body;
+  const newer = adminContract()
+    .operations.find(({ id }) => id === 'listRequests')!
+    .checkParameters([], `newer=${newest}`, []);
+  expect(newer).toEqual([]);
 });

@@ -29,7 +29,7 @@ describe('the reference of the admin API', () => {
     expect((await get('/console/reference/nothing')).status).toBe(404);
   });
 
-  test('lets readers try reads that end, through their session, and no changes', async () => {
+  test('lets readers try reads through their session, and no changes', async () => {
     const { body } = await get('/console/reference/openapi.json');
     expect(body.servers).toEqual([{ url: '/console/api' }]);
     const tried: string[] = [];
@@ -39,15 +39,13 @@ describe('the reference of the admin API', () => {
     )) {
       for (const [method, operation] of Object.entries(item)) {
         if (method === 'parameters') continue;
-        if (operation['x-try-it'] === false) untried.add(method).add(path);
+        if (operation['x-try-it'] === false) untried.add(method);
         else tried.push(`${method} ${path}`);
       }
     }
     expect(tried.length).toBeGreaterThan(10);
     expect(tried.filter((one) => !one.startsWith('get /'))).toEqual([]);
-    expect([...untried]).toEqual(
-      expect.arrayContaining(['post', 'delete', 'put', 'patch', '/live']),
-    );
+    expect([...untried].sort()).toEqual(['delete', 'patch', 'post', 'put']);
     expect((await get('/console/reference/openapi.yaml')).text).toContain('/console/api');
   });
 

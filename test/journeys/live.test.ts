@@ -1,20 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
-import { parse } from 'yaml';
+import { afterEach, expect, test } from '@jest/globals';
+import type { RefusedRequest, Status } from '@storegate/admin-api';
+import { trafficBetween, trafficSample } from '@storegate/admin-api/words';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
-import { type FollowedLive, followLive } from '../support/followed.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
-
-interface Described {
-  readonly $ref?: string;
-  readonly required?: readonly string[];
-  readonly allOf?: readonly Described[];
-}
+import { fakeBackend } from '../support/upstream.ts';
 
 const PLANS = 'plans:\n  free: { windows: [{ limit: 2, per: minute }] }\n';
 
@@ -31,102 +24,61 @@ async function gateway(
   return started;
 }
 
-async function follow(...args: Parameters<typeof followLive>): Promise<FollowedLive> {
-  const followed = await followLive(...args);
-  stops.push(() => followed.stop());
-  return followed;
-}
-
-const sum = (followed: FollowedLive, field: string): number =>
-  followed.of('now').reduce((all, one) => all + one[field], 0);
-const ticks = (followed: FollowedLive, count: number) =>
-  until(`there were ${count} ticks`, () => followed.of('now').length >= count);
-
-describe('a single gateway', () => {
-  test('reports events as they happen, to each listener by its filter', async () => {
-    const one = await gateway();
-    const [{ secret, id }, other] = [await one.key(), await one.key({ account: 'umbrella' })];
-    const all = await follow(one.adminUrl);
-    const umbrella = await follow(one.adminUrl, '?event=refused&account=umbrella');
-    expect(all.headers.get('content-type')).toMatch(/^text\/event-stream/);
-    await ticks(all, 1);
-    for (let i = 0; i < 4; i++) await one.client.get('/pets').set('X-API-Key', secret);
-    await one.client.get('/nowhere').set('X-API-Key', other.secret);
-    await until('all is counted', () => sum(all, 'requests') === 5);
-    expect([sum(all, 'admitted'), sum(all, 'limited')]).toEqual([3, 2]);
-    const counted = all.of('now').find(({ requests }) => requests > 0);
-    expect(counted.latency.p50).toBeGreaterThan(0);
-    expect(counted.gateways).toMatchObject([
-      { readiness: 'ready', state: 'embedded', workers: 0, processes: 1 },
-    ]);
-    await until(
-      'both have their refusals',
-      () => all.of('refused').length > 0 && umbrella.of('refused').length > 0,
-    );
-    const refusals = all.of('refused').flatMap(({ requests }) => requests);
-    expect(refusals.map(({ code }) => code)).toEqual(
-      expect.arrayContaining(['rate_limit_exceeded', 'rate_limit_exceeded', 'not_found']),
-    );
-    expect(refusals.find(({ code }) => code === 'rate_limit_exceeded')).toMatchObject({
-      key: { id },
-      status: 429,
-    });
-    expect(umbrella.of('refused')).toMatchObject([
-      { requests: [{ code: 'not_found', key: { id: other.id } }], omitted: 0 },
-    ]);
-    expect(umbrella.of('now')).toEqual([]);
-
-    const { schemas } = parse(readFileSync(ADMIN_CONTRACT, 'utf8')).components;
-    const requiredOf = ({ $ref, required = [], allOf = [] }: Described): string[] =>
-      $ref
-        ? requiredOf(schemas[$ref.split('/').at(-1)!])
-        : [...required, ...allOf.flatMap(requiredOf)];
-    expect(Object.keys(counted).sort()).toEqual(requiredOf(schemas.LiveNow).sort());
-    expect(Object.keys(counted.gateways[0]).sort()).toEqual(requiredOf(schemas.LiveGateway).sort());
-    expect(Object.keys(all.of('refused')[0]).sort()).toEqual(
-      requiredOf(schemas.LiveRefused).sort(),
-    );
+test('the status has totals of every process, whose difference is the traffic between', async () => {
+  const one = await gateway();
+  const { secret } = await one.key();
+  const call = adminOf(one.adminUrl);
+  const sample = async (at: number) => trafficSample(bodyOf(await call('GET', '/status')), at);
+  await one.client.get('/nowhere');
+  const before = await sample(0);
+  for (let i = 0; i < 4; i++) await one.client.get('/pets').set('X-API-Key', secret);
+  const { latency, ...counts } = trafficBetween(before, await sample(2_000));
+  expect(counts).toEqual({
+    span: 2_000,
+    requests: 4,
+    admitted: 2,
+    limited: 2,
+    banned: 0,
+    classes: { '2xx': 2, '3xx': 0, '4xx': 2, '5xx': 0, aborted: 0 },
   });
+  expect(latency.p50).toBeGreaterThan(0);
+  const { backends } = bodyOf<Status>(await call('GET', '/status'));
+  expect(backends).toMatchObject([{ upstream: 'default', state: 'up', total: 1, down: 0 }]);
+});
 
-  test('ends a stream with its token or session, and at a stop, which no stream delays', async () => {
-    const one = await gateway();
-    const call = adminOf(one.adminUrl);
-    const open = await follow(one.adminUrl);
-    const { token } = bodyOf(await call('POST', '/tokens', { name: 'first', role: 'admin' }));
-    const as = { Authorization: `Bearer ${token}` };
-    const second = bodyOf(await call('POST', '/tokens', { name: 'second', role: 'read' }, as));
-    const revoked = await follow(one.adminUrl, '', { Authorization: `Bearer ${second.token}` });
-    const kept = await follow(one.adminUrl, '?event=now', as);
-    const page = { 'Sec-Fetch-Site': 'same-origin' };
-    const session = {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...page },
-      body: JSON.stringify({ token }),
-    };
-    const [cookie] = (
-      await fetch(`${one.adminUrl}/console/session`, session)
-    ).headers.getSetCookie();
-    const Cookie = cookie!.split(';')[0]!;
-    const signedOut = await follow(`${one.adminUrl}/console/api`, '?event=now', { Cookie });
-    await ticks(signedOut, 1);
-    await fetch(`${one.adminUrl}/console/session`, {
-      method: 'DELETE',
-      headers: { Cookie, ...page },
-    });
-    await ticks(revoked, 1);
-    expect((await call('DELETE', '/tokens/second', undefined, as)).status).toBe(200);
-    await until('who may no more has ended', () => revoked.ended && open.ended && signedOut.ended);
-    expect(kept.ended).toBe(false);
-    expect((await followLive(one.adminUrl)).status).toBe(401);
-    expect((await fetch(`${one.adminUrl}/live`, { method: 'HEAD', headers: as })).status).toBe(200);
-    await one.close();
-    await until('it has ended', () => kept.ended);
-  });
+test('polls for newer requests have each refusal once, by filter, also of a request that began long before', async () => {
+  const { promise: asked, resolve: noteAsked } = Promise.withResolvers<() => void>();
+  const backend = await fakeBackend((_request, response) =>
+    noteAsked(() => response.writeHead(503).end('[]')),
+  );
+  stops.push(() => backend.close());
+  const one = await gateway({ backendUrl: backend.url });
+  const [{ secret }, other] = [await one.key(), await one.key({ account: 'umbrella' })];
+  const call = adminOf(one.adminUrl);
+  const poll = async (query: string) => {
+    const { requests, newest } = bodyOf(await call('GET', `/requests?${query}`));
+    return { newest, codes: requests.map(({ code }: RefusedRequest) => code) };
+  };
+  const slow = one.client.get('/pets').set('X-API-Key', other.secret).then();
+  const answer = await asked;
+  await one.client.get('/nowhere').set('X-API-Key', secret);
+  const first = await poll('limit=1');
+  expect(first.codes).toEqual(['not_found']);
+  expect(await poll(`newer=${first.newest}`)).toEqual({ ...first, codes: [] });
+  answer();
+  await slow;
+  const second = await poll(`newer=${first.newest}`);
+  expect(second.codes).toEqual([null]);
+  await one.client.get('/pets');
+  expect((await poll(`newer=${second.newest}`)).codes).toEqual(['missing_api_key']);
+  expect((await poll(`newer=${first.newest}&account=umbrella`)).codes).toEqual([null]);
+  expect((await call('GET', '/requests?newer=unknown')).status).toBe(400);
 });
 
 test('storegate requests --follow prints refusals of a running gateway as they happen, until it or the gateway is stopped', async () => {
   const one = await gateway();
   const [{ secret }, other] = [await one.key(), await one.key({ account: 'umbrella' })];
+  await one.client.get('/before').set('X-API-Key', secret);
   const local = { STOREGATE_DATA: 'data' };
   const beside = storegate(['requests', '--follow', '--account', 'acme'], {
     cwd: one.folder,
@@ -142,20 +94,29 @@ test('storegate requests --follow prints refusals of a running gateway as they h
     env: { STOREGATE_ADMIN_URL: one.adminUrl },
     unread: unread.signal,
   });
+  const ids: string[] = [];
+  const send = async (key: string) =>
+    void ids.push(
+      (await one.client.get('/nowhere').set('X-API-Key', key)).headers['x-request-id']!,
+    );
   await until('both are reported', async () => {
-    await one.client.get('/nowhere').set('X-API-Key', secret);
-    await one.client.get('/nowhere').set('X-API-Key', other.secret);
+    await send(secret);
+    await send(other.secret);
     return beside.out().split('\n').length > 2 && json.includes('umbrella');
   });
   expect(beside.out()).toMatch(
     /^time +status +code .*\n20\S+ +(404 +not_found|429 +rate_limit_exceeded) .* acme +127\.0\.0\.1 +/,
   );
   expect(beside.out()).not.toContain('umbrella');
-  const accounts = json
+  const printed = json
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line).key.account);
-  expect(accounts).toEqual(expect.arrayContaining(['acme', 'umbrella']));
+    .map((line) => JSON.parse(line) as RefusedRequest);
+  expect(printed.map(({ key }) => key!.account)).toEqual(
+    expect.arrayContaining(['acme', 'umbrella']),
+  );
+  expect(ids).toEqual(expect.arrayContaining(printed.map(({ id }) => id)));
+  expect(new Set(printed.map(({ id }) => id)).size).toBe(printed.length);
   beside.child.kill('SIGINT');
   expect(await beside.exit).toBe(0);
   unread.abort();
@@ -163,9 +124,7 @@ test('storegate requests --follow prints refusals of a running gateway as they h
   await one.close();
   expect(await remote).toMatchObject({
     code: 3,
-    err: expect.stringMatching(
-      /^(The gateway at \S+ closed the stream|Lost the connection to the gateway at)/m,
-    ),
+    err: expect.stringMatching(/^Cannot reach the gateway at/m),
   });
   const stopped = await commandLine(one.folder)(['requests', '--follow'], { env: local });
   expect(stopped).toMatchObject({ code: 1, err: 'No gateway is running.\n' });

@@ -20,6 +20,7 @@ export const STATUS: GatewayStatus = {
       backends: [],
       backend: { open: 0, idle: 0, waiting: 0, most: 1 },
       conditions: [],
+      counted: '',
       traffic: { requests: 0, failed: 0, refused: 0 },
     },
   ],

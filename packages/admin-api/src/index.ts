@@ -1,5 +1,4 @@
 export * from './client.ts';
-export * from './events.ts';
 export { ROUTES, VALUES } from './generated/operations.ts';
 export type * from './generated/types.ts';
 export * from './http.ts';

@@ -1,20 +1,22 @@
 import { expect, test } from '@jest/globals';
 import type { RefusedRequest } from '@storegate/admin-api';
-import { groupsOf, NO_TAIL, timesOf, withRefused } from '../src/browser/views/requests/tail.ts';
+import { groupsOf, timesOf, withRefused } from '../src/browser/views/requests/tail.ts';
 
 const refused = (id: number) =>
   ({ id: `${id}`, at: new Date(id * 1_000).toISOString() }) as RefusedRequest;
 const ids = (requests: readonly RefusedRequest[]) => requests.map(({ id }) => Number(id));
 
-test('has each request once, the newest first, the oldest no more when there are too many, and what was left out', () => {
-  const some = withRefused(NO_TAIL, { requests: [refused(3), refused(1)], omitted: 2 });
-  const more = withRefused(some, { requests: [refused(4), refused(3), refused(2)], omitted: 1 });
-  expect([ids(more.requests), more.left]).toEqual([[4, 3, 2, 1], 3]);
-  const many = withRefused(more, {
-    requests: Array.from({ length: 200 }, (_, i) => refused(300 - i)),
-    omitted: 0,
-  });
+test('has each request once, newest first, and the next page of its first', () => {
+  const page = (next: string | null, ...all: number[]) => ({ requests: all.map(refused), next });
+  const some = withRefused(null, page('older', 3, 1));
+  expect(some).toMatchObject({ next: 'older', isCut: false });
+  const more = withRefused(some, page(null, 4, 3, 2));
+  expect(more).toMatchObject({ next: 'older', isCut: false });
+  expect(ids(more.requests)).toEqual([4, 3, 2, 1]);
+  const many = withRefused(more, page('5', ...Array.from({ length: 200 }, (_, i) => 300 - i)));
+  expect(many).toMatchObject({ next: 'older', isCut: true });
   expect([many.requests.length, Math.min(...ids(many.requests))]).toEqual([200, 101]);
+  expect(withRefused(many, page(null)).isCut).toBe(true);
 });
 
 test('groups refusals that differ only in time and id, and counts those that the gateway did not keep', () => {

@@ -58,10 +58,9 @@ function readsAlone(document: Readonly<Json>): Json {
   const paths = Object.entries(document.paths as Json).map(([path, item]) => {
     const operations = Object.entries(item as Json).map(
       ([method, operation]) => {
-        const canBeTried = method === 'get' && !streams(operation);
         return [
           method,
-          isObject(operation) && !canBeTried
+          isObject(operation) && method !== 'get'
             ? { ...operation, 'x-try-it': false }
             : operation,
         ];
@@ -70,9 +69,4 @@ function readsAlone(document: Readonly<Json>): Json {
     return [path, Object.fromEntries(operations)];
   });
   return { ...document, paths: Object.fromEntries(paths) };
-}
-
-/** The page would wait for an endless event stream. */
-function streams(operation: unknown): boolean {
-  return JSON.stringify(operation).includes('"text/event-stream"');
 }

@@ -6,13 +6,14 @@ import {
   type DecisionView,
   type Explained,
   explain,
-  isIn,
   type ListedRequest,
   type Memory,
   newestOf,
+  type Refusals,
   type RequestPeriod,
   type RequestView,
   refusals,
+  upToOf,
 } from '../../observe/peers/requests.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
@@ -33,24 +34,32 @@ export function requestOperations(context: AdminContext) {
     },
     listRequests: async ({ query }) => {
       const { key = null, account = null, limit = DEFAULT_LIMIT } = query;
-      const period = periodIn(query);
-      const filter = { key, account, code: codeIn(query), limit, ...period };
+      const newer = newerIn(query);
+      const filter = {
+        key,
+        account,
+        code: codeIn(query),
+        limit,
+        newer,
+        ...periodIn(query),
+      };
       const { answers, unresponsive, isolated } = await ask(
         context.peers(),
         refusals,
         filter,
       );
-      // Gateways of an older version do not know periods.
       const lists = answers.map(({ gateway, answer }) =>
-        answer
-          .filter((one) => isIn(one, period))
-          .map((one) => ({ gateway, ...one })),
+        answer.requests.map((one) => ({ gateway, ...one })),
       );
       const requests = newestOf(lists, limit);
       const last = requests.length === limit ? requests.at(-1)! : null;
       return ok({
         requests: requests.map(listView),
         next: last && `${last.at}-${last.id}`,
+        newest: newestText({
+          ...newer,
+          ...upToOf(answers.map(({ answer }) => answer)),
+        }),
         unresponsive,
         isolated,
       });
@@ -73,10 +82,27 @@ function periodIn({
   };
 }
 
+type Newest = Refusals['upTo'];
+
+/** Processes that were replaced long ago are left out. */
+const MOST_PROCESSES = 500;
+
+function newerIn({
+  newer,
+}: Operations['listRequests']['query']): Newest | undefined {
+  const places = newer?.split('.').map((place) => place.split('-'));
+  return (
+    places && Object.fromEntries(places.map(([id, number]) => [id, +number!]))
+  );
+}
+
+function newestText(upTo: Newest): string | null {
+  const places = Object.entries(upTo).map(([id, number]) => `${id}-${number}`);
+  return places.slice(-MOST_PROCESSES).join('.') || null;
+}
+
 /** A code of the catalogue, also as a report, or a status for failures without a code. Throws AdminError. */
-export function codeIn({
-  code,
-}: Operations['listRequests']['query']): string | null {
+function codeIn({ code }: Operations['listRequests']['query']): string | null {
   if (code === undefined) return null;
   const known = Object.keys(CATALOGUE);
   if (known.includes(refusedIn(code)) || /^5\d\d$/.test(code)) return code;
@@ -98,9 +124,9 @@ function decisionView({ retryAt, bannedUntil, ...rest }: DecisionView) {
   return { ...rest, retryAt: time(retryAt), bannedUntil: time(bannedUntil) };
 }
 
-export function listView<
-  R extends ListedRequest & { readonly gateway: string },
->(request: R) {
+function listView<R extends ListedRequest & { readonly gateway: string }>(
+  request: R,
+) {
   const { gateway, id, worker, at, ...rest } = request;
   return { id, gateway, worker, at: time(at), ...rest };
 }

@@ -11,6 +11,8 @@ import {
   type ProcessStatus,
   status,
 } from '../../observe/peers/status.ts';
+import { rowIn } from '../../observe/traffic/packing.ts';
+import { durationsIn, outcomesIn } from '../../observe/traffic/row.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { Change, ChangeEntry } from '../change.ts';
@@ -32,7 +34,7 @@ export function statusOperations(context: AdminContext, change: Change) {
       const answer = await ask(context.peers(), status, null);
       const now = context.clock();
       const facts = healthFacts(answer, now);
-      const { lost, unresponsive, isolated } = facts;
+      const { backends, lost, unresponsive, isolated } = facts;
       const gateways = answer.answers.map((one, i) =>
         shown(one.gateway, one.answer, facts.gateways[i]!.differs, now),
       );
@@ -40,7 +42,14 @@ export function statusOperations(context: AdminContext, change: Change) {
         ? await mostRefusedClient(context)
         : null;
       const health = judgeHealth({ ...facts, mostRefused });
-      return ok({ health, gateways, lost, unresponsive, isolated });
+      return ok({
+        health,
+        gateways,
+        backends,
+        lost,
+        unresponsive,
+        isolated,
+      });
     },
     forgetGateway: (task) => {
       const name = task.path.gateway;
@@ -110,7 +119,6 @@ function shown(
     uptime: Math.max(0, Math.round((now - startedAt) / 1000)),
     inFlight: processes.reduce((sum, { inFlight }) => sum + inFlight, 0),
     processes: processes.map(processView),
-    backends: backendsOfAll([{ gateway, processes }]).map(backendView),
     configuration: {
       ...digests,
       contractCopy: contractCopyView(copy),
@@ -141,11 +149,14 @@ function processView({
   backend,
   backends: _backends,
   conditions: _conditions,
-  traffic: _traffic,
+  traffic: _lastMinute,
+  counted = '',
   ...rest
 }: ProcessStatus) {
+  const row = rowIn(counted);
   return {
     ...rest,
+    traffic: { ...outcomesIn(row), durations: durationsIn(row) },
     backend: shownConnections(backend),
     localSince: time(localSince),
     stateMs: roundMilliseconds(stateTime),

@@ -1,4 +1,5 @@
 import type { Operations } from '@storegate/admin-api';
+import { latencyOf } from '@storegate/admin-api/words';
 import { DAY, HOUR, MINUTE } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
 import { type BlockHead, POLICIES } from '../../ledger/block.ts';
@@ -10,17 +11,17 @@ import { addTraffic, type TrafficFilter } from '../../ledger/traffic.ts';
 import { PUBLIC_PLAN } from '../../limits/plans.ts';
 import {
   COLUMNS,
-  classesIn,
+  durationsIn,
+  outcomesIn,
   requestsIn,
   statusesIn,
-  verdictsIn,
 } from '../../observe/traffic/row.ts';
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { operationNames, refuseUnknown } from '../filters.ts';
 import { coverageView } from '../ledger.ts';
-import { latencyOf, time } from '../view.ts';
+import { time } from '../view.ts';
 
 type Query = Operations['getHistory']['query'];
 
@@ -161,13 +162,11 @@ function stepView({ start, minutes, policies, row }: Step) {
   return {
     at: time(start),
     minutes: minutes.size,
-    requests: requestsIn(row),
-    ...verdictsIn(row),
-    classes: classesIn(row),
+    ...outcomesIn(row),
     statuses: Object.fromEntries(
       Object.entries(statusesIn(row)).filter(([, count]) => count > 0),
     ),
-    ...latencyOf(row),
+    ...latencyOf(durationsIn(row)),
     outagePolicies: policiesOf(policies),
   };
 }

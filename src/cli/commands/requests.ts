@@ -1,12 +1,10 @@
-import type {
-  LiveEvent,
-  LiveNow,
-  LiveRefused,
-  ParamsOf,
-  RefusedRequest,
-  Requests,
-} from '@storegate/admin-api';
-import { missingGateways, NO_GATEWAY } from '@storegate/admin-api/words';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ParamsOf, RefusedRequest, Requests } from '@storegate/admin-api';
+import {
+  missingGateways,
+  NO_GATEWAY,
+  POLL_INTERVAL,
+} from '@storegate/admin-api/words';
 import {
   command,
   type Options,
@@ -15,7 +13,7 @@ import {
   wholeNumber,
   withApi,
 } from '../command.ts';
-import { CommandError } from '../connect/api.ts';
+import { type Api, CommandError } from '../connect/api.ts';
 import { print, safeText, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -77,13 +75,7 @@ export const requestsCommand = command(
           const requests = await api.call('listRequests', { params });
           return await print(terminal, options, requests, VIEW);
         }
-        const stop = AbortSignal.any([terminal.stop, terminal.unread]);
-        await api.follow(
-          '/live',
-          { key, account, code },
-          printerOf(terminal, options),
-          stop,
-        );
+        await printNew(api, terminal, options);
       }),
   },
 );
@@ -133,38 +125,62 @@ function rowOf({
   };
 }
 
+const MOST = 200;
+
 /**
- * Prints events, oldest first; notes go to standard error. It throws CommandError if no gateway is
- * running.
+ * Prints new requests until the command is stopped, oldest first; notes go to standard error.
+ * Throws CommandError, also if no gateway is running.
  */
-function printerOf({ out, err }: Terminal, { json, output }: Options) {
+async function printNew(
+  api: Api,
+  { out, err, stop, unread }: Terminal,
+  { key, account, code, json, output }: Filters,
+): Promise<void> {
   const isJson = json === true || output === 'json';
+  const signal = AbortSignal.any([stop, unread]);
+  const titles = Object.fromEntries(COLUMNS.map((name) => [name, name]));
+  if (!isJson) out(line(titles));
+  let newer: string | null = null;
   let notes = '';
-  if (!isJson)
-    out(line(Object.fromEntries(COLUMNS.map((name) => [name, name]))));
-
-  function printRefused({ requests, omitted }: LiveRefused): void {
-    for (const one of requests.toReversed())
-      out(isJson ? `${JSON.stringify(one)}\n` : line(rowOf(one)));
-    if (omitted > 0) err(`${omitted} more at the same time, not listed.\n`);
-  }
-
-  function printChangedNotes(now: LiveNow): void {
-    if (
-      now.gateways.length === 0 &&
-      now.unresponsive.length === 0 &&
-      now.isolated === null
-    )
+  while (!signal.aborted) {
+    // The first page has old requests.
+    const page: ParamsOf<'listRequests'> =
+      newer === null ? { limit: 1 } : { limit: MOST, newer };
+    const params = { key, account, code, ...page };
+    const answer: Requests | null = await unlessAborted(
+      api.call('listRequests', { params, signal }),
+      signal,
+    );
+    if (answer === null) return;
+    const { requests, next, newest, unresponsive, isolated } = answer;
+    if (newest === null && unresponsive.length === 0 && isolated === null)
       throw new CommandError(NO_GATEWAY);
-    const changed = missingGateways(now).map((note) => `${safeText(note)}\n`);
-    if (changed.join('') !== notes) err(changed.join(''));
-    notes = changed.join('');
+    const before = notes;
+    notes = missingGateways(answer)
+      .map((note) => safeText(note))
+      .join('\n');
+    if (notes !== before && notes !== '') err(`${notes}\n`);
+    if (newer !== null) {
+      for (const one of requests.toReversed())
+        out(isJson ? `${JSON.stringify(one)}\n` : line(rowOf(one)));
+      if (next !== null) err('There were more at the same time, not listed.\n');
+    }
+    newer = newest ?? newer;
+    await unlessAborted(pause(POLL_INTERVAL, null, { signal }), signal);
   }
+}
 
-  return ({ name, data }: LiveEvent): void => {
-    if (name === 'refused') printRefused(data);
-    else printChangedNotes(data);
-  };
+/** `null`: it was aborted. */
+async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
 }
 
 function line(row: Readonly<Record<string, unknown>>): string {

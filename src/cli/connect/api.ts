@@ -1,8 +1,6 @@
 import {
   type Call,
   type FieldFault,
-  type LiveEvent,
-  type ParamsOf,
   type Query,
   queryText,
   type Sent,
@@ -17,13 +15,6 @@ export interface Connection {
   readonly isBesideFiles?: true;
   /** Throws CommandError. */
   call(method: string, path: string, sent?: Sent): Promise<unknown>;
-  /** Throws CommandError, also if the gateway ends the stream. */
-  follow(
-    path: '/live',
-    query: ParamsOf<'followLive'>,
-    onEvent: (event: LiveEvent) => void,
-    stop: AbortSignal,
-  ): Promise<void>;
   /** Writes the text of an answer as it comes, and resolves with its headers. Throws CommandError. */
   download(
     path: string,

@@ -1,9 +1,7 @@
 import {
   ADMIN_HEADER,
-  eventsIn,
   type FieldFault,
   headersOf,
-  type Query,
   type Sent,
   SHELL_USER_HEADER,
 } from '@storegate/admin-api';
@@ -19,19 +17,12 @@ interface HttpOptions {
   readonly tls?: FetchTls | null;
   /** Milliseconds until a call without a complete response fails. */
   readonly timeout?: number;
-  /** Milliseconds until a silent stream fails: the gateway sends something every few seconds. */
-  readonly silence?: number;
 }
 
 export function connectOverHttp(
   url: string,
   token: string | null,
-  {
-    user = null,
-    tls = null,
-    timeout = 30_000,
-    silence = 15_000,
-  }: HttpOptions = {},
+  { user = null, tls = null, timeout = 30_000 }: HttpOptions = {},
 ): Connection {
   if (!/^https?:\/\/[^\s?#]+$/.test(url) || !URL.canParse(url)) {
     throw new CommandError(
@@ -47,9 +38,9 @@ export function connectOverHttp(
     method: string,
     path: string,
     sent: Sent,
-    stop = AbortSignal.timeout(timeout),
+    inTime = AbortSignal.timeout(timeout),
   ): Promise<Response> {
-    const { query, body } = sent;
+    const { query, body, signal } = sent;
     const search = queryOf(path, query);
     const headers: Record<string, string> = {
       Accept: 'application/json',
@@ -61,7 +52,7 @@ export function connectOverHttp(
     const asked = {
       method,
       headers,
-      signal: stop,
+      signal: signal ? AbortSignal.any([signal, inTime]) : inTime,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     };
     let response: Response;
@@ -96,56 +87,11 @@ export function connectOverHttp(
     });
   }
 
-  /** Ends when `stop` aborts. */
-  async function* textOf(
-    path: string,
-    query: Query,
-    stop: AbortSignal,
-  ): AsyncGenerator<string> {
-    const ending = new AbortController();
-    const silent = setTimeout(() => ending.abort(), silence);
-    try {
-      const response = await send(
-        'GET',
-        path,
-        { query },
-        AbortSignal.any([stop, ending.signal]),
-      );
-      if (!response.ok) throw await refusalIn(response);
-      for await (const part of response.body!.pipeThrough(
-        new TextDecoderStream(),
-      )) {
-        silent.refresh();
-        yield part;
-      }
-    } catch (cause) {
-      if (stop.aborted) return;
-      if (ending.signal.aborted)
-        throw lost(`The gateway at ${base} does not respond.`, cause);
-      if (cause instanceof CommandError) throw cause;
-      throw lost(`Lost the connection to the gateway at ${base}.`, cause);
-    } finally {
-      clearTimeout(silent);
-      ending.abort();
-    }
-    throw lost(
-      `The gateway at ${base} closed the stream: it is stopping, or the token was revoked.`,
-    );
-  }
-
   return {
     async call(method, path, sent = {}) {
       const response = await send(method, path, sent);
       if (response.ok) return await bodyOf(response, base);
       throw await refusalIn(response);
-    },
-    async follow(path, query, onEvent, stop) {
-      let text = '';
-      for await (const part of textOf(path, query, stop)) {
-        const { events, rest } = eventsIn(text + part);
-        text = rest;
-        for (const event of events) onEvent(event);
-      }
     },
     async download(path, query, write) {
       const response = await send(

@@ -4,7 +4,7 @@ import { headersOf, type Sent } from '@storegate/admin-api';
 import { ContractError } from '@storegate/openapi';
 import { AdminError } from '../../admin/admin-error.ts';
 import { adminContract, createAdminApi } from '../../admin/api.ts';
-import type { AdminAnswer, Follow } from '../../admin/call.ts';
+import type { AdminAnswer } from '../../admin/call.ts';
 import type { AdminContext } from '../../admin/context.ts';
 import type { Config } from '../../config/config.ts';
 import { type Contract, loadContract } from '../../config/contract/contract.ts';
@@ -13,7 +13,6 @@ import { contractSource } from '../../config/describe.ts';
 import { shellUser } from '../../records/operators/shell-user.ts';
 import { readCopy } from '../../run/contracts/remote.ts';
 import { webhookAdminOf } from '../../run/webhooks.ts';
-import { untilStopped } from '../terminal.ts';
 import { CommandError, type Connection, failureOf, queryOf } from './api.ts';
 import { openStorage } from './storage.ts';
 
@@ -88,11 +87,6 @@ export async function connectLocally(load: () => Config): Promise<Connection> {
   return {
     call: (method, path, sent = {}) =>
       asCommand(async () => jsonOf(await ask(method, path, sent))),
-    follow: (path, query, onEvent, stop) =>
-      asCommand(async () => {
-        const { follow } = await ask('GET', path, { query });
-        await listen(follow!, onEvent, stop);
-      }),
     download: (path, query, write) =>
       asCommand(async () => {
         const { stream, headers = {} } = await ask('GET', path, { query });
@@ -140,27 +134,6 @@ function contractOf(config: Config): Contract {
       `The contract is invalid: ${error.message}`,
     );
   }
-}
-
-/** Rejects with errors of the stream and of `onEvent`. */
-function listen(
-  follow: Follow,
-  onEvent: Parameters<Connection['follow']>[2],
-  stop: AbortSignal,
-): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<void>();
-  const end = follow({
-    send(name, data) {
-      try {
-        onEvent(JSON.parse(JSON.stringify({ name, data })));
-      } catch (error) {
-        reject(error);
-      }
-      return true;
-    },
-    end: reject,
-  });
-  return Promise.race([promise, untilStopped({ stop })]).finally(end);
 }
 
 /** Rejects with CommandError in place of AdminError. */

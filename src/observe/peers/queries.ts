@@ -1,10 +1,9 @@
 import { deprecated } from './deprecated.ts';
-import { live } from './live.ts';
 import type { Parts, PeerQuery } from './query.ts';
 import { explain, refusals } from './requests.ts';
 import { status } from './status.ts';
 
-export const QUERIES = [status, live, explain, refusals, deprecated] as const;
+export const QUERIES = [status, explain, refusals, deprecated] as const;
 
 type Each = (typeof QUERIES)[number];
 // biome-ignore lint/suspicious/noExplicitAny: each question has types of its own, which `question` has checked.

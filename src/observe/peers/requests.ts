@@ -6,6 +6,7 @@ import {
   has,
   type Is,
   isCount,
+  isCounts,
   isFlag,
   isLength,
   isMoment,
@@ -166,8 +167,6 @@ const NAMES = {
   account: orNull(isName),
   code: orNull(isName),
 };
-export const isFilterWords = has(NAMES);
-export interface FilterWords extends Of<typeof isFilterWords> {}
 
 /** The last request of a page. In a list, requests are in the order of their time, then of their id. */
 const isPlace = has({ at: isMoment, id: isText });
@@ -181,9 +180,16 @@ const PERIOD = {
 const isPeriod = has(PERIOD);
 export interface RequestPeriod extends Of<typeof isPeriod> {}
 
-const isFilter = has({ ...NAMES, ...PERIOD, limit: isLimit });
+const FILTER = { ...NAMES, ...PERIOD, limit: isLimit };
+const isFilter = has(FILTER);
 
 export interface RequestFilter extends Of<typeof isFilter> {}
+
+const isQuestion = has({
+  ...FILTER,
+  /** The `upTo` of an earlier answer: only later refusals are returned. */
+  newer: orAbsent(isCounts),
+});
 
 function isRequestId(value: unknown): value is string {
   return (
@@ -204,33 +210,45 @@ export const explain = peerQuery({
   isAnswer: isExplained,
 });
 
-export const refusals = peerQuery({
-  name: 'refusals',
-  isArgument: isFilter,
-  otherwise: [],
-  part: (
-    {
-      recent,
-    }: {
-      readonly recent: {
-        refusals(filter: RequestFilter): readonly ListedRequest[];
-      };
-    },
-    filter,
-  ) => recent.refusals(filter),
-  answer: ({ parts }, { limit }) => newestOf(parts, limit),
-  isAnswer: listOf(isListed),
+const isRefusals = has({
+  requests: listOf(isListed),
+  /** The number of the newest refusal that was kept, by the id of its process. */
+  upTo: isCounts,
 });
 
-export function fits(
-  { key, code, status }: Pick<ListedRequest, 'key' | 'code' | 'status'>,
-  words: FilterWords,
-): boolean {
-  if (words.key !== null && words.key !== key?.id) return false;
-  if (words.account !== null && words.account !== key?.account) return false;
-  // Failures of a mount's target have a status and no code.
-  return words.code === null || words.code === (code ?? `${status}`);
+export interface Refusals extends Of<typeof isRefusals> {}
+
+interface RefusalSources {
+  /** Unique per process start. */
+  readonly id: string;
+  readonly recent: {
+    readonly upTo: number;
+    /** Those whose number is above `after`. */
+    refusals(filter: RequestFilter, after: number): readonly ListedRequest[];
+  };
 }
+
+export const refusals = peerQuery({
+  name: 'refusals',
+  isArgument: isQuestion,
+  otherwise: { requests: [], upTo: {} },
+  part: ({ id, recent }: RefusalSources, filter): Refusals => ({
+    requests: recent.refusals(filter, filter.newer?.[id] ?? 0),
+    upTo: { [id]: recent.upTo },
+  }),
+  answer: ({ parts }, { limit }) => ({
+    requests: newestOf(
+      parts.map(({ requests }) => requests),
+      limit,
+    ),
+    upTo: upToOf(parts),
+  }),
+  isAnswer: isRefusals,
+});
+
+/** Of all processes. */
+export const upToOf = (all: readonly Pick<Refusals, 'upTo'>[]) =>
+  Object.fromEntries(all.flatMap(({ upTo }) => Object.entries(upTo)));
 
 export function isIn(
   place: RequestPlace,

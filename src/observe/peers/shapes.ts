@@ -44,6 +44,14 @@ export const listOf =
   (value): value is readonly T[] =>
     Array.isArray(value) && value.every(is);
 
+const isRecord = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const isCounts: Is<Readonly<Record<string, number>>> = (
+  value,
+): value is Readonly<Record<string, number>> =>
+  isRecord(value) && Object.values(value).every(isCount);
+
 type Members = Readonly<Record<string, Is>>;
 
 /** Ignores further members, which newer versions may add. */

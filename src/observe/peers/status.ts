@@ -1,5 +1,6 @@
 import type { FindingType } from '@storegate/admin-api/words';
 import type { BackendReason } from '../events.ts';
+import { isRowText } from '../traffic/packing.ts';
 import { peerQuery } from './query.ts';
 import {
   has,
@@ -101,6 +102,8 @@ export const isProcess = has({
   backends: listOf(isBackend),
   conditions: isConditions,
   traffic: orAbsent(isTraffic),
+  /** All requests since the start, a packed row in Base64. */
+  counted: orAbsent(isRowText),
 });
 
 export interface ProcessStatus extends Of<typeof isProcess> {}

@@ -2,11 +2,8 @@ import { oneByte } from '@storegate/http1';
 import { Cache } from '../../common/cache.ts';
 import { notFuture } from '../../common/time.ts';
 import { type Event, outcomeCode, type RequestEvent } from '../events.ts';
-import { type NewRefusals, newRefusals } from '../peers/live.ts';
 import {
   type Explained,
-  type FilterWords,
-  fits,
   isIn,
   type ListedRequest,
   type Memory,
@@ -110,15 +107,13 @@ export class RecentRequests {
     };
   }
 
-  /** Newest first. */
-  refusals({
-    key,
-    account,
-    code,
-    limit,
-    ...period
-  }: RequestFilter): ListedRequest[] {
-    const fitting = inOrder(this.#refused.newestFirst(code), this.#clock())
+  /** Newest first, those whose number is above `after`. */
+  refusals(
+    { key, account, code, limit, ...period }: RequestFilter,
+    after = 0,
+  ): ListedRequest[] {
+    const kept = this.#refused.newestFirst(code, after);
+    const fitting = inOrder(kept, this.#clock())
       .filter(
         ({ event }) =>
           (key === null || key === event.keyId) &&
@@ -131,19 +126,9 @@ export class RecentRequests {
     );
   }
 
+  /** The number of the newest refusal that was kept. */
   get upTo(): number {
     return this.#refused.upTo;
-  }
-
-  refusalsAfter(number: number, followed: readonly FilterWords[]): NewRefusals {
-    const fresh =
-      followed.length === 0 ? [] : this.#refused.newestFirst(null, number);
-    const requests = inOrder(fresh, this.#clock()).map((kept) =>
-      listed(this.#viewOf(kept)),
-    );
-    return newRefusals(
-      followed.map((one) => requests.filter((request) => fits(request, one))),
-    );
   }
 
   #viewOf(kept: RequestLogEntry): RequestView {

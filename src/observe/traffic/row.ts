@@ -69,12 +69,6 @@ export function addTo(sum: Row, row: Row): void {
   for (let i = 0; i < COLUMNS; i++) sum[i]! += row[i]!;
 }
 
-export function sumOf(rows: readonly Row[]): Float64Array {
-  const sum = new Float64Array(COLUMNS);
-  for (const row of rows) addTo(sum, row);
-  return sum;
-}
-
 /** Every request has one class. */
 export function requestsIn(row: Row): number {
   let sum = 0;
@@ -83,9 +77,23 @@ export function requestsIn(row: Row): number {
 }
 
 export const verdictsIn = (row: Row) => named(VERDICTS, row, 0);
-export const classesIn = (row: Row) => named(CLASSES, row, CLASSES_AT);
 export const statusesIn = (row: Row) => named(STATUSES, row, STATUSES_AT);
-export const bucketsIn = (row: Row): Row => row.subarray(BUCKETS_AT);
+
+export const outcomesIn = (row: Row) => ({
+  requests: requestsIn(row),
+  ...verdictsIn(row),
+  classes: named(CLASSES, row, CLASSES_AT),
+});
+
+/** Requests by their duration in milliseconds. */
+export function durationsIn(row: Row): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const [i, duration] of DURATIONS.entries()) {
+    const count = row[BUCKETS_AT + i]!;
+    if (count > 0) counts[duration] = count;
+  }
+  return counts;
+}
 
 function named<N extends string | number>(
   names: readonly N[],
@@ -102,20 +110,11 @@ export function bucketOf(duration: number): number {
   return Math.min(BUCKETS - 1, Math.ceil(Math.log(duration / SHORTEST) / STEP));
 }
 
+/** To four digits, which keeps the error below 5 %. */
 export function durationIn(bucket: number): number {
-  return bucket === 0
-    ? SHORTEST
-    : (SHORTEST * 2 * FACTOR ** bucket) / (FACTOR + 1);
+  const duration =
+    bucket === 0 ? SHORTEST : (SHORTEST * 2 * FACTOR ** bucket) / (FACTOR + 1);
+  return Number(duration.toPrecision(4));
 }
 
-/** `null`: no durations. */
-export function quantile(counts: ArrayLike<number>, q: number): number | null {
-  let all = 0;
-  for (let i = 0; i < counts.length; i++) all += counts[i]!;
-  if (all === 0) return null;
-  let left = Math.max(1, Math.ceil(q * all));
-  for (let bucket = 0; ; bucket++) {
-    left -= counts[bucket]!;
-    if (left <= 0) return durationIn(bucket);
-  }
-}
+const DURATIONS = Array.from({ length: BUCKETS }, (_, i) => durationIn(i));

@@ -16,7 +16,7 @@ const HEARTBEAT = 1_000;
 const RETRY_DELAY = 1_000;
 const POLL_INTERVAL = 10;
 
-export interface Listener {
+interface Listener {
   readonly channels: readonly string[];
   readonly onMessage: (text: string, channel: string) => void;
   /** Messages may have been lost until now. */

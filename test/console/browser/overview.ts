@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { POLL_INTERVAL } from '@storegate/admin-api/words';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../support/free-port.ts';
 import { TestGateway } from '../../support/gateway.ts';
@@ -102,6 +103,33 @@ export function nowTests(stand: ConsoleStand): void {
         });
       await trouble.waitFor();
       expect(await trouble.getByRole('link').getAttribute('href')).toBe('#/requests');
+    });
+
+    test('polls nothing while its tab is hidden, and at once when it is visible again', async () => {
+      const { page: tab } = await stand.browser.page();
+      const polls: string[] = [];
+      tab.on('request', (request) => {
+        if (request.url().endsWith('/status')) polls.push(request.url());
+      });
+      await tab.clock.install();
+      await tab.goto(`${gateway.adminUrl}/console/`);
+      await tab.locator('.view-head').getByText('Live', { exact: true }).waitFor();
+      const see = (state: string) =>
+        tab.evaluate(`
+          Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${state}' });
+          document.dispatchEvent(new Event('visibilitychange'));
+        `);
+      await until('it polls', async () => {
+        await tab.clock.runFor(POLL_INTERVAL);
+        return polls.length > 2;
+      });
+      await see('hidden');
+      const { length } = polls;
+      await tab.clock.runFor(30 * POLL_INTERVAL);
+      expect(polls).toHaveLength(length);
+      await see('visible');
+      await until('it polls again', () => polls.length === length + 1);
+      await tab.context().close();
     });
 
     test('shows since when it is not live, and continues when it can', async () => {

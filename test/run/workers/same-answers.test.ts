@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { deprecated } from '../../../src/observe/peers/deprecated.ts';
-import { live } from '../../../src/observe/peers/live.ts';
 import { ask, type Peers } from '../../../src/observe/peers/peers.ts';
 import { QUERIES } from '../../../src/observe/peers/queries.ts';
 import type { PeerQuery } from '../../../src/observe/peers/query.ts';
@@ -93,7 +92,8 @@ async function answerOf<A, R>(
 }
 
 const sum = (values: readonly number[]): number => values.reduce((one, other) => one + other, 0);
-const ANY = { key: null, account: null, code: null };
+const ANY = { key: null, account: null, code: null, since: null, before: null };
+const LAST = { ...ANY, limit: 200, newer: undefined };
 const seen = ({ method, operation, status, code, step, message, key }: ListedRequest) => ({
   method,
   operation,
@@ -128,19 +128,7 @@ const FINDINGS: {
       backends: [...new Set(backends)],
       most: sum(processes.map(({ backend }) => backend.most)),
       inFlight: sum(processes.map(({ inFlight }) => inFlight)),
-    };
-  },
-  async live(one) {
-    const { processes } = await answerOf(one, live, { followed: [], after: {} });
-    const after = Object.fromEntries(processes.map(({ id }) => [id, 0]));
-    const followed = [ANY, { ...ANY, code: 'missing_api_key' }];
-    const answer = await answerOf(one, live, { followed, after });
-    return {
-      readiness: answer.readiness,
-      state: answer.state,
-      requests: sum(answer.processes.map(({ counted }) => requestsIn(rowIn(counted)))),
-      fitting: answer.refusals.fitting.map((count) => count > 0),
-      codes: [...new Set(answer.refusals.requests.map(({ code }) => code))].sort(),
+      requests: sum(processes.map(requestsOf)),
     };
   },
   async explain(one) {
@@ -155,7 +143,10 @@ const FINDINGS: {
     }));
   },
   async refusals(one) {
-    const listed = await answerOf(one, refusals, { ...ANY, since: null, before: null, limit: 200 });
+    const { requests: listed, upTo } = await answerOf(one, refusals, LAST);
+    const { processes } = await answerOf(one, status, null);
+    expect(Object.keys(upTo)).toHaveLength(processes.length);
+    expect(await answerOf(one, refusals, { ...LAST, newer: upTo })).toEqual({ requests: [], upTo });
     expect(listed.map(({ at }) => at)).toEqual(
       listed.map(({ at }) => at).toSorted((one, other) => other - one),
     );
@@ -197,9 +188,12 @@ async function carry(
 }
 
 async function countedBy(one: Asked): Promise<number[]> {
-  const { processes } = await answerOf(one, live, { followed: [], after: {} });
-  return processes.map(({ counted }) => requestsIn(rowIn(counted)));
+  const { processes } = await answerOf(one, status, null);
+  return processes.map(requestsOf);
 }
+
+const requestsOf = ({ counted }: { readonly counted?: string | undefined }) =>
+  requestsIn(rowIn(counted!));
 
 async function findings(): Promise<Record<string, unknown>> {
   await until('both have counted all', async () => {
@@ -224,7 +218,7 @@ async function processesOf(one: Asked) {
   const carried = await Promise.all(
     [...one.carried.values()].flat().map((id) => answerOf(one, explain, id)),
   );
-  const listed = await answerOf(one, refusals, { ...ANY, since: null, before: null, limit: 200 });
+  const { requests: listed } = await answerOf(one, refusals, LAST);
   const distinct = (numbers: readonly unknown[]) => [...new Set(numbers)].sort();
   return {
     status: processes.map(({ worker }) => worker),
@@ -260,7 +254,7 @@ async function findingsOf(one: Asked): Promise<Record<string, unknown>> {
 test('two workers answer like one process, before and after a reload', async () => {
   await send();
   expect(await findings()).toMatchObject({
-    status: { readiness: 'ready', most: 10, reload: null },
+    status: { readiness: 'ready', most: 10, reload: null, requests: 3 * sent },
     ledger: {
       items: [{ count: 2 * sent, account: 'acme' }],
       admitted: 2 * sent,
@@ -269,7 +263,6 @@ test('two workers answer like one process, before and after a reload', async () 
         [false, 0],
       ],
     },
-    live: { requests: 3 * sent, fitting: [true, true], codes: ['missing_api_key', 'not_found'] },
     explain: expect.arrayContaining([
       expect.objectContaining({
         kept: [600, 1],
@@ -297,14 +290,13 @@ test('two workers answer like one process, before and after a reload', async () 
   }
   await send();
   expect(await findings()).toMatchObject({
-    status: { readiness: 'ready', reload: [] },
+    status: { readiness: 'ready', reload: [], requests: 3 * sent },
     ledger: {
       windows: [
         [true, 1],
         [true, 1],
       ],
     },
-    live: { requests: 3 * sent },
     explain: expect.arrayContaining([
       expect.objectContaining({
         kept: [400, 1],

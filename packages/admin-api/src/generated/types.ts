@@ -91,7 +91,6 @@ export interface Gateway {
   readonly workers: number;
   readonly inFlight: number;
   readonly processes: readonly Process[];
-  readonly backends: readonly Backend[];
   readonly configuration: Configuration;
 }
 
@@ -108,13 +107,8 @@ export interface HistoryStep extends Outcomes, Latency {
   readonly outagePolicies: readonly ('local' | 'deny' | 'allow')[];
 }
 
-export interface LiveNow extends Outcomes, PeerCoverage {
-  readonly at: string;
-  readonly span: number;
-  readonly latency: Latency & { readonly span: number };
-  readonly inFlight: number;
-  readonly gateways: readonly LiveGateway[];
-  readonly backends: readonly Backend[];
+export interface Traffic extends Outcomes {
+  readonly durations: Readonly<Record<string, number>>;
 }
 
 export interface BackendWithProcesses extends Backend {
@@ -148,24 +142,6 @@ export interface BackendOfProcess {
   readonly failures: number;
   readonly retries: number;
   readonly connections: Connections;
-}
-
-export interface LiveGateway {
-  readonly gateway: string;
-  readonly readiness: Readiness;
-  readonly state: string;
-  readonly localSince: string | null;
-  readonly stateMs: number | null;
-  readonly workers: number;
-  readonly processes: number;
-  readonly inFlight: number;
-  readonly requests: number;
-  readonly backend: Connections;
-}
-
-export interface LiveRefused extends PeerCoverage {
-  readonly requests: readonly RefusedRequest[];
-  readonly omitted: number;
 }
 
 export interface UsageRow {
@@ -209,6 +185,7 @@ export interface Process {
   readonly localSince: string | null;
   readonly stateMs: number | null;
   readonly backend: Connections;
+  readonly traffic: Traffic;
 }
 
 export interface Configuration {
@@ -713,6 +690,7 @@ export interface Config {
 export interface Status extends PeerCoverage {
   readonly health: Health;
   readonly gateways: readonly Gateway[];
+  readonly backends: readonly Backend[];
   readonly lost: readonly LostGateway[];
 }
 
@@ -761,6 +739,7 @@ export interface History extends PeerCoverage {
 export interface Requests extends PeerCoverage {
   readonly requests: readonly RefusedRequest[];
   readonly next: string | null;
+  readonly newest: string | null;
 }
 
 export interface Reload {
@@ -1014,18 +993,6 @@ export interface Operations {
     readonly body?: never;
     readonly response: History;
   };
-  readonly followLive: {
-    readonly path: {};
-    readonly query: {
-      readonly event?: 'now' | 'refused' | undefined;
-      readonly key?: string | undefined;
-      readonly account?: string | undefined;
-      readonly code?: string | undefined;
-    };
-    readonly body?: never;
-    readonly response: null;
-    readonly events: { readonly now: LiveNow; readonly refused: LiveRefused };
-  };
   readonly listRequests: {
     readonly path: {};
     readonly query: {
@@ -1036,6 +1003,7 @@ export interface Operations {
       readonly until?: string | undefined;
       readonly limit?: number | undefined;
       readonly after?: string | undefined;
+      readonly newer?: string | undefined;
     };
     readonly body?: never;
     readonly response: Requests;

@@ -10,3 +10,4 @@ export * from './outages.ts';
 export * from './plans.ts';
 export * from './request.ts';
 export * from './top.ts';
+export * from './traffic.ts';

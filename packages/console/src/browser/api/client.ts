@@ -107,20 +107,6 @@ const newKey = () =>
     byte.toString(16).padStart(2, '0'),
   ).join('');
 
-/** Opens the stream of events. Rejects as `call`. */
-export async function openStream(
-  query: ParamsOf<'followLive'>,
-  signal: AbortSignal,
-): Promise<ReadableStream<Uint8Array>> {
-  const headers = { Accept: 'text/event-stream' };
-  const url = API + ROUTES.followLive[1] + searchOf(query);
-  const response = await fetched(url, { headers, signal });
-  if (response.ok) return response.body!;
-  const error = refusalIn(response, await response.json().catch(() => null));
-  if (error.status === 401) signedOut.dispatchEvent(new Event('ended'));
-  throw error;
-}
-
 /** The address of a report as CSV, for a link. */
 export const usageDownload = (query: ParamsOf<'getUsageReport'>): string =>
   API + ROUTES.getUsageReport[1] + searchOf({ ...query, format: 'csv' });

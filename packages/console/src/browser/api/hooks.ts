@@ -1,4 +1,9 @@
-import type { InputOf, OperationId, ResponseOf } from '@storegate/admin-api';
+import type {
+  InputOf,
+  OperationId,
+  ParamsOf,
+  ResponseOf,
+} from '@storegate/admin-api';
 import {
   useCallback,
   useEffect,
@@ -20,17 +25,29 @@ export interface Answer<T> {
   readonly value: T | null;
   /** Why the newest could not be had. */
   readonly error: ApiError | null;
+  /** Since when it cannot be had, RFC 3339. */
+  readonly since: string | null;
   readonly loading: boolean;
   /** Asks again; resolves when the answer is there. */
   readonly refresh: () => Promise<void>;
 }
 
 type State = Omit<Answer<unknown>, 'refresh'> & { readonly of: string };
-const NOTHING = { value: null, error: null, loading: true } as const;
+const NOTHING = {
+  value: null,
+  error: null,
+  since: null,
+  loading: true,
+} as const;
 
-interface Polling {
-  /** Milliseconds after which to ask again, while the page can be seen. */
-  readonly every?: number | undefined;
+interface Polling<Id extends OperationId> {
+  /**
+   * Milliseconds after which to ask again, while the page can be seen; `null`: never. By default
+   * only after an outage.
+   */
+  readonly every?: number | null | undefined;
+  /** Further parameters, which ask only for what is new since the last answer. */
+  readonly onward?: (last: ResponseOf<Id>) => ParamsOf<Id>;
 }
 
 /**
@@ -39,12 +56,14 @@ interface Polling {
  */
 export function useAnswer<Id extends OperationId>(
   id: Id,
-  ...[input]: InputOf<Id, Polling>
+  ...[input]: InputOf<Id, Polling<Id>>
 ): Answer<ResponseOf<Id>> {
-  const { every, ...sent }: Polling & { params?: unknown } = input ?? {};
+  const { every, onward, ...sent }: Polling<Id> & { params?: object } =
+    input ?? {};
   const asked = JSON.stringify([id, sent]);
   const [state, setState] = useState<State>({ of: asked, ...NOTHING });
   const running = useRef<AbortController | null>(null);
+  const last = useRef<ResponseOf<Id> | null>(null);
 
   const refresh = useCallback(async () => {
     running.current?.abort();
@@ -56,21 +75,31 @@ export function useAnswer<Id extends OperationId>(
         : { of: asked, ...NOTHING },
     );
     try {
+      const more = last.current && onward?.(last.current);
+      const params = { ...sent.params, ...more };
       const args = [
-        { ...sent, signal: aborting.signal },
+        { ...sent, params, signal: aborting.signal },
       ] as unknown as InputOf<Id>;
       const value = await call(id, ...args);
-      setState({ of: asked, value, error: null, loading: false });
+      last.current = value;
+      setState({ of: asked, value, error: null, since: null, loading: false });
     } catch (error) {
       if (aborting.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
-      setState((before) => ({ ...before, error, loading: false }));
+      const now = new Date().toISOString();
+      setState(({ since, ...before }) => ({
+        ...before,
+        error,
+        since: since ?? now,
+        loading: false,
+      }));
     } finally {
       if (running.current === aborting) running.current = null;
     }
   }, [asked]);
 
   useEffect(() => {
+    last.current = null;
     void refresh();
     return () => running.current?.abort();
   }, [refresh]);
@@ -79,19 +108,24 @@ export function useAnswer<Id extends OperationId>(
     asOf(state.value) !== null ||
     state.error?.status === 0 ||
     state.error?.status === 503;
-  const each = every ?? (isDown ? AGAIN : null);
+  const each = every === undefined ? (isDown ? AGAIN : null) : every;
   useEffect(() => {
     if (each === null) return;
-    const timer = setInterval(() => {
+    const look = () => {
       // Waits for an answer that takes longer than this: repeated questions would never get one.
       if (document.visibilityState === 'visible' && running.current === null)
         void refresh();
-    }, each);
-    return () => clearInterval(timer);
+    };
+    const timer = setInterval(look, each);
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', look);
+    };
   }, [refresh, each]);
 
-  const { value, error, loading } = state.of === asked ? state : NOTHING;
-  return { value: value as ResponseOf<Id> | null, error, loading, refresh };
+  const { value, ...rest } = state.of === asked ? state : NOTHING;
+  return { value: value as ResponseOf<Id> | null, ...rest, refresh };
 }
 
 /**

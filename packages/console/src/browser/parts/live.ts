@@ -1,27 +1,32 @@
 import { h } from 'preact';
-import type { LiveStream } from '../api/stream.ts';
+import type { Answer } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
 
+interface Live {
+  readonly answer: Answer<unknown>;
+  readonly paused: boolean;
+  readonly setPaused: (paused: boolean) => void;
+}
+
 /** Shows whether the data is live, and pauses or resumes it. */
-export function LiveSwitch(stream: LiveStream) {
-  const { status, paused, setPaused } = stream;
+export function LiveSwitch({ answer, paused, setPaused }: Live) {
+  const toggle = () => {
+    setPaused(!paused);
+    if (paused) void answer.refresh();
+  };
+  const [look, words] = paused ? ['paused', 'Paused'] : stateOf(answer);
   return [
-    h(
-      'span',
-      { class: `stream ${paused ? 'paused' : status}`, role: 'status' },
-      words(stream),
-    ),
+    h('span', { class: `live ${look}`, role: 'status' }, words),
     h(
       'button',
-      { type: 'button', onClick: () => setPaused(!paused) },
+      { type: 'button', onClick: toggle },
       paused ? 'Resume' : 'Pause',
     ),
   ];
 }
 
-function words({ status, since, error, paused }: LiveStream): string {
-  if (paused) return 'Paused';
-  if (status === 'lost')
-    return `Not live since ${clockTime(since!)}${error ? `: ${error.message}` : ''}`;
-  return status === 'live' ? 'Live' : 'Connecting …';
+function stateOf({ value, error, since }: Answer<unknown>) {
+  if (error !== null)
+    return ['lost', `Not live since ${clockTime(since!)}: ${error.message}`];
+  return value === null ? ['opening', 'Connecting …'] : ['fresh', 'Live'];
 }

@@ -48,10 +48,17 @@ export function answerView<T extends object>(
   answer: Answer<T>,
   draw: (value: T) => ComponentChildren,
 ) {
-  const { value, error, loading } = answer;
+  const { value, error, since, loading } = answer;
   const at = asOf(value);
   return h('div', { 'aria-busy': loading && value === null }, [
     h(Failure, { error }),
+    value !== null &&
+      since !== null &&
+      h(Notice, { tone: 'warn' }, [
+        'Not updated since ',
+        h(Time, { at: since }),
+        '.',
+      ]),
     at !== null &&
       h(Notice, { tone: 'warn' }, [
         'As of ',

@@ -1,15 +1,15 @@
-import type { Backend, Finding, LiveNow, Status } from '@storegate/admin-api';
+import type { Backend, Finding, Status } from '@storegate/admin-api';
 import {
   findingInWords,
   isWell,
   number,
+  POLL_INTERVAL,
   plural,
   statusInWords,
 } from '@storegate/admin-api/words';
 import { type ComponentChildren, h } from 'preact';
-import { useContext, useState } from 'preact/hooks';
+import { useContext, useEffect, useState } from 'preact/hooks';
 import { type Answer, useAnswer } from '../api/hooks.ts';
-import { useLive } from '../api/stream.ts';
 import { clockTime, milliseconds } from '../format.ts';
 import { BackendTable } from '../parts/backend-table.ts';
 import { Chart } from '../parts/chart.ts';
@@ -26,47 +26,47 @@ import {
   latencyAsSeries,
 } from './overview/charts.ts';
 import { Figures } from './overview/figures.ts';
-import { ticksOnLine } from './overview/outcomes.ts';
-
-/** Ticks that are shown: two minutes. */
-const SHOWN_TICKS = 60;
+import {
+  NO_TICKS,
+  type Ticks,
+  ticksOnLine,
+  withStatus,
+} from './overview/ticks.ts';
 
 /** The health, and the traffic: live, the last hour, the last day. */
 export function Overview() {
-  const [ticks, setTicks] = useState<readonly LiveNow[]>([]);
-  const stream = useLive('now', {}, (tick) =>
-    setTicks((before) => withTick(before, tick)),
-  );
-  const status = useAnswer('getStatus', { every: 2_000 });
+  const [paused, setPaused] = useState(false);
+  const [ticks, setTicks] = useState(NO_TICKS);
+  const answer = useAnswer('getStatus', {
+    every: paused ? null : POLL_INTERVAL,
+  });
+  const status = answer.value;
+  useEffect(() => {
+    // Unlike the clock of the machine, this one is never set.
+    const now = performance.timeOrigin + performance.now();
+    if (status) setTicks((before) => withStatus(before, status, now));
+  }, [status]);
   return h(
     View,
     {
       title: 'Overview',
       about: 'System status',
-      actions: [h(Links, null), h(LiveSwitch, stream)],
+      actions: [h(Links, null), h(LiveSwitch, { answer, paused, setPaused })],
     },
-    h(HealthSection, { value: status.value, error: status.error }),
+    h(HealthSection, { value: status, error: answer.error }),
     h(HistoryPanel, LAST_HOUR),
-    ticks.length > 0 && h(Figures, { ticks }),
-    ticks.length > 0 && h(Backends, { backends: ticks.at(-1)!.backends }),
-    ticks.length > 0 && h(LastMinutes, { ticks }),
+    status && h(Figures, { ...status, ticks }),
+    status && h(Backends, { ...status }),
+    status && h(LastMinutes, { ticks }),
     h(HistoryPanel, LAST_DAY),
   );
 }
 
-/** A new or repeated subscription gets the last tick again. */
-function withTick(
-  before: readonly LiveNow[],
-  tick: LiveNow,
-): readonly LiveNow[] {
-  return before.at(-1)?.at === tick.at
-    ? before
-    : [...before.slice(1 - SHOWN_TICKS), tick];
-}
-
-function LastMinutes({ ticks }: { ticks: readonly LiveNow[] }) {
-  const line = ticksOnLine(ticks, SHOWN_TICKS);
-  const names = line.map((tick) => (tick === null ? '' : clockTime(tick.at)));
+function LastMinutes({ ticks }: { ticks: Ticks }) {
+  const line = ticksOnLine(ticks);
+  const names = line.map((tick) =>
+    tick === null ? '' : clockTime(new Date(tick.at).toISOString()),
+  );
   return h('section', { 'aria-label': 'Last two minutes' }, [
     h('h2', null, 'Last two minutes'),
     h('div', { class: 'charts' }, [
@@ -82,7 +82,7 @@ function LastMinutes({ ticks }: { ticks: readonly LiveNow[] }) {
         kind: 'lines',
         steps: names,
         series: latencyAsSeries(
-          line.map((tick) => (tick ? tick.latency : null)),
+          line.map((tick) => tick?.lately.latency ?? null),
         ),
         format: milliseconds,
       }),

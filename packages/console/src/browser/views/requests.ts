@@ -1,9 +1,12 @@
-import type { RefusedRequest } from '@storegate/admin-api';
-import { number, operationInWords, plural } from '@storegate/admin-api/words';
+import type { Requests as Page, RefusedRequest } from '@storegate/admin-api';
+import {
+  number,
+  operationInWords,
+  POLL_INTERVAL,
+} from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useAnswer, useHoursAgo } from '../api/hooks.ts';
-import { useLive } from '../api/stream.ts';
 import { Badge, ClientLink, Table, Time } from '../parts/data.ts';
 import { Choice, Filters, SearchField } from '../parts/fields.ts';
 import { LiveSwitch } from '../parts/live.ts';
@@ -12,13 +15,7 @@ import { answerView, Missing, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { goUnlessSecret } from '../secrets.ts';
 import { ExplainedRequest } from './requests/explanation.ts';
-import {
-  groupsOf,
-  NO_TAIL,
-  type Tail,
-  timesOf,
-  withRefused,
-} from './requests/tail.ts';
+import { groupsOf, type Tail, timesOf, withRefused } from './requests/tail.ts';
 
 /**
  * What was refused, as it is refused; or all that is known of one request, where its id is in the
@@ -38,17 +35,19 @@ function Refusals({ place }: { place: Place }) {
   const { key = '', account = '', code = '', after = '' } = place.query;
   const filter = { key, account, code };
   const filtered = key || account || code;
-  const [tail, setTail] = useState<Tail>(NO_TAIL);
-  const answer = useAnswer('listRequests', { params: { ...filter, after } });
-  const stream = useLive('refused', filter, (refused) =>
-    setTail((before) => withRefused(before, refused)),
-  );
-  useEffect(() => setTail(NO_TAIL), [key, account, code, after]);
-  // Loads what came while the stream was closed.
-  useEffect(
-    () => void (stream.status === 'live' && answer.refresh()),
-    [stream.status],
-  );
+  const [tail, setTail] = useState<Tail | null>(null);
+  const [paused, setPaused] = useState(false);
+  // New refusals belong to the first page.
+  const isLive = after === '';
+  const answer = useAnswer('listRequests', {
+    params: { ...filter, after },
+    ...(isLive && { every: paused ? null : POLL_INTERVAL, onward: newerThan }),
+  });
+  const page = answer.value;
+  useEffect(() => setTail(null), [key, account, code, after]);
+  useEffect(() => {
+    if (page) setTail((before) => withRefused(before, page));
+  }, [page]);
   const field = (
     name: keyof typeof filter,
     label: string,
@@ -69,7 +68,7 @@ function Refusals({ place }: { place: Place }) {
     {
       title: 'Requests',
       about: 'Refused and failed requests',
-      actions: h(LiveSwitch, stream),
+      actions: isLive && h(LiveSwitch, { answer, paused, setPaused }),
     },
     [
       h(
@@ -87,24 +86,20 @@ function Refusals({ place }: { place: Place }) {
       ),
       answerView(answer, (asked) => [
         h(Missing, { ...asked }),
-        // New refusals belong to the first page.
-        listOf(
-          withRefused(after === '' ? tail : NO_TAIL, {
-            requests: asked.requests,
-            omitted: 0,
-          }),
-          filtered !== '',
-        ),
+        tail && listOf(tail, filtered !== ''),
       ]),
       h(Pager, {
         of: 'refusals',
         at: after,
-        next: answer.value?.next,
+        next: tail?.next,
         onGo: (at) => search({ after: at }),
       }),
     ],
   );
 }
+
+const newerThan = ({ newest }: Pick<Page, 'newest'>) =>
+  newest === null ? {} : { newer: newest };
 
 /** Codes of the last day, and how often each occurred. Failures of backends have a status only. */
 function CodeFilter({
@@ -138,11 +133,11 @@ function CodeFilter({
   });
 }
 
-function listOf({ requests, left }: Tail, filtered: boolean) {
+function listOf({ requests, isCut }: Tail, filtered: boolean) {
   return [
-    left > 0 &&
+    isCut &&
       h('p', { class: 'about' }, [
-        `${plural(left, 'more request')} came at the same time and ${left === 1 ? 'is' : 'are'} not listed${filtered ? '' : ': a filter shows those of one key, account or code'}.`,
+        `Too many came at the same time to list them all${filtered ? '' : ': a filter shows those of one key, account or code'}.`,
       ]),
     h(Table<Tail['requests']>, {
       caption: 'Refusals and failures, newest first',

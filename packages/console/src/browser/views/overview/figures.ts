@@ -1,43 +1,47 @@
-import type { LiveGateway, LiveNow } from '@storegate/admin-api';
+import type {
+  Connections,
+  Gateway,
+  Process,
+  Status,
+} from '@storegate/admin-api';
 import { number, percent, plural, slowestOf } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { milliseconds, orDash, total } from '../../format.ts';
-import { sumOf } from './outcomes.ts';
+import { kindsOf } from './outcomes.ts';
+import type { Ticks } from './ticks.ts';
 
-/** Milliseconds that rates are of: those of one tick jump. */
-const LATELY = 10_000;
+type FiguresProps = Pick<Status, 'gateways'> & { readonly ticks: Ticks };
 
-export function Figures({ ticks }: { ticks: readonly LiveNow[] }) {
-  const { latency, inFlight, gateways } = ticks.at(-1)!;
-  const sum = sumOf(ticks, LATELY);
-  const backend = gateways.map((gateway) => gateway.backend);
+export function Figures({ gateways, ticks }: FiguresProps) {
+  const tick = ticks.all.at(-1);
+  if (tick === undefined) return null;
+  const { requests, span, latency } = tick.lately;
+  const { limited, refused, failed } = kindsOf(tick.lately);
+  const processes = gateways.flatMap((gateway) => gateway.processes);
+  const backend = processes.map((process) => process.backend);
   // Gateways that share a state name it alike; the newer of two versions may not.
   const states = new Set(gateways.map(({ state }) => state));
   return h('dl', { class: 'tiles' }, [
-    tile('Requests', rate(sum.requests, sum.span), 'in the last 10 seconds'),
-    tile(
-      'Refused by limits',
-      share(sum.limited, sum.requests),
-      rate(sum.limited, sum.span),
-    ),
-    tile(
-      'Refused otherwise',
-      share(sum.refused, sum.requests),
-      rate(sum.refused, sum.span),
-    ),
-    tile('Failed', share(sum.failed, sum.requests), rate(sum.failed, sum.span)),
+    tile('Requests', rate(requests, span), 'in the last 10 seconds'),
+    tile('Refused by limits', share(limited, requests), rate(limited, span)),
+    tile('Refused otherwise', share(refused, requests), rate(refused, span)),
+    tile('Failed', share(failed, requests), rate(failed, span)),
     tile(
       'Latency, p50',
       shown(latency.p50),
       `p95 ${shown(latency.p95)} · p99 ${shown(latency.p99)}`,
     ),
-    tile('In flight', number(inFlight), 'requests'),
+    tile(
+      'In flight',
+      number(total(processes, ({ inFlight }) => inFlight)),
+      'requests',
+    ),
     tile(
       'Backend connections',
       number(total(backend, ({ open, idle }) => open - idle)),
       backendNote(backend),
     ),
-    tile('State', [...states].join(', '), stateNote(gateways)),
+    tile('State', [...states].join(', '), stateNote(processes)),
     tile('Gateways', number(gateways.length), workersOf(gateways)),
   ]);
 }
@@ -61,25 +65,25 @@ const share = (part: number, all: number) =>
   all === 0 ? '–' : percent(part / all);
 const shown = (duration: number | null) => orDash(duration, milliseconds);
 
-function backendNote(backend: readonly LiveGateway['backend'][]): string {
+function backendNote(backend: readonly Connections[]): string {
   const waiting = total(backend, (one) => one.waiting);
   return `in use of ${number(total(backend, ({ limit }) => limit))}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
 }
 
-function stateNote(gateways: readonly LiveGateway[]): string {
-  if (gateways.some(({ localSince }) => localSince !== null)) return 'down';
-  const slowest = slowestOf(gateways);
+function stateNote(processes: readonly Process[]): string {
+  if (processes.some(({ localSince }) => localSince !== null)) return 'down';
+  const slowest = slowestOf(processes);
   return slowest === null
     ? 'in the gateway itself'
     : `responds in ${milliseconds(slowest)}`;
 }
 
-function workersOf(gateways: readonly LiveGateway[]): string {
+function workersOf(gateways: readonly Gateway[]): string {
   const wanted = total(gateways, ({ workers }) => workers);
   if (wanted === 0)
     return gateways.length === 1 ? 'one process' : 'of one process each';
   const there = total(gateways, ({ workers, processes }) =>
-    workers > 0 ? processes : 0,
+    workers > 0 ? processes.length : 0,
   );
   return `${number(there)} of ${plural(wanted, 'worker')}`;
 }

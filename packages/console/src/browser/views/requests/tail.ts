@@ -1,33 +1,33 @@
-import type { LiveRefused, RefusedRequest } from '@storegate/admin-api';
+import type { RefusedRequest, Requests } from '@storegate/admin-api';
 import { total } from '../../format.ts';
 
 /** What is shown of refusals as they come. */
 export interface Tail {
   /** Newest first. */
   readonly requests: readonly RefusedRequest[];
-  /** How many came meanwhile that are not listed. */
-  readonly left: number;
+  /** Of the page with which it began. */
+  readonly next: string | null;
+  /** Whether some that came meanwhile are not listed. */
+  readonly isCut: boolean;
 }
-
-export const NO_TAIL: Tail = { requests: [], left: 0 };
 
 /** Refusals that are shown at once. */
 const MOST = 200;
 
-/** With the requests that are not in it yet. */
-export function withRefused(
-  { requests, left }: Tail,
-  more: Pick<LiveRefused, 'requests' | 'omitted'>,
-): Tail {
-  const known = new Set(requests.map(({ id }) => id));
+type Page = Pick<Requests, 'requests' | 'next'>;
+
+/** With the requests of a poll that are not in it yet; `null`: the page is the first. */
+export function withRefused(tail: Tail | null, page: Page): Tail {
+  if (tail === null) return { ...page, isCut: false };
+  const known = new Set(tail.requests.map(({ id }) => id));
   const all = [
-    ...more.requests.filter(({ id }) => !known.has(id)),
-    ...requests,
+    ...page.requests.filter(({ id }) => !known.has(id)),
+    ...tail.requests,
   ];
-  const newest = all
+  const requests = all
     .sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
     .slice(0, MOST);
-  return { requests: newest, left: left + more.omitted };
+  return { ...tail, requests, isCut: tail.isCut || page.next !== null };
 }
 
 /** Refusals that differ only in their time and id, each group newest first. */

@@ -10,11 +10,9 @@ import {
   membersOf,
   sectionOf,
 } from '../dialect/grammar.ts';
-import type { Findings } from '../findings.ts';
 import { escapeToken } from '../names.ts';
 import { Nesting } from '../nesting.ts';
-import { PathItems } from './path-items.ts';
-import { type Dynamics, Resources } from './resources.ts';
+import { createResources, type Dynamics, type Resources } from './resources.ts';
 import { follow, isObject, isReference, type Json } from './source.ts';
 import type { Sources } from './sources.ts';
 
@@ -50,6 +48,9 @@ export type JudgeField = (field: string, kind: string) => FieldFlaw | null;
 
 type Severity = 'problem' | 'refuse';
 
+/** Beside the reference of a path item they replace its field: no request depends on them. */
+const REPLACES = new Set(['summary', 'description']);
+
 const MUST_BE: Readonly<Record<string, KeywordValues>> = {
   string: aText,
   boolean: aBoolean,
@@ -62,91 +63,71 @@ const MUST_BE: Readonly<Record<string, KeywordValues>> = {
   ],
 };
 
-export class Bundler {
-  readonly references: Json[] = [];
-  readonly #visited = new Map<object, Kind>();
-  readonly #inlining = new Set<object>();
-  readonly #nesting = new Nesting();
-  readonly #sources: Sources;
-  readonly #findings: Findings;
-  readonly #dialect: Dialect;
-  readonly #judgeField: JudgeField;
-  readonly #resources: Resources | null;
-  readonly #pathItems: PathItems;
+interface Bundle {
+  readonly references: readonly Json[];
+  /** The targets of dynamic references; `null` without any. */
+  readonly dynamics: Dynamics | null;
+}
 
-  constructor(dialect: Dialect, sources: Sources, judgeField: JudgeField) {
-    this.#dialect = dialect;
-    this.#sources = sources;
-    this.#findings = sources.findings;
-    this.#judgeField = judgeField;
-    this.#resources = dialect.identifiers
-      ? new Resources(dialect, sources)
-      : null;
-    this.#pathItems = new PathItems(sources.findings, sources.places);
-  }
+/** Reports mistakes in the form of all objects, and makes every reference local. */
+export function bundle(
+  dialect: Dialect,
+  sources: Sources,
+  judgeField: JudgeField,
+): Bundle {
+  const { root, findings, places } = sources;
+  const { grammar } = dialect;
+  const resources = dialect.identifiers
+    ? createResources(dialect, sources)
+    : null;
+  const references: Json[] = [];
+  const visited = new Map<object, Kind>();
+  const inlining = new Set<object>();
+  const nesting = new Nesting();
+  const merged = new Map<Json, Json>();
+  const merging = new Set<Json>();
 
-  /** Returns the targets of dynamic references; `null` without any. */
-  bundle(): Dynamics | null {
-    const { root } = this.#sources;
-    if ('webhooks' in root && this.#resources)
-      this.#findings.note(
-        root,
-        'webhooks',
-        'webhooks are ignored: they are requests of the service, not to it',
-      );
-    this.#visit(root, 'openapi');
-    const home = (target: Json) => {
-      const ref = this.#home(target, 'schema');
-      this.#visit(target, 'schema');
-      return ref;
-    };
-    return this.#resources?.dynamics(this.references, home) ?? null;
-  }
-
-  #visit(node: Json, kind: Kind): void {
-    const known = this.#visited.get(node);
+  function visit(node: Json, kind: Kind): void {
+    const known = visited.get(node);
     if (known !== undefined && known !== kind) {
-      this.#findings.problem(
+      findings.problem(
         node,
         null,
         `cannot be a ${NAMES[known] ?? known} and a ${NAMES[kind] ?? kind} at once`,
       );
     }
     if (known !== undefined) return;
-    this.#visited.set(node, kind);
-    if (typeof node.$ref === 'string' && sectionOf(this.#dialect.grammar, kind))
-      this.#reference(node, node.$ref, kind);
-    else this.#fields(node, kind);
+    visited.set(node, kind);
+    if (typeof node.$ref === 'string' && sectionOf(grammar, kind))
+      reference(node, node.$ref, kind);
+    else fields(node, kind);
   }
 
-  #fields(node: Json, kind: Kind): void {
-    const { grammar, name } = this.#dialect;
-    const fields = grammar[kind];
+  function fields(node: Json, kind: Kind): void {
     for (const [key, value] of Object.entries(node)) {
-      const field = fields[key] ?? fields['*'];
-      const flaw = /^x-/i.test(key) ? this.#judgeField(key, kind) : null;
-      if (flaw !== null) this.#findings[flaw.severity](node, key, flaw.message);
+      const field = grammar[kind][key] ?? grammar[kind]['*'];
+      const flaw = /^x-/i.test(key) ? judgeField(key, kind) : null;
+      if (flaw !== null) findings[flaw.severity](node, key, flaw.message);
       if (flaw !== null || key.startsWith('x-')) continue;
-      if (field) this.#field(node, key, value, field);
+      if (field) checkField(node, key, value, field);
       else
-        this.#findings.note(
+        findings.note(
           node,
           key,
-          `${key} is not a field that ${name} has here: it is ignored`,
+          `${key} is not a field that ${dialect.name} has here: it is ignored`,
         );
     }
-    if (kind === 'schema' && isObject(node.discriminator))
-      this.#mapping(node.discriminator);
-    if (kind === 'schema') this.#identified(node);
+    if (kind !== 'schema') return;
+    if (isObject(node.discriminator)) readMapping(node.discriminator);
+    if (resources) identified(node, resources);
   }
 
-  #identified(node: Json): void {
-    if (!this.#resources) return;
+  function identified(node: Json, resources: Resources): void {
     if (typeof node.$dynamicRef === 'string')
-      this.#dynamic(node, node.$dynamicRef, this.#resources);
+      dynamicReference(node, node.$dynamicRef, resources);
     for (const [key, other] of Object.entries(IDENTIFIERS)) {
       if (typeof node[key] !== 'string') continue;
-      this.#findings.note(
+      findings.note(
         node,
         key,
         `${key} is called ${other} in the published document: references there need none`,
@@ -157,14 +138,18 @@ export class Bundler {
   }
 
   /** A dynamic reference that does not name a dynamic anchor acts like `$ref`. */
-  #dynamic(node: Json, ref: string, resources: Resources): void {
-    const target = this.#target(node, '$dynamicRef', ref, 'schema');
+  function dynamicReference(
+    node: Json,
+    ref: string,
+    resources: Resources,
+  ): void {
+    const target = targetOf(node, '$dynamicRef', ref, 'schema');
     if (!target) return;
-    const home = this.#home(target, 'schema');
+    const home = homeOf(target, 'schema');
     if (resources.isDynamic(node, target)) {
       node.$dynamicRef = home;
     } else if ('$ref' in node) {
-      this.#findings.problem(
+      findings.problem(
         node,
         '$dynamicRef',
         'cannot stand beside $ref unless it names a dynamic anchor',
@@ -173,173 +158,199 @@ export class Bundler {
       delete node.$dynamicRef;
       node.$ref = home;
     }
-    this.references.push({ $ref: home });
-    this.#follow(target, 'schema');
+    references.push({ $ref: home });
+    nesting.run(() => visit(target, 'schema'));
   }
 
-  #field(node: Json, key: string, value: unknown, field: Field): void {
-    if (field === 'foreign') this.#foreign(node, key);
-    if (field === 'foreign' || field === 'any') return;
+  function checkField(
+    node: Json,
+    key: string,
+    value: unknown,
+    field: Field,
+  ): void {
+    if (field === 'any') return;
+    if (field === 'foreign') {
+      findings.problem(
+        node,
+        key,
+        `${key} of ${dialect.name} is not supported: requests or answers of it cannot be checked`,
+      );
+      return;
+    }
     const [complaint, test] =
       MUST_BE[typeof field === 'string' ? field : field[0]]!;
-    if (!test(value)) this.#findings.problem(node, key, complaint);
+    if (!test(value)) findings.problem(node, key, complaint);
     else if (typeof value === 'object') {
       for (const [holder, name, kind] of membersOf(node, key, field))
-        this.#member(holder, name, kind);
+        member(holder, name, kind);
     }
   }
 
-  #foreign(node: Json, key: string): void {
-    const { name } = this.#dialect;
-    this.#findings.problem(
-      node,
-      key,
-      `${key} of ${name} is not supported: requests or answers of it cannot be checked`,
-    );
-  }
-
-  #member(parent: Json, key: string, kind: Kind): void {
+  function member(parent: Json, key: string, kind: Kind): void {
     const value = parent[key];
-    if (!isObject(value))
-      this.#findings.problem(parent, key, 'must be an object');
+    if (!isObject(value)) findings.problem(parent, key, 'must be an object');
     else if (
       (kind === 'pathItem' || kind === 'operation') &&
       isReference(value)
     )
-      this.#inline(parent, key, value, kind);
-    else this.#visit(value, kind);
+      inline(parent, key, value, kind);
+    else visit(value, kind);
   }
 
-  #reference(node: Json, ref: string, kind: Kind): void {
-    const means = kind === 'schema' && this.#resources !== null;
-    if (!means) this.#noteBeside(node, `, as ${this.#dialect.name} says`);
+  function reference(node: Json, ref: string, kind: Kind): void {
+    const means = kind === 'schema' && resources !== null;
+    if (!means) noteBeside(node, `, as ${dialect.name} says`);
     // Without a readable scheme, a server would not know which headers carry keys.
     const severity = kind === 'securityScheme' ? 'refuse' : 'problem';
-    const target = this.#target(node, '$ref', ref, kind, severity);
+    const target = targetOf(node, '$ref', ref, kind, severity);
     if (means) {
-      for (const [key, message] of this.#dialect.notes(node, {}))
-        this.#findings.note(node, key, message);
-      this.#fields(node, kind);
+      for (const [key, message] of dialect.notes(node, {}))
+        findings.note(node, key, message);
+      fields(node, kind);
     }
     if (!target) return;
-    node.$ref = this.#home(target, kind);
-    this.references.push(node);
-    this.#follow(target, kind);
+    node.$ref = homeOf(target, kind);
+    references.push(node);
+    nesting.run(() => visit(target, kind));
   }
 
-  #noteBeside(reference: Json, reason: string): void {
-    for (const key of Object.keys(reference)) {
+  function noteBeside(node: Json, reason: string): void {
+    for (const key of Object.keys(node)) {
       if (HARMLESS.has(key) || key.startsWith('x-')) continue;
-      this.#findings.note(
-        reference,
-        key,
-        `${key} beside $ref is ignored${reason}`,
-      );
+      findings.note(node, key, `${key} beside $ref is ignored${reason}`);
     }
   }
 
   /** `components` has no section for these. */
-  #inline(
+  function inline(
     parent: Json,
     key: string,
     node: Json,
     kind: 'pathItem' | 'operation',
   ): void {
+    // Nothing is known about the operations of a path item that cannot be read: requests to them
+    // would get 404.
+    const severity = parent === root.paths ? 'refuse' : 'problem';
     const target =
       kind === 'pathItem'
-        ? this.#pathItem(parent, node)
-        : this.#target(node, '$ref', String(node.$ref), kind);
+        ? pathItem(node, severity)
+        : targetOf(node, '$ref', String(node.$ref), kind);
     if (!target) return;
-    if (kind === 'operation') this.#noteBeside(node, '');
-    if (this.#inlining.has(target)) {
+    if (kind === 'operation') noteBeside(node, '');
+    if (inlining.has(target)) {
       const what = kind === 'operation' ? 'an operation' : 'a path item';
-      this.#findings.problem(node, '$ref', `${what} must not contain itself`);
+      findings.problem(node, '$ref', `${what} must not contain itself`);
       return;
     }
-    this.#inlining.add(target);
-    if (kind === 'pathItem' && this.#sources.holds(target))
-      node.$ref = this.#home(target, kind);
+    inlining.add(target);
+    if (kind === 'pathItem' && sources.holds(target))
+      node.$ref = homeOf(target, kind);
     else parent[key] = target;
-    if (kind === 'operation') this.#member(parent, key, kind);
-    else this.#visit(target, kind);
-    this.#inlining.delete(target);
+    if (kind === 'operation') member(parent, key, kind);
+    else visit(target, kind);
+    inlining.delete(target);
+  }
+
+  /** Follows references to the end. */
+  function pathItem(node: Json, severity: Severity): Json | null {
+    if (!isReference(node)) return node;
+    const known = merged.get(node);
+    if (known) return known;
+    if (merging.has(node)) {
+      findings[severity](node, '$ref', 'a path item must not contain itself');
+      return null;
+    }
+    merging.add(node);
+    const target = targetOf(
+      node,
+      '$ref',
+      String(node.$ref),
+      'pathItem',
+      severity,
+    );
+    const item = target && pathItem(target, severity);
+    merging.delete(node);
+    if (!item) return null;
+    const result = merge(node, item);
+    merged.set(node, result);
+    return result;
   }
 
   /**
-   * Nothing is known about the operations of a path item that cannot be read: requests to them
-   * would get 404.
+   * OpenAPI leaves open what fields beside the `$ref` of a path item mean. Other tools merge them
+   * into the path item.
    */
-  #pathItem(parent: Json, node: Json): Json | null {
-    const severity: Severity =
-      parent === this.#sources.root.paths ? 'refuse' : 'problem';
-    return this.#pathItems.read(
-      node,
-      (reference) =>
-        this.#target(
-          reference,
-          '$ref',
-          String(reference.$ref),
-          'pathItem',
-          severity,
-        ),
-      (reference) =>
-        this.#findings[severity](
-          reference,
-          '$ref',
-          'a path item must not contain itself',
-        ),
-    );
+  function merge(node: Json, item: Json): Json {
+    const { $ref: _, ...beside } = node;
+    const names = Object.keys(beside);
+    if (names.length === 0) return item;
+    const result = { ...item, ...beside };
+    places.join(result, [node, item]);
+    for (const name of names) {
+      if (
+        item[name] === undefined ||
+        REPLACES.has(name) ||
+        name.startsWith('x-')
+      )
+        continue;
+      const where = places.of(item, name, '');
+      const message = `${name} is in the referenced path item too (${where.file}:${where.place}): remove one of them`;
+      findings.problem(result, name, message);
+    }
+    return result;
   }
 
   /** OpenAPI 3.0.3, Discriminator Object. */
-  #mapping({ mapping }: Json): void {
+  function readMapping({ mapping }: Json): void {
     if (!isObject(mapping)) return;
     for (const [value, ref] of Object.entries(mapping)) {
-      const target =
-        typeof ref === 'string'
-          ? (this.#named(ref) ?? this.#target(mapping, value, ref, null))
-          : null;
-      if (target) {
-        mapping[value] = this.#home(target, 'schema');
-        this.#follow(target, 'schema');
-      } else if (typeof ref !== 'string') {
-        this.#findings.problem(mapping, value, 'must be a string');
+      if (typeof ref !== 'string') {
+        findings.problem(mapping, value, 'must be a string');
+        continue;
       }
+      const named = follow(root, `/components/schemas/${escapeToken(ref)}`);
+      const target = isObject(named)
+        ? named
+        : targetOf(mapping, value, ref, null);
+      if (!target) continue;
+      mapping[value] = homeOf(target, 'schema');
+      nesting.run(() => visit(target, 'schema'));
     }
   }
 
-  #home(target: Json, kind: Kind): string {
-    return this.#sources.home(target, sectionOf(this.#dialect.grammar, kind)!);
-  }
+  const homeOf = (target: Json, kind: Kind): string =>
+    sources.home(target, sectionOf(grammar, kind)!);
 
-  #follow(target: Json, kind: Kind): void {
-    this.#nesting.run(() => this.#visit(target, kind));
-  }
-
-  #named(name: string): Json | null {
-    const target = follow(
-      this.#sources.root,
-      `/components/schemas/${escapeToken(name)}`,
-    );
-    return isObject(target) ? target : null;
-  }
-
-  #target(
+  function targetOf(
     node: Json,
     key: string,
     ref: string,
     kind: Kind | null,
     severity: Severity = 'problem',
   ): Json | null {
-    const file = this.#sources.places.fileOf(node);
+    const file = places.fileOf(node);
     const known =
-      kind === 'schema' ? this.#resources?.find(ref, node, file) : undefined;
-    const target = known === undefined ? this.#sources.find(ref, file) : known;
+      kind === 'schema' ? resources?.find(ref, node, file) : undefined;
+    const target = known === undefined ? sources.find(ref, file) : known;
     if (isObject(target)) {
-      this.#resources?.add(target, kind ?? 'schema');
+      resources?.add(target, kind ?? 'schema');
       return target;
     }
-    if (target !== null) this.#findings[severity](node, key, target);
+    if (target !== null) findings[severity](node, key, target);
     return null;
   }
+
+  if ('webhooks' in root && resources)
+    findings.note(
+      root,
+      'webhooks',
+      'webhooks are ignored: they are requests of the service, not to it',
+    );
+  visit(root, 'openapi');
+  const dynamics = resources?.dynamics(references, (target) => {
+    const ref = homeOf(target, 'schema');
+    visit(target, 'schema');
+    return ref;
+  });
+  return { references, dynamics: dynamics ?? null };
 }

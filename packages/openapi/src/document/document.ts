@@ -2,7 +2,7 @@ import { DEFAULT, type Dialect, dialectOf } from '../dialect/dialect.ts';
 import { Findings } from '../findings.ts';
 import type { ReadingOptions } from '../options.ts';
 import { ContractError } from '../problems.ts';
-import { Bundler, type JudgeField } from './bundle.ts';
+import { bundle, type JudgeField } from './bundle.ts';
 import type { Dynamics } from './resources.ts';
 import {
   decoded,
@@ -140,9 +140,9 @@ export function loadDocument(
       'openapi' in root ? 'openapi' : 'swagger' in root ? 'swagger' : null;
     throw new ContractError([places.of(root, key, versionComplaint(root))]);
   }
-  const bundler = new Bundler(dialect, sources, judgeField);
-  const document = new Document(root, reading, bundler.bundle(), findings);
-  for (const node of bundler.references) {
+  const { references, dynamics } = bundle(dialect, sources, judgeField);
+  const document = new Document(root, reading, dynamics, findings);
+  for (const node of references) {
     if (document.isCircle(node))
       findings.problem(node, '$ref', `${node.$ref} refers to itself`);
   }

@@ -31,42 +31,36 @@ export interface Dynamics {
   readonly ids: ReadonlyMap<string, number>;
 }
 
-/** JSON Schema 2020-12 section 8.2. */
-export class Resources {
-  readonly #resources = new Map<string, Resource>();
-  readonly #bases = new WeakMap<object, string>();
-  readonly #kinds = new WeakMap<object, Kind>();
-  readonly #dynamicNames = new WeakMap<object, string>();
-  #dynamic = false;
-  readonly #dialect: Dialect;
-  readonly #sources: Sources;
+export type Resources = ReturnType<typeof createResources>;
 
-  constructor(dialect: Dialect, sources: Sources) {
-    this.#dialect = dialect;
-    this.#sources = sources;
-    this.#language(sources.root, 'jsonSchemaDialect');
-    this.#file(sources.root, sources.file);
-  }
+/** JSON Schema 2020-12 section 8.2. */
+export function createResources(dialect: Dialect, sources: Sources) {
+  const { findings, places } = sources;
+  const resources = new Map<string, Resource>();
+  const bases = new WeakMap<object, string>();
+  const kinds = new WeakMap<object, Kind>();
+  const dynamicNames = new WeakMap<object, string>();
+  let hasDynamic = false;
 
   /** `undefined` if no identifier is involved. */
-  find(ref: string, node: Json, file: string): Found | undefined {
-    const base = this.#bases.get(node) ?? address(file);
+  function find(ref: string, node: Json, file: string): Found | undefined {
+    const base = bases.get(node) ?? address(file);
     const target = URL.parse(ref, base);
     const fragment = decoded(target?.hash.slice(1) ?? '');
     if (!target || fragment === undefined)
       return `${ref} is not a valid reference`;
     target.hash = '';
     const own = base === address(file);
-    if (!this.#resources.has(target.href) && target.protocol === 'file:') {
+    if (!resources.has(target.href) && target.protocol === 'file:') {
       const path = relative(dirname(file), fileURLToPath(target));
-      const found = this.#sources.find(
+      const found = sources.find(
         own ? ref.replace(/#.*$/s, '') : encodeURI(path),
         file,
       );
       if (!isObject(found)) return found;
-      this.#file(found, this.#sources.places.fileOf(found));
+      enterFile(found, places.fileOf(found));
     }
-    const resource = this.#resources.get(target.href);
+    const resource = resources.get(target.href);
     if (!resource) return onNetwork(ref);
     const isPointer = fragment === '' || fragment.startsWith('/');
     if (own && isPointer && target.protocol === 'file:') return undefined;
@@ -79,34 +73,34 @@ export class Resources {
   }
 
   /** Whether the scope decides what the reference means. Otherwise it acts like `$ref`. */
-  isDynamic({ $dynamicRef }: Json, target: Json): boolean {
-    const name = this.#dynamicNames.get(target);
+  function isDynamic({ $dynamicRef }: Json, target: Json): boolean {
+    const name = dynamicNames.get(target);
     const byName = name === String($dynamicRef).replace(/^[^#]*#?/s, '');
-    this.#dynamic ||= byName;
+    hasDynamic ||= byName;
     return byName || name === undefined;
   }
 
-  add(target: Json, kind: Kind): void {
-    const file = this.#sources.places.fileOf(target);
-    const root = this.#sources.find('', file);
-    this.#file(isObject(root) ? root : {}, file);
-    this.#walk(target, kind, address(file));
+  function add(target: Json, kind: Kind): void {
+    const file = places.fileOf(target);
+    const root = sources.find('', file);
+    enterFile(isObject(root) ? root : {}, file);
+    walk(target, kind, address(file));
   }
 
-  #file(root: Json, file: string): void {
+  function enterFile(root: Json, file: string): void {
     const base = address(file);
-    if (this.#resources.has(base)) return;
-    this.#resources.set(base, { root, anchors: new Map() });
-    this.#walk(root, 'openapi' in root ? 'openapi' : 'schema', base);
+    if (resources.has(base)) return;
+    resources.set(base, { root, anchors: new Map() });
+    walk(root, 'openapi' in root ? 'openapi' : 'schema', base);
   }
 
-  #walk(node: Json, kind: Kind, outer: string): void {
-    if (this.#kinds.get(node) === kind) return;
+  function walk(node: Json, kind: Kind, outer: string): void {
+    if (kinds.get(node) === kind) return;
     // A file is treated as a schema until a reference determines its kind.
-    this.#kinds.set(node, kind);
-    const base = kind === 'schema' ? this.#enter(node, outer) : outer;
-    this.#bases.set(node, base);
-    const fields = this.#dialect.grammar[kind];
+    kinds.set(node, kind);
+    const base = kind === 'schema' ? enter(node, outer) : outer;
+    bases.set(node, base);
+    const fields = dialect.grammar[kind];
     for (const key of Object.keys(node)) {
       const field = fields[key] ?? fields['*'];
       if (!field || key.startsWith('x-')) continue;
@@ -116,44 +110,43 @@ export class Resources {
           typeof holder[name] === 'boolean' &&
           !ON_OFF.has(key)
         )
-          this.#spell(holder, name);
+          spell(holder, name);
         const inner = holder[name];
-        if (isObject(inner)) this.#walk(inner, of, base);
+        if (isObject(inner)) walk(inner, of, base);
       }
     }
   }
 
-  #spell(holder: Json, name: string): void {
+  function spell(holder: Json, name: string): void {
     const schema: Json = holder[name] === true ? {} : { not: {} };
-    const outer = this.#sources.places.origin(holder);
+    const outer = places.origin(holder);
     const origin = {
       source: outer.source,
       tokens: [...outer.tokens, name],
       offset: () => outer.offset(name),
     };
-    this.#sources.places.set(schema, origin);
+    places.set(schema, origin);
     if (isObject(schema.not))
-      this.#sources.places.set(schema.not, {
+      places.set(schema.not, {
         ...origin,
         tokens: [...origin.tokens, 'not'],
       });
     holder[name] = schema;
   }
 
-  #enter(node: Json, outer: string): string {
+  function enter(node: Json, outer: string): string {
     const { $id } = node;
-    this.#language(node, '$schema');
-    const base =
-      typeof $id === 'string' ? this.#identify(node, $id, outer) : outer;
+    language(node, '$schema');
+    const base = typeof $id === 'string' ? identify(node, $id, outer) : outer;
     for (const key of ['$anchor', '$dynamicAnchor']) {
       const name = node[key];
       if (typeof name !== 'string') continue;
-      if (key === '$dynamicAnchor') this.#dynamicNames.set(node, name);
-      const { anchors } = this.#resources.get(base)!;
+      if (key === '$dynamicAnchor') dynamicNames.set(node, name);
+      const { anchors } = resources.get(base)!;
       if (!/^[A-Za-z_][-A-Za-z0-9._]*$/.test(name))
-        this.#sources.findings.problem(node, key, 'must be a name');
+        findings.problem(node, key, 'must be a name');
       else if (anchors.has(name))
-        this.#sources.findings.problem(
+        findings.problem(
           node,
           key,
           `${name} is the name of another schema too`,
@@ -163,34 +156,26 @@ export class Resources {
     return base;
   }
 
-  #identify(node: Json, id: string, outer: string): string {
+  function identify(node: Json, id: string, outer: string): string {
     const url = URL.parse(id, outer);
     if (url?.hash !== '') {
-      this.#sources.findings.problem(
-        node,
-        '$id',
-        'must be a reference without a fragment',
-      );
+      findings.problem(node, '$id', 'must be a reference without a fragment');
       return outer;
     }
     // An empty fragment has no effect.
     const base = url.href.replace(/#$/, '');
-    if (this.#resources.has(base)) {
-      this.#sources.findings.problem(
-        node,
-        '$id',
-        `${id} is the $id of another schema too`,
-      );
+    if (resources.has(base)) {
+      findings.problem(node, '$id', `${id} is the $id of another schema too`);
       return outer;
     }
-    this.#resources.set(base, { root: node, anchors: new Map() });
+    resources.set(base, { root: node, anchors: new Map() });
     return base;
   }
 
-  #language(node: Json, key: '$schema' | 'jsonSchemaDialect'): void {
+  function language(node: Json, key: '$schema' | 'jsonSchemaDialect'): void {
     const { [key]: language } = node;
     if (typeof language !== 'string' || LANGUAGES.test(language)) return;
-    this.#sources.findings.problem(
+    findings.problem(
       node,
       key,
       `the language of schemas ${language} is not known here, only JSON Schema 2020-12`,
@@ -201,17 +186,17 @@ export class Resources {
    * Call it when all references are known. `home` places a schema in the bundled document if
    * necessary, and returns the reference to it.
    */
-  dynamics(
+  function dynamics(
     references: readonly Json[],
     home: (target: Json) => string,
   ): Dynamics | null {
-    if (!this.#dynamic) return null;
+    if (!hasDynamic) return null;
     const pointerOf = (ref: string): string => decodeURIComponent(ref.slice(1));
-    const all = [...this.#resources.values()];
-    const bases = [...this.#resources.keys()];
+    const all = [...resources.values()];
+    const addresses = [...resources.keys()];
     const anchors = all.map(({ anchors }) => {
       const dynamic = [...anchors].filter(
-        ([name, node]) => this.#dynamicNames.get(node) === name,
+        ([name, node]) => dynamicNames.get(node) === name,
       );
       return new Map(
         dynamic.map(([name, node]) => [name, pointerOf(home(node))]),
@@ -220,11 +205,11 @@ export class Resources {
     const targets = new Map<string, number>();
     for (const { $ref } of references) {
       const pointer = pointerOf(String($ref));
-      const target = follow(this.#sources.root, pointer);
+      const target = follow(sources.root, pointer);
       if (isObject(target))
         targets.set(
           pointer,
-          Math.max(bases.indexOf(this.#bases.get(target) ?? ''), 0),
+          Math.max(addresses.indexOf(bases.get(target) ?? ''), 0),
         );
     }
     const ids = new Map<string, number>();
@@ -234,6 +219,10 @@ export class Resources {
     }
     return { anchors, targets, ids };
   }
+
+  language(sources.root, 'jsonSchemaDialect');
+  enterFile(sources.root, sources.file);
+  return { find, isDynamic, add, dynamics };
 }
 
 const address = (file: string): string => pathToFileURL(resolve(file)).href;

@@ -24,7 +24,6 @@ export const LARGE_FILES: Readonly<Record<string, Large>> = {
     3_003,
     'one state machine: a connection of a client, with its deadlines',
   ),
-  'openapi/schema/translate.ts': large(2_598, 'how each keyword is translated, in all dialects'),
 };
 
 /** By path and name. */

@@ -17,145 +17,149 @@ interface Choice {
   readonly schema: Translated;
 }
 
-export class Polymorphism {
-  readonly #document: Document;
-  /** Of all alternatives, with what they inherit from. */
-  readonly #parts = new Map<Json, ReadonlySet<Json>>();
+/** Of all alternatives of a schema, with what they inherit from. */
+const ALTERNATIVES = new WeakMap<Json, ReadonlySet<Json>>();
 
-  constructor(document: Document) {
-    this.#document = document;
-  }
-
-  /**
-   * It never changes which values match (OpenAPI 3.0.4 and 3.1.1, Discriminator Object): it makes
-   * the check shorter or its faults clearer.
-   */
-  choiceIn(
-    schema: Json,
-    isBarred: (alternative: Json, property: string) => boolean,
-    translate: (alternative: Json) => Translated,
-  ): Choice | null {
-    const { discriminator } = schema;
-    const { findings } = this.#document;
-    if (discriminator === undefined) return null;
-    if (
-      !isObject(discriminator) ||
-      typeof discriminator.propertyName !== 'string'
-    ) {
-      findings.problem(
-        schema,
-        'discriminator',
-        'must be an object with a propertyName',
-      );
-      return null;
-    }
-    const { propertyName: property, mapping } = discriminator;
-    const keyword = keywordOf(schema);
-    if (keyword === null) {
-      const message =
-        'discriminator has no effect without oneOf or anyOf: what inherits from a schema is not looked for';
-      findings.note(schema, 'discriminator', message);
-      return null;
-    }
-    const options = objectsIn(schema[keyword]);
-    const values = options.map((option) => this.#valuesOf(option, property));
-    const listed = values.map((one) => [...(one ?? [])]);
-    // Then only one can match. If not, no schema enforces the values, which are those of the
-    // mapping and the names of schemas.
-    const decides =
-      values.every((one) => one !== null) &&
-      options.every(
-        (option) =>
-          this.#requires(option, property) && !isBarred(option, property),
-      ) &&
-      new Set(listed.flat()).size === listed.flat().length;
-    const names = decides ? null : this.#names(options, mapping);
-    if (names && keyword === 'oneOf' && values.includes(null)) {
-      const message = `oneOf decides without the discriminator: an enum or const of ${property} in each schema would let it choose`;
-      findings.note(schema, 'discriminator', message);
-    }
-    // Faults of one alternative come from its definition, which only a reference has.
-    if (names && (!options.every(isReference) || names.flat().length === 0))
-      return null;
-    const parts = options.map((option, i) => ({
-      values: names?.[i] ?? listed[i]!,
-      fit: translate(option),
-    }));
-    return { keyword, schema: choiceOf(keyword, property, parts, decides) };
-  }
-
-  /** Also for a schema from which one of the alternatives inherits. */
-  isAlternativeOf(base: Json, schema: Json): boolean {
-    const keyword = isObject(base.discriminator) ? keywordOf(base) : null;
-    if (keyword === null) return false;
-    let parts = this.#parts.get(base);
-    if (parts === undefined) {
-      const all = objectsIn(base[keyword]).flatMap((option) => [
-        ...this.#document.combined(option),
-      ]);
-      parts = new Set(all);
-      this.#parts.set(base, parts);
-    }
-    return parts.has(schema);
-  }
-
-  #names(options: readonly Json[], mapping: unknown): string[][] {
-    const mapped = this.#document
-      .members(mapping)
-      .map(
-        ([value, ref]) =>
-          [
-            value,
-            typeof ref === 'string' ? this.#pointer({ $ref: ref }) : null,
-          ] as const,
-      );
-    return options.map((option) => {
-      const pointer = this.#pointer(option);
-      if (pointer === null) return [];
-      return [
-        ...nameOf(pointer),
-        ...mapped
-          .filter(([, target]) => target === pointer)
-          .map(([value]) => value),
-      ];
-    });
-  }
-
-  /** Whether only objects with the property match. */
-  #requires(schema: Json, property: string): boolean {
-    const parts = [...this.#document.combined(schema)];
-    const isObject = parts.some((part) => {
-      const { types, nullable } = this.#document.dialect.typesOf(part);
-      return types?.join() === 'object' && !nullable;
-    });
-    return (
-      isObject &&
-      parts.some(
-        ({ required }) =>
-          Array.isArray(required) && required.includes(property),
-      )
+/**
+ * It never changes which values match (OpenAPI 3.0.4 and 3.1.1, Discriminator Object): it makes
+ * the check shorter or its faults clearer.
+ */
+export function choiceIn(
+  document: Document,
+  schema: Json,
+  isBarred: (alternative: Json, property: string) => boolean,
+  translate: (alternative: Json) => Translated,
+): Choice | null {
+  const { discriminator } = schema;
+  const { findings } = document;
+  if (discriminator === undefined) return null;
+  if (
+    !isObject(discriminator) ||
+    typeof discriminator.propertyName !== 'string'
+  ) {
+    findings.problem(
+      schema,
+      'discriminator',
+      'must be an object with a propertyName',
     );
+    return null;
   }
+  const { propertyName: property, mapping } = discriminator;
+  const keyword = keywordOf(schema);
+  if (keyword === null) {
+    const message =
+      'discriminator has no effect without oneOf or anyOf: what inherits from a schema is not looked for';
+    findings.note(schema, 'discriminator', message);
+    return null;
+  }
+  const options = objectsIn(schema[keyword]);
+  const values = options.map((option) => valuesOf(document, option, property));
+  const listed = values.map((one) => [...(one ?? [])]);
+  // Then only one can match. If not, no schema enforces the values, which are those of the
+  // mapping and the names of schemas.
+  const decides =
+    values.every((one) => one !== null) &&
+    options.every(
+      (option) =>
+        requires(document, option, property) && !isBarred(option, property),
+    ) &&
+    new Set(listed.flat()).size === listed.flat().length;
+  const names = decides ? null : namesOf(document, options, mapping);
+  if (names && keyword === 'oneOf' && values.includes(null)) {
+    const message = `oneOf decides without the discriminator: an enum or const of ${property} in each schema would let it choose`;
+    findings.note(schema, 'discriminator', message);
+  }
+  // Faults of one alternative come from its definition, which only a reference has.
+  if (names && (!options.every(isReference) || names.flat().length === 0))
+    return null;
+  const parts = options.map((option, i) => ({
+    values: names?.[i] ?? listed[i]!,
+    fit: translate(option),
+  }));
+  return { keyword, schema: choiceOf(keyword, property, parts, decides) };
+}
 
-  /** Of the property; `null` if the schema lists none, or some are not plain. */
-  #valuesOf(schema: Json, property: string): ReadonlySet<unknown> | null {
-    const document = this.#document;
-    const properties = [...document.combined(schema)].map(
-      (part) => document.object(part.properties)?.[property],
-    );
-    const listed = properties
-      .flatMap((value) => [...document.combined(value)])
-      .map((part) => document.dialect.valuesIn(part));
-    return common(
-      listed.map((values) =>
-        values?.some((value) => typeof value === 'object') ? null : values,
-      ),
-    );
+/** Also for a schema from which one of the alternatives inherits. */
+export function isAlternativeOf(
+  document: Document,
+  base: Json,
+  schema: Json,
+): boolean {
+  const keyword = isObject(base.discriminator) ? keywordOf(base) : null;
+  if (keyword === null) return false;
+  let parts = ALTERNATIVES.get(base);
+  if (parts === undefined) {
+    const all = objectsIn(base[keyword]).flatMap((option) => [
+      ...document.combined(option),
+    ]);
+    parts = new Set(all);
+    ALTERNATIVES.set(base, parts);
   }
+  return parts.has(schema);
+}
 
-  #pointer(reference: Json): string | null {
-    return this.#document.resolve(reference)?.pointer ?? null;
-  }
+function namesOf(
+  document: Document,
+  options: readonly Json[],
+  mapping: unknown,
+): string[][] {
+  const mapped = document
+    .members(mapping)
+    .map(
+      ([value, ref]) =>
+        [
+          value,
+          typeof ref === 'string' ? pointerOf(document, { $ref: ref }) : null,
+        ] as const,
+    );
+  return options.map((option) => {
+    const pointer = pointerOf(document, option);
+    if (pointer === null) return [];
+    return [
+      ...nameOf(pointer),
+      ...mapped
+        .filter(([, target]) => target === pointer)
+        .map(([value]) => value),
+    ];
+  });
+}
+
+/** Whether only objects with the property match. */
+function requires(document: Document, schema: Json, property: string): boolean {
+  const parts = [...document.combined(schema)];
+  const isObject = parts.some((part) => {
+    const { types, nullable } = document.dialect.typesOf(part);
+    return types?.join() === 'object' && !nullable;
+  });
+  return (
+    isObject &&
+    parts.some(
+      ({ required }) => Array.isArray(required) && required.includes(property),
+    )
+  );
+}
+
+/** Of the property; `null` if the schema lists none, or some are not plain. */
+function valuesOf(
+  document: Document,
+  schema: Json,
+  property: string,
+): ReadonlySet<unknown> | null {
+  const properties = [...document.combined(schema)].map(
+    (part) => document.object(part.properties)?.[property],
+  );
+  const listed = properties
+    .flatMap((value) => [...document.combined(value)])
+    .map((part) => document.dialect.valuesIn(part));
+  return common(
+    listed.map((values) =>
+      values?.some((value) => typeof value === 'object') ? null : values,
+    ),
+  );
+}
+
+function pointerOf(document: Document, reference: Json): string | null {
+  return document.resolve(reference)?.pointer ?? null;
 }
 
 function keywordOf(schema: Json): 'oneOf' | 'anyOf' | null {

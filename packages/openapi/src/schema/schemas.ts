@@ -10,7 +10,7 @@ import type { Direction } from './directions.ts';
 import { isOfAlternative } from './either.ts';
 import { INCOMPLETE } from './memory.ts';
 import { inPass, inSteps, Pass, type Unit, work } from './pauses.ts';
-import { Translator } from './translate.ts';
+import { createTranslator, type Translator } from './translate.ts';
 
 type Written = Pick<Reading, 'marks'>;
 
@@ -59,7 +59,7 @@ export class Schemas {
 
   constructor(document: Document, known?: Definitions) {
     this.document = document;
-    this.#translator = new Translator(document, known);
+    this.#translator = createTranslator(document, known);
     const find = (name: string) => this.#translator.definitions.find(name);
     this.#quick = new Compiler(false, document.dialect, find);
     this.#thorough = new Compiler(true, document.dialect, find);

@@ -12,7 +12,7 @@ import {
 } from './definitions.ts';
 import { barredBy, type Direction, refusalOf } from './directions.ts';
 import type { Refused } from './keywords.ts';
-import { choose, Polymorphism } from './polymorphism.ts';
+import { choiceIn, choose, isAlternativeOf } from './polymorphism.ts';
 
 type Scope = ReadonlyMap<string, string>;
 
@@ -33,43 +33,37 @@ type Dependents = Readonly<Record<string, readonly string[]>>;
 
 const NONE: ReadonlySet<string> = new Set();
 
+export type Translator = ReturnType<typeof createTranslator>;
+
 /** A reference becomes a definition, translated once per setting. */
-export class Translator {
-  readonly definitions: OwnDefinitions;
-  readonly #document: Document;
-  readonly #polymorphism: Polymorphism;
+export function createTranslator(document: Document, known?: Definitions) {
+  const { dialect } = document;
+  const definitions = new OwnDefinitions(known);
 
-  constructor(document: Document, known?: Definitions) {
-    this.#document = document;
-    this.definitions = new OwnDefinitions(known);
-    this.#polymorphism = new Polymorphism(document);
-  }
-
-  translate(schema: Json, direction: Direction): Translated {
-    return this.#other(schema, {
+  function translate(schema: Json, direction: Direction): Translated {
+    return translateOther(schema, {
       direction,
-      scope: firstScope(this.#document),
+      scope: firstScope(document),
     });
   }
 
   /** For schemas that apply themselves to the same value. */
-  reportCircles(): void {
-    for (const node of this.definitions.circles())
-      this.#document.findings.problem(
+  function reportCircles(): void {
+    for (const node of definitions.circles())
+      document.findings.problem(
         node,
         null,
         'the schema refers to itself without going deeper',
       );
   }
 
-  #schema(schema: Json, around: Setting): Translated {
-    const document = this.#document;
+  function translateSchema(schema: Json, around: Setting): Translated {
     const setting = {
       ...around,
       scope: scopeIn(document, schema, around.scope),
     };
-    if (document.dialect.isReference(schema))
-      return this.#reference(schema.$ref as string, setting);
+    if (dialect.isReference(schema))
+      return translateReference(schema.$ref as string, setting);
     const combines =
       Array.isArray(schema.allOf) || document.beside(schema) !== null;
     const barred = combines
@@ -81,50 +75,52 @@ export class Translator {
       barredBy(document, alternative, setting.direction).has(property);
     const choice = setting.asBase
       ? null
-      : this.#polymorphism.choiceIn(schema, isBarred, (part) =>
-          this.#schema(part, inner),
+      : choiceIn(document, schema, isBarred, (part) =>
+          translateSchema(part, inner),
         );
     const parts = [
-      ...(this.#each(schema.allOf, inner) ?? []),
-      ...this.#beside(schema, inner),
+      ...(translateEach(schema.allOf, inner) ?? []),
+      ...besideOf(schema, inner),
     ];
     if (choice) parts.push(choice.schema);
     const alternatives = (keyword: 'oneOf' | 'anyOf') =>
       setting.asBase || keyword === choice?.keyword
         ? undefined
-        : this.#each(schema[keyword], inner);
+        : translateEach(schema[keyword], inner);
     const asserted = assertionsOf(document, schema);
     const translated = defined({
       ...asserted,
-      ...this.#members(
+      ...membersOf(
         schema,
         asserted.dependentRequired as Dependents | undefined,
         barred,
         setting,
       ),
-      items: this.#many(schema.items, 'items', setting),
+      items: translateMany(schema.items, 'items', setting),
       allOf: parts.length > 0 ? parts : undefined,
       oneOf: alternatives('oneOf'),
       anyOf: alternatives('anyOf'),
-      not: isObject(schema.not) ? this.#schema(schema.not, inner) : undefined,
-      ...this.#applicators(schema, inner),
+      not: isObject(schema.not)
+        ? translateSchema(schema.not, inner)
+        : undefined,
+      ...applicatorsOf(schema, inner),
     });
     return defined({
       ...translated,
-      ...this.#unevaluated(schema, translated, setting),
+      ...unevaluatedOf(schema, translated, setting),
     });
   }
 
-  #applicators(schema: Json, inner: Setting): Translated {
-    const applicators = this.#document.dialect.applicators(schema);
+  function applicatorsOf(schema: Json, inner: Setting): Translated {
+    const applicators = dialect.applicators(schema);
     const { prefixItems, contains, minContains, maxContains } = applicators;
     const { patternProperties, propertyNames, dependentSchemas } = applicators;
     const count = (value: unknown) =>
       value === undefined ? null : Number(value);
     const same = (part: unknown) =>
-      isObject(part) ? this.#schema(part, inner) : {};
+      isObject(part) ? translateSchema(part, inner) : {};
     const held = (): ContainedCount => ({
-      schema: this.#other(contains, inner),
+      schema: translateOther(contains, inner),
       least: count(minContains),
       most: count(maxContains),
     });
@@ -136,14 +132,14 @@ export class Translator {
           same(applicators.else),
         )),
       prefixItems: Array.isArray(prefixItems)
-        ? objectsIn(prefixItems).map((part) => this.#other(part, inner))
+        ? objectsIn(prefixItems).map((part) => translateOther(part, inner))
         : undefined,
       holds: contains === undefined ? undefined : held(),
       patternProperties: isObject(patternProperties)
-        ? this.#matching(patternProperties, inner)
+        ? patternsOf(patternProperties, inner)
         : undefined,
       names: isObject(propertyNames)
-        ? this.#other(propertyNames, inner)
+        ? translateOther(propertyNames, inner)
         : undefined,
       dependentSchemas: isObject(dependentSchemas)
         ? Object.fromEntries(
@@ -156,31 +152,35 @@ export class Translator {
     };
   }
 
-  #matching(patterns: Json, inner: Setting): Translated {
+  function patternsOf(patterns: Json, inner: Setting): Translated {
     const sound = Object.entries(patterns).filter(([source]) =>
-      patternAt(patterns, source, source, this.#document),
+      patternAt(patterns, source, source, document),
     );
     return Object.fromEntries(
       sound.map(([source, part]) => [
         source,
-        { ...this.#other(part, inner), endOfFaults: true },
+        { ...translateOther(part, inner), endOfFaults: true },
       ]),
     );
   }
 
   /** A check of the remaining members gets everything else in its schema. */
-  #unevaluated(schema: Json, of: Translated, setting: Setting): Translated {
+  function unevaluatedOf(
+    schema: Json,
+    of: Translated,
+    setting: Setting,
+  ): Translated {
     const { unevaluatedProperties: members, unevaluatedItems: entries } =
-      this.#document.dialect.applicators(schema);
+      dialect.applicators(schema);
     if ((members ?? entries) === undefined) return {};
-    const parts = [...this.#document.combined(schema)];
+    const parts = [...document.combined(schema)];
     const known = parts.flatMap(({ properties }) =>
-      this.#document.members(properties).map(([name]) => name),
+      document.members(properties).map(([name]) => name),
     );
     const left = (part: unknown, bar: Bar): Left | undefined =>
       part === undefined
         ? undefined
-        : [{ of, schema: this.#rest(part, bar, setting, known) }];
+        : [{ of, schema: translateRest(part, bar, setting, known) }];
     return {
       startOfFaults: true,
       leftMembers: left(members, 'unevaluatedProperties'),
@@ -188,15 +188,21 @@ export class Translator {
     };
   }
 
-  #each(schemas: unknown, setting: Setting): Translated[] | undefined {
+  function translateEach(
+    schemas: unknown,
+    setting: Setting,
+  ): Translated[] | undefined {
     if (!Array.isArray(schemas)) return undefined;
-    return objectsIn(schemas).map((schema) => this.#schema(schema, setting));
+    return objectsIn(schemas).map((schema) => translateSchema(schema, setting));
   }
 
   /** A schema for another value than the schema around it. */
-  #other(schema: unknown, { direction, scope }: Outer): Translated {
+  function translateOther(
+    schema: unknown,
+    { direction, scope }: Outer,
+  ): Translated {
     if (!isObject(schema)) return {};
-    return this.#schema(schema, {
+    return translateSchema(schema, {
       direction,
       scope,
       barred: NONE,
@@ -205,42 +211,40 @@ export class Translator {
     });
   }
 
-  #rest(
+  function translateRest(
     schema: unknown,
     bar: Bar,
     outer: Outer,
     known?: readonly string[],
   ): Translated {
-    return schema === false ? refused(bar, known) : this.#other(schema, outer);
+    return schema === false
+      ? refused(bar, known)
+      : translateOther(schema, outer);
   }
 
   /** The check stops after enough faults. */
-  #many(
+  function translateMany(
     schema: unknown,
     bar: Bar,
     outer: Outer,
     known?: readonly string[],
   ): Translated | undefined {
     if (schema === undefined) return undefined;
-    const part = this.#rest(schema, bar, outer, known);
+    const part = translateRest(schema, bar, outer, known);
     // A schema that evaluates all members or entries must be present, even if it does not constrain
     // them.
-    const isPresent =
-      Object.keys(part).length > 0 || this.#document.dialect.identifiers;
+    const isPresent = Object.keys(part).length > 0 || dialect.identifiers;
     return isPresent ? { ...part, endOfFaults: true } : undefined;
   }
 
-  #beside(schema: Json, inner: Setting): Translated[] {
+  function besideOf(schema: Json, inner: Setting): Translated[] {
     const parts: Translated[] = [];
-    if (this.#document.beside(schema))
-      parts.push(this.#reference(schema.$ref as string, inner));
-    if (
-      typeof schema.$dynamicRef === 'string' &&
-      this.#document.dialect.identifiers
-    ) {
+    if (document.beside(schema))
+      parts.push(translateReference(schema.$ref as string, inner));
+    if (typeof schema.$dynamicRef === 'string' && dialect.identifiers) {
       parts.push(
-        this.#reference(
-          referenceIn(this.#document, schema.$dynamicRef, inner.scope),
+        translateReference(
+          referenceIn(document, schema.$dynamicRef, inner.scope),
           inner,
         ),
       );
@@ -248,16 +252,16 @@ export class Translator {
     return parts;
   }
 
-  #reference(
+  function translateReference(
     ref: string,
     { direction, barred, owner, scope }: Setting,
   ): Translated {
-    const { node, pointer } = this.#document.resolve({ $ref: ref }) ?? {};
+    const { node, pointer } = document.resolve({ $ref: ref }) ?? {};
     if (!node || typeof pointer !== 'string') return {};
     const asBase =
       owner !== null &&
-      this.#polymorphism.isAlternativeOf(node, this.definitions.nodeOf(owner));
-    const behind = scopeBehind(this.#document, ref, scope);
+      isAlternativeOf(document, node, definitions.nodeOf(owner));
+    const behind = scopeBehind(document, ref, scope);
     const refers = JSON.stringify([
       pointer,
       direction,
@@ -265,8 +269,8 @@ export class Translator {
       [...barred].sort(),
       ...[...behind].sort(),
     ]);
-    this.definitions.add(refers, node, owner, () =>
-      this.#schema(node, {
+    definitions.add(refers, node, owner, () =>
+      translateSchema(node, {
         direction,
         barred,
         asBase,
@@ -277,7 +281,7 @@ export class Translator {
     return { refers };
   }
 
-  #members(
+  function membersOf(
     schema: Json,
     dependents: Dependents | undefined,
     barred: ReadonlySet<string>,
@@ -288,18 +292,18 @@ export class Translator {
       ? schema.required.filter((name) => typeof name === 'string')
       : [];
     const own = barredBy(
-      this.#document,
+      document,
       { properties: schema.properties },
       direction,
     ).union(barred);
     const required = names.filter((name) => !own.has(name));
-    const members = this.#document.members(schema.properties);
-    members.sort(([, a], [, b]) => this.#rank(a) - this.#rank(b));
+    const members = document.members(schema.properties);
+    members.sort(([, a], [, b]) => rank(a) - rank(b));
     const properties = members.map(([name, property]) => {
-      const bar = refusalOf(this.#document, property, direction);
+      const bar = refusalOf(document, property, direction);
       return [
         name,
-        bar === null ? this.#other(property, outer) : refused(bar),
+        bar === null ? translateOther(property, outer) : refused(bar),
       ] as const;
     });
     const known = properties.map(([name]) => name);
@@ -307,7 +311,7 @@ export class Translator {
       required: required.length > 0 ? required : undefined,
       dependentRequired: dependents && without(own, dependents),
       properties: known.length > 0 ? Object.fromEntries(properties) : undefined,
-      additionalProperties: this.#many(
+      additionalProperties: translateMany(
         schema.additionalProperties,
         'additionalProperties',
         outer,
@@ -319,9 +323,11 @@ export class Translator {
   /**
    * Properties with few values are cheap and distinguish alternatives before a check goes deeper.
    */
-  #rank(property: unknown): number {
-    return this.#document.object(property)?.enum === undefined ? 1 : 0;
+  function rank(property: unknown): number {
+    return document.object(property)?.enum === undefined ? 1 : 0;
   }
+
+  return { definitions, translate, reportCircles };
 }
 
 const refused = (why: Bar, known: readonly string[] = []): Translated => ({

@@ -1,5 +1,4 @@
 import type { ErrorObject } from 'ajv';
-import type { Reading } from './marks.ts';
 import { escapeToken, printable, unescapeToken } from './names.ts';
 import { nearest } from './nearest.ts';
 import type { Rule } from './rules.ts';
@@ -33,16 +32,6 @@ export function bodyFault(message: string, rule: Rule, limit?: Limit): Fault {
 
 export const wrongType = (accepted: readonly string[]): Fault =>
   bodyFault(`must be of type ${accepted.join(' or ')}`, 'mediaType', accepted);
-
-/** The message never repeats the text. */
-export interface JsonFault extends ValueFault {
-  /** In bytes. */
-  readonly offset: number;
-}
-
-export type JsonResult =
-  | (Reading & { readonly fault: null })
-  | { readonly value?: never; readonly fault: JsonFault };
 
 export const MAX_FAULTS = 50;
 
@@ -221,7 +210,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   not: ['not', () => 'must not match the excluded schema'],
 };
 
-/** Thrown by readers. It is not an Error, because a refused request is not worth a stack trace. */
+/**
+ * Thrown by readers. The message never repeats the text. It is not an Error, because a refused
+ * request is not worth a stack trace.
+ */
 export class Unreadable {
   readonly fault: ValueFault;
 

@@ -1,4 +1,5 @@
-import type { Rule } from './faults.ts';
+import { type Rule, refuse } from './faults.ts';
+import { printablePointer } from './names.ts';
 import { exact, isInteger, NUMBER } from './numbers.ts';
 
 const SHORT = 64 * 1024;
@@ -22,29 +23,38 @@ function codesOf(text: string): Uint16Array {
   return codes;
 }
 
-/** An Error costs a stack trace. */
-export const MISTAKE = Symbol('mistake in JSON');
-
-/** Reads what is neither an array nor an object, at `at`. Throws MISTAKE. */
+/** Reads what is neither an array nor an object, at `at`. @throws Unreadable */
 export class ScalarReader {
   readonly text: string;
   /** Two zeros follow the text: an escape at its end skips one. */
   readonly codes: Uint16Array;
   at = 0;
-  message = '';
-  rule: Rule = 'syntax';
+  depth = 0;
+  /** Entries from `depth` on are stale. */
+  readonly way: (string | number)[] = [];
+  readonly maxDepth: number;
+  /** Whether faults name a byte of the text. */
+  readonly #namesBytes: boolean;
   /** The last value is an integer in another notation, such as `1.0`. */
   unlikeInteger = false;
 
-  constructor(text: string) {
+  constructor(text: string, maxDepth: number, namesBytes: boolean) {
     this.text = text;
     this.codes = codesOf(text);
+    this.maxDepth = maxDepth;
+    this.#namesBytes = namesBytes;
   }
 
   fail(message: string, rule: Rule = 'syntax'): never {
-    this.message = message;
-    this.rule = rule;
-    throw MISTAKE;
+    const place = this.#namesBytes
+      ? ` (at byte ${Buffer.byteLength(this.text.slice(0, this.at))})`
+      : '';
+    refuse(
+      message + place,
+      rule,
+      printablePointer(this.way.slice(0, this.depth)),
+      rule === 'depth' ? this.maxDepth : undefined,
+    );
   }
 
   /** Returns the next character code, 0 at the end. */

@@ -1,8 +1,8 @@
 import { Bag, WIDE, wideNames } from './bag.ts';
-import { type JsonFault, type JsonResult, Unreadable } from './faults.ts';
-import { isShort, MISTAKE, ScalarReader } from './json-scalars.ts';
-import { Marks } from './marks.ts';
-import { printablePointer } from './names.ts';
+import { refuse } from './faults.ts';
+import { isShort, ScalarReader } from './json-scalars.ts';
+import { Marks, type Reading } from './marks.ts';
+import type { Steps } from './slices.ts';
 import { decodeUtf8, firstBadByte } from './utf8.ts';
 
 const hasOwn = Object.prototype.hasOwnProperty;
@@ -30,54 +30,24 @@ const MOST = 32;
 const OVER = -1;
 
 export class Reader extends ScalarReader {
-  readonly maxDepth: number;
   /** Where the step ends. */
   pause = 0;
-  depth = 0;
-  /** Entries from `depth` on are stale. */
-  readonly way: (string | number)[] = [];
   readonly names: Names[] = [];
   /** By depth: what is not over yet. Entries behind `depth` are stale. */
   readonly holders: [undefined, ...Holder[]] = [undefined];
   value: unknown;
   marks: Marks | null = null;
 
-  constructor(text: string, maxDepth: number) {
-    super(text);
-    this.maxDepth = maxDepth;
-  }
-
   /** After `read` has returned `true`. */
-  get result(): JsonResult {
-    if (this.message !== '') return { fault: this.fault };
-    return { value: this.value, fault: null, marks: this.marks };
-  }
-
-  get fault(): JsonFault {
-    return {
-      pointer: printablePointer(this.way.slice(0, this.depth)),
-      offset: Buffer.byteLength(this.text.slice(0, this.at)),
-      message: this.message,
-      rule: this.rule,
-      ...(this.rule === 'depth' && { limit: this.maxDepth }),
-    };
+  get result(): Reading {
+    return { value: this.value, marks: this.marks };
   }
 
   /**
-   * Reads on. Returns `true` if there is a result, and `false` after `most` characters and the
-   * value they end in.
+   * Reads on. Returns `true` at the end, and `false` after `most` characters and the value they end
+   * in. Without recursion, so that it can stop anywhere. @throws Unreadable
    */
   read(most: number = Number.POSITIVE_INFINITY): boolean {
-    try {
-      return this.proceed(most);
-    } catch (error) {
-      if (error !== MISTAKE) throw error;
-      return true;
-    }
-  }
-
-  /** Without recursion, so that it can stop anywhere. */
-  proceed(most: number): boolean {
     if (this.at === 0 && this.codes[0] === 0xfeff)
       this.fail('begins with a byte order mark', 'encoding');
     this.pause = this.at + most;
@@ -252,45 +222,31 @@ export const MAX_DEPTH = 64;
 /** In characters: less than a millisecond. */
 const STEP = 8 * 1024;
 
-/** @throws Unreadable */
-export function readingOf(
-  result: JsonResult,
-  withOffset = false,
-): Exclude<JsonResult, { fault: JsonFault }> {
-  if (result.fault === null) return result;
-  const { offset, ...fault } = result.fault;
-  throw new Unreadable(
-    withOffset
-      ? { ...fault, message: `${fault.message} (at byte ${offset})` }
-      : fault,
-  );
-}
-
 /**
  * Strict (RFC 8259): UTF-8 without a byte order mark, unique names per object, nothing after the
- * value, no unpaired surrogates. Numbers are exact, see `exact` in numbers.ts.
+ * value, no unpaired surrogates. Numbers are exact, see `exact` in numbers.ts. @throws Unreadable
  */
-export function readJsonText(text: string, maxDepth = MAX_DEPTH): JsonResult {
-  const reader = new Reader(text, maxDepth);
+export function readJsonText(
+  text: string,
+  maxDepth = MAX_DEPTH,
+  namesBytes = false,
+): Reading {
+  const reader = new Reader(text, maxDepth, namesBytes);
   reader.read();
   return reader.result;
 }
 
-/** `readJsonText` of bytes, in steps. */
+/** `readJsonText` of bytes, in steps. @throws Unreadable */
 export function* readJsonInSteps(
   bytes: Uint8Array,
   maxDepth = MAX_DEPTH,
-): Generator<void, JsonResult, void> {
-  const text = decodeUtf8(bytes);
-  if (text === null) {
-    const offset = firstBadByte(bytes);
-    return {
-      fault: { pointer: '', offset, message: 'is not UTF-8', rule: 'encoding' },
-    };
-  }
-  if (isShort(text)) return readJsonText(text, maxDepth);
+): Steps<Reading> {
+  const text =
+    decodeUtf8(bytes) ??
+    refuse(`is not UTF-8 (at byte ${firstBadByte(bytes)})`, 'encoding');
+  if (isShort(text)) return readJsonText(text, maxDepth, true);
   yield;
-  const reader = new Reader(text, maxDepth);
+  const reader = new Reader(text, maxDepth, true);
   while (!reader.read(STEP)) yield;
   yield;
   return reader.result;

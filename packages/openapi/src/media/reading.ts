@@ -1,7 +1,7 @@
 import { Binary } from '../binary.ts';
 import type { Document } from '../document/document.ts';
 import { refuse, type ValueFault } from '../faults.ts';
-import { readingOf, readJsonInSteps } from '../json.ts';
+import { readJsonInSteps } from '../json.ts';
 import type { Reading } from '../marks.ts';
 import type { Keep } from '../parameters/parameter.ts';
 import { read } from '../parameters/reading.ts';
@@ -40,7 +40,7 @@ export function createReader(
   syntax: Exclude<Syntax, 'form' | 'multipart'>,
 ): ReadBytes | string {
   if (syntax === 'json')
-    return (bytes) => readJsonBytes(bytes, document.reading.maxDepth);
+    return (bytes) => readJsonInSteps(bytes, document.reading.maxDepth);
   if (syntax === 'xml') return createXmlReader(document, shape);
   const read = createTextReader(document, shape, syntax);
   if (typeof read === 'string') return read;
@@ -72,13 +72,6 @@ function createTextReader(
   if (has(dialect.textual)) return (bytes) => readText(bytes, shape);
   const open = shape.types === null && !has(['minLength', 'maxLength']);
   return open ? readBinary : readLatin1;
-}
-
-function* readJsonBytes(
-  bytes: Uint8Array,
-  maxDepth: number | undefined,
-): ReturnType<ReadBytes> {
-  return readingOf(yield* readJsonInSteps(bytes, maxDepth), true);
 }
 
 const readBinary: ReadAtOnce = (bytes) => ({ value: new Binary(bytes) });

@@ -1,7 +1,7 @@
 import { Bag, WIDE, wideNames } from '../bag.ts';
 import { decoded, type Json } from '../document/source.ts';
 import { refuse } from '../faults.ts';
-import { readingOf, readJsonText } from '../json.ts';
+import { readJsonText } from '../json.ts';
 import type { Reading } from '../marks.ts';
 import { escapeToken, printable } from '../names.ts';
 import { exact, isInteger, isNumber } from '../numbers.ts';
@@ -64,7 +64,7 @@ export function readDocument(
   maxDepth: number | undefined,
 ): Reading {
   const text = read(pieces, ANYTHING, encoding) as string;
-  return readingOf(readJsonText(text, maxDepth));
+  return readJsonText(text, maxDepth);
 }
 
 function readText(

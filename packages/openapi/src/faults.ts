@@ -83,131 +83,85 @@ const BARS = {
 export type Bar = keyof typeof BARS;
 
 type Row = readonly [
-  rule: Rule,
   sentence: (params: Params) => string,
   limit?: (params: Params) => Limit | undefined,
 ];
 
-const limit = (params: Params): Limit => params.limit;
+const limitIn = ({ limit }: Params): Limit => limit;
 
 const length = ({ limit, bytes }: Params): string =>
   bytes
     ? count(limit, 'byte', 'bytes')
     : count(limit, 'character', 'characters');
 
-const counted = (
-  rule: Rule,
-  bound: 'at least' | 'at most',
-  one: string,
-  many: string,
-): Row => [
-  rule,
-  (params) => `must have ${bound} ${count(params.limit, one, many)}`,
-  limit,
+const limited = (sentence: (limit: Params['limit']) => string): Row => [
+  ({ limit }) => `must ${sentence(limit)}`,
+  limitIn,
 ];
+
+const counted = (bound: string, one: string, many: string): Row =>
+  limited((limit) => `have ${bound} ${count(limit, one, many)}`);
 
 const typesOf = ({ type, nullable }: Params): Limit =>
   nullable ? [type, ['null']].flat(2) : type;
-const TYPE: Row = [
-  'type',
-  ({ type }) => `must be ${oneOf([type].flat())}`,
-  typesOf,
-];
-const FORMAT: Row = [
-  'format',
-  ({ format }) => `must have the format ${format}`,
-  ({ format }) => format,
-];
 
-const THAT_MATCH = 'that match a schema of the contract';
+const FIT = 'that match a schema of the contract';
 
-/** By the keywords of translated schemas, without `refused`. */
-const ROWS: Readonly<Record<string, Row>> = {
-  required: ['required', () => 'is required'],
-  type: TYPE,
-  kinds: TYPE,
-  solid: TYPE,
-  content: [
-    'type',
-    ({ file }) => (file ? 'must be a file' : 'must be a string'),
+const ROWS: Partial<Record<Rule, Row>> = {
+  required: [() => 'is required'],
+  type: [
+    ({ type, file }) => `must be ${file ? 'a file' : oneOf([type].flat())}`,
     typesOf,
   ],
-  atLeast: ['minimum', (params) => `must be at least ${params.limit}`, limit],
-  atMost: ['maximum', (params) => `must be at most ${params.limit}`, limit],
-  moreThan: [
-    'exclusiveMinimum',
-    (params) => `must be more than ${params.limit}`,
-    limit,
+  minimum: limited((limit) => `be at least ${limit}`),
+  maximum: limited((limit) => `be at most ${limit}`),
+  exclusiveMinimum: limited((limit) => `be more than ${limit}`),
+  exclusiveMaximum: limited((limit) => `be less than ${limit}`),
+  multipleOf: limited((limit) => `be a multiple of ${limit}`),
+  format: [
+    ({ format }) => `must have the format ${format}`,
+    ({ format }) => format,
   ],
-  lessThan: [
-    'exclusiveMaximum',
-    (params) => `must be less than ${params.limit}`,
-    limit,
-  ],
-  multiple: [
-    'multipleOf',
-    (params) => `must be a multiple of ${params.limit}`,
-    limit,
-  ],
-  width: FORMAT,
-  format: FORMAT,
-  among: ['enum', ({ text }) => `must be ${text}`, ({ values }) => values],
-  exactly: [
-    'const',
+  enum: [({ text }) => `must be ${text}`, ({ values }) => values],
+  const: [
     ({ text }) => `must be ${text}`,
     ({ values }) => (Array.isArray(values) ? values[0] : values),
   ],
-  minLength: [
-    'minLength',
-    (params) => `must have at least ${length(params)}`,
-    limit,
-  ],
-  maxLength: [
-    'maxLength',
-    (params) => `must have at most ${length(params)}`,
-    limit,
-  ],
-  matches: [
-    'pattern',
+  minLength: [(params) => `must have at least ${length(params)}`, limitIn],
+  maxLength: [(params) => `must have at most ${length(params)}`, limitIn],
+  pattern: [
     ({ pattern }) => `must match the pattern ${pattern}`,
     ({ pattern }) => pattern,
   ],
-  minItems: counted('minItems', 'at least', 'entry', 'entries'),
-  maxItems: counted('maxItems', 'at most', 'entry', 'entries'),
-  different: ['uniqueItems', () => 'must not have duplicate entries'],
-  minProperties: counted('minProperties', 'at least', 'member', 'members'),
-  maxProperties: counted('maxProperties', 'at most', 'member', 'members'),
-  contains: [
-    'contains',
-    () => 'must have an entry that matches the required schema',
-  ],
-  minContains: counted(
-    'minContains',
-    'at least',
-    `entry ${THAT_MATCH}`,
-    `entries ${THAT_MATCH}`,
-  ),
-  maxContains: counted(
-    'maxContains',
-    'at most',
-    `entry ${THAT_MATCH}`,
-    `entries ${THAT_MATCH}`,
-  ),
-  propertyNames: ['propertyNames', () => 'has a name that is not allowed'],
+  minItems: counted('at least', 'entry', 'entries'),
+  maxItems: counted('at most', 'entry', 'entries'),
+  uniqueItems: [() => 'must not have duplicate entries'],
+  minProperties: counted('at least', 'member', 'members'),
+  maxProperties: counted('at most', 'member', 'members'),
+  contains: [() => 'must have an entry that matches the required schema'],
+  minContains: counted('at least', `entry ${FIT}`, `entries ${FIT}`),
+  maxContains: counted('at most', `entry ${FIT}`, `entries ${FIT}`),
+  propertyNames: [() => 'has a name that is not allowed'],
   dependentRequired: [
-    'dependentRequired',
     ({ property }) => `is required if ${property} is present`,
     ({ property }) => property,
   ],
   oneOf: [
-    'oneOf',
     ({ passingSchemas }) =>
       passingSchemas
         ? 'must match only one of the schemas'
         : 'must match one of the schemas',
   ],
-  anyOf: ['anyOf', () => 'must match one of the schemas'],
-  not: ['not', () => 'must not match the excluded schema'],
+  anyOf: [() => 'must match one of the schemas'],
+  not: [() => 'must not match the excluded schema'],
+};
+
+/** Of keywords that OpenAPI does not have. */
+const RULE_OF: Readonly<Record<string, Rule>> = {
+  kinds: 'type',
+  solid: 'type',
+  content: 'type',
+  width: 'format',
 };
 
 /**
@@ -255,16 +209,12 @@ export function faultsFrom<T, More>(
   }
 }
 
-function refusedRow({ why, known }: Params, path: string): Row {
+function refusal({ why, known }: Params, path: string): string {
   const name = unescapeToken(path.slice(path.lastIndexOf('/') + 1));
-  const meant = known.length === 0 ? null : nearest(name, known);
-  return [
-    why,
-    () =>
-      meant === null
-        ? BARS[why]
-        : `${BARS[why]}: did you mean ${printable(meant)}?`,
-  ];
+  const meant = nearest(name, known);
+  return meant === null
+    ? BARS[why]
+    : `${BARS[why]}: did you mean ${printable(meant)}?`;
 }
 
 /** `null` for ajv errors that only report that another error occurred. */
@@ -274,10 +224,14 @@ export function faultOf({
   params,
 }: ErrorObject): ValueFault | null {
   const details = params as Params;
-  const row =
-    keyword === 'refused' ? refusedRow(details, instancePath) : ROWS[keyword];
+  const rule =
+    keyword === 'refused'
+      ? details.why
+      : ((RULE_OF[keyword] ?? keyword) as Rule);
+  const row: Row | undefined =
+    keyword === 'refused' ? [() => refusal(details, instancePath)] : ROWS[rule];
   if (!row) return null;
-  const [rule, sentence, limitFrom] = row;
+  const [sentence, limitFrom] = row;
   const pointer = instancePath
     .split('/')
     .map((token) => escapeToken(printable(unescapeToken(token))))

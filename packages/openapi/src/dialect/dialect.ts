@@ -139,8 +139,8 @@ const OPENAPI_30: Dialect = {
     nullable: nullable === true && type !== undefined,
   }),
   limitsOf: ({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }) => ({
-    [exclusiveMinimum === true ? 'moreThan' : 'atLeast']: minimum,
-    [exclusiveMaximum === true ? 'lessThan' : 'atMost']: maximum,
+    [exclusiveMinimum === true ? 'exclusiveMinimum' : 'minimum']: minimum,
+    [exclusiveMaximum === true ? 'exclusiveMaximum' : 'maximum']: maximum,
   }),
   isBinary: ({ format }) => format === 'binary',
   isEncoded: () => false,
@@ -234,10 +234,10 @@ const OPENAPI_31: Dialect = {
     };
   },
   limitsOf: ({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }) => ({
-    atLeast: minimum,
-    moreThan: exclusiveMinimum,
-    atMost: maximum,
-    lessThan: exclusiveMaximum,
+    minimum,
+    exclusiveMinimum,
+    maximum,
+    exclusiveMaximum,
   }),
   isBinary,
   isEncoded: ({ contentEncoding }) => typeof contentEncoding === 'string',

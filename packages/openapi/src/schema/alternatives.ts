@@ -110,7 +110,7 @@ function conditionOf({ if: condition, then: fit, ...others }: Translated) {
   )
     return null;
   const property = required[0] as string;
-  const { among, ...rest } =
+  const { enum: among, ...rest } =
     (properties as Record<string, Translated> | undefined)?.[property] ?? {};
   if (!among || Object.keys(rest).length > 0 || (among as Allowed).composite)
     return null;
@@ -151,8 +151,8 @@ function constantsOf(
     )) {
       if (!required.has(name)) continue;
       for (const part of sameValue(property, find)) {
-        const { values, composite } = (part.among ??
-          part.exactly ?? { composite: true }) as Allowed;
+        const { values, composite } = (part.enum ??
+          part.const ?? { composite: true }) as Allowed;
         if (!composite && !constants.has(name)) constants.set(name, values);
       }
     }

@@ -58,14 +58,16 @@ export function applied(units: Units): readonly CodeKeywordDefinition[] {
       },
     },
     startOfFaults,
-    judged('names', (schema: Translated) => judgeNames(units.unit(schema))),
-    judged('holds', (held: ContainedCount) =>
+    judged('propertyNames', (schema: Translated) =>
+      judgeNames(units.unit(schema)),
+    ),
+    judged('contains', (held: ContainedCount) =>
       judgeHeld(held, units.unit(held.schema)),
     ),
-    judged('leftMembers', ([left]: Left) =>
+    judged('unevaluatedProperties', ([left]: Left) =>
       judgeLeft(left, units, evaluations, 'object'),
     ),
-    judged('leftEntries', ([left]: Left) =>
+    judged('unevaluatedItems', ([left]: Left) =>
       judgeLeft(left, units, evaluations, 'array'),
     ),
   ];
@@ -108,13 +110,13 @@ function judged<T>(
     code(cxt) {
       const { data, gen, it } = cxt;
       const judge = create(cxt.schema as T);
-      const isApart = it.compositeRule || keyword === 'holds';
+      const isApart = it.compositeRule || keyword === 'contains';
       const called: JudgeAll = isApart
         ? (value, path) => apart(() => judge(value, path))
         : judge;
       // Only reported if the schema has no other fault: a value that does not match is not
       // evaluated either.
-      const before = keyword.startsWith('left')
+      const before = keyword.startsWith('unevaluated')
         ? faultsBefore.get(it)
         : undefined;
       const skips = before ? _`errors > ${before} ? null : ` : _``;

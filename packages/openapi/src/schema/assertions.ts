@@ -39,15 +39,15 @@ export function assertionsOf(document: Document, schema: Json): Json {
         ? { content: { nullable } }
         : typesOf(types, nullable, reading.integers !== 'any'))),
     ...dialect.limitsOf(said),
-    multiple: said.multipleOf,
+    multipleOf: said.multipleOf,
     ...pick(said, SIZES),
-    different: said.uniqueItems === true ? true : undefined,
+    uniqueItems: said.uniqueItems === true ? true : undefined,
     ...(typeof said.pattern === 'string' &&
       matchesOf(schema, said.pattern, document)),
     ...(typeof said.format === 'string' &&
       formatOf(schema, types, said.format, findings)),
-    among: Array.isArray(said.enum) ? allowed(said.enum) : undefined,
-    exactly: said.const === undefined ? undefined : allowed([said.const]),
+    enum: Array.isArray(said.enum) ? allowed(said.enum) : undefined,
+    const: said.const === undefined ? undefined : allowed([said.const]),
     dependentRequired: said.dependentRequired,
   };
 }
@@ -89,7 +89,7 @@ function matchesOf(schema: Json, source: string, document: Document): Json {
   const pattern = patternAt(schema, 'pattern', source, document);
   return pattern
     ? {
-        matches: {
+        pattern: {
           source,
           native: pattern instanceof RegExp ? pattern : null,
         } satisfies Matched,

@@ -153,10 +153,8 @@ export class Compiler {
       logger: false,
       code: { optimize: true, regExp },
     });
-    // Before `endOfFaults`, which counts their errors.
-    for (const keyword of [...unions(this), ...applied(this)])
-      ajv.addKeyword(keyword);
-    for (const keyword of KEYWORDS)
+    // `endOfFaults` counts the errors of those before it.
+    for (const keyword of [...unions(this), ...applied(this), ...KEYWORDS])
       ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword);
     for (const [keyword, code] of Object.entries({ ...LOOPS, anyOf })) {
       const rule = ajv.RULES.all[keyword];

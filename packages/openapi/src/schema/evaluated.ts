@@ -60,21 +60,23 @@ export class Evaluations {
 
   #own(schema: Translated): Evaluate[] {
     const all: Evaluate[] = [];
-    const { properties, patternProperties, prefixItems, holds } = schema;
+    const { properties, patternProperties, prefixItems, contains } = schema;
     if (properties)
       all.push(where('object', (name) => Object.hasOwn(properties, name)));
     for (const source of Object.keys(patternProperties ?? {})) {
       const pattern = compilePattern(source);
       all.push(where('object', (name) => pattern.test(name as string)));
     }
-    if ('additionalProperties' in schema || 'leftMembers' in schema)
+    if ('additionalProperties' in schema || 'unevaluatedProperties' in schema)
       all.push(everywhere('object'));
-    if ('items' in schema || 'leftEntries' in schema)
+    if ('items' in schema || 'unevaluatedItems' in schema)
       all.push(everywhere('array'));
     if (Array.isArray(prefixItems))
       all.push(everywhere('array', prefixItems.length));
-    if (holds) {
-      const unit = this.#units.unit((holds as { schema: Translated }).schema);
+    if (contains) {
+      const unit = this.#units.unit(
+        (contains as { schema: Translated }).schema,
+      );
       all.push(
         where('array', (i, list, path) =>
           judge(unit, list[i], placeOf(list, i, path)),

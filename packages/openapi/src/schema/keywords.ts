@@ -131,7 +131,7 @@ function testOf(type: string, cxt: KeywordCxt, plain: boolean): Code {
   return plain ? _`(${whole} && !(${isMarked(cxt, 'unlikeIntegers')}))` : whole;
 }
 
-/** Keywords that ajv lacks. Only the translation from OpenAPI writes them; no document can. */
+/** In place of ajv's, with values that the translation from OpenAPI prepares, or not in ajv. */
 export const KEYWORDS: readonly CodeKeywordDefinition[] = [
   keyword(
     'kinds',
@@ -145,10 +145,10 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
       return _`{type: ${constant(cxt, types.length === 1 ? types[0] : types)}}`;
     },
   ),
-  limit('atLeast', (data, limit) => _`${data} < ${limit}`),
-  limit('atMost', (data, limit) => _`${data} > ${limit}`),
-  limit('moreThan', (data, limit) => _`${data} <= ${limit}`),
-  limit('lessThan', (data, limit) => _`${data} >= ${limit}`),
+  limit('minimum', (data, limit) => _`${data} < ${limit}`),
+  limit('maximum', (data, limit) => _`${data} > ${limit}`),
+  limit('exclusiveMinimum', (data, limit) => _`${data} <= ${limit}`),
+  limit('exclusiveMaximum', (data, limit) => _`${data} >= ${limit}`),
   keyword(
     'width',
     (cxt) => {
@@ -163,15 +163,15 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     ({ schema }) => _`{format: ${schema}}`,
   ),
   keyword(
-    'multiple',
+    'multipleOf',
     (cxt) =>
       _`${isNumeric(cxt.data)} && !${constant(cxt, multipleOf(cxt.schema as number | bigint))}(${cxt.data})`,
     limitIn,
   ),
-  listed('among'),
-  listed('exactly'),
+  listed('enum'),
+  listed('const'),
   keyword(
-    'matches',
+    'pattern',
     (cxt) => {
       const { source, native } = cxt.schema as Matched;
       const pattern = native ?? compilePattern(source);
@@ -211,7 +211,7 @@ export const KEYWORDS: readonly CodeKeywordDefinition[] = [
     (limit) => limit,
   ),
   keyword(
-    'different',
+    'uniqueItems',
     (cxt) =>
       _`Array.isArray(${cxt.data}) && !${constant(cxt, allDifferent)}(${cxt.data})`,
   ),

@@ -105,11 +105,13 @@ const MEMBERS = new Set([
 const forks = (schema: Translated): boolean =>
   inside(schema).some(
     (part) =>
-      'leftMembers' in part || 'leftEntries' in part || waysOf(part) > 1,
+      'unevaluatedProperties' in part ||
+      'unevaluatedItems' in part ||
+      waysOf(part) > 1,
   );
 
 function waysOf(schema: Translated): number {
-  const { holds } = schema;
+  const { contains } = schema;
   const parts = partsIn(schema).filter(([, part]) =>
     inside(part).some(isReference),
   );
@@ -118,7 +120,7 @@ function waysOf(schema: Translated): number {
   );
   const others = [
     isReference(schema),
-    isAnObject(holds) && inside(holds).some(isReference),
+    isAnObject(contains) && inside(contains).some(isReference),
   ];
   return ways.size + others.filter(Boolean).length;
 }

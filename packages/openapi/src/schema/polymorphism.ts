@@ -193,7 +193,7 @@ function choiceOf(
   decides: boolean,
 ): Translated {
   const is = (these: readonly unknown[]) => ({
-    [property]: { among: allowed(these) },
+    [property]: { enum: allowed(these) },
   });
   const one = {
     type: 'object',

@@ -134,11 +134,11 @@ export function createTranslator(document: Document, known?: Definitions) {
       prefixItems: Array.isArray(prefixItems)
         ? objectsIn(prefixItems).map((part) => translateOther(part, inner))
         : undefined,
-      holds: contains === undefined ? undefined : held(),
+      contains: contains === undefined ? undefined : held(),
       patternProperties: isObject(patternProperties)
         ? patternsOf(patternProperties, inner)
         : undefined,
-      names: isObject(propertyNames)
+      propertyNames: isObject(propertyNames)
         ? translateOther(propertyNames, inner)
         : undefined,
       dependentSchemas: isObject(dependentSchemas)
@@ -183,8 +183,8 @@ export function createTranslator(document: Document, known?: Definitions) {
         : [{ of, schema: translateRest(part, bar, setting, known) }];
     return {
       startOfFaults: true,
-      leftMembers: left(members, 'unevaluatedProperties'),
-      leftEntries: left(entries, 'unevaluatedItems'),
+      unevaluatedProperties: left(members, 'unevaluatedProperties'),
+      unevaluatedItems: left(entries, 'unevaluatedItems'),
     };
   }
 

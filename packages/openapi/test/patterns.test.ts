@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse as parseYaml } from 'yaml';
 import { TooLarge } from '../src/patterns/automaton.ts';
-import { Characters, includes } from '../src/patterns/characters.ts';
+import { createCharacters, includes } from '../src/patterns/characters.ts';
 import { createMatcher } from '../src/patterns/matcher.ts';
 import {
   BoundlessPattern,
@@ -510,7 +510,7 @@ describe('a leading (?i)', () => {
 });
 
 describe('a class stands for the characters that the engine takes for it', () => {
-  const characters = new Characters('');
+  const characters = createCharacters('');
   /** The edges of usual ranges, of the surrogates, of the first plane and of Unicode. */
   const EDGES = [0, 0x7f, 0x80, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff];
 

@@ -17,68 +17,60 @@ const CASED = /[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]/gu;
  * The engine decides for each character, so that `\w`, `[^@]` and `\p{Lu}` have its meaning. For a
  * class that lists its characters, the first character after them stands for all that follow.
  */
-export class Characters {
-  readonly #sets = new Map<string, CharacterSet>();
-  readonly #flags: string;
-  #alphabet = '';
-  #cased = '';
+export function createCharacters(flag: '' | 'i') {
+  const flags = `gu${flag}`;
+  const sets = new Map<string, CharacterSet>();
+  let alphabet = '';
+  let cased = '';
 
-  constructor(flags: '' | 'i') {
-    this.#flags = `gu${flags}`;
-  }
-
-  of(source: string): CharacterSet {
-    let set = this.#sets.get(source);
-    if (!set) {
-      set = this.#measure(source);
-      this.#sets.set(source, set);
-    }
+  function remembered(
+    source: string,
+    measure: () => CharacterSet,
+  ): CharacterSet {
+    const set = sets.get(source) ?? measure();
+    sets.set(source, set);
     return set;
   }
 
-  one(character: number): CharacterSet {
-    const source = `\\u{${character.toString(16)}}`;
-    let set = this.#sets.get(source);
-    if (!set) {
-      set = this.#same(character, source);
-      this.#sets.set(source, set);
-    }
-    return set;
-  }
-
-  #same(character: number, source: string): CharacterSet {
-    if (this.#flags === 'gu') return [[character, character]];
-    this.#cased ||= (
-      this.#charactersUpTo(LAST_CHARACTER).match(CASED) ?? []
-    ).join('');
-    const same = new RegExp(source, this.#flags);
+  function sameAs(character: number, source: string): CharacterSet {
+    if (flag === '') return [[character, character]];
+    cased ||= (textUpTo(LAST_CHARACTER).match(CASED) ?? []).join('');
+    const same = cased.match(new RegExp(source, flags)) ?? [];
     const found = new Set([
       character,
-      ...(this.#cased.match(same) ?? []).map((other) => other.codePointAt(0)!),
+      ...same.map((other) => other.codePointAt(0)!),
     ]);
     return [...found].sort((a, b) => a - b).map((other) => [other, other]);
   }
 
-  #measure(source: string): CharacterSet {
-    const end = this.#flags === 'gu' ? lastToAsk(source) : LAST_CHARACTER;
-    const ranges: [number, number][] = [];
-    for (const [run] of this.#charactersUpTo(end).matchAll(
-      new RegExp(`${source}+`, this.#flags),
-    )) {
+  function measured(source: string): CharacterSet {
+    const end = flag === '' ? lastToAsk(source) : LAST_CHARACTER;
+    const runs = textUpTo(end).matchAll(new RegExp(`${source}+`, flags));
+    return Array.from(runs, ([run]) => {
       const last = lastCodePoint(run);
-      ranges.push([run.codePointAt(0)!, last === end ? LAST_CHARACTER : last]);
-    }
-    return ranges;
+      return [run.codePointAt(0)!, last === end ? LAST_CHARACTER : last];
+    });
   }
 
-  #charactersUpTo(end: number): string {
+  function textUpTo(end: number): string {
     if (end !== LAST_CHARACTER) return charactersUpTo(end);
-    this.#alphabet ||= charactersUpTo(end);
-    return this.#alphabet;
+    alphabet ||= charactersUpTo(end);
+    return alphabet;
   }
+
+  return {
+    of: (source: string) => remembered(source, () => measured(source)),
+    one(character: number): CharacterSet {
+      const source = `\\u{${character.toString(16)}}`;
+      return remembered(source, () => sameAs(character, source));
+    },
+  };
 }
 
-export const CHARACTERS = { '': new Characters(''), i: new Characters('i') };
+export const CHARACTERS = {
+  '': createCharacters(''),
+  i: createCharacters('i'),
+};
 
 /** The last of Unicode if `source` may match others than it lists. */
 function lastToAsk(source: string): number {
@@ -129,69 +121,45 @@ export function includes(set: CharacterSet, character: number): boolean {
 
 const ASCII = 128;
 
+export type Alphabet = ReturnType<typeof createAlphabet>;
+
 /** Characters that are in the same sets are of one kind. */
-export class Alphabet {
-  /** The kind of the end of the text, one more than that of any character. */
-  readonly end: number;
-  /** Where a range of characters begins, and the kind of the range. */
-  readonly #edges: Int32Array;
-  readonly #kinds: Int32Array;
-  readonly #ascii: Int32Array;
-  #divisions = 0;
-
-  constructor(sets: ReadonlySet<CharacterSet>) {
-    const edges = new Set([0]);
-    for (const set of sets) {
-      for (const [from, to] of set) if (from >= 0) edges.add(from).add(to + 1);
-    }
-    this.#edges = Int32Array.from(edges).sort();
-    this.#kinds = new Int32Array(edges.size);
-    for (const set of sets) this.#divide(set);
-    const kinds = [...new Set(this.#kinds)];
-    const numbers = new Map(kinds.map((kind, number) => [kind, number]));
-    this.#kinds = this.#kinds.map((kind) => numbers.get(kind)!);
-    this.end = kinds.length;
-    this.#ascii = Int32Array.from(
-      { length: ASCII },
-      (_, character) => this.#kinds[this.#rangeOf(character)]!,
-    );
-  }
-
-  kindOf(character: number): number {
-    return character < ASCII
-      ? this.#ascii[character]!
-      : this.#kinds[this.#rangeOf(character)]!;
-  }
-
-  kindsIn(set: CharacterSet): ReadonlySet<number> {
-    return new Set(this.#rangesIn(set).map((range) => this.#kinds[range]!));
-  }
-
-  #divide(set: CharacterSet): void {
+export function createAlphabet(sets: ReadonlySet<CharacterSet>) {
+  /** Where a range of characters begins. */
+  const edges = Int32Array.from(
+    new Set([0, ...[...sets].flat().flatMap(([from, to]) => [from, to + 1])]),
+  )
+    .filter((edge) => edge >= 0)
+    .sort();
+  const divided = new Int32Array(edges.length);
+  let divisions = 0;
+  for (const set of sets) {
     const inside = new Map<number, number>();
-    for (const range of this.#rangesIn(set)) {
-      const kind = this.#kinds[range]!;
-      if (!inside.has(kind)) inside.set(kind, ++this.#divisions);
-      this.#kinds[range] = inside.get(kind)!;
+    for (const range of rangesIn(set)) {
+      const kind = divided[range]!;
+      if (!inside.has(kind)) inside.set(kind, ++divisions);
+      divided[range] = inside.get(kind)!;
     }
   }
+  const numbers = new Map([...new Set(divided)].map((kind, i) => [kind, i]));
+  /** Of each range. */
+  const kinds = divided.map((kind) => numbers.get(kind)!);
+  const ascii = Int32Array.from(
+    { length: ASCII },
+    (_, character) => kinds[rangeOf(character)]!,
+  );
 
-  #rangesIn(set: CharacterSet): number[] {
+  function rangesIn(set: CharacterSet): number[] {
     const ranges: number[] = [];
     for (const [from, to] of set) {
       if (from < 0) continue;
-      for (
-        let range = this.#rangeOf(from);
-        range < this.#edges.length && this.#edges[range]! <= to;
-        range++
-      )
-        ranges.push(range);
+      let range = rangeOf(from);
+      while (range < edges.length && edges[range]! <= to) ranges.push(range++);
     }
     return ranges;
   }
 
-  #rangeOf(character: number): number {
-    const edges = this.#edges;
+  function rangeOf(character: number): number {
     let low = 0;
     let high = edges.length;
     while (high - low > 1) {
@@ -201,4 +169,13 @@ export class Alphabet {
     }
     return low;
   }
+
+  return {
+    /** The kind of the end of the text, one more than that of any character. */
+    end: numbers.size,
+    kindOf: (character: number) =>
+      character < ASCII ? ascii[character]! : kinds[rangeOf(character)]!,
+    kindsIn: (set: CharacterSet) =>
+      new Set(rangesIn(set).map((range) => kinds[range]!)),
+  };
 }

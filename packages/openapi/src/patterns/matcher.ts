@@ -1,6 +1,6 @@
 import { type Loop, loop, work } from '../schema/pauses.ts';
 import { TooLarge } from './automaton.ts';
-import { type Bits, isEmpty, type Place, Steps } from './steps.ts';
+import { type Bits, createSteps, isEmpty, type Place } from './steps.ts';
 import { type Look, type Term, termsIn } from './syntax.ts';
 
 /** The facts about each place of a text: which look-arounds match there, a bit each. */
@@ -58,14 +58,14 @@ export function createMatcher(term: Term) {
   const looks = [...looksIn(term)].map((look, i) => {
     if (i === MAX_LOOKS) throw new TooLarge();
     const scan = look.behind
-      ? new Scan(look.body, false, facts)
-      : new Scan(shortest(look.body), true, facts);
+      ? createScan(look.body, false, facts)
+      : createScan(shortest(look.body), true, facts);
     facts.set(look, 1 << i);
     return { scan, fact: 1 << i };
   });
   const scans = [
     ...looks,
-    { scan: new Scan(shortest(term), false, facts), fact: 0 },
+    { scan: createScan(shortest(term), false, facts), fact: 0 },
   ];
   const Table = looks.length <= 8 ? Uint8Array : Int32Array;
 
@@ -130,30 +130,29 @@ function shortest(term: Term): Term {
     : term;
 }
 
-/** A pass over a text. States of `Steps` are remembered, so that most characters cost a look-up. */
-class Scan {
-  readonly #steps: Steps;
-  readonly #backward: boolean;
-  readonly #start: State;
-  readonly #known = new Map<string, State>();
+/**
+ * A pass over a text. States of `Steps` are remembered, so that most characters cost a look-up.
+ *
+ * @throws TooLarge
+ */
+function createScan(
+  term: Term,
+  backward: boolean,
+  facts: ReadonlyMap<Look, number>,
+) {
+  const { alphabet, start, take, asks } = createSteps(term, backward, facts);
+  const first = stateOf(start, asks(start));
+  const known = new Map<string, State>();
   /** States that are not remembered, in turns. */
-  readonly #passing: readonly State[];
-  #entries = 0;
-  #credit = MAX_CREDIT;
+  const passing = [stateOf(start.slice(), 0), stateOf(start.slice(), 0)];
+  let entries = 0;
+  let credit = MAX_CREDIT;
 
-  constructor(term: Term, backward: boolean, facts: ReadonlyMap<Look, number>) {
-    this.#steps = new Steps(term, backward, facts);
-    this.#backward = backward;
-    const { start } = this.#steps;
-    this.#start = stateOf(start, this.#steps.asks(start));
-    this.#passing = [stateOf(start.slice(), 0), stateOf(start.slice(), 0)];
-  }
-
-  begin(text: string): Way {
-    this.#credit = Math.min(this.#credit + text.length, MAX_CREDIT);
+  function begin(text: string): Way {
+    credit = Math.min(credit + text.length, MAX_CREDIT);
     return {
-      state: this.#start,
-      at: this.#backward ? text.length : 0,
+      state: first,
+      at: backward ? text.length : 0,
       ended: false,
       found: false,
     };
@@ -162,19 +161,24 @@ class Scan {
   /**
    * Adds `fact` to the facts about places where a match ends; without `fact`, ends at the first.
    */
-  run(way: Way, text: string, facts: Facts, fact: number, most: number): void {
-    const { alphabet } = this.#steps;
-    const end = this.#backward ? 0 : text.length;
+  function run(
+    way: Way,
+    text: string,
+    facts: Facts,
+    fact: number,
+    most: number,
+  ): void {
+    const end = backward ? 0 : text.length;
     let { state, at } = way;
     for (let left = most; left > 0 && !way.ended; left--) {
       const place = at;
       let kind = alphabet.end;
       if (at !== end) {
-        const character = this.#backward
+        const character = backward
           ? codePointBefore(text, at)
           : text.codePointAt(at)!;
         const size = character > 0xffff ? 2 : 1;
-        at += this.#backward ? -size : size;
+        at += backward ? -size : size;
         kind = alphabet.kindOf(character);
       }
       const next =
@@ -185,9 +189,9 @@ class Scan {
       if (!known) left -= COST_OF_STEP;
       state =
         known ??
-        this.#learn(state, next, {
+        learn(state, next, {
           kind,
-          first: state === this.#start,
+          first: state === first,
           facts: facts[place]!,
         });
       if (state.accepts) {
@@ -198,48 +202,45 @@ class Scan {
         place === end || state.hopeless || (state.accepts && fact === 0);
     }
     way.at = at;
-    way.state = this.#passing.includes(state)
-      ? stateOf(state.bits.slice(), this.#steps.asks(state.bits))
+    way.state = passing.includes(state)
+      ? stateOf(state.bits.slice(), asks(state.bits))
       : state;
   }
 
-  #learn(state: State, nextByKind: State[], place: Place): State {
-    const to = this.#passing.find((passing) => passing !== state)!;
-    to.accepts = this.#steps.take(state.bits, place, to.bits);
+  function learn(state: State, nextByKind: State[], place: Place): State {
+    const to = passing.find((passing) => passing !== state)!;
+    to.accepts = take(state.bits, place, to.bits);
     to.hopeless = isEmpty(to.bits);
-    if (this.#credit < PRICE) return to;
-    this.#credit -= PRICE;
-    if (this.#entries > MAX_ENTRIES) this.#forget();
-    const next = this.#remembered(to);
+    if (credit < PRICE) return to;
+    credit -= PRICE;
+    if (entries > MAX_ENTRIES) forget();
+    const next = remembered(to);
     nextByKind[place.kind] = next;
-    if (state.asks !== 0) this.#entries += this.#steps.alphabet.end;
+    if (state.asks !== 0) entries += alphabet.end;
     return next;
   }
 
-  #remembered({ bits, accepts, hopeless }: State): State {
+  function remembered({ bits, accepts, hopeless }: State): State {
     const name = `${accepts}${String.fromCharCode(...new Uint16Array(bits.buffer))}`;
-    let state = this.#known.get(name);
+    let state = known.get(name);
     if (!state) {
-      state = {
-        ...stateOf(bits.slice(), this.#steps.asks(bits)),
-        accepts,
-        hopeless,
-      };
-      this.#known.set(name, state);
-      this.#entries +=
-        ENTRIES_OF_STATE + bits.length + this.#steps.alphabet.end;
+      state = { ...stateOf(bits.slice(), asks(bits)), accepts, hopeless };
+      known.set(name, state);
+      entries += ENTRIES_OF_STATE + bits.length + alphabet.end;
     }
     return state;
   }
 
-  #forget(): void {
-    for (const state of [this.#start, ...this.#known.values()]) {
+  function forget(): void {
+    for (const state of [first, ...known.values()]) {
       state.next.length = 0;
       state.nextByFacts.clear();
     }
-    this.#known.clear();
-    this.#entries = 0;
+    known.clear();
+    entries = 0;
   }
+
+  return { begin, run };
 }
 
 function stateOf(bits: Bits, asks: number): State {

@@ -1,4 +1,10 @@
-import { Automaton, TooLarge } from './automaton.ts';
+import {
+  type Automaton,
+  createAutomaton,
+  isAnchored,
+  isDeterministic,
+  TooLarge,
+} from './automaton.ts';
 import { createMatcher } from './matcher.ts';
 import { parse, type Term, termsIn } from './syntax.ts';
 
@@ -140,13 +146,17 @@ function engineIsSafe(term: Term, text: string): boolean {
   const short = longest(term) <= SHORT;
   return (['loop', 'copy'] as const).some((counts) => {
     const automaton = build(term, counts);
-    return automaton?.deterministic && (automaton.anchored || short);
+    return (
+      automaton !== null &&
+      isDeterministic(automaton) &&
+      (short || isAnchored(automaton))
+    );
   });
 }
 
 function build(term: Term, counts: 'loop' | 'copy'): Automaton | null {
   try {
-    return new Automaton(term, { counts });
+    return createAutomaton(term, { counts });
   } catch (error) {
     if (error instanceof TooLarge) return null;
     throw error;

@@ -1,6 +1,11 @@
-import { Automaton, type Link, TooLarge } from './automaton.ts';
-import { Alphabet, includes, TEXT_END, TEXT_START } from './characters.ts';
-import type { Look, Term } from './syntax.ts';
+import { createAutomaton, type Link, TooLarge } from './automaton.ts';
+import {
+  createAlphabet,
+  includes,
+  TEXT_END,
+  TEXT_START,
+} from './characters.ts';
+import type { Leaf, Look, Term } from './syntax.ts';
 
 /** A bit per position of an automaton. */
 export type Bits = Int32Array;
@@ -10,8 +15,6 @@ type FewBits = readonly (readonly [word: number, bits: number])[];
 
 /** In fours: if a word has some of the bits, another word gets bits. */
 type Rules = Int32Array;
-
-const wordsFor = (positions: number): number => Math.ceil(positions / 32);
 
 const has = (bits: Bits, position: number): boolean =>
   (bits[position >> 5]! & (1 << position)) !== 0;
@@ -72,81 +75,69 @@ const MAX_WORK = 1024;
 const WORK_OF_ASSERTION = 4;
 const MAX_MASKS = 65_536;
 
-/** Follows all paths through a pattern at once; 32 positions take as long as one. */
-export class Steps {
-  readonly alphabet: Alphabet;
-  /** The positions that may read the first character. */
-  readonly start: Bits;
-  readonly #words: number;
-  readonly #accepting: number;
-  /** The positions that read characters of a kind. */
-  readonly #masks: readonly Bits[];
+export type Steps = ReturnType<typeof createSteps>;
+
+/**
+ * Follows all paths through a pattern at once; 32 positions take as long as one.
+ *
+ * @throws TooLarge
+ */
+export function createSteps(
+  term: Term,
+  backward: boolean,
+  facts: ReadonlyMap<Look, number>,
+) {
+  const automaton = createAutomaton(term, { counts: 'copy', backward });
+  const { leaves, whole } = automaton;
+  const accepting = leaves.length;
+  const words = Math.ceil((accepting + 1) / 32);
+  const bitsOf = (positions: Iterable<number>): Bits => {
+    const bits = new Int32Array(words);
+    add(bits, positions);
+    return bits;
+  };
+  const alphabet = createAlphabet(new Set(leaves.map(({ set }) => set)));
+  const links = [...automaton.links, { from: whole.last, to: [accepting] }];
+  const assertions = assertionsOf(leaves, links, facts);
+  const asserting = new Set(assertions.map(({ position }) => position));
+  const reading = links.map(({ from, to }) => ({
+    from: from.filter((position) => !asserting.has(position)),
+    to,
+  }));
   /** The positions that follow the position before them. */
-  readonly #successors: Bits;
-  readonly #rules: Rules;
-  readonly #assertions: readonly Assertion[];
+  const successors = bitsOf(
+    reading.filter(isSuccessor).map(({ to }) => to[0]!),
+  );
+  const rules = rulesOf(reading.filter((link) => !isSuccessor(link)));
+  const first = whole.empty ? [...whole.first, accepting] : whole.first;
+  const onlyFirst = new Set(
+    assertions
+      .filter(({ edge }) => edge === 'first')
+      .map(({ position }) => position),
+  );
   /** A match may begin at every character. */
-  readonly #restart: Bits;
-  readonly #now: Bits;
-
-  constructor(term: Term, backward: boolean, facts: ReadonlyMap<Look, number>) {
-    const automaton = new Automaton(term, { counts: 'copy', backward });
-    const { leaves, whole } = automaton;
-    this.#accepting = leaves.length;
-    this.#words = wordsFor(leaves.length + 1);
-    this.alphabet = new Alphabet(
-      new Set(leaves.map((_, position) => automaton.setAt(position))),
-    );
-    this.#masks = this.#masksOf(automaton);
-    const links = [
-      ...automaton.links,
-      { from: whole.last, to: [this.#accepting] },
-    ];
-    this.#assertions = assertionsOf(automaton, links, facts);
-    const asserting = new Set(this.#assertions.map(({ position }) => position));
-    const reading = links.map(({ from, to }) => ({
-      from: from.filter((position) => !asserting.has(position)),
-      to,
-    }));
-    this.#successors = this.#bits(
-      reading.filter(isSuccessor).map(({ to }) => to[0]!),
-    );
-    const others = reading.filter((link) => !isSuccessor(link));
-    this.#rules = rulesOf(others);
-    this.#now = this.#bits([]);
-    const first = whole.empty ? [...whole.first, this.#accepting] : whole.first;
-    this.start = this.#bits(first);
-    const onlyFirst = new Set(
-      this.#assertions
-        .filter(({ edge }) => edge === 'first')
-        .map(({ position }) => position),
-    );
-    this.#restart = this.#bits(
-      first.filter((position) => !onlyFirst.has(position)),
-    );
-    if (this.#work > MAX_WORK) throw new TooLarge();
-  }
-
-  get #work(): number {
-    const assertions = this.#assertions.reduce(
-      (sum, { next }) => sum + WORK_OF_ASSERTION + next.length,
-      0,
-    );
-    return this.#words + this.#rules.length / 4 + assertions;
-  }
+  const restart = bitsOf(first.filter((position) => !onlyFirst.has(position)));
+  const now = bitsOf([]);
+  const work = assertions.reduce(
+    (sum, { next }) => sum + WORK_OF_ASSERTION + next.length,
+    words + rules.length / 4,
+  );
+  if (work > MAX_WORK) throw new TooLarge();
+  if ((alphabet.end + 1) * words > MAX_MASKS) throw new TooLarge();
+  /** The positions that read characters of a kind. */
+  const masks = Array.from({ length: alphabet.end + 1 }, () => bitsOf([]));
+  const positions = Map.groupBy(leaves.keys(), (at) => leaves[at]!.set);
+  for (const [set, all] of positions)
+    for (const kind of alphabet.kindsIn(set)) add(masks[kind]!, all);
 
   /**
    * Whether a match ends before the character; `to` gets the positions that may read the next one.
    */
-  take(from: Bits, place: Place, to: Bits): boolean {
-    const now = this.#now;
-    const restart = this.#restart;
-    const successors = this.#successors;
-    const mask = this.#masks[place.kind]!;
+  function take(from: Bits, place: Place, to: Bits): boolean {
+    const mask = masks[place.kind]!;
     now.set(from);
-    if (this.#assertions.length > 0)
-      this.#pass((assertion) => this.#holds(assertion, place));
-    const accepts = has(now, this.#accepting);
+    if (assertions.length > 0) pass((assertion) => holds(assertion, place));
+    const accepts = has(now, accepting);
     let carry = 0;
     for (let word = 0; word < to.length; word++) {
       const read = now[word]! & mask[word]!;
@@ -154,58 +145,40 @@ export class Steps {
       to[word] = restart[word]! | (((read << 1) | carry) & successors[word]!);
       carry = read >>> 31;
     }
-    follow(this.#rules, now, to);
+    follow(rules, now, to);
     return accepts;
   }
 
   /** The facts that the next step may depend on. */
-  asks(from: Bits): number {
+  function asks(from: Bits): number {
     let facts = 0;
-    this.#now.set(from);
-    this.#pass(({ fact }) => {
+    now.set(from);
+    pass(({ fact }) => {
       facts |= fact;
       return true;
     });
     return facts;
   }
 
-  #holds({ edge, fact, negative }: Assertion, place: Place): boolean {
+  function holds({ edge, fact, negative }: Assertion, place: Place): boolean {
     if (edge === null) return ((place.facts & fact) === 0) === negative;
-    return edge === 'first' ? place.first : place.kind === this.alphabet.end;
+    return edge === 'first' ? place.first : place.kind === alphabet.end;
   }
 
-  #pass(holds: (assertion: Assertion) => boolean): void {
-    let left = this.#assertions;
+  function pass(holds: (assertion: Assertion) => boolean): void {
+    let left = assertions;
     for (let waiting = -1; left.length !== waiting; ) {
       waiting = left.length;
       left = left.filter((assertion) => {
-        if (!has(this.#now, assertion.position)) return true;
-        if (holds(assertion)) addFew(this.#now, assertion.next);
+        if (!has(now, assertion.position)) return true;
+        if (holds(assertion)) addFew(now, assertion.next);
         return false;
       });
     }
   }
 
-  #masksOf(automaton: Automaton): Bits[] {
-    const { alphabet } = this;
-    const masks = Array.from({ length: alphabet.end + 1 }, () =>
-      this.#bits([]),
-    );
-    if (masks.length * this.#words > MAX_MASKS) throw new TooLarge();
-    const positions = Map.groupBy(automaton.leaves.keys(), (position) =>
-      automaton.setAt(position),
-    );
-    for (const [set, all] of positions) {
-      for (const kind of alphabet.kindsIn(set)) add(masks[kind]!, all);
-    }
-    return masks;
-  }
-
-  #bits(positions: Iterable<number>): Bits {
-    const bits = new Int32Array(this.#words);
-    add(bits, positions);
-    return bits;
-  }
+  /** `start`: the positions that may read the first character. */
+  return { alphabet, start: bitsOf(first), take, asks };
 }
 
 const isSuccessor = ({ from, to }: Link): boolean =>
@@ -221,37 +194,28 @@ function rulesOf(links: readonly Link[]): Rules {
 }
 
 function assertionsOf(
-  automaton: Automaton,
+  leaves: readonly Leaf[],
   links: readonly Link[],
   facts: ReadonlyMap<Look, number>,
 ): Assertion[] {
   const next = new Map<number, number[]>();
-  automaton.leaves.forEach((leaf, position) => {
-    const set = automaton.setAt(position);
-    if (
-      leaf.kind === 'look' ||
-      includes(set, TEXT_START) ||
-      includes(set, TEXT_END)
-    )
-      next.set(position, []);
-  });
+  for (const [position, leaf] of leaves.entries())
+    if (leaf.kind === 'look' || edgeOf(leaf) !== null) next.set(position, []);
   for (const { from, to } of links)
     for (const position of from) next.get(position)?.push(...to);
   return [...next].map(([position, to]) => {
-    const leaf = automaton.leaves[position]!;
-    const look = leaf.kind === 'look' ? leaf : null;
-    const edge = look
-      ? null
-      : includes(automaton.setAt(position), TEXT_START)
-        ? 'first'
-        : 'last';
-    const fact = look ? facts.get(look.look)! : 0;
+    const leaf = leaves[position]!;
     return {
       position,
-      edge,
-      fact,
-      negative: look?.negative ?? false,
+      edge: edgeOf(leaf),
+      fact: leaf.kind === 'look' ? facts.get(leaf.look)! : 0,
+      negative: leaf.kind === 'look' && leaf.negative,
       next: fewBits(to),
     };
   });
+}
+
+function edgeOf({ set }: Leaf): Assertion['edge'] {
+  if (includes(set, TEXT_START)) return 'first';
+  return includes(set, TEXT_END) ? 'last' : null;
 }

@@ -11,9 +11,11 @@ export interface Look {
   readonly behind: boolean;
 }
 
-export type Leaf =
-  | { readonly kind: 'character'; readonly set: CharacterSet }
-  | { readonly kind: 'look'; readonly look: Look; readonly negative: boolean };
+/** A look-around reads no characters. */
+export type Leaf = { readonly set: CharacterSet } & (
+  | { readonly kind: 'character' }
+  | { readonly kind: 'look'; readonly look: Look; readonly negative: boolean }
+);
 
 export type Term =
   | Leaf
@@ -49,6 +51,7 @@ const both = (...parts: readonly Term[]): Term => ({ kind: 'sequence', parts });
 
 const lookAt = (look: Look, negative = false): Term => ({
   kind: 'look',
+  set: [],
   look,
   negative,
 });

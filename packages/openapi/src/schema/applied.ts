@@ -12,7 +12,7 @@ import { isObject } from '../document/source.ts';
 import { MAX_FAULTS, NONE } from '../faults.ts';
 import { escapeToken } from '../names.ts';
 import type { Part, Translated } from './definitions.ts';
-import { Evaluations, evaluatedIn } from './evaluated.ts';
+import { createEvaluations, type Evaluate, evaluatedIn } from './evaluated.ts';
 import { constant } from './keywords.ts';
 import { added, apart } from './memory.ts';
 import {
@@ -37,7 +37,7 @@ export type Left = readonly [
 ];
 
 export function applied(units: Units): readonly CodeKeywordDefinition[] {
-  const evaluations = new Evaluations(units);
+  const evaluationOf = createEvaluations(units);
   return [
     {
       keyword: 'refers',
@@ -64,11 +64,11 @@ export function applied(units: Units): readonly CodeKeywordDefinition[] {
     judged('contains', (held: ContainedCount) =>
       judgeHeld(held, units.unit(held.schema)),
     ),
-    judged('unevaluatedProperties', ([left]: Left) =>
-      judgeLeft(left, units, evaluations, 'object'),
+    judged('unevaluatedProperties', ([{ of, schema }]: Left) =>
+      judgeLeft(evaluationOf(of), units.unit(schema), 'object'),
     ),
-    judged('unevaluatedItems', ([left]: Left) =>
-      judgeLeft(left, units, evaluations, 'array'),
+    judged('unevaluatedItems', ([{ of, schema }]: Left) =>
+      judgeLeft(evaluationOf(of), units.unit(schema), 'array'),
     ),
   ];
 }
@@ -198,13 +198,10 @@ function judgeHeld({ least, most }: ContainedCount, unit: Unit): JudgeAll {
 }
 
 function judgeLeft(
-  { of, schema }: Left[0],
-  units: Units,
-  evaluations: Evaluations,
+  evaluate: Evaluate,
+  unit: Unit,
   kind: 'object' | 'array',
 ): JudgeAll {
-  const evaluate = evaluations.of(of);
-  const unit = units.unit(schema);
   const site = {};
   return (value, path) => {
     if (

@@ -19,7 +19,7 @@ interface Evaluated {
 }
 
 /** The object or list must match. */
-type Evaluate = (value: object, evaluated: Evaluated) => void;
+export type Evaluate = (value: object, evaluated: Evaluated) => void;
 
 /** What `evaluate` has found in earlier steps. */
 export function evaluatedIn(
@@ -42,23 +42,18 @@ export function evaluatedIn(
  * For JSON Schema 2020-12 section 11. Ajv's own tracking is wrong for `contains` and for names such
  * as `constructor`.
  */
-export class Evaluations {
-  readonly #units: Units;
-  readonly #named = new Map<string, Evaluate>();
-
-  constructor(units: Units) {
-    this.#units = units;
-  }
+export function createEvaluations(units: Units) {
+  const named = new Map<string, Evaluate>();
 
   /** Call it while the outer schema is compiled: the schemas that it needs are compiled with it. */
-  of(schema: Translated): Evaluate {
-    const all = [...this.#own(schema), ...this.#inPlace(schema)];
+  function evaluationOf(schema: Translated): Evaluate {
+    const all = [...ownOf(schema), ...inPlaceOf(schema)];
     return (value, evaluated) => {
       for (const one of all) one(value, evaluated);
     };
   }
 
-  #own(schema: Translated): Evaluate[] {
+  function ownOf(schema: Translated): Evaluate[] {
     const all: Evaluate[] = [];
     const { properties, patternProperties, prefixItems, contains } = schema;
     if (properties)
@@ -74,9 +69,7 @@ export class Evaluations {
     if (Array.isArray(prefixItems))
       all.push(everywhere('array', prefixItems.length));
     if (contains) {
-      const unit = this.#units.unit(
-        (contains as { schema: Translated }).schema,
-      );
+      const unit = units.unit((contains as { schema: Translated }).schema);
       all.push(
         where('array', (i, list, path) =>
           judge(unit, list[i], placeOf(list, i, path)),
@@ -86,7 +79,7 @@ export class Evaluations {
     return all;
   }
 
-  #inPlace(schema: Translated): Evaluate[] {
+  function inPlaceOf(schema: Translated): Evaluate[] {
     const {
       refers,
       allOf,
@@ -97,14 +90,14 @@ export class Evaluations {
       then,
       else: otherwise,
     } = schema;
-    const all = listOf(allOf).map((one) => this.of(one));
-    if (typeof refers === 'string') all.push(this.#definition(refers));
+    const all = listOf(allOf).map((one) => evaluationOf(one));
+    if (typeof refers === 'string') all.push(definitionOf(refers));
     for (const one of [...listOf(anyOf), ...listOf(oneOf)])
-      all.push(this.#where(one, this.of(one), null));
+      all.push(whereFits(one, evaluationOf(one), null));
     for (const [name, one] of Object.entries(
       (dependentSchemas ?? {}) as Record<string, Translated>,
     )) {
-      const evaluate = this.of(one);
+      const evaluate = evaluationOf(one);
       all.push((value, evaluated) => {
         if (!Array.isArray(value) && Object.hasOwn(value, name))
           evaluate(value, evaluated);
@@ -112,39 +105,43 @@ export class Evaluations {
     }
     if (condition) {
       const good = [condition, then ?? {}].map((one) =>
-        this.of(one as Translated),
+        evaluationOf(one as Translated),
       );
       const yes: Evaluate = (value, evaluated) =>
         good.forEach((one) => void one(value, evaluated));
       all.push(
-        this.#where(
+        whereFits(
           condition as Translated,
           yes,
-          otherwise ? this.of(otherwise as Translated) : null,
+          otherwise ? evaluationOf(otherwise as Translated) : null,
         ),
       );
     }
     return all;
   }
 
-  #where(schema: Translated, yes: Evaluate, no: Evaluate | null): Evaluate {
-    const unit = this.#units.unit(schema);
+  function whereFits(
+    schema: Translated,
+    yes: Evaluate,
+    no: Evaluate | null,
+  ): Evaluate {
+    const unit = units.unit(schema);
     return (value, evaluated) =>
       (judge(unit, value, { instancePath: evaluated.path } as Place)
         ? yes
         : no)?.(value, evaluated);
   }
 
-  #definition(name: string): Evaluate {
-    this.#units.unit({ refers: name });
-    if (!this.#named.has(name)) {
-      this.#named.set(name, (value, evaluated) =>
-        this.#named.get(name)!(value, evaluated),
-      );
-      this.#named.set(name, this.of(this.#units.find(name)));
+  function definitionOf(name: string): Evaluate {
+    units.unit({ refers: name });
+    if (!named.has(name)) {
+      named.set(name, (value, evaluated) => named.get(name)!(value, evaluated));
+      named.set(name, evaluationOf(units.find(name)));
     }
-    return this.#named.get(name)!;
+    return named.get(name)!;
   }
+
+  return evaluationOf;
 }
 
 const listOf = (schemas: unknown): Translated[] =>

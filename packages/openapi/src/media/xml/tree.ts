@@ -1,6 +1,7 @@
 import { type SaxesAttributeNS, SaxesParser } from 'saxes';
 import { type Rule, refuse } from '../../faults.ts';
 import { MAX_DEPTH } from '../../json.ts';
+import type { Steps } from '../../slices.ts';
 import { textOf } from '../../utf8.ts';
 
 /** Per document. */
@@ -39,72 +40,16 @@ const DECLARATIONS = 'http://www.w3.org/2000/xmlns/';
  *
  * @throws Unreadable
  */
-export function* readTree(
-  bytes: Uint8Array,
-): Generator<void, XmlElement, void> {
+export function* readTree(bytes: Uint8Array): Steps<XmlElement> {
   const text = textOf(bytes);
-  const builder = new Builder();
-  for (let at = 0; at < text.length; at += STEP) {
-    if (at > 0) yield;
-    builder.parser.write(text.slice(at, at + STEP));
-  }
-  builder.parser.close();
-  return builder.root!;
-}
+  const parser = new SaxesParser({ xmlns: true });
+  const open: XmlElement[] = [];
+  let root: XmlElement | null = null;
+  let elements = 0;
+  let attributes = 0;
 
-class Builder {
-  readonly parser = new SaxesParser({ xmlns: true });
-  root: XmlElement | null = null;
-  readonly #open: XmlElement[] = [];
-  #elements = 0;
-  #attributes = 0;
-
-  constructor() {
-    const { parser } = this;
-    const fail = (message: string, rule: Rule = 'syntax') =>
-      this.#fail(message, rule);
-    // The parser's own message repeats what was sent.
-    parser.on('error', () => fail('is not well-formed XML'));
-    parser.on('xmldecl', ({ version, encoding }) => {
-      if (version !== '1.0') fail('must be XML 1.0');
-      if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8')
-        fail('must be in UTF-8', 'encoding');
-    });
-    parser.on('doctype', () =>
-      fail('must not have a document type declaration'),
-    );
-    parser.on('processinginstruction', () =>
-      fail('must not have processing instructions'),
-    );
-    parser.on('opentagstart', () => {
-      this.#attributes = 0;
-      if (++this.#elements > MAX_ELEMENTS)
-        fail(`has more than ${MAX_ELEMENTS} elements`, 'complexity');
-      if (this.#open.length === MAX_DEPTH)
-        fail(`is nested deeper than ${MAX_DEPTH} levels`, 'depth');
-    });
-    parser.on('attribute', ({ name, prefix, value }) => {
-      // The parser ignores this white space, and the specification does not (Namespaces in XML 1.0,
-      // section 2.3).
-      if ((name === 'xmlns' || prefix === 'xmlns') && value !== value.trim())
-        fail('has a namespace that begins or ends with white space');
-      if (++this.#attributes > MAX_ATTRIBUTES)
-        fail(`has more than ${MAX_ATTRIBUTES} attributes`, 'complexity');
-    });
-    parser.on('opentag', ({ name, local, uri, attributes }) =>
-      this.#start({ name, local, uri }, attributes),
-    );
-    parser.on('closetag', () => void this.#open.pop());
-    parser.on('text', (text) => this.#text(text));
-    parser.on('cdata', (text) => this.#text(text));
-    parser.on('comment', () => {
-      const element = this.#open.at(-1);
-      if (element) element.commented = true;
-    });
-  }
-
-  #fail(message: string, rule: Rule): never {
-    const { line, columnIndex } = this.parser;
+  function fail(message: string, rule: Rule = 'syntax'): never {
+    const { line, columnIndex } = parser;
     const place = `(line ${line}, column ${columnIndex + 1})`;
     refuse(
       `${message} ${place}`,
@@ -114,28 +59,67 @@ class Builder {
     );
   }
 
-  #start(name: XmlName, attributes: Record<string, SaxesAttributeNS>): void {
-    const own = Object.values(attributes).filter(
-      ({ uri }) => uri !== DECLARATIONS,
-    );
+  function start(name: XmlName, all: Record<string, SaxesAttributeNS>): void {
     const element = {
       ...name,
-      attributes: own,
+      attributes: Object.values(all).filter(({ uri }) => uri !== DECLARATIONS),
       children: [],
       text: '',
       pieces: 0,
       commented: false,
     };
-    const parent = this.#open.at(-1);
-    if (parent) parent.children.push(element);
-    else this.root = element;
-    this.#open.push(element);
+    open.at(-1)?.children.push(element);
+    root ??= element;
+    open.push(element);
   }
 
-  #text(text: string): void {
-    const element = this.#open.at(-1);
+  function add(text: string): void {
+    const element = open.at(-1);
     if (!element || text === '') return;
     element.text += text;
     element.pieces++;
   }
+
+  // The parser's own message repeats what was sent.
+  parser.on('error', () => fail('is not well-formed XML'));
+  parser.on('xmldecl', ({ version, encoding }) => {
+    if (version !== '1.0') fail('must be XML 1.0');
+    if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8')
+      fail('must be in UTF-8', 'encoding');
+  });
+  parser.on('doctype', () => fail('must not have a document type declaration'));
+  parser.on('processinginstruction', () =>
+    fail('must not have processing instructions'),
+  );
+  parser.on('opentagstart', () => {
+    attributes = 0;
+    if (++elements > MAX_ELEMENTS)
+      fail(`has more than ${MAX_ELEMENTS} elements`, 'complexity');
+    if (open.length === MAX_DEPTH)
+      fail(`is nested deeper than ${MAX_DEPTH} levels`, 'depth');
+  });
+  parser.on('attribute', ({ name, prefix, value }) => {
+    // The parser ignores this white space, and the specification does not (Namespaces in XML 1.0,
+    // section 2.3).
+    if ((name === 'xmlns' || prefix === 'xmlns') && value !== value.trim())
+      fail('has a namespace that begins or ends with white space');
+    if (++attributes > MAX_ATTRIBUTES)
+      fail(`has more than ${MAX_ATTRIBUTES} attributes`, 'complexity');
+  });
+  parser.on('opentag', ({ name, local, uri, attributes }) =>
+    start({ name, local, uri }, attributes),
+  );
+  parser.on('closetag', () => void open.pop());
+  parser.on('text', add);
+  parser.on('cdata', add);
+  parser.on('comment', () => {
+    const element = open.at(-1);
+    if (element) element.commented = true;
+  });
+  for (let at = 0; at < text.length; at += STEP) {
+    if (at > 0) yield;
+    parser.write(text.slice(at, at + STEP));
+  }
+  parser.close();
+  return root!;
 }

@@ -45,7 +45,7 @@ export function createXmlReader(
   const name = rootNaming(schema, plans.of(node));
   return function* readElements(bytes) {
     const root = yield* readTree(bytes);
-    return { value: yield* new Reader(plans).whole(root, node, name) };
+    return { value: yield* readValue(plans, root, node, name) };
   };
 }
 
@@ -68,110 +68,105 @@ function rootNaming(schema: Json | null, { naming }: Plan): Naming {
   return { ...naming, local: naming.local ?? component ?? null };
 }
 
-class Reader {
-  readonly #plans: Plans;
-  readonly #way: (string | number)[] = [];
-  #elements = 0;
+function* readValue(
+  plans: Plans,
+  root: XmlElement,
+  schema: Json,
+  naming: Naming,
+): Steps<unknown> {
+  const way: (string | number)[] = [];
+  let elements = 0;
 
-  constructor(plans: Plans) {
-    this.#plans = plans;
-  }
-
-  *whole(root: XmlElement, schema: Json, naming: Naming): Steps<unknown> {
-    if (!isNamed(root, naming, ''))
-      this.#fail(`must be an element ${described(naming)}`);
-    return yield* this.#element(root, schema, inherited(naming, ''));
-  }
-
-  #fail(message: string, rule: Rule = 'style'): never {
-    refuse(message, rule, printablePointer(this.#way));
+  function fail(message: string, rule: Rule = 'style'): never {
+    refuse(message, rule, printablePointer(way));
   }
 
   /** Leaves the way as it is if it throws. */
-  #at<T>(token: string | number, read: () => T): T {
-    this.#way.push(token);
+  function at<T>(token: string | number, read: () => T): T {
+    way.push(token);
     const value = read();
-    this.#way.pop();
+    way.pop();
     return value;
   }
 
-  *#element(
+  function* readElement(
     element: XmlElement,
     schema: Json,
     namespace: string,
   ): Steps<unknown> {
-    if (++this.#elements % STEP === 0) yield;
-    const plan = this.#plans.of(schema);
+    if (++elements % STEP === 0) yield;
+    const plan = plans.of(schema);
     if (plan.kind === 'object')
-      return yield* this.#object(element, plan, namespace);
-    if (plan.kind === 'array')
-      return yield* this.#list(element, plan, namespace);
+      return yield* readObject(element, plan, namespace);
+    if (plan.kind === 'array') return yield* readList(element, plan, namespace);
     if (plan.kind === 'any' && !isLeaf(element))
-      return yield* this.#object(element, plan, namespace);
-    if (element.attributes.length > 0) this.#fail('must not have attributes');
+      return yield* readObject(element, plan, namespace);
+    if (element.attributes.length > 0) fail('must not have attributes');
     if (element.children.length > 0)
-      this.#fail('must be text without elements in it');
+      fail('must be text without elements in it');
     if (element.pieces > 1 || (element.pieces > 0 && element.commented)) {
-      this.#fail('has text in pieces, which readers put together differently');
+      fail('has text in pieces, which readers put together differently');
     }
-    return this.#text(element.text, plan);
+    return readText(element.text, plan);
   }
 
-  #text(text: string, { shape }: Plan): unknown {
+  function readText(text: string, { shape }: Plan): unknown {
     return read({ form: 'primitive', text }, shape, 'none');
   }
 
-  *#list(
+  function* readList(
     element: XmlElement,
     { items, naming }: Plan,
     namespace: string,
   ): Steps<unknown[]> {
-    if (element.attributes.length > 0) this.#fail('must not have attributes');
-    if (INK.test(element.text)) this.#fail('has text between its elements');
-    const own = this.#plans.of(items).naming;
-    const atRoot = this.#way.length === 0 && naming.local === null;
+    if (element.attributes.length > 0) fail('must not have attributes');
+    if (INK.test(element.text)) fail('has text between its elements');
+    const own = plans.of(items).naming;
+    const atRoot = way.length === 0 && naming.local === null;
     const entry = {
       ...own,
       local: own.local ?? (atRoot ? null : element.local),
     };
     const list: unknown[] = [];
     for (const [i, child] of element.children.entries()) {
-      this.#way.push(i);
+      way.push(i);
       if (!isNamed(child, entry, namespace))
-        this.#fail(`must be an element ${described(entry)}`);
-      list.push(
-        yield* this.#element(child, items, inherited(entry, namespace)),
-      );
-      this.#way.pop();
+        fail(`must be an element ${described(entry)}`);
+      list.push(yield* readElement(child, items, inherited(entry, namespace)));
+      way.pop();
     }
     return list;
   }
 
-  *#object(element: XmlElement, plan: Plan, namespace: string): Steps<Members> {
+  function* readObject(
+    element: XmlElement,
+    plan: Plan,
+    namespace: string,
+  ): Steps<Members> {
     if (plan.kind === 'object' && INK.test(element.text))
-      this.#fail('has text between its elements');
+      fail('has text between its elements');
     const value: Members = new Bag();
     for (const property of plan.always) value[property] = [];
     for (const attribute of element.attributes) {
       const member = plan.byName
         .get(attribute.local)
         ?.find((one) => one.attribute && isNamed(attribute, one.naming, ''));
-      const name = member?.property ?? this.#stranger(attribute, plan);
+      const name = member?.property ?? strangerOf(attribute, plan);
       const schema = member?.schema ?? plan.others;
-      this.#at(name, () =>
-        this.#put(
+      at(name, () =>
+        put(
           value,
           name,
-          schema ? this.#text(attribute.value, this.#plans.of(schema)) : '',
+          schema ? readText(attribute.value, plans.of(schema)) : '',
         ),
       );
     }
     for (const child of element.children)
-      yield* this.#member(value, child, plan, namespace);
+      yield* readMember(value, child, plan, namespace);
     return value;
   }
 
-  *#member(
+  function* readMember(
     value: Members,
     child: XmlElement,
     plan: Plan,
@@ -180,44 +175,50 @@ class Reader {
     const member = plan.byName
       .get(child.local)
       ?.find((one) => !one.attribute && isNamed(child, one.naming, namespace));
-    const name = member?.property ?? this.#stranger(child, plan);
+    const name = member?.property ?? strangerOf(child, plan);
     const inner = member ? inherited(member.naming, namespace) : child.uri;
-    this.#way.push(name);
+    way.push(name);
     if (member?.repeated) {
       value[name] ??= [];
       const list = value[name] as unknown[];
-      this.#way.push(list.length);
-      list.push(yield* this.#element(child, member.schema, inner));
-      this.#way.pop();
+      way.push(list.length);
+      list.push(yield* readElement(child, member.schema, inner));
+      way.pop();
     } else {
       const schema = member?.schema ?? plan.others;
-      const read = schema ? yield* this.#element(child, schema, inner) : '';
-      const free = !member && schema && this.#plans.of(schema).kind === 'any';
+      const read = schema ? yield* readElement(child, schema, inner) : '';
+      const free = !member && schema && plans.of(schema).kind === 'any';
       const { [name]: before } = value;
-      if (!free || before === undefined) this.#put(value, name, read);
+      if (!free || before === undefined) put(value, name, read);
       else if (Array.isArray(before)) before.push(read);
       else value[name] = [before, read];
     }
-    this.#way.pop();
+    way.pop();
   }
 
-  #put(value: Members, name: string, member: unknown): void {
-    if (Object.hasOwn(value, name))
-      this.#fail('is given more than once', 'repeated');
+  function put(value: Members, name: string, member: unknown): void {
+    if (Object.hasOwn(value, name)) fail('is given more than once', 'repeated');
     value[name] = member;
   }
 
   /** Must not equal a declared name, not even for readers without namespace support. */
-  #stranger({ name, local }: XmlName, { byName, properties }: Plan): string {
+  function strangerOf(
+    { name, local }: XmlName,
+    { byName, properties }: Plan,
+  ): string {
     if (byName.has(local) || properties.has(local) || properties.has(name)) {
-      this.#at(name, () =>
-        this.#fail(
+      at(name, () =>
+        fail(
           'is not written as the contract says: as element or attribute, name, namespace',
         ),
       );
     }
     return name;
   }
+
+  if (!isNamed(root, naming, ''))
+    fail(`must be an element ${described(naming)}`);
+  return yield* readElement(root, schema, inherited(naming, ''));
 }
 
 const isLeaf = ({ attributes, children }: XmlElement): boolean =>

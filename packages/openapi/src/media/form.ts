@@ -24,12 +24,13 @@ import {
   type Style,
 } from '../parameters/styles.ts';
 import type { Check } from '../schema/schemas.ts';
+import type { Steps } from '../slices.ts';
 import { textOf } from '../utf8.ts';
 import type { CheckBody } from './reading.ts';
 
 interface Field extends Collected {
   /** In steps. @throws Unreadable */
-  read(pieces: Pieces): Generator<void, Reading, void>;
+  read(pieces: Pieces): Steps<Reading>;
 }
 
 /**
@@ -56,19 +57,21 @@ export function createFormCheck(
   const collect = createCollector([...fields, others]);
 
   return function* checkForm(bytes, _contentType, keep) {
-    const undecodable: ValueFault[] = [];
+    const faults: ValueFault[] = [];
     const sent = yield* collect(textOf(bytes), 'form', () => {
-      undecodable[0] = {
-        pointer: '',
-        message: NAME_ENCODING,
-        rule: 'encoding',
-      };
+      faults[0] = { pointer: '', message: NAME_ENCODING, rule: 'encoding' };
     });
     const value = new Bag();
     const marks = new Marks();
-    const faults = undecodable;
-    for (const [i, field] of fields.entries())
-      faults.push(...(yield* fill(value, field, sent[i]!, marks)));
+    for (const [i, field] of fields.entries()) {
+      const pieces = sent[i]!;
+      if (pieces === null || pieces === 'unused') continue;
+      try {
+        put(value, field.name, yield* readField(field, pieces), marks);
+      } catch (thrown) {
+        faults.push(faultBelow(`/${escapeToken(field.name)}`, thrown));
+      }
+    }
     const pieces = sent[fields.length];
     if (pieces && typeof pieces !== 'string' && pieces.form === 'object') {
       try {
@@ -118,19 +121,8 @@ function fieldOf(
   };
 }
 
-function* fill(
-  value: Record<string, unknown>,
-  field: Field,
-  sent: Sent | null,
-  marks: Marks,
-): Generator<void, readonly ValueFault[], void> {
-  if (sent === null || sent === 'unused') return [];
-  try {
-    if (sent === 'repeated') refuse('is given more than once', sent);
-    if (sent === 'style') refuse('is not written in its style', sent);
-    put(value, field.name, yield* field.read(sent), marks);
-    return [];
-  } catch (thrown) {
-    return [faultBelow(`/${escapeToken(field.name)}`, thrown)];
-  }
+function* readField(field: Field, sent: Sent): Steps<Reading> {
+  if (sent === 'repeated') refuse('is given more than once', sent);
+  if (typeof sent === 'string') refuse('is not written in its style', 'style');
+  return yield* field.read(sent);
 }

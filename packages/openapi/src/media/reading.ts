@@ -6,19 +6,20 @@ import type { Reading } from '../marks.ts';
 import type { Keep } from '../parameters/parameter.ts';
 import { read } from '../parameters/reading.ts';
 import { PRIMITIVES, type Shape } from '../parameters/shape.ts';
+import type { Steps } from '../slices.ts';
 import { textOf } from '../utf8.ts';
 import { isJson, isXml, type MediaType } from './type.ts';
 import { createXmlReader } from './xml/xml.ts';
 
 /** In steps. @throws Unreadable */
-export type ReadBytes = (bytes: Uint8Array) => Generator<void, Reading, void>;
+export type ReadBytes = (bytes: Uint8Array) => Steps<Reading>;
 
 /** In steps. `keep` gets the value. @throws Unreadable */
 export type CheckBody = (
   bytes: Uint8Array,
   contentType: string,
   keep?: Keep,
-) => Generator<void, readonly ValueFault[], void>;
+) => Steps<readonly ValueFault[]>;
 
 /** Unknown media types are `bytes`. */
 export type Syntax = 'json' | 'form' | 'multipart' | 'xml' | 'text' | 'bytes';

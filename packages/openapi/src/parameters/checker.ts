@@ -31,37 +31,26 @@ export function createParameterCheck(
 ): CheckParameters {
   const of = (place: Parameter['in']) =>
     parameters.filter((parameter) => parameter.in === place);
-  const inPath = of('path')
-    .map((parameter) => [parameter, path.indexOf(parameter.name)] as const)
-    .filter(([, index]) => index >= 0);
+  const inPath = of('path').filter(({ name }) => path.includes(name));
+  const indexes = inPath.map(({ name }) => path.indexOf(name));
   const checkQuery = createQueryCheck(of('query'), unknownQuery);
-  const headerChecks = [
-    createHeaderCheck(of('header')),
-    createCookieCheck(of('cookie')),
-  ].filter((check) => check !== null);
+  const checkHeaders = createHeaderCheck(of('header'));
+  const checkCookies = createCookieCheck(of('cookie'));
 
   return function checkParameters(segments, query, headers, values) {
-    let faults: readonly Fault[] = NONE;
-    for (const [parameter, index] of inPath)
-      faults = joined(
-        faults,
-        checkParameter(
-          parameter,
-          takeApart(parameter, segments[index]!),
-          values,
-        ),
-      );
+    let faults = faultsIn(
+      inPath,
+      (i) => takeApart(inPath[i]!, segments[indexes[i]!]!),
+      values,
+    );
     faults = joined(faults, checkQuery(query, values));
-    for (const check of headerChecks)
-      faults = joined(faults, check(headers, values));
+    faults = joined(faults, checkHeaders(headers, values));
+    faults = joined(faults, checkCookies(headers, values));
     return faults.length > MAX_FAULTS ? faults.slice(0, MAX_FAULTS) : faults;
   };
 }
 
-const joined = (
-  faults: readonly Fault[],
-  more: readonly Fault[],
-): readonly Fault[] => {
+const joined = (faults: readonly Fault[], more: readonly Fault[]) => {
   if (more.length === 0) return faults;
   return faults.length === 0 ? more : [...faults, ...more];
 };
@@ -83,7 +72,7 @@ function createQueryCheck(
         (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name),
       ),
     );
-    const faults = faultsIn(parameters, sent, values);
+    const faults = faultsIn(parameters, (i) => sent[i]!, values);
     if (unknown === 'pass' || unknownNames.size === 0) return faults;
     return [
       ...faults,
@@ -119,22 +108,22 @@ export type CheckHeaders = (
 
 export function createHeaderCheck(
   parameters: readonly Parameter[],
-): CheckHeaders | null {
-  if (parameters.length === 0) return null;
+): CheckHeaders {
+  if (parameters.length === 0) return () => NONE;
   const names = parameters.map(({ name }) => name.toLowerCase());
-  return (headers, values) => {
-    const all = parameters.map((parameter, i) =>
-      sent(parameter, valuesOf(headers, names[i]!)),
+  return (headers, values) =>
+    faultsIn(
+      parameters,
+      (i) => sentIn(parameters[i]!, valuesOf(headers, names[i]!)),
+      values,
     );
-    return faultsIn(parameters, all, values);
-  };
 }
 
 /**
  * Repeated headers form one list (RFC 9110 section 5.3) if the parameter may be a list, and are
  * otherwise a fault.
  */
-function sent(parameter: Parameter, values: readonly string[]): Sent | null {
+function sentIn(parameter: Parameter, values: readonly string[]): Sent | null {
   if (values.length === 0) return null;
   if (parameter.form === 'primitive') {
     return values.length > 1
@@ -148,10 +137,8 @@ function sent(parameter: Parameter, values: readonly string[]): Sent | null {
 }
 
 /** Cookies that the contract does not describe are ignored. */
-function createCookieCheck(
-  parameters: readonly Parameter[],
-): CheckHeaders | null {
-  if (parameters.length === 0) return null;
+function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders {
+  if (parameters.length === 0) return () => NONE;
   const collect = createCollector(parameters);
   const inParts = parameters.filter(
     ({ form, explode }) => form !== 'primitive' && explode,
@@ -172,11 +159,8 @@ function createCookieCheck(
           : cookie.replaceAll('&', '%26'),
       )
       .join('&');
-    return faultsIn(
-      parameters,
-      atOnce(collect(text, 'percent', () => undefined)),
-      values,
-    );
+    const sent = atOnce(collect(text, 'percent', () => undefined));
+    return faultsIn(parameters, (i) => sent[i]!, values);
   };
 }
 
@@ -193,12 +177,12 @@ export function valuesOf(headers: readonly string[], name: string): string[] {
 
 function faultsIn(
   parameters: readonly Parameter[],
-  sent: readonly (Sent | null)[],
+  sentAt: (i: number) => Sent | null,
   values: ParameterValues | undefined,
 ): readonly Fault[] {
   let faults: readonly Fault[] = NONE;
   for (let i = 0; i < parameters.length; i++)
-    faults = joined(faults, checkParameter(parameters[i]!, sent[i]!, values));
+    faults = joined(faults, checkParameter(parameters[i]!, sentAt(i), values));
   return faults;
 }
 
@@ -217,12 +201,12 @@ function checkParameter(
     return [complaint(parameter, 'is given more than once', 'repeated')];
   if (sent === 'style') {
     const limit = example(parameter);
-    return [
-      {
-        ...complaint(parameter, `must be written like ${limit}`, 'style'),
-        limit,
-      },
-    ];
+    const fault = complaint(
+      parameter,
+      `must be written like ${limit}`,
+      'style',
+    );
+    return [{ ...fault, limit }];
   }
   const faults = faultsFrom(
     parameter.check,
@@ -247,7 +231,7 @@ const keeper =
 const EMPTY = { form: 'object', pairs: [] } as const;
 
 /** An exploded object without members leaves no trace in a query. */
-const mayBeEmpty = ({ form, explode, style, check }: Parameter): boolean =>
+const mayBeEmpty = ({ form, explode, style, check }: Parameter) =>
   form === 'object' && explode && style === 'form' && check(EMPTY).length === 0;
 
 const complaint = (

@@ -1,3 +1,4 @@
+import type { Steps } from '../slices.ts';
 import { decode, type Encoding, readBrackets } from './reading.ts';
 import { type Members, PRIMITIVES } from './shape.ts';
 import {
@@ -38,7 +39,7 @@ type Collect = (
   text: string,
   encoding: Encoding,
   unknown: Unknown,
-) => Generator<void, readonly (Sent | null)[], void>;
+) => Steps<readonly (Sent | null)[]>;
 
 /** In parameters: less than a millisecond. */
 const STEP = 1_000;
@@ -128,7 +129,7 @@ export function createCollector(parameters: readonly Collected[]): Collect {
 function* sent(
   parameter: Collected,
   { texts, pairs, entries }: Bucket,
-): Generator<void, Sent | null, void> {
+): Steps<Sent | null> {
   if (texts.length === 0 && pairs.length === 0 && entries.length === 0)
     return null;
   const { form, explode, allowEmpty, style } = parameter;
@@ -145,7 +146,7 @@ function* sent(
 }
 
 /** A deep object may also be a primitive value, which is written without brackets. */
-const allowsPlain = ({ form, shape: { types } }: Collected): boolean =>
+const allowsPlain = ({ form, shape: { types } }: Collected) =>
   form === 'primitive' || types?.isDisjointFrom(PRIMITIVES) === false;
 
 function deepSent(

@@ -112,7 +112,7 @@ function styled(
 }
 
 /** Brackets distinguish deep objects, lists and other values; a single value can be a list too. */
-const hasOtherForms = ({ types }: Shape, form: Form, style: Style): boolean =>
+const hasOtherForms = ({ types }: Shape, form: Form, style: Style) =>
   form === 'object' && style !== 'deepObject' && types!.size > 1;
 
 function whole(schemas: Schemas, node: Json, known: Known): Parameter | null {

@@ -220,7 +220,7 @@ function* readDeep(
   return value;
 }
 
-const pointerOf = (name: string): string => `/${escapeToken(printable(name))}`;
+const pointerOf = (name: string) => `/${escapeToken(printable(name))}`;
 
 /** By the name at this depth. Each `[]` is an entry of a list. */
 function groupsOf(

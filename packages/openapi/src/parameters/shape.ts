@@ -188,5 +188,5 @@ const both = (a: Types, b: Types): Types => {
   return common;
 };
 
-const either = (a: Types, b: Types): Types =>
+const either = (a: Types, b: Types) =>
   a === null || b === null ? null : a.union(b);

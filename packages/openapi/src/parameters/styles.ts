@@ -1,3 +1,5 @@
+import type { Steps } from '../slices.ts';
+
 /** OpenAPI 3.0.3, Parameter Object, "Style Values", without `matrix`, which no request can have. */
 export type Style =
   | 'label'
@@ -79,7 +81,7 @@ const STEP = 1_000;
 export function* takeListApart(
   { style, encodedCommas }: Layout,
   raw: string,
-): Generator<void, Pieces, void> {
+): Steps<Pieces> {
   const separator = new RegExp(separatorOf(style, encodedCommas), 'g');
   const texts: string[] = [];
   let start = 0;

@@ -4,6 +4,7 @@ import type { Document } from '../document/document.ts';
 import type { Json } from '../document/source.ts';
 import { faultOf, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
 import type { Reading } from '../marks.ts';
+import { atOnce, type Steps } from '../slices.ts';
 import { Compiler } from './compiler.ts';
 import type { Definitions, Translated } from './definitions.ts';
 import type { Direction } from './directions.ts';
@@ -14,18 +15,18 @@ import { createTranslator, type Translator } from './translate.ts';
 
 type Written = Pick<Reading, 'marks'>;
 
-export interface Check {
-  (value: unknown, written?: Written): readonly ValueFault[];
-  /** The same in steps of `work`; others may be checked between them. */
-  steps(value: unknown, written?: Written, step?: number): Steps;
-}
+type Faults = readonly ValueFault[];
 
-type Steps = Generator<void, readonly ValueFault[], void>;
+export interface Check {
+  (value: unknown, written?: Written): Faults;
+  /** The same in steps of `work`; others may be checked between them. */
+  steps(value: unknown, written?: Written, step?: number): Steps<Faults>;
+}
 
 /** Of a value without a schema. */
 export const FREE: Check = Object.assign(() => NONE, {
   // biome-ignore lint/correctness/useYield: it is a single step.
-  *steps(): Steps {
+  *steps(): Steps<Faults> {
     return NONE;
   },
 });
@@ -82,7 +83,7 @@ export class Schemas {
 
   gather<T>(work: () => T): {
     readonly made: T;
-    readonly steps: () => Generator<void, void, void>;
+    readonly steps: () => Steps;
   } {
     const units = new Set<Unit>();
     this.#gathered = units;
@@ -126,40 +127,30 @@ export class Schemas {
   #createCheck(schema: Translated): Made {
     const quick = this.#quick.unit(schema);
     const thorough = this.#thorough.unit(schema);
-    const check: Check = Object.assign(
-      (value: unknown, written?: Written) => {
-        const first = inPass(new Pass(written?.marks), () =>
-          verdictOf(quick, value),
-        );
-        if (first === null) return NONE;
-        if (first === 'too deep') return [TOO_DEEP];
-        const search = new Pass(written?.marks, MOST_COMPILED);
-        return (
-          inPass(search, () => searched(thorough, value)) ??
-          withoutSearch(first)
-        );
-      },
-      {
-        *steps(value: unknown, written?: Written, step?: number): Steps {
-          const pass = new Pass(written?.marks);
-          const first = yield* inSteps(
-            () => verdictOf(quick, value),
-            pass,
-            step,
-          );
-          if (first === null) return NONE;
-          if (first === 'too deep') return [TOO_DEEP];
-          const search = new Pass(written?.marks, MOST_COMPILED);
-          const all = yield* inSteps(
-            () => searched(thorough, value),
-            search,
-            step,
-          );
-          return all ?? withoutSearch(first);
-        },
-      },
-    );
-    return { check, unit: quick };
+    function* steps(
+      value: unknown,
+      written?: Written,
+      step?: number,
+    ): Steps<Faults> {
+      const first = yield* inSteps(
+        () => verdictOf(quick, value),
+        new Pass(written?.marks),
+        step,
+      );
+      if (first === null) return NONE;
+      if (first === 'too deep') return [TOO_DEEP];
+      const all = yield* inSteps(
+        () => searched(thorough, value),
+        new Pass(written?.marks, MOST_COMPILED),
+        step,
+      );
+      return all ?? [...faultsOf(first), MORE];
+    }
+    const check = (value: unknown, written?: Written) =>
+      inPass(new Pass(written?.marks), () => verdictOf(quick, value)) === null
+        ? NONE
+        : atOnce(steps(value, written));
+    return { check: Object.assign(check, { steps }), unit: quick };
   }
 }
 
@@ -180,10 +171,6 @@ function verdictOf(quick: Unit, value: unknown): Errors | 'too deep' | null {
     return 'too deep';
   }
 }
-
-const withoutSearch = (first: Errors): Faults => [...faultsOf(first), MORE];
-
-type Faults = readonly ValueFault[];
 
 /** `null`: use the first error. */
 function searched(thorough: Unit, value: unknown): Faults | null {
@@ -212,7 +199,7 @@ const MORE: ValueFault = Object.freeze({
 /**
  * Stack overflow: a schema that contains itself, which only a lenient reading leaves in a document.
  */
-const isTooDeep = (error: unknown): boolean => error instanceof RangeError;
+const isTooDeep = (error: unknown) => error instanceof RangeError;
 
 function faultsOf(errors: readonly ErrorObject[]): ValueFault[] {
   const faults = new Map<string, ValueFault>();

@@ -39,7 +39,7 @@ export interface Field {
   /** `null` if the contract names no media types. */
   readonly accepted: readonly MediaType[] | null;
   readonly written: string;
-  readonly checkHeaders: CheckHeaders | null;
+  readonly checkHeaders: CheckHeaders;
 }
 
 export function createField(
@@ -64,7 +64,7 @@ export function createField(
       : null,
     accepted,
     written: accepted ? String(encoding?.contentType) : '',
-    checkHeaders: encoding ? readHeaders(schemas, encoding) : null,
+    checkHeaders: readHeaders(schemas, encoding ?? {}),
   };
 }
 
@@ -135,7 +135,7 @@ function readTypes(
 }
 
 /** Only `contentType` describes a Content-Type (OpenAPI 3.0.3, Encoding Object, `headers`). */
-function readHeaders(schemas: Schemas, encoding: Json): CheckHeaders | null {
+function readHeaders(schemas: Schemas, encoding: Json): CheckHeaders {
   const { document } = schemas;
   const described = document
     .members(encoding.headers)

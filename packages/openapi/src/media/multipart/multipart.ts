@@ -12,6 +12,7 @@ import { Marks, put, type Reading } from '../../marks.ts';
 import { escapeToken, printable } from '../../names.ts';
 import { ANYTHING, type Shape } from '../../parameters/shape.ts';
 import type { Check, Schemas } from '../../schema/schemas.ts';
+import type { Steps } from '../../slices.ts';
 import type { CheckBody, Syntax } from '../reading.ts';
 import {
   covers,
@@ -99,7 +100,7 @@ const OTHER_CHARSET: ValueFault = {
   message: 'must name UTF-8, the only charset of forms here',
   rule: 'encoding',
 };
-const isUtf8 = ({ content }: Part): boolean =>
+const isUtf8 = ({ content }: Part) =>
   /^utf-8$/i.test(content.toString('latin1', 0, 6));
 
 /** Readers could use different boundaries. */
@@ -150,8 +151,6 @@ const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 /** If all bytes are ASCII, these charsets equal UTF-8. */
 const LIKE_ASCII = /^(?:us-ascii|ascii|iso-8859-1|windows-1252)$/i;
 
-type Steps<T> = Generator<void, T, void>;
-
 function* readField(parts: readonly Part[], field: Field): Steps<Reading> {
   if (!field.list) {
     if (parts.length > 1) refuse('is given more than once', 'repeated');
@@ -174,10 +173,7 @@ function* readField(parts: readonly Part[], field: Field): Steps<Reading> {
 }
 
 /** A single JSON part may be the whole list, unless its entries are lists too. */
-const isWhole = (
-  entries: readonly unknown[],
-  { shape: { types } }: Form,
-): boolean =>
+const isWhole = (entries: readonly unknown[], { shape: { types } }: Form) =>
   entries.length === 1 &&
   Array.isArray(entries[0]) &&
   types !== null &&
@@ -263,7 +259,7 @@ function isReadable(type: MediaType, content: Buffer): boolean {
 }
 
 function checkHead({ fields }: Head, { checkHeaders }: Field): void {
-  const [fault] = checkHeaders?.(fields) ?? [];
+  const [fault] = checkHeaders(fields);
   if (fault)
     refuse(
       `has headers that do not fit: ${fault.pointer.slice(1)} ${fault.message}`,

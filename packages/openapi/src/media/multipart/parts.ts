@@ -95,9 +95,9 @@ function split(bytes: Uint8Array, boundary: string): Sections<Buffer>[] {
   }
 }
 
-const nth = (index: number): string => `part ${index + 1}`;
+const nth = (index: number) => `part ${index + 1}`;
 
-const isAt = (body: Buffer, at: number, bytes: Buffer): boolean =>
+const isAt = (body: Buffer, at: number, bytes: Buffer) =>
   at + bytes.length <= body.length &&
   body.compare(bytes, 0, bytes.length, at, at + bytes.length) === 0;
 
@@ -154,7 +154,7 @@ function readHead(bytes: Uint8Array, contentLength: number): Head | string {
  * Browsers send an unselected file as no bytes of this type, other clients without a type. Some
  * readers treat everything else without a filename as text.
  */
-const isBytes = (type: MediaType | null): boolean =>
+const isBytes = (type: MediaType | null) =>
   type?.type === 'application' && type.subtype === 'octet-stream';
 
 /** Most readers ignore these headers (RFC 7578 section 4.8), so they must have no effect. */
@@ -205,7 +205,7 @@ function readDisposition(
 }
 
 /** Some readers keep only what follows the last slash. */
-const isUnclear = (filename: string): boolean =>
+const isUnclear = (filename: string) =>
   ENCODED.test(filename) ||
   filename.includes('/') ||
   filename === '.' ||

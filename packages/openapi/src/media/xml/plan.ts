@@ -2,6 +2,7 @@ import type { Document } from '../../document/document.ts';
 import { isObject, type Json } from '../../document/source.ts';
 import { formOf, type Shape, shapeOf } from '../../parameters/shape.ts';
 import type { Form } from '../../parameters/styles.ts';
+import type { Steps } from '../../slices.ts';
 
 export interface Naming {
   readonly local: string | null;
@@ -65,7 +66,7 @@ export class Plans {
     return step.value;
   }
 
-  *search(schema: Json): Generator<void, string | null, void> {
+  *search(schema: Json): Steps<string | null> {
     const reached = new Set([this.of(schema)]);
     for (const plan of reached) {
       if (this.#good.has(plan)) continue;
@@ -137,8 +138,7 @@ export class Plans {
   }
 }
 
-const kindOf = (shape: Shape): Plan['kind'] =>
-  shape.types === null ? 'any' : formOf(shape);
+const kindOf = (shape: Shape) => (shape.types === null ? 'any' : formOf(shape));
 
 /** JAXB writes `##default` for an unspecified name. */
 function namingOf({ xml }: Json, fallback: string | null): Naming {

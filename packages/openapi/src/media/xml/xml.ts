@@ -221,7 +221,7 @@ function* readValue(
   return yield* readElement(root, schema, inherited(naming, ''));
 }
 
-const isLeaf = ({ attributes, children }: XmlElement): boolean =>
+const isLeaf = ({ attributes, children }: XmlElement) =>
   attributes.length === 0 && children.length === 0;
 
 /** A prefix without a namespace is a part of the name. */
@@ -243,7 +243,7 @@ function inherited({ namespace, prefix }: Naming, outer: string): string {
   return namespace ?? outer;
 }
 
-const described = ({ local, namespace }: Naming): string =>
+const described = ({ local, namespace }: Naming) =>
   namespace === undefined
     ? `${local}`
     : `${local} in the namespace ${namespace}`;

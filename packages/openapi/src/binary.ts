@@ -49,7 +49,7 @@ function pairsIn(text: string): number {
   return pairs;
 }
 
-const isPair = (text: string, end: number): boolean =>
+const isPair = (text: string, end: number) =>
   (text.charCodeAt(end) & 0xfc00) === 0xdc00 &&
   (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
 

@@ -201,7 +201,7 @@ function readPaths(document: Document, operations: Operations) {
         `is one path with ${first}, which has other methods`,
       );
   }
-  return ({ path, method }: Pick<Description, 'path' | 'method'>): boolean =>
+  return ({ path, method }: Pick<Description, 'path' | 'method'>) =>
     spellings.values().some((one) => one.get(method.toLowerCase()) === path);
 }
 

@@ -48,10 +48,10 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-const count = (n: number | string, one: string, many: string): string =>
+const count = (n: number | string, one: string, many: string) =>
   `${n} ${Number(n) === 1 ? one : many}`;
 
-const oneOf = (types: readonly string[]): string =>
+const oneOf = (types: readonly string[]) =>
   types.map((type) => TYPES[type] ?? type).join(' or ');
 
 interface Params {
@@ -87,9 +87,9 @@ type Row = readonly [
   limit?: (params: Params) => Limit | undefined,
 ];
 
-const limitIn = ({ limit }: Params): Limit => limit;
+const limitIn = ({ limit }: Params) => limit;
 
-const length = ({ limit, bytes }: Params): string =>
+const length = ({ limit, bytes }: Params) =>
   bytes
     ? count(limit, 'byte', 'bytes')
     : count(limit, 'character', 'characters');
@@ -99,10 +99,10 @@ const limited = (sentence: (limit: Params['limit']) => string): Row => [
   limitIn,
 ];
 
-const counted = (bound: string, one: string, many: string): Row =>
+const counted = (bound: string, one: string, many: string) =>
   limited((limit) => `have ${bound} ${count(limit, one, many)}`);
 
-const typesOf = ({ type, nullable }: Params): Limit =>
+const typesOf = ({ type, nullable }: Params) =>
   nullable ? [type, ['null']].flat(2) : type;
 
 const FIT = 'that match a schema of the contract';

@@ -86,8 +86,7 @@ function isAddressLiteral(text: string): boolean {
 }
 
 /** RFC 4291. A zone (`%eth0`) is local to a machine and not part of an address. */
-const isAddress6 = (text: string): boolean =>
-  isIPv6(text) && !text.includes('%');
+const isAddress6 = (text: string) => isIPv6(text) && !text.includes('%');
 
 /** RFC 3986. */
 function isUri(text: string): boolean {
@@ -115,8 +114,7 @@ function isAuthority(text: string): boolean {
 }
 
 /** RFC 4648 section 4, with padding. */
-const isBase64 = (text: string): boolean =>
-  text.length % 4 === 0 && BASE64.test(text);
+const isBase64 = (text: string) => text.length % 4 === 0 && BASE64.test(text);
 
 const anything: Format = () => true;
 

@@ -79,7 +79,7 @@ export function multipleOf(
   const places = -exponent;
   const scale = places <= EXACT_PLACES ? Number(`1e${places}`) : Number.NaN;
   const divisor = BigInt(digits);
-  const isDivided = (value: bigint, zeros: number): boolean =>
+  const isDivided = (value: bigint, zeros: number) =>
     ((value % divisor) * power(Math.min(zeros, 4 * digits.length))) %
       divisor ===
     0n;

@@ -13,6 +13,7 @@ import { createParameterCheck } from './parameters/checker.ts';
 import { type Parameter, readParameter } from './parameters/parameter.ts';
 import { type CheckResponse, createResponseCheck } from './responses.ts';
 import type { Schemas } from './schema/schemas.ts';
+import type { Steps } from './slices.ts';
 import { namesIn } from './template.ts';
 import type { BodyRule, Operation } from './types.ts';
 
@@ -199,7 +200,7 @@ export function requestChecks(
 export function* prepareRequestChecks(
   document: Document,
   { path, method }: Place,
-): Generator<void, void, void> {
+): Steps {
   const { content } =
     document.object(operationAt(document, path, method).node.requestBody) ?? {};
   if (isObject(content) && !WITHOUT_BODY.has(method.toLowerCase()))

@@ -24,7 +24,7 @@ export const ANY_RESPONSE: CheckResponse = function* checkNothing() {
 const STATUS = /^(?:[1-5][0-9]{2}|[1-5]XX|default)$/;
 
 /** Even if the contract describes a body (RFC 9110 section 6.4.1). */
-const bodiless = (status: number): boolean =>
+const bodiless = (status: number) =>
   status < 200 || status === 204 || status === 304;
 
 /** The check ignores response headers. */

@@ -6,6 +6,7 @@ import { isObject, type Json } from './document/source.ts';
 import type { Description } from './operations.ts';
 import type { ReadingOptions } from './options.ts';
 import type { Translated } from './schema/definitions.ts';
+import type { Steps } from './slices.ts';
 
 /** In the form of structured clone, each readable by itself. */
 interface Parts {
@@ -47,7 +48,7 @@ export function serialize<Fields, Shared>({
   ...rest
 }: Compiled<Fields, Shared>): Serialized<Fields, Shared> {
   const chunks: Buffer[] = [];
-  const pack = (entries: readonly (readonly [string, unknown])[]): Members =>
+  const pack = (entries: readonly (readonly [string, unknown])[]) =>
     new Map(
       entries.map(([name, value]) => [
         name,
@@ -82,7 +83,7 @@ export function* deserialize<Fields, Shared>({
   parts,
   definitions,
   ...rest
-}: Serialized<Fields, Shared>): Generator<void, Compiled<Fields, Shared>> {
+}: Serialized<Fields, Shared>): Steps<Compiled<Fields, Shared>> {
   const operations: (Description & Fields)[] = [];
   for (const batch of batches) {
     operations.push(...v8.deserialize(batch));

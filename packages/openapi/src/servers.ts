@@ -30,7 +30,7 @@ export function serverPaths({ root, reading, findings }: Document): string[] {
   return [''];
 }
 
-const rooted = (path: string): string =>
+const rooted = (path: string) =>
   path === '' || path.startsWith('/') ? path : `/${path}`;
 
 function withDefaults({ url, variables }: Json): string {

@@ -55,7 +55,7 @@ function candidatesOf(
   );
 }
 
-const segmentsOf = (path: string): string[] =>
+const segmentsOf = (path: string) =>
   path.toLowerCase().replace(/\/$/, '').split('/');
 
 /** Infinity if the paths are not similar. */

@@ -76,7 +76,7 @@ export function triage<Described extends Description>(
   };
 }
 
-const problemsOf = (mistakes: readonly Mistake[]): Problem[] =>
+const problemsOf = (mistakes: readonly Mistake[]) =>
   mistakes.map(({ problem }) => problem).sort(byPlace);
 
 /** By node, which several paths may share. */
@@ -142,7 +142,7 @@ function createTolerance(
     ...items,
     ...reached,
   ]);
-  return ({ node }: Mistake): boolean => !own.has(node);
+  return ({ node }: Mistake) => !own.has(node);
 }
 
 /** Finds the wanted nodes that references lead to. */

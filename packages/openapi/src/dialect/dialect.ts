@@ -13,7 +13,7 @@ export type KeywordValues = readonly [
   test: (value: unknown) => boolean,
 ];
 
-const isNumber = (value: unknown): boolean =>
+const isNumber = (value: unknown) =>
   typeof value === 'number' || typeof value === 'bigint';
 
 const aNumber: KeywordValues = ['must be a number', isNumber];
@@ -37,7 +37,7 @@ const someSchemas: KeywordValues = [
   (value) => !Array.isArray(value) || value.length > 0,
 ];
 
-const isListOfNames = (value: unknown): boolean =>
+const isListOfNames = (value: unknown) =>
   Array.isArray(value) &&
   value.every((name) => typeof name === 'string') &&
   new Set(value).size === value.length;

@@ -36,7 +36,7 @@ export type Fields = Readonly<Record<string, Field>>;
 
 export type Grammar = Readonly<Record<Kind, Fields>>;
 
-const each = (names: readonly string[], field: Field): Fields =>
+const each = (names: readonly string[], field: Field) =>
   Object.fromEntries(names.map((name) => [name, field]));
 
 const PARAMETER: Fields = {

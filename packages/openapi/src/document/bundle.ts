@@ -318,7 +318,7 @@ export function bundle(
     }
   }
 
-  const homeOf = (target: Json, kind: Kind): string =>
+  const homeOf = (target: Json, kind: Kind) =>
     sources.home(target, sectionOf(grammar, kind)!);
 
   function targetOf(

@@ -107,7 +107,7 @@ export class Document {
 }
 
 /** `undefined` for a reference that is not local, which loading has reported. */
-const pointerIn = (ref: string): string | undefined =>
+const pointerIn = (ref: string) =>
   ref.startsWith('#') ? decoded(ref.slice(1)) : undefined;
 
 function versionComplaint({ openapi, swagger }: Json): string {

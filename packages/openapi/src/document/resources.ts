@@ -191,7 +191,7 @@ export function createResources(dialect: Dialect, sources: Sources) {
     home: (target: Json) => string,
   ): Dynamics | null {
     if (!hasDynamic) return null;
-    const pointerOf = (ref: string): string => decodeURIComponent(ref.slice(1));
+    const pointerOf = (ref: string) => decodeURIComponent(ref.slice(1));
     const all = [...resources.values()];
     const addresses = [...resources.keys()];
     const anchors = all.map(({ anchors }) => {
@@ -225,4 +225,4 @@ export function createResources(dialect: Dialect, sources: Sources) {
   return { find, isDynamic, add, dynamics };
 }
 
-const address = (file: string): string => pathToFileURL(resolve(file)).href;
+const address = (file: string) => pathToFileURL(resolve(file)).href;

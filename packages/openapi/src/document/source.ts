@@ -215,7 +215,7 @@ function readYaml(source: SourceText, places: Places): unknown {
 }
 
 /** In quotes, it is a name. */
-const isMergeKey = ({ type, value }: Scalar): boolean =>
+const isMergeKey = ({ type, value }: Scalar) =>
   value === '<<' && type === 'PLAIN';
 
 function offsetIn(node: Collection, key: string | number | null): number {

@@ -94,7 +94,7 @@ function charactersUpTo(end: number): string {
 }
 
 /** A character has one or two code units. */
-const lastCodePoint = (text: string): number =>
+const lastCodePoint = (text: string) =>
   Array.from(text.slice(-2)).at(-1)!.codePointAt(0)!;
 
 export function overlap(a: CharacterSet, b: CharacterSet): boolean {

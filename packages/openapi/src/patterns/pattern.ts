@@ -64,8 +64,7 @@ function asMember(sign: string): string {
     : escaped;
 }
 
-const isNeedful = (escaped: string): boolean =>
-  escaped !== '_' && NEEDFUL.test(escaped);
+const isNeedful = (escaped: string) => escaped !== '_' && NEEDFUL.test(escaped);
 
 export interface Pattern {
   test(text: string): boolean;
@@ -181,5 +180,5 @@ function longest(term: Term): number {
   return term.kind === 'character' ? 1 : 0;
 }
 
-const has = (term: Term, kind: Term['kind']): boolean =>
+const has = (term: Term, kind: Term['kind']) =>
   termsIn(term).some((part) => part.kind === kind);

@@ -16,7 +16,7 @@ type FewBits = readonly (readonly [word: number, bits: number])[];
 /** In fours: if a word has some of the bits, another word gets bits. */
 type Rules = Int32Array;
 
-const has = (bits: Bits, position: number): boolean =>
+const has = (bits: Bits, position: number) =>
   (bits[position >> 5]! & (1 << position)) !== 0;
 
 export function isEmpty(bits: Bits): boolean {
@@ -42,7 +42,7 @@ function addFew(to: Bits, few: FewBits): void {
   for (const [word, bits] of few) to[word]! |= bits;
 }
 
-const rulesFor = (from: FewBits, to: FewBits): number[] =>
+const rulesFor = (from: FewBits, to: FewBits) =>
   from.flatMap((condition) => to.flatMap((bits) => [...condition, ...bits]));
 
 function follow(rules: Rules, from: Bits, to: Bits): void {
@@ -181,7 +181,7 @@ export function createSteps(
   return { alphabet, start: bitsOf(first), take, asks };
 }
 
-const isSuccessor = ({ from, to }: Link): boolean =>
+const isSuccessor = ({ from, to }: Link) =>
   from.length === 1 && to.length === 1 && to[0] === from[0]! + 1;
 
 function rulesOf(links: readonly Link[]): Rules {

@@ -133,7 +133,7 @@ export function parse(source: string, outerFlags: '' | 'i'): Term {
 
   const characters = () => CHARACTERS[flags.includes('i') ? 'i' : ''];
 
-  const named = (text: string): CharacterSet =>
+  const named = (text: string) =>
     characters().of(text === '.' && flags.includes('s') ? '[^]' : text);
 
   function escaped(): Term {

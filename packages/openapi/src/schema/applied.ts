@@ -75,8 +75,7 @@ export function applied(units: Units): readonly CodeKeywordDefinition[] {
 
 const instancePath = new Name('instancePath');
 
-const pathOf = ({ it }: KeywordCxt): Code =>
-  str`${instancePath}${it.errorPath}`;
+const pathOf = ({ it }: KeywordCxt) => str`${instancePath}${it.errorPath}`;
 
 export const placeIn = (cxt: KeywordCxt): Code =>
   _`{instancePath: ${pathOf(cxt)}, parentData: ${cxt.it.parentData}, parentDataProperty: ${cxt.it.parentDataProperty}}`;

@@ -171,10 +171,9 @@ export function allowed(values: readonly unknown[]): Allowed {
   };
 }
 
-const isPlain = (value: unknown): boolean =>
-  typeof value !== 'object' || value === null;
+const isPlain = (value: unknown) => typeof value !== 'object' || value === null;
 
-const plain = (value: unknown): Limit =>
+const plain = (value: unknown) =>
   typeof value === 'bigint' || typeof value === 'number'
     ? limitOf(value)
     : (value as Limit);

@@ -2,6 +2,7 @@ import type { Ajv } from 'ajv';
 import type { Dialect } from '../dialect/dialect.ts';
 import { STRING_FORMATS } from '../formats.ts';
 import { compilePattern } from '../patterns/pattern.ts';
+import type { Steps } from '../slices.ts';
 import { anyOf, arranged, unions } from './alternatives.ts';
 import { applied } from './applied.ts';
 import { cut, withFirstLook } from './cut.ts';
@@ -87,7 +88,7 @@ export class Compiler {
     return unit;
   }
 
-  *steps(unit: Unit): Generator<void, void, void> {
+  *steps(unit: Unit): Steps {
     const reached = new Set([unit as OwnUnit]);
     for (const one of reached) {
       if (one.complete) continue;

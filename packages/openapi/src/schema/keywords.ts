@@ -58,16 +58,13 @@ const keyword = (
   ...(params && { error: { message: '', params } }),
 });
 
-const isNumeric = (data: Code): Code =>
+const isNumeric = (data: Code) =>
   _`(typeof ${data} == "number" || typeof ${data} == "bigint")`;
 
 const limitIn: Params = ({ schema }) => _`{limit: ${limitOf(schema)}}`;
 
 /** JavaScript compares numbers and bigints exactly. */
-const limit = (
-  name: string,
-  outside: (data: Code, limit: Code) => Code,
-): CodeKeywordDefinition =>
+const limit = (name: string, outside: (data: Code, limit: Code) => Code) =>
   keyword(
     name,
     (cxt) =>
@@ -83,7 +80,7 @@ const length = (
   name: string,
   outside: (size: Code, limit: number) => Code,
   units: (limit: number) => number,
-): CodeKeywordDefinition =>
+) =>
   keyword(
     name,
     ({ gen, data, schema }) => {
@@ -94,7 +91,7 @@ const length = (
       _`{limit: ${limitOf(schema)}, bytes: typeof ${data} != "string"}`,
   );
 
-const listed = (name: string): CodeKeywordDefinition =>
+const listed = (name: string) =>
   keyword(
     name,
     (cxt) => {

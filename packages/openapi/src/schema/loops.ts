@@ -81,13 +81,13 @@ const [NUMBER, STRING] = [0, 1];
 /** The work to test a name. */
 const PATTERN = 16;
 
-const isEmpty = ({ endOfFaults, ...schema }: Translated): boolean =>
+const isEmpty = ({ endOfFaults, ...schema }: Translated) =>
   Object.keys(schema).length === 0;
 
-const countOf = (cxt: KeywordCxt): Code =>
+const countOf = (cxt: KeywordCxt) =>
   _`${constant(cxt, namesIn)}(${cxt.data}).length`;
 
-const isMatch = (cxt: KeywordCxt, source: string, key: Name): Code =>
+const isMatch = (cxt: KeywordCxt, source: string, key: Name) =>
   _`${constant(cxt, compilePattern(source))}.test(${key})`;
 
 function isAdditional(

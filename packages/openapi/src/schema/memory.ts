@@ -87,7 +87,7 @@ export function once(
 }
 
 /** Errors of an object that several alternatives reach would double with each level. */
-const unique = (errors: readonly ErrorObject[]): readonly ErrorObject[] =>
+const unique = (errors: readonly ErrorObject[]) =>
   errors.length > LONG ? [...new Set(errors)] : errors;
 
 /** Applied to different values, each once. */
@@ -102,7 +102,7 @@ const MEMBERS = new Set([
  * Whether definitions may check the same value more than once because of a schema. Which
  * definitions does not matter: few schemas fork.
  */
-const forks = (schema: Translated): boolean =>
+const forks = (schema: Translated) =>
   inside(schema).some(
     (part) =>
       'unevaluatedProperties' in part ||
@@ -125,7 +125,7 @@ function waysOf(schema: Translated): number {
   return ways.size + others.filter(Boolean).length;
 }
 
-const isReference = ({ refers }: Translated): boolean =>
+const isReference = ({ refers }: Translated) =>
   typeof refers === 'string' || Array.isArray(refers);
 
 function* inside(schema: object): Generator<Translated> {

@@ -2,6 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { wideNames } from '../bag.ts';
 import type { Marks } from '../marks.ts';
 import { escapeToken } from '../names.ts';
+import type { Steps } from '../slices.ts';
 import type { Translated } from './definitions.ts';
 
 export type Place = NonNullable<Parameters<ValidateFunction>[1]>;
@@ -185,7 +186,7 @@ export function* inSteps<T>(
   judge: () => T,
   pass = new Pass(),
   step?: number,
-): Generator<void, T, void> {
+): Steps<T> {
   const run = new Run(step);
   for (;;) {
     work.run = run;

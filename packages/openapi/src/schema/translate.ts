@@ -177,7 +177,7 @@ export function createTranslator(document: Document, known?: Definitions) {
     const known = parts.flatMap(({ properties }) =>
       document.members(properties).map(([name]) => name),
     );
-    const left = (part: unknown, bar: Bar): Left | undefined =>
+    const left = (part: unknown, bar: Bar) =>
       part === undefined
         ? undefined
         : [{ of, schema: translateRest(part, bar, setting, known) }];
@@ -334,10 +334,7 @@ const refused = (why: Bar, known: readonly string[] = []): Translated => ({
   refused: { why, known } satisfies Refused,
 });
 
-const without = (
-  barred: ReadonlySet<string>,
-  dependents: Dependents,
-): Dependents =>
+const without = (barred: ReadonlySet<string>, dependents: Dependents) =>
   Object.fromEntries(
     Object.entries(dependents).map(([name, names]) => [
       name,
@@ -351,8 +348,7 @@ const NOTHING: Scope = new Map();
  * JSON Schema 2020-12 section 8.2.3.2: the outermost resource that a check passed through decides.
  * A schema is translated once for each scope, so a check itself needs none.
  */
-const firstScope = ({ dynamics }: Document): Scope =>
-  dynamics?.anchors[0] ?? NOTHING;
+const firstScope = ({ dynamics }: Document) => dynamics?.anchors[0] ?? NOTHING;
 
 function scopeIn(
   { dynamics }: Document,

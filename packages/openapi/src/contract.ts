@@ -19,7 +19,7 @@ import {
 } from './options.ts';
 import { ContractError, type Problem } from './problems.ts';
 import { createContract } from './runtime.ts';
-import { Schemas } from './schema/schemas.ts';
+import { createSchemas } from './schema/schemas.ts';
 import { serverPaths } from './servers.ts';
 import { atOnce } from './slices.ts';
 import { outlineOf, parseTemplate } from './template.ts';
@@ -94,7 +94,7 @@ export function checkContract<Fields = unknown, Shared = unknown>(
     extensions.judgeField,
   );
   const { root, findings } = document;
-  const schemas = new Schemas(document);
+  const schemas = createSchemas(document);
   const operations = new Operations(schemas);
   const info = readInfo(document);
   const prefixes = serverPaths(document);

@@ -3,23 +3,20 @@ const DEEPEST = 100;
 
 /**
  * Runs work inside work down to a depth, and deeper work later, so that long chains of references
- * fit the stack.
+ * fit the stack. The outermost call returns when all is done.
  */
-export class Nesting {
-  #depth = 0;
-  readonly #waiting: (() => void)[] = [];
-
-  /** The outermost call returns when all is done. */
-  run(work: () => void): void {
-    if (this.#depth === DEEPEST) {
-      this.#waiting.push(work);
+export function createNesting() {
+  const waiting: (() => void)[] = [];
+  let depth = 0;
+  return (work: () => void): void => {
+    if (depth === DEEPEST) {
+      waiting.push(work);
       return;
     }
-    this.#depth++;
+    depth++;
     work();
-    if (this.#depth === 1)
-      for (let next = this.#waiting.pop(); next; next = this.#waiting.pop())
-        next();
-    this.#depth--;
-  }
+    if (depth === 1)
+      for (let next = waiting.pop(); next; next = waiting.pop()) next();
+    depth--;
+  };
 }

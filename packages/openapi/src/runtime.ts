@@ -13,7 +13,7 @@ import {
 import type { ParameterValues } from './parameters/checker.ts';
 import { ANY_RESPONSE, type CheckResponse } from './responses.ts';
 import { NOT_FOUND, type Routed, Router } from './router.ts';
-import { Schemas } from './schema/schemas.ts';
+import { createSchemas, type Schemas } from './schema/schemas.ts';
 import { behind } from './servers.ts';
 import { similarPathsOf } from './similar-paths.ts';
 import { atOnce, inPauses, Slices, type Steps } from './slices.ts';
@@ -38,7 +38,7 @@ export function* createContract<Fields, Shared>(
     ...rest
   } = compiled;
   const { prefixes, exempted } = rest;
-  const schemas = new Schemas(document, definitions);
+  const schemas = createSchemas(document, definitions);
   const slices = new Slices();
   const operations: (CheckedOperation & Fields & Description)[] = [];
   for (const description of described) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Document } from '../src/document/document.ts';
-import { type Check, Schemas } from '../src/schema/schemas.ts';
+import { type Check, createSchemas } from '../src/schema/schemas.ts';
 import { done, load, short } from './documents.ts';
 
 type Json = Record<string, unknown>;
@@ -12,7 +12,7 @@ const SEED = 20_261_127;
 
 function checkOf(schemas: Json) {
   const document = new Document({ openapi: '3.1.0', components: { schemas } });
-  return new Schemas(document).check(ref('Node'), 'request');
+  return createSchemas(document).check(ref('Node'), 'request');
 }
 
 /** Counts how often parts of the value are read. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { Document } from '../src/document/document.ts';
-import { Schemas } from '../src/schema/schemas.ts';
+import { createSchemas } from '../src/schema/schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -11,7 +11,7 @@ const integer = { type: 'integer' };
 
 function judge(schemas: Json) {
   const document = new Document({ openapi: '3.1.0', components: { schemas } });
-  return new Schemas(document).check(ref('Node'), 'request');
+  return createSchemas(document).check(ref('Node'), 'request');
 }
 
 function counted(value: unknown, reads: { count: number }): unknown {

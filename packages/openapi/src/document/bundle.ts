@@ -11,7 +11,7 @@ import {
   sectionOf,
 } from '../dialect/grammar.ts';
 import { escapeToken } from '../names.ts';
-import { Nesting } from '../nesting.ts';
+import { createNesting } from '../nesting.ts';
 import { createResources, type Dynamics, type Resources } from './resources.ts';
 import { follow, isObject, isReference, type Json } from './source.ts';
 import type { Sources } from './sources.ts';
@@ -83,7 +83,7 @@ export function bundle(
   const references: Json[] = [];
   const visited = new Map<object, Kind>();
   const inlining = new Set<object>();
-  const nesting = new Nesting();
+  const nest = createNesting();
   const merged = new Map<Json, Json>();
   const merging = new Set<Json>();
 
@@ -159,7 +159,7 @@ export function bundle(
       node.$ref = home;
     }
     references.push({ $ref: home });
-    nesting.run(() => visit(target, 'schema'));
+    nest(() => visit(target, 'schema'));
   }
 
   function checkField(
@@ -211,7 +211,7 @@ export function bundle(
     if (!target) return;
     node.$ref = homeOf(target, kind);
     references.push(node);
-    nesting.run(() => visit(target, kind));
+    nest(() => visit(target, kind));
   }
 
   function noteBeside(node: Json, reason: string): void {
@@ -314,7 +314,7 @@ export function bundle(
         : targetOf(mapping, value, ref, null);
       if (!target) continue;
       mapping[value] = homeOf(target, 'schema');
-      nesting.run(() => visit(target, 'schema'));
+      nest(() => visit(target, 'schema'));
     }
   }
 

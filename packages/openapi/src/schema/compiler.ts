@@ -11,7 +11,13 @@ import { marking } from './either.ts';
 import { KEYWORDS } from './keywords.ts';
 import { LOOPS, weightOf } from './loops.ts';
 import { FREE, INCOMPLETE, once } from './memory.ts';
-import { tested, type Unit, type Validator, work } from './pauses.ts';
+import {
+  tested,
+  type Unit,
+  type Units,
+  type Validator,
+  work,
+} from './pauses.ts';
 
 interface OwnUnit {
   validate: Validator;
@@ -43,57 +49,48 @@ const regExp = Object.assign(
 /** An ajv instance keeps every schema that it compiled, so it is replaced after this many. */
 const RENEWED_AFTER = 100;
 
+export type Compiler = ReturnType<typeof createCompiler>;
+
 /**
  * Definitions are looked up at run time: ajv would compile everything reachable recursively, which
- * overflows the stack for large documents.
+ * overflows the stack for large documents. `thorough`: checks find all faults, not only the first.
  */
-export class Compiler {
-  readonly find: (name: string) => Translated;
-  readonly #definitions = new Map<string, OwnUnit>();
-  readonly #inside = new WeakMap<Translated, OwnUnit>();
-  readonly #thorough: boolean;
-  readonly #dialect: Dialect;
-  #ajv: Ajv | null = null;
-  #compiled = 0;
-  #compiling: OwnUnit | null = null;
-
-  /** `thorough`: checks find all faults, not only the first. */
-  constructor(
-    thorough: boolean,
-    dialect: Dialect,
-    find: (name: string) => Translated,
-  ) {
-    this.#thorough = thorough;
-    this.#dialect = dialect;
-    this.find = find;
-  }
+export function createCompiler(
+  thorough: boolean,
+  dialect: Dialect,
+  find: (name: string) => Translated,
+) {
+  const definitions = new Map<string, OwnUnit>();
+  const inside = new WeakMap<Translated, OwnUnit>();
+  let ajv: Ajv | null = null;
+  let count = 0;
+  let compiling: OwnUnit | null = null;
 
   /**
    * Shared by all users of the schema: without sharing, the units would double with every level.
    */
-  unit(schema: Translated): OwnUnit {
+  function unitOf(schema: Translated): OwnUnit {
     const { refers, ...rest } = schema;
     const name =
       typeof refers === 'string' && Object.keys(rest).length === 0
         ? refers
         : null;
-    let unit =
-      name === null ? this.#inside.get(schema) : this.#definitions.get(name);
+    let unit = name === null ? inside.get(schema) : definitions.get(name);
     if (!unit) {
-      unit = this.#create(() => (name === null ? schema : this.find(name)));
-      if (name === null) this.#inside.set(schema, unit);
-      else this.#definitions.set(name, unit);
+      unit = create(() => (name === null ? schema : find(name)));
+      if (name === null) inside.set(schema, unit);
+      else definitions.set(name, unit);
     }
-    this.#compiling?.refers.add(unit);
+    compiling?.refers.add(unit);
     return unit;
   }
 
-  *steps(unit: Unit): Steps {
+  function* steps(unit: Unit): Steps {
     const reached = new Set([unit as OwnUnit]);
     for (const one of reached) {
       if (one.complete) continue;
       if (one.schema) {
-        this.#compile(one, one.schema());
+        compile(one, one.schema());
         yield;
       }
       for (const next of one.refers) reached.add(next);
@@ -101,15 +98,15 @@ export class Compiler {
     for (const one of reached) one.complete = true;
   }
 
-  #create(schema: () => Translated): OwnUnit {
+  function create(schema: () => Translated): OwnUnit {
     const unit: OwnUnit = {
       schema,
       refers: new Set(),
       complete: false,
       weight: 0,
       validate: (value, context) => {
-        if (this.#thorough && work.pass.allowance-- <= 0) throw INCOMPLETE;
-        this.#compile(unit, schema());
+        if (thorough && work.pass.allowance-- <= 0) throw INCOMPLETE;
+        compile(unit, schema());
         // To compile takes as long as a step.
         work.run?.pause(null);
         return unit.validate(value, context);
@@ -118,30 +115,27 @@ export class Compiler {
     return unit;
   }
 
-  #compile(unit: OwnUnit, schema: Translated): void {
-    this.#compiling = unit;
+  function compile(unit: OwnUnit, schema: Translated): void {
+    compiling = unit;
     const whole = cut(
-      arranged(
-        this.#thorough ? schema : withFirstLook(schema, this.find),
-        this.find,
-      ),
+      arranged(thorough ? schema : withFirstLook(schema, find), find),
     );
-    if (this.#compiled++ % RENEWED_AFTER === 0) this.#ajv = this.#createAjv();
+    if (count++ % RENEWED_AFTER === 0) ajv = createAjv();
     // Ajv's unused properties would keep all schemas in memory.
-    const compiled = Object.assign(this.#ajv!.compile(whole), {
+    const compiled = Object.assign(ajv!.compile(whole), {
       schema: undefined,
       schemaEnv: undefined,
     });
     // A list of faults must not depend on where a check paused.
-    unit.validate = once(schema, compiled, this.#thorough ? 0 : FREE);
+    unit.validate = once(schema, compiled, thorough ? 0 : FREE);
     unit.weight = weightOf(whole);
     unit.schema = null;
-    this.#compiling = null;
+    compiling = null;
   }
 
-  #createAjv(): Ajv {
-    const ajv = this.#dialect.createAjv({
-      allErrors: this.#thorough,
+  function createAjv() {
+    const ajv = dialect.createAjv({
+      allErrors: thorough,
       formats: FORMATS,
       strictSchema: true,
       strictTypes: false,
@@ -155,7 +149,7 @@ export class Compiler {
       code: { optimize: true, regExp },
     });
     // `endOfFaults` counts the errors of those before it.
-    for (const keyword of [...unions(this), ...applied(this), ...KEYWORDS])
+    for (const keyword of [...unions(units), ...applied(units), ...KEYWORDS])
       ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword);
     for (const [keyword, code] of Object.entries({ ...LOOPS, anyOf })) {
       const rule = ajv.RULES.all[keyword];
@@ -168,4 +162,7 @@ export class Compiler {
     }
     return ajv;
   }
+
+  const units: Units = { find, unit: unitOf };
+  return { unit: unitOf, steps };
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../document/source.ts';
-import { Nesting } from '../nesting.ts';
+import { createNesting } from '../nesting.ts';
 
 export type Translated = Record<string, unknown>;
 
@@ -27,45 +27,37 @@ interface Definition {
 }
 
 /** Those of this process, and `known` ones that another process has translated. */
-export class OwnDefinitions {
-  readonly translated = new Map<string, Translated>();
-  readonly #known: Definitions | undefined;
-  readonly #all = new Map<string, Definition>();
-  readonly #nesting = new Nesting();
+export function createDefinitions(known: Definitions | undefined) {
+  const translated = new Map<string, Translated>();
+  const all = new Map<string, Definition>();
+  const nest = createNesting();
+  return {
+    translated,
+    find: (name: string): Translated =>
+      (translated.get(name) ?? known?.get(name))!,
+    nodeOf: (name: string) => all.get(name)!.node,
 
-  constructor(known: Definitions | undefined) {
-    this.#known = known;
-  }
+    /** `owner`: the definition that applies it to the same value. */
+    add(
+      name: string,
+      node: Json,
+      owner: string | null,
+      translate: () => Translated,
+    ): void {
+      if (owner !== null) all.get(owner)!.applied.add(name);
+      if (all.has(name) || known?.has(name)) return;
+      all.set(name, { node, applied: new Set() });
+      nest(() => translated.set(name, translate()));
+    },
 
-  find(name: string): Translated {
-    return (this.translated.get(name) ?? this.#known?.get(name))!;
-  }
-
-  nodeOf(name: string): Json {
-    return this.#all.get(name)!.node;
-  }
-
-  /** `owner`: the definition that applies it to the same value. */
-  add(
-    name: string,
-    node: Json,
-    owner: string | null,
-    translate: () => Translated,
-  ): void {
-    if (owner !== null) this.#all.get(owner)!.applied.add(name);
-    if (this.#all.has(name) || this.#known?.has(name)) return;
-    this.#all.set(name, { node, applied: new Set() });
-    this.#nesting.run(() => this.translated.set(name, translate()));
-  }
-
-  /** Schemas whose definitions apply themselves to the same value. */
-  *circles(): Generator<Json> {
-    for (const [name, { node, applied }] of this.#all) {
-      const reached = new Set(applied);
-      for (const next of reached)
-        for (const further of this.#all.get(next)!.applied)
-          reached.add(further);
-      if (reached.has(name)) yield node;
-    }
-  }
+    /** Schemas whose definitions apply themselves to the same value. */
+    *circles(): Generator<Json> {
+      for (const [name, { node, applied }] of all) {
+        const reached = new Set(applied);
+        for (const next of reached)
+          for (const further of all.get(next)!.applied) reached.add(further);
+        if (reached.has(name)) yield node;
+      }
+    },
+  };
 }

@@ -5,13 +5,13 @@ import type { Json } from '../document/source.ts';
 import { faultOf, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
 import type { Reading } from '../marks.ts';
 import { atOnce, type Steps } from '../slices.ts';
-import { Compiler } from './compiler.ts';
+import { createCompiler } from './compiler.ts';
 import type { Definitions, Translated } from './definitions.ts';
 import type { Direction } from './directions.ts';
 import { isOfAlternative } from './either.ts';
 import { INCOMPLETE } from './memory.ts';
 import { inPass, inSteps, Pass, type Unit, work } from './pauses.ts';
-import { createTranslator, type Translator } from './translate.ts';
+import { createTranslator } from './translate.ts';
 
 type Written = Pick<Reading, 'marks'>;
 
@@ -43,115 +43,111 @@ interface Made {
   readonly unit: Unit | null;
 }
 
+export type Schemas = ReturnType<typeof createSchemas>;
+
 /** A check compiles its schema on its first call. */
-export class Schemas {
-  readonly document: Document;
-  readonly #translator: Translator;
+export function createSchemas(document: Document, known?: Definitions) {
+  const translator = createTranslator(document, known);
+  const { find, translated: definitions } = translator.definitions;
   /** Used for every request. */
-  readonly #quick: Compiler;
+  const quick = createCompiler(false, document.dialect, find);
   /** Used only for invalid values. */
-  readonly #thorough: Compiler;
-  readonly #made = {
+  const thorough = createCompiler(true, document.dialect, find);
+  const made = {
     request: new Map<Json, Made>(),
     response: new Map<Json, Made>(),
   };
-  readonly #shared = new Map<string, Made>();
-  #gathered: Set<Unit> | null = null;
-
-  constructor(document: Document, known?: Definitions) {
-    this.document = document;
-    this.#translator = createTranslator(document, known);
-    const find = (name: string) => this.#translator.definitions.find(name);
-    this.#quick = new Compiler(false, document.dialect, find);
-    this.#thorough = new Compiler(true, document.dialect, find);
-  }
-
-  get definitions(): Definitions {
-    return this.#translator.definitions.translated;
-  }
+  const shared = new Map<string, Made>();
+  let gathered: Set<Unit> | null = null;
 
   /** Also reports mistakes in everything that the schema refers to. */
-  check(schema: Json, direction: Direction): Check {
-    let made = this.#made[direction].get(schema);
-    if (!made) {
-      made = this.#make(this.#translator.translate(schema, direction));
-      this.#made[direction].set(schema, made);
-    }
-    if (made.unit) this.#gathered?.add(made.unit);
-    return made.check;
+  function check(schema: Json, direction: Direction): Check {
+    const known = made[direction].get(schema);
+    const { check, unit } =
+      known ?? make(translator.translate(schema, direction));
+    if (!known) made[direction].set(schema, { check, unit });
+    if (unit) gathered?.add(unit);
+    return check;
   }
 
-  gather<T>(work: () => T): {
+  function gather<T>(work: () => T): {
     readonly made: T;
     readonly steps: () => Steps;
   } {
     const units = new Set<Unit>();
-    this.#gathered = units;
+    gathered = units;
     try {
       const made = work();
-      const compiler = this.#quick;
       return {
         made,
         *steps() {
-          for (const unit of units) yield* compiler.steps(unit);
+          for (const unit of units) yield* quick.steps(unit);
         },
       };
     } finally {
-      this.#gathered = null;
+      gathered = null;
     }
   }
 
   /** Call it once, after the last schema. */
-  finish(): void {
-    const { document } = this;
+  function finish(): void {
     for (const [, schema] of document.members(
       document.object(document.root.components)?.schemas,
     )) {
       const node = document.object(schema);
-      if (node) this.#translator.translate(node, 'request');
+      if (node) translator.translate(node, 'request');
     }
-    this.#translator.reportCircles();
+    translator.reportCircles();
   }
 
-  #make(translated: Translated): Made {
+  function make(translated: Translated): Made {
     if (Object.keys(translated).length === 0)
       return { check: FREE, unit: null };
     const content = serialize(translated);
-    if (content.length > LONGEST_SHARED) return this.#createCheck(translated);
+    if (content.length > LONGEST_SHARED) return createCheck(translated);
     const key = content.toString('latin1');
-    const made = this.#shared.get(key) ?? this.#createCheck(translated);
-    this.#shared.set(key, made);
+    const made = shared.get(key) ?? createCheck(translated);
+    shared.set(key, made);
     return made;
   }
 
-  #createCheck(schema: Translated): Made {
-    const quick = this.#quick.unit(schema);
-    const thorough = this.#thorough.unit(schema);
+  function createCheck(schema: Translated): Made {
+    const decisive = quick.unit(schema);
+    const complete = thorough.unit(schema);
     function* steps(
       value: unknown,
       written?: Written,
       step?: number,
     ): Steps<Faults> {
-      const first = yield* inSteps(
-        () => verdictOf(quick, value),
+      const found = yield* inSteps(
+        () => verdictOf(decisive, value),
         new Pass(written?.marks),
         step,
       );
-      if (first === null) return NONE;
-      if (first === 'too deep') return [TOO_DEEP];
-      const all = yield* inSteps(
-        () => searched(thorough, value),
+      if (found === null) return NONE;
+      if (found === 'too deep') return [TOO_DEEP];
+      const faults = yield* inSteps(
+        () => searched(complete, value),
         new Pass(written?.marks, MOST_COMPILED),
         step,
       );
-      return all ?? [...faultsOf(first), MORE];
+      return faults ?? [...faultsOf(found), MORE];
     }
     const check = (value: unknown, written?: Written) =>
-      inPass(new Pass(written?.marks), () => verdictOf(quick, value)) === null
+      inPass(new Pass(written?.marks), () => verdictOf(decisive, value)) ===
+      null
         ? NONE
         : atOnce(steps(value, written));
-    return { check: Object.assign(check, { steps }), unit: quick };
+    return { check: Object.assign(check, { steps }), unit: decisive };
   }
+
+  return {
+    document,
+    definitions: definitions as Definitions,
+    check,
+    gather,
+    finish,
+  };
 }
 
 type Errors = readonly ErrorObject[];

@@ -2,12 +2,12 @@ import type { Document } from '../document/document.ts';
 import type { Dynamics } from '../document/resources.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Bar } from '../faults.ts';
-import type { ContainedCount, Left } from './applied.ts';
+import type { ContainedCount } from './applied.ts';
 import { assertionsOf, patternAt } from './assertions.ts';
 import {
+  createDefinitions,
   type Definitions,
   defined,
-  OwnDefinitions,
   type Translated,
 } from './definitions.ts';
 import { barredBy, type Direction, refusalOf } from './directions.ts';
@@ -38,7 +38,7 @@ export type Translator = ReturnType<typeof createTranslator>;
 /** A reference becomes a definition, translated once per setting. */
 export function createTranslator(document: Document, known?: Definitions) {
   const { dialect } = document;
-  const definitions = new OwnDefinitions(known);
+  const definitions = createDefinitions(known);
 
   function translate(schema: Json, direction: Direction): Translated {
     return translateOther(schema, {

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { escapeToken, printable, unescapeToken } from './names.ts';
-import { nearest } from './nearest.ts';
+import { hint } from './nearest.ts';
 import type { Rule } from './rules.ts';
 
 export { RULES, type Rule } from './rules.ts';
@@ -211,10 +211,7 @@ export function faultsFrom<T, More>(
 
 function refusal({ why, known }: Params, path: string): string {
   const name = unescapeToken(path.slice(path.lastIndexOf('/') + 1));
-  const meant = nearest(name, known);
-  return meant === null
-    ? BARS[why]
-    : `${BARS[why]}: did you mean ${printable(meant)}?`;
+  return BARS[why] + hint(name, known);
 }
 
 /** `null` for ajv errors that only report that another error occurred. */

@@ -12,12 +12,6 @@ export { toJson } from './exact-json.ts';
 export { type Fault, MAX_FAULTS, RULES, type Rule } from './faults.ts';
 export type { Findings } from './findings.ts';
 export type { MediaRule } from './media/content.ts';
-export type {
-  RequestInput,
-  RequestResult,
-  ResponseInput,
-  ResponseResult,
-} from './messages.ts';
 export { printable as shown, unescapeToken } from './names.ts';
 export type { Description } from './operations.ts';
 export {
@@ -37,4 +31,8 @@ export type {
   Exempted,
   Operation,
   ReadContract,
+  RequestInput,
+  RequestResult,
+  ResponseInput,
+  ResponseResult,
 } from './types.ts';

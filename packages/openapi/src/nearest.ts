@@ -1,3 +1,5 @@
+import { printable } from './names.ts';
+
 /** In characters. */
 const NEAR = 2;
 /** To bound the work for one name. */
@@ -21,6 +23,12 @@ export function nearest(name: string, names: readonly string[]): string | null {
     found = candidate;
   }
   return found;
+}
+
+/** For the end of a message; empty if no name is similar. */
+export function hint(name: string, names: readonly string[]): string {
+  const meant = nearest(name, names);
+  return meant === null ? '' : `: did you mean ${printable(meant)}?`;
 }
 
 /** Two exchanged neighbours count once. Infinity if it is surely more than two. */

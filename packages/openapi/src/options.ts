@@ -1,5 +1,5 @@
 import { demand } from './arguments.ts';
-import { nearest } from './nearest.ts';
+import { hint } from './nearest.ts';
 
 /** The default is the first value. */
 export interface ReadingOptions {
@@ -95,12 +95,8 @@ export function checkOptions(options: unknown): void {
 
 function unknownOption(name: string): string {
   const names = Object.keys(OPTIONS);
-  const meant = nearest(name, names);
-  const hint =
-    meant === null
-      ? `the options are ${names.join(', ')}`
-      : `did you mean ${meant}?`;
-  return `${name} is not an option: ${hint}`;
+  const others = `: the options are ${names.join(', ')}`;
+  return `${name} is not an option${hint(name, names) || others}`;
 }
 
 const KEYS = Object.keys(READING) as (keyof ReadingOptions)[];

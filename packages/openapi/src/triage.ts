@@ -4,7 +4,7 @@ import { isOnNetwork } from './document/sources.ts';
 import { byPlace, type Mistake } from './findings.ts';
 import { type Description, METHODS } from './operations.ts';
 import type { Treatment } from './options.ts';
-import { formatProblem, type Problem } from './problems.ts';
+import { formatProblem } from './problems.ts';
 import type { Exempted } from './types.ts';
 
 const OF_ANSWERS: ReadonlySet<unknown> = new Set(['responses', 'callbacks']);

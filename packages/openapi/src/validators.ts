@@ -8,11 +8,10 @@ import {
   type Rule,
   wrongType,
 } from './faults.ts';
-import type { MessageInput, Validators } from './messages.ts';
 import { valuesOf } from './parameters/checker.ts';
 import type { Routed } from './router.ts';
 import { targetOf } from './target.ts';
-import type { Operation } from './types.ts';
+import type { MessageInput, Operation, Validators } from './types.ts';
 
 type Match<Op> = (method: string, path: string) => Routed<Op>;
 

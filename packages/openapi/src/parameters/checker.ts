@@ -6,7 +6,7 @@ import {
   type Rule,
 } from '../faults.ts';
 import { escapeToken, printable } from '../names.ts';
-import { nearest } from '../nearest.ts';
+import { hint } from '../nearest.ts';
 import { atOnce } from '../slices.ts';
 import { createCollector, NAME_ENCODING, type Sent } from './collector.ts';
 import type { Keep, Parameter } from './parameter.ts';
@@ -92,11 +92,9 @@ function unknownFault(
       message: NAME_ENCODING,
       rule: 'encoding',
     };
-  const meant = nearest(name, names);
-  const hint = meant === null ? '' : `: did you mean ${printable(meant)}?`;
   return complaint(
     { in: 'query', name: printable(name) },
-    `is not a parameter of this operation${hint}`,
+    `is not a parameter of this operation${hint(name, names)}`,
     'unknown',
   );
 }

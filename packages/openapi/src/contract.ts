@@ -11,7 +11,12 @@ import { type Document, loadDocument } from './document/document.ts';
 import { isObject, type Json, type SourceFile } from './document/source.ts';
 import { toJson } from './exact-json.ts';
 import { byPlace, type Findings } from './findings.ts';
-import { type Description, methodsIn, Operations } from './operations.ts';
+import {
+  createOperations,
+  type Description,
+  methodsIn,
+  type Operations,
+} from './operations.ts';
 import {
   checkOptions,
   type ReadingOptions,
@@ -95,7 +100,7 @@ export function checkContract<Fields = unknown, Shared = unknown>(
   );
   const { root, findings } = document;
   const schemas = createSchemas(document);
-  const operations = new Operations(schemas);
+  const operations = createOperations(schemas);
   const info = readInfo(document);
   const prefixes = serverPaths(document);
   const canMatch = readPaths(document, operations);

@@ -57,25 +57,23 @@ interface Draft {
   readonly node: Json;
 }
 
-export class Operations {
-  readonly #drafts = new Map<string, Draft>();
-  readonly #schemas: Schemas;
+export type Operations = ReturnType<typeof createOperations>;
 
-  constructor(schemas: Schemas) {
-    this.#schemas = schemas;
-  }
+export function createOperations(schemas: Schemas) {
+  const { document } = schemas;
+  const { findings } = document;
+  const drafts = new Map<string, Draft>();
 
-  read(path: string, item: Json): void {
-    noteIgnored(this.#schemas.document.findings, item);
-    for (const method of methodsIn(item)) this.#operation(path, method);
+  function read(path: string, item: Json): void {
+    noteIgnored(findings, item);
+    for (const method of methodsIn(item)) readOperation(path, method);
   }
 
   /** Call it after reading every path item. */
-  finish(prefix: string): readonly (readonly [Description, Json])[] {
-    const { findings } = this.#schemas.document;
-    return [...this.#drafts.values()].map(({ operation, node }) => {
+  function finish(prefix: string): readonly (readonly [Description, Json])[] {
+    return [...drafts.values()].map(({ operation, node }) => {
       const { successor } = operation;
-      const other = successor === null ? null : this.#drafts.get(successor);
+      const other = successor === null ? null : drafts.get(successor);
       if (other === undefined)
         findings.problem(
           node,
@@ -90,16 +88,14 @@ export class Operations {
     });
   }
 
-  #operation(path: string, method: string): void {
-    const schemas = this.#schemas;
-    const { findings } = schemas.document;
-    const { node } = operationAt(schemas.document, path, method);
-    const id = this.#id(path, method, node);
+  function readOperation(path: string, method: string): void {
+    const { node } = operationAt(document, path, method);
+    const id = idOf(path, method, node);
     noteIgnored(findings, node);
     const extensions = readExtensions(
       node,
       findings,
-      uncheckedBodyIn(schemas.document.reading),
+      uncheckedBodyIn(document.reading),
     );
     requestChecks(schemas, {
       path,
@@ -131,13 +127,12 @@ export class Operations {
       ...extensions,
       exempt: null,
     };
-    this.#drafts.set(id, { operation, node });
+    drafts.set(id, { operation, node });
   }
 
-  #id(path: string, method: string, node: Json): string {
-    const { findings } = this.#schemas.document;
+  function idOf(path: string, method: string, node: Json): string {
     const { operationId } = node;
-    const other = this.#drafts.get(operationId as string);
+    const other = drafts.get(operationId as string);
     if (typeof operationId === 'string' && operationId !== '' && !other)
       return operationId;
     let id = `${method} ${path}`;
@@ -155,9 +150,11 @@ export class Operations {
         `the operation has no operationId: it is called ${id}`,
       );
     // Another operation may have this id on purpose.
-    while (this.#drafts.has(id)) id += "'";
+    while (drafts.has(id)) id += "'";
     return id;
   }
+
+  return { read, finish };
 }
 
 const IGNORED = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Document } from '../src/document/document.ts';
 import { MAX_DEPTH } from '../src/json.ts';
-import { Plans } from '../src/media/xml/plan.ts';
+import { createPlans } from '../src/media/xml/plan.ts';
 import { MAX_ATTRIBUTES, MAX_ELEMENTS } from '../src/media/xml/tree.ts';
 import { done, load, notesOf, only, problemsOf, short } from './documents.ts';
 
@@ -442,7 +442,7 @@ test('a schema is looked through in steps, and what is known to be good is not l
     properties: { next: { $ref: `#/components/schemas/${next}` } },
   });
   const schemas: Json = { A: link('B'), B: link('C'), C: { type: 'string' } };
-  const plans = new Plans(new Document({ components: { schemas } }));
+  const plans = createPlans(new Document({ components: { schemas } }));
   const steps = (name: string) => [...plans.search(schemas[name] as Json)].length;
   expect(steps('B')).toBeGreaterThan(1);
   expect(steps('A')).toBe(1);

@@ -49,7 +49,7 @@ interface Entry {
   /** In the spelling of the contract. */
   readonly type: string;
   readonly range: MediaType;
-  readonly checks: ReadonlyMap<Syntax, CheckBody | null>;
+  readonly checks: Checks;
 }
 
 /** Without a check, the reason. */
@@ -73,6 +73,7 @@ export function createContent(
 ): Content {
   const { findings } = schemas.document;
   const entries: Entry[] = [];
+  const passes = uncheckable === 'pass';
   let unchecked = false;
   for (const type of Object.keys(content)) {
     const range = parseMediaType(type);
@@ -80,24 +81,21 @@ export function createContent(
       findings.problem(content, type, `${type} is not a media type`);
       continue;
     }
-    const made: Checks = new Map(
+    const checks: Checks = new Map(
       syntaxesIn(range).map((syntax) => [
         syntax,
         checkOf(schemas, content[type], syntax, direction),
       ]),
     );
-    const instead = uncheckable === 'pass' ? PASS : null;
-    unchecked ||= instead !== null && made.values().some(isReason);
-    report(content, type, made, uncheckable, schemas.document);
+    unchecked ||= passes && checks.values().some(isReason);
+    report(content, type, checks, uncheckable, schemas.document);
     if (direction === 'request') noteOpen(content, type, range, findings);
-    const checks = [...made].map(
-      ([syntax, check]) => [syntax, isReason(check) ? instead : check] as const,
-    );
-    entries.push({ type, range, checks: new Map(checks) });
+    entries.push({ type, range, checks });
   }
   entries.sort((a, b) => weightOf(b.range) - weightOf(a.range));
   const accepted = Object.keys(content);
-  const choose = (contentType: string) => chooseRule(entries, contentType);
+  const choose = (contentType: string) =>
+    chooseRule(entries, contentType, passes);
   const usual = new Map(
     accepted.flatMap((type) =>
       SUFFIXES.map((suffix) => [type + suffix, choose(type + suffix)] as const),
@@ -124,7 +122,8 @@ export function* prepareContent(content: Json, document: Document): Steps {
   }
 }
 
-const isReason = (check: CheckBody | string) => typeof check === 'string';
+const isReason = (check: CheckBody | string | undefined) =>
+  typeof check === 'string';
 
 /** Every kind of type may end in `+json` or `+xml`. */
 function syntaxesIn(range: MediaType): readonly Syntax[] {
@@ -203,14 +202,16 @@ function weightOf({ type, subtype, parameters }: MediaType): number {
 function chooseRule(
   entries: readonly Entry[],
   contentType: string,
+  passes: boolean,
 ): MediaRule | null {
   const type = parseMediaType(contentType);
   const entry = type && entries.find(({ range }) => covers(range, type));
   if (!entry) return null;
   const syntax = syntaxOf(type);
   if (syntax !== 'bytes' && !isUtf8Type(type)) return null;
-  const check = entry.checks.get(syntax);
-  if (!check) return null;
+  const made = entry.checks.get(syntax);
+  const check = isReason(made) && passes ? PASS : made;
+  if (!check || isReason(check)) return null;
   const steps = (bytes: Uint8Array, keep?: Keep) => {
     demandBytes(bytes);
     return inBody(check(bytes, contentType, keep));

@@ -2,7 +2,7 @@ import type { Document } from '../../document/document.ts';
 import { isObject, type Json } from '../../document/source.ts';
 import { formOf, type Shape, shapeOf } from '../../parameters/shape.ts';
 import type { Form } from '../../parameters/styles.ts';
-import type { Steps } from '../../slices.ts';
+import { atOnce, type Steps } from '../../slices.ts';
 
 export interface Naming {
   readonly local: string | null;
@@ -38,68 +38,62 @@ export interface Plan {
 
 const NOTHING: Json = {};
 
-export class Plans {
-  readonly #document: Document;
-  readonly #plans = new Map<Json, Plan>();
-  readonly #good = new Set<Plan>();
+export type Plans = ReturnType<typeof createPlans>;
 
-  constructor(document: Document) {
-    this.#document = document;
-  }
+export function createPlans(document: Document) {
+  const plans = new Map<Json, Plan>();
+  const good = new Set<Plan>();
 
-  of(schema: Json): Plan {
-    const node = this.#document.object(schema) ?? schema;
-    const plan = this.#plans.get(node) ?? this.#make(node);
-    this.#plans.set(node, plan);
+  function planOf(schema: Json): Plan {
+    const node = document.object(schema) ?? schema;
+    const plan = plans.get(node) ?? make(node);
+    plans.set(node, plan);
     return plan;
   }
 
-  #isMade(schema: Json): boolean {
-    return this.#plans.has(this.#document.object(schema) ?? schema);
+  function isMade(schema: Json): boolean {
+    return plans.has(document.object(schema) ?? schema);
   }
 
   /** Why XML cannot express the values; `null` if it can. */
-  complaint(schema: Json): string | null {
-    const search = this.search(schema);
-    let step = search.next();
-    while (!step.done) step = search.next();
-    return step.value;
+  function complaint(schema: Json): string | null {
+    return atOnce(search(schema));
   }
 
-  *search(schema: Json): Steps<string | null> {
-    const reached = new Set([this.of(schema)]);
+  function* search(schema: Json): Steps<string | null> {
+    const reached = new Set([planOf(schema)]);
     for (const plan of reached) {
-      if (this.#good.has(plan)) continue;
+      if (good.has(plan)) continue;
       yield;
       const { members, others, items, flaw } = plan;
       if (flaw !== null) return flaw;
       for (const member of members) {
-        if (!this.#isMade(member.schema)) yield;
-        const { kind } = this.of(member.schema);
+        if (!isMade(member.schema)) yield;
+        const { kind } = planOf(member.schema);
         const complex =
           member.repeated || kind === 'object' || kind === 'array';
         if (member.attribute && complex)
           return `${member.property} is an attribute, but an object or a list`;
         if (member.repeated && kind === 'array')
           return `${member.property} is a list of lists without their own elements`;
-        reached.add(this.of(member.schema));
+        reached.add(planOf(member.schema));
       }
-      reached.add(this.of(others ?? NOTHING)).add(this.of(items));
+      reached.add(planOf(others ?? NOTHING)).add(planOf(items));
     }
-    for (const plan of reached) this.#good.add(plan);
+    for (const plan of reached) good.add(plan);
     return null;
   }
 
-  #make(node: Json): Plan {
-    const shape = shapeOf(this.#document, node);
+  function make(node: Json): Plan {
+    const shape = shapeOf(document, node);
     const { required } = shape;
-    const flaws = [this.#formOf(shape).flaw];
+    const flaws = [xmlForm(shape).flaw];
     const members = [...shape.members].map(([property, member]): Member => {
-      const { isList, wrapped, attribute, flaw } = this.#formOf(member);
+      const { isList, wrapped, attribute, flaw } = xmlForm(member);
       flaws.push(flaw);
       const repeated = isList && !wrapped;
       const { schema } = repeated ? member.items : member;
-      const naming = namingOf(this.#object(schema), property);
+      const naming = namingOf(objectOf(schema), property);
       return {
         property,
         attribute,
@@ -125,17 +119,19 @@ export class Plans {
     };
   }
 
-  #formOf(shape: Shape) {
+  function xmlForm(shape: Shape) {
     const isList = kindOf(shape) === 'array';
     return {
       isList,
-      ...xmlFormOf(this.#document, this.#object(shape.schema), isList),
+      ...xmlFormOf(document, objectOf(shape.schema), isList),
     };
   }
 
-  #object(schema: Json | null): Json {
-    return this.#document.object(schema) ?? NOTHING;
+  function objectOf(schema: Json | null): Json {
+    return document.object(schema) ?? NOTHING;
   }
+
+  return { of: planOf, complaint, search };
 }
 
 const kindOf = (shape: Shape) => (shape.types === null ? 'any' : formOf(shape));

@@ -8,7 +8,7 @@ import { printablePointer } from '../../names.ts';
 import { read } from '../../parameters/reading.ts';
 import type { Shape } from '../../parameters/shape.ts';
 import type { Steps } from '../../slices.ts';
-import { type Naming, type Plan, Plans } from './plan.ts';
+import { createPlans, type Naming, type Plan, type Plans } from './plan.ts';
 import { readTree, type XmlElement, type XmlName } from './tree.ts';
 
 const COMPONENT = /^#\/components\/schemas\/([^/]+)$/;
@@ -55,7 +55,7 @@ export function* prepareXmlReader(document: Document, schema: Json): Steps {
 }
 
 function plansOf(document: Document): Plans {
-  const plans = PLANS.get(document) ?? new Plans(document);
+  const plans = PLANS.get(document) ?? createPlans(document);
   PLANS.set(document, plans);
   return plans;
 }

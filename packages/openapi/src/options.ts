@@ -1,4 +1,5 @@
 import { demand } from './arguments.ts';
+import { aText, type KeywordValues } from './dialect/dialect.ts';
 import { hint } from './nearest.ts';
 
 /** The default is the first value. */
@@ -32,17 +33,12 @@ export interface ReadingOptions {
  */
 export type Treatment = 'omit' | 'report' | 'pass';
 
-interface Rule {
-  readonly must: string;
-  isValid(value: unknown): boolean;
-}
+const oneOf = (...values: readonly unknown[]): KeywordValues => [
+  `must be ${values.join(', ')}`,
+  (value) => values.includes(value),
+];
 
-const oneOf = (...values: readonly string[]): Rule => ({
-  must: `must be ${values.join(', ')}`,
-  isValid: (value) => values.includes(value as string),
-});
-
-const READING: Readonly<Record<keyof ReadingOptions, Rule>> = {
+const READING: Readonly<Record<keyof ReadingOptions, KeywordValues>> = {
   unknownQuery: oneOf('refuse', 'pass'),
   responses: oneOf('enforce', 'report', 'off'),
   onUnsupported: oneOf('refuse', 'omit', 'report', 'pass'),
@@ -50,26 +46,23 @@ const READING: Readonly<Record<keyof ReadingOptions, Rule>> = {
   encodedCommas: oneOf('data', 'separators'),
   integers: oneOf('plain', 'any'),
   readOnly: oneOf('pass', 'refuse'),
-  maxDepth: {
-    must: 'must be an integer of 1 or more',
-    isValid: (value) => Number.isInteger(value) && Number(value) > 0,
-  },
-  uncheckedBodyField: {
-    must: 'must be a name that begins with x-',
-    isValid: (value) => /^x-./.test(String(value)),
-  },
+  maxDepth: [
+    'must be an integer of 1 or more',
+    (value) => Number.isInteger(value) && Number(value) > 0,
+  ],
+  uncheckedBodyField: [
+    'must be a name that begins with x-',
+    (value) => /^x-./.test(String(value)),
+  ],
 };
 
-const OPTIONS: Readonly<Record<string, Rule>> = {
+const OPTIONS: Readonly<Record<string, KeywordValues>> = {
   ...READING,
-  text: {
-    must: 'must be a string',
-    isValid: (value) => typeof value === 'string',
-  },
-  extensions: {
-    must: 'must be an ExtensionReader, with the functions judgeField and read',
-    isValid: isReader,
-  },
+  text: aText,
+  extensions: [
+    'must be an ExtensionReader, with the functions judgeField and read',
+    isReader,
+  ],
 };
 
 function isReader(value: unknown): boolean {
@@ -86,9 +79,10 @@ export function checkOptions(options: unknown): void {
   for (const [name, value] of Object.entries(options)) {
     const rule = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
     if (rule === undefined) throw new TypeError(unknownOption(name));
+    const [complaint, test] = rule;
     demand(
-      value === undefined || rule.isValid(value),
-      `the option ${name} ${rule.must}`,
+      value === undefined || test(value),
+      `the option ${name} ${complaint}`,
     );
   }
 }

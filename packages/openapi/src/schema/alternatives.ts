@@ -7,7 +7,12 @@ import {
 import { isObject } from '../document/source.ts';
 import { error, placeIn } from './applied.ts';
 import { mapParts } from './cut.ts';
-import type { Part, Translated } from './definitions.ts';
+import {
+  type Choice,
+  chooser,
+  type Part,
+  type Translated,
+} from './definitions.ts';
 import { type Allowed, constant } from './keywords.ts';
 import { apart, joined } from './memory.ts';
 import { judge, type Place, type Units } from './pauses.ts';
@@ -15,12 +20,6 @@ import { judge, type Place, type Units } from './pauses.ts';
 type Union = 'anyOf' | 'oneOf';
 
 type Values = ReadonlySet<unknown>;
-
-/** By the value of a property, one of the alternatives: no other can match. */
-interface Choice {
-  readonly property: string;
-  readonly byValue: ReadonlyMap<unknown, Part>;
-}
 
 interface Many {
   readonly groups: readonly Part[];
@@ -49,7 +48,11 @@ export function arranged(
       [`${union}Many`]: [{ groups: groupsOf(union, parts), choice }],
     });
   }
-  return withCases(result);
+  if (Array.isArray(result.allOf) && result.allOf.length > GROUP)
+    result.allOf = groupsOf('allOf', result.allOf).map((part) => ({
+      refers: part,
+    }));
+  return result;
 }
 
 function groupsOf(
@@ -60,30 +63,6 @@ function groupsOf(
   for (let i = 0; i < parts.length; i += GROUP)
     groups.push([{ [keyword]: parts.slice(i, i + GROUP) }]);
   return groups;
-}
-
-/** `choiceOf` in polymorphism.ts writes a discriminator as a list of conditions. */
-function withCases(schema: Translated): Translated {
-  const { allOf, ...others } = schema;
-  if (!Array.isArray(allOf) || allOf.length <= FEW) return schema;
-  const choice = casesIn(allOf);
-  if (choice !== null) return { ...others, cases: [choice] };
-  if (allOf.length <= GROUP) return schema;
-  return {
-    ...others,
-    allOf: groupsOf('allOf', allOf).map((part) => ({ refers: part })),
-  };
-}
-
-function casesIn(parts: readonly Translated[]): Choice | null {
-  const all = parts.map(conditionOf).filter((one) => one !== null);
-  const { property } = all[0] ?? {};
-  if (all.length < parts.length || all.some((one) => one.property !== property))
-    return null;
-  return choiceOf(
-    property!,
-    all.map(({ values, fit }) => [values, fit]),
-  );
 }
 
 function choiceOf(
@@ -97,24 +76,6 @@ function choiceOf(
     count += values?.size ?? Number.NaN;
   }
   return byValue.size === count ? { property, byValue } : null;
-}
-
-function conditionOf({ if: condition, then: fit, ...others }: Translated) {
-  if (!isObject(condition) || !isObject(fit) || Object.keys(others).length > 0)
-    return null;
-  const { required, properties, ...more } = condition;
-  if (
-    !Array.isArray(required) ||
-    required.length !== 1 ||
-    Object.keys(more).length > 0
-  )
-    return null;
-  const property = required[0] as string;
-  const { enum: among, ...rest } =
-    (properties as Record<string, Translated> | undefined)?.[property] ?? {};
-  if (!among || Object.keys(rest).length > 0 || (among as Allowed).composite)
-    return null;
-  return { property, values: (among as Allowed).values, fit };
 }
 
 function choiceIn(
@@ -212,7 +173,7 @@ export const unions = (units: Units): readonly CodeKeywordDefinition[] => [
     judgeUnion('oneOf', many, units, cxt),
   ),
   judging('cases', 'if', ([choice]: [Choice], cxt) => {
-    const chosen = chooser(choice, units);
+    const chosen = chooser(choice, units.unit);
     const isApart =
       cxt.it.compositeRule === true && cxt.it.opts.allErrors === true;
     return (value, place) => {
@@ -251,16 +212,6 @@ function judging<T>(
   } satisfies CodeKeywordDefinition;
 }
 
-function chooser({ property, byValue }: Choice, units: Units) {
-  const chosen = new Map(
-    [...byValue].map(([value, [part]]) => [value, units.unit(part)]),
-  );
-  return (value: unknown) =>
-    isObject(value) && Object.hasOwn(value, property)
-      ? (chosen.get(value[property]) ?? null)
-      : null;
-}
-
 function judgeUnion(
   union: Union,
   { groups, choice }: Many,
@@ -268,7 +219,7 @@ function judgeUnion(
   { it }: KeywordCxt,
 ): Judge {
   const thorough = it.opts.allErrors === true;
-  const chosen = choice === null ? () => null : chooser(choice, units);
+  const chosen = choice === null ? () => null : chooser(choice, units.unit);
   const own = (path: string, several: boolean) =>
     error(union, path, { passingSchemas: several ? [] : null });
   const all =

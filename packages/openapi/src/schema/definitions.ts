@@ -1,4 +1,4 @@
-import type { Json } from '../document/source.ts';
+import { isObject, type Json } from '../document/source.ts';
 import { createNesting } from '../nesting.ts';
 
 export type Translated = Record<string, unknown>;
@@ -8,6 +8,26 @@ export type Translated = Record<string, unknown>;
  * double the work.
  */
 export type Part = readonly [Translated];
+
+/** By the value of a property, one of the alternatives: no other can match. */
+export interface Choice {
+  readonly property: string;
+  readonly byValue: ReadonlyMap<unknown, Part>;
+}
+
+/** Returns what `create` has made for the value of the property. */
+export function chooser<T>(
+  { property, byValue }: Choice,
+  create: (part: Translated) => T,
+): (value: unknown) => T | null {
+  const made = new Map(
+    [...byValue].map(([value, [part]]) => [value, create(part)]),
+  );
+  return (value) =>
+    isObject(value) && Object.hasOwn(value, property)
+      ? (made.get(value[property]) ?? null)
+      : null;
+}
 
 /** Without the members that are undefined, which ajv would take for keywords. */
 export const defined = (schema: Translated): Translated =>

@@ -1,5 +1,5 @@
 import { compilePattern } from '../patterns/pattern.ts';
-import type { Translated } from './definitions.ts';
+import { type Choice, chooser, type Translated } from './definitions.ts';
 import {
   judge,
   loop,
@@ -86,6 +86,7 @@ export function createEvaluations(units: Units) {
       anyOf,
       oneOf,
       dependentSchemas,
+      cases,
       if: condition,
       then,
       else: otherwise,
@@ -102,6 +103,10 @@ export function createEvaluations(units: Units) {
         if (!Array.isArray(value) && Object.hasOwn(value, name))
           evaluate(value, evaluated);
       });
+    }
+    if (cases) {
+      const chosen = chooser((cases as [Choice])[0], evaluationOf);
+      all.push((value, evaluated) => chosen(value)?.(value, evaluated));
     }
     if (condition) {
       const good = [condition, then ?? {}].map((one) =>

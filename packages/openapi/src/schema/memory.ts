@@ -125,8 +125,8 @@ function waysOf(schema: Translated): number {
   return ways.size + others.filter(Boolean).length;
 }
 
-const isReference = ({ refers }: Translated) =>
-  typeof refers === 'string' || Array.isArray(refers);
+const isReference = ({ refers, cases }: Translated) =>
+  (refers ?? cases) !== undefined;
 
 function* inside(schema: object): Generator<Translated> {
   const parts = new Set([schema]);

@@ -7,7 +7,8 @@ import {
 } from '../document/source.ts';
 import { unescapeToken } from '../names.ts';
 import { allowed } from './assertions.ts';
-import type { Translated } from './definitions.ts';
+import type { Choice as Cases, Part, Translated } from './definitions.ts';
+import { canonical } from './values.ts';
 
 const SCHEMAS = '/components/schemas/';
 
@@ -192,29 +193,39 @@ function choiceOf(
   }[],
   decides: boolean,
 ): Translated {
-  const is = (these: readonly unknown[]) => ({
-    [property]: { enum: allowed(these) },
-  });
   const one = {
     type: 'object',
     required: [property],
-    properties: is(parts.flatMap(({ values }) => values)),
+    properties: {
+      [property]: { enum: allowed(parts.flatMap(({ values }) => values)) },
+    },
   };
-  const cases = parts
-    .filter(({ values }) => values.length > 0)
-    .map(({ values, fit }) =>
-      choose({ required: [property], properties: is(values) }, fit),
-    );
-  if (decides) return { ...one, allOf: cases };
+  const fits = new Map<unknown, Set<Translated>>();
+  for (const { values, fit } of parts) {
+    for (const key of values.map(keyOf))
+      fits.set(key, (fits.get(key) ?? new Set()).add(fit));
+  }
+  const byValue = new Map(
+    [...fits].map(([key, all]): [unknown, Part] => [
+      key,
+      [all.size === 1 ? [...all][0]! : { allOf: [...all] }],
+    ]),
+  );
+  const cases = [{ property, byValue }] satisfies [Cases];
+  if (decides) return { ...one, cases };
   // After the last `else`, no alternative matches, not even the one that the value selects.
   const all = parts.map(({ fit }) => fit);
-  const none = choose(one, { allOf: cases }, { [keyword]: all });
+  const none = choose(one, { cases }, { [keyword]: all });
   if (keyword === 'anyOf') return { if: { anyOf: all }, else: none };
   return {
     if: { oneOf: all },
     else: choose({ anyOf: all }, { oneOf: all }, none),
   };
 }
+
+/** Integers beyond 2^53 are bigints in what clients send. */
+const keyOf = (value: unknown): unknown =>
+  typeof value === 'number' ? canonical(value) : value;
 
 export const choose = (
   condition: Translated,

@@ -1,7 +1,6 @@
 /** JSON source text access: Node.js has it, the shipped libraries do not declare it. */
 interface JSON {
   rawJSON(text: string): { readonly rawJSON: string };
-  isRawJSON(value: unknown): boolean;
   parse(
     text: string,
     reviver: (

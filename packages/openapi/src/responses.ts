@@ -36,7 +36,7 @@ export function createResponseCheck(
   const { findings } = document;
   const responses = new Map<string, Content | null>();
   const { responses: described } = operation;
-  if (described === undefined && document.dialect.optional.has('responses')) {
+  if (described === undefined && !document.dialect.needsResponses) {
     findings.note(
       operation,
       null,
@@ -85,24 +85,12 @@ export function createResponseCheck(
     if (key === undefined)
       return [bodyFault(`status ${status} is not described`, 'status')];
     const content = responses.get(key)!;
-    if (bodiless(status))
-      return body.length === 0
-        ? NONE
-        : [
-            bodyFault(
-              `an answer of status ${status} has no body`,
-              'unexpected',
-            ),
-          ];
-    if (content === null || content.accepted.length === 0) {
-      return body.length === 0
-        ? NONE
-        : [
-            bodyFault(
-              `no body is described for status ${status}`,
-              'unexpected',
-            ),
-          ];
+    const isEmpty = content === null || content.accepted.length === 0;
+    if (isEmpty || bodiless(status)) {
+      const message = bodiless(status)
+        ? `an answer of status ${status} has no body`
+        : `no body is described for status ${status}`;
+      return body.length === 0 ? NONE : [bodyFault(message, 'unexpected')];
     }
     const rule = content.media(contentType);
     return rule ? yield* rule.steps(body, keep) : [wrongType(content.accepted)];

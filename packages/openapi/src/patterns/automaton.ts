@@ -19,20 +19,20 @@ export interface Link {
   readonly to: readonly number[];
 }
 
-export interface Reading {
-  /** `loop` reads `x{2,5}` as `x+`, which is enough to detect ambiguity. */
-  readonly counts: 'loop' | 'copy';
-  readonly backward?: boolean;
-}
-
 const EMPTY: Part = { first: [], last: [], empty: true };
 
 export type Automaton = ReturnType<typeof createAutomaton>;
 
-/** Glushkov 1961: a position per character of the pattern. @throws TooLarge */
+/**
+ * Glushkov 1961: a position per character of the pattern. `loop` reads `x{2,5}` as `x+`, which is
+ * enough to detect ambiguity.
+ *
+ * @throws TooLarge
+ */
 export function createAutomaton(
   term: Term,
-  { counts, backward = false }: Reading,
+  counts: 'loop' | 'copy',
+  backward = false,
 ) {
   const leaves: Leaf[] = [];
   const links: Link[] = [];

@@ -121,8 +121,6 @@ export function includes(set: CharacterSet, character: number): boolean {
 
 const ASCII = 128;
 
-export type Alphabet = ReturnType<typeof createAlphabet>;
-
 /** Characters that are in the same sets are of one kind. */
 export function createAlphabet(sets: ReadonlySet<CharacterSet>) {
   /** Where a range of characters begins. */

@@ -155,7 +155,7 @@ function engineIsSafe(term: Term, text: string): boolean {
 
 function build(term: Term, counts: 'loop' | 'copy'): Automaton | null {
   try {
-    return createAutomaton(term, { counts });
+    return createAutomaton(term, counts);
   } catch (error) {
     if (error instanceof TooLarge) return null;
     throw error;

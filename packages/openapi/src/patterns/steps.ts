@@ -75,8 +75,6 @@ const MAX_WORK = 1024;
 const WORK_OF_ASSERTION = 4;
 const MAX_MASKS = 65_536;
 
-export type Steps = ReturnType<typeof createSteps>;
-
 /**
  * Follows all paths through a pattern at once; 32 positions take as long as one.
  *
@@ -87,7 +85,7 @@ export function createSteps(
   backward: boolean,
   facts: ReadonlyMap<Look, number>,
 ) {
-  const automaton = createAutomaton(term, { counts: 'copy', backward });
+  const automaton = createAutomaton(term, 'copy', backward);
   const { leaves, whole } = automaton;
   const accepting = leaves.length;
   const words = Math.ceil((accepting + 1) / 32);

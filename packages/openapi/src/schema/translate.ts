@@ -33,8 +33,6 @@ type Dependents = Readonly<Record<string, readonly string[]>>;
 
 const NONE: ReadonlySet<string> = new Set();
 
-export type Translator = ReturnType<typeof createTranslator>;
-
 /** A reference becomes a definition, translated once per setting. */
 export function createTranslator(document: Document, known?: Definitions) {
   const { dialect } = document;

@@ -1,5 +1,3 @@
-import { Ajv, type Options } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import {
   isObject,
   isReference as isReference30,
@@ -82,7 +80,7 @@ export interface Dialect {
   readonly grammar: Grammar;
   readonly identifiers: boolean;
   readonly xmlNodeTypes: boolean;
-  readonly optional: ReadonlySet<'responses'>;
+  readonly needsResponses: boolean;
   readonly withoutPaths: string;
   isReference(node: Json): boolean;
 
@@ -104,7 +102,6 @@ export interface Dialect {
   applicators(schema: Json): Json;
   /** For the same value; without `allOf`, `oneOf` and `anyOf`. */
   inPlace(schema: Json): readonly unknown[];
-  createAjv(options: Options): Ajv;
 }
 
 const TYPES_30 = new Set<unknown>([
@@ -121,7 +118,7 @@ const OPENAPI_30: Dialect = {
   grammar: GRAMMAR_30,
   identifiers: false,
   xmlNodeTypes: false,
-  optional: new Set(),
+  needsResponses: true,
   withoutPaths: 'an OpenAPI document needs paths',
   isReference: isReference30,
   keywordValues: {
@@ -165,7 +162,6 @@ const OPENAPI_30: Dialect = {
   },
   applicators: () => ({}),
   inPlace: () => [],
-  createAjv: (options) => new Ajv(options),
 };
 
 const TYPES = new Set<unknown>([...TYPES_30, 'null']);
@@ -204,7 +200,7 @@ const OPENAPI_31: Dialect = {
   grammar: GRAMMAR_31,
   identifiers: true,
   xmlNodeTypes: false,
-  optional: new Set(['responses']),
+  needsResponses: false,
   withoutPaths:
     'the document has no paths, and so no operations: there is nothing to serve',
   isReference,
@@ -275,12 +271,6 @@ const OPENAPI_31: Dialect = {
     otherwise,
     ...(isObject(dependentSchemas) ? Object.values(dependentSchemas) : []),
   ],
-  /** Ajv's 2020 build tracks evaluated members, which costs time; `evaluated.ts` is exact. */
-  createAjv(options) {
-    const ajv = new Ajv2020({ ...options, allowMatchingProperties: true });
-    ajv.opts.unevaluated = false;
-    return ajv as unknown as Ajv;
-  },
 };
 
 const OPENAPI_32: Dialect = {

@@ -1,7 +1,5 @@
-import type { Ajv } from 'ajv';
-import type { Dialect } from '../dialect/dialect.ts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { STRING_FORMATS } from '../formats.ts';
-import { compilePattern } from '../patterns/pattern.ts';
 import type { Steps } from '../slices.ts';
 import { anyOf, arranged, unions } from './alternatives.ts';
 import { applied } from './applied.ts';
@@ -34,22 +32,8 @@ const FORMATS = Object.fromEntries(
   ]),
 );
 
-/** Ajv identifies them by their text. */
-const regExp = Object.assign(
-  (source: string) => {
-    const pattern = compilePattern(source);
-    return {
-      test: (text: string) => pattern.test(text),
-      toString: () => source,
-    };
-  },
-  { code: 'new RegExp' },
-);
-
 /** An ajv instance keeps every schema that it compiled, so it is replaced after this many. */
 const RENEWED_AFTER = 100;
-
-export type Compiler = ReturnType<typeof createCompiler>;
 
 /**
  * Definitions are looked up at run time: ajv would compile everything reachable recursively, which
@@ -57,12 +41,11 @@ export type Compiler = ReturnType<typeof createCompiler>;
  */
 export function createCompiler(
   thorough: boolean,
-  dialect: Dialect,
   find: (name: string) => Translated,
 ) {
   const definitions = new Map<string, OwnUnit>();
   const inside = new WeakMap<Translated, OwnUnit>();
-  let ajv: Ajv | null = null;
+  let ajv: Ajv2020 | null = null;
   let count = 0;
   let compiling: OwnUnit | null = null;
 
@@ -134,20 +117,23 @@ export function createCompiler(
   }
 
   function createAjv() {
-    const ajv = dialect.createAjv({
+    const ajv = new Ajv2020({
       allErrors: thorough,
       formats: FORMATS,
       strictSchema: true,
       strictTypes: false,
       strictTuples: false,
+      allowMatchingProperties: true,
       ownProperties: true,
       messages: false,
       validateSchema: false,
       meta: false,
       addUsedSchema: false,
       logger: false,
-      code: { optimize: true, regExp },
+      code: { optimize: true },
     });
+    // Its tracking of evaluated members costs time; `evaluated.ts` is exact.
+    ajv.opts.unevaluated = false;
     // `endOfFaults` counts the errors of those before it.
     for (const keyword of [...unions(units), ...applied(units), ...KEYWORDS])
       ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword);

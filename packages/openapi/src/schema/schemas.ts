@@ -50,9 +50,9 @@ export function createSchemas(document: Document, known?: Definitions) {
   const translator = createTranslator(document, known);
   const { find, translated: definitions } = translator.definitions;
   /** Used for every request. */
-  const quick = createCompiler(false, document.dialect, find);
+  const quick = createCompiler(false, find);
   /** Used only for invalid values. */
-  const thorough = createCompiler(true, document.dialect, find);
+  const thorough = createCompiler(true, find);
   const made = {
     request: new Map<Json, Made>(),
     response: new Map<Json, Made>(),

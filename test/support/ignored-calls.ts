@@ -31,7 +31,7 @@ export const IGNORED_CALLS: readonly string[] = [
   'http1/shared-reads.ts receive',
   'records/keys/keyring.ts this.#lookForImported',
   'main.js process.off',
-  'openapi/media/xml/tree.ts this.#open.pop',
+  'openapi/media/xml/tree.ts open.pop',
   'openapi/schema/evaluated.ts one',
   'reference/browser/key.ts check',
   'reference/browser/parts/operation.ts execute',

@@ -4,7 +4,6 @@ import {
   type ErrorObject,
   type KeywordCxt,
 } from 'ajv';
-import { isObject } from '../document/source.ts';
 import { error, placeIn } from './applied.ts';
 import { mapParts } from './cut.ts';
 import {

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { Binary } from '../binary.ts';
 import { loop, namesIn, work } from './pauses.ts';
 
@@ -10,13 +10,10 @@ const digests = new WeakMap<object, string>();
 /** Members or entries for which a check may pause. */
 const MANY = 1_000;
 
-/** The work to hash a text. */
-const HASH = 200;
-
 /** In values: a set that grows is copied. */
 const LARGEST = 32 * 1024;
 
-const [DIGEST, DIFFERENT] = [{}, {}];
+const [TEXTS, ORDER, DIGEST, DIFFERENT] = [{}, {}, {}, {}];
 
 const MARK = '\u0000';
 
@@ -42,61 +39,113 @@ function text(value: unknown): string {
     return String(canonical(value));
   const known = digests.get(value);
   if (known !== undefined) return known;
-  const names = Array.isArray(value) ? null : namesIn(value);
-  const count = names?.length ?? (value as unknown[]).length;
-  const textAt = (i: number) =>
-    names === null
-      ? text((value as unknown[])[i])
-      : `${JSON.stringify(names[i])}:${text(value[names[i] as never])}`;
-  const whole =
-    value instanceof Binary
-      ? `bytes ${value.digest}`
-      : count < MANY && textOf(count, textAt, names === null);
-  if (whole !== false && whole.length <= LONG) return whole;
-  const sum =
-    whole === false
-      ? digestOf(value, count, textAt, names === null)
-      : hash('sha256', whole);
-  const digest = `digest ${sum}`;
+  const whole = textOf(value);
+  if (typeof whole === 'string' && whole.length <= LONG) return whole;
+  const digest = `digest ${typeof whole === 'string' ? hash('sha256', whole) : digestOf(value, whole)}`;
   digests.set(value, digest);
   return digest;
 }
 
-function textOf(
-  count: number,
-  textAt: (i: number) => string,
-  isList: boolean,
-): string {
-  const texts = Array.from({ length: count }, (_, i) => textAt(i));
-  return isList ? `[${texts.join()}]` : `{${texts.sort().join()}}`;
+/** Or the texts of many members or entries. */
+function textOf(value: object): string | readonly string[] {
+  if (value instanceof Binary) return `bytes ${value.digest}`;
+  const names = Array.isArray(value) ? null : namesIn(value);
+  const textAt = (i: number) =>
+    names === null
+      ? text((value as unknown[])[i])
+      : `${JSON.stringify(names[i])}:${text(value[names[i] as never])}`;
+  const texts = allTexts(
+    value,
+    names?.length ?? (value as unknown[]).length,
+    textAt,
+  );
+  const sorted = names === null ? texts : inOrder(value, texts);
+  if (sorted.length >= MANY) return sorted;
+  return names === null ? `[${sorted.join()}]` : `{${sorted.join()}}`;
 }
 
-/**
- * The sum of the hashes of all members, or of the parts of a list with their numbers: it does not
- * depend on the order of members, and sorting 100,000 would take 0.1 s.
- */
-function digestOf(
-  value: object,
-  count: number,
-  textAt: (i: number) => string,
-  isList: boolean,
-): string {
-  const size = isList ? MANY : 1;
-  const { sum } = loop(
+function digestOf(value: object, texts: readonly string[]): string {
+  const { digest } = loop(
     DIGEST,
     value,
-    { next: 0, sum: 0n },
-    Math.ceil(count / size),
-    (i, state) => {
-      const length = Math.min(size, count - i * size);
-      const texts = Array.from({ length }, (_, j) => textAt(i * size + j));
-      const part = isList ? `${i}:${texts.join()}` : texts[0]!;
-      state.sum += BigInt(`0x${hash('sha256', part)}`);
-      work.left -= HASH + size * 20;
+    {
+      next: 0,
+      digest: createHash('sha256').update(Array.isArray(value) ? '[' : '{'),
+    },
+    Math.ceil(texts.length / MANY),
+    (i, { digest }) => {
+      digest.update(`${texts.slice(i * MANY, (i + 1) * MANY).join()},`);
+      work.left -= MANY * 20;
       return true;
     },
   );
-  return `${count} ${sum}`;
+  return digest.digest('hex');
+}
+
+function allTexts(
+  value: object,
+  count: number,
+  textAt: (i: number) => string,
+): string[] {
+  if (count < MANY) return Array.from({ length: count }, (_, i) => textAt(i));
+  const { texts } = loop(
+    TEXTS,
+    value,
+    { next: 0, texts: [] as string[] },
+    count,
+    (i, { texts }) => {
+      texts.push(textAt(i));
+      return true;
+    },
+  );
+  return texts;
+}
+
+/** To sort 100,000 texts takes 0.1 s: parts are sorted, then merged. */
+function inOrder(value: object, texts: string[]): readonly string[] {
+  if (texts.length < MANY) return texts.sort();
+  const { rows } = loop(
+    ORDER,
+    value,
+    {
+      next: 0,
+      rows: [] as string[][],
+      merged: [] as string[],
+      from: [0, 0] as [number, number],
+    },
+    Number.POSITIVE_INFINITY,
+    (i, state) => {
+      work.left -= MANY * 20;
+      if (i * MANY < texts.length)
+        state.rows.push(texts.slice(i * MANY, (i + 1) * MANY).sort());
+      else merge(state);
+      return state.rows.length > 1 || (i + 1) * MANY < texts.length;
+    },
+  );
+  return rows[0]!;
+}
+
+/**
+ * The next `MANY` texts of the first two rows, which in the end become one row behind the others.
+ */
+function merge(state: {
+  rows: string[][];
+  merged: string[];
+  from: [number, number];
+}): void {
+  const { rows, merged } = state;
+  const [a, b] = rows as [string[], string[]];
+  let [i, j] = state.from;
+  for (let count = 0; count < MANY && (i < a.length || j < b.length); count++) {
+    if (j === b.length || (i < a.length && a[i]! <= b[j]!))
+      merged.push(a[i++]!);
+    else merged.push(b[j++]!);
+  }
+  state.from = [i, j];
+  if (merged.length < a.length + b.length) return;
+  state.rows = [...rows.slice(2), merged];
+  state.merged = [];
+  state.from = [0, 0];
 }
 
 /** In linear time; comparing all pairs would be quadratic. */

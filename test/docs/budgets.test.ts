@@ -32,7 +32,7 @@ const BUDGETS: Record<string, number> = {
   'docs/monitoring.md': 1100,
   'docs/troubleshooting.md': 1500,
   'docs/clients.md': 900,
-  'docs/recipes.md': 1450,
+  'docs/recipes.md': 1100,
   'docs/request-path.md': 400,
   'docs/glossary.md': 300,
   'docs/comparison.md': 300,

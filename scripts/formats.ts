@@ -1,6 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { cliReference } from '../src/cli/reference.ts';
+import {
+  nameOf as commandOf,
+  commandsIn,
+  documentedProgram,
+  usageOf,
+} from '../src/cli/reference.ts';
 import { CATALOGUE } from '../src/common/errors/catalogue.ts';
 import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
 import { METRICS } from '../src/observe/metric-table.ts';
@@ -30,13 +35,11 @@ function* metrics(): Generator<string> {
 
 /** The names of values are not part of them: `--limit <value>`. */
 function* commands(): Generator<string> {
-  let command = 'storegate';
-  for (const text of cliReference().split('\n')) {
-    const [, name, option, values] =
-      /^## (storegate .+)$|^- `(-[^`]+)`: |^`(storegate [^`]+)`: /.exec(text) ?? [];
-    command = name ?? command;
-    const form = option === undefined ? (name ?? values) : `${command} ${option}`;
-    if (form !== undefined) yield `command ${form.replace(/([<[])[^>\]]+/g, '$1value')}`;
+  for (const command of commandsIn(documentedProgram())) {
+    const name = commandOf(command);
+    const options = command.options.map(({ flags }) => `${name} ${flags}`);
+    const forms = command.parent === null ? options : [name, usageOf(command), ...options];
+    for (const form of forms) yield `command ${form.replace(/([<[])[^>\]]+/g, '$1value')}`;
   }
 }
 

@@ -162,16 +162,16 @@ function typeOfSchema(schema: Described): string {
   const types = [schema.type ?? []].flat().filter((type) => type !== 'null');
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${value}\``).join(', ');
   const [least, most] = schema['x-between'] ?? [schema.minimum, schema.maximum];
-  const range = most === undefined ? '' : ` ${least}–${most}`;
+  const range = most === undefined ? '' : `${least}–${most}`;
   const named =
     schema['x-unit'] ?? schema.format ?? (DURATION.test(schema.pattern ?? '') ? 'duration' : '');
-  if (UNITS[named] !== undefined)
-    return `${UNITS[named]}${schema['x-between'] === undefined ? '' : range}`;
+  if (UNITS[named] !== undefined) return schema['x-between'] === undefined ? UNITS[named] : range;
   if (types.length > 1)
     return (schema.errorMessage ?? types.join(' or ')).replace(/^must be (an? )?/, '');
   const [type = 'map'] = types;
   if (type === 'array') return 'list';
-  return type === 'integer' || type === 'number' ? `${type}${range}` : type;
+  if (type === 'number') return `number ${range}`.trimEnd();
+  return type === 'integer' ? range || type : type;
 }
 
 /** plans.yaml has durations without a unit in its schema. */
@@ -210,14 +210,40 @@ function restartOf({ schema, isSection }: Row): string {
   return !isSection && schema['x-restart'] === true ? 'yes' : '';
 }
 
-function textOf({ schema, like }: Row): string {
+/** The first setting with a last name and prose, which later ones refer to. */
+function firstsOf(): ReadonlyMap<string, string> {
+  const schemas = [schemaOf('gateway'), schemaOf('plans')];
+  const rows = schemas.flatMap((schema) => rowsOf(schema, schema, ''));
+  return new Map(rows.reverse().map((row) => [sameness(row), row.name]));
+}
+
+function sameness({ name, schema }: Row): string {
+  return `${lastOf(name)} ${proseOf(schema)}`;
+}
+
+const lastOf = (name: string): string => name.split('.').at(-1)!;
+
+/** The prose, or the setting that had the same before. */
+function shortProseOf(row: Row): string {
+  const prose = proseOf(row.schema);
+  const first = FIRSTS.get(sameness(row))!;
+  const isRepeated = first !== row.name && prose.split(' ').length >= MIN_REPEATED_WORDS;
+  return isRepeated ? `As \`${first}\`.` : prose;
+}
+
+/** Shorter prose is repeated, since a reference is no shorter. */
+const MIN_REPEATED_WORDS = 6;
+
+function textOf(row: Row): string {
+  const { schema, like } = row;
+  if (like !== undefined && lastOf(like) === lastOf(row.name)) return `As \`${like}\`.`;
   if (like !== undefined)
     return [proseOf(schema), `Settings as in \`${like}\`.`].filter(Boolean).join(' ');
   const variables = variablesOf(schema).flatMap((name) =>
     mayBeInFile(schema) ? [name, `${name}_FILE`] : [name],
   );
   const names = variables.map((name) => `\`${name}\``).join(', ');
-  return [proseOf(schema), names && `${names}.`].filter(Boolean).join(' ');
+  return [shortProseOf(row), names && `${names}.`].filter(Boolean).join(' ');
 }
 
 /** The description without the variables, which follow it. */
@@ -227,3 +253,5 @@ function proseOf({ title, description }: Described): string {
     .replaceAll('|', '\\|');
   return text === '' || /[.!?]$/.test(text) ? text : `${text}.`;
 }
+
+const FIRSTS = firstsOf();

@@ -27,18 +27,19 @@ export function metrics(): string {
 
 ## Metrics
 
-| metric | type | labels | meaning |
-|---|---|---|---|
+Metrics that end in \`_total\` are counters, in \`_duration_seconds\` histograms, all others gauges.
+
+| metric | labels | meaning |
+|---|---|---|
 ${METRICS.map(metricRow).join('\n')}
 
-With several workers, a metric covers all of them: counters, histograms and most gauges are sums. \`storegate_state_mode\` and
-\`storegate_state_connections\` are 1 for each value that any worker has, \`storegate_backend_up\` and the event-loop delays are averages, and
-\`process_start_time_seconds\` is the start of the primary. The counts of a worker that ended are kept.
+With several workers a metric is their sum, also of workers that ended, except: \`storegate_state_mode\` and \`storegate_state_connections\` are 1
+for each value that any worker has, \`storegate_backend_up\` and the event-loop delays are averages, \`process_start_time_seconds\` is the start of
+the primary.
 
 ## Alerts
 
-Critical: act now, because clients are affected or limits do not hold. Warning: act today. Info: consider it in the next review of plans.
-The thresholds fit a service with some requests a second. After changing them, run \`promtool test rules\` on \`test/deploy/alerts/*.yml\`.
+[Monitor](monitoring.md#act-on-an-alert) has the severities, and how to change a threshold.
 
 | alert | severity | condition | what to do |
 |---|---|---|---|
@@ -51,7 +52,14 @@ ${groups
 
 function metricRow(row: MetricRow): string {
   const labels = labelsOf(row).map((label) => `\`${label}\``);
-  return `| \`${row.name}\` | ${typeOf(row)} | ${labels.join(', ')} | ${row.help} |`;
+  if (typeOf(row) !== typeByName(row.name))
+    throw new Error(`Name ${row.name} after its type: see typeByName in metrics.ts.`);
+  return `| \`${row.name}\` | ${labels.join(', ')} | ${row.help} |`;
+}
+
+function typeByName(name: string): string {
+  if (name.endsWith('_total')) return 'counter';
+  return name.endsWith('_duration_seconds') ? 'histogram' : 'gauge';
 }
 
 export function typeOf(row: MetricRow): string {

@@ -24,7 +24,7 @@ const STATE_SECONDS = [
  */
 export const METRICS: readonly MetricRow[] = [
   counter('storegate_requests_total', ['request'], {
-    help: 'Requests to the public listener; status 499: the client disconnected before the response.',
+    help: 'Requests to the public listener; status 499: the client disconnected first.',
     labelNames: ['operation', 'method', 'status'],
     count: (add, { operation, method, status }) =>
       add(operation, method, status),
@@ -35,7 +35,7 @@ export const METRICS: readonly MetricRow[] = [
     count: (add, { code }) => code !== null && add(code),
   }),
   counter('storegate_reported_refusals_total', ['request'], {
-    help: 'Requests that were forwarded although the contract refuses them, by error code: contract.requests, x-report-only.',
+    help: 'Forwarded requests that violate the contract, by error code: contract.requests, x-report-only.',
     labelNames: ['code'],
     count: (add, { trace }) => trace?.reported != null && add(trace.reported),
   }),
@@ -49,7 +49,7 @@ export const METRICS: readonly MetricRow[] = [
     'storegate_cost_settlements_total',
     ['cost.settled', 'cost.invalid'],
     {
-      help: 'Responses after which units were charged or returned (cost.header, cost.refund); invalid: their header had no valid number.',
+      help: 'Responses that changed the charged units (cost.header, cost.refund); invalid: the header was not a valid number.',
       labelNames: ['result'],
       count: (add, event) =>
         add(event.type === 'cost.settled' ? event.result : 'invalid'),

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { adminOperations, adminTypes } from '../scripts/admin-types.ts';
 import { adminApi } from '../scripts/docs/admin-api.ts';
 import { configuration } from '../scripts/docs/configuration.ts';
+import { dashboard } from '../scripts/docs/dashboard.ts';
 import { errorCodes } from '../scripts/docs/error-codes.ts';
 import { BLOCK, FIGURES, withFigures } from '../scripts/docs/figures.ts';
 import { logEvents } from '../scripts/docs/log-events.ts';
@@ -69,6 +70,10 @@ describe('the papers', () => {
 
   test('docs/metrics.md matches the tables of metrics and alerts (npm run docs writes it)', () => {
     expect(read('docs/metrics.md')).toBe(metrics());
+  });
+
+  test('docs/dashboard.md matches the panels of Grafana (npm run docs writes it)', () => {
+    expect(read('docs/dashboard.md')).toBe(dashboard());
   });
 
   test('docs/webhooks.md matches its head and the schema of events (npm run docs writes it)', () => {

@@ -13,24 +13,19 @@ export function errorCodes(): string {
   );
   return `# Error codes
 
-Every error of the gateway is \`{"code", "message", "status"}\` with \`Content-Type: application/json\`. Programs read \`code\`, people
-read \`message\`: what happened and what to do, in at most two sentences. Operators find the request by its \`X-Request-Id\` in the log
-and with \`storegate explain\`. The backend has its own codes (such as \`unknown_category\`) in the same form.
+Every error of the gateway is \`{"code", "message", "status"}\`. Programs read \`code\`, people read \`message\`: what happened and what to do.
+Operators find the request by its \`X-Request-Id\` in the log and with \`storegate explain\`. Backends have codes of their own.
 
-Every error of the gateway has the header \`Link: </docs/#errors-CODE>; rel="help"\`, the entry of its code on the reference page. If
-\`reference.enabled\` is \`false\`, the page and the header are absent.
-
-Every 429 and 503 of the gateway, also of \`/usage\`, and every ban has \`Retry-After\`: whole seconds, at least 1. 502 and 504 have
-none, because the gateway cannot know when that backend responds again.
-
-\`404\` and \`405\` messages quote the method and the path, without the query, at most 200 characters, with keys masked.
+Unless \`reference.enabled\` is \`false\`, an error has the header \`Link: </docs/#errors-CODE>; rel="help"\`, the entry of its code on the
+reference page. Every 429, 503 and ban has \`Retry-After\`: whole seconds, at least 1. 502 and 504 have none, because the gateway cannot know when
+the backend responds again. \`404\` and \`405\` messages quote method and path, at most 200 characters, with keys masked.
 
 \`400 invalid_request\` adds \`details\`: one \`{"in", "pointer", "message", "rule", "limit"}\` for each fault. \`in\` is \`path\`,
 \`query\`, \`header\`, \`cookie\` or \`body\`; \`pointer\` is a JSON pointer (RFC 6901); \`rule\` is listed below. \`limit\` is a value of the
-contract, never a value of the request; some rules have none.
+contract, never of the request.
 
-If \`Accept\` prefers \`application/problem+json\` to \`application/json\`, errors are objects of RFC 9457: \`type\` (the entry of the code
-on the reference page), \`title\`, \`detail\`, and the members above. Errors for input that is not valid HTTP are always plain JSON.
+If \`Accept\` prefers \`application/problem+json\`, errors are objects of RFC 9457: \`type\` (the entry of the code), \`title\`, \`detail\`, and the
+members above. Errors for input that is not valid HTTP are always plain JSON.
 
 | status | code | what happened | what to do |
 |---|---|---|---|
@@ -38,8 +33,7 @@ ${rows.join('\n')}
 
 ## Rules
 
-Each fault in \`details\` violates one rule. Rules never change their meaning; new rules may be added. A number in \`limit\` that a
-double cannot hold exactly is a string of its digits.
+New rules may be added. A number in \`limit\` that a double cannot hold exactly is a string of its digits.
 
 | rule | meaning | limit |
 |---|---|---|

@@ -65,7 +65,7 @@ export function logEvents(): string {
 
 The log is one JSON object per line on standard output. Every line has \`level\` (30 info, 40 warn, 50 error), \`time\` (RFC 3339), \`msg\`
 (the event, some with a sentence after it) and, with several workers, \`worker\`. Durations are milliseconds. No line has a
-secret, a query or a body. [Read the log](monitoring.md#read-the-log) says how to work with it.
+secret, a query or a body. [Read the log](monitoring.md#read-the-log) has more.
 
 | event | level | fields | meaning |
 |---|---|---|---|

@@ -94,7 +94,7 @@ function sections(command: Command, homes: Homes): string[] {
     `## ${name}`,
     usage === name
       ? `${about[0]!.toUpperCase()}${about.slice(1)}.`
-      : `\`${usage}\`: ${about}.`,
+      : `\`${usage.slice(name.length + 1)}\`: ${about}.`,
     ...(details === undefined ? [] : [details]),
     ...optionsOf(command, homes),
     ...(isGroup || example === undefined || isPlain(example)
@@ -137,7 +137,7 @@ function optionsOf(command: Command, homes: Homes): string[] {
 
 function linkOf(home: string, lines: readonly string[]): string {
   const names = lines.map((line) => `${/^`--[\w-]+/.exec(line)![0]}\``);
-  const title = home.replace('storegate ', '');
+  const title = home === COMMON ? 'common' : home.replace('storegate ', '');
   const anchor = home.toLowerCase().replaceAll(' ', '-');
   return `${names.join(', ')}: [${title}](#${anchor})`;
 }

@@ -36,7 +36,7 @@ export const KEY_OPTIONS: readonly Option[] = [
   ),
   option(
     '--expires-in <time>',
-    'time until expiry, e.g. 90d; default: never',
+    'time until expiry, e.g. 90d',
     durationOf('expiresIn'),
   ),
   option(

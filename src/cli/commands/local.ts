@@ -29,7 +29,7 @@ export const initCommand = command(
       option('--no-start', 'do not run the gateway'),
     ],
     details:
-      'Asks for the backend, the contract and whether to enforce it on a terminal. Never overwrites a file.',
+      'Asks for what is left out on a terminal. Never overwrites a file.',
     examples: [
       'init --backend http://127.0.0.1:3000 --contract ./openapi.yaml',
     ],
@@ -48,7 +48,7 @@ export const serveCommand = command(
       ),
     ],
     details:
-      'The gateway reloads plans, settings and contract when the files change, and on SIGHUP.',
+      'Reloads changed files within three seconds, and on SIGHUP.',
     run: lazily(async () => (await import('../serve.ts')).serve),
   },
 );
@@ -58,7 +58,7 @@ export const checkCommand = command(
   'check settings, plans, contract and Redis',
   {
     details:
-      'Exit code 1: the files have mistakes, each printed with file, line and column; or Redis cannot be used, e.g. it refuses the password. If Redis is unreachable, a note says so.',
+      'Exit code 1: the files have mistakes, each printed with file, line and column; or Redis refuses, e.g. the password. An unreachable Redis is a note.',
     examples: ['check && systemctl reload storegate'],
     run: lazily(async () => (await import('../check.ts')).check),
   },

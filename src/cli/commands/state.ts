@@ -3,16 +3,14 @@ import type { Terminal } from '../terminal.ts';
 import type { CopyOptions } from '../transfer/copy-state.ts';
 
 const CONTENT = `\
-A state has keys, tokens, the audit log, the ban log, counters, strikes and bans; of secrets only hashes. It has no
-plans.yaml: copy that file yourself. Stored responses for Idempotency-Key are not copied.
+A state has keys, tokens, audit log, ban log, counters, strikes and bans; of secrets only hashes. Copy plans.yaml yourself.
 
 A place is a data folder, a file (.ndjson), a Redis URL, or "redis" for the Redis of the configuration. Prefer REDIS_URL
 and "redis" for a Redis with a password: arguments are visible in ps.`;
 
 const REPAIR = `\
-A gateway does not start if a file of its data folder is missing or empty, and names the file. Restore the file if you
-can. After a repair, the lost counters start at zero, lost bans end, and lost keys are rejected. A folder in which no
-file is missing stays as it is.`;
+A gateway does not start if a file of its data folder is missing or empty. Restore the file if you can: after a repair,
+lost counters start at zero, lost bans end, and lost keys are rejected.`;
 
 const OUTPUT_FILE = 'The file must not exist; it is created with mode 0600.';
 const DRY_RUN = option('--dry-run', 'check everything, and change nothing');

@@ -50,7 +50,7 @@ export const statusCommand = call(
   {
     options: [option('--strict', 'exit with 1 if degraded')],
     details:
-      'The first line has the health: OK, Degraded (a promise is not held) or Down (requests fail). Exit code 2: Down. A configuration digest that differs from most gateways has a "!".',
+      'The first line has the health: OK, Degraded (a promise is not held) or Down (requests fail, exit code 2). A configuration that differs from most gateways has a "!".',
     examples: ['status --url http://127.0.0.1:9901', 'status --strict'],
     ask: (api, _options: { readonly strict?: true }) => api.call('getStatus'),
     view: {

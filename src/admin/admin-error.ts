@@ -8,14 +8,10 @@ import { maskedFault, maskSecrets } from '../common/secret-mask.ts';
 const CODES = {
   invalid_request: [
     400,
-    'The call does not fit the contract.',
+    'The request does not match the contract.',
     'Fix every entry of `details`.',
   ],
-  invalid_value: [
-    400,
-    'A value is of the right form, and cannot be.',
-    'See the message.',
-  ],
+  invalid_value: [400, 'A value cannot be used.', 'See the message.'],
   invalid_admin_token: [
     401,
     'The token is missing or not valid.',
@@ -23,50 +19,46 @@ const CODES = {
   ],
   role_too_low: [
     403,
-    'The token may not do this.',
-    'Use one of the role that the message names.',
+    'The role of the token is too low.',
+    'Use a token of the role in the message.',
   ],
   foreign_host: [
     403,
-    'This listener does not have the name in `Host`.',
-    'Call it as `localhost` or by its address.',
+    '`Host` is not a name of this listener.',
+    'Use `localhost` or its address.',
   ],
   foreign_origin: [
     403,
-    'Another web page made the call.',
-    'Only programs and the console itself may.',
+    'Another web page sent the request.',
+    'Only programs and the console may.',
   ],
   not_found: [404, 'The path or name does not exist.', 'See the message.'],
   method_not_allowed: [
     405,
-    'The path does not take this method.',
-    '`Allow` names those that it takes.',
+    'The method is not allowed for this path.',
+    'Use a method from the header `Allow`.',
   ],
   conflict: [
     409,
-    'The call contradicts the current state.',
-    'Read the current state, then call again.',
+    'The request contradicts the current state.',
+    'Read the current state, then repeat it.',
   ],
   gateway_running: [
     409,
-    'A running gateway owns the state.',
-    'Ask that gateway.',
+    'A running gateway uses the state.',
+    'Send the request to that gateway.',
   ],
-  not_running: [
-    409,
-    'Only a running gateway can do this.',
-    'Start it, or ask one that runs.',
-  ],
+  not_running: [409, 'Only a running gateway can do this.', 'Start a gateway.'],
   payload_too_large: [413, 'The body is too large.', 'Send less in each call.'],
   unsupported_media_type: [
     415,
-    'The body is of another type than the call takes.',
-    'Send `application/json` without a coding.',
+    'The media type of the body is not supported.',
+    'Send `application/json` without Content-Encoding.',
   ],
   idempotency_key_reused: [
     422,
-    'Another call had this `Idempotency-Key`.',
-    'Take a new key for a new call.',
+    'Another request had this `Idempotency-Key`.',
+    'Use a new key for a new request.',
   ],
   configuration_unfit: [
     422,
@@ -75,18 +67,23 @@ const CODES = {
   ],
   too_many_failed_attempts: [
     429,
-    'Too many calls without a good token came from this address.',
+    'Too many requests without a valid token came from this address.',
     'Wait for `Retry-After`.',
   ],
   internal_error: [
     500,
-    'Something is wrong in the gateway.',
-    'Its log has the fault under the `X-Request-Id`: please report it.',
+    'The gateway failed with an internal error.',
+    'Report the line of its log with the `X-Request-Id`.',
+  ],
+  too_many_listeners: [
+    503,
+    'Too many streams are open.',
+    'Close unread streams, use another gateway, or wait for `Retry-After`.',
   ],
   state_unavailable: [
     503,
-    'The state, such as Redis, does not answer.',
-    'Nothing was changed: wait for `Retry-After`, then repeat the call.',
+    'The state, such as Redis, is unavailable.',
+    'Nothing was changed: wait for `Retry-After`, then retry.',
   ],
 } as const satisfies Record<
   string,

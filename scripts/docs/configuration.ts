@@ -27,16 +27,8 @@ const OTHER_VARIABLES = [
     'The settings file. Without either, the shipped `config/gateway.yaml`.',
   ],
   ['STOREGATE_ADMIN_URL', '', 'For commands, as `--url`.'],
-  [
-    'STOREGATE_PROFILE',
-    '',
-    'For commands, as `--profile`.',
-  ],
-  [
-    'STOREGATE_ADMIN_CA',
-    '',
-    'For commands: PEM file of the authority of the admin listener.',
-  ],
+  ['STOREGATE_PROFILE', '', 'For commands, as `--profile`.'],
+  ['STOREGATE_ADMIN_CA', '', 'For commands: PEM file of the authority of the admin listener.'],
   [
     'STOREGATE_ADMIN_CLIENT_CERT`, `STOREGATE_ADMIN_CLIENT_KEY',
     '',

@@ -47,8 +47,7 @@ export const serveCommand = command(
         'create no demo keys on the first start in a terminal',
       ),
     ],
-    details:
-      'Reloads changed files within three seconds, and on SIGHUP.',
+    details: 'Reloads changed files within three seconds, and on SIGHUP.',
     run: lazily(async () => (await import('../serve.ts')).serve),
   },
 );

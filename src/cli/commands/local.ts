@@ -29,7 +29,7 @@ export const initCommand = command(
       option('--no-start', 'do not run the gateway'),
     ],
     details:
-      'Asks for what is left out on a terminal. Never overwrites a file.',
+      'Asks on a terminal for what is left out. Never overwrites a file.',
     examples: [
       'init --backend http://127.0.0.1:3000 --contract ./openapi.yaml',
     ],

@@ -75,11 +75,6 @@ const CODES = {
     'The gateway failed with an internal error.',
     'Report the line of its log with the `X-Request-Id`.',
   ],
-  too_many_listeners: [
-    503,
-    'Too many streams are open.',
-    'Close unread streams, use another gateway, or wait for `Retry-After`.',
-  ],
   state_unavailable: [
     503,
     'The state, such as Redis, is unavailable.',

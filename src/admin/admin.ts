@@ -50,8 +50,8 @@ interface AdminOptions {
   readonly context: AdminContext;
   readonly metrics: Pick<Metrics, 'exemplars' | 'figures'>;
   readonly observe: Observe;
-  /** Token of this run for local commands; `null`: they access the state directly. */
-  readonly ownToken: string | null;
+  /** Token of this run, for commands in the data folder. */
+  readonly ownToken: string;
   readonly readiness: () => Readiness;
   readonly down: () => readonly string[];
   /** As this gateway sees itself. */

@@ -28,21 +28,18 @@ const GUESSES = { failures: 10, window: MINUTE };
 const LOCAL: Operator = { name: 'local', role: 'admin' };
 
 /**
- * `ownToken`: the token of this run, from the gateway's folder; `null`: none. Read access to it
- * implies control of the folder, so its holder may name the user. No other token can choose a name,
- * and a chosen name never equals a token's.
+ * `ownToken`: the token of this run, from the gateway's folder. Read access to it implies control
+ * of the folder, so its holder may name the user. No other token can choose a name, and a chosen
+ * name never equals a token's.
  */
 export function createGate(
   admin: Config['admin'],
   tokens: TokenStore,
-  ownToken: string | null,
+  ownToken: string,
 ) {
   const guard = createGuard(GUESSES);
   const configured = configuredToken(admin.token);
-  const own =
-    ownToken === null
-      ? []
-      : [{ ...LOCAL, hash: hashSecret(ownToken), createdAt: 0 }];
+  const own = [{ ...LOCAL, hash: hashSecret(ownToken), createdAt: 0 }];
   let lastKnown: readonly TokenRecord[] | null = null;
 
   /**

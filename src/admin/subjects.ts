@@ -3,7 +3,13 @@ import { usedIn } from '../limits/admission.ts';
 import type { Limits } from '../limits/limits.ts';
 import { fullNameOf } from '../limits/scopes.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
-import { limitsOf, subjectOf, windowsOf } from '../records/keys/subjects.ts';
+import {
+  accountSubject,
+  keySubject,
+  limitsOf,
+  subjectOf,
+  windowsOf,
+} from '../records/keys/subjects.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
 import { keysOf } from './lists.ts';
@@ -29,11 +35,24 @@ export async function subjectsOf(
   context: AdminContext,
   name: string,
 ): Promise<Subject[]> {
+  const records = await recordsOf(context, name);
+  const bySubject = new Map(
+    records
+      .map((record) => subjectIn(context, record))
+      .map((subject) => [subject.subject, subject]),
+  );
+  return [...bySubject.values()];
+}
+
+async function recordsOf(
+  context: Pick<AdminContext, 'keys'>,
+  name: string,
+): Promise<KeyRecord[]> {
   if (KEY_ID.test(name)) {
     const record = await context.keys.get(name);
     if (!record)
       throw new AdminError('not_found', `The key ${name} does not exist.`);
-    return [subjectIn(context, record)];
+    return [record];
   }
   const records = (await keysOf(context, name)).filter(
     ({ revokedAt }) => revokedAt === null,
@@ -44,12 +63,34 @@ export async function subjectsOf(
       `No key has this id, and no account ${JSON.stringify(name)} has a key.`,
     );
   }
-  const bySubject = new Map(
-    records
-      .map((record) => subjectIn(context, record))
-      .map((subject) => [subject.subject, subject]),
-  );
-  return [...bySubject.values()];
+  return records;
+}
+
+/**
+ * Banned subjects of a key or account with their usage, without the plans: they may count either.
+ * Throws AdminError if unknown.
+ */
+export async function bannedUsage(
+  context: Pick<AdminContext, 'keys' | 'state'>,
+  name: string,
+): Promise<(readonly [Subject, Usage])[]> {
+  const records = await recordsOf(context, name);
+  const bans = await context.state().bans();
+  return bans.flatMap(({ subject, until, level }) => {
+    const own = records.find((record) => keySubject(record) === subject);
+    const record =
+      own ?? records.find((record) => accountSubject(record) === subject);
+    if (record === undefined) return [];
+    const { id, account, plan } = record;
+    const who = { subject, key: own ? id : null, account, plan };
+    const usage = { windows: [], banned: time(until), strikes: 0, level };
+    return [
+      [
+        { ...who, limits: null },
+        { ...who, ...usage },
+      ] as const,
+    ];
+  });
 }
 
 export function subjectIn(context: AdminContext, record: KeyRecord): Subject {

@@ -1,6 +1,6 @@
 import { deepFreeze } from '../common/freeze.ts';
 import type { Config, ServedConfig } from './config.ts';
-import { formatPlace } from './problems/problems.ts';
+import { formatPlace, UnusableSection } from './problems/problems.ts';
 import { maskUrl, printable } from './problems/quote.ts';
 import type { Schema } from './schema/schema.ts';
 import {
@@ -11,9 +11,12 @@ import {
 } from './settings.ts';
 import { backendsIn } from './upstreams.ts';
 
-const settingsByConfig = new WeakMap<Config, Settings>();
+const settingsByConfig = new WeakMap<Config, Settings | UnusableSection>();
 
-export function remember(config: Config, settings: Settings): void {
+export function remember(
+  config: Config,
+  settings: Settings | UnusableSection,
+): void {
   settingsByConfig.set(config, settings);
 }
 
@@ -27,8 +30,11 @@ export function writtenAs(
 }
 
 /** What names the contract of `config`: a variable or the setting. */
-export const contractSource = (config: object): string =>
-  writtenAs(settingsByConfig.get(config as Config), 'contract.file');
+export function contractSource(config: object): string {
+  const settings = settingsByConfig.get(config as Config);
+  const isWhole = !(settings instanceof UnusableSection);
+  return writtenAs(isWhole ? settings : undefined, 'contract.file');
+}
 
 /** `url`: several with commas between them. */
 export function withBackend(config: Config, url: string): ServedConfig {
@@ -72,6 +78,7 @@ export function settingsBehind(config: Config): Settings {
     throw new TypeError(
       'only a Config that loadConfig returned knows where it came from',
     );
+  if (settings instanceof UnusableSection) throw settings;
   return settings;
 }
 

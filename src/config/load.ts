@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { deepFreeze } from '../common/freeze.ts';
+import type { Plans } from '../limits/plans.ts';
 import { readListFiles } from './address-lists.ts';
 import { assemble } from './assemble.ts';
 import type { Config } from './config.ts';
@@ -17,9 +18,11 @@ import {
   ConfigError,
   type Problem,
   problemOf,
+  UnusableSection,
 } from './problems/problems.ts';
 import { type Rule, rules } from './rules.ts';
 import { schemaErrors } from './schema/errors.ts';
+import { schemaOf } from './schema/schema.ts';
 import {
   type Origin,
   type Setting,
@@ -70,7 +73,45 @@ export function gatewayFile({ env, cwd, files }: LoadOptions): string {
  *
  * @throws {ConfigError} with all mistakes of all variables and files at once
  */
-export function loadConfig({ env, cwd, files }: LoadOptions): Config {
+export function loadConfig(options: LoadOptions): Config {
+  const { config, problems } = load(options);
+  const all = problems.map(({ problem }) => problem);
+  if (all.length > 0) throw new ConfigError(all);
+  return config;
+}
+
+/**
+ * For commands that need only some sections: a section with mistakes throws UnusableSection when it
+ * is read. Throws ConfigError for mistakes that may be about any section.
+ */
+export function loadSections(options: LoadOptions): Config {
+  const { config, problems } = load(options);
+  const anywhere = problems.filter(({ sections }) => sections.length === 0);
+  if (anywhere.length > 0)
+    throw new ConfigError(anywhere.map(({ problem }) => problem));
+  if (problems.length === 0) return config;
+  const usable = { ...config };
+  for (const section of new Set(problems.flatMap(({ sections }) => sections))) {
+    const own = problems.filter(({ sections }) => sections.includes(section));
+    const unusable = new UnusableSection(own.map(({ problem }) => problem));
+    const get = () => {
+      throw unusable;
+    };
+    Object.defineProperty(usable, section, { get, enumerable: true });
+  }
+  const all = problems.map(({ problem }) => problem);
+  remember(usable, new UnusableSection(all));
+  return Object.freeze(usable);
+}
+
+interface SectionProblem {
+  readonly problem: Problem;
+  /** Names in Config that it makes unusable; empty: any. */
+  readonly sections: readonly string[];
+}
+
+/** Sections with problems have other values than the files. */
+function load({ env, cwd, files }: LoadOptions) {
   const shipped = { ...shippedFiles, ...files };
   const environment = readEnvironment(env, cwd);
   const gateway = gatewayFile({ env, cwd, files: shipped });
@@ -85,17 +126,9 @@ export function loadConfig({ env, cwd, files }: LoadOptions): Config {
   const { plans, problems: planProblems } = readPlans(
     readYamlFile(plansFile, cwd, writtenAs(settings, 'plans.file')),
   );
-
-  const all = [
-    ...environment.problems,
-    ...problems,
-    ...lists.problems,
-    ...planProblems,
-  ];
-  if (all.length > 0 || plans === null) throw new ConfigError(all);
   const config = deepFreeze(
     assemble(lists.settings, {
-      plans,
+      plans: plans ?? NO_PLANS,
       gateway,
       cwd,
       addressFiles: lists.paths,
@@ -103,7 +136,31 @@ export function loadConfig({ env, cwd, files }: LoadOptions): Config {
     }),
   );
   remember(config, lists.settings);
-  return config;
+  const all: SectionProblem[] = [
+    ...environment.problems.map((problem) => ({ problem, sections: [] })),
+    ...problems.map((problem) => ({ problem, sections: sectionsOf(problem) })),
+    ...lists.problems.map((problem) => ({ problem, sections: LISTS })),
+    ...planProblems.map((problem) => ({ problem, sections: ['plans'] })),
+  ];
+  return { config, problems: all };
+}
+
+const NO_PLANS: Plans = {
+  plans: new Map(),
+  publicPlan: null,
+  escalation: null,
+  accounts: new Map(),
+};
+
+/** Sections that may name files of addresses. */
+const LISTS = ['addresses', 'mounts'];
+
+/** A misspelled section may have been meant for any. */
+function sectionsOf({ place }: Problem): readonly string[] {
+  const [name] = /^\w+/.exec(place.path) ?? [];
+  if (name === undefined || !(name in schemaOf('gateway').properties!))
+    return [];
+  return name === 'plans' ? ['plans', 'files'] : [name];
 }
 
 /**

@@ -1,11 +1,6 @@
 import type { LedgerStore } from '../ledger/store.ts';
 import type { Peers, Self } from '../observe/peers/peers.ts';
-import type {
-  Announcement,
-  BansAsOf,
-  StartedBan,
-  State,
-} from '../state/state.ts';
+import type { BansAsOf, StartedBan, State } from '../state/state.ts';
 import type { LastUseStore } from './keys/last-use-tracker.ts';
 import type { KeyStore, KeysAsOf } from './keys/store.ts';
 import type { AuditLog } from './operators/audit-log.ts';
@@ -67,10 +62,5 @@ export interface Storage extends Records {
    * if a response of this gateway to a peer failed.
    */
   readonly join: (self: Self, failed: (error: unknown) => void) => Peers;
-  /**
-   * Publishes the address of this gateway for commands. Absent with shared counters, which commands
-   * reach directly.
-   */
-  readonly announce?: (announcement: Announcement) => void;
   close(): Promise<void>;
 }

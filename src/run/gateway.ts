@@ -12,7 +12,6 @@ import {
   type ProcessStatus,
   status,
 } from '../observe/peers/status.ts';
-import { makeToken } from '../records/operators/tokens.ts';
 import { answersOf } from './answers.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
@@ -116,7 +115,6 @@ export async function createGateway(
   const peers = storage.join(self, (error) =>
     observe({ type: 'bug', id: 'peers', error }),
   );
-  const ownToken = storage.announce ? makeToken() : null;
   const parts = { config, sockets, contracts, processes, webhooks, peers, log };
   try {
     const sender = { config, gateway: self.name, clock };
@@ -130,7 +128,6 @@ export async function createGateway(
       contracts,
       processes,
       webhooks: webhookAdminOf({ ...sender, outbox: webhooks.outbox }),
-      ownToken,
       ...states,
       peers,
       clock,

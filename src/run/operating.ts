@@ -4,11 +4,7 @@ import type { FindPage } from '@storegate/pages';
 import { createAdmin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import type { AdminContext } from '../admin/context.ts';
-import {
-  type Certificates,
-  firstEnd,
-  warningsOf,
-} from '../config/certificates.ts';
+import { firstEnd, warningsOf } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import { watchFiles } from '../config/watch.ts';
 import type { Observe } from '../observe/events.ts';
@@ -18,6 +14,7 @@ import type { Readiness } from '../observe/peers/status.ts';
 import type { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
 import { watchHealth } from './health-watch.ts';
+import { LocalAccess } from './local-access.ts';
 import type { Processes } from './processes.ts';
 import {
   type ActiveConfig,
@@ -36,8 +33,6 @@ interface OperatingParts {
   readonly contracts: ContractLoader;
   readonly processes: Processes;
   readonly webhooks: AdminContext['webhooks'];
-  /** Valid for this run only; admits the gateway's own user, see `state/embedded/lock.ts`. */
-  readonly ownToken: string | null;
   readonly readiness: () => Readiness;
   readonly health: () => Promise<Health>;
   /** Closed by its owner. */
@@ -59,30 +54,16 @@ export function createOperating(parts: OperatingParts) {
     async swap(settings, fetched) {
       await processes.use(settings);
       admin.use(settings.certificates.admin);
-      publish(settings.certificates);
+      if (adminUrl !== null) local.announce(adminUrl, settings.certificates);
       report(settings, observe, clock);
       if (fetched !== null) await keepCopy(config.data, fetched, observe);
     },
   });
   report(initial, observe, clock);
   // Closures must not keep `parts`: it has the first contract.
-  const { ownToken: token, readiness, health } = parts;
-  let announcedUrl: string | null = null;
-
-  /** A full disk must not refuse a reload. */
-  function publish({ admin }: Certificates): void {
-    if (token === null || announcedUrl === null) return;
-    const certificates = admin?.pairs.map(({ cert }) => cert) ?? [];
-    try {
-      storage.announce?.({ url: announcedUrl, token, certificates });
-    } catch (error) {
-      const { message } = error as Error;
-      observe({
-        type: 'state.warning',
-        warning: `commands in the folder do not find this gateway: ${message}`,
-      });
-    }
-  }
+  const { readiness, health } = parts;
+  const local = new LocalAccess(config, observe);
+  let adminUrl: string | null = null;
 
   const context: AdminContext = {
     keys,
@@ -109,7 +90,7 @@ export function createOperating(parts: OperatingParts) {
     context,
     metrics: processes.metrics,
     observe,
-    ownToken: parts.ownToken,
+    ownToken: local.token,
     readiness,
     health,
     tls: initial.certificates.admin,
@@ -139,12 +120,13 @@ export function createOperating(parts: OperatingParts) {
       ),
     /** Commands then find this gateway through its data folder. */
     announce(url: string): void {
-      announcedUrl = url;
-      publish(reloader.current.certificates);
+      adminUrl = url;
+      local.announce(url, reloader.current.certificates);
     },
     async close(): Promise<void> {
       watch?.close();
       endHealthWatch();
+      local.close();
       await admin.close();
     },
   };

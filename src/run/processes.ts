@@ -40,7 +40,6 @@ export interface Processes {
     | 'join'
     | 'outbox'
     | 'lastKnown'
-    | 'announce'
     | 'keyCacheAge'
   > & { readonly state: State };
   readonly ledger: LedgerAccess;

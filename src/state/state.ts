@@ -138,15 +138,3 @@ export interface State {
   /** Idempotent. */
   close(): Promise<void>;
 }
-
-/**
- * How commands reach the gateway that locked a folder. The token is valid for this run only, so
- * another gateway at the same address rejects it. Read access to it implies write access to the
- * folder.
- */
-export interface Announcement {
-  readonly url: string;
-  readonly token: string;
-  /** PEM, in force. Commands accept exactly these, because the address may not be in them. */
-  readonly certificates: readonly string[];
-}

@@ -72,7 +72,8 @@ test('a browser reads the admin listener for its own pages only, and opens the c
 test('clients of an admin listener for IPv4 and IPv6 count their wrong tokens separately', async () => {
   gateway = await TestGateway.start();
   const tokens = { list: async () => [] };
-  const gate = createGate({ ...gateway.config.admin, token: makeToken() }, tokens as never, null);
+  const admin = { ...gateway.config.admin, token: makeToken() };
+  const gate = createGate(admin, tokens as never, makeToken());
   const refusal = async (remoteAddress: string) => {
     const asked = { headers: {}, socket: { remoteAddress } } as IncomingMessage;
     return await gate.operator(asked).catch(({ code }) => code);
@@ -146,7 +147,7 @@ describe('tokens', () => {
 describe('the token of the run', () => {
   const ownToken = () =>
     (
-      JSON.parse(readFileSync(join(gateway.config.data, 'gateway.json'), 'utf8')) as {
+      JSON.parse(readFileSync(join(gateway.config.data, 'gateway.1.json'), 'utf8')) as {
         token: string;
       }
     ).token;

@@ -198,7 +198,7 @@ describe('a command', () => {
   test('does not trust another certificate at that address', async () => {
     await open({}, 'DNS:elsewhere.example');
     const other = authority.issue('another', 'DNS:elsewhere.example');
-    const file = join(gateway.config.data, 'gateway.json');
+    const file = join(gateway.config.data, 'gateway.1.json');
     const announced = JSON.parse(readFileSync(file, 'utf8'));
     writeFileSync(file, JSON.stringify({ ...announced, certificates: [pem(other.cert)] }));
     const { code, err } = await run(['bans', 'list'], {});
@@ -220,7 +220,7 @@ describe('a command', () => {
     const renewed = authority.issue('renewed', 'DNS:elsewhere.example');
     copyFileSync(renewed.key, pair.key);
     copyFileSync(renewed.cert, pair.cert);
-    const announced = () => readFileSync(join(gateway.config.data, 'gateway.json'), 'utf8');
+    const announced = () => readFileSync(join(gateway.config.data, 'gateway.1.json'), 'utf8');
     await until('the new certificate is announced', () =>
       announced().includes(JSON.stringify(pem(renewed.cert))),
     );

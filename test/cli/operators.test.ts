@@ -541,7 +541,7 @@ describe('the gateway of a command', () => {
 
   describe('has the counters in its memory', () => {
     const beside = () => ({ STOREGATE_DATA: gateway.config.data });
-    const announced = () => join(gateway.config.data, 'gateway.json');
+    const announced = () => join(gateway.config.data, 'gateway.1.json');
 
     test('and is found through its folder, with or without a token', async () => {
       const { id, secret } = await gateway.key();
@@ -603,7 +603,7 @@ describe('the gateway of a command', () => {
 
     test('and its token is invalid after a stop', async () => {
       const first = await TestGateway.start();
-      const file = join(first.config.data, 'gateway.json');
+      const file = join(first.config.data, 'gateway.1.json');
       const { token } = JSON.parse(readFileSync(file, 'utf8')) as { token: string };
       const ask = () => first.admin.get('/config').set('Authorization', `Bearer ${token}`);
       expect((await ask()).status).toBe(200);

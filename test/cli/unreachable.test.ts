@@ -9,7 +9,9 @@ import { DETAILS } from '../../src/cli/command.ts';
 import { CommandError, type Connection, failureOf } from '../../src/cli/connect/api.ts';
 import { connectOverHttp } from '../../src/cli/connect/http.ts';
 import { createProgram } from '../../src/cli/run.ts';
-import { type FolderLock, lockFolder } from '../../src/state/embedded/lock.ts';
+import type { Lock } from '../../src/common/lock.ts';
+import { type Announcer, openAnnouncer } from '../../src/state/announcements.ts';
+import { lockFolder } from '../../src/state/embedded/lock.ts';
 import { commandLine, type Result, terminalIn } from '../support/command-line.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 
@@ -110,7 +112,8 @@ describe('the URL of another server', () => {
 });
 
 describe('a gateway of the data folder that is not reached', () => {
-  let lock: FolderLock;
+  let lock: Lock;
+  let announcer: Announcer;
   const sg = (...args: string[]): Promise<Result> => commandLine(cwd)(args);
   let id: string;
   beforeEach(async () => {
@@ -118,8 +121,12 @@ describe('a gateway of the data folder that is not reached', () => {
       (await sg('keys', 'create', '--plan', 'free', '--account', 'acme', '--json')).out,
     ));
     lock = lockFolder(join(cwd, 'data'));
+    announcer = openAnnouncer(join(cwd, 'data'));
   });
-  afterEach(() => lock.release());
+  afterEach(() => {
+    announcer.close();
+    lock.release();
+  });
 
   test.each([
     'bans list',
@@ -142,7 +149,7 @@ describe('a gateway of the data folder that is not reached', () => {
   ])('ends storegate %s with 3', async (line) => {
     for (const announce of [
       () => {},
-      () => lock.announce({ url: NOWHERE, token: 't', certificates: [] }),
+      () => announcer.announce({ url: NOWHERE, token: 't', certificates: [], redis: null }),
     ]) {
       announce();
       const { code, err } = await sg(...line.replace('KEY', id).split(' '));

@@ -2,10 +2,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { makeToken } from '../../src/records/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { CrashingGateway } from '../support/crashes.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
@@ -90,7 +92,7 @@ describe('a command in the folder of a running gateway', () => {
       new Set([`cli:${userInfo().username}`]),
     );
     await gateway.close();
-    const without = await run('keys list');
+    const without = await run('config');
     expect(without).toMatchObject({ code: 1, err: expect.stringContaining(`${file}:`) });
     expect(without.err).not.toContain('running gateway');
   });
@@ -122,6 +124,75 @@ describe('a command in the folder of a running gateway', () => {
   });
 });
 
+describe('a command in the folder of one of two gateways on Redis', () => {
+  let redis: RedisServer;
+  let gateway: TestGateway;
+  let other: TestGateway;
+  let key: { readonly id: string; readonly secret: string };
+  beforeAll(async () => {
+    redis = await startRedis();
+    const settings = `${SETTINGS}redis: { url: '${redis.url}' }\n`;
+    const env = { STOREGATE_ADMIN_TOKEN: makeToken() };
+    gateway = await TestGateway.start({ settings, plans: PLANS, env });
+    other = await TestGateway.start({ settings, plans: PLANS, env });
+    key = await gateway.key();
+    writeFileSync(join(gateway.folder, 'plans.yaml'), TYPO);
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await other.stop();
+    await redis.stop();
+  });
+
+  const TYPO = 'plans:\n  free: { windows: [{ limt: 9, per: minute }] }\n';
+  const MISTAKE = /^plans\.yaml:2:\d+ plans\.free\.windows\[0\]\.limit: .*/;
+  const run = (line: string, env: Readonly<Record<string, string>> = {}) =>
+    commandLine(gateway.folder)(line.split(' '), { env: { ...NO_FOLDER, ...env } });
+  const statusAt = async ({ client }: TestGateway, secret: string) =>
+    (await client.get('/pets').set('X-API-Key', secret)).status;
+
+  test('needs no token, and succeeds with a mistake in plans.yaml', async () => {
+    const note = expect.stringMatching(new RegExp(`${MISTAKE.source}${UNUSED}$`));
+    const made = await run('keys create --plan free --account acme --json');
+    expect(made).toEqual({ code: 0, out: expect.stringContaining('key_'), err: note });
+    const { id, key: secret } = JSON.parse(made.out);
+    expect(await run(`bans add ${id} --duration 1h --reason abuse`)).toMatchObject({ code: 0 });
+    await until('both refuse the key', async () => {
+      const statuses = [await statusAt(gateway, secret), await statusAt(other, secret)];
+      return statuses.every((status) => status === 403);
+    });
+    for (const line of ['bans list', `bans lift ${id}`, 'plans list', 'status', 'requests'])
+      expect(await run(line)).toEqual({ code: 0, out: expect.any(String), err: note });
+    expect((await run('plans list')).out).toContain('2/minute');
+    await until('both admit the key', async () => {
+      const statuses = [await statusAt(gateway, secret), await statusAt(other, secret)];
+      return statuses.every((status) => status !== 403);
+    });
+  });
+
+  test('asks no gateway on another Redis than its variables name', async () => {
+    expect((await run('keys list', { REDIS_URL: redis.url })).code).toBe(0);
+    const elsewhere = await run('keys list', { REDIS_URL: 'redis://127.0.0.1:9' });
+    expect(elsewhere).toEqual({ code: 1, out: '', err: expect.stringContaining('127.0.0.1:9') });
+  });
+
+  test('reads only the files that it needs once no gateway runs', async () => {
+    await run(`bans add ${key.id} --duration 1h --reason abuse`);
+    await gateway.close();
+    await other.close();
+    const failed = { code: 1, out: '', err: expect.stringMatching(MISTAKE) };
+    expect(await run('keys create --plan free --account acme')).toEqual(failed);
+    expect(await run('plans list')).toEqual(failed);
+    for (const line of [`bans lift ${key.id}`, 'keys list', `keys disable ${key.id}`])
+      expect(await run(line)).toEqual({ code: 0, out: expect.any(String), err: '' });
+    expect(await run(`bans lift ${key.id}`)).toEqual(failed);
+    expect(await run('reload')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('STOREGATE_ADMIN_TOKEN'),
+    });
+  });
+});
+
 describe('a command in the folder of a killed gateway', () => {
   let gateway: CrashingGateway;
   let announced: Buffer;
@@ -135,7 +206,7 @@ describe('a command in the folder of a killed gateway', () => {
   beforeEach(() => writeFileSync(announcement(), announced));
   afterAll(() => rmSync(gateway.folder, { recursive: true }));
 
-  const announcement = () => join(gateway.data, 'gateway.json');
+  const announcement = () => join(gateway.data, 'gateway.1.json');
   const create = () =>
     commandLine(gateway.folder)(['keys', 'create', '--plan', 'free', '--account', 'acme']);
 

@@ -265,7 +265,7 @@ test('the gateway of the data folder is found, and a missing one is reported', a
   const nowhere = await commandLine(folderOf())(['config', 'diff']);
   expect(nowhere).toMatchObject({
     code: 1,
-    err: expect.stringContaining('No gateway is running here.'),
+    err: expect.stringContaining('No gateway is found in '),
   });
 });
 

@@ -9,7 +9,6 @@ import { openOutbox } from '../../src/records/embedded/outbox.ts';
 import { createKey, revokeKey } from '../../src/records/keys/manage.ts';
 import { folderSource, folderTarget } from '../../src/records/transfer/folder.ts';
 import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts';
-import { announcedIn } from '../../src/state/embedded/lock.ts';
 import { repairFolder } from '../../src/state/embedded/repair.ts';
 import { KEPT } from '../support/audit.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -60,20 +59,6 @@ describe('the embedded state file', () => {
     );
     await first.close();
     await openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} }).close();
-  });
-
-  test('has the address of its gateway while that runs, and not after a crash', async () => {
-    const where = { url: 'http://127.0.0.1:1', token: `t${Math.random()}`, certificates: [] };
-    const first = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
-    expect(announcedIn(folder)).toBeNull();
-    first.announce!(where);
-    expect(announcedIn(folder)).toEqual(where);
-    await first.close();
-    expect(announcedIn(folder)).toBeNull();
-    writeFileSync(join(folder, 'gateway.json'), JSON.stringify(where));
-    const second = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
-    expect(announcedIn(folder)).toBeNull();
-    await second.close();
   });
 
   /** Each is a file of the same folder, as some version left it. */

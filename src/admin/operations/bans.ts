@@ -1,5 +1,6 @@
 import type { BanRecord, Bans, Usage } from '@storegate/admin-api';
 import { longest } from '../../config/durations.ts';
+import { UnusableSection } from '../../config/problems/problems.ts';
 import { formatDuration } from '../../config/units.ts';
 import { formatLimit } from '../../config/windows.ts';
 import { durationAtLevel } from '../../limits/ban-escalation.ts';
@@ -28,9 +29,15 @@ import type { AdminContext } from '../context.ts';
 import { durationIn } from '../duration.ts';
 import { DEFAULT_LIMIT } from '../lists.ts';
 import { sameReason } from '../reason.ts';
-import { countedSubjects, targetOf, targetsOf, turnOf } from '../subjects.ts';
+import {
+  bannedUsage,
+  countedSubjects,
+  targetOf,
+  targetsOf,
+  turnOf,
+} from '../subjects.ts';
 import { entryView, time } from '../view.ts';
-import { changeUsage, restoreAll } from './usage.ts';
+import { changeUsage, countedUsage, restoreAll } from './usage.ts';
 
 export function banOperations(context: AdminContext, change: Change) {
   /**
@@ -158,6 +165,7 @@ export function banOperations(context: AdminContext, change: Change) {
     liftBan: (task) =>
       changeUsage(context, change, task, {
         action: 'bans.lift',
+        find: (name) => liftableUsage(context, name),
         after: (usage) => ({
           ...restoreAll(usage),
           banned: null,
@@ -169,6 +177,22 @@ export function banOperations(context: AdminContext, change: Change) {
       }),
   } satisfies Partial<AdminOperations>;
 }
+
+/** A current ban can be lifted although the plans or the contract cannot be read. */
+async function liftableUsage(context: AdminContext, name: string) {
+  try {
+    return await countedUsage(context, name);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    const found = await bannedUsage(context, name);
+    if (found.length === 0) throw error;
+    return found;
+  }
+}
+
+const isUnreadable = (error: unknown): boolean =>
+  error instanceof UnusableSection ||
+  (error instanceof AdminError && error.code === 'configuration_unfit');
 
 function strikeFields({ plan, banned, strikes, level, windows }: Usage) {
   return {

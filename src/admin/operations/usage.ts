@@ -21,41 +21,53 @@ import {
   usageOf,
 } from '../subjects.ts';
 
-interface UsageChange {
+type Found<S extends Subject> = readonly (readonly [S, Usage])[];
+
+interface UsageChange<S extends Subject> {
   readonly action: AuditAction;
+  /** `name`: a key id or an account. Throws AdminError if it has no subject. */
+  readonly find: (name: string) => Promise<Found<S>>;
   /** The resulting usage, which `make` brings about. */
   readonly after: (usage: Usage) => Usage;
-  readonly make: (subject: CountedSubject) => Promise<void>;
+  readonly make: (subject: S) => Promise<void>;
   /** For the audit log. */
   readonly audited: (usage: Usage) => object;
-  readonly check?: (parties: readonly CountedSubject[]) => void;
 }
 
-export async function changeUsage(
+export async function changeUsage<S extends Subject>(
   context: AdminContext,
   change: Change,
   task: Task<'liftBan' | 'resetUsage' | 'grantUsage'>,
-  { action, after, make, audited, check }: UsageChange,
+  { action, find, after, make, audited }: UsageChange<S>,
 ): Promise<AdminAnswer<UsageList>> {
   const name = task.path.subject;
   return await change(task, await turnOf(context, name), async (audit) => {
-    const parties = await countedSubjects(context, name);
-    check?.(parties);
-    const before = await Promise.all(
-      parties.map((subject) => usageOf(context, subject)),
-    );
-    const usage = before.map(after);
-    const parts = parties.map((subject, i) => ({
+    const found = await find(name);
+    const parts = found.map(([subject, before]) => ({
       entry: {
         action,
         target: targetOf(subject),
-        before: audited(before[i]!),
-        after: audited(usage[i]!),
+        before: audited(before),
+        after: audited(after(before)),
       },
       make: () => make(subject),
     }));
+    const usage = found.map(([, before]) => after(before));
     return await audit.make(parts, ok({ usage }));
   });
+}
+
+/** Throws AdminError if unknown, or if none has limits. */
+export async function countedUsage(
+  context: AdminContext,
+  name: string,
+): Promise<Found<CountedSubject>> {
+  const subjects = await countedSubjects(context, name);
+  return await Promise.all(
+    subjects.map(
+      async (subject) => [subject, await usageOf(context, subject)] as const,
+    ),
+  );
 }
 
 export function usageOperations(context: AdminContext, change: Change) {
@@ -72,6 +84,7 @@ export function usageOperations(context: AdminContext, change: Change) {
     resetUsage: (task) =>
       changeUsage(context, change, task, {
         action: 'usage.reset',
+        find: (name) => countedUsage(context, name),
         after: restoreAll,
         audited: usedUnits,
         make: async ({ subject }) => context.state().reset(subject),
@@ -80,21 +93,25 @@ export function usageOperations(context: AdminContext, change: Change) {
       const { units, window = null } = task.body;
       return changeUsage(context, change, task, {
         action: 'usage.grant',
+        async find(name) {
+          const found = await countedUsage(context, name);
+          checkWindow(found, window);
+          return found;
+        },
         after: (usage) => restoreUnits(usage, units, window),
         audited: usedUnits,
         make: async ({ subject, limits }) =>
           context.state().grant(subject, limits, units, window),
-        check: (parties) => checkWindow(parties, window),
       });
     },
   } satisfies Partial<AdminOperations>;
 }
 
 function checkWindow(
-  parties: readonly CountedSubject[],
+  found: Found<CountedSubject>,
   window: string | null,
 ): void {
-  const names = parties.flatMap(({ limits }) => limits.windows.map(fullNameOf));
+  const names = found.flatMap(([{ limits }]) => limits.windows.map(fullNameOf));
   if (window === null || names.includes(window)) return;
   throw unknownName('window', window, [...new Set(names)]);
 }

@@ -38,11 +38,11 @@ export async function connect(
   const running = await connectToRunning(terminal, tls);
   if (running !== null) return running;
   // Only a call without a gateway loads its modules.
-  const [{ connectLocally }, { loadConfig }] = await Promise.all([
+  const [{ connectLocally }, { loadSections }] = await Promise.all([
     import('./local.ts'),
     import('../../config/load.ts'),
   ]);
-  return await connectLocally(() => loadConfig(terminal));
+  return await connectLocally(() => loadSections(terminal));
 }
 
 type Profile = Readonly<

@@ -16,7 +16,10 @@ import { webhookAdminOf } from '../../run/webhooks.ts';
 import { CommandError, type Connection, failureOf, queryOf } from './api.ts';
 import { openStorage } from './storage.ts';
 
-/** For commands without a gateway that they can reach. Throws ConfigError of `load`. */
+/**
+ * For commands without a gateway that they can reach; `load` returns sections that are checked when
+ * they are read. Throws its ConfigError.
+ */
 export async function connectLocally(load: () => Config): Promise<Connection> {
   let config = load();
   let served: Contract | null = null;
@@ -32,7 +35,7 @@ export async function connectLocally(load: () => Config): Promise<Connection> {
     storage.refuseRunning();
     throw new AdminError(
       'not_running',
-      'No gateway is running here. Use --url or STOREGATE_ADMIN_URL.',
+      `No gateway is found in ${config.data}. Use --url or STOREGATE_ADMIN_URL, and STOREGATE_ADMIN_TOKEN if it has a token.`,
     );
   }
   const context: AdminContext = {

@@ -2,8 +2,13 @@ import type { FetchTls } from '../../common/https-fetch.ts';
 import { findDataFolder } from '../../config/data-folder.ts';
 import { loadConfig } from '../../config/load.ts';
 import { ConfigError, formatProblem } from '../../config/problems/problems.ts';
+import { readSecret } from '../../config/secret-file.ts';
 import { shellUser } from '../../records/operators/shell-user.ts';
-import { announcedIn } from '../../state/embedded/lock.ts';
+import {
+  type Announcement,
+  announcementsIn,
+  redisPlace,
+} from '../../state/announcements.ts';
 import type { Terminal } from '../terminal.ts';
 import { CommandError, type Connection } from './api.ts';
 import { connectOverHttp } from './http.ts';
@@ -21,7 +26,8 @@ export async function connectToRunning(
   tls: FetchTls | null,
 ): Promise<Connection | null> {
   const folder = findDataFolder(terminal);
-  const running = folder === null ? null : await connectThrough(folder, tls);
+  if (folder === null) return null;
+  const running = await firstReached(announcedTo(terminal, folder), tls);
   if (running === null) return null;
   const mistakes = mistakesOf(terminal);
   if (mistakes === null) return { ...running, isBesideFiles: true };
@@ -29,13 +35,33 @@ export async function connectToRunning(
   return running;
 }
 
-async function connectThrough(
+/** Without gateways on another Redis than the variables of this command name. */
+function announcedTo(
+  { env, cwd }: Terminal,
   folder: string,
+): readonly Announcement[] {
+  const announced = announcementsIn(folder);
+  const url = readSecret(env, cwd, 'REDIS_URL')?.value;
+  if (!url || !URL.canParse(url)) return announced;
+  return announced.filter(({ redis }) => redis === redisPlace(url));
+}
+
+/** Gateways on one folder share its state. */
+async function firstReached(
+  announced: readonly Announcement[],
   tls: FetchTls | null,
 ): Promise<Connection | null> {
-  const announced = announcedIn(folder);
-  if (announced === null) return null;
-  const { url, token, certificates: known } = announced;
+  for (const announcement of announced) {
+    const connection = await reach(announcement, tls);
+    if (connection !== null) return connection;
+  }
+  return null;
+}
+
+async function reach(
+  { url, token, certificates: known }: Announcement,
+  tls: FetchTls | null,
+): Promise<Connection | null> {
   const options = { user: shellUser(), tls: { ...tls, known } };
   try {
     // This call needs no state, so it succeeds without Redis.

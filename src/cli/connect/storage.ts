@@ -1,4 +1,5 @@
 import { AdminError } from '../../admin/admin-error.ts';
+import type { Lock } from '../../common/lock.ts';
 import type { Config } from '../../config/config.ts';
 import { accessTo, type LedgerAccess } from '../../ledger/ledger.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
@@ -10,11 +11,7 @@ import type { Records } from '../../records/storage.ts';
 import { countersInFolder } from '../../state/embedded/counter-store.ts';
 import { EmbeddedState } from '../../state/embedded/counters.ts';
 import { openStateFile } from '../../state/embedded/file.ts';
-import {
-  FolderInUse,
-  type FolderLock,
-  lockFolder,
-} from '../../state/embedded/lock.ts';
+import { FolderInUse, lockFolder } from '../../state/embedded/lock.ts';
 import { readLedgerIn } from '../../state/ledger-folder.ts';
 import type { State } from '../../state/state.ts';
 
@@ -88,9 +85,10 @@ async function openShared(
   };
 }
 
-function openFolder({ data, admin, audit }: Config): Storage {
+function openFolder(config: Config): Storage {
+  const { data, audit } = config;
   const db = openStateFile(data);
-  let counting: { state: EmbeddedState; lock: FolderLock } | null = null;
+  let counting: { state: EmbeddedState; lock: Lock } | null = null;
   let opened: Outbox | null = null;
 
   function state(): State {
@@ -129,14 +127,14 @@ function openFolder({ data, admin, audit }: Config): Storage {
     };
   }
 
-  function lockCounters(): FolderLock {
+  function lockCounters(): Lock {
     try {
       return lockFolder(data);
     } catch (error) {
       if (!(error instanceof FolderInUse)) throw error;
       throw new AdminError(
         'gateway_running',
-        `A gateway is running on ${data} and was not reached. ${wayTo(admin)}`,
+        `A gateway is running on ${data} and was not reached. ${wayTo(config.admin)}`,
       );
     }
   }

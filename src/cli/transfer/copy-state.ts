@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Outage } from '../../common/errors/outage.ts';
 import { readVersion } from '../../common/version.ts';
-import { loadConfig } from '../../config/load.ts';
+import { loadSections } from '../../config/load.ts';
 import type { KeyRecord } from '../../records/keys/key.ts';
 import { shellUser } from '../../records/operators/shell-user.ts';
 import { fileSource } from '../../records/transfer/file-reader.ts';
@@ -45,7 +45,7 @@ export async function copyState(
   terminal: Terminal,
   options: CopyOptions,
 ): Promise<void> {
-  const config = loadConfig(terminal);
+  const config = loadSections(terminal);
   const { dryRun = false } = options;
   const placeIn = (given: Given | undefined): Place => {
     if (given === undefined) return configuredPlace(config);

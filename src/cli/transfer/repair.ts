@@ -1,4 +1,4 @@
-import { loadConfig } from '../../config/load.ts';
+import { loadSections } from '../../config/load.ts';
 import { TransferError } from '../../records/transfer/form.ts';
 import { changesText } from '../../state/embedded/inventory.ts';
 import { repairFolder } from '../../state/embedded/repair.ts';
@@ -10,7 +10,7 @@ export async function repair(
   terminal: Terminal,
   options: OutputOptions,
 ): Promise<void> {
-  const { redis, data: folder } = loadConfig(terminal);
+  const { redis, data: folder } = loadSections(terminal);
   if (redis !== null)
     throw new TransferError(
       'The state of this configuration is in Redis: it has no files to repair.',

@@ -43,6 +43,13 @@ export class ConfigError extends ExpectedError {
   }
 }
 
+/** A command has read a section that has mistakes; another command may not need it. */
+export class UnusableSection extends ExpectedError {
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(formatProblem).join('\n'));
+  }
+}
+
 /** `config/gateway.yaml:12:5 http.maxBodyBytes: must be a size such as 1MiB, is "lots"`. */
 export function formatProblem({ source, place, message }: Problem): string {
   const path = place.path === '' ? '' : ` ${place.path}`;

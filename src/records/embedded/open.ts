@@ -62,7 +62,6 @@ export function openEmbedded(
       join: noPeers,
       ready: () => true,
       unsavedFor: reports.unsavedFor,
-      announce: lock.announce,
       close: () =>
         Promise.all([state.close(), ledger.close()])
           .then(() => {})

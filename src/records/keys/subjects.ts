@@ -3,16 +3,17 @@ import type { Plans } from '../../limits/plans.ts';
 import { withScoped } from '../../limits/scopes.ts';
 import type { KeyRecord } from './key.ts';
 
-export function subjectOf(
-  { id, plan, account }: Pick<KeyRecord, 'id' | 'plan' | 'account'>,
-  plans: Plans,
-): string {
-  const parts =
-    plans.plans.get(plan)?.count === 'account'
-      ? ['account', plan, account]
-      : ['key', id];
-  // A template would be kept as its parts, which take 40 bytes more.
-  return parts.join(':');
+type Counted = Pick<KeyRecord, 'id' | 'plan' | 'account'>;
+
+// A template would be kept as its parts, which take 40 bytes more.
+export const keySubject = ({ id }: Counted): string => ['key', id].join(':');
+
+export const accountSubject = ({ plan, account }: Counted): string =>
+  ['account', plan, account].join(':');
+
+export function subjectOf(record: Counted, plans: Plans): string {
+  const isShared = plans.plans.get(record.plan)?.count === 'account';
+  return isShared ? accountSubject(record) : keySubject(record);
 }
 
 export function targetIn(subject: string): {

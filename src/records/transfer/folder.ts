@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import type { Lock } from '../../common/lock.ts';
 import { type Counters, staleAt } from '../../limits/counters.ts';
 import type { Window } from '../../limits/limits.ts';
 import {
@@ -18,11 +19,7 @@ import {
   nameGenerations,
   refuseMissingChanges,
 } from '../../state/embedded/inventory.ts';
-import {
-  FolderInUse,
-  type FolderLock,
-  lockFolder,
-} from '../../state/embedded/lock.ts';
+import { FolderInUse, lockFolder } from '../../state/embedded/lock.ts';
 import { generationsIn } from '../../state/journal/read.ts';
 import {
   auditEntryOf,
@@ -138,7 +135,7 @@ function targetIn(
   };
 }
 
-function lockStoppedGateway(folder: string): FolderLock {
+function lockStoppedGateway(folder: string): Lock {
   try {
     return lockFolder(folder);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { plural } from '@storegate/admin-api/words';
+import { limitInWords, plural } from '@storegate/admin-api/words';
 import {
   ContractError,
   formatExempted,
@@ -100,7 +100,9 @@ export async function check(
               ]),
           ...(limits.length === 0
             ? []
-            : [`Limits of the contract: ${limits.join(', ')}.`]),
+            : [
+                `Limits of the contract: ${limits.map(limitInWords).join(', ')}.`,
+              ]),
         );
       },
     },

@@ -1,3 +1,4 @@
+import { limitsInWords } from '@storegate/admin-api/words';
 import { CONSOLE_PATH } from '@storegate/console';
 import { keyField } from '../common/key-headers.ts';
 import { REFERENCE_PATH } from '../common/reserved-paths.ts';
@@ -73,7 +74,7 @@ function keyTable(keys: readonly DemoKey[]): string {
   return keys
     .map(
       ({ plan, limits, secret }) =>
-        `  ${plan.padEnd(12)} ${limits.padEnd(26)} ${secret}\n`,
+        `  ${plan.padEnd(12)} ${limitsInWords(limits).padEnd(36)} ${secret}\n`,
     )
     .join('');
 }

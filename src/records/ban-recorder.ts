@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { limitInWords } from '@storegate/admin-api/words';
 import { Cache } from '../common/cache.ts';
 import { Outage } from '../common/errors/outage.ts';
 import { WriteBehind } from '../common/write-behind.ts';
@@ -127,8 +128,10 @@ function entryOf(
   const plan = planOfAccount ?? strike?.plan ?? null;
   const limit = violated && formatLimit(violated);
   const operation = strike?.operation ?? null;
+  const usedUp =
+    limit === null ? 'a limit' : `the limit of ${limitInWords(limit)}`;
   const reason = [
-    `sent ${strikes} more requests within ${formatDuration(window)} after ${limit ?? 'a limit'} was used up`,
+    `sent ${strikes} more requests within ${formatDuration(window)} after ${usedUp} was used up`,
     ...(operation === null ? [] : [`the last of them ${operation}`]),
   ].join(', ');
   return {

@@ -55,7 +55,7 @@ describe('bans', () => {
         resetsAt: at(MINUTE + DAY),
         by: null,
         reason:
-          'sent 3 more requests within 1m after 3/minute was used up, the last of them listPets',
+          'sent 3 more requests within 1m after the limit of 3 per minute was used up, the last of them listPets',
         history: { bans: 1, lifted: null },
       },
     ]);

@@ -63,7 +63,7 @@ test('uses the first demo key, and exceeds its limit if that takes few requests'
   ];
   const shown = startScreen({ ...SCREEN, keys });
   expect(shown).toContain(
-    'Demo keys, shown only once:\n  basic        5/minute                   sg_demo_1\n',
+    'Demo keys, shown only once:\n  basic        5 per minute                         sg_demo_1\n',
   );
   expect(shown).toContain('curl -i http://localhost:8080/books -H "X-API-Key: sg_demo_1"\n');
   expect(shown).toContain('  for i in $(seq 7); do curl ');

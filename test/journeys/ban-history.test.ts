@@ -9,7 +9,8 @@ const PLANS = `plans:
   team: { count: account, windows: [{ limit: 3, per: hour }] }
 bans: { strikes: 3, workers: 1, window: 1m, grace: 0ms, durations: [10m, 30m], decay: 1d }
 `;
-const REASON = 'sent 3 more requests within 1m after 3/hour was used up, the last of them listPets';
+const REASON =
+  'sent 3 more requests within 1m after the limit of 3 per hour was used up, the last of them listPets';
 const MINUTE = 60_000;
 
 const ask = (gateway: { url: string }, key: string, path = '/pets') =>

@@ -192,11 +192,11 @@ bans: { strikes: 4, workers: 1, durations: [1m] }
       contract: null,
     });
     const { out } = await here('config', 'diff');
-    expect(out).toMatch(/\nplan +free +60\/minute +30\/minute,500\/day:sliding /);
+    expect(out).toMatch(/\nplan +free +60 per minute +30 per minute, 500 per day \(sliding\) /);
     expect(out).toMatch(
-      /\nplan +team +100\/hour per account +-.*\nplan +new +- +custom, from ::1 /,
+      /\nplan +team +100 per hour per account +-.*\nplan +new +- +custom, from ::1 /,
     );
-    expect(out).toMatch(/\naccount limits +acme +5\/minute +6\/minute /);
+    expect(out).toMatch(/\naccount limits +acme +5 per minute +6 per minute /);
     expect(out).toMatch(/\nbans +strikes +3 +4 /);
     expect(out).not.toContain('lengths');
   });

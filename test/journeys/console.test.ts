@@ -93,7 +93,7 @@ describe('two gateways on one Redis', () => {
     await heading(acme.id);
     await page
       .getByText(
-        /^banned until .* automatically: sent 2 more requests within 1m after 3\/day was used up/,
+        /^banned until .* automatically: sent 2 more requests within 1m after the limit of 3 per day was used up/,
       )
       .waitFor();
     await page.getByText('3 of 3 · used up').waitFor();

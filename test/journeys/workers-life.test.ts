@@ -405,11 +405,7 @@ describe('the start', () => {
     const running = storegate(['serve'], { cwd, env: env(more), ownGroup: true, onTerminal: true });
     const group = running.child.pid!;
     await until('the gateway is up', () => running.out().includes('Ctrl-C'));
-    const found = [
-      /available at (http:\S+)/,
-      /pro +\S+ +(sg_demo_\w+)/,
-      /Console +(http:\/\/[^/]+)/,
-    ];
+    const found = [/available at (http:\S+)/, /pro +.+ (sg_demo_\w+)/, /Console +(http:\/\/[^/]+)/];
     const [url, key, adminUrl] = found.map((it) => it.exec(running.out())![1]!);
     const pets = async () => {
       const agent = new Agent({ keepAlive: true });

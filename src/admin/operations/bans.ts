@@ -1,4 +1,5 @@
 import type { BanRecord, Bans, Usage } from '@storegate/admin-api';
+import { limitInWords } from '@storegate/admin-api/words';
 import { longest } from '../../config/durations.ts';
 import { UnusableSection } from '../../config/problems/problems.ts';
 import { formatDuration } from '../../config/units.ts';
@@ -260,7 +261,7 @@ async function causeOf(
   if (reported !== null) return { reason: reported, by: null };
   if (limit)
     return {
-      reason: `went on after ${formatLimit(limit)} was used up`,
+      reason: `sent more requests after the limit of ${limitInWords(formatLimit(limit))} was used up`,
       by: null,
     };
   const author = await banAuthorOf(auditLog, subject, until);

@@ -6,6 +6,7 @@ import type {
   ContractSummary,
 } from '../generated/types.ts';
 import { plural } from './format.ts';
+import { limitsInWords } from './limits.ts';
 import { planInWords } from './plans.ts';
 
 // How the files differ from the running configuration, for the console and the command line.
@@ -44,7 +45,12 @@ export function differencesIn({
       inForce: planInWords(inForce),
       inFiles: planInWords(inFiles),
     })),
-    ...accounts.map((account) => ({ type: 'account limits', ...account })),
+    ...accounts.map(({ name, inForce, inFiles }) => ({
+      type: 'account limits',
+      name,
+      inForce: inForce && limitsInWords(inForce),
+      inFiles: inFiles && limitsInWords(inFiles),
+    })),
     ...(bans ? banDifferences(bans) : []),
     ...(contract ? contractDifferences(contract) : []),
   ];

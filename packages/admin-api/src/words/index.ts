@@ -6,6 +6,7 @@ export * from './format.ts';
 export * from './gateways.ts';
 export * from './health.ts';
 export * from './last-day.ts';
+export * from './limits.ts';
 export * from './outages.ts';
 export * from './plans.ts';
 export * from './request.ts';

@@ -5,6 +5,7 @@ import type {
   PlanLimits,
 } from '../generated/types.ts';
 import { plural } from './format.ts';
+import { limitsInWords } from './limits.ts';
 
 // Plans in words, for the console and the command line.
 
@@ -31,12 +32,12 @@ export const inFlight = ({
 }: Pick<PlanLimits, 'concurrency'>): string =>
   concurrency === null ? 'any number at once' : `${concurrency} at once`;
 
-/** `60/minute, 20 in flight, from 10.0.0.0/8`; `null`: the plan does not exist. */
+/** `60 per minute, 20 in flight, from 10.0.0.0/8`; `null`: the plan does not exist. */
 export function planInWords(plan: PlanLimits | null): string | null {
   if (plan === null) return null;
   const { limits, concurrency, count, weight, addresses } = plan;
   return [
-    limits ?? 'custom',
+    limits === null ? 'custom' : limitsInWords(limits),
     concurrency === null ? '' : `, ${concurrency} in flight`,
     count === 'key' ? '' : ` per ${count}`,
     weight === 1 ? '' : `, weight ${weight}`,

@@ -1,7 +1,5 @@
 // Figures, times and names for people, only in the console.
 
-import { number } from '@storegate/admin-api/words';
-
 /** A dash for what is not known. */
 export const orDash = (
   value: number | null,
@@ -47,25 +45,3 @@ export const dayTime = (at: number) =>
     hour: '2-digit',
     minute: '2-digit',
   });
-
-/** `60/minute,10/10s:sliding` as `60 per minute, 10 per 10s (sliding)`. */
-export function limitsText(limits: string): string {
-  return limits.split(',').map(limitText).join(', ');
-}
-
-/** With a kind, a time zone, a first day, and what happens above the limit, all optional. */
-const LIMIT =
-  /^\s*(\d+)\/(\w+)(?::(\w+)(?::([\w+/-]+?)(?::(\d+))?)?)?(?:\+(watch|overage))?\s*$/;
-const EXCESS: Readonly<Record<string, string>> = {
-  watch: 'only watches',
-  overage: 'with overage',
-};
-
-function limitText(limit: string): string {
-  const [, count, span, kind, zone, anchor, excess] = LIMIT.exec(limit) ?? [];
-  if (count === undefined) return limit;
-  const first = anchor && `from day ${anchor}`;
-  const details = [kind, zone, first, excess && EXCESS[excess]].filter(Boolean);
-  const text = `${number(Number(count))} per ${span}`;
-  return details.length === 0 ? text : `${text} (${details.join(', ')})`;
-}

@@ -1,9 +1,10 @@
 import type { Key, KeyUpdate, NewKey, Plan } from '@storegate/admin-api';
+import { limitsInWords } from '@storegate/admin-api/words';
 import { type ComponentChildren, h } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { useAnswer } from '../api/hooks.ts';
-import { clockTime, limitsText } from '../format.ts';
+import { clockTime } from '../format.ts';
 import { type Act, textIn } from '../parts/act.ts';
 import { ClientLink } from '../parts/data.ts';
 import { Choice, DurationField, Field } from '../parts/fields.ts';
@@ -26,7 +27,7 @@ function planAct(key: Key): Act {
   const own =
     key.limits === null
       ? ''
-      : ` It keeps its own limits (${limitsText(key.limits)}), which override those of the plan.`;
+      : ` It keeps its own limits (${limitsInWords(key.limits)}), which override those of the plan.`;
   return {
     title: `Change the plan of ${key.id}`,
     verb: 'Change plan',
@@ -62,7 +63,7 @@ const limitsAct = (key: Key): Act => ({
     );
     return limits === null
       ? `${key.id} has no own limits.`
-      : `${key.id} now has the limits ${limitsText(limits)}.`;
+      : `${key.id} now has the limits ${limitsInWords(limits)}.`;
   },
 });
 
@@ -280,7 +281,7 @@ function PlanChoice({ value }: { value: string }) {
 }
 
 function inWords({ name, limits, count }: Plan): string {
-  return `${name} · ${limits === null ? 'limits of each key' : limitsText(limits)}${count === 'account' ? ', counts accounts' : ''}`;
+  return `${name} · ${limits === null ? 'limits of each key' : limitsInWords(limits)}${count === 'account' ? ', counts accounts' : ''}`;
 }
 
 /** A secret that is shown this once, to be copied. It is nowhere kept: with this it is gone. */

@@ -7,12 +7,13 @@ import {
   addressesInWords,
   excessesInWords,
   inFlight,
+  limitsInWords,
   number,
   plural,
 } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useAnswer } from '../api/hooks.ts';
-import { dayTime, limitsText, total } from '../format.ts';
+import { dayTime, total } from '../format.ts';
 import { Chart, type Series } from '../parts/chart.ts';
 import { Facts, planLink, Table } from '../parts/data.ts';
 import { answerView, Missing, Notice, View } from '../parts/view.ts';
@@ -48,7 +49,7 @@ function AllPlans() {
           {
             title: 'Limits',
             cell: ({ limits }) =>
-              limits ? limitsText(limits) : 'of each key or account',
+              limits ? limitsInWords(limits) : 'of each key or account',
           },
           { title: 'Counts', cell: ({ count }) => countInWords(count) },
           {
@@ -75,7 +76,7 @@ function Public({ plan }: { plan: Plan | undefined }) {
   if (!plan) return h('p', { class: 'empty' }, 'Public limits are off.');
   return h(Facts, {
     facts: [
-      ['Limits', limitsText(plan.limits ?? '')],
+      ['Limits', limitsInWords(plan.limits ?? '')],
       ['Counts', 'requests without a key, per client address'],
       ['In flight', inFlight(plan)],
     ],
@@ -122,7 +123,9 @@ function OnePlan({ name }: { name: string }) {
           facts: [
             [
               'Limits',
-              plan.limits ? limitsText(plan.limits) : 'set per key or account',
+              plan.limits
+                ? limitsInWords(plan.limits)
+                : 'set per key or account',
             ],
             ['Counts', countInWords(plan.count)],
             ['In flight', inFlight(plan)],

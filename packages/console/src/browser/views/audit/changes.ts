@@ -1,4 +1,5 @@
 import type { Entry } from '@storegate/admin-api';
+import { limitsInWords } from '@storegate/admin-api/words';
 import { clockTime } from '../../format.ts';
 
 /** A field that differs. `undefined`: it is not there. */
@@ -19,13 +20,13 @@ export function whatChanged({
   return Object.keys({ ...before, ...after })
     .map((name) => ({
       name,
-      before: textOf(before?.[name]),
-      after: textOf(after?.[name]),
+      before: fieldText(name, before?.[name]),
+      after: fieldText(name, after?.[name]),
     }))
     .filter((change) => change.before !== change.after);
 }
 
-/** One line about it, such as `limits: 60/minute → 30/minute, and 2 more`. */
+/** One line about it, such as `limits: 60 per minute → 30 per minute, and 2 more`. */
 export function inWords(
   entry: Pick<Entry, 'target' | 'before' | 'after'>,
 ): string {
@@ -42,6 +43,7 @@ export function inWords(
   return rest.length === 0 ? first : `${first}, and ${rest.length} more`;
 }
 
+const LIMIT_FIELDS = ['limit', 'limits'];
 const LONGEST = 40;
 const MOST_OF_NEW = 2;
 
@@ -55,6 +57,11 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const wordsOf = (name: string) =>
   name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
+const fieldText = (name: string, value: unknown): string | undefined =>
+  typeof value === 'string' && LIMIT_FIELDS.includes(name)
+    ? limitsInWords(value)
+    : textOf(value);
+
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'object' && Object.keys(value).length === 0)
@@ -63,7 +70,7 @@ function textOf(value: unknown): string | undefined {
     return value.map((one) => textOf(one) ?? 'none').join(', ');
   if (typeof value === 'object') {
     const fields = Object.entries(value).map(
-      ([name, one]) => `${wordsOf(name)} ${textOf(one) ?? 'none'}`,
+      ([name, one]) => `${wordsOf(name)} ${fieldText(name, one) ?? 'none'}`,
     );
     return fields.join(', ');
   }

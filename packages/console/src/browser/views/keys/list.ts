@@ -1,6 +1,6 @@
 import type { Key, KeyStatus } from '@storegate/admin-api';
+import { limitsInWords } from '@storegate/admin-api/words';
 import { h } from 'preact';
-import { limitsText } from '../../format.ts';
 import { Badge, ClientLink, Table, Time, type Tone } from '../../parts/data.ts';
 
 export const STATUS_TONES: Readonly<Record<KeyStatus, Tone>> = {
@@ -52,7 +52,7 @@ export function KeyList({
         cell: ({ plan, limits }) =>
           limits === null
             ? plan
-            : [plan, h('small', null, `own: ${limitsText(limits)}`)],
+            : [plan, h('small', null, `own: ${limitsInWords(limits)}`)],
       },
       { title: 'Status', cell: ({ status }) => h(StatusOf, { status }) },
       { title: 'Created', cell: ({ created }) => h(Time, { at: created }) },

@@ -1,9 +1,8 @@
 import type { Key } from '@storegate/admin-api';
-import { number } from '@storegate/admin-api/words';
+import { limitsInWords, number } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { keyActs, newKeyAct } from '../../acts/keys.ts';
 import { useAnswer } from '../../api/hooks.ts';
-import { limitsText } from '../../format.ts';
 import { type Acts, useActs } from '../../parts/act.ts';
 import { ClientLink, Facts, planLink, Time } from '../../parts/data.ts';
 import { answerView, View } from '../../parts/view.ts';
@@ -66,7 +65,7 @@ function Record({ value, acts }: { value: Key; acts: Acts }) {
         ['Account', h(ClientLink, { who: account })],
         ['Plan', planLink(plan)],
         ['Label', label],
-        ['Own limits', limits && limitsText(limits)],
+        ['Own limits', limits && limitsInWords(limits)],
         [
           'Last used',
           value.lastUsed
@@ -124,7 +123,7 @@ export function AccountPage({ name }: { name: string }) {
         facts: [
           ['Keys', `${number(value.keys)} (${number(value.active)} active)`],
           ['Plans', value.plans.join(', ') || 'none'],
-          ['Own limits', value.limits && limitsText(value.limits)],
+          ['Own limits', value.limits && limitsInWords(value.limits)],
         ],
       }),
       h(Traffic, { name }),

@@ -1,10 +1,9 @@
 import type { Plan, PlanSimulation } from '@storegate/admin-api';
-import { inFlight, plural } from '@storegate/admin-api/words';
+import { inFlight, limitsInWords, plural } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError, call } from '../../api/client.ts';
 import { useCall } from '../../api/hooks.ts';
-import { limitsText } from '../../format.ts';
 import { type Act, useActs } from '../../parts/act.ts';
 import { clientLinks } from '../../parts/data.ts';
 import { Choice, Field } from '../../parts/fields.ts';
@@ -34,7 +33,7 @@ export function Simulation({ plan, taken, onPut }: SimulationProps) {
 }
 
 const ownLimits = (limits: string | null) =>
-  limits === null ? 'no limits of its own' : limitsText(limits);
+  limits === null ? 'no limits of its own' : limitsInWords(limits);
 
 const COUNTS = [
   ['key', 'each key'],

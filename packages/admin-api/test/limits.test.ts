@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { limitsText } from '../src/browser/format.ts';
+import { limitsInWords } from '../src/words/index.ts';
 
 test.each([
   ['60/minute,1000/day', '60 per minute, 1,000 per day'],
@@ -10,7 +10,9 @@ test.each([
     '5/minute+watch,7/day:sliding+overage',
     '5 per minute (only watches), 7 per day (sliding, with overage)',
   ],
+  ['5/minute for the tag a', '5 per minute for the tag a'],
+  ['60/minute, 20 in flight', '60 per minute, 20 in flight'],
   ['of another form', 'of another form'],
 ])('the limits %s read %s', (limits, text) => {
-  expect(limitsText(limits)).toBe(text);
+  expect(limitsInWords(limits)).toBe(text);
 });

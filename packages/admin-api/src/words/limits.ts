@@ -1,0 +1,28 @@
+import { number } from './format.ts';
+
+// Limits in words, for sentences; fields and options have the notation.
+
+/** `60/minute,10/10s:sliding` as `60 per minute, 10 per 10s (sliding)`. */
+export function limitsInWords(limits: string): string {
+  return limits.split(',').map(limitInWords).join(', ');
+}
+
+/** With a kind, a time zone, a first day, what happens above the limit, and a scope, all optional. */
+const LIMIT =
+  /^(\d+)\/(\w+)(?::(\w+)(?::([\w+/-]+?)(?::(\d+))?)?)?(?:\+(watch|overage))?( for .+)?$/s;
+const EXCESS: Readonly<Record<string, string>> = {
+  watch: 'only watches',
+  overage: 'with overage',
+};
+
+/** `5/minute for login` as `5 per minute for login`; text of another form stays. */
+export function limitInWords(text: string): string {
+  const limit = text.trim();
+  const [, count, span, kind, zone, anchor, excess, scope = ''] =
+    LIMIT.exec(limit) ?? [];
+  if (count === undefined) return limit;
+  const first = anchor && `from day ${anchor}`;
+  const details = [kind, zone, first, excess && EXCESS[excess]].filter(Boolean);
+  const remark = details.length === 0 ? '' : ` (${details.join(', ')})`;
+  return `${number(Number(count))} per ${span}${remark}${scope}`;
+}

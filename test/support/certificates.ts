@@ -37,9 +37,10 @@ export class Authority {
     ];
   }
 
-  issue(name: string, names: string): { cert: string; key: string } {
+  issue(name: string, names: string, days = 1): { cert: string; key: string } {
     const signed = ['-CA', this.file, '-CAkey', join(this.#folder, 'ca.key')];
-    this.#make(name, ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`, ...signed]);
+    const about = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`];
+    this.#make(name, [...about, ...signed], days);
     return { cert: join(this.#folder, `${name}.crt`), key: join(this.#folder, `${name}.key`) };
   }
 
@@ -47,7 +48,7 @@ export class Authority {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #make(name: string, args: readonly string[]): void {
+  #make(name: string, args: readonly string[], days = 1): void {
     const pair = [
       '-keyout',
       join(this.#folder, `${name}.key`),
@@ -61,7 +62,7 @@ export class Authority {
       'ec_paramgen_curve:prime256v1',
       '-nodes',
       '-days',
-      '1',
+      `${days}`,
     ];
     execFileSync(program('openssl'), ['req', '-x509', ...kind, ...pair, ...args], {
       stdio: ['ignore', 'ignore', 'pipe'],

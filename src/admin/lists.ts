@@ -2,11 +2,16 @@ import type { Operations } from '@storegate/admin-api';
 import type { MaybePromise } from '../common/maybe-promise.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
 import type { KeyStore } from '../records/keys/store.ts';
-import { subjectOf } from '../records/keys/subjects.ts';
+import {
+  accountSubject,
+  keySubject,
+  subjectOf,
+} from '../records/keys/subjects.ts';
 import type { Ban } from '../state/state.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
 import { refuseUnknown } from './filters.ts';
+import { readablePlans } from './readable-plans.ts';
 import { keyView, statusOf } from './view.ts';
 
 export const DEFAULT_LIMIT = 100;
@@ -36,12 +41,18 @@ export async function keysOf(
 /** Whether the client of a key is banned. */
 type IsBanned = (record: KeyRecord) => boolean;
 
-export async function bannedIn({
-  bans,
-  plans,
-}: Pick<Context, 'bans' | 'plans'>): Promise<IsBanned> {
-  const banned = new Set((await bans()).map(({ subject }) => subject));
-  return (record) => banned.size > 0 && banned.has(subjectOf(record, plans()));
+export async function bannedIn(
+  context: Pick<Context, 'bans' | 'plans'>,
+): Promise<IsBanned> {
+  const bans = await context.bans();
+  if (bans.length === 0) return () => false;
+  const banned = new Set(bans.map(({ subject }) => subject));
+  const plans = readablePlans(context);
+  // Unknown plans may count either.
+  if (plans === null)
+    return (record) =>
+      banned.has(keySubject(record)) || banned.has(accountSubject(record));
+  return (record) => banned.has(subjectOf(record, plans));
 }
 
 /** Throws AdminError. */

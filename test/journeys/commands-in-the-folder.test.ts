@@ -183,8 +183,15 @@ describe('a command in the folder of one of two gateways on Redis', () => {
     const failed = { code: 1, out: '', err: expect.stringMatching(MISTAKE) };
     expect(await run('keys create --plan free --account acme')).toEqual(failed);
     expect(await run('plans list')).toEqual(failed);
-    for (const line of [`bans lift ${key.id}`, 'keys list', `keys disable ${key.id}`])
-      expect(await run(line)).toEqual({ code: 0, out: expect.any(String), err: '' });
+    expect((await run('keys list')).out).toMatch(new RegExp(`${key.id} .*\\bbanned\\b`));
+    for (const line of ['bans list', 'keys list', `keys disable ${key.id}`])
+      expect(await run(line)).toEqual({
+        code: 0,
+        out: expect.stringContaining(key.id),
+        err: '',
+      });
+    expect(await run(`bans lift ${key.id}`)).toMatchObject({ code: 0, err: '' });
+    expect((await run('bans list')).out).toBe('No bans.\n');
     expect(await run(`bans lift ${key.id}`)).toEqual(failed);
     expect(await run('reload')).toMatchObject({
       code: 1,

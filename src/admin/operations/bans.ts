@@ -29,6 +29,7 @@ import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { durationIn } from '../duration.ts';
 import { DEFAULT_LIMIT } from '../lists.ts';
+import { readablePlans } from '../readable-plans.ts';
 import { sameReason } from '../reason.ts';
 import {
   bannedUsage,
@@ -268,12 +269,12 @@ async function causeOf(
   return { reason: author?.reason ?? null, by: author?.by ?? null };
 }
 
-/** Uses the escalation that is in force now. */
+/** Uses the escalation that is in force now, if it can be read. */
 function escalationView(
-  { plans }: Pick<AdminContext, 'plans'>,
+  context: Pick<AdminContext, 'plans'>,
   { until, since, limit, level }: Ban,
 ) {
-  const { escalation } = plans();
+  const escalation = readablePlans(context)?.escalation ?? null;
   return {
     since: time(since),
     until: time(until),

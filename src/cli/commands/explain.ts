@@ -6,6 +6,7 @@ import {
   equalInWords,
   faultsInWords,
   plural,
+  processName,
   stepsOf,
 } from '@storegate/admin-api/words';
 import { call } from '../command.ts';
@@ -73,21 +74,11 @@ function notAnId(text: string): string {
 }
 
 function headOf(request: ExplainedRequest): Record<string, unknown> {
-  const {
-    id,
-    at,
-    code,
-    address,
-    gateway,
-    worker,
-    traceparent,
-    body,
-    message,
-    repeated,
-  } = request;
+  const { id, at, code, address, traceparent, body, message, repeated } =
+    request;
   return {
     id,
-    time: `${at} at ${gateway}${worker === null ? '' : `, worker ${worker}`}, from ${address}`,
+    time: `${at} at ${processName(request)}, from ${address}`,
     request: askedInWords(request),
     response: `${answerInWords(request)}${code === null ? '' : ` ${code}`} in ${request.times.total} ms`,
     ...(message !== null && { message }),

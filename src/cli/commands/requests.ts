@@ -17,7 +17,7 @@ import { type Api, CommandError } from '../connect/api.ts';
 import { print, safeText, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
-type Filters = Options & ParamsOf<'listRequests'> & { readonly follow?: true };
+type Filters = ParamsOf<'listRequests'> & { readonly follow?: true };
 
 const COLUMNS = [
   'time',
@@ -66,16 +66,14 @@ export const requestsCommand = command(
       'requests --account acme --since 1h',
       'requests --code key_banned --follow',
     ],
-    run: (terminal, options: Filters) =>
+    run: (terminal, options: Options, _args, made) =>
       withApi(terminal, options, async (api) => {
-        const { key, account, code, since, until, limit, after, follow } =
-          options;
+        const { follow, ...params } = made.opts<Filters>();
         if (!follow) {
-          const params = { key, account, code, since, until, limit, after };
           const requests = await api.call('listRequests', { params });
           return await print(terminal, options, requests, VIEW);
         }
-        await printNew(api, terminal, options);
+        await printNew(api, terminal, { ...options, ...params });
       }),
   },
 );
@@ -102,22 +100,10 @@ const VIEW: View<Requests> = {
   names: ({ requests }) => requests.map(({ id }) => id),
 };
 
-function rowOf({
-  id,
-  at,
-  status,
-  code,
-  operation,
-  key,
-  address,
-  repeated,
-}: RefusedRequest) {
+function rowOf({ id, at, key, repeated, ...request }: RefusedRequest) {
   return {
+    ...request,
     time: at,
-    status,
-    code,
-    operation,
-    address,
     'request id': id,
     key: key?.id,
     account: key?.account,

@@ -113,29 +113,17 @@ export const backendsCommand = call(
 );
 
 function rowOf(one: Gateway) {
-  const {
-    gateway,
-    version,
-    uptime,
-    readiness,
-    workers,
-    processes,
-    configuration,
-    inFlight,
-  } = one;
+  const { uptime, workers, processes, configuration } = one;
   const digests = (['settings', 'plans', 'contract'] as const).map(
     (name) =>
       `${configuration[name].slice(0, 6)}${configuration.differs.includes(name) ? '!' : ''}`,
   );
   return {
-    gateway,
-    version,
+    ...one,
     up: span(uptime * 1_000),
-    readiness,
     state: stateOf(one),
     backend: connectionsOf(processes),
     workers: workers === 0 ? null : `${processes.length} of ${workers}`,
-    inFlight,
     configuration: digests.join(' '),
   };
 }

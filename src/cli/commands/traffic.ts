@@ -118,26 +118,16 @@ function showHistory(history: History, page: Page): string {
   );
 }
 
-function stepRow({
-  at,
-  classes,
-  statuses,
-  p50,
-  p95,
-  p99,
-  outagePolicies,
-  ...rest
-}: HistoryStep) {
+function stepRow(step: HistoryStep) {
   return {
-    ...rest,
-    ...classes,
-    time: `${at.slice(0, 16)}Z`,
-    aborted: classes.aborted,
-    'p50 ms': p50,
-    'p95 ms': p95,
-    'p99 ms': p99,
-    'top statuses': topStatuses(statuses),
-    'outage policy': outagePolicies,
+    ...step,
+    ...step.classes,
+    time: `${step.at.slice(0, 16)}Z`,
+    'p50 ms': step.p50,
+    'p95 ms': step.p95,
+    'p99 ms': step.p99,
+    'top statuses': topStatuses(step.statuses),
+    'outage policy': step.outagePolicies,
   };
 }
 

@@ -70,9 +70,9 @@ export const usageCommands = command(
         examples: [
           'usage report --month 2030-01 --by account,operation -o csv',
         ],
-        run: (terminal, options: Options & ReportOptions) =>
+        run: (terminal, options: Options, _args, made) =>
           withApi(terminal, options, (api) =>
-            printReport(terminal, api, options),
+            printReport(terminal, api, options, made.opts()),
           ),
       }),
       call('get <key-or-account>', 'show the counters of a key or account', {
@@ -138,32 +138,11 @@ function month(text: string): ReportOptions['month'] {
 async function printReport(
   terminal: Terminal,
   api: Api,
-  options: Options & ReportOptions,
+  options: Options,
+  { month: period, ...filters }: ReportOptions,
 ) {
-  const {
-    month: period,
-    from,
-    to,
-    by,
-    account,
-    key,
-    plan,
-    operation,
-    status,
-  } = options;
-  const { deprecated, output } = options;
-  const query = {
-    from,
-    to,
-    by,
-    account,
-    key,
-    plan,
-    operation,
-    status,
-    deprecated,
-    ...period,
-  };
+  const { output } = options;
+  const query = { ...filters, ...period };
   if (options.json || (output !== 'csv' && output !== 'ndjson')) {
     const report = await api.call('getUsageReport', { params: query });
     await print(terminal, options, report, { text: reportTable });

@@ -15,39 +15,18 @@ export function canonicalAddress(address: string): string {
   if (!address.includes(':')) return address;
   const words = wordsOf(address);
   if (words === null) return address;
-  return words.length === 1 ? textOfIPv4(words[0]!) : textOfIPv6(words);
+  return words.length === 1
+    ? textOfIPv4(words[0]!)
+    : new URL(`http://[${address.split('%', 1)[0]}]`).hostname.slice(1, -1);
 }
 
-function textOfIPv4(word: number): string {
+export function textOfIPv4(word: number): string {
   return [
     word >>> 24,
     (word >>> 16) & 255,
     (word >>> 8) & 255,
     word & 255,
   ].join('.');
-}
-
-function textOfIPv6(words: Words): string {
-  const groups = words.flatMap((word) => [word >>> 16, word & 0xffff]);
-  const gap = longestZeros(groups);
-  const text = (part: readonly number[]) =>
-    part.map((group) => group.toString(16)).join(':');
-  if (gap.length < 2) return text(groups);
-  return `${text(groups.slice(0, gap.at))}::${text(groups.slice(gap.at + gap.length))}`;
-}
-
-/** The first of equally long runs. */
-function longestZeros(groups: readonly number[]): {
-  readonly at: number;
-  readonly length: number;
-} {
-  let longest = { at: 0, length: 0 };
-  let at = 0;
-  for (let i = 0; i < groups.length; i++) {
-    if (groups[i] !== 0) at = i + 1;
-    else if (i + 1 - at > longest.length) longest = { at, length: i + 1 - at };
-  }
-  return longest;
 }
 
 export interface CidrRange {

@@ -1,6 +1,7 @@
-import { BlockList, isIP } from 'node:net';
-import { canonicalAddress } from '../ip.ts';
+import { isIP } from 'node:net';
+import { canonicalAddress, wordsOf } from '../ip.ts';
 import { remembered } from '../remembered.ts';
+import { CidrRanges } from './cidr-ranges.ts';
 
 export interface TrustedProxies {
   has(address: string): boolean;
@@ -8,17 +9,12 @@ export interface TrustedProxies {
 
 /** `blocks`: valid CIDR blocks or addresses. */
 export function trustedProxies(blocks: readonly string[]): TrustedProxies {
-  const list = new BlockList();
-  for (const block of blocks) {
-    const [network = '', bits] = block.split('/');
-    const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
-    if (bits === undefined) list.addAddress(network, family);
-    else list.addSubnet(network, Number(bits), family);
-  }
+  const ranges = new CidrRanges([blocks]);
   return {
-    has: (address) =>
-      blocks.length > 0 &&
-      list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
+    has(address) {
+      const words = wordsOf(address);
+      return words !== null && ranges.find(words) !== null;
+    },
   };
 }
 
@@ -77,21 +73,14 @@ export function callerAddress(
  */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
-  const [head = '', tail = ''] = address.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === '' ? [] : tail.split(':');
-  const groups = address.includes('::')
-    ? [
-        ...left,
-        ...new Array(8 - left.length - right.length).fill('0'),
-        ...right,
-      ]
-    : left;
-  return `${groups.slice(0, 4).join(':')}::/64`;
+  const groups = wordsOf(address)!
+    .slice(0, 2)
+    .flatMap((word) => [word >>> 16, word & 0xffff]);
+  return `${groups.map((group) => group.toString(16)).join(':')}::/64`;
 }
 
 const blocksOf = remembered(trustedProxies);
 
 export function isAmong(list: readonly string[], address: string): boolean {
-  return isIP(address) !== 0 && blocksOf(list).has(address);
+  return blocksOf(list).has(address);
 }

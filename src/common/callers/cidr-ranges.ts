@@ -1,4 +1,10 @@
-import { type CidrRange, lastAddress, parseCidr, type Words } from '../ip.ts';
+import {
+  type CidrRange,
+  lastAddress,
+  parseCidr,
+  textOfIPv4,
+  type Words,
+} from '../ip.ts';
 
 interface MatchedRange {
   readonly block: string;
@@ -71,15 +77,10 @@ class Ipv4Ranges {
     const key = this.#keys[behind - 1]!;
     const first = firstOf(key);
     if (address >= first + sizeOf(key)) return null;
-    const bytes = [
-      first >>> 24,
-      (first >>> 16) & 255,
-      (first >>> 8) & 255,
-      first & 255,
-    ].join('.');
+    const text = textOfIPv4(first);
     const bits = Math.floor(key / MAX_LISTS) % 64;
     return {
-      block: bits === 32 ? bytes : `${bytes}/${bits}`,
+      block: bits === 32 ? text : `${text}/${bits}`,
       list: key % MAX_LISTS,
     };
   }

@@ -1,4 +1,5 @@
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
+import { isAmong } from '../../common/callers/address.ts';
 import { parseCidr } from '../../common/ip.ts';
 import { isOwnHeader } from '../../common/key-headers.ts';
 import { isRemote } from '../contract/place.ts';
@@ -19,15 +20,10 @@ function isHost(text: string): boolean {
 
 /** 127.0.0.0/8, ::1 and `localhost`. */
 export function isLoopback(host: string): boolean {
-  if (host.toLowerCase() === 'localhost') return true;
-  return (
-    isIP(host) !== 0 && loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
-  );
+  return host.toLowerCase() === 'localhost' || isAmong(LOOPBACK, host);
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8);
-loopback.addAddress('::1', 'ipv6');
+const LOOPBACK = ['127.0.0.0/8', '::1'];
 
 /** An origin and optional base path without credentials, query or fragment. */
 export function isHttpUrl(text: string): boolean {

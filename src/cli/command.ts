@@ -1,4 +1,10 @@
-import { createClient } from '@storegate/admin-api';
+import {
+  createClient,
+  type InputOf,
+  type OperationId,
+  type ResponseOf,
+  ROUTES,
+} from '@storegate/admin-api';
 import {
   type Argument,
   type Command,
@@ -52,6 +58,8 @@ const IDEMPOTENCY_KEY = option(
 
 interface Details {
   readonly options?: readonly Option[];
+  /** For the command alone: no call has them. */
+  readonly localOptions?: readonly Option[];
   /** It has an entry in the audit log; `idempotent`: a repeated call can be made to run once. */
   readonly changes?: true | 'idempotent';
   readonly details?: string;
@@ -73,14 +81,16 @@ interface Details {
 /** `usage`: name and arguments. */
 export type CommandSpec = Details & Readonly<Record<'usage' | 'about', string>>;
 
+/** `options`: those of calls. `argument`: empty without one. */
+type Ask<O, T> = (api: Api, options: O, argument: string) => Promise<T>;
+
 interface Calling<O extends object, T> extends Omit<Details, 'run'> {
-  /** `options`: without the global options. */
-  readonly ask: (api: Api, options: O, ...args: string[]) => Promise<T>;
+  readonly ask: Ask<O, T>;
   readonly view: View<T>;
   /** A sentence after the result, for stderr. */
   readonly note?: (api: Api) => Promise<string | null>;
   /** Why the command fails although its result was printed. */
-  readonly failure?: (result: T, options: O) => CommandError | null;
+  readonly failure?: (result: T, all: Options) => CommandError | null;
 }
 
 export function command(
@@ -107,14 +117,15 @@ export function call<O extends object, T>(
 ): CommandSpec {
   return command(usage, about, {
     ...details,
-    run: (terminal, options: Options, args, made) =>
+    run: (terminal, options: Options, [argument = ''], made) =>
       withApi(terminal, options, async (api) => {
-        const own = made.opts<O & Record<string, unknown>>();
-        const result = await ask(api, own, ...args);
+        const names = details.options?.map((one) => one.attributeName()) ?? [];
+        const own = names.map((name) => [name, made.getOptionValue(name)]);
+        const result = await ask(api, Object.fromEntries(own) as O, argument);
         await print(terminal, options, result, view);
         const sentence = options.quiet ? null : await note(api);
         if (sentence !== null) terminal.err(`${sentence}\n`);
-        const error = failure(result, own);
+        const error = failure(result, options);
         if (error !== null) throw error;
       }),
   });
@@ -123,6 +134,64 @@ export function call<O extends object, T>(
 async function noNote(): Promise<null> {
   return null;
 }
+
+/** Query (GET) or body of a call; default: the options of the command. */
+type Fields = (options: never, argument: string) => object;
+
+function asking<Id extends OperationId>(
+  id: Id,
+  fieldsOf: Fields = (own) => own,
+): Ask<object, ResponseOf<Id>> {
+  const [method, path] = ROUTES[id];
+  const [, name] = /\{(\w+)\}/.exec(path) ?? [];
+  return (api, options, argument) => {
+    const fields = fieldsOf(options as never, argument);
+    const params = name === undefined ? {} : { [name]: argument };
+    const body = Object.keys(fields).length > 0 ? fields : undefined;
+    const input =
+      method === 'GET'
+        ? { params: { ...fields, ...params } }
+        : { params, body };
+    return api.call(id, ...([input] as unknown as InputOf<Id>));
+  };
+}
+
+/**
+ * Calls an operation, with the argument of the command as the parameter in its path. Members for
+ * `call`.
+ */
+export const operation = <Id extends OperationId>(id: Id, fields?: Fields) => ({
+  ask: asking(id, fields),
+});
+
+/** As `operation`, for one member of the response. */
+export function memberOf<
+  Id extends OperationId,
+  Name extends keyof NonNullable<ResponseOf<Id>>,
+>(id: Id, name: Name, fields?: Fields) {
+  const whole = asking(id, fields);
+  return {
+    ask: async (...given: Parameters<typeof whole>) =>
+      (await whole(...given))![name],
+  };
+}
+
+/** As `memberOf`, for the items of all pages. */
+export const everyPage = <Item>(
+  id: 'listKeys' | 'listAccounts' | 'listKeysOfAccount',
+  name: string,
+) => ({
+  async ask(api: Api, options: object, argument: string) {
+    const items: Item[] = [];
+    for (let after: string | null | undefined; after !== null; ) {
+      const query = { ...options, limit: 1000, after };
+      const page = await asking(id)(api, query, argument);
+      items.push(...(Object(page)[name] as Item[]));
+      after = page.next;
+    }
+    return items;
+  },
+});
 
 export function option<T>(
   flags: string,
@@ -169,13 +238,14 @@ export function addCommand(
     input,
     about,
     options = [],
+    localOptions = [],
     changes,
     details,
     isDefault = false,
   } = spec;
   const command = parent.command(usage, { isDefault }).description(about);
   if (input) command.addArgument(input);
-  for (const one of options) command.addOption(one);
+  for (const one of [...options, ...localOptions]) command.addOption(one);
   if (changes === 'idempotent') command.addOption(IDEMPOTENCY_KEY);
   if (changes) command.addOption(REASON);
   const {
@@ -240,25 +310,6 @@ export async function withApi(
     await work({ ...connection, call });
   } finally {
     await connection.close();
-  }
-}
-
-export async function everyPage<T, Name extends string>(
-  name: Name,
-  ask: (
-    query: Readonly<
-      Record<'limit', number> & Record<'after', string | undefined>
-    >,
-  ) => Promise<
-    Readonly<Record<Name, readonly T[]> & Record<'next', string | null>>
-  >,
-): Promise<T[]> {
-  const items: T[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await ask({ limit: 1000, after });
-    items.push(...page[name]);
-    if (page.next === null) return items;
-    after = page.next;
   }
 }
 

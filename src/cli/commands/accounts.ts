@@ -1,5 +1,5 @@
-import type { Account } from '@storegate/admin-api';
-import { call, command, everyPage } from '../command.ts';
+import type { Account, Key } from '@storegate/admin-api';
+import { call, command, everyPage, operation } from '../command.ts';
 import { cardView, listView } from '../output.ts';
 import { KEYS } from './keys.ts';
 
@@ -9,8 +9,7 @@ export const accountCommands = command('accounts', 'list accounts', {
   examples: ['accounts get acme'],
   commands: [
     call('list', 'list accounts', {
-      ask: (api) =>
-        everyPage('accounts', (params) => api.call('listAccounts', { params })),
+      ...everyPage<Account>('listAccounts', 'accounts'),
       view: listView(
         ['account', 'keys', 'active', 'plans', 'limits'],
         'No accounts.',
@@ -19,16 +18,12 @@ export const accountCommands = command('accounts', 'list accounts', {
     }),
     call('get <account>', 'show an account', {
       examples: ['accounts get acme'],
-      ask: (api, _options, account) =>
-        api.call('getAccount', { params: { account } }),
+      ...operation('getAccount'),
       view: cardView(nameOf),
     }),
     call('keys <account>', 'list the keys of an account', {
       examples: ['accounts keys acme --json'],
-      ask: (api, _options, account) =>
-        everyPage('keys', (page) =>
-          api.call('listKeysOfAccount', { params: { account, ...page } }),
-        ),
+      ...everyPage<Key>('listKeysOfAccount', 'keys'),
       view: KEYS,
     }),
   ],

@@ -2,6 +2,7 @@ import type { Audit, Entry, ParamsOf } from '@storegate/admin-api';
 import {
   call,
   command,
+  memberOf,
   type Options,
   option,
   time,
@@ -50,8 +51,7 @@ export const auditCommands = command('audit', 'read the audit log', {
         ),
       ],
       examples: ['audit list --action keys.rotate'],
-      ask: async (api, params: ParamsOf<'listAudit'>) =>
-        (await api.call('listAudit', { params })).entries,
+      ...memberOf('listAudit', 'entries'),
       view: listView(
         COLUMNS,
         'No audit entries.',

@@ -1,4 +1,4 @@
-import type { Ban, BanEntry, NewBan, ParamsOf } from '@storegate/admin-api';
+import type { Ban, BanEntry } from '@storegate/admin-api';
 import {
   actionInWords,
   authorInWords,
@@ -10,6 +10,7 @@ import {
   call,
   command,
   durationOf,
+  memberOf,
   option,
   pastTime,
   wholeNumber,
@@ -72,7 +73,7 @@ export const banCommands = command('bans', 'manage bans', {
   examples: ['bans list', EXAMPLE],
   commands: [
     call('list', 'list current bans', {
-      ask: async (api) => (await api.call('listBans')).bans,
+      ...memberOf('listBans', 'bans'),
       view: BANS,
     }),
     call(
@@ -98,16 +99,14 @@ export const banCommands = command('bans', 'manage bans', {
           ),
         ],
         examples: ['bans history acme --since 30d'],
-        ask: async (
-          api,
-          options: ParamsOf<'listBanHistory'>,
-          subject?: string,
-        ) =>
-          (
-            await api.call('listBanHistory', {
-              params: { ...options, subject },
-            })
-          ).entries,
+        ...memberOf(
+          'listBanHistory',
+          'entries',
+          (options: object, subject) => ({
+            ...options,
+            subject: subject || undefined,
+          }),
+        ),
         view: HISTORY,
       },
     ),
@@ -147,7 +146,7 @@ function banChange(
   name: string,
   about: string,
   length: string,
-  operation: 'addBan' | 'extendBan',
+  id: 'addBan' | 'extendBan',
 ): CommandSpec {
   return call(`${name} <key-or-account>`, about, {
     options: [
@@ -162,8 +161,7 @@ function banChange(
       ).makeOptionMandatory(),
     ],
     examples: [EXAMPLE.replace('add', name)],
-    ask: async (api, body: NewBan, subject) =>
-      (await api.call(operation, { params: { subject }, body })).bans,
+    ...memberOf(id, 'bans'),
     view: BANS,
   });
 }

@@ -4,7 +4,7 @@ import {
   differencesIn,
   NO_DIFFERENCE,
 } from '@storegate/admin-api/words';
-import { call, option } from '../command.ts';
+import { call, memberOf, operation, option } from '../command.ts';
 import { inSentence, type View } from '../output.ts';
 
 const DIFF: View<ConfigDiff> = {
@@ -34,7 +34,7 @@ export const configCommands = call(
   'config',
   'show effective settings and their sources',
   {
-    ask: async (api) => (await api.call('getConfig')).settings,
+    ...memberOf('getConfig', 'settings'),
     view: {
       text: (settings, page) =>
         page.table(
@@ -45,7 +45,7 @@ export const configCommands = call(
     },
     commands: [
       call('diff', 'compare the files with the running configuration', {
-        ask: (api) => api.call('diffConfig'),
+        ...operation('diffConfig'),
         view: DIFF,
       }),
     ],

@@ -1,9 +1,7 @@
 import {
-  type BodyOf,
   type Key,
   type KeyWithSecret,
   type NewKey,
-  type ParamsOf,
   VALUES,
 } from '@storegate/admin-api';
 import { recordInWords } from '@storegate/admin-api/words';
@@ -15,6 +13,7 @@ import {
   environmentWord,
   everyPage,
   type Options,
+  operation,
   option,
   withApi,
 } from '../command.ts';
@@ -29,7 +28,7 @@ import {
 import { bodyOf, KEY_OPTIONS, type KeyOptions } from './key-options.ts';
 import { importCommand } from './keys-import.ts';
 
-type NewKeyOptions = KeyOptions & Pick<NewKey, 'account' | 'plan' | 'env'>;
+type NewKeyOptions = KeyOptions & Pick<NewKey, 'account' | 'env'>;
 
 const idOf = ({ id }: Key) => id;
 
@@ -84,14 +83,15 @@ export const keyCommands = command('keys', 'manage API keys', {
         ).makeOptionMandatory(),
         ...KEY_OPTIONS,
         ENV,
-        KEY_ONLY,
       ],
+      localOptions: [KEY_ONLY],
       changes: 'idempotent',
       examples: [EXAMPLE],
-      ask: (api, { account, plan, env, ...options }: NewKeyOptions) =>
-        api.call('createKey', {
-          body: { ...bodyOf(options), account, plan, env },
-        }),
+      ...operation('createKey', ({ account, env, ...own }: NewKeyOptions) => ({
+        ...bodyOf(own),
+        account,
+        env,
+      })),
       view: SECRET,
     }),
     call('list', 'list keys, without secrets', {
@@ -110,15 +110,12 @@ export const keyCommands = command('keys', 'manage API keys', {
         ).choices(VALUES.sort),
       ],
       examples: ['keys list --account acme --status active'],
-      ask: (api, filters: ParamsOf<'listKeys'>) =>
-        everyPage('keys', (page) =>
-          api.call('listKeys', { params: { ...filters, ...page } }),
-        ),
+      ...everyPage<Key>('listKeys', 'keys'),
       view: KEYS,
     }),
     call('get <key-id>', 'show a key', {
       examples: ['keys get key_4fGh…'],
-      ask: (api, _options, id) => api.call('getKey', { params: { id } }),
+      ...operation('getKey'),
       view: KEY,
     }),
     call('update <key-id>', 'update a key (omitted options keep their value)', {
@@ -133,8 +130,7 @@ export const keyCommands = command('keys', 'manage API keys', {
       ],
       changes: true,
       examples: ['keys update key_4fGh… --plan pro --no-limits'],
-      ask: (api, options: KeyOptions, id) =>
-        api.call('updateKey', { params: { id }, body: bodyOf(options) }),
+      ...operation('updateKey', bodyOf),
       view: KEY,
     }),
     statusChange('disable', 'disable a key until it is enabled', 'disableKey'),
@@ -153,15 +149,11 @@ export const keyCommands = command('keys', 'manage API keys', {
           ),
           ENV,
           option('--force', 'end the old secret of a rotation in progress'),
-          KEY_ONLY,
         ],
+        localOptions: [KEY_ONLY],
         changes: 'idempotent',
         examples: ['keys rotate key_4fGh… --overlap 7d'],
-        ask: (api, { overlap, env, force }: BodyOf<'rotateKey'>, id) =>
-          api.call('rotateKey', {
-            params: { id },
-            body: { overlap, env, force },
-          }),
+        ...operation('rotateKey'),
         view: SECRET,
       },
     ),
@@ -187,12 +179,12 @@ export const keyCommands = command('keys', 'manage API keys', {
 function statusChange(
   name: string,
   about: string,
-  operation: 'disableKey' | 'enableKey' | 'revokeKey',
+  id: 'disableKey' | 'enableKey' | 'revokeKey',
 ): CommandSpec {
   return call(`${name} <key-id>`, about, {
     changes: true,
     examples: [`keys ${name} key_4fGh…`],
-    ask: (api, _options, id) => api.call(operation, { params: { id } }),
+    ...operation(id),
     view: doneView(({ id }) => `${id} is ${name.replace(/e$/, '')}ed.`, idOf),
   });
 }

@@ -19,6 +19,7 @@ import {
   call,
   command,
   limits,
+  operation,
   option,
   repeated,
   wholeNumber,
@@ -113,7 +114,7 @@ export const planCommands = command(
       }),
       call('get <plan>', 'show a plan', {
         examples: ['plans get free'],
-        ask: (api, _options, plan) => api.call('getPlan', { params: { plan } }),
+        ...operation('getPlan'),
         view: PLAN,
         note: noteOfFiles,
       }),
@@ -123,11 +124,7 @@ export const planCommands = command(
         {
           options: CHANGES,
           examples: ['plans simulate free --limits 30/minute --drop day'],
-          ask: (api, changes: Changes, plan) =>
-            api.call('simulatePlan', {
-              params: { plan },
-              body: bodyOf(changes),
-            }),
+          ...operation('simulatePlan', bodyOf),
           view: SIMULATION,
         },
       ),
@@ -138,8 +135,7 @@ export const planCommands = command(
           options: CHANGES,
           changes: true,
           examples: ['plans set free --limits 30/minute --drop day'],
-          ask: (api, changes: Changes, plan) =>
-            api.call('setPlan', { params: { plan }, body: bodyOf(changes) }),
+          ...operation('setPlan', bodyOf),
           view: SIMULATION,
         },
       ),

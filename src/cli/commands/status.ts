@@ -15,7 +15,7 @@ import {
   stateInWords,
   statusInWords,
 } from '@storegate/admin-api/words';
-import { call, command, option } from '../command.ts';
+import { call, command, type Options, operation, option } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
 import { doneView, inSentence, safeText } from '../output.ts';
 
@@ -48,11 +48,11 @@ export const statusCommand = call(
   'status',
   'show the health and status of all gateways',
   {
-    options: [option('--strict', 'exit with 1 if degraded')],
+    localOptions: [option('--strict', 'exit with 1 if degraded')],
     details:
       'The first line has the health: OK, Degraded (a promise is not held) or Down (requests fail, exit code 2). A configuration that differs from most gateways has a "!".',
     examples: ['status --url http://127.0.0.1:9901', 'status --strict'],
-    ask: (api, _options: { readonly strict?: true }) => api.call('getStatus'),
+    ...operation('getStatus'),
     view: {
       text: ({ health, gateways }, page) =>
         `${safeText(healthInWords(health, inSentence))}\n` +
@@ -60,7 +60,10 @@ export const statusCommand = call(
         page.notes(...health.findings.slice(1).map(lineOf)),
       names: ({ gateways }) => gateways.map(({ gateway }) => gateway),
     },
-    failure: ({ health: { status } }, { strict }) => {
+    failure: (
+      { health: { status } },
+      { strict }: Options & { readonly strict?: true },
+    ) => {
       if (status === 'down')
         return new CommandError('Requests fail.', { failure: 'down' });
       return strict && status === 'degraded'
@@ -80,8 +83,7 @@ export const gatewayCommands = command('gateways', 'forget lost gateways', {
       changes: true,
       details: 'Status names it. A gateway that still runs is listed again.',
       examples: ['gateways forget edge-1:4711'],
-      ask: (api, _options, gateway) =>
-        api.call('forgetGateway', { params: { gateway } }),
+      ...operation('forgetGateway'),
       view: doneView(
         ({ gateway }: LostGateway) => `${gateway} is forgotten.`,
         ({ gateway }) => gateway,
@@ -94,7 +96,7 @@ export const backendsCommand = call(
   'backends',
   'list upstream backends and their health',
   {
-    ask: (api) => api.call('listBackends'),
+    ...operation('listBackends'),
     view: {
       text: (answer, page) =>
         page.table(

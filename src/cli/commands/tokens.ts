@@ -1,5 +1,5 @@
-import { ROLES, type Role, type Token } from '@storegate/admin-api';
-import { call, command, option } from '../command.ts';
+import { ROLES, type Token } from '@storegate/admin-api';
+import { call, command, memberOf, operation, option } from '../command.ts';
 import { doneView, listView } from '../output.ts';
 
 const nameOf = ({ name }: Pick<Token, 'name'>) => name;
@@ -18,13 +18,14 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
         )
           .choices(ROLES)
           .makeOptionMandatory(),
+      ],
+      localOptions: [
         option('--token-only', 'print only the token').implies({ quiet: true }),
       ],
       changes: 'idempotent',
       details: 'A name has lowercase letters, digits and dashes.',
       examples: [EXAMPLE],
-      ask: (api, { role }: { role: Role }, name) =>
-        api.call('createToken', { body: { name, role } }),
+      ...operation('createToken', (own: object, name) => ({ ...own, name })),
       view: {
         text: ({ token, name, role, first }, page) => {
           const notes = [
@@ -36,14 +37,13 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
       },
     }),
     call('list', 'list tokens, without secrets', {
-      ask: async (api) => (await api.call('listTokens')).tokens,
+      ...memberOf('listTokens', 'tokens'),
       view: listView(['name', 'role', 'created'], 'No tokens.', nameOf),
     }),
     call('revoke <name>', 'revoke a token', {
       changes: true,
       examples: ['tokens revoke ci-deploy'],
-      ask: (api, _options, name) =>
-        api.call('revokeToken', { params: { name } }),
+      ...operation('revokeToken'),
       view: doneView(({ name }) => `${name} is revoked.`, nameOf),
     }),
   ],

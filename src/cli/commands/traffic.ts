@@ -1,7 +1,6 @@
 import {
   type History,
   type HistoryStep,
-  type ParamsOf,
   type Top,
   type TopItem,
   VALUES,
@@ -13,7 +12,7 @@ import {
   outageInWords,
   topTotal,
 } from '@storegate/admin-api/words';
-import { call, duration, option, wholeNumber } from '../command.ts';
+import { call, duration, operation, option, wholeNumber } from '../command.ts';
 import { inSentence, type Page } from '../output.ts';
 
 const FIGURES = ['count', 'share', 'last'] as const;
@@ -54,7 +53,7 @@ export const topCommand = call(
       option('--limit <number>', 'maximum results, up to 256', wholeNumber, 20),
     ],
     examples: ['top --window day --by refused'],
-    ask: (api, params: ParamsOf<'getTop'>) => api.call('getTop', { params }),
+    ...operation('getTop'),
     view: {
       text: showTop,
       names: ({ items }) => items.map(({ key, operation }) => key ?? operation),
@@ -80,8 +79,7 @@ export const historyCommand = call(
       option('--plan <name>', 'filter by plan'),
     ],
     examples: ['history --since 3h --step 10m --operation listPets'],
-    ask: (api, params: ParamsOf<'getHistory'>) =>
-      api.call('getHistory', { params }),
+    ...operation('getHistory'),
     view: { text: showHistory },
   },
 );

@@ -1,9 +1,4 @@
-import type {
-  BodyOf,
-  Operations,
-  Usage,
-  UsageReport,
-} from '@storegate/admin-api';
+import type { Operations, Usage, UsageReport } from '@storegate/admin-api';
 import {
   lostGateway,
   missingGateways,
@@ -14,6 +9,7 @@ import { InvalidArgumentError } from 'commander';
 import {
   call,
   command,
+  memberOf,
   type Options,
   option,
   wholeNumber,
@@ -77,8 +73,7 @@ export const usageCommands = command(
       }),
       call('get <key-or-account>', 'show the counters of a key or account', {
         examples: ['usage get key_4fGh…'],
-        ask: async (api, _options, subject) =>
-          (await api.call('getUsage', { params: { subject } })).usage,
+        ...memberOf('getUsage', 'usage'),
         view: viewWith(({ subject, history }) =>
           history && (history.bans > 0 || history.lifted)
             ? `Bans of ${subject}: ${recordInWords(history, inSentence)}.`
@@ -91,8 +86,7 @@ export const usageCommands = command(
         {
           changes: 'idempotent',
           examples: ['usage reset acme'],
-          ask: async (api, _options, subject) =>
-            (await api.call('resetUsage', { params: { subject } })).usage,
+          ...memberOf('resetUsage', 'usage'),
           view: viewWith(banIn),
         },
       ),
@@ -113,13 +107,7 @@ export const usageCommands = command(
           ],
           changes: 'idempotent',
           examples: ['usage grant key_4fGh… --units 500 --window day'],
-          ask: async (api, { units, window }: BodyOf<'grantUsage'>, subject) =>
-            (
-              await api.call('grantUsage', {
-                params: { subject },
-                body: { units, window },
-              })
-            ).usage,
+          ...memberOf('grantUsage', 'usage'),
           view: viewWith(banIn),
         },
       ),

@@ -1,6 +1,6 @@
 import type { WebhookTest } from '@storegate/admin-api';
 import { plural } from '@storegate/admin-api/words';
-import { call, command, option } from '../command.ts';
+import { call, command, memberOf, operation, option } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
 import { listView, safeText } from '../output.ts';
 
@@ -23,7 +23,7 @@ export const webhookCommands = command(
     commands: [
       call('list', 'list webhook endpoints, with pending and failed events', {
         isDefault: true,
-        ask: async (api) => (await api.call('listWebhooks')).endpoints,
+        ...memberOf('listWebhooks', 'endpoints'),
         view: {
           text: (endpoints, page) =>
             page.table(
@@ -41,7 +41,7 @@ export const webhookCommands = command(
       }),
       call('schema', 'print the JSON Schema of all events', {
         examples: ['webhooks schema > events.json'],
-        ask: (api) => api.call('getWebhookSchema'),
+        ...operation('getWebhookSchema'),
         view: { text: (schema) => `${JSON.stringify(schema, null, 2)}\n` },
       }),
       call(
@@ -51,8 +51,7 @@ export const webhookCommands = command(
           options: [option('--endpoint <id>', 'only to this endpoint')],
           changes: 'idempotent',
           examples: ['webhooks test --endpoint 5f1c22a09b3e'],
-          ask: async (api, { endpoint }: { endpoint?: string }) =>
-            (await api.call('testWebhooks', { body: { endpoint } })).tests,
+          ...memberOf('testWebhooks', 'tests'),
           view: listView(
             ['id', 'host', 'result', 'status', 'ms', 'error'],
             'No webhook endpoints.',

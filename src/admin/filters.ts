@@ -1,4 +1,5 @@
 import { suggest } from '../common/suggest.ts';
+import { PUBLIC_PLAN } from '../limits/plans.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
 
@@ -35,16 +36,19 @@ export function refuseUnknown(
     throw unknownName(what, value, known);
 }
 
-/** What the operation of a request may be called: of the contract, of the gateway, a mount. */
-export function operationNames({
-  config,
-  contract,
-}: Pick<AdminContext, 'config' | 'contract'>) {
-  const mounts = config().mounts.map(({ path }) => `mount ${path}`);
-  return [
+/**
+ * As `refuseUnknown`, for filters of requests. An operation is of the contract, of the gateway, or
+ * a mount.
+ */
+export function refuseUnknownIn(
+  { config, contract, plans }: AdminContext,
+  query: { plan?: string | undefined; operation?: string | undefined },
+): void {
+  refuseUnknown('plan', query.plan, [...plans().plans.keys(), PUBLIC_PLAN]);
+  refuseUnknown('operation', query.operation, [
     ...contract().operations.map(({ id }) => id),
-    ...mounts,
+    ...config().mounts.map(({ path }) => `mount ${path}`),
     'usage',
     'reference',
-  ];
+  ]);
 }

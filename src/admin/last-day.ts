@@ -1,6 +1,4 @@
-import { DAY, HOUR, MINUTE } from '../common/time.ts';
 import type { WindowUses } from '../ledger/highest.ts';
-import { readLedger } from '../ledger/read.ts';
 import { addTraffic } from '../ledger/traffic.ts';
 import { UsesTables } from '../ledger/uses.ts';
 import { isSameCounter, kindOf } from '../limits/kinds.ts';
@@ -11,7 +9,7 @@ import { COLUMNS, verdictsIn } from '../observe/traffic/row.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
 import { subjectOf } from '../records/keys/subjects.ts';
 import type { AdminContext } from './context.ts';
-import { coverageView } from './ledger.ts';
+import { coverageView, readLastDay } from './ledger.ts';
 import type { Subject } from './subjects.ts';
 import { time } from './view.ts';
 
@@ -40,15 +38,9 @@ export async function lastDay(
   );
   const uses = new UsesTables();
   const row = new Float64Array(COLUMNS);
-  const from = Math.floor((now - DAY) / HOUR) * HOUR;
-  const answer = await readLedger(context.ledger(), {
-    now,
-    from,
-    blocks: (reader) => reader.blocks({ from, to: now + MINUTE }, 'hour'),
-    async each(block) {
-      uses.add(await block.read('uses'));
-      addTraffic(row, await block.read('traffic'), { plan: name });
-    },
+  const answer = await readLastDay(context, now, async (block) => {
+    uses.add(await block.read('uses'));
+    addTraffic(row, await block.read('traffic'), { plan: name });
   });
   const usesOf = ({ kind, span }: Window) =>
     uses.table(name, kind, span, plan.count)?.all ?? NO_USES;

@@ -1,5 +1,23 @@
-import type { LedgerAnswer } from '../ledger/read.ts';
+import { DAY, HOUR, MINUTE } from '../common/time.ts';
+import type { Block } from '../ledger/block.ts';
+import { type LedgerAnswer, readLedger } from '../ledger/read.ts';
+import type { AdminContext } from './context.ts';
 import { time } from './view.ts';
+
+/** Passes the hours of the last day. `now`: Unix milliseconds. */
+export function readLastDay(
+  { ledger }: AdminContext,
+  now: number,
+  each: (block: Block) => Promise<void>,
+): Promise<LedgerAnswer> {
+  const from = Math.floor((now - DAY) / HOUR) * HOUR;
+  return readLedger(ledger(), {
+    now,
+    from,
+    blocks: (reader) => reader.blocks({ from, to: now + MINUTE }, 'hour'),
+    each,
+  });
+}
 
 /** A gateway without a stop counts as lost, so none is unresponsive. */
 export function coverageView({ since, running, lost, isolated }: LedgerAnswer) {

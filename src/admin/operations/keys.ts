@@ -1,9 +1,4 @@
-import type {
-  Key,
-  KeyUpdate,
-  ManyImportedKeys,
-  NewKey,
-} from '@storegate/admin-api';
+import type { KeyUpdate, ManyImportedKeys, NewKey } from '@storegate/admin-api';
 import { ConfigError } from '../../config/problems/problems.ts';
 import { parseWindows } from '../../config/windows.ts';
 import {
@@ -17,6 +12,7 @@ import type { KeyDraft, KeyPatch } from '../../records/keys/draft.ts';
 import type { KeyRecord } from '../../records/keys/key.ts';
 import {
   createKey,
+  type IssuedSecret,
   importKey,
   type KeyChange,
   type KeyEdit,
@@ -42,7 +38,7 @@ import {
   orLastKnown,
   type Task,
 } from '../call.ts';
-import type { Change, ChangeAudit } from '../change.ts';
+import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { durationIn, timeIn } from '../duration.ts';
 import { bannedIn, keyPage } from '../lists.ts';
@@ -69,41 +65,42 @@ export function keyOperations(context: AdminContext, change: Change) {
     return keyView(record, now, await lastUsed(record.id), isBanned(record));
   }
 
+  /** `show`: the answer; it is stored with the change, if the call may be repeated. */
+  const edited = <Body>(
+    task: Task,
+    turn: string,
+    action: AuditAction,
+    show: (record: KeyRecord, secret: string | null) => AdminAnswer<Body>,
+    work: (edit: KeyEdit) => Promise<KeyRecord | IssuedSecret>,
+  ) =>
+    change(task, turn, async ({ note }) => {
+      const { now } = task;
+      const auditNoteOf = ({ before, after, secret }: KeyChange) => {
+        const entry = {
+          action,
+          target: after.id,
+          before: before && auditedKey(before, now),
+          after: auditedKey(after, now),
+        };
+        return note(entry, show(after, secret));
+      };
+      const made = await work({ store: keys, now, auditNoteOf });
+      return 'secret' in made
+        ? show(made.record, made.secret)
+        : show(made, null);
+    });
+
   async function changed(
     task: Task<'updateKey' | 'revokeKey' | 'disableKey' | 'enableKey'>,
     action: AuditAction,
     work: (edit: KeyEdit) => Promise<KeyRecord>,
-  ): Promise<AdminAnswer<Key>> {
-    return await change(
-      task,
-      await turnOf(context, task.path.id),
-      async (audit) => {
-        const used = await lastUsed(task.path.id);
-        const isBanned = await bannedIn(withBans);
-        const answer = (record: KeyRecord) =>
-          ok(keyView(record, task.now, used, isBanned(record)));
-        return answer(
-          await work(editBy(audit, task, action, ({ after }) => answer(after))),
-        );
-      },
-    );
-  }
-
-  function editBy(
-    { note }: ChangeAudit,
-    { now }: Task,
-    action: AuditAction,
-    answer: (change: KeyChange) => AdminAnswer,
-  ): KeyEdit {
-    const auditNoteOf = (change: KeyChange) => {
-      const { before, after } = change;
-      const entry = {
-        before: before && auditedKey(before, now),
-        after: auditedKey(after, now),
-      };
-      return note({ action, target: after.id, ...entry }, answer(change));
-    };
-    return { store: keys, now, auditNoteOf };
+  ) {
+    const { id } = task.path;
+    const used = await lastUsed(id);
+    const isBanned = await bannedIn(withBans);
+    const show = (record: KeyRecord) =>
+      ok(keyView(record, task.now, used, isBanned(record)));
+    return edited(task, await turnOf(context, id), action, show, work);
   }
 
   return {
@@ -114,29 +111,25 @@ export function keyOperations(context: AdminContext, change: Change) {
         (copied) => keyPage(lastKnown(copied), query, now),
       ),
     createKey: (task) =>
-      change(task, accountTurn(task.body.account), async (audit) => {
-        const answer = (record: KeyRecord, secret: string) =>
-          created(withSecret(record, secret, task.now));
-        const edit = editBy(audit, task, 'keys.create', ({ after, secret }) =>
-          answer(after, secret!),
-        );
-        const { record, secret } = await createKey(
-          edit,
-          context.plans(),
-          draftOf(task.body, task.now),
-        );
-        return answer(record, secret);
-      }),
+      edited(
+        task,
+        accountTurn(task.body.account),
+        'keys.create',
+        (record, secret) => created(withSecret(record, secret, task.now)),
+        (edit) =>
+          createKey(edit, context.plans(), draftOf(task.body, task.now)),
+      ),
     importKey: (task) =>
-      change(task, accountTurn(task.body.account), async (audit) => {
-        const draft = { ...draftOf(task.body, task.now), hash: hashOf(task) };
-        const answer = (record: KeyRecord) =>
-          created(keyView(record, task.now, null));
-        const edit = editBy(audit, task, 'keys.import', ({ after }) =>
-          answer(after),
-        );
-        return answer(await importKey(edit, context.plans(), draft));
-      }),
+      edited(
+        task,
+        accountTurn(task.body.account),
+        'keys.import',
+        (record) => created(keyView(record, task.now, null)),
+        (edit) => {
+          const draft = { ...draftOf(task.body, task.now), hash: hashOf(task) };
+          return importKey(edit, context.plans(), draft);
+        },
+      ),
     importKeys: async (task) => {
       const { dryRun = false } = task.body;
       // A dry run needs no lock.
@@ -203,27 +196,25 @@ export function keyOperations(context: AdminContext, change: Change) {
         setDisabled(edit, task.path.id, false),
       ),
     rotateKey: async (task) =>
-      await change(task, await turnOf(context, task.path.id), async (audit) => {
-        const answer = (record: KeyRecord, secret: string) =>
-          ok(withSecret(record, secret, task.now));
-        const edit = editBy(audit, task, 'keys.rotate', ({ after, secret }) =>
-          answer(after, secret!),
-        );
-        const overlap = durationIn(
-          'overlap',
-          task.body.overlap ?? DEFAULT_OVERLAP,
-        );
-        const { record, secret } = await rotateKey(edit, task.path.id, {
-          ...task.body,
-          overlap,
-        });
-        return answer(record, secret);
-      }),
+      edited(
+        task,
+        await turnOf(context, task.path.id),
+        'keys.rotate',
+        (record, secret) => ok(withSecret(record, secret, task.now)),
+        (edit) =>
+          rotateKey(edit, task.path.id, {
+            ...task.body,
+            overlap: durationIn(
+              'overlap',
+              task.body.overlap ?? DEFAULT_OVERLAP,
+            ),
+          }),
+      ),
   } satisfies Partial<AdminOperations>;
 }
 
-function withSecret(record: KeyRecord, secret: string, now: number) {
-  return { ...keyView(record, now, null), key: secret };
+function withSecret(record: KeyRecord, secret: string | null, now: number) {
+  return { ...keyView(record, now, null), key: secret! };
 }
 
 async function known(

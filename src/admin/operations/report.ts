@@ -1,4 +1,3 @@
-import type { Operations } from '@storegate/admin-api';
 import { DAY, HOUR, MINUTE } from '../../common/time.ts';
 import { readLedger } from '../../ledger/read.ts';
 import {
@@ -12,25 +11,18 @@ import {
   spanOf,
 } from '../../ledger/report.ts';
 import { MINUTES } from '../../ledger/rollup.ts';
-import { PUBLIC_PLAN } from '../../limits/plans.ts';
 import { AdminError } from '../admin-error.ts';
 import type { AdminOperations, AnswerStream, Task } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { operationNames, refuseUnknown, unknownName } from '../filters.ts';
+import { refuseUnknownIn, unknownName } from '../filters.ts';
 import { coverageView } from '../ledger.ts';
 import { time } from '../view.ts';
 
-type Query = Operations['getUsageReport']['query'];
 type Coverage = Omit<ReturnType<typeof coverageView>, 'gateways'> & {
   readonly dropped: number;
 };
 
 export function reportOperations(context: AdminContext) {
-  function refuseUnknownIn({ plan, operation }: Query): void {
-    refuseUnknown('plan', plan, [...context.plans().plans.keys(), PUBLIC_PLAN]);
-    refuseUnknown('operation', operation, operationNames(context));
-  }
-
   return {
     getUsageReport: async (task) => {
       const question = questionOf(task);
@@ -46,7 +38,7 @@ export function reportOperations(context: AdminContext) {
       const { reader, unsent } = context.ledger();
       const rows = report(answer.isolated === null ? reader : unsent, question);
       const first = await rows.next();
-      if (first.done) refuseUnknownIn(task.query);
+      if (first.done) refuseUnknownIn(context, task.query);
       const all = resumed(first, rows);
       const stream = streamOf(
         task.query.format ?? 'json',

@@ -83,9 +83,9 @@ export function statusOperations(context: AdminContext, change: Change) {
         status,
         null,
       );
-      const gateways = answers.map(({ gateway, answer: { processes } }) => ({
+      const gateways = answers.map(({ gateway, answer }) => ({
         gateway,
-        processes,
+        ...answer,
       }));
       const backends = backendsOfAll(gateways).map((backend) => ({
         ...backendView(backend),

@@ -8,7 +8,6 @@ import { joinOutages, type StateOutage } from '../../ledger/outages.ts';
 import { type Ranked, type RankedItem, Ranking } from '../../ledger/ranking.ts';
 import { readLedger } from '../../ledger/read.ts';
 import { addTraffic, type TrafficFilter } from '../../ledger/traffic.ts';
-import { PUBLIC_PLAN } from '../../limits/plans.ts';
 import {
   COLUMNS,
   durationsIn,
@@ -19,7 +18,7 @@ import {
 import { AdminError } from '../admin-error.ts';
 import { type AdminOperations, ok } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { operationNames, refuseUnknown } from '../filters.ts';
+import { refuseUnknownIn } from '../filters.ts';
 import { coverageView } from '../ledger.ts';
 import { time } from '../view.ts';
 
@@ -43,12 +42,6 @@ interface Step {
 }
 
 export function trafficOperations(context: AdminContext) {
-  function refuseUnknownIn({ plan, operation }: Query): void {
-    const { plans } = context.plans();
-    refuseUnknown('plan', plan, [...plans.keys(), PUBLIC_PLAN]);
-    refuseUnknown('operation', operation, operationNames(context));
-  }
-
   return {
     getHistory: async ({ query, now }) => {
       const { since: period = '1d', step = '1h' } = query;
@@ -68,7 +61,7 @@ export function trafficOperations(context: AdminContext) {
         },
       });
       if (steps.all.every(({ row }) => requestsIn(row) === 0))
-        refuseUnknownIn(query);
+        refuseUnknownIn(context, query);
       const { gateways, ...view } = coverageView(answer);
       return ok({
         ...view,

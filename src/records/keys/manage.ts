@@ -19,7 +19,7 @@ export interface KeyEdit {
 }
 
 /** The secret is stored nowhere else. */
-interface IssuedSecret {
+export interface IssuedSecret {
   readonly secret: string;
   readonly record: KeyRecord;
 }

@@ -56,13 +56,17 @@ export function baseUrl(url: string): string {
   return new URL(url).href.replace(/\/+$/, '');
 }
 
-/** `null`: left out, without a default. */
+/** For values without paths and lists of addresses. */
+export const NO_SURROUNDINGS: Surroundings = { cwd: '', listsIn: () => [] };
+
+/** With defaults. `null`: left out, without a default. */
 export function converted(
   value: unknown,
   reference: Schema,
   around: Surroundings,
+  root = schemaOf('gateway'),
 ): unknown {
-  const schema = flatten(reference, schemaOf('gateway'));
+  const schema = flatten(reference, root);
   const {
     additionalProperties: entries,
     default: usual = null,
@@ -82,15 +86,15 @@ export function converted(
   if (properties !== undefined) {
     const section = isObject(given) ? given : {};
     return mapped(properties, (inner, key) =>
-      converted(section[key], inner, around),
+      converted(section[key], inner, around, root),
     );
   }
   if (isObject(given))
     return mapped(given, (entry) =>
-      converted(entry, entries as Schema, around),
+      converted(entry, entries as Schema, around, root),
     );
   return Array.isArray(given)
-    ? given.map((entry) => converted(entry, items!, around))
+    ? given.map((entry) => converted(entry, items!, around, root))
     : given;
 }
 

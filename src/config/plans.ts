@@ -7,9 +7,11 @@ import {
   type Plans,
   PUBLIC_PLAN,
 } from '../limits/plans.ts';
+import { converted, NO_SURROUNDINGS } from './conversions.ts';
 import { step, touches } from './problems/pointers.ts';
 import { byPosition, ConfigError, type Problem } from './problems/problems.ts';
 import { type SchemaError, schemaErrors, valueError } from './schema/errors.ts';
+import { schemaOf } from './schema/schema.ts';
 import { settingsOf } from './settings.ts';
 import { parseDuration } from './units.ts';
 import {
@@ -24,7 +26,7 @@ interface PlansDocument {
   readonly plans: Readonly<Record<string, PlanEntry>>;
   readonly accounts?: Readonly<Record<string, AccountEntry>> | null;
   readonly public?: 'off' | Partial<AccountEntry>;
-  readonly bans?: 'off' | Partial<BansEntry>;
+  readonly bans?: 'off' | { readonly durations?: readonly string[] };
 }
 
 interface PlanEntry extends Partial<AccountEntry> {
@@ -43,15 +45,6 @@ interface AccountEntry {
 type EnforcedWindows = Pick<AccountEntry, 'windows'> & {
   readonly enforce?: boolean | undefined;
 };
-
-interface BansEntry {
-  readonly strikes: number;
-  readonly window: string;
-  readonly workers: number;
-  readonly grace: string;
-  readonly durations: readonly string[];
-  readonly decay: string;
-}
 
 /** A text for plans.yaml. Throws ConfigError with every mistake in it. */
 export function parsePlans(text: string): Plans {
@@ -168,10 +161,7 @@ function plansOf({
       Object.entries(plans).map(([name, plan]) => [name, planOf(name, plan)]),
     ),
     publicPlan: anyone === 'off' ? null : publicPlanOf(anyone),
-    escalation:
-      bans === 'off'
-        ? null
-        : escalationOf({ ...escalationDefaults(), ...bans }),
+    escalation: bans === 'off' ? null : escalationOf(bans),
     accounts: new Map(own.map(([name, account]) => [name, windowsOf(account)])),
     ...(concurrencies.length > 0 && { concurrencies: new Map(concurrencies) }),
   };
@@ -211,40 +201,15 @@ function publicPlanOf(written: Partial<AccountEntry>): Plan {
   return planOf(PUBLIC_PLAN, { ...written, windows: written.windows ?? usual });
 }
 
+function escalationOf(written: PlansDocument['bans']): BanEscalation {
+  const schema = schemaOf('plans');
+  const bans = schema.properties!.bans!;
+  return converted(written, bans, NO_SURROUNDINGS, schema) as BanEscalation;
+}
+
 export function addressesOf(
   written: PlanDraft['addresses'],
 ): Pick<Plan, 'addresses'> {
   const { allow = [], deny = [] } = written ?? {};
   return allow.length + deny.length === 0 ? {} : { addresses: { allow, deny } };
-}
-
-function escalationOf({
-  strikes,
-  window,
-  workers,
-  grace,
-  durations,
-  decay,
-}: BansEntry): BanEscalation {
-  const span = (text: string): number => parseDuration(text)!;
-  return {
-    strikes,
-    window: span(window),
-    workers,
-    grace: span(grace),
-    durations: durations.map(span),
-    decay: span(decay),
-  };
-}
-
-function escalationDefaults(): BansEntry {
-  const settings = [...settingsOf('plans')].filter(([name]) =>
-    name.startsWith('bans.'),
-  );
-  return Object.fromEntries(
-    settings.map(([name, schema]) => [
-      name.replace('bans.', ''),
-      schema.default,
-    ]),
-  ) as unknown as BansEntry;
 }

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config, RedisSettings } from '../../config/config.ts';
-import { converted } from '../../config/conversions.ts';
+import { converted, NO_SURROUNDINGS } from '../../config/conversions.ts';
 import { schemaErrors } from '../../config/schema/errors.ts';
 import { schemaOf } from '../../config/schema/schema.ts';
 import { TransferError } from '../../records/transfer/form.ts';
@@ -50,11 +50,10 @@ function settingsOf(url: string, { redis }: Config): RedisSettings {
   );
   if (flaw || !URL.canParse(url))
     throw new TransferError('Invalid Redis URL. Example: redis://host:6379/0');
-  const around = { cwd: '', listsIn: () => [] };
   return converted(
     { url },
     schemaOf('gateway').properties!.redis!,
-    around,
+    NO_SURROUNDINGS,
   ) as RedisSettings;
 }
 

@@ -96,11 +96,12 @@ export function keyOperations(context: AdminContext, change: Change) {
     work: (edit: KeyEdit) => Promise<KeyRecord>,
   ) {
     const { id } = task.path;
+    const turn = await turnOf(context, id);
     const used = await lastUsed(id);
     const isBanned = await bannedIn(withBans);
     const show = (record: KeyRecord) =>
       ok(keyView(record, task.now, used, isBanned(record)));
-    return edited(task, await turnOf(context, id), action, show, work);
+    return edited(task, turn, action, show, work);
   }
 
   return {

@@ -44,7 +44,7 @@ interface Admin {
 }
 
 interface AdminOptions {
-  readonly config: Pick<Config, 'admin'>;
+  readonly config: Config;
   /** `null`: plain HTTP. */
   readonly tls: ServerMaterial | null;
   readonly context: AdminContext;

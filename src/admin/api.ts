@@ -182,10 +182,7 @@ const KINDS: Readonly<Record<KeyError['kind'], AdminCode>> = {
   conflict: 'conflict',
 };
 
-function adminErrorOf(
-  error: unknown,
-  { method }: Pick<Call, 'method'>,
-): unknown {
+function adminErrorOf(error: unknown, { method }: Call): unknown {
   if (error instanceof KeyError)
     return new AdminError(KINDS[error.kind], sentence(error.message));
   if (error instanceof ConfigError)

@@ -21,7 +21,7 @@ type BanEnd = NonNullable<BanEntry['ended']>;
 
 const RECENT = 30 * DAY;
 
-type Log = Pick<AuditLog, 'list'>;
+type Log = AuditLog;
 
 const BEGINS = ['bans.start', 'bans.add', 'bans.extend'];
 const ENDS: Readonly<Record<string, BanEnd['how']>> = {
@@ -127,7 +127,7 @@ export class RecentBans {
   /** The last 30 days, or what the log retains. */
   static async before(
     now: number,
-    { banLog, config }: Pick<AdminContext, 'banLog' | 'config'>,
+    { banLog, config }: AdminContext,
   ): Promise<RecentBans> {
     const since = now - Math.min(RECENT, config().audit.bans.maxAge);
     return new RecentBans(await Array.fromAsync(entriesSince(banLog, since)));

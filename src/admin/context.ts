@@ -47,7 +47,7 @@ export interface AdminContext
   readonly config: () => Config;
   readonly plans: () => Plans;
   /** Throws AdminError if the contract is unusable. */
-  readonly contract: () => Pick<Contract, 'windows' | 'operations'>;
+  readonly contract: () => Contract;
   /**
    * Reads the configuration again and puts it in force. Throws AdminError with every mistake, and
    * what `around` throws.

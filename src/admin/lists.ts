@@ -32,7 +32,7 @@ export const unknownPage = () =>
 
 /** Oldest first, including revoked keys. */
 export async function keysOf(
-  { keys }: Pick<AdminContext, 'keys'>,
+  { keys }: AdminContext,
   account: string,
 ): Promise<KeyRecord[]> {
   return (await Array.fromAsync(keys.read({ account }))).flat();
@@ -41,9 +41,7 @@ export async function keysOf(
 /** Whether the client of a key is banned. */
 type IsBanned = (record: KeyRecord) => boolean;
 
-export async function bannedIn(
-  context: Pick<Context, 'bans' | 'plans'>,
-): Promise<IsBanned> {
+export async function bannedIn(context: Context): Promise<IsBanned> {
   const bans = await context.bans();
   if (bans.length === 0) return () => false;
   const banned = new Set(bans.map(({ subject }) => subject));
@@ -96,7 +94,7 @@ async function refuseUnknownIn(
 }
 
 async function pageOf(
-  { keys }: Pick<Context, 'keys'>,
+  { keys }: Context,
   query: Query,
   now: number,
   isBanned: IsBanned,

@@ -154,7 +154,7 @@ export function targetOf({
  * other.
  */
 export async function turnOf(
-  { keys }: Pick<AdminContext, 'keys'>,
+  { keys }: AdminContext,
   name: string,
 ): Promise<string> {
   return accountTurn((await keys.get(name))?.account ?? name);

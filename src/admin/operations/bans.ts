@@ -271,7 +271,7 @@ async function causeOf(
 
 /** Uses the escalation that is in force now, if it can be read. */
 function escalationView(
-  context: Pick<AdminContext, 'plans'>,
+  context: AdminContext,
   { until, since, limit, level }: Ban,
 ) {
   const escalation = readablePlans(context)?.escalation ?? null;

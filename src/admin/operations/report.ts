@@ -56,10 +56,7 @@ export function reportOperations(context: AdminContext) {
   } satisfies Partial<AdminOperations>;
 }
 
-function questionOf({
-  query,
-  now,
-}: Pick<Task<'getUsageReport'>, 'query' | 'now'>): ReportQuestion {
+function questionOf({ query, now }: Task<'getUsageReport'>): ReportQuestion {
   const { account, key, plan, operation, status, deprecated = false } = query;
   const by = (query.by ?? 'account').split(',');
   const unknown = by.find(

@@ -89,7 +89,7 @@ export function trafficOperations(context: AdminContext) {
 
 /** `now`: Unix milliseconds. */
 export async function rankClients(
-  context: Pick<AdminContext, 'ledger'>,
+  context: AdminContext,
   by: Ranked,
   window: keyof typeof WINDOWS,
   now: number,

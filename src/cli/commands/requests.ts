@@ -120,7 +120,7 @@ const MOST = 200;
 async function printNew(
   api: Api,
   { out, err, stop, unread }: Terminal,
-  { key, account, code, json, output }: Filters,
+  { key, account, code, json, output }: Filters & Options,
 ): Promise<void> {
   const isJson = json === true || output === 'json';
   const signal = AbortSignal.any([stop, unread]);

@@ -2,7 +2,7 @@ import { ROLES, type Token } from '@storegate/admin-api';
 import { call, command, memberOf, operation, option } from '../command.ts';
 import { doneView, listView } from '../output.ts';
 
-const nameOf = ({ name }: Pick<Token, 'name'>) => name;
+const nameOf = ({ name }: Token) => name;
 const FIRST =
   'It is the first token: the console and the admin API now need one. To get in, open /console/ on the admin port and sign in with it.';
 const EXAMPLE = 'tokens create ci-deploy --role operate';

@@ -15,8 +15,8 @@ export interface ImportOptions extends Defaults, Mode {
 
 /** Without `skipBad`, all keys or none. Throws CommandError. */
 export async function importFile(
-  terminal: Pick<Terminal, 'cwd' | 'input'>,
-  api: Pick<Api, 'call'>,
+  terminal: Terminal,
+  api: Api,
   options: ImportOptions,
 ): Promise<Tally> {
   const {
@@ -39,7 +39,7 @@ export async function importFile(
 
 /** A file is read again for each pass. Input that can be read only once is kept in memory. */
 async function sourceOf(
-  { cwd, input }: Pick<Terminal, 'cwd' | 'input'>,
+  { cwd, input }: Terminal,
   file: string,
 ): Promise<Source> {
   if (file === '-') return inMemory(Buffer.from(await input()));

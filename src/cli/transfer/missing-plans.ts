@@ -26,7 +26,7 @@ export class MissingPlans {
       add(this.#accounts, key.account);
   }
 
-  warn({ err }: Pick<Terminal, 'err'>): void {
+  warn({ err }: Terminal): void {
     for (const [names, what] of [
       [this.#names, 'Keys use plans that are not in plans.yaml'],
       [this.#accounts, 'Accounts of custom plans lack limits in plans.yaml'],

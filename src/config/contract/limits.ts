@@ -73,9 +73,7 @@ export class Ratelimits {
     return { cost, scopes };
   }
 
-  windowsOf(
-    operations: readonly Pick<LimitFields, 'scopes'>[],
-  ): readonly Window[] {
+  windowsOf(operations: readonly LimitFields[]): readonly Window[] {
     const used = new Set(operations.flatMap(({ scopes }) => scopes));
     return [...this.#byScope].flatMap(([scope, own]) =>
       used.has(scope) ? own : [],

@@ -120,7 +120,7 @@ function parse(text: string, name: string): YamlFile {
 }
 
 export function problemIn(
-  file: Pick<YamlFile, 'name' | 'locate'>,
+  file: YamlFile,
   { pointer, at, message }: SchemaError,
 ): Problem {
   return {
@@ -161,7 +161,7 @@ const sentences: Partial<Record<ErrorCode, string>> = {
  * Only the first place, because the parser guesses at the rest. Its warnings about unknown tags are
  * mistakes here.
  */
-function syntaxErrors(document: Pick<Document.Parsed, 'errors' | 'warnings'>) {
+function syntaxErrors(document: Document.Parsed) {
   const found: YAMLError[] = [...document.errors, ...document.warnings];
   const first = found.sort((a, b) => a.pos[0] - b.pos[0])[0];
   return first === undefined

@@ -49,6 +49,7 @@ interface Contract {
 
 interface Operation {
   readonly operationId?: string;
+  readonly 'x-role'?: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: Response;
   readonly responses: Readonly<Record<string, Response>>;
@@ -79,10 +80,11 @@ const OPERATIONS: readonly NamedOperation[] = Object.entries(paths).flatMap(
     }),
 );
 
-/** The methods and paths of the operations, and the parameters in queries that are not texts. */
+/** The methods, paths and roles of the operations, and the parameters in queries that are not texts. */
 export function adminOperations(): string {
   const routes = OPERATIONS.map(
-    ({ operationId, method, path }) => `  ${operationId}: ['${method}', '${path}'],\n`,
+    ({ operationId, method, path, 'x-role': role }) =>
+      `  ${operationId}: ['${method}', '${path}', '${role}'],\n`,
   );
   const types = new Map(
     OPERATIONS.flatMap((operation) => operation.parameters)
@@ -94,7 +96,7 @@ export function adminOperations(): string {
   return [
     HEAD,
     '',
-    '/** Method and path of each operation. */',
+    '/** Method, path and lowest role of each operation. */',
     `export const ROUTES = {\n${routes.join('')}} as const;`,
     '',
     '// Parameters in queries that are not text.',

@@ -1,6 +1,4 @@
-import { ROLES, type Role } from '@storegate/admin-api';
-import type { Contract, Operation } from '@storegate/openapi';
-import type { AdminAnswer, AdminOperations } from './call.ts';
+import type { AdminOperations } from './call.ts';
 import type { Change } from './change.ts';
 import type { AdminContext } from './context.ts';
 import { accountOperations } from './operations/accounts.ts';
@@ -36,49 +34,4 @@ export function createOperations(
     ...requestOperations(context),
     ...webhookOperations(context, change),
   };
-}
-
-/** For a task of its operation, which the contract has found. */
-type Run = (task: never) => Promise<AdminAnswer>;
-
-/**
- * By id, with the lowest role: `x-role` in the contract. Throws, and lists all differences, if
- * contract and code differ or an operation has no known role.
- */
-export function bindOperations(
-  contract: Contract,
-  operations: AdminOperations,
-) {
-  const code = new Map<string, Run>(Object.entries(operations));
-  const described = new Set(contract.operations.map(({ id }) => id));
-  const faults: string[] = [];
-  const bound = new Map<string, { readonly run: Run; readonly role: Role }>();
-  for (const operation of contract.operations) {
-    const run = code.get(operation.id);
-    const named = roleIn(contract, operation);
-    const role = ROLES.find((one) => one === named);
-    if (run && role) bound.set(operation.id, { run, role });
-    if (!run) faults.push(`operation ${operation.id} has no code`);
-    if (!role)
-      faults.push(
-        `operation ${operation.id} needs an x-role of ${ROLES.join(', ')}, and has ${named ?? 'none'}`,
-      );
-  }
-  for (const id of code.keys())
-    if (!described.has(id))
-      faults.push(`the code of ${id} belongs to no operation`);
-  if (faults.length === 0) return bound;
-  throw new Error(
-    `The contract of the admin API and its code differ: ${faults.join('; ')}.`,
-  );
-}
-
-function roleIn(
-  { document }: Contract,
-  { path, method }: Operation,
-): string | undefined {
-  const { paths } = document as {
-    paths: Record<string, Record<string, { 'x-role'?: string }>>;
-  };
-  return paths[path]?.[method.toLowerCase()]?.['x-role'];
 }

@@ -45,7 +45,7 @@ export async function subjectsOf(
 }
 
 async function recordsOf(
-  context: Pick<AdminContext, 'keys'>,
+  context: AdminContext,
   name: string,
 ): Promise<KeyRecord[]> {
   if (KEY_ID.test(name)) {
@@ -71,7 +71,7 @@ async function recordsOf(
  * Throws AdminError if unknown.
  */
 export async function bannedUsage(
-  context: Pick<AdminContext, 'keys' | 'state'>,
+  context: AdminContext,
   name: string,
 ): Promise<(readonly [Subject, Usage])[]> {
   const records = await recordsOf(context, name);

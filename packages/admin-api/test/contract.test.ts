@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { loadContract } from '@storegate/openapi';
 import { ADMIN_CONTRACT, browserModules } from '../src/files.ts';
-import { ROUTES } from '../src/index.ts';
+import { ROLES, ROUTES } from '../src/index.ts';
 
 interface Parameter {
   readonly name: string;
@@ -12,7 +12,10 @@ interface Parameter {
 
 const { operations, document } = loadContract(ADMIN_CONTRACT);
 const { paths, components } = document as unknown as {
-  readonly paths: Record<string, Record<string, { parameters?: readonly Parameter[] }>>;
+  readonly paths: Record<
+    string,
+    Record<string, { parameters?: readonly Parameter[]; 'x-role'?: string }>
+  >;
   readonly components: { readonly parameters: Record<string, Parameter> };
 };
 
@@ -27,8 +30,12 @@ function parametersOf({ path, method }: { path: string; method: string }): Param
 }
 
 describe('the contract of the admin API', () => {
-  test('has exactly the operations that can be called', () => {
-    const described = operations.map(({ id, method, path }) => [id, [method, path]]);
+  test('has exactly the operations that can be called, each with a role', () => {
+    const described = operations.map(({ id, method, path }) => {
+      const role = paths[path]![method.toLowerCase()]!['x-role'];
+      expect(ROLES).toContain(role);
+      return [id, [method, path, role]];
+    });
     expect(Object.fromEntries(described)).toEqual(ROUTES);
   });
 

@@ -66,9 +66,7 @@ export async function endsOf(
 ): Promise<Map<number, BanEnd>> {
   const bans = entries.filter(({ action }) => BEGINS.includes(action));
   const later = await entriesAbout(log, bans);
-  const failed = new Set(
-    later.filter(({ action }) => action.endsWith('.failed')).map(callOf),
-  );
+  const failed = failedCalls(later);
   const ends = new Map<number, BanEnd>();
   for (const ban of bans) {
     const until = untilOf(ban);
@@ -119,9 +117,7 @@ export class RecentBans {
   /** `entries`: newest first. */
   constructor(entries: readonly AuditEntry[]) {
     this.#entries = Map.groupBy(entries, ({ target }) => target);
-    this.#failed = new Set(
-      entries.filter(({ action }) => action.endsWith('.failed')).map(callOf),
-    );
+    this.#failed = failedCalls(entries);
   }
 
   /** The last 30 days, or what the log retains. */
@@ -162,6 +158,11 @@ export class RecentBans {
     );
   }
 }
+
+const failedCalls = (entries: readonly AuditEntry[]) =>
+  new Set(
+    entries.filter(({ action }) => action.endsWith('.failed')).map(callOf),
+  );
 
 function isOfSameBan(one: AuditEntry, other: AuditEntry): boolean {
   return (

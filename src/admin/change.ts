@@ -95,41 +95,34 @@ export function createChanges(auditLog: AuditLog): {
     }
   }
 
-  async function answerOfBefore<Body>({
-    idempotent,
-    now,
-  }: Task): Promise<AdminAnswer<Body> | null> {
+  /** Of the same operation, so its body has the same type. */
+  async function answerOfBefore({ idempotent, now }: Task) {
     const kept = idempotent && (await auditLog.answered(idempotent.name, now));
-    return kept ? (idempotent.open(kept) as AdminAnswer<Body>) : null;
+    return kept ? (idempotent.open(kept) as AdminAnswer<never>) : null;
   }
 
-  return {
-    change: <Body>(
-      task: Task,
-      target: string,
-      work: (audit: ChangeAudit) => Promise<AdminAnswer<Body>>,
-    ) =>
-      turns.take(target, async () => {
-        await retractions.settle();
-        const before = await answerOfBefore<Body>(task);
-        if (before) return before;
-        try {
-          return await work({
-            note: (entry, answer) => noteOf(task, entry, answer),
-            make: (parts, answer) => makeParts(task, parts, answer),
-          });
-        } catch (error) {
-          // The same call at another gateway was faster.
-          const first =
-            error instanceof IdempotencyConflict
-              ? await answerOfBefore<Body>(task)
-              : null;
-          if (!first) throw error;
-          return first;
-        }
-      }),
-    close: () => retractions.close(),
-  };
+  const change: Change = (task, target, work) =>
+    turns.take(target, async () => {
+      await retractions.settle();
+      const before = await answerOfBefore(task);
+      if (before) return before;
+      try {
+        return await work({
+          note: (entry, answer) => noteOf(task, entry, answer),
+          make: (parts, answer) => makeParts(task, parts, answer),
+        });
+      } catch (error) {
+        // The same call at another gateway was faster.
+        const first =
+          error instanceof IdempotencyConflict
+            ? await answerOfBefore(task)
+            : null;
+        if (!first) throw error;
+        return first;
+      }
+    });
+
+  return { change, close: () => retractions.close() };
 }
 
 function noteOf(

@@ -69,6 +69,17 @@ export function consoleRoutes({
     });
   }
 
+  /** `hash`: of the token of a new session; `null`: none begins. */
+  function replaceSession(
+    request: Request,
+    response: Response,
+    hash: string | null,
+  ): void {
+    for (const id of sessionIds(request)) sessions.end(id);
+    const id = hash === null ? null : sessions.begin(hash);
+    response.setHeader('Set-Cookie', sessionCookie(id, request));
+  }
+
   router
     .route('/session')
     .all(checkSource)
@@ -78,16 +89,11 @@ export function consoleRoutes({
     })
     .post(body, async (request, response) => {
       const hash = await gate.admit(tokenIn(request), request);
-      for (const id of sessionIds(request)) sessions.end(id);
-      response.setHeader(
-        'Set-Cookie',
-        sessionCookie(sessions.begin(hash), request),
-      );
+      replaceSession(request, response, hash);
       await sendSession(await gate.holder(hash), response);
     })
     .delete(async (request, response) => {
-      for (const id of sessionIds(request)) sessions.end(id);
-      response.setHeader('Set-Cookie', sessionCookie(null, request));
+      replaceSession(request, response, null);
       await sendSession(await gate.withoutToken(), response);
     })
     .all(() => {

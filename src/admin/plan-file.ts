@@ -1,10 +1,4 @@
-import {
-  closeSync,
-  fchownSync,
-  openSync,
-  readFileSync,
-  statSync,
-} from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { PlanDraft } from '@storegate/admin-api';
@@ -16,7 +10,7 @@ import {
   parseDocument,
   type Scalar,
 } from 'yaml';
-import { replaceFile } from '../common/folder.ts';
+import { createFile, replaceFile } from '../common/folder.ts';
 import { tryLock } from '../common/lock.ts';
 import { addressesOf, parsePlans } from '../config/plans.ts';
 import { ConfigError } from '../config/problems/problems.ts';
@@ -168,7 +162,8 @@ async function lockOf(file: string): Promise<{ release(): void }> {
   const name = `${file}.lock`;
   const giveUpAt = performance.now() + LOCK_TIMEOUT;
   try {
-    makeLock(name, file);
+    // With the access of the plans file, so that a lock of root does not block the gateway.
+    createFile(name, statSync(file));
     for (;;) {
       const lock = tryLock(name);
       if (lock) return lock;
@@ -187,21 +182,6 @@ async function lockOf(file: string): Promise<{ release(): void }> {
       'conflict',
       `The plans file ${file} cannot be locked with ${name} (${reason}).`,
     );
-  }
-}
-
-/**
- * Mode and subject of the plans file, so that a lock file created by root does not block the gateway.
- * Closing a file drops all locks of the process on it, so it is opened here only to create it.
- */
-function makeLock(name: string, file: string): void {
-  const { mode, uid, gid } = statSync(file);
-  try {
-    const made = openSync(name, 'wx', mode);
-    if (process.getuid?.() === 0) fchownSync(made, uid, gid);
-    closeSync(made);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 

@@ -50,6 +50,12 @@ export const GLOBAL_OPTIONS: readonly Option[] = [
   option('--absolute', 'print full times in tables in place of "3m ago"'),
 ];
 
+/** Of logs, newest first. */
+export const LOG_OPTIONS: readonly Option[] = [
+  option('--below <number>', 'only entries before this number', wholeNumber),
+  option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
+];
+
 const REASON = option('--reason <text>', 'reason for the audit log');
 const IDEMPOTENCY_KEY = option(
   '--idempotency-key <text>',

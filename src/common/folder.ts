@@ -1,6 +1,7 @@
 import {
   closeSync,
   existsSync,
+  fchownSync,
   fsyncSync,
   openSync,
   type Stats,
@@ -72,15 +73,22 @@ export async function replaceFile(
 }
 
 /**
- * Creates a missing file with access for its owner only. An existing file is not opened: closing a
- * descriptor drops the SQLite locks of this process on it. Throws errors of the file system.
+ * Creates a missing file. An existing file is not opened: closing a descriptor drops the SQLite
+ * locks of this process on it. Only root can give a file to another owner. Throws errors of the
+ * file system.
  */
-export function createPrivateFile(file: string): void {
+export function createFile(file: string, { mode, uid, gid }: FileAccess): void {
   if (existsSync(file)) return;
   try {
-    closeSync(openSync(file, 'wx', 0o600));
+    const fd = openSync(file, 'wx', mode);
+    if (process.getuid?.() === 0) fchownSync(fd, uid, gid);
+    closeSync(fd);
   } catch (error) {
     // Another process was faster.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
+
+/** With access for its owner only. */
+export const createPrivateFile = (file: string): void =>
+  createFile(file, PRIVATE);

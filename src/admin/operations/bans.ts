@@ -39,7 +39,7 @@ import {
   turnOf,
 } from '../subjects.ts';
 import { entryView, time } from '../view.ts';
-import { changeUsage, countedUsage, restoreAll } from './usage.ts';
+import { changeUsage, countedUsage, restoreAll, unitsUsed } from './usage.ts';
 
 export function banOperations(context: AdminContext, change: Change) {
   /**
@@ -196,14 +196,9 @@ const isUnreadable = (error: unknown): boolean =>
   error instanceof UnusableSection ||
   (error instanceof AdminError && error.code === 'configuration_unfit');
 
-function strikeFields({ plan, banned, strikes, level, windows }: Usage) {
-  return {
-    plan,
-    until: banned,
-    strikes,
-    level,
-    used: Object.fromEntries(windows.map(({ name, used }) => [name, used])),
-  };
+function strikeFields(usage: Usage) {
+  const { plan, banned, strikes, level } = usage;
+  return { plan, until: banned, strikes, level, used: unitsUsed(usage) };
 }
 
 const byEnd = (one: Pick<Ban, 'until'>, other: Pick<Ban, 'until'>) =>

@@ -116,13 +116,11 @@ function checkWindow(
   throw unknownName('window', window, [...new Set(names)]);
 }
 
-function usedUnits({ subject, windows }: Usage) {
-  return {
-    [subject]: Object.fromEntries(
-      windows.map(({ name, used }) => [name, used]),
-    ),
-  };
-}
+/** By window. */
+export const unitsUsed = ({ windows }: Usage) =>
+  Object.fromEntries(windows.map(({ name, used }) => [name, used]));
+
+const usedUnits = (usage: Usage) => ({ [usage.subject]: unitsUsed(usage) });
 
 /** `name`: of one window; `null`: of all. */
 function restoreUnits(usage: Usage, units: number, name: string | null): Usage {

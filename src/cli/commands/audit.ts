@@ -2,6 +2,7 @@ import type { Audit, Entry, ParamsOf } from '@storegate/admin-api';
 import {
   call,
   command,
+  LOG_OPTIONS,
   memberOf,
   type Options,
   option,
@@ -38,17 +39,7 @@ export const auditCommands = command('audit', 'read the audit log', {
         option('--actor <name>', 'filter by token or person'),
         option('--action <action>', 'filter by action, e.g. keys.rotate'),
         option('--target <target>', 'filter by key, account, plan or token'),
-        option(
-          '--below <number>',
-          'only entries before this number',
-          wholeNumber,
-        ),
-        option(
-          '--limit <number>',
-          'maximum results, up to 1000',
-          wholeNumber,
-          50,
-        ),
+        ...LOG_OPTIONS,
       ],
       examples: ['audit list --action keys.rotate'],
       ...memberOf('listAudit', 'entries'),

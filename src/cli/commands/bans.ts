@@ -10,10 +10,10 @@ import {
   call,
   command,
   durationOf,
+  LOG_OPTIONS,
   memberOf,
   option,
   pastTime,
-  wholeNumber,
 } from '../command.ts';
 import { inSentence, listView } from '../output.ts';
 import { windowsTable } from './usage.ts';
@@ -86,17 +86,7 @@ export const banCommands = command('bans', 'manage bans', {
             'only since this time: 30d or 2030-01-31T00:00:00Z',
             pastTime,
           ),
-          option(
-            '--below <number>',
-            'only entries before this number',
-            wholeNumber,
-          ),
-          option(
-            '--limit <number>',
-            'maximum results, up to 1000',
-            wholeNumber,
-            50,
-          ),
+          ...LOG_OPTIONS,
         ],
         examples: ['bans history acme --since 30d'],
         ...memberOf(

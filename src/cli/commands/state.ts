@@ -38,7 +38,7 @@ export const stateCommands = command(
           ],
           details: OUTPUT_FILE,
           examples: ['state export state.ndjson'],
-          run: toFile,
+          run: withFile('to'),
         },
       ),
       command('import <file>', 'import a file into an empty state', {
@@ -47,7 +47,7 @@ export const stateCommands = command(
           DRY_RUN,
         ],
         examples: ['state import state.ndjson --dry-run'],
-        run: fromFile,
+        run: withFile('from'),
       }),
       command('copy', 'copy a state to an empty place', {
         options: [
@@ -70,7 +70,7 @@ export const stateCommands = command(
         {
           details: OUTPUT_FILE,
           examples: ['state backup /backups/storegate-2030-01-31.ndjson'],
-          run: toFile,
+          run: withFile('to'),
         },
       ),
       command(
@@ -79,7 +79,7 @@ export const stateCommands = command(
         {
           options: [DRY_RUN],
           examples: ['state restore /backups/storegate-2030-01-31.ndjson'],
-          run: fromFile,
+          run: withFile('from'),
         },
       ),
       command(
@@ -96,20 +96,12 @@ export const stateCommands = command(
   },
 );
 
-function toFile(
-  terminal: Terminal,
-  options: CopyOptions,
-  [file]: readonly string[],
-): Promise<void> {
-  return copy(terminal, { ...options, to: { file: file! } });
-}
-
-function fromFile(
-  terminal: Terminal,
-  options: CopyOptions,
-  [file]: readonly string[],
-): Promise<void> {
-  return copy(terminal, { ...options, from: { file: file! } });
+function withFile(end: 'from' | 'to') {
+  return (
+    terminal: Terminal,
+    options: CopyOptions,
+    [file = '']: readonly string[],
+  ) => copy(terminal, { ...options, [end]: { file } });
 }
 
 async function copy(terminal: Terminal, options: CopyOptions): Promise<void> {

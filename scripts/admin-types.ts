@@ -80,11 +80,11 @@ const OPERATIONS: readonly NamedOperation[] = Object.entries(paths).flatMap(
     }),
 );
 
-/** The methods, paths and roles of the operations, and the parameters in queries that are not texts. */
+/** The methods, paths, roles and statuses of the operations, and the parameters in queries that are not texts. */
 export function adminOperations(): string {
   const routes = OPERATIONS.map(
-    ({ operationId, method, path, 'x-role': role }) =>
-      `  ${operationId}: ['${method}', '${path}', '${role}'],\n`,
+    ({ operationId, method, path, 'x-role': role, responses: own }) =>
+      `  ${operationId}: ['${method}', '${path}', '${role}', ${goodOf(own)[0]}],\n`,
   );
   const types = new Map(
     OPERATIONS.flatMap((operation) => operation.parameters)
@@ -96,7 +96,7 @@ export function adminOperations(): string {
   return [
     HEAD,
     '',
-    '/** Method, path and lowest role of each operation. */',
+    '/** Method, path, lowest role and status of each operation. */',
     `export const ROUTES = {\n${routes.join('')}} as const;`,
     '',
     '// Parameters in queries that are not text.',
@@ -216,8 +216,12 @@ function parametersIn({ parameters: all }: NamedOperation, place: string): strin
   return members.length === 0 ? '{}' : objectText(members, '    ');
 }
 
+function goodOf(own: Operation['responses']): [status: string, response: Response] {
+  return Object.entries(own).find(([status]) => status.startsWith('2'))!;
+}
+
 function responseOf({ responses: own }: Operation): string {
-  const [, good] = Object.entries(own).find(([status]) => status.startsWith('2'))!;
+  const [, good] = goodOf(own);
   const schema = json(good.$ref === undefined ? good : responses[nameIn(good.$ref)]!);
   const named = good.$ref !== undefined && !schema!.$ref;
   return named ? nameIn(good.$ref!) : typeOf(schema!, '    ');

@@ -26,6 +26,7 @@ import {
   type AdminAnswer,
   type Call,
   IdempotentCall,
+  Streamed,
   type Task,
 } from './call.ts';
 import { createChanges } from './change.ts';
@@ -52,9 +53,12 @@ export function createAdminApi(
       check(operation, parameters, call);
       refuseLowRole(call, id);
       try {
-        return await operations[id](
-          taskOf(operation, parameters, call, context.clock()) as never,
-        );
+        const task = taskOf(operation, parameters, call, context.clock());
+        const body = await operations[id](task as never);
+        if (body instanceof Streamed)
+          return { status: 200, body: null, ...body.parts };
+        const headers = task.idempotent?.isReplayed ? REPLAYED : {};
+        return { status: ROUTES[id][3], body, headers };
       } catch (error) {
         throw adminErrorOf(error, call);
       }
@@ -63,6 +67,8 @@ export function createAdminApi(
     close,
   };
 }
+
+const REPLAYED = { 'Idempotency-Replayed': 'true' };
 
 let read: Contract | null = null;
 
@@ -166,7 +172,11 @@ function taskOf(
     idempotent:
       idempotencyKey === undefined
         ? null
-        : new IdempotentCall(call, idempotencyKey),
+        : new IdempotentCall(
+            call,
+            idempotencyKey,
+            ROUTES[operation.id as OperationId][3],
+          ),
     path: Object.fromEntries(
       names.map((name, i) => [name, decodeURIComponent(parameters[i]!)]),
     ),

@@ -32,12 +32,21 @@ export interface Call {
   readonly body: Buffer | null;
 }
 
-export interface AdminAnswer<Body = unknown> {
+export interface AdminAnswer {
   readonly status: number;
-  readonly body: Body;
+  readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** In place of the body. */
   readonly stream?: AnswerStream;
+}
+
+/** In place of a body from a handler. */
+export class Streamed {
+  readonly parts: Pick<AdminAnswer, 'stream' | 'headers'>;
+
+  constructor(parts: Streamed['parts']) {
+    this.parts = parts;
+  }
 }
 
 /** A body that is made while it is sent. */
@@ -65,20 +74,11 @@ export interface Task<Id extends OperationId = OperationId> {
 
 type AdminOperation<Id extends OperationId> = (
   task: Task<Id>,
-) => Promise<AdminAnswer<ResponseOf<Id>>>;
+) => Promise<ResponseOf<Id> | Streamed>;
 
 export type AdminOperations = {
   readonly [Id in OperationId]: AdminOperation<Id>;
 };
-
-export const ok = <Body>(body: Body): AdminAnswer<Body> => ({
-  status: 200,
-  body,
-});
-export const created = <Body>(body: Body): AdminAnswer<Body> => ({
-  status: 201,
-  body,
-});
 
 /** During an outage of the state returns the local copy with its time. */
 export async function orLastKnown<
@@ -88,15 +88,15 @@ export async function orLastKnown<
   ask: () => Promise<Body>,
   known: (() => K | null) | undefined,
   show: (known: K) => Promise<Body>,
-): Promise<AdminAnswer<Body & { readonly asOf?: string }>> {
+): Promise<Body & { readonly asOf?: string }> {
   try {
-    return ok(await ask());
+    return await ask();
   } catch (error) {
     const isDown =
       error instanceof Outage && !(error.cause instanceof CountersError);
     const last = (isDown && known?.()) || null;
     if (last === null) throw error;
-    return ok({ ...(await show(last)), asOf: time(last.asOf) });
+    return { ...(await show(last)), asOf: time(last.asOf) };
   }
 }
 
@@ -108,11 +108,16 @@ export class IdempotentCall {
   readonly name: string;
   readonly #question: string;
   readonly #key: Buffer;
+  readonly #status: number;
+  /** Whether the response is that of an earlier call. */
+  isReplayed = false;
 
   constructor(
     { operator, method, path, query, body }: Call,
     idempotencyKey: string,
+    status: number,
   ) {
+    this.#status = status;
     this.name = digest([operator.name, idempotencyKey]);
     this.#question = digest([
       method,
@@ -125,10 +130,13 @@ export class IdempotentCall {
     );
   }
 
-  seal(answer: AdminAnswer): IdempotentAnswer {
+  seal(body: unknown): IdempotentAnswer {
     const nonce = randomBytes(12);
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce);
-    const text = cipher.update(JSON.stringify(answer), 'utf8');
+    const text = cipher.update(
+      JSON.stringify({ status: this.#status, body }),
+      'utf8',
+    );
     const sealed = Buffer.concat([
       nonce,
       text,
@@ -142,8 +150,8 @@ export class IdempotentCall {
     };
   }
 
-  /** Throws AdminError if the response belongs to another call. */
-  open(kept: IdempotentAnswer): AdminAnswer {
+  /** Returns the body. Throws AdminError if the response belongs to another call. */
+  open(kept: IdempotentAnswer): unknown {
     if (kept.question !== this.#question) {
       const message =
         'Another call was made with this Idempotency-Key: take a new one.';
@@ -160,11 +168,8 @@ export class IdempotentCall {
       decipher.update(sealed.subarray(12, -16)),
       decipher.final(),
     ]).toString();
-    const answer = JSON.parse(text) as AdminAnswer;
-    return {
-      ...answer,
-      headers: { ...answer.headers, 'Idempotency-Replayed': 'true' },
-    };
+    this.isReplayed = true;
+    return (JSON.parse(text) as AdminAnswer).body;
   }
 }
 

@@ -11,7 +11,7 @@ import {
   failedEntry,
   IdempotencyConflict,
 } from '../records/operators/audit-log.ts';
-import type { AdminAnswer, Task } from './call.ts';
+import type { Task } from './call.ts';
 
 const RETRY = SECOND;
 
@@ -27,16 +27,13 @@ export interface ChangePart {
 
 export interface ChangeAudit {
   /** For a store that writes change and note atomically. */
-  note(entry: ChangeEntry, answer: AdminAnswer): AuditNote;
+  note(entry: ChangeEntry, answer: unknown): AuditNote;
   /**
    * For everything else. Each entry is written before its change. If a change fails,
    * `<action>.failed` retracts its entry, later parts are skipped, and the call may be repeated
    * with its Idempotency-Key. Rejects with the error of the failed part.
    */
-  make<Body>(
-    parts: readonly ChangePart[],
-    answer: AdminAnswer<Body>,
-  ): Promise<AdminAnswer<Body>>;
+  make<Body>(parts: readonly ChangePart[], answer: Body): Promise<Body>;
 }
 
 /**
@@ -46,8 +43,8 @@ export interface ChangeAudit {
 export type Change = <Body>(
   task: Task,
   target: string,
-  work: (audit: ChangeAudit) => Promise<AdminAnswer<Body>>,
-) => Promise<AdminAnswer<Body>>;
+  work: (audit: ChangeAudit) => Promise<Body>,
+) => Promise<Body>;
 
 /** `close` writes pending retractions to the audit log. */
 export function createChanges(auditLog: AuditLog): {
@@ -60,8 +57,8 @@ export function createChanges(auditLog: AuditLog): {
   async function makeParts<Body>(
     task: Task,
     parts: readonly ChangePart[],
-    answer: AdminAnswer<Body>,
-  ): Promise<AdminAnswer<Body>> {
+    answer: Body,
+  ): Promise<Body> {
     let open: AuditDraft | null = null;
     try {
       for (const [i, { entry, make }] of parts.entries()) {
@@ -98,7 +95,7 @@ export function createChanges(auditLog: AuditLog): {
   /** Of the same operation, so its body has the same type. */
   async function answerOfBefore({ idempotent, now }: Task) {
     const kept = idempotent && (await auditLog.answered(idempotent.name, now));
-    return kept ? (idempotent.open(kept) as AdminAnswer<never>) : null;
+    return kept ? (idempotent.open(kept) as never) : null;
   }
 
   const change: Change = (task, target, work) =>
@@ -128,7 +125,7 @@ export function createChanges(auditLog: AuditLog): {
 function noteOf(
   { now, actor, requestId, reason, idempotent }: Task,
   entry: ChangeEntry,
-  answer: AdminAnswer | null,
+  answer: unknown,
 ): AuditNote {
   return {
     entry: {
@@ -138,7 +135,7 @@ function noteOf(
       requestId,
       ...(reason !== null && { reason }),
     },
-    idempotent: answer && idempotent ? idempotent.seal(answer) : null,
+    idempotent: answer !== null && idempotent ? idempotent.seal(answer) : null,
   };
 }
 

@@ -100,7 +100,7 @@ test.each(ODD)(
   'a gateway that explains a request as %j does not affect responses of the others',
   async (odd) => {
     const own: Explained = { request: VIEW, memory: null };
-    const { body } = await operationsWith(own, odd).explainRequest!(task);
+    const body = await operationsWith(own, odd).explainRequest!(task);
     expect(body).toMatchObject({ gateway: 'one', id: ID });
   },
 );
@@ -123,7 +123,7 @@ test.each([
   refusalsOf({ ...LISTED, at: 'now' }),
   refusalsOf({ ...LISTED, key: { id: 1 } }),
 ])('a gateway that lists %j is reported as unresponsive', async (odd) => {
-  const { body } = await operationsWith(refusalsOf(LISTED), odd).listRequests!(task);
+  const body = await operationsWith(refusalsOf(LISTED), odd).listRequests!(task);
   expect(body).toMatchObject({
     requests: [{ id: ID, gateway: 'one' }],
     unresponsive: ['gone', 'two'],
@@ -135,8 +135,7 @@ test('asks for a period, and names the next page', async () => {
   const iso = (at: number) => new Date(at).toISOString();
   const listed = [9, 8].map((at) => ({ ...LISTED, at, id: idOf(at) }));
   const { listRequests, asked } = operationsWith(refusalsOf(...listed), refusalsOf());
-  const list = async (query: object) =>
-    (await listRequests!({ ...task, query } as typeof task)).body;
+  const list = async (query: object) => await listRequests!({ ...task, query } as typeof task);
   expect(await list({ since: iso(7), until: iso(10) })).toMatchObject({ next: null });
   expect(asked.at(-1)).toMatchObject({ since: 7, before: { at: 10, id: '' } });
   expect(await list({ limit: 2 })).toMatchObject({ next: `8-${idOf(8)}` });
@@ -152,7 +151,7 @@ test('asks each process for what is newer, and keeps the place of silent ones', 
     { requests: [], upTo: two },
   );
   const newestFor = async (newer?: string) =>
-    (await listRequests!({ ...task, query: { newer } } as typeof task)).body.newest;
+    (await listRequests!({ ...task, query: { newer } } as typeof task)).newest;
   const newest = await newestFor();
   expect(newest!.split('.').sort()).toEqual(['12345678-0', 'a1b2c3d4-7', 'e5f6a7b8-3']);
   expect(asked.at(-1)).toMatchObject({ newer: undefined });
@@ -162,11 +161,11 @@ test('asks each process for what is newer, and keeps the place of silent ones', 
 
 test('has no place without a gateway, and one that a call may send for any number of them', async () => {
   const none = operationsWith(null, null);
-  expect((await none.listRequests!(task)).body.newest).toBeNull();
+  expect((await none.listRequests!(task)).newest).toBeNull();
   const ids = Array.from({ length: 2_000 }, (_, i) => (0xf0000000 + i).toString(16));
   const upTo = Object.fromEntries(ids.map((id) => [id, 999_999_999_999_999]));
   const many = operationsWith({ requests: [], upTo }, null);
-  const { newest } = (await many.listRequests!(task)).body;
+  const { newest } = await many.listRequests!(task);
   const newer = adminContract()
     .operations.find(({ id }) => id === 'listRequests')!
     .checkParameters([], `newer=${newest}`, []);

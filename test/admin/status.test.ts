@@ -43,10 +43,7 @@ async function reportOf(answer: unknown) {
     ask: async () => ({ answers, unresponsive: ['three'], lost: [], isolated: null }),
   });
   const context = { peers, clock: () => 2 } as unknown as AdminContext;
-  const { body } = await statusOperations(
-    context,
-    createChanges(context.auditLog).change,
-  ).getStatus();
+  const body = await statusOperations(context, createChanges(context.auditLog).change).getStatus();
   return { gateways: body.gateways.map(({ gateway }) => gateway), unresponsive: body.unresponsive };
 }
 

@@ -31,7 +31,7 @@ export async function createKey(
 ): Promise<Key> {
   const { world, gateways } = simulation;
   const made = await world.settle(gateways[0]!.operate('createKey', { body: { account, plan } }));
-  const { id, key } = made.body as { id: string; key: string };
+  const { id, key } = made as { id: string; key: string };
   const created = { id, secret: key, account, plan };
   simulation.keys.push(created);
   return created;

@@ -14,7 +14,10 @@ const { operations, document } = loadContract(ADMIN_CONTRACT);
 const { paths, components } = document as unknown as {
   readonly paths: Record<
     string,
-    Record<string, { parameters?: readonly Parameter[]; 'x-role'?: string }>
+    Record<
+      string,
+      { parameters?: readonly Parameter[]; 'x-role'?: string; responses: Record<string, unknown> }
+    >
   >;
   readonly components: { readonly parameters: Record<string, Parameter> };
 };
@@ -30,11 +33,12 @@ function parametersOf({ path, method }: { path: string; method: string }): Param
 }
 
 describe('the contract of the admin API', () => {
-  test('has exactly the operations that can be called, each with a role', () => {
+  test('has exactly the operations that can be called, each with a role and one status of success', () => {
     const described = operations.map(({ id, method, path }) => {
-      const role = paths[path]![method.toLowerCase()]!['x-role'];
+      const { 'x-role': role, responses } = paths[path]![method.toLowerCase()]!;
       expect(ROLES).toContain(role);
-      return [id, [method, path, role]];
+      const statuses = Object.keys(responses).filter((status) => status.startsWith('2'));
+      return [id, [method, path, role, ...statuses.map(Number)]];
     });
     expect(Object.fromEntries(described)).toEqual(ROUTES);
   });

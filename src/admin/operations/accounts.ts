@@ -1,7 +1,7 @@
 import { formatWindows } from '../../config/windows.ts';
 import type { KeyRecord } from '../../records/keys/key.ts';
 import { AdminError } from '../admin-error.ts';
-import { type AdminOperations, ok } from '../call.ts';
+import type { AdminOperations } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { DEFAULT_LIMIT, keyPage, unknownPage } from '../lists.ts';
 import { statusOf } from '../view.ts';
@@ -90,23 +90,21 @@ export function accountOperations(context: AdminContext) {
         (account) =>
           found.has(account) || context.plans().accounts.has(account),
       );
-      return ok({
+      return {
         accounts: known.map((account) =>
           shown(account, found.get(account) ?? noKeys()),
         ),
         next,
-      });
+      };
     },
     getAccount: async ({ path, now }) =>
-      ok(shown(path.account, await summaryOf(path.account, now))),
+      shown(path.account, await summaryOf(path.account, now)),
     listKeysOfAccount: async ({ path, query, now }) => {
       await summaryOf(path.account, now);
-      return ok(
-        await keyPage(
-          { ...context, bans: () => context.state().bans() },
-          { ...query, ...path },
-          now,
-        ),
+      return await keyPage(
+        { ...context, bans: () => context.state().bans() },
+        { ...query, ...path },
+        now,
       );
     },
   } satisfies Partial<AdminOperations>;

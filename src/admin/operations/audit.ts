@@ -1,5 +1,5 @@
 import { AUDIT_ACTIONS } from '../../records/operators/audit-log.ts';
-import { type AdminOperations, ok } from '../call.ts';
+import type { AdminOperations } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { refuseUnknown } from '../filters.ts';
 import { DEFAULT_LIMIT } from '../lists.ts';
@@ -22,10 +22,10 @@ export function auditOperations({ auditLog }: AdminContext) {
           AUDIT_ACTIONS,
         );
       const entries = found.slice(0, limit).map(entryView);
-      return ok({
+      return {
         entries,
         next: found.length > limit ? entries.at(-1)!.number : null,
-      });
+      };
     },
   } satisfies Partial<AdminOperations>;
 }

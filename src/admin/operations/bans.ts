@@ -18,13 +18,7 @@ import {
   entriesSince,
   RecentBans,
 } from '../ban-history.ts';
-import {
-  type AdminAnswer,
-  type AdminOperations,
-  ok,
-  orLastKnown,
-  type Task,
-} from '../call.ts';
+import { type AdminOperations, orLastKnown, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { durationIn } from '../duration.ts';
@@ -50,7 +44,7 @@ export function banOperations(context: AdminContext, change: Change) {
     task: Task<'addBan' | 'extendBan'>,
     action: AuditAction,
     lengthOf: (left: number, subject: string) => number,
-  ): Promise<AdminAnswer<Bans>> {
+  ): Promise<Bans> {
     const reason = sameReason(task.reason, task.body.reason);
     return await change(
       { ...task, reason },
@@ -101,7 +95,7 @@ export function banOperations(context: AdminContext, change: Change) {
         );
         const bans = planned.map(({ ban }) => ban);
         const parts = planned.map(({ part }) => part);
-        return await make(parts, ok({ bans }));
+        return await make(parts, { bans });
       },
     );
   }
@@ -145,10 +139,10 @@ export function banOperations(context: AdminContext, change: Change) {
         ...entryView(entry),
         ended: ends.get(entry.number) ?? null,
       }));
-      return ok({
+      return {
         entries,
         next: found.length > limit ? shown.at(-1)!.number : null,
-      });
+      };
     },
     addBan: (task) =>
       ban(task, 'bans.add', () => durationIn('duration', task.body.duration)),

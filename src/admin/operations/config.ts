@@ -1,12 +1,7 @@
 import type { Reload } from '@storegate/admin-api';
 import { describeConfig } from '../../config/describe.ts';
 import { needsRestart } from '../../config/restart.ts';
-import {
-  type AdminAnswer,
-  type AdminOperations,
-  ok,
-  type Task,
-} from '../call.ts';
+import type { AdminOperations, Task } from '../call.ts';
 import type { Change, ChangeEntry } from '../change.ts';
 import type { AdminContext, Reloaded } from '../context.ts';
 import { differencesBetween } from '../differences.ts';
@@ -15,7 +10,7 @@ import { contractCopyView } from '../view.ts';
 const TARGET = 'configuration';
 
 export function configOperations(context: AdminContext, change: Change) {
-  function reload(task: Task): Promise<AdminAnswer<Reload>> {
+  function reload(task: Task): Promise<Reload> {
     return change(task, TARGET, async ({ make }) => {
       const reloaded = await context.reload(
         'asked through the admin API',
@@ -27,29 +22,28 @@ export function configOperations(context: AdminContext, change: Change) {
             before: null,
             after: view,
           };
-          await make([{ entry, make: apply }], ok(view));
+          await make([{ entry, make: apply }], view);
         },
       );
-      return ok(reloadView(reloaded));
+      return reloadView(reloaded);
     });
   }
 
   return {
-    getConfig: async () =>
-      ok({
-        settings: describeConfig(context.config()).map((setting) => ({
-          ...setting,
-          restart: needsRestart(setting.name),
-        })),
-      }),
+    getConfig: async () => ({
+      settings: describeConfig(context.config()).map((setting) => ({
+        ...setting,
+        restart: needsRestart(setting.name),
+      })),
+    }),
     diffConfig: async () => {
       const { inForce, inFiles } = await context.compare();
-      return ok(differencesBetween(inForce, inFiles));
+      return differencesBetween(inForce, inFiles);
     },
     reload: async (task) => {
       if (!task.query.dryRun) return await reload(task);
       const { reloaded } = await context.compare();
-      return ok(reloadView(reloaded));
+      return reloadView(reloaded);
     },
   } satisfies Partial<AdminOperations>;
 }

@@ -30,14 +30,7 @@ import {
 } from '../../records/operators/audit-log.ts';
 import { AdminError } from '../admin-error.ts';
 import { RecentBans } from '../ban-history.ts';
-import {
-  type AdminAnswer,
-  type AdminOperations,
-  created,
-  ok,
-  orLastKnown,
-  type Task,
-} from '../call.ts';
+import { type AdminOperations, orLastKnown, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { durationIn, timeIn } from '../duration.ts';
@@ -70,7 +63,7 @@ export function keyOperations(context: AdminContext, change: Change) {
     task: Task,
     turn: string,
     action: AuditAction,
-    show: (record: KeyRecord, secret: string | null) => AdminAnswer<Body>,
+    show: (record: KeyRecord, secret: string | null) => Body,
     work: (edit: KeyEdit) => Promise<KeyRecord | IssuedSecret>,
   ) =>
     change(task, turn, async ({ note }) => {
@@ -100,7 +93,7 @@ export function keyOperations(context: AdminContext, change: Change) {
     const used = await lastUsed(id);
     const isBanned = await bannedIn(withBans);
     const show = (record: KeyRecord) =>
-      ok(keyView(record, task.now, used, isBanned(record)));
+      keyView(record, task.now, used, isBanned(record));
     return edited(task, turn, action, show, work);
   }
 
@@ -116,7 +109,7 @@ export function keyOperations(context: AdminContext, change: Change) {
         task,
         accountTurn(task.body.account),
         'keys.create',
-        (record, secret) => created(withSecret(record, secret, task.now)),
+        (record, secret) => withSecret(record, secret, task.now),
         (edit) =>
           createKey(edit, context.plans(), draftOf(task.body, task.now)),
       ),
@@ -125,7 +118,7 @@ export function keyOperations(context: AdminContext, change: Change) {
         task,
         accountTurn(task.body.account),
         'keys.import',
-        (record) => created(keyView(record, task.now, null)),
+        (record) => keyView(record, task.now, null),
         (edit) => {
           const draft = { ...draftOf(task.body, task.now), hash: hashOf(task) };
           return importKey(edit, context.plans(), draft);
@@ -134,12 +127,12 @@ export function keyOperations(context: AdminContext, change: Change) {
     importKeys: async (task) => {
       const { dryRun = false } = task.body;
       // A dry run needs no lock.
-      if (dryRun) return ok(report(await planOf(context, task), dryRun));
+      if (dryRun) return report(await planOf(context, task), dryRun);
       return await change(task, MANY_KEYS, async ({ note }) => {
         const plan = await planOf(context, task);
         if (plan.flaws.length > 0 && !task.body.skipBad)
           throw refusal(plan.flaws);
-        const answer = ok(report(plan, dryRun));
+        const answer = report(plan, dryRun);
         if (plan.fresh.length === 0) return answer;
         await applyImport(keys, plan, task.now, (ids) => {
           const after: BulkImportEntry = { count: ids.length, ids };
@@ -158,7 +151,7 @@ export function keyOperations(context: AdminContext, change: Change) {
           'not_found',
           'No key with this secret was issued here, or its rotation has ended it.',
         );
-      return ok(await shown(record, now));
+      return await shown(record, now);
     },
     getKey: async ({ path, now }) =>
       await orLastKnown(
@@ -201,7 +194,7 @@ export function keyOperations(context: AdminContext, change: Change) {
         task,
         await turnOf(context, task.path.id),
         'keys.rotate',
-        (record, secret) => ok(withSecret(record, secret, task.now)),
+        (record, secret) => withSecret(record, secret, task.now),
         (edit) =>
           rotateKey(edit, task.path.id, {
             ...task.body,

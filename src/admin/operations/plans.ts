@@ -6,12 +6,7 @@ import type { Plan, Plans } from '../../limits/plans.ts';
 import type { KeyRecord } from '../../records/keys/key.ts';
 import { limitsOf, subjectOf, windowsOf } from '../../records/keys/subjects.ts';
 import { AdminError } from '../admin-error.ts';
-import {
-  type AdminAnswer,
-  type AdminOperations,
-  ok,
-  type Task,
-} from '../call.ts';
+import type { AdminOperations, Task } from '../call.ts';
 import type { Change, ChangeAudit, ChangeEntry } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { unknownName } from '../filters.ts';
@@ -63,7 +58,7 @@ export function planOperations(context: AdminContext, change: Change) {
   async function put(
     task: Task<'setPlan'>,
     { make }: ChangeAudit,
-  ): Promise<AdminAnswer<PlanSimulation>> {
+  ): Promise<PlanSimulation> {
     const file = context.config().files.plans;
     for (let tries = 1; tries <= TRIES; tries++) {
       const old = readFileSync(file, 'utf8');
@@ -75,10 +70,7 @@ export function planOperations(context: AdminContext, change: Change) {
         after: planView(plan),
       };
       const answer = await whileUnchanged(file, old, () =>
-        make(
-          [{ entry, make: () => putInForce(file, old, text) }],
-          ok(simulation),
-        ),
+        make([{ entry, make: () => putInForce(file, old, text) }], simulation),
       );
       if (answer) return answer;
     }
@@ -107,11 +99,11 @@ export function planOperations(context: AdminContext, change: Change) {
     listPlans: async () => {
       const { plans, publicPlan, escalation } = context.plans();
       const counts = await countsIfKnown([...plans.keys()]);
-      return ok({
+      return {
         plans: [...plans.values()].map((plan) => shown(plan, counts)),
         public: publicPlan ? [shown(publicPlan, null)] : [],
         bans: escalation && escalationView(escalation),
-      });
+      };
     },
     getPlan: async ({ path, now }) => {
       const { plans } = context.plans();
@@ -119,7 +111,7 @@ export function planOperations(context: AdminContext, change: Change) {
       if (plan) {
         const view = shown(plan, await countsIfKnown([plan.name]));
         const excess = await excessOfLastDay(context, now, plan);
-        return ok(excess === null ? view : { ...view, excess });
+        return excess === null ? view : { ...view, excess };
       }
       const { message } = unknownName('plan', path.plan!, [...plans.keys()]);
       throw new AdminError('not_found', message);
@@ -127,10 +119,10 @@ export function planOperations(context: AdminContext, change: Change) {
     simulatePlan: async (task) => {
       const old = readFileSync(context.config().files.plans, 'utf8');
       const { plan, planned, keys, simulation } = await simulate(task, old);
-      return ok({
+      return {
         ...simulation,
         lastDay: await lastDay(context, task.now, plan.name, planned, keys),
-      });
+      };
     },
     // All plans share one file.
     setPlan: (task) => change(task, 'plans', (audit) => put(task, audit)),

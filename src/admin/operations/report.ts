@@ -12,7 +12,12 @@ import {
 } from '../../ledger/report.ts';
 import { MINUTES } from '../../ledger/rollup.ts';
 import { AdminError } from '../admin-error.ts';
-import type { AdminOperations, AnswerStream, Task } from '../call.ts';
+import {
+  type AdminOperations,
+  type AnswerStream,
+  Streamed,
+  type Task,
+} from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { refuseUnknownIn, unknownName } from '../filters.ts';
 import { coverageView } from '../ledger.ts';
@@ -46,12 +51,7 @@ export function reportOperations(context: AdminContext) {
         coverage,
         all,
       );
-      return {
-        status: 200,
-        body: null as never,
-        stream,
-        headers: headersOf(coverage),
-      };
+      return new Streamed({ stream, headers: headersOf(coverage) });
     },
   } satisfies Partial<AdminOperations>;
 }

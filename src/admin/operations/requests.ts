@@ -16,7 +16,7 @@ import {
   upToOf,
 } from '../../observe/peers/requests.ts';
 import { AdminError } from '../admin-error.ts';
-import { type AdminOperations, ok } from '../call.ts';
+import type { AdminOperations } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { unknownName } from '../filters.ts';
 import { DEFAULT_LIMIT, unknownPage } from '../lists.ts';
@@ -28,7 +28,7 @@ export function requestOperations(context: AdminContext) {
       const id = path.id.toLowerCase();
       const gathered = await ask(context.peers(), explain, id);
       for (const { gateway, answer } of gathered.answers) {
-        if (answer.request !== null) return ok(shown(gateway, answer.request));
+        if (answer.request !== null) return shown(gateway, answer.request);
       }
       throw new AdminError('not_found', unknown(id, gathered));
     },
@@ -53,7 +53,7 @@ export function requestOperations(context: AdminContext) {
       );
       const requests = newestOf(lists, limit);
       const last = requests.length === limit ? requests.at(-1)! : null;
-      return ok({
+      return {
         requests: requests.map(listView),
         next: last && `${last.at}-${last.id}`,
         newest: newestText({
@@ -62,7 +62,7 @@ export function requestOperations(context: AdminContext) {
         }),
         unresponsive,
         isolated,
-      });
+      };
     },
   } satisfies Partial<AdminOperations>;
 }

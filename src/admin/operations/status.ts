@@ -14,7 +14,7 @@ import {
 import { rowIn } from '../../observe/traffic/packing.ts';
 import { durationsIn, outcomesIn } from '../../observe/traffic/row.ts';
 import { AdminError } from '../admin-error.ts';
-import { type AdminOperations, ok } from '../call.ts';
+import type { AdminOperations } from '../call.ts';
 import type { Change, ChangeEntry } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { healthFacts } from '../health.ts';
@@ -42,14 +42,7 @@ export function statusOperations(context: AdminContext, change: Change) {
         ? await mostRefusedClient(context)
         : null;
       const health = judgeHealth({ ...facts, mostRefused });
-      return ok({
-        health,
-        gateways,
-        backends,
-        lost,
-        unresponsive,
-        isolated,
-      });
+      return { health, gateways, backends, lost, unresponsive, isolated };
     },
     forgetGateway: (task) => {
       const name = task.path.gateway;
@@ -71,10 +64,7 @@ export function statusOperations(context: AdminContext, change: Change) {
           before: found,
           after: null,
         };
-        return await make(
-          [{ entry, make: () => peers.forget(name) }],
-          ok(found),
-        );
+        return await make([{ entry, make: () => peers.forget(name) }], found);
       });
     },
     listBackends: async () => {
@@ -91,7 +81,7 @@ export function statusOperations(context: AdminContext, change: Change) {
         ...backendView(backend),
         processes: backend.seen.map(observationView),
       }));
-      return ok({ backends, unresponsive, isolated });
+      return { backends, unresponsive, isolated };
     },
   } satisfies Partial<AdminOperations>;
 }

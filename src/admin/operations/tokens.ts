@@ -6,7 +6,7 @@ import {
   type TokenRecord,
 } from '../../records/operators/tokens.ts';
 import { AdminError } from '../admin-error.ts';
-import { type AdminOperations, created, ok } from '../call.ts';
+import type { AdminOperations } from '../call.ts';
 import type { Change, ChangeEntry } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { time } from '../view.ts';
@@ -23,7 +23,7 @@ export function tokenOperations(
   change: Change,
 ) {
   return {
-    listTokens: async () => ok({ tokens: (await tokens.list()).map(shown) }),
+    listTokens: async () => ({ tokens: (await tokens.list()).map(shown) }),
     createToken: (task) => {
       const { name, role } = task.body;
       return change(task, turnOf(name), async ({ note }) => {
@@ -36,7 +36,7 @@ export function tokenOperations(
         };
         const isConfigured = configuredToken(config().admin.token).length > 0;
         const first = !isConfigured && (await tokens.list()).length === 0;
-        const answer = created({ ...shown(record), token, first });
+        const answer = { ...shown(record), token, first };
         const entry: ChangeEntry = {
           action: 'tokens.create',
           target: name,
@@ -65,7 +65,7 @@ export function tokenOperations(
       return change(task, turnOf(name), async ({ note }) => {
         const record = (await tokens.list()).find((one) => one.name === name);
         if (!record) throw unknown();
-        const answer = ok(shown(record));
+        const answer = shown(record);
         const entry: ChangeEntry = {
           action: 'tokens.revoke',
           target: name,

@@ -16,7 +16,7 @@ import {
   statusesIn,
 } from '../../observe/traffic/row.ts';
 import { AdminError } from '../admin-error.ts';
-import { type AdminOperations, ok } from '../call.ts';
+import type { AdminOperations } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { refuseUnknownIn } from '../filters.ts';
 import { coverageView } from '../ledger.ts';
@@ -63,26 +63,26 @@ export function trafficOperations(context: AdminContext) {
       if (steps.all.every(({ row }) => requestsIn(row) === 0))
         refuseUnknownIn(context, query);
       const { gateways, ...view } = coverageView(answer);
-      return ok({
+      return {
         ...view,
         step,
         steps: steps.all.map(stepView),
         outages: joinOutages(steps.outages).map(outageView),
         gateways: gateways.map(({ gateway }) => gateway),
-      });
+      };
     },
     getTop: async ({ query, now }) => {
       const { window = 'hour', by = 'requests', limit = 20 } = query;
       const { ranking, answer } = await rankClients(context, by, window, now);
       const { total } = ranking;
       const { lost: _lost, ...view } = coverageView(answer);
-      return ok({
+      return {
         ...view,
         window,
         by,
         total,
         items: ranking.items(limit).map((item) => itemView(item, total)),
-      });
+      };
     },
   } satisfies Partial<AdminOperations>;
 }

@@ -2,12 +2,7 @@ import type { Usage, UsageList } from '@storegate/admin-api';
 import { fullNameOf } from '../../limits/scopes.ts';
 import type { AuditAction } from '../../records/operators/audit-log.ts';
 import { RecentBans } from '../ban-history.ts';
-import {
-  type AdminAnswer,
-  type AdminOperations,
-  ok,
-  type Task,
-} from '../call.ts';
+import type { AdminOperations, Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { unknownName } from '../filters.ts';
@@ -39,7 +34,7 @@ export async function changeUsage<S extends Subject>(
   change: Change,
   task: Task<'liftBan' | 'resetUsage' | 'grantUsage'>,
   { action, find, after, make, audited }: UsageChange<S>,
-): Promise<AdminAnswer<UsageList>> {
+): Promise<UsageList> {
   const name = task.path.subject;
   return await change(task, await turnOf(context, name), async (audit) => {
     const found = await find(name);
@@ -53,7 +48,7 @@ export async function changeUsage<S extends Subject>(
       make: () => make(subject),
     }));
     const usage = found.map(([, before]) => after(before));
-    return await audit.make(parts, ok({ usage }));
+    return await audit.make(parts, { usage });
   });
 }
 
@@ -79,7 +74,7 @@ export function usageOperations(context: AdminContext, change: Change) {
         ...(await usageOf(context, subject)),
         history: recent.of(subject.subject),
       });
-      return ok({ usage: await Promise.all(parties.map(shown)) });
+      return { usage: await Promise.all(parties.map(shown)) };
     },
     resetUsage: (task) =>
       changeUsage(context, change, task, {

@@ -4,7 +4,7 @@ import { WEBHOOK_SCHEMA } from '@storegate/admin-api/files';
 import type { EndpointState } from '../../records/outbox.ts';
 import type { EndpointView } from '../../webhooks/admin.ts';
 import { AdminError } from '../admin-error.ts';
-import { type AdminOperations, ok } from '../call.ts';
+import type { AdminOperations } from '../call.ts';
 import type { Change, ChangeEntry } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { unknownName } from '../filters.ts';
@@ -16,14 +16,14 @@ export function webhookOperations(context: AdminContext, change: Change) {
   return {
     listWebhooks: async ({ now }) => {
       const webhooks = await context.webhooks();
-      return ok({
+      return {
         endpoints: (await webhooks.list()).map((endpoint) =>
           shown(endpoint, now),
         ),
-      });
+      };
     },
     getWebhookSchema: async () =>
-      ok(JSON.parse(readFileSync(WEBHOOK_SCHEMA, 'utf8'))),
+      JSON.parse(readFileSync(WEBHOOK_SCHEMA, 'utf8')),
     testWebhooks: (task) =>
       change(task, TARGET, async ({ make }) => {
         const { endpoint = null } = task.body;
@@ -49,7 +49,7 @@ export function webhookOperations(context: AdminContext, change: Change) {
           before: null,
           after: { answers },
         };
-        return await make([{ entry, make: async () => {} }], ok({ tests }));
+        return await make([{ entry, make: async () => {} }], { tests });
       }),
   } satisfies Partial<AdminOperations>;
 }

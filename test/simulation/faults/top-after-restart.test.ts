@@ -17,7 +17,7 @@ faultTest(8, 'top counts everything, also what came before a restart', async () 
     await world.settle(restarted.end());
     await world.settle(restarted.start());
     await world.pass(10_000);
-    const { body } = await world.settle(other.operate('getTop', { query: { window: 'hour' } }));
+    const body = await world.settle(other.operate('getTop', { query: { window: 'hour' } }));
     const since = Date.parse(body.since!);
     expect(body.total).toBe(sent.length);
     expect(since).toBeLessThan(sent[0]!.sentAt);

@@ -29,8 +29,7 @@ export const reports: MakeInvariant = ({ simulation, disturbances }) => {
     const listed = await world.settle(
       gateways[0]!.operate('listAudit', { query: { limit: '1000' } }),
     );
-    const entries = (listed.body as { entries: readonly { action: string; target: string }[] })
-      .entries;
+    const entries = (listed as { entries: readonly { action: string; target: string }[] }).entries;
     for (const [name, action] of Object.entries(ACTIONS)) {
       const confirmed = changes.filter(({ step, error }) => step.type === name && error === null);
       // A key is revoked once.
@@ -52,7 +51,7 @@ export const reports: MakeInvariant = ({ simulation, disturbances }) => {
     if (disturbances.between(0, world.now, ['clock']).length > 0) return null;
     if (disturbances.between(world.now - 2 * DAY, world.now, ['loss', 'pause']).length > 0)
       return null;
-    const { body } = await world.settle(
+    const body = await world.settle(
       gateways[0]!.operate('getHistory', { query: { since: '1d', step: '1h' } }),
     );
     const shown = body as { steps: readonly { at: string; requests: number }[] };
@@ -76,9 +75,7 @@ export const reports: MakeInvariant = ({ simulation, disturbances }) => {
       ? (['loss', 'pause', 'outage', 'messages'] as const)
       : (['outage', 'messages'] as const);
     if (disturbances.between(world.now - 2 * HOUR, world.now, kinds).length > 0) return null;
-    const { body } = await world.settle(
-      gateways[0]!.operate('getTop', { query: { window: 'hour' } }),
-    );
+    const body = await world.settle(gateways[0]!.operate('getTop', { query: { window: 'hour' } }));
     const since = Date.parse(body.since ?? '') || world.now;
     const sent = named.filter((at) => at >= since).length;
     const most = named.filter((at) => at >= world.now - HOUR - SLICE).length;

@@ -3,21 +3,10 @@ import type { Finding, Readiness } from '../generated/types.ts';
 /** `text`: one sentence, in which `$` stands for the detail. `action`: what operators do. */
 type Words = Pick<Finding, 'status' | 'text' | 'action'>;
 
-const down = (text: string, action: string): Words => ({
-  status: 'down',
-  text,
-  action,
-});
-const degraded = (text: string, action: string): Words => ({
-  status: 'degraded',
-  text,
-  action,
-});
-const ok = (text: string, action = ''): Words => ({
-  status: 'ok',
-  text,
-  action,
-});
+const words =
+  (status: Finding['status']) =>
+  (text: string, action = ''): Words => ({ status, text, action });
+const [down, degraded, ok] = [words('down'), words('degraded'), words('ok')];
 
 const CHECK_REDIS = 'Check Redis and the network.';
 const RENEW = 'Renew it: new files are loaded without a restart.';

@@ -2,26 +2,21 @@ import type { Reload } from '@storegate/admin-api';
 import { describeConfig } from '../../config/describe.ts';
 import { needsRestart } from '../../config/restart.ts';
 import type { AdminOperations, Task } from '../call.ts';
-import type { Change, ChangeEntry } from '../change.ts';
+import type { Change } from '../change.ts';
 import type { AdminContext, Reloaded } from '../context.ts';
 import { differencesBetween } from '../differences.ts';
 import { contractCopyView } from '../view.ts';
 
-const TARGET = 'configuration';
+const RELOAD = { action: 'config.reload', target: 'configuration' } as const;
 
 export function configOperations(context: AdminContext, change: Change) {
   function reload(task: Task): Promise<Reload> {
-    return change(task, TARGET, async ({ make }) => {
+    return change(task, RELOAD.target, async ({ make }) => {
       const reloaded = await context.reload(
         'asked through the admin API',
         async (after, apply) => {
           const view = reloadView(after);
-          const entry: ChangeEntry = {
-            action: 'config.reload',
-            target: TARGET,
-            before: null,
-            after: view,
-          };
+          const entry = { ...RELOAD, before: null, after: view };
           await make([{ entry, make: apply }], view);
         },
       );

@@ -5,12 +5,12 @@ import type { EndpointState } from '../../records/outbox.ts';
 import type { EndpointView } from '../../webhooks/admin.ts';
 import { AdminError } from '../admin-error.ts';
 import type { AdminOperations } from '../call.ts';
-import type { Change, ChangeEntry } from '../change.ts';
+import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { unknownName } from '../filters.ts';
 import { time } from '../view.ts';
 
-const TARGET = 'webhooks';
+const TEST = { action: 'webhooks.test', target: 'webhooks' } as const;
 
 export function webhookOperations(context: AdminContext, change: Change) {
   return {
@@ -25,7 +25,7 @@ export function webhookOperations(context: AdminContext, change: Change) {
     getWebhookSchema: async () =>
       JSON.parse(readFileSync(WEBHOOK_SCHEMA, 'utf8')),
     testWebhooks: (task) =>
-      change(task, TARGET, async ({ make }) => {
+      change(task, TEST.target, async ({ make }) => {
         const { endpoint = null } = task.body;
         const webhooks = await context.webhooks();
         const tests = await webhooks.test(task.actor, endpoint);
@@ -43,12 +43,8 @@ export function webhookOperations(context: AdminContext, change: Change) {
           delivered,
           status,
         }));
-        const entry: ChangeEntry = {
-          action: 'webhooks.test',
-          target: TARGET,
-          before: null,
-          after: { answers },
-        };
+        const after = { answers };
+        const entry = { ...TEST, before: null, after };
         return await make([{ entry, make: async () => {} }], { tests });
       }),
   } satisfies Partial<AdminOperations>;

@@ -50,12 +50,6 @@ export const GLOBAL_OPTIONS: readonly Option[] = [
   option('--absolute', 'print full times in tables in place of "3m ago"'),
 ];
 
-/** Of logs, newest first. */
-export const LOG_OPTIONS: readonly Option[] = [
-  option('--below <number>', 'only entries before this number', wholeNumber),
-  option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
-];
-
 const REASON = option('--reason <text>', 'reason for the audit log');
 const IDEMPOTENCY_KEY = option(
   '--idempotency-key <text>',
@@ -319,13 +313,22 @@ export async function withApi(
   }
 }
 
-export function duration(text: string): string {
-  if (parseDuration(text) === null)
-    throw new InvalidArgumentError(
-      'Use a number with a unit, such as 12h or 90d.',
-    );
-  return text;
+/** Reads the value of an option. `advice`: the error for an invalid value. */
+export function reader<T = string>(
+  isValid: (text: string) => boolean,
+  advice: string,
+  read: (text: string) => T = (text) => text as T,
+): (text: string) => T {
+  return (text) => {
+    if (isValid(text)) return read(text);
+    throw new InvalidArgumentError(advice);
+  };
 }
+
+export const duration = reader(
+  (text) => parseDuration(text) !== null,
+  'Use a number with a unit, such as 12h or 90d.',
+);
 
 /** For an option whose value is that field of a call. */
 export function durationOf(field: DurationField): (text: string) => string {
@@ -340,12 +343,10 @@ export function durationOf(field: DurationField): (text: string) => string {
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
 /** RFC 3339. */
-export function time(text: string): string {
-  if (TIME.test(text) && !Number.isNaN(Date.parse(text))) return text;
-  throw new InvalidArgumentError(
-    'Use a date, time and zone, such as 2030-01-31T00:00:00Z.',
-  );
-}
+export const time = reader(
+  (text) => TIME.test(text) && !Number.isNaN(Date.parse(text)),
+  'Use a date, time and zone, such as 2030-01-31T00:00:00Z.',
+);
 
 export function futureTime(text: string): string {
   const at = TIME.test(text) ? Date.parse(text) : Number.NaN;
@@ -376,17 +377,17 @@ export function limits(text: string): string {
   return text;
 }
 
-export function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text))
-    throw new InvalidArgumentError('Use a whole number from 1.');
-  return Number(text);
-}
+export const wholeNumber = reader(
+  (text) => /^[1-9]\d{0,9}$/.test(text),
+  'Use a whole number from 1.',
+  Number,
+);
 
-export function environmentWord(text: string): string {
-  if (!/^[a-z]{1,12}$/.test(text))
-    throw new InvalidArgumentError('Use 1 to 12 lowercase letters.');
-  return text;
-}
+/** Of logs, newest first. */
+export const LOG_OPTIONS: readonly Option[] = [
+  option('--below <number>', 'only entries before this number', wholeNumber),
+  option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),
+];
 
 export function pair(
   text: string,

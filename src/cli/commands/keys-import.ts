@@ -1,7 +1,6 @@
 import type { Key } from '@storegate/admin-api';
 import { plural } from '@storegate/admin-api/words';
-import { InvalidArgumentError } from 'commander';
-import { command, type Options, option, withApi } from '../command.ts';
+import { command, type Options, option, reader, withApi } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
 import { FORMATS, type Format } from '../importing/formats.ts';
 import type { ImportOptions } from '../importing/import-file.ts';
@@ -37,7 +36,10 @@ export const importCommand = command(
       option(
         '--hash <sha256>',
         'SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url',
-        hashText,
+        reader(
+          (text) => /^([0-9A-Fa-f]{64}|[\w-]{43})$/.test(text),
+          'Use the SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url.',
+        ),
       ),
       option(
         '--file <file>',
@@ -140,11 +142,4 @@ function refusal({ bad }: Tally, { dryRun, skipBad }: ImportOptions): string {
   return dryRun || skipBad
     ? `${keys}.`
     : `${keys}, so none was. To import the others, use --skip-bad.`;
-}
-
-function hashText(text: string): string {
-  if (/^([0-9A-Fa-f]{64}|[\w-]{43})$/.test(text)) return text;
-  throw new InvalidArgumentError(
-    'Use the SHA-256 of the key: 64 hexadecimal digits, or 43 characters of base64url.',
-  );
 }

@@ -10,11 +10,11 @@ import {
   call,
   command,
   durationOf,
-  environmentWord,
   everyPage,
   type Options,
   operation,
   option,
+  reader,
   withApi,
 } from '../command.ts';
 import {
@@ -62,7 +62,10 @@ const SECRET: View<KeyWithSecret> = {
 const ENV = option(
   '--env <word>',
   'environment word inside the key',
-  environmentWord,
+  reader(
+    (text) => /^[a-z]{1,12}$/.test(text),
+    'Use 1 to 12 lowercase letters.',
+  ),
   'live',
 );
 const KEY_ONLY = option('--key-only', 'print only the key').implies({

@@ -14,13 +14,13 @@ import {
   simulationGaps,
   unitsInWords,
 } from '@storegate/admin-api/words';
-import { InvalidArgumentError } from 'commander';
 import {
   call,
   command,
   limits,
   operation,
   option,
+  reader,
   repeated,
   wholeNumber,
 } from '../command.ts';
@@ -52,7 +52,11 @@ const CHANGES = [
   option(
     '--concurrency <number>',
     'maximum concurrent requests, or none',
-    numberOrNone,
+    reader(
+      (text) => /^(none|[1-9]\d{0,8})$/.test(text),
+      'Use a whole number from 1, or none.',
+      (text) => (text === 'none' ? null : Number(text)),
+    ),
   ),
   option(
     '--weight <number>',
@@ -226,10 +230,4 @@ function addressesOf({
   if (allow === undefined && deny === undefined)
     return addresses === false ? null : undefined;
   return { allow: allow ?? [], deny: deny ?? [] };
-}
-
-function numberOrNone(text: string): number | null {
-  if (text === 'none') return null;
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Use a whole number from 1, or none.');
 }

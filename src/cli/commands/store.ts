@@ -1,17 +1,22 @@
 import { join, resolve } from 'node:path';
-import { InvalidArgumentError } from 'commander';
-import { type CommandSpec, command, option } from '../command.ts';
+import { type CommandSpec, command, option, reader } from '../command.ts';
 
 export function storeFile(folder: string): string {
   return join(folder, 'store.db');
 }
+
+const PORT = reader(
+  (text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535,
+  'Use a number from 0 to 65535.',
+  Number,
+);
 
 /** `data`: the folder of the gateway's data. */
 export const storeCommand = (data: string): CommandSpec =>
   command('store', 'run the demo store without a gateway', {
     options: [
       option('--host <host>', 'listen address', (text) => text, '127.0.0.1'),
-      option('--port <port>', 'listen port; 0: any free port', port, 8081),
+      option('--port <port>', 'listen port; 0: any free port', PORT, 8081),
       option('--file <file>', 'database file', (text) => text, storeFile(data)),
     ],
     examples: ['store --port 8081'],
@@ -23,10 +28,3 @@ export const storeCommand = (data: string): CommandSpec =>
       await runStore(terminal, resolve(terminal.cwd, file), { host, port });
     },
   });
-
-function port(text: string): number {
-  const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(number <= 65_535))
-    throw new InvalidArgumentError('Use a number from 0 to 65535.');
-  return number;
-}

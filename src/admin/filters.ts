@@ -40,7 +40,7 @@ export function refuseUnknown(
  * As `refuseUnknown`, for filters of requests. An operation is of the contract, of the gateway, or
  * a mount.
  */
-export function refuseUnknownIn(
+export function refuseUnknownFilters(
   { config, contract, plans }: AdminContext,
   query: { plan?: string | undefined; operation?: string | undefined },
 ): void {

@@ -20,8 +20,10 @@ export const DEFAULT_LIMIT = 100;
 type Query = Operations['listKeys']['query'];
 interface Context extends Pick<AdminContext, 'uses' | 'plans' | 'contract'> {
   readonly keys: Pick<KeyStore, 'get' | 'read'>;
-  /** Bans in force. Rejects if the state is unreachable. */
-  readonly bans: () => MaybePromise<readonly Pick<Ban, 'subject'>[]>;
+  readonly state: () => {
+    /** In force. Rejects if the state is unreachable. */
+    bans(): MaybePromise<readonly Pick<Ban, 'subject'>[]>;
+  };
 }
 
 export const unknownPage = () =>
@@ -42,7 +44,7 @@ export async function keysOf(
 type IsBanned = (record: KeyRecord) => boolean;
 
 export async function bannedIn(context: Context): Promise<IsBanned> {
-  const bans = await context.bans();
+  const bans = await context.state().bans();
   if (bans.length === 0) return () => false;
   const banned = new Set(bans.map(({ subject }) => subject));
   const plans = readablePlans(context);

@@ -101,11 +101,7 @@ export function accountOperations(context: AdminContext) {
       shown(path.account, await summaryOf(path.account, now)),
     listKeysOfAccount: async ({ path, query, now }) => {
       await summaryOf(path.account, now);
-      return await keyPage(
-        { ...context, bans: () => context.state().bans() },
-        { ...query, ...path },
-        now,
-      );
+      return await keyPage(context, { ...query, ...path }, now);
     },
   } satisfies Partial<AdminOperations>;
 }

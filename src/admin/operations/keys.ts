@@ -42,7 +42,6 @@ const DEFAULT_OVERLAP = '24h';
 
 export function keyOperations(context: AdminContext, change: Change) {
   const { keys } = context;
-  const withBans = { ...context, bans: () => context.state().bans() };
   const lastUsed = async (id: string) =>
     (await context.uses.lastUsed([id])).get(id) ?? null;
 
@@ -50,11 +49,11 @@ export function keyOperations(context: AdminContext, change: Change) {
     ...context,
     keys: copied,
     uses: { lastUsed: async () => new Map() },
-    bans: () => context.lastKnown?.bans()?.bans ?? [],
+    state: () => ({ bans: () => context.lastKnown?.bans()?.bans ?? [] }),
   });
 
   async function shown(record: KeyRecord, now: number) {
-    const isBanned = await bannedIn(withBans);
+    const isBanned = await bannedIn(context);
     return keyView(record, now, await lastUsed(record.id), isBanned(record));
   }
 
@@ -91,7 +90,7 @@ export function keyOperations(context: AdminContext, change: Change) {
     const { id } = task.path;
     const turn = await turnOf(context, id);
     const used = await lastUsed(id);
-    const isBanned = await bannedIn(withBans);
+    const isBanned = await bannedIn(context);
     const show = (record: KeyRecord) =>
       keyView(record, task.now, used, isBanned(record));
     return edited(task, turn, action, show, work);
@@ -100,7 +99,7 @@ export function keyOperations(context: AdminContext, change: Change) {
   return {
     listKeys: async ({ query, now }) =>
       await orLastKnown(
-        () => keyPage(withBans, query, now),
+        () => keyPage(context, query, now),
         context.lastKnown?.keys,
         (copied) => keyPage(lastKnown(copied), query, now),
       ),

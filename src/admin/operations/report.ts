@@ -19,7 +19,7 @@ import {
   type Task,
 } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { refuseUnknownIn, unknownName } from '../filters.ts';
+import { refuseUnknownFilters, unknownName } from '../filters.ts';
 import { coverageView } from '../ledger.ts';
 import { time } from '../view.ts';
 
@@ -43,7 +43,7 @@ export function reportOperations(context: AdminContext) {
       const { reader, unsent } = context.ledger();
       const rows = report(answer.isolated === null ? reader : unsent, question);
       const first = await rows.next();
-      if (first.done) refuseUnknownIn(context, task.query);
+      if (first.done) refuseUnknownFilters(context, task.query);
       const all = resumed(first, rows);
       const stream = streamOf(
         task.query.format ?? 'json',

@@ -18,7 +18,7 @@ import {
 import { AdminError } from '../admin-error.ts';
 import type { AdminOperations } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { refuseUnknownIn } from '../filters.ts';
+import { refuseUnknownFilters } from '../filters.ts';
 import { coverageView } from '../ledger.ts';
 import { time } from '../view.ts';
 
@@ -61,7 +61,7 @@ export function trafficOperations(context: AdminContext) {
         },
       });
       if (steps.all.every(({ row }) => requestsIn(row) === 0))
-        refuseUnknownIn(context, query);
+        refuseUnknownFilters(context, query);
       const { gateways, ...view } = coverageView(answer);
       return {
         ...view,

@@ -32,21 +32,17 @@ export function ownPaths({
   return hasUsage ? [...pages, USAGE] : pages;
 }
 
-export function ownPathsOf({
-  contract,
-  reference,
-  usage,
-}: Config): readonly OwnPath[] {
-  return ownPaths({
-    file: contract.file,
+/** Sentences for operators: the operations with requests that the gateway answers itself. */
+export function hiddenOperations(
+  { contract: { file }, reference, usage }: Config,
+  contract: Contract,
+): string[] {
+  const paths = ownPaths({
+    file,
     hasReference: reference.enabled,
     hasUsage: usage.enabled,
   });
-}
-
-/** Sentences for operators: the operations with requests that the gateway answers itself. */
-export function hiddenOperations(config: Config, contract: Contract): string[] {
-  return ownPathsOf(config).flatMap(({ path, setting }) =>
+  return paths.flatMap(({ path, setting }) =>
     operationsAt(contract, path).map((operation) => {
       const own = path.endsWith('/') ? `paths below ${path}` : path;
       return `${nameOf(operation)}: the gateway answers ${own} itself; set ${setting}: false to forward these requests`;

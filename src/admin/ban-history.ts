@@ -110,53 +110,47 @@ async function entriesAbout(
   return found;
 }
 
-export class RecentBans {
-  readonly #entries: ReadonlyMap<string, readonly AuditEntry[]>;
-  readonly #failed: ReadonlySet<string>;
+export type RecentBans = Awaited<ReturnType<typeof recentBans>>;
 
-  /** `entries`: newest first. */
-  constructor(entries: readonly AuditEntry[]) {
-    this.#entries = Map.groupBy(entries, ({ target }) => target);
-    this.#failed = failedCalls(entries);
-  }
+/** The last 30 days, or what the log retains. */
+export async function recentBans(
+  now: number,
+  { banLog, config }: AdminContext,
+) {
+  const since = now - Math.min(RECENT, config().audit.bans.maxAge);
+  const entries = await Array.fromAsync(entriesSince(banLog, since));
+  const byTarget = Map.groupBy(entries, ({ target }) => target);
+  const failed = failedCalls(entries);
 
-  /** The last 30 days, or what the log retains. */
-  static async before(
-    now: number,
-    { banLog, config }: AdminContext,
-  ): Promise<RecentBans> {
-    const since = now - Math.min(RECENT, config().audit.bans.maxAge);
-    return new RecentBans(await Array.fromAsync(entriesSince(banLog, since)));
-  }
-
-  of(subject: string): BanRecord {
-    const entries = this.#about(subject);
-    const lifting = entries.find(({ action }) => action === 'bans.lift');
-    return {
-      bans: entries.filter(
-        ({ action }) => action === 'bans.start' || action === 'bans.add',
-      ).length,
-      lifted: lifting ? { at: time(lifting.at), by: lifting.actor } : null,
-    };
-  }
-
-  /** `null`: unknown. */
-  reasonOf(subject: string, until: number): string | null {
-    const begun = this.#about(subject).find(
-      (entry) => entry.action === 'bans.start' && untilOf(entry) === until,
-    );
-    return begun ? (begun.after as { reason: string }).reason : null;
-  }
-
-  #about(subject: string): AuditEntry[] {
+  /** Newest first. */
+  function entriesOfSubject(subject: string): AuditEntry[] {
     const { target, plan } = targetIn(subject);
-    const entries = this.#entries.get(target) ?? [];
-    return entries.filter(
+    return (byTarget.get(target) ?? []).filter(
       (entry) =>
-        !this.#failed.has(callOf(entry)) &&
-        (plan === null || planOf(entry) === plan),
+        !failed.has(callOf(entry)) && (plan === null || planOf(entry) === plan),
     );
   }
+
+  return {
+    of(subject: string): BanRecord {
+      const own = entriesOfSubject(subject);
+      const lifting = own.find(({ action }) => action === 'bans.lift');
+      const bans = own.filter(
+        ({ action }) => action === 'bans.start' || action === 'bans.add',
+      );
+      return {
+        bans: bans.length,
+        lifted: lifting ? { at: time(lifting.at), by: lifting.actor } : null,
+      };
+    },
+    /** `null`: unknown. */
+    reasonOf(subject: string, until: number): string | null {
+      const begun = entriesOfSubject(subject).find(
+        (entry) => entry.action === 'bans.start' && untilOf(entry) === until,
+      );
+      return begun ? (begun.after as { reason: string }).reason : null;
+    },
+  };
 }
 
 const failedCalls = (entries: readonly AuditEntry[]) =>

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { endsOf, entriesSince, RecentBans } from '../../src/admin/ban-history.ts';
+import { endsOf, entriesSince, recentBans } from '../../src/admin/ban-history.ts';
+import type { AdminContext } from '../../src/admin/context.ts';
 import { recordsInFile } from '../../src/records/embedded/records.ts';
 import { type AuditLog, failedEntry } from '../../src/records/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
@@ -64,8 +65,10 @@ async function ends(): Promise<string[]> {
     });
 }
 
-async function recentBans(span: number): Promise<RecentBans> {
-  return new RecentBans(await Array.fromAsync(entriesSince(log, NOW - span)));
+/** As for a ban log that keeps entries for `maxAge` milliseconds. */
+function recentBansOf(maxAge: number) {
+  const config = () => ({ audit: { bans: { maxAge } } });
+  return recentBans(NOW, { banLog: log, config } as unknown as AdminContext);
 }
 
 test('a ban expires, is lifted, or is replaced by the next one', async () => {
@@ -96,7 +99,7 @@ test('a failed entry ends no ban and is not a ban', async () => {
   const added = await record('alice', 'add', -4, 60);
   await log.append({ entry: failedEntry(added), idempotent: null });
   expect(await ends()).toEqual(['4 failed - -4']);
-  expect((await recentBans(DAY)).of(`key:${KEY}`)).toEqual({ bans: 1, lifted: null });
+  expect((await recentBansOf(DAY)).of(`key:${KEY}`)).toEqual({ bans: 1, lifted: null });
 });
 
 test('bans of other subjects, and of the account under another plan, end no ban', async () => {
@@ -104,7 +107,7 @@ test('bans of other subjects, and of the account under another plan, end no ban'
   await record('alice', 'lift', -5, null, { target: 'acme', plan: 'crew' });
   await record('alice', 'lift', -5, null);
   expect(await ends()).toEqual([]);
-  const recent = await recentBans(DAY);
+  const recent = await recentBansOf(DAY);
   expect(recent.of('account:team:acme')).toEqual({ bans: 1, lifted: null });
   expect(recent.of('account:crew:acme')).toMatchObject({ bans: 0, lifted: { by: 'alice' } });
 });
@@ -119,7 +122,7 @@ test('finds bans across several pages of entries, from a given time on', async (
   expect([...(await endsOf(log, second, NOW)).values()]).toEqual([
     { at: new Date(NOW - MINUTE).toISOString(), how: 'lifted', by: 'alice' },
   ]);
-  const recent = await recentBans(30 * DAY);
+  const recent = await recentBansOf(30 * DAY);
   expect(recent.of(`key:${KEY}`)).toEqual({
     bans: 1,
     lifted: { at: new Date(NOW - MINUTE).toISOString(), by: 'alice' },

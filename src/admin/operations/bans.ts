@@ -16,7 +16,8 @@ import {
   banAuthorOf,
   endsOf,
   entriesSince,
-  RecentBans,
+  type RecentBans,
+  recentBans,
 } from '../ban-history.ts';
 import { type AdminOperations, orLastKnown, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
@@ -105,7 +106,7 @@ export function banOperations(context: AdminContext, change: Change) {
       await orLastKnown(
         async (): Promise<Bans> => {
           const bans = (await context.state().bans()).toSorted(byEnd);
-          const recent = await RecentBans.before(now, context);
+          const recent = await recentBans(now, context);
           return {
             bans: await Promise.all(
               bans.map((ban) => banView(context, ban, recent)),

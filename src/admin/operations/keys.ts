@@ -29,7 +29,7 @@ import {
   MANY_KEYS,
 } from '../../records/operators/audit-log.ts';
 import { AdminError } from '../admin-error.ts';
-import { RecentBans } from '../ban-history.ts';
+import { recentBans } from '../ban-history.ts';
 import { type AdminOperations, orLastKnown, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
@@ -156,7 +156,7 @@ export function keyOperations(context: AdminContext, change: Change) {
       await orLastKnown(
         async () => {
           const record = await known(context, path.id);
-          const recent = await RecentBans.before(now, context);
+          const recent = await recentBans(now, context);
           return {
             ...(await shown(record, now)),
             history: recent.of(subjectIn(context, record).subject),

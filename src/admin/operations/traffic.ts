@@ -51,7 +51,7 @@ export function trafficOperations(context: AdminContext) {
         Math.floor((now - Math.min(DAY, parseDuration(period)!)) / length) *
         length;
       const to = Math.max(from, startOf(now, MINUTE));
-      const steps = new Steps(length, query);
+      const steps = createSteps(length, query);
       const answer = await readLedger(context.ledger(), {
         now,
         from,
@@ -60,13 +60,13 @@ export function trafficOperations(context: AdminContext) {
           if (block.start < to) steps.add(block, await block.read('traffic'));
         },
       });
-      if (steps.all.every(({ row }) => requestsIn(row) === 0))
+      if (steps.all().every(({ row }) => requestsIn(row) === 0))
         refuseUnknownFilters(context, query);
       const { gateways, ...view } = coverageView(answer);
       return {
         ...view,
         step,
-        steps: steps.all.map(stepView),
+        steps: steps.all().map(stepView),
         outages: joinOutages(steps.outages).map(outageView),
         gateways: gateways.map(({ gateway }) => gateway),
       };
@@ -108,39 +108,31 @@ export async function rankClients(
   return { ranking, answer };
 }
 
-class Steps {
-  readonly #length: number;
-  readonly #filter: TrafficFilter;
-  readonly #steps = new Map<number, Step>();
-  readonly outages: StateOutage[] = [];
-
-  constructor(length: number, filter: TrafficFilter) {
-    this.#length = length;
-    this.#filter = filter;
-  }
-
-  /** Oldest first. */
-  get all(): Step[] {
-    return [...this.#steps.values()].sort(
-      (one, other) => one.start - other.start,
-    );
-  }
-
-  add({ start: minute, span, policies }: BlockHead, traffic: Uint8Array): void {
-    const start = Math.floor(minute / this.#length) * this.#length;
-    const step = this.#steps.get(start) ?? {
-      start,
-      row: new Float64Array(COLUMNS),
-      minutes: new Set<number>(),
-      policies: 0,
-    };
-    this.#steps.set(start, step);
-    addTraffic(step.row, traffic, this.#filter);
-    step.minutes.add(minute);
-    step.policies |= policies;
-    if (policies > 0)
-      this.outages.push({ begin: minute, end: minute + span, policies });
-  }
+/** `length`: milliseconds of each step. */
+function createSteps(length: number, filter: TrafficFilter) {
+  const steps = new Map<number, Step>();
+  const outages: StateOutage[] = [];
+  return {
+    outages,
+    /** Oldest first. */
+    all: () =>
+      [...steps.values()].sort((one, other) => one.start - other.start),
+    add({ start: minute, span, policies }: BlockHead, traffic: Uint8Array) {
+      const start = Math.floor(minute / length) * length;
+      const step = steps.get(start) ?? {
+        start,
+        row: new Float64Array(COLUMNS),
+        minutes: new Set<number>(),
+        policies: 0,
+      };
+      steps.set(start, step);
+      addTraffic(step.row, traffic, filter);
+      step.minutes.add(minute);
+      step.policies |= policies;
+      if (policies > 0)
+        outages.push({ begin: minute, end: minute + span, policies });
+    },
+  };
 }
 
 function refuseBoth({ operation, plan }: Query): void {

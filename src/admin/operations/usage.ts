@@ -1,7 +1,7 @@
 import type { Usage, UsageList } from '@storegate/admin-api';
 import { fullNameOf } from '../../limits/scopes.ts';
 import type { AuditAction } from '../../records/operators/audit-log.ts';
-import { RecentBans } from '../ban-history.ts';
+import { recentBans } from '../ban-history.ts';
 import type { AdminOperations, Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
@@ -69,7 +69,7 @@ export function usageOperations(context: AdminContext, change: Change) {
   return {
     getUsage: async ({ path, now }) => {
       const parties = await subjectsOf(context, path.subject);
-      const recent = await RecentBans.before(now, context);
+      const recent = await recentBans(now, context);
       const shown = async (subject: Subject) => ({
         ...(await usageOf(context, subject)),
         history: recent.of(subject.subject),

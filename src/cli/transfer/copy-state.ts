@@ -27,7 +27,7 @@ import {
 } from '../../records/transfer/redis.ts';
 import { type OutputOptions, print, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
-import { MissingPlans } from './missing-plans.ts';
+import { missingPlans } from './missing-plans.ts';
 import { configuredPlace, type Place, placeOf, refuseSame } from './places.ts';
 
 type Given = string | { readonly file: string };
@@ -58,7 +58,7 @@ export async function copyState(
     throw new TransferError(
       'A dry run writes no file. Use a folder or a Redis as the target.',
     );
-  const missing = new MissingPlans(config.plans);
+  const missing = missingPlans(config.plans);
   const onKey = (key: KeyRecord) => to.type !== 'file' && missing.note(key);
   const done = await orExplained(() =>
     copy(terminal, from, to, { ...options, dryRun, onKey }),

@@ -9,33 +9,27 @@ const MAX_MISSING = 1_000;
 const MAX_NAMES = 20;
 
 /** References of keys that the configuration lacks: requests with these keys would be refused. */
-export class MissingPlans {
-  readonly #plans: Plans;
-  readonly #names = new Set<string>();
+export function missingPlans(plans: Plans) {
+  const names = new Set<string>();
   /** Accounts without limits whose keys and plans have none either. */
-  readonly #accounts = new Set<string>();
-
-  constructor(plans: Plans) {
-    this.#plans = plans;
-  }
-
-  note(key: KeyRecord): void {
-    if (key.revokedAt !== null) return;
-    if (!this.#plans.plans.has(key.plan)) add(this.#names, key.plan);
-    else if (windowsOf(key, this.#plans) === null)
-      add(this.#accounts, key.account);
-  }
-
-  warn({ err }: Terminal): void {
-    for (const [names, what] of [
-      [this.#names, 'Keys use plans that are not in plans.yaml'],
-      [this.#accounts, 'Accounts of custom plans lack limits in plans.yaml'],
-    ] as const)
-      if (names.size > 0)
-        err(
-          `${what}: ${shortList([...names], MAX_NAMES)}. Their requests are refused.\n`,
-        );
-  }
+  const accounts = new Set<string>();
+  return {
+    note(key: KeyRecord): void {
+      if (key.revokedAt !== null) return;
+      if (!plans.plans.has(key.plan)) add(names, key.plan);
+      else if (windowsOf(key, plans) === null) add(accounts, key.account);
+    },
+    warn({ err }: Terminal): void {
+      for (const [missing, what] of [
+        [names, 'Keys use plans that are not in plans.yaml'],
+        [accounts, 'Accounts of custom plans lack limits in plans.yaml'],
+      ] as const)
+        if (missing.size > 0)
+          err(
+            `${what}: ${shortList([...missing], MAX_NAMES)}. Their requests are refused.\n`,
+          );
+    },
+  };
 }
 
 function add(names: Set<string>, name: string): void {

@@ -15,8 +15,8 @@ const MAX_LISTS = 1_024;
 
 /** Blocks are either disjoint or nested, so binary search over the outermost blocks is enough. */
 export class CidrRanges {
-  readonly #ipv4: Ipv4Ranges;
-  readonly #ipv6: Ipv6Ranges;
+  readonly #ipv4: Find<number>;
+  readonly #ipv6: Find<Words>;
 
   constructor(lists: readonly (readonly string[])[]) {
     if (lists.length > MAX_LISTS)
@@ -31,14 +31,12 @@ export class CidrRanges {
         else ipv6.push({ ...block, text, list });
       }
     }
-    this.#ipv4 = new Ipv4Ranges(ipv4);
-    this.#ipv6 = new Ipv6Ranges(ipv6);
+    this.#ipv4 = ipv4Ranges(ipv4);
+    this.#ipv6 = ipv6Ranges(ipv6);
   }
 
   find(address: Words): MatchedRange | null {
-    return address.length === 1
-      ? this.#ipv4.find(address[0]!)
-      : this.#ipv6.find(address);
+    return address.length === 1 ? this.#ipv4(address[0]!) : this.#ipv6(address);
   }
 }
 
@@ -54,36 +52,33 @@ const sizeOf = (key: number): number =>
   2 ** (32 - (Math.floor(key / MAX_LISTS) % 64));
 const firstOf = (key: number): number => Math.floor(key / (64 * MAX_LISTS));
 
-class Ipv4Ranges {
-  readonly #keys: Float64Array;
+type Find<Address> = (address: Address) => MatchedRange | null;
 
-  constructor(keys: readonly number[]) {
-    let next = 0;
-    this.#keys = Float64Array.from(keys)
-      .sort()
-      .filter((key) => {
-        if (firstOf(key) < next) return false;
-        next = firstOf(key) + sizeOf(key);
-        return true;
-      });
-  }
-
-  find(address: number): MatchedRange | null {
-    const behind = countUpTo(
-      this.#keys.length,
-      (i) => firstOf(this.#keys[i]!) <= address,
-    );
+function ipv4Ranges(all: readonly number[]): Find<number> {
+  let next = 0;
+  const keys = Float64Array.from(all)
+    .sort()
+    .filter((key) => {
+      if (firstOf(key) < next) return false;
+      next = firstOf(key) + sizeOf(key);
+      return true;
+    });
+  return (address) => {
+    const behind = countUpTo(keys.length, (i) => firstOf(keys[i]!) <= address);
     if (behind === 0) return null;
-    const key = this.#keys[behind - 1]!;
+    const key = keys[behind - 1]!;
     const first = firstOf(key);
     if (address >= first + sizeOf(key)) return null;
-    const text = textOfIPv4(first);
-    const bits = Math.floor(key / MAX_LISTS) % 64;
     return {
-      block: bits === 32 ? text : `${text}/${bits}`,
       list: key % MAX_LISTS,
+      // Made only for a refusal: most callers ask whether there is a range.
+      get block() {
+        const bits = Math.floor(key / MAX_LISTS) % 64;
+        const text = textOfIPv4(first);
+        return bits === 32 ? text : `${text}/${bits}`;
+      },
     };
-  }
+  };
 }
 
 interface RangeEntry extends CidrRange {
@@ -91,32 +86,26 @@ interface RangeEntry extends CidrRange {
   readonly list: number;
 }
 
-class Ipv6Ranges {
-  readonly #blocks: readonly RangeEntry[];
-
-  constructor(ranges: readonly RangeEntry[]) {
-    const outer: RangeEntry[] = [];
-    let last: Words | null = null;
-    for (const block of [...ranges].sort(
-      (a, b) => compare(a.first, b.first) || a.bits - b.bits || a.list - b.list,
-    )) {
-      if (last !== null && compare(block.first, last) <= 0) continue;
-      outer.push(block);
-      last = lastAddress(block);
-    }
-    this.#blocks = outer;
+function ipv6Ranges(ranges: readonly RangeEntry[]): Find<Words> {
+  const outer: RangeEntry[] = [];
+  let last: Words | null = null;
+  for (const block of ranges.toSorted(
+    (a, b) => compare(a.first, b.first) || a.bits - b.bits || a.list - b.list,
+  )) {
+    if (last !== null && compare(block.first, last) <= 0) continue;
+    outer.push(block);
+    last = lastAddress(block);
   }
-
-  find(address: Words): MatchedRange | null {
+  return (address) => {
     const behind = countUpTo(
-      this.#blocks.length,
-      (i) => compare(this.#blocks[i]!.first, address) <= 0,
+      outer.length,
+      (i) => compare(outer[i]!.first, address) <= 0,
     );
-    const block = this.#blocks[behind - 1];
+    const block = outer[behind - 1];
     if (block === undefined || compare(lastAddress(block), address) < 0)
       return null;
     return { block: block.text, list: block.list };
-  }
+  };
 }
 
 function countUpTo(count: number, isBefore: (i: number) => boolean): number {

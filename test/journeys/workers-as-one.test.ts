@@ -109,7 +109,7 @@ test('workers count an operation together, also after a reload, and commands kee
   const checked = await beside('check');
   expect(checked).toMatchObject({ code: 0, err: '' });
   expect(checked.out).toContain(
-    '\nLimits of the contract: 40/hour for listCategories, 5/hour:sliding for the tag Animals.\n',
+    '\nLimits of the contract: 40 per hour for listCategories, 5 per hour (sliding) for the tag Animals.\n',
   );
 });
 

@@ -7,8 +7,8 @@ import { runInNewContext } from 'node:vm';
 import { DAY, SECOND } from '../src/common/time.ts';
 import { compressBlock } from '../src/ledger/block.ts';
 import { blockName, sliceName } from '../src/ledger/names.ts';
-import { LedgerReader } from '../src/ledger/reader.ts';
-import { Recorder } from '../src/ledger/recorder.ts';
+import { createLedgerReader, type LedgerReader } from '../src/ledger/reader.ts';
+import { createRecorder } from '../src/ledger/recorder.ts';
 import { type Dimension, report } from '../src/ledger/report.ts';
 import { packUsage, UsageTable } from '../src/ledger/usage-table.ts';
 import { ledgerInFolder } from '../src/state/ledger-folder.ts';
@@ -52,7 +52,7 @@ function packed(table: UsageTable): Buffer {
 
 async function counting(): Promise<void> {
   const slices: number[] = [];
-  const recorder = new Recorder(Date.now, ({ usage }) => void slices.push(usage.length));
+  const recorder = createRecorder(Date.now, ({ usage }) => void slices.push(usage.length));
   const events = Array.from({ length: 1_000 }, (_, i) => requestEvent({ keyId: `key_${i}` }));
   for (const event of events) recorder.observe(event);
   const cpu = await cpuOf(2_000, () => {
@@ -75,7 +75,7 @@ function memory(): void {
     return heapUsed + arrayBuffers;
   };
   const recorderOf = (turn: number) => {
-    const recorder = new Recorder(Date.now, () => {});
+    const recorder = createRecorder(Date.now, () => {});
     for (let i = 0; i < 4_000; i++)
       recorder.observe(requestEvent({ keyId: `key_${4_000 * turn + i}` }));
     return recorder;
@@ -165,7 +165,7 @@ async function month(): Promise<LedgerReader> {
     sizes: async () => new Map([...blocks].map(([name, { length }]) => [name, length])),
     read: async (names: readonly string[]) => names.map((name) => blocks.get(name) ?? null),
   };
-  return new LedgerReader(backend, (damage) => console.error(damage));
+  return createLedgerReader(backend, (damage) => console.error(damage));
 }
 
 async function reporting(reader: LedgerReader): Promise<void> {

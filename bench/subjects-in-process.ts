@@ -1,5 +1,5 @@
 import type { Limits } from '../src/limits/limits.ts';
-import { EmbeddedState } from '../src/state/embedded/counters.ts';
+import { createEmbeddedState } from '../src/state/embedded/counters.ts';
 import { spread } from './statistics.ts';
 import type { SubjectFigures } from './subjects.ts';
 
@@ -16,7 +16,7 @@ const limits: Limits = {
 };
 
 let now = Date.now();
-const state = new EmbeddedState({ clock: () => now });
+const state = createEmbeddedState({ clock: () => now });
 const subjects = Array.from({ length: MANY }, (_, i) => `key_${String(i).padStart(16, '0')}`);
 
 admitAll(FEW);

@@ -8,8 +8,8 @@ import { AddressSubjects } from '../src/common/callers/address-subjects.ts';
 import { createCallerWindow } from '../src/common/callers/caller-window.ts';
 import { CounterQuota } from '../src/common/callers/counter-quota.ts';
 import { createGuard } from '../src/common/callers/guard.ts';
-import { Rollup } from '../src/ledger/rollup.ts';
-import { LedgerWriter } from '../src/ledger/writer.ts';
+import { createRollup } from '../src/ledger/rollup.ts';
+import { createLedgerWriter } from '../src/ledger/writer.ts';
 import { admit } from '../src/limits/admission.ts';
 import { newCounters } from '../src/limits/counters.ts';
 import { NO_SCOPES } from '../src/limits/scopes.ts';
@@ -18,9 +18,9 @@ import { RepeatedRefusals } from '../src/observe/repeated-refusals.ts';
 import { RecentRequests } from '../src/observe/request-log/recent.ts';
 import { openOutbox } from '../src/records/embedded/outbox.ts';
 import { recordsInFile } from '../src/records/embedded/records.ts';
-import { KeysInDoubt } from '../src/records/key-cache/key-cache.ts';
-import { Keyring } from '../src/records/keys/keyring.ts';
-import { LastUseTracker } from '../src/records/keys/last-use-tracker.ts';
+import { createKeysInDoubt } from '../src/records/key-cache/key-cache.ts';
+import { createKeyring } from '../src/records/keys/keyring.ts';
+import { createLastUseTracker } from '../src/records/keys/last-use-tracker.ts';
 import type { KeyStore } from '../src/records/keys/store.ts';
 import type { Addition, Outbox } from '../src/records/outbox.ts';
 import { outboxInRedis } from '../src/records/redis/outbox.ts';
@@ -28,7 +28,7 @@ import { ProcessHealth } from '../src/run/process-health.ts';
 import { createSharedGuard } from '../src/run/workers/guard.ts';
 import { openStateFile } from '../src/state/embedded/file.ts';
 import { notifyExpiring } from '../src/webhooks/expiry-notices.ts';
-import { Incidents } from '../src/webhooks/incidents.ts';
+import { createIncidents } from '../src/webhooks/incidents.ts';
 import { createQuotaDetector } from '../src/webhooks/quota-detector.ts';
 import { KEPT } from './support/audit.ts';
 import { MemoryKeys, TestCopy } from './support/key-cache.ts';
@@ -162,7 +162,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   async 'last use of a key'() {
     const backend = recordsInFile(stateFile(), KEPT).uses;
     const clock = fastClock();
-    const tracker = new LastUseTracker(backend, { clock: clock.read, failed: bug });
+    const tracker = createLastUseTracker(backend, { clock: clock.read, failed: bug });
     const saved = async (keyId: string) => {
       tracker.note(keyId);
       await tracker.flush();
@@ -177,7 +177,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   'call of a deprecated operation'() {
     const clock = fastClock();
-    const tracker = new LastUseTracker(recordsInFile(stateFile(), KEPT).uses, {
+    const tracker = createLastUseTracker(recordsInFile(stateFile(), KEPT).uses, {
       clock: clock.read,
       failed: bug,
     });
@@ -222,7 +222,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     expect(searches).toBe(3);
   },
   'outage in a webhook'() {
-    const incidents = new Incidents('gw-1', () => 0);
+    const incidents = createIncidents('gw-1', () => 0);
     const sighting = {
       sight: 'backend',
       name: 'one:80',
@@ -249,13 +249,13 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   async 'minute of the ledger'() {
     const clock = fastClock();
     const backend = new MemoryLedger();
-    const writer = new LedgerWriter({ process: 'a#1', clock: clock.read, failed: bug });
+    const writer = createLedgerWriter({ process: 'a#1', clock: clock.read, failed: bug });
     writer.begin(backend, null);
     writer.recorder.observe(requestEvent());
     clock.pass(-HOUR);
     writer.recorder.observe(requestEvent());
     await writer.close();
-    const rollup = new Rollup(backend, () => ({ hours: DAY, days: DAY, maxBytes: 1e9 }), bug);
+    const rollup = createRollup(backend, () => ({ hours: DAY, days: DAY, maxBytes: 1e9 }), bug);
     await rollup.run(NOON + 2 * MINUTE);
     const found = (to: number) => usageIn(readerOf(backend), { from: NOON - DAY, to }, 'minute');
     expect((await found(NOON + MINUTE)).get('key_1')).toMatchObject({ requests: 1 });
@@ -342,7 +342,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   'doubt about a key in the key cache'() {
     const monotonic = new TestClock(0);
     const clock = fastClock();
-    const doubts = new KeysInDoubt({ clock: clock.read, monotonic: monotonic.read });
+    const doubts = createKeysInDoubt({ clock: clock.read, monotonic: monotonic.read });
     doubts.note('a');
     clock.pass(-HOUR);
     for (const one of [clock, monotonic]) one.pass(SECOND);
@@ -361,7 +361,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
       watch: () => () => {},
     } as unknown as KeyStore;
     const plans = { plans: new Map(), escalation: null, accounts: new Map() };
-    const keyring = new Keyring(backend, plans, { recheckAfter: 30 * SECOND });
+    const keyring = createKeyring(backend, plans, { recheckAfter: 30 * SECOND });
     await keyring.find('a');
     setBack();
     await pass(30 * SECOND);

@@ -323,9 +323,9 @@ const words: readonly {
   },
   {
     name: 'only one place makes what listens to requests, the same for workers as for the only process',
-    pattern: /\bnew (?:RecentRequests|Ledger)\(/,
+    pattern: /\bnew RecentRequests\(|(?<!function )\bcreateLedger\(/,
     allowed: (file) => file === 'run/process.ts',
-    planted: 'const ledger = new Ledger(options);',
+    planted: 'const ledger = createLedger(options);',
   },
   {
     name: 'the gateway writes no answer of a server of Node, except inside mounts',

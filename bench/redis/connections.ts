@@ -10,7 +10,7 @@
 import { parseArgs } from 'node:util';
 import type { Limits } from '../../src/limits/limits.ts';
 import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
-import { RedisState } from '../../src/state/redis/counters.ts';
+import { createRedisState, type RedisState } from '../../src/state/redis/counters.ts';
 import { startRedis } from '../../test/support/redis/server.ts';
 import { DEFAULTS } from '../../test/support/redis/settings.ts';
 
@@ -44,7 +44,7 @@ async function measure(gateways: number): Promise<void> {
   );
   try {
     // Patient: on a busy machine an answer may take longer than the gateway waits.
-    const states = redis.map((connection) => new RedisState(connection, { deadline: 10_000 }));
+    const states = redis.map((connection) => createRedisState(connection, { deadline: 10_000 }));
     await send(states, requests / 10);
     const before = await cpuOf(redis[0]!);
     const started = performance.now();

@@ -2,8 +2,8 @@ import { type Admission, admit, look } from '../../src/limits/admission.ts';
 import { type Counters, newCounters } from '../../src/limits/counters.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { NO_SCOPES } from '../../src/limits/scopes.ts';
-import { LocalCounters } from '../../src/state/shared/local-counters.ts';
-import { RefusalCache } from '../../src/state/shared/refusal-cache.ts';
+import { createLocalCounters, type LocalCounters } from '../../src/state/shared/local-counters.ts';
+import { createRefusalCache, type RefusalCache } from '../../src/state/shared/refusal-cache.ts';
 import { shareOf } from '../../src/state/shared/shares.ts';
 import { planOf, type Request, type World } from './traffic.ts';
 
@@ -70,9 +70,8 @@ abstract class WithGateways implements Deployment {
 
   constructor(world: World) {
     this.#world = world;
-    this.#refusals = Array.from(
-      { length: world.gateways },
-      () => new RefusalCache({ clock: () => this.now, ttl: TTL }),
+    this.#refusals = Array.from({ length: world.gateways }, () =>
+      createRefusalCache({ clock: () => this.now, ttl: TTL }),
     );
   }
 
@@ -186,9 +185,8 @@ export class OneRedisFails extends OneRedis {
     super(world);
     this.#from = (world.seconds - 60) * 1_000;
     const options = { clock: () => this.now, gateways: () => world.gateways };
-    this.#local = Array.from(
-      { length: world.gateways },
-      (_, i) => new LocalCounters({ gateway: `${i}`, ...options }),
+    this.#local = Array.from({ length: world.gateways }, (_, i) =>
+      createLocalCounters({ gateway: `${i}`, ...options }),
     );
   }
 

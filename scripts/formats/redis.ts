@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { QUERIES } from '../../src/observe/peers/queries.ts';
 import { answersFor, CHANNEL, keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';
-import { loadScript, SCRIPTS } from '../../src/state/redis/scripts.ts';
+import { readScript, SCRIPTS } from '../../src/state/redis/scripts.ts';
 import {
   EVERYTHING_CHANGED,
   keyChanged,
@@ -26,7 +26,7 @@ export function* redis(): Generator<string> {
   for (const { name } of QUERIES) yield `redis query ${name}`;
   for (const file of readdirSync(SCRIPTS, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.lua')) continue;
-    if (!file.includes('/')) yield line(`redis script ${file}`, [digestOf(loadScript(file).text)]);
+    if (!file.includes('/')) yield line(`redis script ${file}`, [digestOf(readScript(file).text)]);
     for (const field of fieldsIn(readFileSync(join(SCRIPTS, file), 'utf8')))
       yield `redis hash field ${field}`;
   }

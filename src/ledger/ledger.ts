@@ -3,12 +3,12 @@ import { hostname } from 'node:os';
 import { MINUTE, SECOND } from '../common/time.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
-import { PendingExports, type SendUsage } from './pending-exports.ts';
-import { LedgerReader } from './reader.ts';
+import { createPendingExports, type SendUsage } from './pending-exports.ts';
+import { createLedgerReader, type LedgerReader } from './reader.ts';
 import type { Retention } from './retention.ts';
-import { Rollup } from './rollup.ts';
+import { createRollup, type Rollup } from './rollup.ts';
 import type { LedgerStore } from './store.ts';
-import { LedgerWriter } from './writer.ts';
+import { createLedgerWriter, type LedgerWriter } from './writer.ts';
 
 /** Milliseconds after a minute at which its block is made. */
 const AFTER = 6 * SECOND;
@@ -48,119 +48,117 @@ export interface LedgerAccess {
 }
 
 /** The ledger of a process: counts, stores, and takes its turn in making blocks. */
-export class Ledger {
-  readonly #options: LedgerOptions;
-  #retention: Retention | null = null;
-  readonly writer: LedgerWriter;
-  #timer: NodeJS.Timeout | undefined;
-  #rollup: Rollup | null = null;
-  #receiver: UsageReceiver | null = null;
-  #running: Promise<void> = Promise.resolve();
-  #isNearlyFull = false;
-  #isRollFailing = false;
-  #isClosed = false;
-  /** Of all blocks, if this process had the last turn. */
-  bytes = 0;
-  /** Milliseconds since the begin of what is not exported, if this process had the last turn. */
-  exportDelay = 0;
+export function createLedger({ clock, observe }: LedgerOptions) {
+  let retention: Retention | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let rollup: Rollup | null = null;
+  let usageReceiver: UsageReceiver | null = null;
+  let running: Promise<void> = Promise.resolve();
+  let isNearlyFull = false;
+  let isRollFailing = false;
+  let isClosed = false;
+  let bytes = 0;
+  let exportDelay = 0;
 
-  constructor(options: LedgerOptions) {
-    this.#options = options;
-    this.writer = new LedgerWriter({
-      process: `${hostname()}:${process.pid}#${randomUUID()}`,
-      clock: options.clock,
-      failed: (error) =>
-        this.#warn(`usage waits until it can be stored: ${messageOf(error)}`),
-    });
-  }
-
-  get recorder() {
-    return this.writer.recorder;
-  }
-
-  get observe(): Observe {
-    return this.writer.recorder.observe;
-  }
-
-  /** `receiver` `null`: usage is not exported. */
-  begin(
-    { ledger: store, ledgerSpool = null }: LedgerStores,
-    receiver: UsageReceiver | null = null,
-  ): void {
-    this.writer.begin(store, ledgerSpool);
-    this.#receiver = receiver;
-    const damaged = (damage: string) => this.#warn(damage);
-    const exports =
-      receiver && new PendingExports({ store, damaged, ...receiver });
-    this.#rollup = new Rollup(store, () => this.#retention!, damaged, exports);
-    this.#plan();
-  }
-
-  /** At the start and after each reload. */
-  use({ usage, plans }: LedgerSettings): void {
-    this.#retention = usage;
-    this.recorder.countWindows(plans);
-  }
+  const writer = createLedgerWriter({
+    process: `${hostname()}:${process.pid}#${randomUUID()}`,
+    clock,
+    failed: (error) =>
+      warn(`usage waits until it can be stored: ${messageOf(error)}`),
+  });
+  const { recorder } = writer;
 
   /** Makes blocks of what has ended, unless another gateway does. */
-  async roll(): Promise<void> {
-    const now = this.#options.clock();
-    const report = (await this.#rollup?.run(now)) ?? null;
-    this.#isRollFailing = false;
+  async function roll(): Promise<void> {
+    const now = clock();
+    const report = (await rollup?.run(now)) ?? null;
+    isRollFailing = false;
     // Metrics of all processes are added up.
-    this.bytes = report?.bytes ?? 0;
-    this.exportDelay =
+    bytes = report?.bytes ?? 0;
+    exportDelay =
       report?.pendingSince == null ? 0 : Math.max(0, now - report.pendingSince);
     if (report === null) return;
-    const { maxBytes } = this.#retention!;
+    const { maxBytes } = retention!;
     if (report.dropped > 0)
-      this.#warn(
+      warn(
         `${report.dropped} blocks of usage were removed: raise usage.maxBytes`,
       );
     if (report.unexported > 0)
-      this.#warn(
+      warn(
         `${report.unexported} minutes of usage were removed before they were exported`,
       );
-    const isNearlyFull = report.bytes > NEARLY * maxBytes;
-    if (isNearlyFull && !this.#isNearlyFull)
-      this.#warn(
+    const isNear = report.bytes > NEARLY * maxBytes;
+    if (isNear && !isNearlyFull)
+      warn(
         `usage has ${report.bytes} of usage.maxBytes ${maxBytes}: the oldest is removed soon`,
       );
-    this.#isNearlyFull = isNearlyFull;
+    isNearlyFull = isNear;
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-    this.#receiver?.close();
-    await this.#running;
-    await this.writer.close();
-  }
-
-  #plan(): void {
-    const wait = MINUTE - (this.#options.clock() % MINUTE) + AFTER;
-    this.#timer = setTimeout(
+  function plan(): void {
+    const wait = MINUTE - (clock() % MINUTE) + AFTER;
+    timer = setTimeout(
       () => {
-        this.#running = this.#turn();
+        running = turn();
       },
       Math.max(SECOND, wait),
     ).unref();
   }
 
-  async #turn(): Promise<void> {
+  async function turn(): Promise<void> {
     // The next minute repeats what an outage prevented.
-    await this.roll().catch((error: unknown) => {
-      if (!this.#isRollFailing)
-        this.#warn(`usage is not added up: ${messageOf(error)}`);
-      this.#isRollFailing = true;
+    await roll().catch((error: unknown) => {
+      if (!isRollFailing) warn(`usage is not added up: ${messageOf(error)}`);
+      isRollFailing = true;
     });
-    if (!this.#isClosed) this.#plan();
+    if (!isClosed) plan();
   }
 
-  #warn(warning: string): void {
-    this.#options.observe({ type: 'state.warning', warning });
+  function warn(warning: string): void {
+    observe({ type: 'state.warning', warning });
   }
+
+  return {
+    writer,
+    /** Of all blocks, if this process had the last turn. */
+    get bytes() {
+      return bytes;
+    },
+    /** Milliseconds since the begin of what is not exported, if this process had the last turn. */
+    get exportDelay() {
+      return exportDelay;
+    },
+    recorder,
+    observe: recorder.observe,
+    /** `receiver` `null`: usage is not exported. */
+    begin(
+      { ledger: store, ledgerSpool = null }: LedgerStores,
+      receiver: UsageReceiver | null = null,
+    ): void {
+      writer.begin(store, ledgerSpool);
+      usageReceiver = receiver;
+      const exports =
+        receiver && createPendingExports({ store, damaged: warn, ...receiver });
+      rollup = createRollup(store, () => retention!, warn, exports);
+      plan();
+    },
+    /** At the start and after each reload. */
+    use({ usage, plans }: LedgerSettings): void {
+      retention = usage;
+      recorder.countWindows(plans);
+    },
+    roll,
+    async close(): Promise<void> {
+      isClosed = true;
+      clearTimeout(timer);
+      usageReceiver?.close();
+      await running;
+      await writer.close();
+    },
+  };
 }
+
+export type Ledger = ReturnType<typeof createLedger>;
 
 export function accessTo(
   store: Readable,
@@ -173,8 +171,8 @@ export function accessTo(
     read: async () => [],
   };
   return {
-    reader: new LedgerReader(store, damaged),
-    unsent: new LedgerReader(unsent, damaged),
+    reader: createLedgerReader(store, damaged),
+    unsent: createLedgerReader(unsent, damaged),
     flush: async () => await writer?.flush(),
   };
 }

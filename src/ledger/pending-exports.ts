@@ -29,81 +29,79 @@ interface PendingExportsOptions {
  * Blocks that wait for their export. They are stored together with the block that takes the same
  * slices, and never change, so each slice is in exactly one of them.
  */
-export class PendingExports {
-  readonly #options: PendingExportsOptions;
-
-  constructor(options: PendingExportsOptions) {
-    this.#options = options;
-  }
-
-  /** What `slices` add to the block with this name, by minute. */
-  async blocksOf(
-    slices: readonly Slice[],
-    name: string,
-  ): Promise<Map<string, Buffer>> {
-    const { damaged } = this.#options;
-    const known = await this.#sourcesOf([name]);
-    const pending = await this.#pending();
-    const blocks = new Map<string, Buffer>();
-    for (const [minute, ofMinute] of Map.groupBy(
-      slices,
-      ({ minute }) => minute,
-    )) {
-      // A crash may have come before the block that takes these slices.
-      const before = await this.#sourcesOf(pending.get(minute) ?? []);
-      const sum = new BlockSum({ start: minute, span: MINUTE }, ['usage']);
-      for (const block of newBlocks(
-        ofMinute,
-        joinSources([known, before]),
-        damaged,
-      ))
-        await sum.add(block);
-      if (!sum.isEmpty)
-        blocks.set(pendingName(minute, sum.sources), await sum.pack());
-    }
-    return blocks;
-  }
-
-  /**
-   * Sends the oldest first, until the receiver refuses one or the time is up. Resolves with the
-   * begin of what still waits, Unix milliseconds; `null`: nothing waits.
-   */
-  async send(commit: Commit): Promise<number | null> {
-    const end = performance.now() + SENDING;
-    const pending = [...(await this.#pending())].sort(
-      ([one], [other]) => one - other,
-    );
-    for (const [minute, names] of pending) {
-      for (const name of names) {
-        if (performance.now() >= end || !(await this.#sendOne(name)))
-          return minute;
-        await commit(new Map([[name, null]]), []);
-      }
-    }
-    return null;
-  }
-
-  async #sendOne(name: string): Promise<boolean> {
-    for (const block of await this.#blocksOf([name]))
-      if (!(await this.#options.sendUsage(name, block))) return false;
+export function createPendingExports({
+  damaged,
+  store,
+  sendUsage,
+}: PendingExportsOptions) {
+  async function sendOne(name: string): Promise<boolean> {
+    for (const block of await read([name]))
+      if (!(await sendUsage(name, block))) return false;
     return true;
   }
 
   /** Names by minute. */
-  async #pending(): Promise<ReadonlyMap<number, readonly string[]>> {
-    const names = [...(await this.#options.store.sizes()).keys()];
+  async function pendingNames(): Promise<
+    ReadonlyMap<number, readonly string[]>
+  > {
+    const names = [...(await store.sizes()).keys()];
     const waiting = names.filter((name) => blockIn(name)?.kind === 'x');
     return Map.groupBy(waiting, (name) => blockIn(name)!.start);
   }
 
-  async #sourcesOf(names: readonly string[]): Promise<Sources> {
-    return joinSources(
-      (await this.#blocksOf(names)).map(({ sources }) => sources),
-    );
+  async function sourcesOf(names: readonly string[]): Promise<Sources> {
+    return joinSources((await read(names)).map(({ sources }) => sources));
   }
 
-  #blocksOf(names: readonly string[]): Promise<Block[]> {
-    const { store, damaged } = this.#options;
+  function read(names: readonly string[]): Promise<Block[]> {
     return blocksNamed(names, store, damaged);
   }
+
+  return {
+    /** What `slices` add to the block with this name, by minute. */
+    async blocksOf(
+      slices: readonly Slice[],
+      name: string,
+    ): Promise<Map<string, Buffer>> {
+      const known = await sourcesOf([name]);
+      const pending = await pendingNames();
+      const blocks = new Map<string, Buffer>();
+      for (const [minute, ofMinute] of Map.groupBy(
+        slices,
+        ({ minute }) => minute,
+      )) {
+        // A crash may have come before the block that takes these slices.
+        const before = await sourcesOf(pending.get(minute) ?? []);
+        const sum = new BlockSum({ start: minute, span: MINUTE }, ['usage']);
+        for (const block of newBlocks(
+          ofMinute,
+          joinSources([known, before]),
+          damaged,
+        ))
+          await sum.add(block);
+        if (!sum.isEmpty)
+          blocks.set(pendingName(minute, sum.sources), await sum.pack());
+      }
+      return blocks;
+    },
+    /**
+     * Sends the oldest first, until the receiver refuses one or the time is up. Resolves with the
+     * begin of what still waits, Unix milliseconds; `null`: nothing waits.
+     */
+    async send(commit: Commit): Promise<number | null> {
+      const end = performance.now() + SENDING;
+      const pending = [...(await pendingNames())].sort(
+        ([one], [other]) => one - other,
+      );
+      for (const [minute, names] of pending) {
+        for (const name of names) {
+          if (performance.now() >= end || !(await sendOne(name))) return minute;
+          await commit(new Map([[name, null]]), []);
+        }
+      }
+      return null;
+    },
+  };
 }
+
+export type PendingExports = ReturnType<typeof createPendingExports>;

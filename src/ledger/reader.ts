@@ -28,65 +28,11 @@ export interface Period {
 type Index = Pick<LedgerStore, 'slices' | 'sizes' | 'read'>;
 
 /** The blocks of a period, from the largest to what was stored a second ago. */
-export class LedgerReader {
-  readonly #store: Index;
-  readonly #damaged: (damage: string) => void;
-
-  constructor(store: Index, damaged: (damage: string) => void) {
-    this.#store = store;
-    this.#damaged = damaged;
-  }
-
-  /** When the oldest block begins; `null`: no block. Rejects if the store is unreachable. */
-  async since(): Promise<number | null> {
-    // In this order nothing is missing: slices become blocks.
-    const slices = await this.#slices();
-    const sizes = await this.#store.sizes();
-    const blocks = [...sizes.keys()].flatMap(
-      (name) => blockIn(name)?.start ?? [],
-    );
-    const starts = [...blocks, ...slices.map(({ minute }) => minute)];
-    return starts.length === 0 ? null : Math.min(...starts);
-  }
-
-  /**
-   * Each request of the period is in one block, oldest hour first. Rejects if the store is
-   * unreachable.
-   */
-  async *blocks({ from, to }: Period, grain: Grain): AsyncGenerator<Block> {
-    const slices = (await this.#slices()).filter(({ minute }) =>
-      isIn(minute, { from, to }),
-    );
-    const byHour = Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR));
-    const sizes = await this.#store.sizes();
-    for (let at = startOf(from, HOUR); at < to; ) {
-      const isWholeDay = at % DAY === 0 && at >= from && at + DAY <= to;
-      if (grain === 'day' && isWholeDay && isComplete(at, sizes, byHour)) {
-        yield* await this.#read([blockName('d', at)]);
-        at += DAY;
-        continue;
-      }
-      const hours = Array.from({ length: AT_ONCE }, (_, i) => at + i * HOUR);
-      const before =
-        grain === 'day' ? startOf(at, DAY) + DAY : Number.POSITIVE_INFINITY;
-      const next = hours.filter((hour) => hour < Math.min(to, before));
-      yield* this.#hours(next, grain, { from, to }, sizes, byHour);
-      at += next.length * HOUR;
-    }
-  }
-
-  /** As `blocks`, in minutes with their keys: those of this hour and the hour before. */
-  async *minutes(period: Period): AsyncGenerator<Block> {
-    const slices = (await this.#slices()).filter(({ minute }) =>
-      isIn(minute, period),
-    );
-    const byHour = Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR));
-    const sizes = await this.#store.sizes();
-    for (let hour = startOf(period.from, HOUR); hour < period.to; hour += HOUR)
-      yield* this.#minutes(hour, period, sizes, byHour.get(hour) ?? []);
-  }
-
-  async *#hours(
+export function createLedgerReader(
+  store: Index,
+  damaged: (damage: string) => void,
+) {
+  async function* inHours(
     hours: readonly number[],
     grain: Grain,
     period: Period,
@@ -95,25 +41,23 @@ export class LedgerReader {
   ): AsyncGenerator<Block> {
     const kind: Kind = grain === 'minute' ? 't' : 'h';
     const known = hours.filter((hour) => sizes.has(blockName(kind, hour)));
-    const found = await this.#store.read(
-      known.map((hour) => blockName(kind, hour)),
-    );
+    const found = await store.read(known.map((hour) => blockName(kind, hour)));
     for (const hour of hours) {
       const bytes = found[known.indexOf(hour)] ?? null;
       const ofHour = slices.get(hour) ?? [];
-      if (bytes === null) yield* this.#minutes(hour, period, sizes, ofHour);
+      if (bytes === null) yield* inMinutes(hour, period, sizes, ofHour);
       else {
-        const blocks = blocksUnder(blockName(kind, hour), bytes, this.#damaged);
+        const blocks = blocksUnder(blockName(kind, hour), bytes, damaged);
         yield* blocks.filter(
           ({ start, span }) => span > MINUTE || isIn(start, period),
         );
         const known = joinSources(blocks.map(({ sources }) => sources));
-        yield* newBlocks(ofHour, known, this.#damaged);
+        yield* newBlocks(ofHour, known, damaged);
       }
     }
   }
 
-  async *#minutes(
+  async function* inMinutes(
     hour: number,
     period: Period,
     sizes: ReadonlyMap<string, number>,
@@ -128,24 +72,79 @@ export class LedgerReader {
         (minute) => isIn(minute, period) && sizes.has(blockName('m', minute)),
       )
       .map((minute) => blockName('m', minute));
-    const blocks = await this.#read(names);
+    const blocks = await read(names);
     yield* blocks;
     const known = new Map(blocks.map(({ start, sources }) => [start, sources]));
     for (const [minute, ofMinute] of Map.groupBy(
       slices,
       ({ minute }) => minute,
     ))
-      yield* newBlocks(ofMinute, known.get(minute) ?? {}, this.#damaged);
+      yield* newBlocks(ofMinute, known.get(minute) ?? {}, damaged);
   }
 
-  #read(names: readonly string[]): Promise<Block[]> {
-    return blocksNamed(names, this.#store, this.#damaged);
+  function read(names: readonly string[]): Promise<Block[]> {
+    return blocksNamed(names, store, damaged);
   }
 
-  async #slices(): Promise<Slice[]> {
-    return slicesIn(await this.#store.slices());
+  async function storedSlices(): Promise<Slice[]> {
+    return slicesIn(await store.slices());
   }
+
+  return {
+    /** When the oldest block begins; `null`: no block. Rejects if the store is unreachable. */
+    async since(): Promise<number | null> {
+      // In this order nothing is missing: slices become blocks.
+      const slices = await storedSlices();
+      const sizes = await store.sizes();
+      const blocks = [...sizes.keys()].flatMap(
+        (name) => blockIn(name)?.start ?? [],
+      );
+      const starts = [...blocks, ...slices.map(({ minute }) => minute)];
+      return starts.length === 0 ? null : Math.min(...starts);
+    },
+    /**
+     * Each request of the period is in one block, oldest hour first. Rejects if the store is
+     * unreachable.
+     */
+    async *blocks({ from, to }: Period, grain: Grain): AsyncGenerator<Block> {
+      const slices = (await storedSlices()).filter(({ minute }) =>
+        isIn(minute, { from, to }),
+      );
+      const byHour = Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR));
+      const sizes = await store.sizes();
+      for (let at = startOf(from, HOUR); at < to; ) {
+        const isWholeDay = at % DAY === 0 && at >= from && at + DAY <= to;
+        if (grain === 'day' && isWholeDay && isComplete(at, sizes, byHour)) {
+          yield* await read([blockName('d', at)]);
+          at += DAY;
+          continue;
+        }
+        const hours = Array.from({ length: AT_ONCE }, (_, i) => at + i * HOUR);
+        const before =
+          grain === 'day' ? startOf(at, DAY) + DAY : Number.POSITIVE_INFINITY;
+        const next = hours.filter((hour) => hour < Math.min(to, before));
+        yield* inHours(next, grain, { from, to }, sizes, byHour);
+        at += next.length * HOUR;
+      }
+    },
+    /** As `blocks`, in minutes with their keys: those of this hour and the hour before. */
+    async *minutes(period: Period): AsyncGenerator<Block> {
+      const slices = (await storedSlices()).filter(({ minute }) =>
+        isIn(minute, period),
+      );
+      const byHour = Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR));
+      const sizes = await store.sizes();
+      for (
+        let hour = startOf(period.from, HOUR);
+        hour < period.to;
+        hour += HOUR
+      )
+        yield* inMinutes(hour, period, sizes, byHour.get(hour) ?? []);
+    },
+  };
 }
+
+export type LedgerReader = ReturnType<typeof createLedgerReader>;
 
 /** Slices of an outage are not in the block of a day yet, and in no hour if hours were removed. */
 function isComplete(

@@ -31,96 +31,68 @@ export interface Counts {
 
 /**
  * Adds up requests of this process. Slices end by `take`, with their minute, or when they are full.
+ * `clock`: Unix milliseconds.
  */
-export class Recorder {
-  readonly #clock: () => number;
-  readonly #ended: (counts: Counts) => void;
-  readonly #id = randomUUID();
-  readonly #before = new Float64Array(COLUMNS);
-  readonly #traffic = new TrafficTable();
+export function createRecorder(
+  clock: () => number,
+  ended: (counts: Counts) => void,
+) {
+  const id = randomUUID();
+  const before = new Float64Array(COLUMNS);
+  const rows = new TrafficTable();
   /** Blocks are bounded, not slices. */
-  readonly #uses = new UsesTables(Number.POSITIVE_INFINITY);
-  #usage = new UsageTable();
-  #clients = new Clients(this.#usage);
-  #minute: number;
-  #requests = 0;
-  #policy = 0;
-  #policies = 0;
-
-  /** `clock`: Unix milliseconds. */
-  constructor(clock: () => number, ended: (counts: Counts) => void) {
-    this.#clock = clock;
-    this.#ended = ended;
-    this.#minute = startOf(clock(), MINUTE);
-  }
-
-  readonly observe = (event: Event): void => {
+  const uses = new UsesTables(Number.POSITIVE_INFINITY);
+  let usage = new UsageTable();
+  let clients = new Clients(usage);
+  let requests = 0;
+  let policy = 0;
+  let policies = 0;
+  const observe = (event: Event): void => {
     switch (event.type) {
       case 'request':
-        this.#count(event, this.turn());
+        count(event, turn());
         break;
       case 'state.outage':
-        this.turn();
-        this.#policy = bitOf(event.policy);
-        this.#policies |= this.#policy;
+        turn();
+        policy = bitOf(event.policy);
+        policies |= policy;
         break;
       case 'state.recovered':
-        this.turn();
-        this.#policy = 0;
+        turn();
+        policy = 0;
         break;
     }
   };
 
-  /** Of the plans in force from now on. */
-  countWindows({ plans }: Plans): void {
-    this.#uses.noteWindows(this.#id, this.#clock(), plans);
-  }
-
-  /** All requests since the start, without plan and operation. */
-  get total(): Float64Array {
-    const total = this.#before.slice();
-    for (const [, , row] of this.#traffic.rows()) addTo(total, row);
-    return total;
-  }
+  let minute: number = startOf(clock(), MINUTE);
 
   /** Ends the slice if its minute has ended. Returns the time. */
-  turn(): number {
-    const now = this.#clock();
-    if (now < this.#minute || now >= this.#minute + MINUTE) {
-      if (this.#requests > 0 || this.#policies > 0) this.#end();
-      this.#minute = startOf(now, MINUTE);
+  function turn(): number {
+    const now = clock();
+    if (now < minute || now >= minute + MINUTE) {
+      if (requests > 0 || policies > 0) end();
+      minute = startOf(now, MINUTE);
     }
     return now;
   }
 
-  /** Ends the slice, which may be empty. */
-  take(): void {
-    this.turn();
-    this.#end();
-  }
-
-  get isEmpty(): boolean {
-    return this.#requests === 0;
-  }
-
-  #count(event: RequestEvent, now: number): void {
+  function count(event: RequestEvent, now: number): void {
     const { operation, plan, verdict, trace } = event;
     const places = placesOf(event);
-    countIn(this.#traffic.row(plan, operation), places);
-    this.#requests++;
-    this.#countUsage(event, now);
+    countIn(rows.row(plan, operation), places);
+    requests++;
+    countUsage(event, now);
     if (verdict === 'admitted' && plan !== null && trace)
-      this.#uses.note(plan, trace);
-    if (this.#usage.size >= MOST_ROWS) this.#end();
+      uses.note(plan, trace);
+    if (usage.size >= MOST_ROWS) end();
   }
 
-  #countUsage(event: RequestEvent, now: number): void {
+  function countUsage(event: RequestEvent, now: number): void {
     const { operation, verdict, nearLimit, unheeding, duration, trace } = event;
-    const usage = this.#usage;
     const row = usage.row(
-      this.#clients.of(event),
+      clients.of(event),
       usage.operation(operation),
-      this.#clients.outcome(event),
+      clients.outcome(event),
     );
     usage.count(
       row,
@@ -137,31 +109,54 @@ export class Recorder {
       );
   }
 
-  #end(): void {
-    const traffic = packTraffic(this.#traffic);
-    const packing = packUsage(this.#usage);
+  function end(): void {
+    const traffic = packTraffic(rows);
+    const packing = packUsage(usage);
     let packed = packing.next();
     while (!packed.done) packed = packing.next();
     const counts = {
-      minute: this.#minute,
-      policies: this.#policies,
-      requests: this.#requests,
+      minute,
+      policies,
+      requests,
       traffic,
       usage: packed.value,
-      uses: this.#uses.pack(),
+      uses: uses.pack(),
     };
-    for (const [, , row] of this.#traffic.rows()) addTo(this.#before, row);
-    this.#traffic.clear();
-    this.#usage.clear();
-    this.#uses.clear();
-    if (this.#usage.clients.length > MOST_CLIENTS) {
-      this.#usage = new UsageTable();
-      this.#clients = new Clients(this.#usage);
+    for (const [, , row] of rows.rows()) addTo(before, row);
+    rows.clear();
+    usage.clear();
+    uses.clear();
+    if (usage.clients.length > MOST_CLIENTS) {
+      usage = new UsageTable();
+      clients = new Clients(usage);
     }
-    this.#requests = 0;
-    this.#policies = this.#policy;
-    this.#ended(counts);
+    requests = 0;
+    policies = policy;
+    ended(counts);
   }
+
+  return {
+    observe,
+    /** Of the plans in force from now on. */
+    countWindows({ plans }: Plans): void {
+      uses.noteWindows(id, clock(), plans);
+    },
+    /** All requests since the start, without plan and operation. */
+    get total(): Float64Array {
+      const total = before.slice();
+      for (const [, , row] of rows.rows()) addTo(total, row);
+      return total;
+    },
+    turn,
+    /** Ends the slice, which may be empty. */
+    take(): void {
+      turn();
+      end();
+    },
+    get isEmpty(): boolean {
+      return requests === 0;
+    },
+  };
 }
 
 /** Finds clients and outcomes without joining their names. */

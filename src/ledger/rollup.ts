@@ -41,59 +41,29 @@ interface RollupReport {
 /**
  * Makes blocks of slices: of each minute that has ended, then of each hour and day. Each commit is
  * complete by itself, and what a block contains counts once, however often it is added.
+ * `exports` `null`: usage is not exported.
  */
-export class Rollup {
-  readonly #store: LedgerStore;
-  readonly #retention: () => Retention;
-  readonly #damaged: (damage: string) => void;
-  readonly #exports: PendingExports | null;
-
-  /** `exports` `null`: usage is not exported. */
-  constructor(
-    store: LedgerStore,
-    retention: () => Retention,
-    damaged: (damage: string) => void,
-    exports: PendingExports | null = null,
-  ) {
-    this.#store = store;
-    this.#retention = retention;
-    this.#damaged = damaged;
-    this.#exports = exports;
-  }
-
-  /** `null`: another gateway has the turn. Rejects if the store is unreachable. */
-  async run(now: number): Promise<RollupReport | null> {
-    let report: RollupReport | null = null;
-    const work = async (commit: Commit) => {
-      await this.#merge(now, commit);
-      const bounded = await this.#bound(now, commit);
-      // Last: a slice that was exported is in its block by then.
-      const pendingSince = (await this.#exports?.send(commit)) ?? null;
-      report = { ...bounded, pendingSince };
-    };
-    try {
-      await this.#store.inTurn(work);
-    } catch (error) {
-      if (!(error instanceof TurnLost)) throw error;
-    }
-    return report;
-  }
-
-  async #merge(now: number, commit: Commit): Promise<void> {
-    const sizes = await this.#store.sizes();
-    const slices = slicesIn(await this.#store.slices());
+export function createRollup(
+  store: LedgerStore,
+  retention: () => Retention,
+  damaged: (damage: string) => void,
+  exports: PendingExports | null = null,
+) {
+  async function merge(now: number, commit: Commit): Promise<void> {
+    const sizes = await store.sizes();
+    const slices = slicesIn(await store.slices());
     for (const [hour, ofHour] of Map.groupBy(slices, ({ minute }) =>
       startOf(minute, HOUR),
     )) {
       if (sizes.has(blockName('h', hour)))
-        await this.#mergeLate(hour, ofHour, sizes, commit);
-      else await this.#mergeMinutes(now, ofHour, commit);
+        await mergeLate(hour, ofHour, sizes, commit);
+      else await mergeMinutes(now, ofHour, commit);
     }
-    await this.#mergeHours(now, commit);
-    await this.#mergeDays(now, commit);
+    await mergeHours(now, commit);
+    await mergeDays(now, commit);
   }
 
-  async #mergeMinutes(
+  async function mergeMinutes(
     now: number,
     slices: readonly Slice[],
     commit: Commit,
@@ -103,7 +73,7 @@ export class Rollup {
       ({ minute }) => minute,
     )) {
       if (minute + MINUTE + LATE > now) continue;
-      const blocks = await this.#mergedWith('m', minute, ofMinute);
+      const blocks = await mergedWith('m', minute, ofMinute);
       await commit(
         blocks,
         ofMinute.map(({ name }) => name),
@@ -112,28 +82,27 @@ export class Rollup {
   }
 
   /** The block with what it lacks, after what it adds to exports. */
-  async #mergedWith(
+  async function mergedWith(
     kind: 'm' | 'h',
     start: number,
     slices: readonly Slice[],
   ): Promise<Map<string, Buffer>> {
     const name = blockName(kind, start);
     const blocks =
-      (await this.#exports?.blocksOf(slices, name)) ??
-      new Map<string, Buffer>();
-    return blocks.set(name, await this.#packed(kind, start, slices));
+      (await exports?.blocksOf(slices, name)) ?? new Map<string, Buffer>();
+    return blocks.set(name, await packed(kind, start, slices));
   }
 
   /** The block with what it lacks. */
-  async #packed(
+  async function packed(
     kind: 'm' | 'h',
     start: number,
     slices: readonly Slice[],
   ): Promise<Buffer> {
     const sum = new BlockSum({ start, span: SPANS[kind] }, HOUR_SECTIONS);
-    for (const block of await this.#blocksOf([blockName(kind, start)]))
+    for (const block of await blocksOf([blockName(kind, start)]))
       await sum.add(block);
-    await this.#addNew(sum, slices, sum.sources);
+    await addNew(sum, slices, sum.sources);
     return await sum.pack();
   }
 
@@ -141,33 +110,36 @@ export class Rollup {
    * Slices of an outage: the hour has its block already. All at once, because that block knows only
    * the highest number of each process.
    */
-  async #mergeLate(
+  async function mergeLate(
     hour: number,
     slices: readonly Slice[],
     sizes: ReadonlyMap<string, number>,
     commit: Commit,
   ): Promise<void> {
-    const blocks = await this.#mergedWith('h', hour, slices);
+    const blocks = await mergedWith('h', hour, slices);
     const traffic = blockName('t', hour);
     if (sizes.has(traffic))
-      blocks.set(traffic, await this.#lateTraffic(traffic, slices));
+      blocks.set(traffic, await lateTraffic(traffic, slices));
     for (const [minute, ofMinute] of Map.groupBy(
       slices,
       ({ minute }) => minute,
     )) {
       const name = blockName('m', minute);
       if (sizes.has(name))
-        blocks.set(name, await this.#packed('m', minute, ofMinute));
+        blocks.set(name, await packed('m', minute, ofMinute));
     }
     await commit(
       blocks,
       slices.map(({ name }) => name),
     );
-    await this.#correctDay(hour, sizes, commit);
+    await correctDay(hour, sizes, commit);
   }
 
-  async #lateTraffic(name: string, slices: readonly Slice[]): Promise<Buffer> {
-    const known = await this.#blocksOf([name]);
+  async function lateTraffic(
+    name: string,
+    slices: readonly Slice[],
+  ): Promise<Buffer> {
+    const known = await blocksOf([name]);
     const sources = joinSources(known.map(({ sources }) => sources));
     const minutes = Map.groupBy(slices, ({ minute }) => minute);
     const starts = new Set([
@@ -178,23 +150,22 @@ export class Rollup {
     for (const start of starts) {
       const sum = new BlockSum({ start, span: MINUTE }, ['traffic']);
       for (const one of known) if (one.start === start) await sum.add(one);
-      await this.#addNew(sum, minutes.get(start) ?? [], sources);
+      await addNew(sum, minutes.get(start) ?? [], sources);
       sums.push(sum);
     }
     return await packAll(sums);
   }
 
-  async #addNew(
+  async function addNew(
     sum: BlockSum,
     slices: readonly Slice[],
     known: Sources,
   ): Promise<void> {
-    for (const block of newBlocks(slices, known, this.#damaged))
-      await sum.add(block);
+    for (const block of newBlocks(slices, known, damaged)) await sum.add(block);
   }
 
-  async #mergeHours(now: number, commit: Commit): Promise<void> {
-    const sizes = await this.#store.sizes();
+  async function mergeHours(now: number, commit: Commit): Promise<void> {
+    const sizes = await store.sizes();
     const minutes = startsIn(sizes, 'm');
     for (const [hour, ofHour] of Map.groupBy(minutes, (start) =>
       startOf(start, HOUR),
@@ -202,20 +173,20 @@ export class Rollup {
       if (hour + HOUR + MINUTE + 2 * LATE > now) continue;
       const names = ofHour.map((start) => blockName('m', start));
       if (!sizes.has(blockName('h', hour))) {
-        await this.#mergeHour(hour, names, commit);
-        await this.#correctDay(hour, sizes, commit);
+        await mergeHour(hour, names, commit);
+        await correctDay(hour, sizes, commit);
       }
       if (hour + HOUR + MINUTES <= now)
         await commit(new Map(names.map(removed)), []);
     }
   }
 
-  async #mergeHour(
+  async function mergeHour(
     hour: number,
     names: readonly string[],
     commit: Commit,
   ): Promise<void> {
-    const minutes = await this.#blocksOf(names);
+    const minutes = await blocksOf(names);
     const sum = new BlockSum({ start: hour, span: HOUR }, HOUR_SECTIONS);
     for (const block of minutes) await sum.add(block);
     const blocks = new Map([
@@ -225,20 +196,20 @@ export class Rollup {
     await commit(blocks, []);
   }
 
-  async #mergeDays(now: number, commit: Commit): Promise<void> {
-    const sizes = await this.#store.sizes();
+  async function mergeDays(now: number, commit: Commit): Promise<void> {
+    const sizes = await store.sizes();
     const days = new Set(
       startsIn(sizes, 'h').map((start) => startOf(start, DAY)),
     );
     for (const day of days) {
       const isOver = day + DAY + 2 * MINUTE + 2 * LATE <= now;
       if (isOver && !sizes.has(blockName('d', day)))
-        await this.#mergeDay(day, commit);
+        await mergeDay(day, commit);
     }
   }
 
   /** Of a day that has its block already. Its hours are removed together, so they are complete. */
-  async #correctDay(
+  async function correctDay(
     hour: number,
     sizes: ReadonlyMap<string, number>,
     commit: Commit,
@@ -247,35 +218,35 @@ export class Rollup {
     const name = blockName('d', day);
     if (!sizes.has(name)) return;
     const hours = hoursOf(day);
-    if (hours.some((one) => sizes.has(one))) await this.#mergeDay(day, commit);
+    if (hours.some((one) => sizes.has(one))) await mergeDay(day, commit);
     else
       await commit(
-        new Map([[name, await this.#sumOf(day, [name, blockName('h', hour)])]]),
+        new Map([[name, await sumOf(day, [name, blockName('h', hour)])]]),
         [],
       );
   }
 
-  async #mergeDay(day: number, commit: Commit): Promise<void> {
+  async function mergeDay(day: number, commit: Commit): Promise<void> {
     await commit(
-      new Map([[blockName('d', day), await this.#sumOf(day, hoursOf(day))]]),
+      new Map([[blockName('d', day), await sumOf(day, hoursOf(day))]]),
       [],
     );
   }
 
-  async #sumOf(day: number, names: readonly string[]): Promise<Buffer> {
+  async function sumOf(day: number, names: readonly string[]): Promise<Buffer> {
     const sum = new BlockSum({ start: day, span: DAY }, DAY_SECTIONS);
     for (const name of names)
-      for (const block of await this.#blocksOf([name])) await sum.add(block);
+      for (const block of await blocksOf([name])) await sum.add(block);
     return await sum.pack();
   }
 
-  async #bound(
+  async function bound(
     now: number,
     commit: Commit,
   ): Promise<Omit<RollupReport, 'pendingSince'>> {
     const { bytes, old, dropped } = expired(
-      await this.#store.sizes(),
-      this.#retention(),
+      await store.sizes(),
+      retention(),
       now,
     );
     const gone = [...old, ...dropped];
@@ -286,10 +257,32 @@ export class Rollup {
     return { bytes, dropped: dropped.length, unexported };
   }
 
-  #blocksOf(names: readonly string[]): Promise<Block[]> {
-    return blocksNamed(names, this.#store, this.#damaged);
+  function blocksOf(names: readonly string[]): Promise<Block[]> {
+    return blocksNamed(names, store, damaged);
   }
+
+  return {
+    /** `null`: another gateway has the turn. Rejects if the store is unreachable. */
+    async run(now: number): Promise<RollupReport | null> {
+      let report: RollupReport | null = null;
+      const work = async (commit: Commit) => {
+        await merge(now, commit);
+        const bounded = await bound(now, commit);
+        // Last: a slice that was exported is in its block by then.
+        const pendingSince = (await exports?.send(commit)) ?? null;
+        report = { ...bounded, pendingSince };
+      };
+      try {
+        await store.inTurn(work);
+      } catch (error) {
+        if (!(error instanceof TurnLost)) throw error;
+      }
+      return report;
+    },
+  };
 }
+
+export type Rollup = ReturnType<typeof createRollup>;
 
 const removed = (name: string) => [name, null] as const;
 

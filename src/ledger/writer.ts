@@ -2,7 +2,7 @@ import { CoalescedWork } from '../common/coalesced-work.ts';
 import { MINUTE, SECOND } from '../common/time.ts';
 import { packBlock, type Source } from './block.ts';
 import { sliceName } from './names.ts';
-import { type Counts, Recorder } from './recorder.ts';
+import { type Counts, createRecorder } from './recorder.ts';
 import type { LedgerStore } from './store.ts';
 
 /** With the delay of a store, at most a second is lost with the process. */
@@ -35,151 +35,121 @@ interface WriterOptions {
  * Stores what was counted, more than once a second. Slices are stored in their order, and a slice
  * that could not be stored again under its name, so each counts once.
  */
-export class LedgerWriter {
-  readonly recorder: Recorder;
-  readonly #options: WriterOptions;
-  readonly #since: number;
-  readonly #writes = new CoalescedWork(() => this.#write());
-  readonly #waiting = new Map<string, Slice>();
-  readonly #stored = new Map<string, Slice>();
-  #store: LedgerStore | null = null;
-  #spool: LedgerStore | null = null;
-  #timer: NodeJS.Timeout | undefined;
-  #number = 0;
-  #bytes = 0;
-  #dropped = 0;
+export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
+  const writes = new CoalescedWork(() => write());
+  const queue = new Map<string, Slice>();
+  const recent = new Map<string, Slice>();
+  let openStore: LedgerStore | null = null;
+  let openSpool: LedgerStore | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let lastNumber = 0;
+  let bytes = 0;
+  let unreported = 0;
   /** Requests that could not be stored, since the start. */
-  dropped = 0;
-  #lastAt = Number.NEGATIVE_INFINITY;
-  #isFailing = false;
-  #isReported = false;
-  #hasEnded = false;
-  #saidEnd = false;
-  #hasRead = false;
-
-  constructor(options: WriterOptions) {
-    this.#options = options;
-    this.#since = options.clock();
-    this.recorder = new Recorder(options.clock, (counts) => this.#add(counts));
-  }
-
-  /** Bytes that wait for the store. */
-  get waiting(): number {
-    return this.#bytes;
-  }
-
-  /** Slices that the store may lack, by name. */
-  get unsent(): ReadonlyMap<string, Buffer> {
-    return new Map([...this.#stored, ...this.#waiting].map(bytesOf));
-  }
-
-  /** `spool`: keeps slices during an outage of the store, and has those of an earlier process. */
-  begin(store: LedgerStore, spool: LedgerStore | null): void {
-    this.#store = store;
-    this.#spool = spool;
-    this.#timer = setInterval(
-      () => this.flush().catch(this.#report),
-      INTERVAL,
-    ).unref();
-  }
-
-  /** Rejects if the store is unreachable. */
-  flush(): Promise<void> {
-    return this.#writes.next();
-  }
-
-  /** The last slice says that nothing follows. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#hasEnded = true;
-    await this.flush().catch(this.#report);
-  }
-
-  async #write(): Promise<void> {
-    await this.#readSpool();
-    // Without a spool, a slice of an outage ends with its minute.
-    if (this.#spool !== null || this.#hasEnded) this.#take();
-    else this.recorder.turn();
-    if (this.#isFailing)
-      await this.#spool?.add(new Map([...this.#waiting].map(bytesOf)));
-    await this.#send();
-    this.#take();
-    await this.#send();
-    this.#isReported = false;
-  }
-
-  readonly #report = (error: unknown): void => {
-    if (!this.#isReported) this.#options.failed(error);
-    this.#isReported = true;
+  let dropped = 0;
+  let lastAt = Number.NEGATIVE_INFINITY;
+  let isFailing = false;
+  let isReported = false;
+  let hasEnded = false;
+  let saidEnd = false;
+  let hasRead = false;
+  const report = (error: unknown): void => {
+    if (!isReported) failed(error);
+    isReported = true;
   };
 
+  const since = clock();
+  const recorder = createRecorder(clock, (counts) => add(counts));
+
+  /** Rejects if the store is unreachable. */
+  function flush(): Promise<void> {
+    return writes.next();
+  }
+
+  async function write(): Promise<void> {
+    await readSpool();
+    // Without a spool, a slice of an outage ends with its minute.
+    if (openSpool !== null || hasEnded) take();
+    else recorder.turn();
+    if (isFailing) await openSpool?.add(new Map([...queue].map(bytesOf)));
+    await send();
+    take();
+    await send();
+    isReported = false;
+  }
+
   /** Of an earlier process; once. */
-  async #readSpool(): Promise<void> {
-    if (this.#hasRead || this.#spool === null) return;
-    this.#hasRead = true;
-    for (const [name, bytes] of await this.#spool.slices())
-      this.#wait(name, { bytes, at: 0, requests: 0 });
+  async function readSpool(): Promise<void> {
+    if (hasRead || openSpool === null) return;
+    hasRead = true;
+    for (const [name, bytes] of await openSpool.slices())
+      wait(name, { bytes, at: 0, requests: 0 });
   }
 
-  #take(): void {
-    const quiet = this.#options.clock() - this.#lastAt;
+  function take(): void {
+    const quiet = clock() - lastAt;
     const isDue = quiet >= SIGN_OF_LIFE || quiet < 0;
-    const isLast = this.#hasEnded && !this.#saidEnd;
-    if (!isDue && !isLast && this.recorder.isEmpty) return;
-    this.recorder.take();
-    this.#saidEnd = this.#hasEnded;
+    const isLast = hasEnded && !saidEnd;
+    if (!isDue && !isLast && recorder.isEmpty) return;
+    recorder.take();
+    saidEnd = hasEnded;
   }
 
-  async #send(): Promise<void> {
-    if (this.#waiting.size === 0 || this.#store === null) return;
-    const sent = [...this.#waiting];
-    const stored = [...this.#stored];
-    const again = this.#isFailing ? stored : stored.slice(-1);
+  async function send(): Promise<void> {
+    if (queue.size === 0 || openStore === null) return;
+    const sent = [...queue];
+    const stored = [...recent];
+    const again = isFailing ? stored : stored.slice(-1);
     try {
-      const added = await this.#store.add(
+      const added = await openStore.add(
         new Map([...again, ...sent].map(bytesOf)),
       );
       // The newest was lost by a failover, or is in a block already.
       if (added > sent.length)
-        await this.#store.add(new Map(stored.map(bytesOf)));
+        await openStore.add(new Map(stored.map(bytesOf)));
     } catch (error) {
-      this.#isFailing = true;
-      await this.#spool?.add(new Map([...this.#waiting].map(bytesOf)));
+      isFailing = true;
+      await openSpool?.add(new Map([...queue].map(bytesOf)));
       throw error;
     }
-    this.#isFailing = false;
+    isFailing = false;
     const old = performance.now() - AGAIN;
-    for (const [name, { at }] of this.#stored)
-      if (at < old) this.#stored.delete(name);
+    for (const [name, { at }] of recent) if (at < old) recent.delete(name);
     for (const [name, slice] of sent) {
-      if (!this.#waiting.delete(name)) continue;
-      this.#bytes -= slice.bytes.length;
-      this.#stored.set(name, { ...slice, at: performance.now() });
+      if (!queue.delete(name)) continue;
+      bytes -= slice.bytes.length;
+      recent.set(name, { ...slice, at: performance.now() });
     }
-    await this.#emptySpool();
+    await emptySpool();
   }
 
-  async #emptySpool(): Promise<void> {
-    const spooled = [...((await this.#spool?.slices()) ?? new Map()).keys()];
-    const stored = spooled.filter((name) => !this.#waiting.has(name));
+  async function emptySpool(): Promise<void> {
+    const spooled = [...((await openSpool?.slices()) ?? new Map()).keys()];
+    const stored = spooled.filter((name) => !queue.has(name));
     if (stored.length > 0)
-      await this.#spool?.inTurn((commit) => commit(new Map(), stored));
+      await openSpool?.inTurn((commit) => commit(new Map(), stored));
   }
 
-  #add({ minute, policies, requests, traffic, usage, uses }: Counts): void {
-    const { process, clock } = this.#options;
+  function add({
+    minute,
+    policies,
+    requests,
+    traffic,
+    usage,
+    uses,
+  }: Counts): void {
     const now = clock();
-    this.#lastAt = now;
-    const number = ++this.#number;
+    lastAt = now;
+    const number = ++lastNumber;
     const source: Source = {
       number,
-      since: this.#since,
+      since,
       until: now,
-      ended: this.#hasEnded,
-      dropped: this.#dropped,
+      ended: hasEnded,
+      dropped: unreported,
     };
-    const lost = requests + this.#dropped;
-    this.#dropped = 0;
+    const lost = requests + unreported;
+    unreported = 0;
     const head = {
       start: minute,
       span: MINUTE,
@@ -187,25 +157,55 @@ export class LedgerWriter {
       sources: { [process]: source },
     };
     const bytes = packBlock(head, { traffic, usage, uses });
-    this.#wait(sliceName({ minute, process, number }), {
+    wait(sliceName({ minute, process, number }), {
       bytes,
       at: 0,
       requests: lost,
     });
   }
 
-  #wait(name: string, slice: Slice): void {
-    this.#waiting.set(name, slice);
-    this.#bytes += slice.bytes.length;
-    for (const [name, oldest] of this.#waiting) {
-      if (this.#bytes <= MOST_BYTES) break;
-      this.#waiting.delete(name);
-      this.#bytes -= oldest.bytes.length;
-      this.#dropped += oldest.requests;
-      this.dropped += oldest.requests;
+  function wait(name: string, slice: Slice): void {
+    queue.set(name, slice);
+    bytes += slice.bytes.length;
+    for (const [name, oldest] of queue) {
+      if (bytes <= MOST_BYTES) break;
+      queue.delete(name);
+      bytes -= oldest.bytes.length;
+      unreported += oldest.requests;
+      dropped += oldest.requests;
     }
   }
+
+  return {
+    recorder,
+    get dropped() {
+      return dropped;
+    },
+    /** Bytes that wait for the store. */
+    get waiting(): number {
+      return bytes;
+    },
+    /** Slices that the store may lack, by name. */
+    get unsent(): ReadonlyMap<string, Buffer> {
+      return new Map([...recent, ...queue].map(bytesOf));
+    },
+    /** `spool`: keeps slices during an outage of the store, and has those of an earlier process. */
+    begin(store: LedgerStore, spool: LedgerStore | null): void {
+      openStore = store;
+      openSpool = spool;
+      timer = setInterval(() => flush().catch(report), INTERVAL).unref();
+    },
+    flush,
+    /** The last slice says that nothing follows. */
+    async close(): Promise<void> {
+      clearInterval(timer);
+      hasEnded = true;
+      await flush().catch(report);
+    },
+  };
 }
+
+export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
 
 const bytesOf = ([name, { bytes }]: readonly [string, Slice]) =>
   [name, bytes] as const;

@@ -47,52 +47,26 @@ interface PendingEntry {
  * Writes escalation bans to the ban log in the background and waits while the state is down. Entry
  * names consist of subject and end, so repeated reports make one entry.
  */
-export class BanRecorder {
-  readonly #options: BanRecorderOptions;
-  readonly #struck = new Cache<LastStrike>(MAX_LAST_STRIKES);
-  readonly #queue: WriteBehind<PendingEntry>;
+export function createBanRecorder({
+  log,
+  clock,
+  failed,
+  dropped,
+  reportsLateBans,
+  begun,
+}: BanRecorderOptions) {
+  const struck = new Cache<LastStrike>(MAX_LAST_STRIKES);
 
-  constructor(options: BanRecorderOptions) {
-    this.#options = options;
-    this.#queue = new WriteBehind({
-      write: (one) => this.#take(one),
-      maxItems: MAX_QUEUE,
-      batchSize: 1,
-      pause: WRITE_INTERVAL,
-      onDropped: options.dropped,
-    });
-  }
-
-  /** Keeps the last strike for a later report of a ban. */
-  note(
-    subject: string,
-    plan: string,
-    operation: string | null,
-    requestId: string,
-  ): void {
-    if (this.#options.reportsLateBans)
-      this.#struck.set(subject, { plan, operation, requestId });
-  }
-
-  /** Queues a ban. Without `strike`, the last noted strike is its cause. */
-  begun(
-    ban: StartedBan,
-    strike: LastStrike | null = this.#struck.peek(ban.subject) ?? null,
-  ): void {
-    if (!this.#queue.add({ ban, strike })) return;
-    this.#options.begun?.(
-      { ...ban, at: beginOf(ban), strikes: ban.limits.escalation!.strikes },
-      strike,
-    );
-  }
-
-  close(): Promise<void> {
-    return this.#queue.close(CLOSE_TIMEOUT);
-  }
+  const queue: WriteBehind<PendingEntry> = new WriteBehind({
+    write: (one) => take(one),
+    maxItems: MAX_QUEUE,
+    batchSize: 1,
+    pause: WRITE_INTERVAL,
+    onDropped: dropped,
+  });
 
   /** Returns whether this entry is finished. */
-  async #take({ ban, strike }: PendingEntry): Promise<boolean> {
-    const { log, clock, failed } = this.#options;
+  async function take({ ban, strike }: PendingEntry): Promise<boolean> {
     const [name, entry] = [nameOf(ban), entryOf(ban, strike)];
     try {
       try {
@@ -111,7 +85,35 @@ export class BanRecorder {
     }
     return true;
   }
+
+  return {
+    /** Keeps the last strike for a later report of a ban. */
+    note(
+      subject: string,
+      plan: string,
+      operation: string | null,
+      requestId: string,
+    ): void {
+      if (reportsLateBans) struck.set(subject, { plan, operation, requestId });
+    },
+    /** Queues a ban. Without `strike`, the last noted strike is its cause. */
+    begun(
+      ban: StartedBan,
+      strike: LastStrike | null = struck.peek(ban.subject) ?? null,
+    ): void {
+      if (!queue.add({ ban, strike })) return;
+      begun?.(
+        { ...ban, at: beginOf(ban), strikes: ban.limits.escalation!.strikes },
+        strike,
+      );
+    },
+    close(): Promise<void> {
+      return queue.close(CLOSE_TIMEOUT);
+    },
+  };
 }
+
+export type BanRecorder = ReturnType<typeof createBanRecorder>;
 
 function nameOf({ subject, until }: StartedBan): string {
   return createHash('sha256')

@@ -26,7 +26,7 @@ export interface Addition {
 }
 
 /** The number of events dropped for it; `null`: a duplicate, not added. */
-export type Added = number | null;
+type Added = number | null;
 
 export interface Job extends Message {
   readonly endpoint: string;

@@ -12,9 +12,9 @@ import type { LedgerAccess } from '../ledger/ledger.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Tracing } from '../observe/tracing/tracing.ts';
-import { BanRecorder } from '../records/ban-recorder.ts';
-import { Keyring } from '../records/keys/keyring.ts';
-import { LastUseTracker } from '../records/keys/last-use-tracker.ts';
+import { createBanRecorder } from '../records/ban-recorder.ts';
+import { createKeyring } from '../records/keys/keyring.ts';
+import { createLastUseTracker } from '../records/keys/last-use-tracker.ts';
 import type { Storage } from '../records/storage.ts';
 import type { ActiveConfig } from './reload.ts';
 
@@ -47,18 +47,18 @@ export function openLongLived(parts: ServingParts) {
   } = parts;
   const { config } = settings;
   const { state, keys } = storage;
-  const keyring = new Keyring(keys, plansIn(settings), {
+  const keyring = createKeyring(keys, plansIn(settings), {
     recheckAfter: storage.recheckKeysAfter,
   });
   const subjects = new AddressSubjects(clock);
-  const uses = new LastUseTracker(storage.uses, {
+  const uses = createLastUseTracker(storage.uses, {
     clock,
     failed: (error) => observe({ type: 'last_used.write_failed', error }),
     onFirstUse: parts.reportsFirstUses
       ? (keyId, at) => observe({ type: 'key.first_used', keyId, at })
       : null,
   });
-  const bans = new BanRecorder({
+  const bans = createBanRecorder({
     log: storage.banLog,
     reportsLateBans: storage.onBan !== undefined,
     clock,

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Guard } from '../common/callers/guard.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
-import { accessTo, Ledger, type UsageReceiver } from '../ledger/ledger.ts';
+import {
+  accessTo,
+  createLedger,
+  type Ledger,
+  type UsageReceiver,
+} from '../ledger/ledger.ts';
 import { type Observe, toAll } from '../observe/events.ts';
 import type { Log } from '../observe/log.ts';
 import type { Gauges, RequestGauges } from '../observe/metric-rows.ts';
@@ -180,7 +185,7 @@ export async function openListeners(
       },
     ),
     recent: new RecentRequests(config.explain, { worker }),
-    ledger: new Ledger({
+    ledger: createLedger({
       clock: moment.clock,
       observe: (event) => observe(event),
     }),

@@ -49,7 +49,7 @@ export class GatewayWebhooks {
     observe: Observe,
   ): Promise<void> {
     if (!this.#isOn) return;
-    const { Webhooks } = await import('../webhooks/webhooks.ts');
+    const { createWebhooks } = await import('../webhooks/webhooks.ts');
     const shared = await outbox();
     this.#opened = [shared];
     const apart =
@@ -57,7 +57,7 @@ export class GatewayWebhooks {
     if (apart !== null) this.#opened = [shared, apart];
     const { keys, auditLog } = records;
     const settings = config.webhooks;
-    this.#webhooks = new Webhooks({
+    this.#webhooks = createWebhooks({
       settings,
       gateway,
       outbox: shared,

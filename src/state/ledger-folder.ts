@@ -6,7 +6,7 @@ import { PRIVATE, replaceFile, syncFolder } from '../common/folder.ts';
 import { blockIn } from '../ledger/names.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
-import { Compactor, type Packer } from './journal/compactor.ts';
+import { createCompactor, type Packer } from './journal/compactor.ts';
 import { readJournal } from './journal/read.ts';
 import { openSlot } from './journal/slot.ts';
 
@@ -38,7 +38,7 @@ export function ledgerInFolder(
   );
   const compactor =
     slot &&
-    new Compactor<Buffer>(slot.journal, entriesOf(slices), new SlicePacker());
+    createCompactor<Buffer>(slot.journal, entriesOf(slices), new SlicePacker());
   const turns = new CoalescedWork(async () => {
     await work?.(commit);
   });

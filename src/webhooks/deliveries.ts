@@ -22,62 +22,49 @@ interface DeliveriesOptions {
   readonly observe: Observe;
 }
 
-export class Deliveries {
-  readonly #options: DeliveriesOptions;
-  #isClosed = false;
-  readonly #cut = new AbortController();
-  readonly #running: Promise<unknown>;
-  readonly #sleeps: WakeableSleep[];
+export function createDeliveries({
+  outbox,
+  settings,
+  clock,
+  observe,
+  endpoints,
+}: DeliveriesOptions) {
+  let isClosed = false;
+  const cut = new AbortController();
 
-  constructor(options: DeliveriesOptions) {
-    this.#options = options;
-    this.#sleeps = options.endpoints.map(() => new WakeableSleep());
-    this.#running = Promise.all(
-      options.endpoints.map((endpoint, i) =>
-        this.#serve(endpoint, this.#sleeps[i]!),
-      ),
-    );
+  const sleeps = endpoints.map(() => new WakeableSleep());
+  const running = Promise.all(
+    endpoints.map((endpoint, i) => serve(endpoint, sleeps[i]!)),
+  );
+
+  function wake(): void {
+    for (const sleep of sleeps) sleep.wake();
   }
 
-  wake(): void {
-    for (const sleep of this.#sleeps) sleep.wake();
-  }
-
-  /** An event without a response is sent again after its lease. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    this.wake();
-    const timer = setTimeout(() => this.#cut.abort(), CLOSE_TIMEOUT);
-    await this.#running;
-    clearTimeout(timer);
-  }
-
-  async #serve(endpoint: Endpoint, sleep: WakeableSleep): Promise<void> {
-    while (!this.#isClosed) {
-      if (!(await this.#deliverNext(endpoint)))
-        await sleep.sleep(POLL_INTERVAL);
+  async function serve(
+    endpoint: Endpoint,
+    sleep: WakeableSleep,
+  ): Promise<void> {
+    while (!isClosed) {
+      if (!(await deliverNext(endpoint))) await sleep.sleep(POLL_INTERVAL);
     }
   }
 
-  async #deliverNext(endpoint: Endpoint): Promise<boolean> {
+  async function deliverNext(endpoint: Endpoint): Promise<boolean> {
     try {
-      const job = await this.#options.outbox.take(
-        endpoint.id,
-        this.#options.clock(),
-      );
+      const job = await outbox.take(endpoint.id, clock());
       if (job === null) return false;
-      await this.#deliver(endpoint, job);
+      await deliver(endpoint, job);
       return true;
     } catch (error) {
       // The state reports its outages itself; a taken event is due again after its lease.
       if (!(error instanceof Outage))
-        this.#options.observe({ type: 'bug', id: 'webhooks', error });
+        observe({ type: 'bug', id: 'webhooks', error });
       return false;
     }
   }
 
-  async #deliver(endpoint: Endpoint, job: Job): Promise<void> {
-    const { outbox, settings, clock, observe } = this.#options;
+  async function deliver(endpoint: Endpoint, job: Job): Promise<void> {
     const report = (result: 'delivered' | 'failed' | 'dropped') =>
       observe({
         type: 'webhook.delivery',
@@ -90,7 +77,7 @@ export class Deliveries {
       await outbox.giveUp(job, clock());
       return report('dropped');
     }
-    const { signal } = this.#cut;
+    const { signal } = cut;
     const sent = await send({
       url: endpoint.url,
       message: job,
@@ -119,4 +106,16 @@ export class Deliveries {
       observe({ type: 'webhook.failing', endpoint: endpoint.host, error });
     report('failed');
   }
+
+  return {
+    wake,
+    /** An event without a response is sent again after its lease. */
+    async close(): Promise<void> {
+      isClosed = true;
+      wake();
+      const timer = setTimeout(() => cut.abort(), CLOSE_TIMEOUT);
+      await running;
+      clearTimeout(timer);
+    },
+  };
 }

@@ -24,79 +24,23 @@ interface Incident {
   orphaned: { readonly at: number; readonly since: number } | null;
 }
 
-/** Merges processes: down with the first, up with the last. Each incident begins and ends once. */
-export class Incidents {
-  readonly #gateway: string;
-  readonly #monotonic: () => number;
-  readonly #open = new Map<string, Incident>();
+/**
+ * Merges processes: down with the first, up with the last. Each incident begins and ends once.
+ * `monotonic`: milliseconds.
+ */
+export function createIncidents(
+  gateway: string,
+  monotonic: () => number = () => performance.now(),
+) {
+  const open = new Map<string, Incident>();
   /** Outages of the state that began in the last minute with one. */
-  #outages = { minute: 0, count: 0 };
+  let outages = { minute: 0, count: 0 };
 
-  /** `monotonic`: milliseconds. */
-  constructor(
-    gateway: string,
-    monotonic: () => number = () => performance.now(),
-  ) {
-    this.#gateway = gateway;
-    this.#monotonic = monotonic;
-  }
-
-  see(sighting: Sighting, process: number | null): WebhookEvent | null {
-    const name = `${sighting.sight} ${sighting.name}`;
-    const incident = this.#open.get(name);
-    if (sighting.isDown) {
-      if (!incident) {
-        this.#open.set(name, {
-          first: sighting,
-          by: new Set([process]),
-          orphaned: null,
-        });
-        return this.#down(name, sighting);
-      }
-      incident.by.add(process);
-      incident.orphaned = null;
-      return null;
-    }
-    if (!incident?.by.delete(process) || incident.by.size > 0) return null;
-    this.#open.delete(name);
-    return this.#back(name, sighting, incident.first.at);
-  }
-
-  /**
-   * The process has ended. Incidents that only it saw end with `settle`, unless its replacement
-   * sees them too.
-   */
-  forget(process: number, at: number): void {
-    for (const incident of this.#open.values()) {
-      if (incident.by.delete(process) && incident.by.size === 0)
-        incident.orphaned = { at, since: this.#monotonic() };
-    }
-  }
-
-  /** Ends the incidents that no process has seen for `REDETECTION_TIME`. */
-  settle(): WebhookEvent[] {
-    const now = this.#monotonic();
-    const ended = [...this.#open].filter(
-      ([, { orphaned }]) =>
-        orphaned !== null && now - orphaned.since >= REDETECTION_TIME,
-    );
-    return ended.map(([name, { first, orphaned }]) => {
-      this.#open.delete(name);
-      return this.#back(name, { ...first, at: orphaned!.at }, first.at);
-    });
-  }
-
-  #down(name: string, { sight, at, about }: Sighting): WebhookEvent {
-    const data = { ...about, gateway: this.#gateway };
+  function down(name: string, { sight, at, about }: Sighting): WebhookEvent {
+    const data = { ...about, gateway };
     if (sight === 'state') {
       return {
-        ...uniqueEvent(
-          'state.down',
-          at,
-          this.#outageIdentity(at),
-          at + HOUR,
-          data,
-        ),
+        ...uniqueEvent('state.down', at, outageIdentity(at), at + HOUR, data),
         apart: true,
       };
     }
@@ -109,14 +53,14 @@ export class Incidents {
    * Gateways that cannot reach each other create the same identity within a minute, so that
    * endpoints can deduplicate the event. Further outages within the minute are other events.
    */
-  #outageIdentity(at: number): string {
+  function outageIdentity(at: number): string {
     const minute = Math.floor(at / MINUTE);
-    const count = this.#outages.minute === minute ? this.#outages.count + 1 : 1;
-    this.#outages = { minute, count };
+    const count = outages.minute === minute ? outages.count + 1 : 1;
+    outages = { minute, count };
     return count === 1 ? `${minute}` : `${minute} ${count}`;
   }
 
-  #back(
+  function back(
     name: string,
     { sight, at, about }: Sighting,
     since: number,
@@ -128,7 +72,7 @@ export class Incidents {
       backend,
       since: timeOf(since),
       duration,
-      gateway: this.#gateway,
+      gateway,
     };
     const once = {
       name: `${name} back`,
@@ -144,4 +88,51 @@ export class Incidents {
       once,
     };
   }
+
+  return {
+    see(sighting: Sighting, process: number | null): WebhookEvent | null {
+      const name = `${sighting.sight} ${sighting.name}`;
+      const incident = open.get(name);
+      if (sighting.isDown) {
+        if (!incident) {
+          open.set(name, {
+            first: sighting,
+            by: new Set([process]),
+            orphaned: null,
+          });
+          return down(name, sighting);
+        }
+        incident.by.add(process);
+        incident.orphaned = null;
+        return null;
+      }
+      if (!incident?.by.delete(process) || incident.by.size > 0) return null;
+      open.delete(name);
+      return back(name, sighting, incident.first.at);
+    },
+    /**
+     * The process has ended. Incidents that only it saw end with `settle`, unless its replacement
+     * sees them too.
+     */
+    forget(process: number, at: number): void {
+      for (const incident of open.values()) {
+        if (incident.by.delete(process) && incident.by.size === 0)
+          incident.orphaned = { at, since: monotonic() };
+      }
+    },
+    /** Ends the incidents that no process has seen for `REDETECTION_TIME`. */
+    settle(): WebhookEvent[] {
+      const now = monotonic();
+      const ended = [...open].filter(
+        ([, { orphaned }]) =>
+          orphaned !== null && now - orphaned.since >= REDETECTION_TIME,
+      );
+      return ended.map(([name, { first, orphaned }]) => {
+        open.delete(name);
+        return back(name, { ...first, at: orphaned!.at }, first.at);
+      });
+    },
+  };
 }
+
+export type Incidents = ReturnType<typeof createIncidents>;

@@ -84,83 +84,68 @@ export interface UsageExportOptions {
   readonly observe: Observe;
 }
 
-/** `null`: `usage.export.url` is not set. */
-export function createUsageExport(
-  options: UsageExportOptions,
-): UsageReceiver | null {
-  const { url, token } = options.config.usage.export;
-  return url === null ? null : new UsageExport(options, url, token);
-}
-
-/** Signs as webhooks do. */
-class UsageExport implements UsageReceiver {
-  readonly #options: UsageExportOptions;
-  readonly #url: string;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #cut = new AbortController();
-  #failures = 0;
-  /** How many events of the block were accepted: a large one takes several turns. */
-  #accepted = { name: '', events: 0 };
-  /** Unix milliseconds. */
-  #pausedUntil = 0;
-
-  constructor(options: UsageExportOptions, url: string, token: string | null) {
-    this.#options = options;
-    this.#url = url;
-    this.#headers = {
-      'content-type': 'application/cloudevents-batch+json; charset=utf-8',
-      ...(token !== null && { authorization: `Bearer ${token}` }),
-    };
-  }
-
-  readonly sendUsage = async (name: string, block: Block): Promise<boolean> => {
-    if (this.#options.clock() < this.#pausedUntil) return false;
-    const events = await usageEventsOf(name, block);
-    const end = performance.now() + ATTEMPT;
-    let at = this.#accepted.name === name ? this.#accepted.events : 0;
-    while (at < events.length && performance.now() < end) {
-      if (!(await this.#post(events.slice(at, at + BATCH_SIZE)))) return false;
-      at += BATCH_SIZE;
-      this.#accepted = { name, events: at };
-    }
-    return at >= events.length;
+/** Signs as webhooks do. `null`: `usage.export.url` is not set. */
+export function createUsageExport({
+  config,
+  clock,
+  observe,
+}: UsageExportOptions): UsageReceiver | null {
+  const { url, token } = config.usage.export;
+  if (url === null) return null;
+  const headers = {
+    'content-type': 'application/cloudevents-batch+json; charset=utf-8',
+    ...(token !== null && { authorization: `Bearer ${token}` }),
   };
+  const cut = new AbortController();
+  let failures = 0;
+  /** How many events of the block were accepted: a large one takes several turns. */
+  let accepted = { name: '', events: 0 };
+  /** Unix milliseconds. */
+  let pausedUntil = 0;
 
-  close(): void {
-    this.#cut.abort();
-  }
-
-  async #post(events: readonly UsageEvent[]): Promise<boolean> {
-    const { config, clock, observe } = this.#options;
-    const { signal } = this.#cut;
-    const message = { id: events[0]!.id, body: JSON.stringify(events) };
-    const timeout = Math.min(config.webhooks.timeout, TIMEOUT);
+  const post = async (events: readonly UsageEvent[]): Promise<boolean> => {
+    const { signal } = cut;
     const sent = await send({
-      url: this.#url,
-      message,
-      headers: this.#headers,
-      settings: { ...config.webhooks, timeout },
+      url,
+      message: { id: events[0]!.id, body: JSON.stringify(events) },
+      headers,
+      settings: {
+        ...config.webhooks,
+        timeout: Math.min(config.webhooks.timeout, TIMEOUT),
+      },
       now: clock(),
       signal,
     });
     if (signal.aborted && !sent.delivered) return false;
-    const endpoint = new URL(this.#url).host;
+    const endpoint = new URL(url).host;
     if (!sent.delivered) {
-      if (this.#failures === 0)
+      if (failures === 0)
         observe({ type: 'usage.export_failed', endpoint, error: sent.error });
-      this.#failures++;
-      this.#pausedUntil =
-        clock() + pauseAfter(this.#failures, sent.retryAfter, Math.random());
-    } else if (this.#failures > 0) {
-      observe({
-        type: 'usage.export_recovered',
-        endpoint,
-        failures: this.#failures,
-      });
-      this.#failures = 0;
+      failures++;
+      pausedUntil =
+        clock() + pauseAfter(failures, sent.retryAfter, Math.random());
+    } else if (failures > 0) {
+      observe({ type: 'usage.export_recovered', endpoint, failures });
+      failures = 0;
     }
     return sent.delivered;
-  }
+  };
+
+  return {
+    async sendUsage(name, block) {
+      if (clock() < pausedUntil) return false;
+      const events = await usageEventsOf(name, block);
+      const end = performance.now() + ATTEMPT;
+      let at = accepted.name === name ? accepted.events : 0;
+      while (at < events.length && performance.now() < end) {
+        if (!(await post(events.slice(at, at + BATCH_SIZE)))) return false;
+        at += BATCH_SIZE;
+        accepted = { name, events: at };
+      }
+      return at >= events.length;
+    },
+    close: () => cut.abort(),
+  };
 }
 
 const valuesOf = (row: ReportRow) =>

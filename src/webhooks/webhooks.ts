@@ -10,12 +10,12 @@ import type { KeyStore } from '../records/keys/store.ts';
 import type { AuditLog } from '../records/operators/audit-log.ts';
 import type { EndpointState, Outbox } from '../records/outbox.ts';
 import { beginAuditTrail, readAuditTrail } from './audit-trail.ts';
-import { Deliveries } from './deliveries.ts';
+import { createDeliveries } from './deliveries.ts';
 import { createDetector, type Detection } from './detector.ts';
-import { type Endpoint, endpointsOf } from './endpoints.ts';
+import { endpointsOf } from './endpoints.ts';
 import { type Data, messageOf, type WebhookEvent } from './event.ts';
 import { notifyExpiring } from './expiry-notices.ts';
-import { Incidents } from './incidents.ts';
+import { createIncidents } from './incidents.ts';
 
 /** About 10 MB. */
 const MAX_QUEUE = 10_000;
@@ -44,149 +44,105 @@ interface WebhooksOptions {
 }
 
 /** One per gateway. */
-export class Webhooks {
-  readonly #options: WebhooksOptions;
-  readonly #endpoints: readonly Endpoint[];
-  readonly #incidents: Incidents;
-  readonly #detect: Observe;
-  readonly #deliveries: Deliveries[];
-  readonly #timer: NodeJS.Timeout;
-  readonly #stopWatching: () => void;
-  readonly #checks = new CoalescedWork(() => this.#look());
-  readonly #soon = new DelayedRun(() => void this.#checks.next(), CHANGE_DELAY);
-  readonly #queue: WriteBehind<WebhookEvent>;
-  #isClosed = false;
-  /** Unix milliseconds. */
-  readonly #since: number;
+export function createWebhooks({
+  settings,
+  gateway,
+  outbox,
+  localOutbox,
+  clock,
+  monotonic,
+  observe,
+  auditLog,
+  keys,
+}: WebhooksOptions) {
+  const checks = new CoalescedWork(look);
+  const soon = new DelayedRun(() => void checks.next(), CHANGE_DELAY);
+  let isClosed = false;
   /** On the clock of `performance.now()`. */
-  #trustAt = 0;
-  backlog = { waiting: 0, oldest: 0, failing: 0 };
+  let trustAt = 0;
+  let backlog = { waiting: 0, oldest: 0, failing: 0 };
 
-  constructor(options: WebhooksOptions) {
-    const {
-      settings,
-      gateway,
-      outbox,
-      localOutbox,
-      clock,
-      monotonic,
-      observe,
-    } = options;
-    this.#options = options;
-    this.#since = clock();
-    this.#endpoints = endpointsOf(settings);
-    this.#incidents = new Incidents(gateway, monotonic);
-    this.#detect = createDetector({
-      quota: settings.minQuotaWindow,
-      gateway,
-      clock,
-      onDetection: (detection) => this.onDetection(detection, null),
-    });
-    this.#deliveries = [
-      outbox,
-      ...(localOutbox === null ? [] : [localOutbox]),
-    ].map(
-      (from) =>
-        new Deliveries({
-          endpoints: this.#endpoints,
-          outbox: from,
-          settings,
-          clock,
-          observe,
-        }),
-    );
-    this.#queue = new WriteBehind({
-      write: (found) => this.#isWritten(found),
-      maxItems: MAX_QUEUE,
-      batchSize: BATCH_SIZE,
-      pause: 0,
-      onDropped: (count) =>
-        observe({
-          type: 'webhook.delivery',
-          endpoint: 'none',
-          event: 'any',
-          result: 'dropped',
-          count,
-        }),
-    });
-    this.#timer = setInterval(() => this.#check(), CHECK_INTERVAL).unref();
-    this.#stopWatching = options.keys.watch(() => this.#soon.plan());
-  }
-
-  async begin(): Promise<void> {
-    const { auditLog, outbox } = this.#options;
-    await unlessOutage(
-      () => beginAuditTrail(auditLog, outbox, this.#since),
-      undefined,
-    );
-    void this.#checks.next();
-  }
-
-  readonly observe = (event: Event): void => {
-    this.#detect(event);
-    if (event.type === 'worker.ended')
-      this.#incidents.forget(event.worker, this.#options.clock());
-  };
+  const since = clock();
+  const receivers = endpointsOf(settings);
+  const incidents = createIncidents(gateway, monotonic);
+  const detect = createDetector({
+    quota: settings.minQuotaWindow,
+    gateway,
+    clock,
+    onDetection: (detection) => onDetection(detection, null),
+  });
+  const senders = [outbox, ...(localOutbox === null ? [] : [localOutbox])].map(
+    (from) =>
+      createDeliveries({
+        endpoints: receivers,
+        outbox: from,
+        settings,
+        clock,
+        observe,
+      }),
+  );
+  const queue: WriteBehind<WebhookEvent> = new WriteBehind({
+    write: isWritten,
+    maxItems: MAX_QUEUE,
+    batchSize: BATCH_SIZE,
+    pause: 0,
+    onDropped: (count) =>
+      observe({
+        type: 'webhook.delivery',
+        endpoint: 'none',
+        event: 'any',
+        result: 'dropped',
+        count,
+      }),
+  });
+  const timer = setInterval(check, CHECK_INTERVAL).unref();
+  const stopWatching = keys.watch(() => soon.plan());
 
   /** `process`: the worker, or `null` for this process. */
-  onDetection(detection: Detection, process: number | null): void {
+  function onDetection(detection: Detection, process: number | null): void {
     const found =
-      'sight' in detection
-        ? this.#incidents.see(detection, process)
-        : detection;
-    if (found !== null) this.#queue.add(found);
+      'sight' in detection ? incidents.see(detection, process) : detection;
+    if (found !== null) queue.add(found);
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    clearInterval(this.#timer);
-    this.#stopWatching();
-    this.#soon.close();
-    await this.#queue.close();
-    await this.#checks.idle();
-    await Promise.all(this.#deliveries.map((deliveries) => deliveries.close()));
+  function check(): void {
+    for (const found of incidents.settle()) queue.add(found);
+    void checks.next();
   }
 
-  #check(): void {
-    for (const found of this.#incidents.settle()) this.#queue.add(found);
-    void this.#checks.next();
-  }
-
-  async #isWritten(found: WebhookEvent): Promise<boolean> {
+  async function isWritten(found: WebhookEvent): Promise<boolean> {
     try {
-      await this.#writeDown(found);
+      await writeDown(found);
     } catch (error) {
       if (error instanceof Outage) return false;
-      this.#options.observe({ type: 'bug', id: 'webhooks', error });
+      observe({ type: 'bug', id: 'webhooks', error });
     }
     return true;
   }
 
   /** Falls back to the local outbox. Throws Outage if that fails too. */
-  async #writeDown(found: WebhookEvent): Promise<void> {
-    const { outbox, localOutbox } = this.#options;
+  async function writeDown(found: WebhookEvent): Promise<void> {
     if (
       localOutbox === null ||
-      (found.apart === undefined && performance.now() >= this.#trustAt)
+      (found.apart === undefined && performance.now() >= trustAt)
     ) {
       try {
-        return await this.#addTo(outbox, found);
+        return await addTo(outbox, found);
       } catch (error) {
         if (localOutbox === null || !(error instanceof Outage)) throw error;
-        this.#trustAt = performance.now() + RETRY_DELAY;
+        trustAt = performance.now() + RETRY_DELAY;
       }
     }
-    await this.#addTo(localOutbox ?? outbox, found);
+    await addTo(localOutbox ?? outbox, found);
   }
 
-  async #addTo(outbox: Outbox, found: WebhookEvent): Promise<void> {
-    const wanting = this.#endpoints.filter(({ wants }) => wants(found.type));
+  async function addTo(outbox: Outbox, found: WebhookEvent): Promise<void> {
+    const wanting = receivers.filter(({ wants }) => wants(found.type));
     if (wanting.length === 0) return;
     const message = messageOf({
       ...found,
-      data: await this.#whole(found.data),
+      data: await whole(found.data),
     });
-    const { clock, settings, observe } = this.#options;
     const now = clock();
     const once = {
       ...found.once,
@@ -208,12 +164,12 @@ export class Webhooks {
         result: 'dropped',
         count: dropped,
       });
-    for (const deliveries of this.#deliveries) deliveries.wake();
+    for (const deliveries of senders) deliveries.wake();
   }
 
-  async #whole(data: Data): Promise<Data> {
+  async function whole(data: Data): Promise<Data> {
     if (typeof data.key !== 'string' || data.account !== undefined) return data;
-    const record = await this.#recordOf(data.key);
+    const record = await recordOf(data.key);
     return {
       ...data,
       key: data.key,
@@ -226,32 +182,31 @@ export class Webhooks {
    * One late response is not an outage, so the key is read twice. During an outage the event has no
    * account.
    */
-  async #recordOf(
+  async function recordOf(
     id: string,
-    isLast = performance.now() < this.#trustAt,
+    isLast = performance.now() < trustAt,
   ): Promise<KeyRecord | null> {
     try {
-      return await this.#options.keys.get(id);
+      return await keys.get(id);
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
-      return isLast ? null : await this.#recordOf(id, true);
+      return isLast ? null : await recordOf(id, true);
     }
   }
 
-  async #look(): Promise<void> {
-    if (this.#isClosed) return;
-    const { outbox, keys, auditLog, settings, clock, observe } = this.#options;
-    const add = (found: WebhookEvent) => this.#addTo(outbox, found);
+  async function look(): Promise<void> {
+    if (isClosed) return;
+    const add = (found: WebhookEvent) => addTo(outbox, found);
     try {
-      await readAuditTrail(auditLog, outbox, this.#since, add);
+      await readAuditTrail(auditLog, outbox, since, add);
       await notifyExpiring(
         keys,
         outbox,
         { ahead: settings.keyExpiryNotice, now: clock() },
         add,
       );
-      this.backlog = backlogOf(
-        await outbox.states(this.#endpoints.map(({ id }) => id)),
+      backlog = backlogOf(
+        await outbox.states(receivers.map(({ id }) => id)),
         clock(),
       );
     } catch (error) {
@@ -259,7 +214,37 @@ export class Webhooks {
         observe({ type: 'bug', id: 'webhooks', error });
     }
   }
+
+  return {
+    get backlog() {
+      return backlog;
+    },
+    observe(event: Event): void {
+      detect(event);
+      if (event.type === 'worker.ended')
+        incidents.forget(event.worker, clock());
+    },
+    async begin(): Promise<void> {
+      await unlessOutage(
+        () => beginAuditTrail(auditLog, outbox, since),
+        undefined,
+      );
+      void checks.next();
+    },
+    onDetection,
+    async close(): Promise<void> {
+      isClosed = true;
+      clearInterval(timer);
+      stopWatching();
+      soon.close();
+      await queue.close();
+      await checks.idle();
+      await Promise.all(senders.map((deliveries) => deliveries.close()));
+    },
+  };
 }
+
+export type Webhooks = ReturnType<typeof createWebhooks>;
 
 function backlogOf(states: readonly EndpointState[], now: number) {
   const since = (times: readonly (number | null)[]) =>

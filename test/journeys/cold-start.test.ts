@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { KEY_CACHE_FILE } from '../../src/records/key-cache/file.ts';
-import { KeyCacheReader } from '../../src/records/key-cache/reader.ts';
+import { createKeyCacheReader, type KeyCacheReader } from '../../src/records/key-cache/reader.ts';
 import { hashSecret } from '../../src/records/keys/secret.ts';
 import { readJournal } from '../../src/state/journal/read.ts';
 import {
@@ -114,7 +114,7 @@ async function untilCopied(
   key: string,
   condition: (record: Copied | null) => boolean = (record) => record !== null,
 ): Promise<void> {
-  const reader = new KeyCacheReader(data, (error) => expect(error).toBeUndefined());
+  const reader = createKeyCacheReader(data, (error) => expect(error).toBeUndefined());
   const isThere = () => condition(reader.find(hashSecret(key))?.record ?? null);
   await until('the copy has it', () => (reader.freshness?.swept ?? 0) > 0 && isThere());
   reader.close();

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { packBlock } from '../../src/ledger/block.ts';
 import { CoverageSum } from '../../src/ledger/coverage.ts';
 import { blockName, sliceName } from '../../src/ledger/names.ts';
-import { PendingExports } from '../../src/ledger/pending-exports.ts';
-import { LedgerReader } from '../../src/ledger/reader.ts';
-import { Recorder } from '../../src/ledger/recorder.ts';
-import { Rollup } from '../../src/ledger/rollup.ts';
+import { createPendingExports } from '../../src/ledger/pending-exports.ts';
+import { createLedgerReader } from '../../src/ledger/reader.ts';
+import { createRecorder } from '../../src/ledger/recorder.ts';
+import { createRollup } from '../../src/ledger/rollup.ts';
 import { addTraffic } from '../../src/ledger/traffic.ts';
 import { unpackUsage } from '../../src/ledger/usage-table.ts';
-import { LedgerWriter } from '../../src/ledger/writer.ts';
+import { createLedgerWriter } from '../../src/ledger/writer.ts';
 import type { RequestTrace } from '../../src/observe/events.ts';
 import { NotPacked } from '../../src/observe/traffic/packing.ts';
 import { COLUMNS, requestsIn } from '../../src/observe/traffic/row.ts';
@@ -28,7 +28,7 @@ const trace = (cost: number, received = 0, sent = 0) =>
 
 function processOf(name: string, clock: TestClock, backend: MemoryLedger) {
   const failed: unknown[] = [];
-  const writer = new LedgerWriter({
+  const writer = createLedgerWriter({
     process: `${name}#1`,
     clock: clock.read,
     failed: (error) => void failed.push(error),
@@ -42,16 +42,16 @@ function processOf(name: string, clock: TestClock, backend: MemoryLedger) {
   };
 }
 
-const rollupOf = (backend: MemoryLedger, kept = KEPT) => new Rollup(backend, () => kept, bug);
+const rollupOf = (backend: MemoryLedger, kept = KEPT) => createRollup(backend, () => kept, bug);
 
 function exporting(backend: MemoryLedger) {
   const receiver = new UsageCounter();
-  const exports = new PendingExports({
+  const exports = createPendingExports({
     store: backend,
     sendUsage: receiver.accept,
     damaged: bug,
   });
-  return { receiver, rollup: new Rollup(backend, () => KEPT, bug, exports) };
+  return { receiver, rollup: createRollup(backend, () => KEPT, bug, exports) };
 }
 
 const always = (clock: TestClock) => ({ from: NOON - DAY, to: clock.now + 2 * DAY });
@@ -253,7 +253,7 @@ describe('the ledger', () => {
 
 describe('an answer names', () => {
   async function coverageOf(backend: MemoryLedger, clock: TestClock, damages: string[] = []) {
-    const reader = new LedgerReader(backend, (damage) => void damages.push(damage));
+    const reader = createLedgerReader(backend, (damage) => void damages.push(damage));
     const sum = new CoverageSum();
     for await (const block of reader.blocks(always(clock), 'hour')) sum.add(block);
     return sum.result(NOON - DAY, await reader.since(), clock.now);
@@ -304,7 +304,7 @@ describe('an answer names', () => {
     });
     expect(damages).toEqual([`the usage block ${name} is damaged: its checksum differs`]);
     clock.pass(2 * DAY);
-    await new Rollup(
+    await createRollup(
       backend,
       () => KEPT,
       () => {},
@@ -337,11 +337,11 @@ describe('an answer names', () => {
 describe('a slice', () => {
   function recording() {
     const clock = new TestClock(NOON);
-    const taken: Parameters<ConstructorParameters<typeof Recorder>[1]>[0][] = [];
+    const taken: Parameters<Parameters<typeof createRecorder>[1]>[0][] = [];
     return {
       clock,
       taken,
-      recorder: new Recorder(clock.read, (counts) => void taken.push(counts)),
+      recorder: createRecorder(clock.read, (counts) => void taken.push(counts)),
     };
   }
 
@@ -424,7 +424,7 @@ describe('a slice', () => {
     const name = sliceName({ minute: NOON, process: 'a#1', number: 1 });
     backend.all.set(name, bytes);
     const damages: string[] = [];
-    const reader = new LedgerReader(backend, (damage) => void damages.push(damage));
+    const reader = createLedgerReader(backend, (damage) => void damages.push(damage));
     for await (const block of reader.blocks({ from: NOON, to: NOON + HOUR }, 'hour'))
       expect(await block.read('usage')).toHaveLength(0);
     expect(damages).toEqual([`the usage block ${name} is damaged: its format is 99`]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { limitsOf } from '../../src/records/keys/subjects.ts';
-import { EmbeddedState } from '../../src/state/embedded/counters.ts';
+import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
 import { MINUTE, SECOND, TestClock } from '../support/limits.ts';
 import { loadPlans } from '../support/load-plans.ts';
 
@@ -28,7 +28,7 @@ interface Outcome {
 /** Lets the workers of one key send for `minutes`, or until the key is banned. */
 function run(plan: string, { workers, pause, waits }: Clients, minutes: number): Outcome {
   const clock = new TestClock();
-  const state = new EmbeddedState({ clock: clock.read });
+  const state = createEmbeddedState({ clock: clock.read });
   const limits = limitsOfPlan(plan);
   const end = clock.now + minutes * MINUTE;
   // The workers do not send at the same moment.

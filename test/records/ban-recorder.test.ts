@@ -1,6 +1,6 @@
 import { beforeEach, expect, jest, test } from '@jest/globals';
 import { Outage } from '../../src/common/errors/outage.ts';
-import { BanRecorder } from '../../src/records/ban-recorder.ts';
+import { type BanRecorder, createBanRecorder } from '../../src/records/ban-recorder.ts';
 import { type AuditNote, IdempotencyConflict } from '../../src/records/operators/audit-log.ts';
 import type { StartedBan } from '../../src/state/state.ts';
 import { ESCALATION, limits, MINUTE, window } from '../support/limits.ts';
@@ -51,7 +51,7 @@ beforeEach(() => {
   log = new TestLog();
   dropped = [];
   failed = [];
-  recorder = new BanRecorder({
+  recorder = createBanRecorder({
     log,
     reportsLateBans: true,
     clock: () => 0,

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { Outage } from '../../src/common/errors/outage.ts';
 import { KEY_CACHE_FILE, packKey, unpackKey } from '../../src/records/key-cache/file.ts';
 import {
-  KeysInDoubt,
+  createKeysInDoubt,
+  type KeysInDoubt,
   keysWithCache,
   tokensWithCache,
 } from '../../src/records/key-cache/key-cache.ts';
@@ -70,7 +71,7 @@ describe('doubts', () => {
   beforeEach(() => {
     corrected = 0;
     time = new TestClock(0);
-    doubts = new KeysInDoubt({ clock: () => time.now + corrected, monotonic: time.read });
+    doubts = createKeysInDoubt({ clock: () => time.now + corrected, monotonic: time.read });
   });
 
   test('hold for one key until it was read again, or everything was', () => {

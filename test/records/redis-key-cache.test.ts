@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Outage } from '../../src/common/errors/outage.ts';
 import type { RedisSettings } from '../../src/config/config.ts';
-import { KeyCacheReader } from '../../src/records/key-cache/reader.ts';
+import { createKeyCacheReader } from '../../src/records/key-cache/reader.ts';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { allKeys, changed, keyRecord, note } from '../support/records.ts';
@@ -19,7 +19,7 @@ const newFolder = () => mkdtempSync(join(tmpdir(), 'storegate-'));
 
 async function untilCopied(folder: string, record: KeyRecord): Promise<void> {
   const failures: unknown[] = [];
-  const reader = new KeyCacheReader(folder, (error) => failures.push(error));
+  const reader = createKeyCacheReader(folder, (error) => failures.push(error));
   await until('the copy has it', () => {
     expect(failures).toEqual([]);
     return (

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Plans } from '../../src/limits/plans.ts';
-import { Keyring } from '../../src/records/keys/keyring.ts';
+import { createKeyring, type Keyring } from '../../src/records/keys/keyring.ts';
 import { createKey, revokeKey } from '../../src/records/keys/manage.ts';
 import { hashSecret } from '../../src/records/keys/secret.ts';
 import { keysInRedis } from '../../src/records/redis/keystore.ts';
@@ -38,7 +38,7 @@ beforeEach(async () => {
   one = await openShared({ url: server.url });
   await untilIndexed(server);
   two = await openShared({ url: proxy.url });
-  keyring = new Keyring(two.keys, PLANS, { recheckAfter: two.recheckKeysAfter });
+  keyring = createKeyring(two.keys, PLANS, { recheckAfter: two.recheckKeysAfter });
 });
 afterEach(async () => {
   keyring.close();

@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { HOUR, MINUTE, SECOND } from '../../src/common/time.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { settlementOf } from '../../src/limits/settlement.ts';
-import { EmbeddedState } from '../../src/state/embedded/counters.ts';
+import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
 import { disconnect, openConnection } from '../../src/state/redis/client.ts';
-import { RedisState } from '../../src/state/redis/counters.ts';
+import { createRedisState } from '../../src/state/redis/counters.ts';
 import type { State } from '../../src/state/state.ts';
 import { calendar, limits, scoped, TestClock, window, withExcess } from '../support/limits.ts';
 import { SEED } from './faults/support.ts';
@@ -66,8 +66,8 @@ test('the twin of Redis gives the same answers as the rules', async () => {
     const connection = gateways[0]!.within(() => openConnection(REDIS_SETTINGS));
     await world.pass(100);
     const clock = new TestClock();
-    const remote = new RedisState(connection, { clock: clock.read, deadline: 5_000 });
-    const memory = new EmbeddedState({ clock: clock.read });
+    const remote = createRedisState(connection, { clock: clock.read, deadline: 5_000 });
+    const memory = createEmbeddedState({ clock: clock.read });
     const random = new Random(SEED);
     const verdicts = new Set<unknown>();
     for (let run = 0; run < RUNS; run++) {

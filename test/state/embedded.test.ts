@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { countersInFolder } from '../../src/state/embedded/counter-store.ts';
-import { EmbeddedState } from '../../src/state/embedded/counters.ts';
+import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { DAY, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 import { temporaryFolders } from '../support/temporary.ts';
@@ -8,7 +8,7 @@ import { keepsThePromisesOfState } from './contract.ts';
 
 describe('the embedded state', () => {
   describe('in memory', () => {
-    keepsThePromisesOfState(async (clock) => new EmbeddedState({ clock: clock.read }));
+    keepsThePromisesOfState(async (clock) => createEmbeddedState({ clock: clock.read }));
   });
 
   describe('with its journal', () => {
@@ -18,13 +18,13 @@ describe('the embedded state', () => {
       const db = openStateFile(folder);
       const store = countersInFolder(folder, db);
       const close = () => store.close().finally(() => db.close());
-      return new EmbeddedState({ clock: clock.read, store: { ...store, close } });
+      return createEmbeddedState({ clock: clock.read, store: { ...store, close } });
     });
   });
 
   test('keeps ban levels and strikes while requests without bans are counted', () => {
     const clock = new TestClock();
-    const state = new EmbeddedState({ clock: clock.read });
+    const state = createEmbeddedState({ clock: clock.read });
     const short = limits([window(1, SECOND)]);
     void state.ban('key:a', short, SECOND);
     clock.pass(2 * SECOND);
@@ -35,7 +35,7 @@ describe('the embedded state', () => {
 
   test('forgets a subject once nothing of it matters, and not before', async () => {
     const clock = new TestClock();
-    const state = new EmbeddedState({ clock: clock.read });
+    const state = createEmbeddedState({ clock: clock.read });
     const minute = limits([window(1, MINUTE)]);
     for (let i = 0; i < 2_000; i++) state.admit(`key:${i}`, minute, 1);
     const forgetAll = () => {
@@ -58,7 +58,7 @@ describe('the embedded state', () => {
   test('has a timer only while it has subjects, and forgets each after its windows', async () => {
     jest.useFakeTimers();
     try {
-      const state = new EmbeddedState();
+      const state = createEmbeddedState();
       expect(jest.getTimerCount()).toBe(0);
       state.admit('key:day', limits([window(1, DAY)]), 1);
       state.admit('key:minute', limits([window(1, MINUTE)]), 1);

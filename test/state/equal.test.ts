@@ -5,8 +5,8 @@ import { KIND_NAMES } from '../../src/limits/kinds.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import { settlementOf } from '../../src/limits/settlement.ts';
-import { EmbeddedState } from '../../src/state/embedded/counters.ts';
-import { RedisState } from '../../src/state/redis/counters.ts';
+import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
+import { createRedisState } from '../../src/state/redis/counters.ts';
 import type { State } from '../../src/state/state.ts';
 import {
   calendar,
@@ -188,8 +188,8 @@ test('memory and Redis give the same answer to every step of any sequence', asyn
   await fc.assert(
     fc.asyncProperty(sequence, async (steps) => {
       const clock = new TestClock();
-      const memory = new EmbeddedState({ clock: clock.read });
-      const remote = new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
+      const memory = createEmbeddedState({ clock: clock.read });
+      const remote = createRedisState(own.redis, { clock: clock.read, deadline: 5_000 });
       const subject = `key:${subjects++}`;
       try {
         for (const { pass, action } of steps) {
@@ -217,8 +217,8 @@ test('requests that share a call are answered as one after the other', async () 
       }),
       async (requests) => {
         const clock = new TestClock();
-        const memory = new EmbeddedState({ clock: clock.read });
-        const remote = new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
+        const memory = createEmbeddedState({ clock: clock.read });
+        const remote = createRedisState(own.redis, { clock: clock.read, deadline: 5_000 });
         const run = subjects++;
         const answers = await Promise.all(
           requests.map((r) => remote.admit(`key:${run}-${r.subject}`, r.plan, r.cost, r.scopes)),
@@ -251,8 +251,8 @@ test('refusals that are counted later have the effect of refusals that are count
   await fc.assert(
     fc.asyncProperty(batches, async (steps) => {
       const clock = new TestClock();
-      const memory = new EmbeddedState({ clock: clock.read });
-      const remote = new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
+      const memory = createEmbeddedState({ clock: clock.read });
+      const remote = createRedisState(own.redis, { clock: clock.read, deadline: 5_000 });
       const subject = `key:${subjects++}`;
       for (const state of [memory, remote])
         for (const scopes of [login, login, NO_SCOPES, NO_SCOPES])

@@ -2,9 +2,10 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Compactor } from '../../src/state/journal/compactor.ts';
+import { type Compactor, createCompactor } from '../../src/state/journal/compactor.ts';
 import {
-  Journal,
+  createJournal,
+  type Journal,
   type JournalOptions,
   JournalWriteError,
 } from '../../src/state/journal/journal.ts';
@@ -39,7 +40,7 @@ const onDisk = () => read().reader.map;
 const logs = () => readdirSync(folder).sort();
 
 function open(holds: Required<JournalOptions>['holds'] = async () => {}): Journal {
-  return new Journal({
+  return createJournal({
     folder,
     name: 'things',
     older: read().generations,
@@ -193,7 +194,7 @@ describe('what keeps entries in a journal', () => {
 
   function start(): void {
     journal = open();
-    keeper = new Compactor(
+    keeper = createCompactor(
       journal,
       {
         get size() {

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Window } from '../../src/limits/limits.ts';
 import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
-import { StateClock } from '../../src/state/shared/clock.ts';
+import { createStateClock } from '../../src/state/shared/clock.ts';
 import {
   type LastKnownCounters,
   type LastKnownEntry,
@@ -15,7 +15,7 @@ import {
   withoutOutdated,
 } from '../../src/state/shared/last-known-counters.ts';
 import type { OutageSettings } from '../../src/state/shared/remote-state.ts';
-import { SharedState } from '../../src/state/shared/shared-state.ts';
+import { createSharedState } from '../../src/state/shared/shared-state.ts';
 import {
   calendar,
   DAY,
@@ -198,7 +198,7 @@ function openState(
   gateway: string,
 ) {
   const breakers = createCircuitBreakers(remote, SETTINGS, () => {});
-  const state = new SharedState({
+  const state = createSharedState({
     remote,
     breakers,
     bus: remote,
@@ -207,7 +207,7 @@ function openState(
     gateways: () => 1,
     observe: () => {},
     lastKnown,
-    clock: new StateClock(clock.read),
+    clock: createStateClock(clock.read),
   });
   return { state, breakers };
 }

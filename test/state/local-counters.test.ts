@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { NO_SCOPES } from '../../src/limits/scopes.ts';
-import { EmbeddedState } from '../../src/state/embedded/counters.ts';
-import { LocalCounters } from '../../src/state/shared/local-counters.ts';
+import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
+import { createLocalCounters } from '../../src/state/shared/local-counters.ts';
 import {
   calendar,
   DAY,
@@ -31,11 +31,9 @@ test('gateways that share what is left never admit more than is left, in any win
       requests,
       (plan, gateways, before, during) => {
         const clock = new TestClock();
-        const remote = new EmbeddedState({ clock: clock.read });
-        const alone = Array.from(
-          { length: gateways },
-          (_, i) =>
-            new LocalCounters({ gateway: `${i}`, clock: clock.read, gateways: () => gateways }),
+        const remote = createEmbeddedState({ clock: clock.read });
+        const alone = Array.from({ length: gateways }, (_, i) =>
+          createLocalCounters({ gateway: `${i}`, clock: clock.read, gateways: () => gateways }),
         );
         remote.admit('a', plan, 0);
         for (const { pass, cost } of before) {
@@ -64,8 +62,8 @@ test('gateways that share what is left never admit more than is left, in any win
 
 test('the reconciliation for the remote is what was admitted alone, less what it has charged after all', () => {
   const clock = new TestClock();
-  const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
-  const remote = new EmbeddedState({ clock: clock.read });
+  const counts = createLocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
+  const remote = createEmbeddedState({ clock: clock.read });
   const plan = PLANS[0]!;
   counts.note('a', remote.admit('a', plan, 3));
   counts.inDoubt.begin('a');
@@ -83,7 +81,7 @@ test('the reconciliation for the remote is what was admitted alone, less what it
 
 test('the reconciliation has the ban that began here, with the limit as the remote knows it, and no older one', () => {
   const clock = new TestClock();
-  const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 2 });
+  const counts = createLocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 2 });
   const plan = limits([window(4, MINUTE), window(1000, HOUR)], {
     ...ESCALATION,
     grace: 0,
@@ -101,7 +99,7 @@ test('the reconciliation has the ban that began here, with the limit as the remo
 
 test('a window that was over before the remote came back is not added', () => {
   const clock = new TestClock();
-  const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
+  const counts = createLocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
   const plan = PLANS[0]!;
   counts.admit('a', plan, 2);
   clock.pass(MINUTE);
@@ -110,7 +108,7 @@ test('a window that was over before the remote came back is not added', () => {
 
 test('of windows of a scope only what counted in them is added, less what was charged there after all', () => {
   const clock = new TestClock();
-  const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
+  const counts = createLocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
   const given = limits([
     window(20, MINUTE),
     scoped('login', 5, MINUTE),
@@ -134,8 +132,8 @@ test('of windows of a scope only what counted in them is added, less what was ch
 
 test('a client refused in a scope before the outage gets no strike elsewhere', () => {
   const clock = new TestClock();
-  const counts = new LocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
-  const remote = new EmbeddedState({ clock: clock.read });
+  const counts = createLocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
+  const remote = createEmbeddedState({ clock: clock.read });
   const given = limits([window(4, MINUTE), scoped('login', 1, MINUTE)]);
   remote.admit('a', given, 1, ['login']);
   counts.note('a', remote.admit('a', given, 1, ['login']));

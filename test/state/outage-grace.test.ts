@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { DeadlineError, OutageGrace, withDeadline } from '../../src/state/shared/deadline.ts';
+import { createOutageGrace, DeadlineError, withDeadline } from '../../src/state/shared/deadline.ts';
 
 /** A request that waits for a shard: how it ended, and what ends it. */
 interface Asked {
@@ -9,11 +9,11 @@ interface Asked {
 }
 
 describe('a request with a deadline of 50 ms', () => {
-  let patience: OutageGrace;
+  let patience: ReturnType<typeof createOutageGrace>;
 
   beforeEach(() => {
     jest.useFakeTimers();
-    patience = new OutageGrace(50, (name) => name.split(':')[0]!);
+    patience = createOutageGrace(50, (name) => name.split(':')[0]!);
   });
   afterEach(() => {
     jest.useRealTimers();
@@ -22,7 +22,7 @@ describe('a request with a deadline of 50 ms', () => {
   function ask(name = 'one:a', by = patience): Asked {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const asked: Asked = { outcome: 'waits', answer: () => resolve('answer'), fail: reject };
-    by.wait(name, promise).then(
+    by(name, promise).then(
       (answer) => {
         asked.outcome = answer;
       },
@@ -99,7 +99,10 @@ describe('a request with a deadline of 50 ms', () => {
   });
 
   test('with a short deadline waits a second time for at most three such deadlines', async () => {
-    const asked = ask('one:a', new OutageGrace(10, () => ''));
+    const asked = ask(
+      'one:a',
+      createOutageGrace(10, () => ''),
+    );
     await pass(38);
     expect(asked.outcome).toBe('waits');
     await pass(4);

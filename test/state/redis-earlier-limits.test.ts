@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Limits } from '../../src/limits/limits.ts';
-import { RedisState } from '../../src/state/redis/counters.ts';
+import { createRedisState, type RedisState } from '../../src/state/redis/counters.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { HOUR, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
@@ -22,7 +22,7 @@ let state: RedisState;
 beforeEach(async () => {
   await own.server.admin.flushall();
   clock = new TestClock(Date.now());
-  state = new RedisState(own.redis, { clock: clock.read, deadline: 2_000 });
+  state = createRedisState(own.redis, { clock: clock.read, deadline: 2_000 });
 });
 
 /** What a gateway admitted alone, in the order of the windows. */

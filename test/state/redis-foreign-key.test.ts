@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { Outage } from '../../src/common/errors/outage.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
-import { RedisState } from '../../src/state/redis/counters.ts';
+import { createRedisState, type RedisState } from '../../src/state/redis/counters.ts';
 import { CHANNEL, keyOf } from '../../src/state/redis/key-names.ts';
 import { CountersError } from '../../src/state/state.ts';
 import { HOUR, limits, MINUTE, window } from '../support/limits.ts';
@@ -20,7 +20,7 @@ let state: RedisState;
 beforeAll(async () => {
   server = await startRedis();
   redis = await connect({ ...DEFAULTS, url: server.url });
-  state = new RedisState(redis, { deadline: 2_000 });
+  state = createRedisState(redis, { deadline: 2_000 });
 });
 afterAll(async () => {
   disconnect(redis);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { loadScript, SCRIPTS } from '../../src/state/redis/scripts.ts';
+import { readScript, SCRIPTS } from '../../src/state/redis/scripts.ts';
 
 const files = readdirSync(SCRIPTS).filter((name) => name.endsWith('.lua'));
 
@@ -13,7 +13,7 @@ test.each(files)('%s says in its name and header which keys and arguments it tak
   for (const word of ['KEYS', 'ARGV', 'Return'])
     expect(header).toMatch(new RegExp(`^-- ${word}`, 'm'));
 
-  const { text: whole } = loadScript(file);
+  const { text: whole } = readScript(file);
   const code = whole.replace(/^\s*--.*$/gm, '');
   const used = new Set([...code.matchAll(/\bKEYS\[(\w+)\]/g)].map((match) => match[1]));
   const promised =
@@ -24,5 +24,5 @@ test.each(files)('%s says in its name and header which keys and arguments it tak
 });
 
 test('no script names a key of its own', () => {
-  for (const file of files) expect(loadScript(file).text).not.toContain('sg:');
+  for (const file of files) expect(readScript(file).text).not.toContain('sg:');
 });

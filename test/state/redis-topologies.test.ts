@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
-import { RedisState } from '../../src/state/redis/counters.ts';
+import { createRedisState } from '../../src/state/redis/counters.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { slotOf } from '../../src/state/redis/shards.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
@@ -98,7 +98,7 @@ describe('a Cluster', () => {
     describe('keeps the promises of State', () => {
       keepsThePromisesOfState(async (clock) => {
         await Promise.all(set.masters.map(({ admin }) => admin.flushall()));
-        return new RedisState(redis, { clock: clock.read, deadline: 2_000 });
+        return createRedisState(redis, { clock: clock.read, deadline: 2_000 });
       });
     });
 

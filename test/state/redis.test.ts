@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { RedisState } from '../../src/state/redis/counters.ts';
+import { createRedisState } from '../../src/state/redis/counters.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import {
   calendar,
@@ -20,7 +20,7 @@ describe('the state in Redis', () => {
   describe('keeps the promises of State', () => {
     keepsThePromisesOfState(async (clock) => {
       await own.server.admin.flushall();
-      return new RedisState(own.redis, { clock: clock.read, deadline: 2_000 });
+      return createRedisState(own.redis, { clock: clock.read, deadline: 2_000 });
     });
   });
 
@@ -33,7 +33,7 @@ describe('the state in Redis', () => {
     'a %s window of %i ms that opens again extends the life of its counters',
     async (kind, span) => {
       const clock = new TestClock();
-      const state = new RedisState(own.redis, { clock: clock.read, deadline: 2_000 });
+      const state = createRedisState(own.redis, { clock: clock.read, deadline: 2_000 });
       const given = limits([window(10, span, kind)], null);
       const key = keyOf.counters('key:again');
       await state.admit('key:again', given, 1);
@@ -52,7 +52,7 @@ describe('the state in Redis', () => {
     /** The end of the window that Redis charges at `now`, with borders for `estimate`. */
     async function endAt(now: number, estimate: number): Promise<number> {
       await own.server.admin.flushall();
-      const state = new RedisState(own.redis, {
+      const state = createRedisState(own.redis, {
         clock: () => now,
         estimate: () => estimate,
         deadline: 2_000,
@@ -74,7 +74,7 @@ describe('the state in Redis', () => {
 
     test('a later end after a change of zone extends the life of the counters', async () => {
       const clock = new TestClock(MIDNIGHT - HOUR);
-      const state = new RedisState(own.redis, { clock: clock.read, deadline: 2_000 });
+      const state = createRedisState(own.redis, { clock: clock.read, deadline: 2_000 });
       await state.admit('key:zone', given, 1);
       await state.admit('key:zone', limits([calendar(10, DAY, 'Asia/Tokyo')], null), 1);
       expect(await own.server.admin.pttl(keyOf.counters('key:zone'))).toBeGreaterThan(16 * HOUR);
@@ -83,7 +83,7 @@ describe('the state in Redis', () => {
 
     test('units of an outage count in their own period alone', async () => {
       const clock = new TestClock(MIDNIGHT - 1);
-      const state = new RedisState(own.redis, { clock: clock.read, deadline: 2_000 });
+      const state = createRedisState(own.redis, { clock: clock.read, deadline: 2_000 });
       const due = (number: number, openedAt: number) => ({
         gateway: 'g',
         number,

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Limits, Window } from '../../src/limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
-import { EmbeddedState } from '../../src/state/embedded/counters.ts';
-import { RefusalCache } from '../../src/state/shared/refusal-cache.ts';
+import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
+import { createRefusalCache } from '../../src/state/shared/refusal-cache.ts';
 import { IN_FLIGHT } from '../../src/state/shared/unsent-refusals.ts';
 import {
   calendar,
@@ -23,8 +23,8 @@ const ONE = limits([window(1, MINUTE)]);
 
 function open() {
   const clock = new TestClock();
-  const state = new EmbeddedState({ clock: clock.read });
-  const refused = new RefusalCache({ clock: clock.read, ttl: KEEP });
+  const state = createEmbeddedState({ clock: clock.read });
+  const refused = createRefusalCache({ clock: clock.read, ttl: KEEP });
   let asked = 0;
   const admit = (subject: string, given: Limits = ONE, cost = 1, scopes: Scopes = NO_SCOPES) => {
     const known = refused.answer(subject, given, cost, scopes);
@@ -100,7 +100,7 @@ test('never refuses what the state would admit, and says what it would say of th
       ),
       (plan, requests) => {
         const { clock, refused, admit } = open();
-        const truth = new EmbeddedState({ clock: clock.read });
+        const truth = createEmbeddedState({ clock: clock.read });
         for (const { pass, cost, scopes } of requests) {
           clock.pass(pass);
           const fromMemory = refused.answer('a', plan, cost, scopes);
@@ -266,8 +266,8 @@ test('what has changed is forgotten, also by an answer that was under way', () =
 
 test('memory is bounded', () => {
   const clock = new TestClock();
-  const state = new EmbeddedState({ clock: clock.read });
-  const refused = new RefusalCache({ clock: clock.read, ttl: KEEP, size: 100 });
+  const state = createEmbeddedState({ clock: clock.read });
+  const refused = createRefusalCache({ clock: clock.read, ttl: KEEP, size: 100 });
   for (let i = 0; i < 5_000; i++) {
     state.admit(`${i}`, ONE, 1);
     refused.remember(`${i}`, ONE, 1, NO_SCOPES, state.admit(`${i}`, ONE, 1), 0);

@@ -5,9 +5,9 @@ import { NO_SCOPES } from '../../src/limits/scopes.ts';
 import { settlementOf } from '../../src/limits/settlement.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
-import { StateClock } from '../../src/state/shared/clock.ts';
+import { createStateClock } from '../../src/state/shared/clock.ts';
 import type { OutageSettings } from '../../src/state/shared/remote-state.ts';
-import { SharedState } from '../../src/state/shared/shared-state.ts';
+import { createSharedState } from '../../src/state/shared/shared-state.ts';
 import type { StartedBan } from '../../src/state/state.ts';
 import { ESCALATION, HOUR, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 import { MemoryState } from '../support/memory-state.ts';
@@ -29,7 +29,7 @@ function openGateway(remote: MemoryState, clock: TestClock, changed: Partial<Out
   const events: Event[] = [];
   const observe = (event: Event) => void events.push(event);
   const breakers = createCircuitBreakers(remote, settings, observe);
-  const state = new SharedState({
+  const state = createSharedState({
     remote,
     breakers,
     bus: remote,
@@ -37,7 +37,7 @@ function openGateway(remote: MemoryState, clock: TestClock, changed: Partial<Out
     gateway: 'gateway-1',
     gateways: () => 1,
     observe,
-    clock: new StateClock(clock.read),
+    clock: createStateClock(clock.read),
   });
   return {
     state,

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { StateClock } from '../../src/state/shared/clock.ts';
+import { createStateClock } from '../../src/state/shared/clock.ts';
 import { HOUR, SECOND } from '../support/limits.ts';
 
 function open() {
   let local = 0;
-  const clock = new StateClock(() => local);
+  const clock = createStateClock(() => local);
   const pass = (milliseconds: number) => {
     local += milliseconds;
   };

@@ -2,10 +2,11 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Outage } from '../../src/common/errors/outage.ts';
-import { KeyCache } from '../../src/records/key-cache/key-cache.ts';
-import { KeyCacheReader } from '../../src/records/key-cache/reader.ts';
+import { createKeyCache, type KeyCache } from '../../src/records/key-cache/key-cache.ts';
+import { createKeyCacheReader } from '../../src/records/key-cache/reader.ts';
 import {
-  KeyCacheSynchronizer,
+  createKeyCacheSynchronizer,
+  type KeyCacheSynchronizer,
   type KeyCacheSynchronizerOptions,
   type KeySource,
 } from '../../src/records/key-cache/synchronizer.ts';
@@ -112,7 +113,7 @@ export class MemoryKeys implements KeySource, Bus {
 export class TestCopy {
   readonly folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   readonly failures: unknown[] = [];
-  readonly reader = new KeyCacheReader(
+  readonly reader = createKeyCacheReader(
     this.folder,
     (error) => this.failures.push(error),
     () => (this.#looks += 10_000),
@@ -126,14 +127,14 @@ export class TestCopy {
   ): KeyCacheSynchronizer {
     const failed = (error: unknown) => void this.failures.push(error);
     const given = { folder: this.folder, source: keys, bus: keys, sweep: 3_600_000, failed };
-    const keeper = new KeyCacheSynchronizer({ ...given, ...options });
+    const keeper = createKeyCacheSynchronizer({ ...given, ...options });
     this.#ends.push(() => keeper.close());
     return keeper;
   }
 
   open(keys: MemoryKeys, { maxAge = 3_600_000, clock = Date.now } = {}): KeyCache {
     let looks = 0;
-    const copy = new KeyCache({
+    const copy = createKeyCache({
       folder: this.folder,
       source: keys.name,
       maxAge,

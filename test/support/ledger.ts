@@ -1,5 +1,5 @@
 import type { Block } from '../../src/ledger/block.ts';
-import { LedgerReader } from '../../src/ledger/reader.ts';
+import { createLedgerReader, type LedgerReader } from '../../src/ledger/reader.ts';
 import { type LedgerStore, TurnLost } from '../../src/ledger/store.ts';
 import { type UsageClient, unpackUsage } from '../../src/ledger/usage-table.ts';
 
@@ -43,7 +43,7 @@ export class MemoryLedger implements LedgerStore {
 }
 
 export const readerOf = (backend: Pick<LedgerStore, 'slices' | 'sizes' | 'read'>) =>
-  new LedgerReader(backend, (damage) => {
+  createLedgerReader(backend, (damage) => {
     throw new Error(damage);
   });
 

@@ -3,7 +3,7 @@ import type { Admission } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { fullNameOf, NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import type { Settlement } from '../../src/limits/settlement.ts';
-import { EmbeddedState } from '../../src/state/embedded/counters.ts';
+import { createEmbeddedState, type EmbeddedState } from '../../src/state/embedded/counters.ts';
 import type {
   Bus,
   InDoubtCharges,
@@ -37,7 +37,7 @@ export class MemoryState implements RemoteState, Shards, Bus {
 
   constructor(clock: TestClock) {
     this.#clock = clock;
-    this.#state = new EmbeddedState({ clock: clock.read });
+    this.#state = createEmbeddedState({ clock: clock.read });
   }
 
   readonly shardOf = (name: string): string => name.split(':')[0]!;

@@ -3,7 +3,7 @@ import { Outage } from '../../src/common/errors/outage.ts';
 import { openOutbox } from '../../src/records/embedded/outbox.ts';
 import type { AuditEntry, AuditQuery } from '../../src/records/operators/audit-log.ts';
 import { endpointsOf } from '../../src/webhooks/endpoints.ts';
-import { Webhooks } from '../../src/webhooks/webhooks.ts';
+import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { until } from '../support/until.ts';
 
 const DAY = 86_400_000;
@@ -65,7 +65,7 @@ test('all new entries are sent for a log from a backup that ends before the last
     clock: Date.now,
     observe: () => {},
   };
-  const gateway = new Webhooks({ ...parts, keys: { ...keys, watch }, auditLog });
+  const gateway = createWebhooks({ ...parts, keys: { ...keys, watch }, auditLog });
   try {
     await gateway.begin();
     entries.push(entry(3));
@@ -92,7 +92,7 @@ test('changes while no gateway ran are sent once by several that start together,
   } as AuditEntry;
   const auditLog = { list: async ({ above = 0 }) => (above < 1 ? [entry] : []) };
   const open = () =>
-    new Webhooks({
+    createWebhooks({
       settings,
       gateway: 'gw',
       outbox,
@@ -141,7 +141,7 @@ test('all entries since the start are sent if the log could not be read at the s
     clock: () => 10,
     observe: () => {},
   };
-  const gateway = new Webhooks({ ...parts, keys: { ...keys, watch }, auditLog });
+  const gateway = createWebhooks({ ...parts, keys: { ...keys, watch }, auditLog });
   try {
     await gateway.begin();
     entries.push({ ...entries[0]!, number: 3, at: 11, after: { ...after, id: 'key_3' } });

@@ -6,7 +6,7 @@ import type { KeyRecord } from '../../src/records/keys/key.ts';
 import type { Outbox } from '../../src/records/outbox.ts';
 import { endpointsOf } from '../../src/webhooks/endpoints.ts';
 import { REDETECTION_TIME } from '../../src/webhooks/incidents.ts';
-import { Webhooks } from '../../src/webhooks/webhooks.ts';
+import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { TestClock } from '../support/limits.ts';
 import { keyRecord } from '../support/records.ts';
 import { until } from '../support/until.ts';
@@ -38,7 +38,7 @@ afterEach(async () => {
 function open(get: (id: string) => Promise<KeyRecord | null> = async () => null): void {
   outbox = openOutbox(null);
   lost = 0;
-  webhooks = new Webhooks({
+  webhooks = createWebhooks({
     settings,
     gateway: 'gw-1',
     outbox,

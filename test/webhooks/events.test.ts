@@ -5,7 +5,7 @@ import { schemaOf } from '../../src/config/schema/schema.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { createDetector, type Detection } from '../../src/webhooks/detector.ts';
 import { messageOf, WEBHOOK_TYPES } from '../../src/webhooks/event.ts';
-import { Incidents } from '../../src/webhooks/incidents.ts';
+import { createIncidents } from '../../src/webhooks/incidents.ts';
 import { limits, MINUTE, window } from '../support/limits.ts';
 import { faultsOfEvent } from '../support/receiver.ts';
 
@@ -23,7 +23,7 @@ function eventsOf(...events: readonly Event[]): { type: string; data: Record<str
     onDetection: (one) => void heard.push(one),
   });
   for (const event of events) detect(event);
-  const incidents = new Incidents('gw-1');
+  const incidents = createIncidents('gw-1');
   const found = heard.map((one) => ('sight' in one ? incidents.see(one, null)! : one));
   return found.map((one) => JSON.parse(messageOf(one).body));
 }

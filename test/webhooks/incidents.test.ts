@@ -2,7 +2,12 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { openOutbox } from '../../src/records/embedded/outbox.ts';
 import { messageOf, type WebhookEvent } from '../../src/webhooks/event.ts';
-import { Incidents, REDETECTION_TIME, type Sighting } from '../../src/webhooks/incidents.ts';
+import {
+  createIncidents,
+  type Incidents,
+  REDETECTION_TIME,
+  type Sighting,
+} from '../../src/webhooks/incidents.ts';
 import { TestClock } from '../support/limits.ts';
 
 const T = Date.UTC(2026, 0, 1);
@@ -26,7 +31,7 @@ let time: TestClock;
 let incidents: Incidents;
 beforeEach(() => {
   time = new TestClock();
-  incidents = new Incidents('gw-1', time.read);
+  incidents = createIncidents('gw-1', time.read);
 });
 
 describe('the view of the workers of one gateway', () => {
@@ -87,7 +92,7 @@ describe('the view of the workers of one gateway', () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        incidents = new Incidents('gw-1', time.read);
+        incidents = createIncidents('gw-1', time.read);
         const types: string[] = [];
         const note = (...found: (WebhookEvent | null)[]) =>
           types.push(...found.filter((one) => one !== null).map(({ type }) => type));
@@ -108,7 +113,7 @@ describe('the view of the workers of one gateway', () => {
 
   test('has another id for a second outage of the state within the minute', () => {
     const [first, second, other] = [0, 10_000, 20_000].map((after, i) => {
-      const found = i === 2 ? new Incidents('gw-2') : incidents;
+      const found = i === 2 ? createIncidents('gw-2') : incidents;
       const down = found.see(state(true, T + after), 1)!;
       found.see(state(false, T + after + 5_000), 1);
       return messageOf(down).id;
@@ -118,7 +123,7 @@ describe('the view of the workers of one gateway', () => {
   });
 
   test('has one id per minute while the state is down, so that receivers can compare', () => {
-    const other = new Incidents('gw-2');
+    const other = createIncidents('gw-2');
     const ids = [incidents.see(state(true, T), null), other.see(state(true, T + 59_999), null)].map(
       (event) => messageOf(event!).id,
     );
@@ -129,7 +134,7 @@ describe('the view of the workers of one gateway', () => {
 });
 
 test('gateways that see one backend down and up at different times send one event each, and again the next time', () => {
-  const other = new Incidents('gw-2');
+  const other = createIncidents('gw-2');
   const outbox = openOutbox(null);
   const sent: string[] = [];
   function send(found: WebhookEvent | null): void {

@@ -4,7 +4,7 @@ import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { Ledger } from '../../src/ledger/ledger.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
 import type { Event, RequestTrace } from '../../src/observe/events.ts';
 import { ledgerInRedis } from '../../src/state/redis/ledger.ts';
 import { createUsageExport, type UsageEvent } from '../../src/webhooks/usage-export.ts';
@@ -80,7 +80,7 @@ function gateway(clock: TestClock) {
     usage: { ...usage, export: { url: meter.url, token: 't0ken' } },
     webhooks: { ...webhooks, secret: makeWebhookSecret() },
   };
-  const ledger = new Ledger({ clock: clock.read, observe });
+  const ledger = createLedger({ clock: clock.read, observe });
   ledger.use({ usage, plans });
   ledger.begin(
     { ledger: ledgerInRedis(own.redis) },

@@ -9,7 +9,10 @@ import type { KeyStore } from '../../records/keys/store.ts';
 import type { Outbox } from '../../records/outbox.ts';
 import type { Records } from '../../records/storage.ts';
 import { countersInFolder } from '../../state/embedded/counter-store.ts';
-import { EmbeddedState } from '../../state/embedded/counters.ts';
+import {
+  createEmbeddedState,
+  type EmbeddedState,
+} from '../../state/embedded/counters.ts';
 import { openStateFile } from '../../state/embedded/file.ts';
 import { FolderInUse, lockFolder } from '../../state/embedded/lock.ts';
 import { readLedgerIn } from '../../state/ledger-folder.ts';
@@ -97,7 +100,7 @@ function openFolder(config: Config): Storage {
     try {
       const damaged = (damage: string) => process.emitWarning(damage);
       counting = {
-        state: new EmbeddedState({
+        state: createEmbeddedState({
           store: countersInFolder(data, db, { damaged }),
         }),
         lock,

@@ -45,16 +45,15 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
     query: KeyQuery = {},
   ): AsyncGenerator<readonly KeyRecord[]> {
     const { account, plan, newestFirst = false, after } = query;
-    const part = pageAfter(db, query);
+    const part = db.prepare(KEY_QUERIES.page(query));
     let last = after ?? {
       id: '',
       createdAt: newestFirst ? Number.MAX_SAFE_INTEGER : -1,
     };
-    const names = Object.fromEntries(
-      Object.entries({ account, plan }).filter(
-        ([, name]) => name !== undefined,
-      ),
-    );
+    const names = {
+      ...(account !== undefined && { account }),
+      ...(plan !== undefined && { plan }),
+    };
     for (;;) {
       const records = part
         .all({ ...names, created: last.createdAt, id: last.id })
@@ -64,51 +63,6 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
       last = records.at(-1)!;
       await setImmediate();
     }
-  }
-
-  async function* readAccounts(
-    accounts: readonly string[],
-  ): AsyncGenerator<readonly KeyRecord[]> {
-    for (const account of accounts) yield* read({ account });
-  }
-
-  async function* readExpiring(
-    from: number,
-    until: number,
-  ): AsyncGenerator<readonly KeyRecord[]> {
-    let rows = expiring.all({ from, until, rowid: Number.MAX_SAFE_INTEGER });
-    for (; rows.length > 0; await setImmediate()) {
-      yield rows.map((row) => parse(row)!);
-      const { expires, rowid } = rows.at(-1)!;
-      rows = expiring.all({ from: expires!, until, rowid: rowid! });
-    }
-  }
-
-  function accounts(after: string, limit: number): readonly string[] {
-    const names: string[] = [];
-    for (let last = after; names.length < limit; last = names.at(-1)!) {
-      const row = nextAccount.get(last);
-      if (row === undefined) break;
-      names.push(row.account as string);
-    }
-    return names;
-  }
-
-  async function countKeys(
-    plans: readonly string[],
-  ): Promise<ReadonlyMap<string, number>> {
-    const counts = new Map<string, number>();
-    for (const plan of plans) {
-      let count = 0;
-      let part = { keys: 0, last: 0 as number | null };
-      do {
-        part = inUse.get(plan, part.last) as typeof part;
-        count += part.keys;
-        await setImmediate();
-      } while (part.keys === COUNT_SIZE);
-      counts.set(plan, count);
-    }
-    return counts;
   }
 
   async function change(note: AuditNote, work: () => unknown): Promise<void> {
@@ -129,10 +83,40 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
     get,
     findMany: (hashes) => hashes.map(find),
     read,
-    readAccounts,
-    readExpiring,
-    accounts,
-    countKeys,
+    async *readAccounts(accounts) {
+      for (const account of accounts) yield* read({ account });
+    },
+    async *readExpiring(from, until) {
+      let rows = expiring.all({ from, until, rowid: Number.MAX_SAFE_INTEGER });
+      for (; rows.length > 0; await setImmediate()) {
+        yield rows.map((row) => parse(row)!);
+        const { expires, rowid } = rows.at(-1)!;
+        rows = expiring.all({ from: expires!, until, rowid: rowid! });
+      }
+    },
+    accounts(after, limit) {
+      const names: string[] = [];
+      for (let last = after; names.length < limit; last = names.at(-1)!) {
+        const row = nextAccount.get(last);
+        if (row === undefined) break;
+        names.push(row.account as string);
+      }
+      return names;
+    },
+    async countKeys(plans) {
+      const counts = new Map<string, number>();
+      for (const plan of plans) {
+        let count = 0;
+        let part = { keys: 0, last: 0 as number | null };
+        do {
+          part = inUse.get(plan, part.last) as typeof part;
+          count += part.keys;
+          await setImmediate();
+        } while (part.keys === COUNT_SIZE);
+        counts.set(plan, count);
+      }
+      return counts;
+    },
     isEmpty: () => any.get() === undefined,
     add: (record, note) => change(note, () => addInside(record)),
     addMany: (records, note) => change(note, () => records.forEach(addInside)),
@@ -197,10 +181,6 @@ export const KEY_QUERIES = {
      AND (${field('expiresAt')} > $from OR rowid > $rowid)
      ORDER BY ${field('expiresAt')}, rowid LIMIT ${PAGE_SIZE}`,
 };
-
-function pageAfter(db: DatabaseSync, query: KeyQuery) {
-  return db.prepare(KEY_QUERIES.page(query));
-}
 
 /** SQLite's data_version changes whenever another connection commits. */
 function watchOtherProcesses(

@@ -6,7 +6,7 @@ import {
   type CounterStoreEvents,
   countersInFolder,
 } from '../../state/embedded/counter-store.ts';
-import { EmbeddedState } from '../../state/embedded/counters.ts';
+import { createEmbeddedState } from '../../state/embedded/counters.ts';
 import { makeFolder, openStateFile } from '../../state/embedded/file.ts';
 import { lockFolder } from '../../state/embedded/lock.ts';
 import { ledgerInFolder } from '../../state/ledger-folder.ts';
@@ -41,7 +41,7 @@ export function openEmbedded(
   try {
     db = openStateFile(folder);
     const reports = counterStoreEvents(observe);
-    const state = new EmbeddedState({
+    const state = createEmbeddedState({
       clock,
       store: countersInFolder(folder, db, reports),
     });

@@ -10,11 +10,8 @@ import {
 } from '../../state/embedded/file.ts';
 import { hasTables } from '../../state/embedded/tables.ts';
 import {
-  type Added,
-  type Addition,
   DUE_BATCH,
   type EndpointState,
-  type Failure,
   type Job,
   LEASE,
   MAX_NAMES,
@@ -165,48 +162,6 @@ function outboxIn(db: DatabaseSync): Outbox {
   const marks = marksIn(db);
   const followClock = clockFollowerIn(db, marks);
 
-  function add({
-    message: { id, type, body },
-    endpoints,
-    once,
-    most,
-    now,
-  }: Addition): Added {
-    followClock(now);
-    if (known.get(once.name, once.since, now) !== undefined) return null;
-    forgetOld.run(now);
-    // Finding the limit scans all rows.
-    if (added++ % CLEANUP_INTERVAL === 0) {
-      forgetFirst.run(
-        Math.max(0, (countNames.get() as { count: number }).count - MAX_NAMES),
-      );
-      if (abandon.run(now - RETENTION).changes > 0) recount.run();
-    }
-    if (once.ends !== undefined) forget.run(once.ends);
-    remember.run(once.name, now, once.until);
-    let dropped = 0;
-    for (const endpoint of endpoints) {
-      insert.run(endpoint, id, type, body, now, now);
-      came.run(endpoint);
-      const over = rowOf(endpoint).waiting - most;
-      if (over <= 0) continue;
-      drop.run(endpoint, over);
-      went.run(over, over, endpoint);
-      dropped += over;
-    }
-    return dropped;
-  }
-
-  function take(endpoint: string, now: number): Job | null {
-    followClock(now);
-    const { paused, gone, failures } = rowOf(endpoint);
-    if (gone || paused > now) return null;
-    const row = first.get(endpoint, now) as Row | undefined;
-    if (row === undefined) return null;
-    lease.run(now + LEASE, row.number);
-    return { ...row, endpoint, number: `${row.number}`, failures };
-  }
-
   /** Leaves jobs held by other processes untouched. */
   function isWell(endpoint: string, now: number): void {
     const { failures, late } = rowOf(endpoint);
@@ -217,26 +172,43 @@ function outboxIn(db: DatabaseSync): Outbox {
     well.run({ endpoint, now, late: Number(moved === DUE_BATCH) });
   }
 
-  function fails(
-    { endpoint, number }: Job,
-    { again: due, now, error, pausedUntil: paused, isGone }: Failure,
-  ): void {
-    followClock(now);
-    again.run(due, Number(number));
-    fail.run({ endpoint, now, error, paused, gone: Number(isGone) });
-  }
-
-  function stateOf(endpoint: string): EndpointState {
-    const row = state.get({ endpoint }) as
-      | (Omit<EndpointState, 'isGone'> & { isGone: number })
-      | undefined;
-    return row ? { ...row, isGone: row.isGone === 1 } : NEW_ENDPOINT_STATE;
-  }
-
   const change = <T>(work: () => T): T => inChange(db, work);
   return {
-    add: (addition) => change(() => add(addition)),
-    take: (endpoint, now) => change(() => take(endpoint, now)),
+    add: ({ message: { id, type, body }, endpoints, once, most, now }) =>
+      change(() => {
+        followClock(now);
+        if (known.get(once.name, once.since, now) !== undefined) return null;
+        forgetOld.run(now);
+        // Finding the limit scans all rows.
+        if (added++ % CLEANUP_INTERVAL === 0) {
+          const { count } = countNames.get() as { count: number };
+          forgetFirst.run(Math.max(0, count - MAX_NAMES));
+          if (abandon.run(now - RETENTION).changes > 0) recount.run();
+        }
+        if (once.ends !== undefined) forget.run(once.ends);
+        remember.run(once.name, now, once.until);
+        let dropped = 0;
+        for (const endpoint of endpoints) {
+          insert.run(endpoint, id, type, body, now, now);
+          came.run(endpoint);
+          const over = rowOf(endpoint).waiting - most;
+          if (over <= 0) continue;
+          drop.run(endpoint, over);
+          went.run(over, over, endpoint);
+          dropped += over;
+        }
+        return dropped;
+      }),
+    take: (endpoint, now) =>
+      change(() => {
+        followClock(now);
+        const { paused, gone, failures } = rowOf(endpoint);
+        if (gone || paused > now) return null;
+        const row = first.get(endpoint, now) as Row | undefined;
+        if (row === undefined) return null;
+        lease.run(now + LEASE, row.number);
+        return { ...row, endpoint, number: `${row.number}`, failures };
+      }),
     done: (job, now) =>
       change(() => {
         went.run(
@@ -246,14 +218,28 @@ function outboxIn(db: DatabaseSync): Outbox {
         );
         isWell(job.endpoint, now);
       }),
-    failed: (job, failure) => change(() => fails(job, failure)),
+    failed: (
+      { endpoint, number },
+      { again: due, now, error, pausedUntil: paused, isGone },
+    ) =>
+      change(() => {
+        followClock(now);
+        again.run(due, Number(number));
+        fail.run({ endpoint, now, error, paused, gone: Number(isGone) });
+      }),
     giveUp: ({ endpoint, number }) =>
       change(() => {
         const gone = Number(remove.run(Number(number)).changes);
         went.run(gone, gone, endpoint);
       }),
     resume: (endpoint, now) => change(() => isWell(endpoint, now)),
-    states: (endpoints) => endpoints.map(stateOf),
+    states: (endpoints) =>
+      endpoints.map((endpoint) => {
+        const row = state.get({ endpoint }) as
+          | (Omit<EndpointState, 'isGone'> & { isGone: number })
+          | undefined;
+        return row ? { ...row, isGone: row.isGone === 1 } : NEW_ENDPOINT_STATE;
+      }),
     mark: marks.get,
     move: (name, from, to) =>
       change(() => {

@@ -41,8 +41,6 @@ export interface Freshness {
   readonly tokens: readonly TokenRecord[];
 }
 
-export type KeyCacheFile = ReturnType<typeof keyCacheFileIn>;
-
 /**
  * The key cache file for its single writer, the process that holds the lock. Its methods throw
  * SQLite errors. `source`: `KeySource.name`.

@@ -3,7 +3,7 @@ import type { KeyRecord } from '../keys/key.ts';
 import type { KeyStore, KeysAsOf } from '../keys/store.ts';
 import type { TokenRecord, TokenStore } from '../operators/tokens.ts';
 import type { Freshness } from './file.ts';
-import { KeyCacheReader } from './reader.ts';
+import { createKeyCacheReader } from './reader.ts';
 
 /** Maximum number of keys; dropping a key puts all rows read before its change in doubt. */
 const MAX_DOUBTS = 50_000;
@@ -24,155 +24,144 @@ interface KeyCacheOptions {
  * Looks up keys during an outage. Returns nothing for a key if the cache may be wrong: if it is too
  * old, belongs to another Redis, or lacks a change that was received here.
  */
-export class KeyCache {
-  readonly #options: KeyCacheOptions;
-  readonly #clock: () => number;
-  readonly #reader: KeyCacheReader;
-  readonly #doubts: KeysInDoubt;
+export function createKeyCache({
+  folder,
+  maxAge,
+  clock = Date.now,
+  failed,
+  monotonic,
+  source,
+}: KeyCacheOptions) {
+  const doubts = createKeysInDoubt({ clock });
+  const reader = createKeyCacheReader(folder, failed, monotonic);
 
-  constructor(options: KeyCacheOptions) {
-    this.#options = options;
-    this.#clock = options.clock ?? Date.now;
-    this.#doubts = new KeysInDoubt({ clock: this.#clock });
-    this.#reader = new KeyCacheReader(
-      options.folder,
-      options.failed,
-      options.monotonic,
-    );
-  }
-
-  /** `null`: unknown whether the key exists. */
-  find(hash: string): KeyRecord | null {
-    const freshness = this.#usable();
-    const row = freshness && this.#reader.find(hash);
-    if (!row) return null;
-    const isTrue =
-      this.#doubts.isTrue(hash, row.at) ||
-      this.#doubts.isTrue(hash, freshness.swept);
-    return isTrue ? row.record : null;
-  }
-
-  /** What is known during an outage besides keys; `null`: nothing. */
-  get known(): Pick<Freshness, 'imported' | 'tokens' | 'gateways'> | null {
-    return this.#usable();
-  }
-
-  /** Marks a changed key: its row is valid only if read later. */
-  doubt(hash: string): void {
-    this.#doubts.note(hash);
-  }
-
-  /** Whether the cache contradicts this record of the backend; `null`: no such key. */
-  differs(hash: string, record: KeyRecord | null): boolean {
-    const row = this.#usable() && this.#reader.find(hash);
-    return row !== null && row.record.version !== record?.version;
-  }
-
-  /**
-   * Milliseconds since all changes were known to be received; Infinity: no cache for this backend.
-   */
-  get age(): number {
-    const freshness = this.#ofThisSource();
+  function ageNow(): number {
+    const freshness = ofThisSource();
     return freshness
-      ? Math.abs(this.#clock() - freshness.fresh)
+      ? Math.abs(clock() - freshness.fresh)
       : Number.POSITIVE_INFINITY;
   }
 
-  /** Data for operators during an outage, of any age; `null`: no cache for this backend. */
-  get asOf(): KeysAsOf | null {
-    const freshness = this.#ofThisSource();
-    return freshness && this.#reader.all(freshness.fresh);
-  }
-
-  /** Why keys cannot be looked up, for operators; `null`: they can. */
-  get unusable(): string | null {
-    const { folder, maxAge } = this.#options;
-    const freshness = this.#reader.freshness;
-    if (!freshness || freshness.swept === 0)
-      return `${folder} has no copy of its keys yet`;
-    if (freshness.source !== this.#options.source)
-      return `the copy of keys in ${folder} is of another Redis`;
-    const { age } = this;
-    if (age <= maxAge) return null;
-    const hours = (milliseconds: number) =>
-      `${Math.round(milliseconds / 36_000) / 100} h`;
-    return `the copy of its keys in ${folder} is ${hours(age)} old, and redis.keyCache.maxAge is ${hours(maxAge)}`;
-  }
-
-  close(): void {
-    this.#reader.close();
-  }
-
-  #ofThisSource(): Freshness | null {
-    const freshness = this.#reader.freshness;
-    return freshness &&
-      freshness.swept > 0 &&
-      freshness.source === this.#options.source
+  function ofThisSource(): Freshness | null {
+    const freshness = reader.freshness;
+    return freshness && freshness.swept > 0 && freshness.source === source
       ? freshness
       : null;
   }
 
-  #usable(): Freshness | null {
-    const freshness = this.#ofThisSource();
-    if (!freshness || this.age > this.#options.maxAge) return null;
-    this.#doubts.settle(freshness.swept);
+  function usable(): Freshness | null {
+    const freshness = ofThisSource();
+    if (!freshness || ageNow() > maxAge) return null;
+    doubts.settle(freshness.swept);
     return freshness;
   }
+
+  return {
+    /** `null`: unknown whether the key exists. */
+    find(hash: string): KeyRecord | null {
+      const freshness = usable();
+      const row = freshness && reader.find(hash);
+      if (!row) return null;
+      const isTrue =
+        doubts.isTrue(hash, row.at) || doubts.isTrue(hash, freshness.swept);
+      return isTrue ? row.record : null;
+    },
+    /** What is known during an outage besides keys; `null`: nothing. */
+    get known(): Pick<Freshness, 'imported' | 'tokens' | 'gateways'> | null {
+      return usable();
+    },
+    /** Marks a changed key: its row is valid only if read later. */
+    doubt(hash: string): void {
+      doubts.note(hash);
+    },
+    /** Whether the cache contradicts this record of the backend; `null`: no such key. */
+    differs(hash: string, record: KeyRecord | null): boolean {
+      const row = usable() && reader.find(hash);
+      return row !== null && row.record.version !== record?.version;
+    },
+    /**
+     * Milliseconds since all changes were known to be received; Infinity: no cache for this backend.
+     */
+    get age(): number {
+      return ageNow();
+    },
+    /** Data for operators during an outage, of any age; `null`: no cache for this backend. */
+    get asOf(): KeysAsOf | null {
+      const freshness = ofThisSource();
+      return freshness && reader.all(freshness.fresh);
+    },
+    /** Why keys cannot be looked up, for operators; `null`: they can. */
+    get unusable(): string | null {
+      const freshness = reader.freshness;
+      if (!freshness || freshness.swept === 0)
+        return `${folder} has no copy of its keys yet`;
+      if (freshness.source !== source)
+        return `the copy of keys in ${folder} is of another Redis`;
+      const age = ageNow();
+      if (age <= maxAge) return null;
+      const hours = (milliseconds: number) =>
+        `${Math.round(milliseconds / 36_000) / 100} h`;
+      return `the copy of its keys in ${folder} is ${hours(age)} old, and redis.keyCache.maxAge is ${hours(maxAge)}`;
+    },
+    close(): void {
+      reader.close();
+    },
+  };
 }
+
+export type KeyCache = ReturnType<typeof createKeyCache>;
 
 /**
  * Changed keys, and when the message arrived: a row of the cache is valid only if it was read
  * later. Rows have the time of another process; doubts are kept on the monotonic clock, so that a
  * change of the clock does not extend them.
+ * `clock`: Unix milliseconds.
  */
-export class KeysInDoubt {
-  readonly #clock: () => number;
-  readonly #monotonic: () => number;
+export function createKeysInDoubt({
+  clock,
+  monotonic = () => performance.now(),
+}: {
+  readonly clock: () => number;
+  readonly monotonic?: () => number;
+}) {
   /** Monotonic milliseconds, in their order. */
-  readonly #heard = new Map<string, number>();
+  const arrivals = new Map<string, number>();
   /** For keys whose own time was dropped; `null`: none was. */
-  #floor: number | null = null;
+  let floor: number | null = null;
 
-  /** `clock`: Unix milliseconds. */
-  constructor({
-    clock,
-    monotonic = () => performance.now(),
-  }: { readonly clock: () => number; readonly monotonic?: () => number }) {
-    this.#clock = clock;
-    this.#monotonic = monotonic;
+  function isBefore(heard: number, time: number): boolean {
+    const now = clock();
+    return time <= now && now - (monotonic() - heard) <= time;
   }
 
-  note(hash: string): void {
-    this.#heard.delete(hash);
-    this.#heard.set(hash, this.#monotonic());
-    if (this.#heard.size <= MAX_DOUBTS) return;
-    const [oldest, at] = this.#heard.entries().next().value!;
-    this.#heard.delete(oldest);
-    this.#floor = at;
-  }
-
-  /**
-   * Whether a row read at this time, in Unix milliseconds, is valid. A time in the future proves
-   * nothing.
-   */
-  isTrue(hash: string, readAt: number): boolean {
-    const heard = this.#heard.get(hash) ?? this.#floor;
-    return heard === null || this.#isBefore(heard, readAt);
-  }
-
-  /** All rows were read again at `time` or later, in Unix milliseconds. */
-  settle(time: number): void {
-    for (const [hash, heard] of this.#heard) {
-      if (!this.#isBefore(heard, time)) return;
-      this.#heard.delete(hash);
-    }
-  }
-
-  #isBefore(heard: number, time: number): boolean {
-    const now = this.#clock();
-    return time <= now && now - (this.#monotonic() - heard) <= time;
-  }
+  return {
+    note(hash: string): void {
+      arrivals.delete(hash);
+      arrivals.set(hash, monotonic());
+      if (arrivals.size <= MAX_DOUBTS) return;
+      const [oldest, at] = arrivals.entries().next().value!;
+      arrivals.delete(oldest);
+      floor = at;
+    },
+    /**
+     * Whether a row read at this time, in Unix milliseconds, is valid. A time in the future proves
+     * nothing.
+     */
+    isTrue(hash: string, readAt: number): boolean {
+      const heard = arrivals.get(hash) ?? floor;
+      return heard === null || isBefore(heard, readAt);
+    },
+    /** All rows were read again at `time` or later, in Unix milliseconds. */
+    settle(time: number): void {
+      for (const [hash, heard] of arrivals) {
+        if (!isBefore(heard, time)) return;
+        arrivals.delete(hash);
+      }
+    },
+  };
 }
+
+export type KeysInDoubt = ReturnType<typeof createKeysInDoubt>;
 
 interface KeysWithCacheOptions {
   readonly cache: Pick<KeyCache, 'find' | 'known' | 'doubt' | 'differs'>;

@@ -22,42 +22,26 @@ type KeyPosition = Pick<KeyRecord, 'id' | 'createdAt'>;
 /**
  * Reads the key cache while another process may write it, and detects a new file within a second.
  * An unreadable file counts as missing.
+ * `clock`: monotonic milliseconds.
  */
-export class KeyCacheReader {
-  readonly #file: string;
-  readonly #failed: (error: unknown) => void;
-  readonly #clock: () => number;
-  #opened: ReturnType<typeof openAt> | null = null;
-  #freshness: Freshness | null = null;
-  #lookAgainAt = Number.NEGATIVE_INFINITY;
+export function createKeyCacheReader(
+  folder: string,
+  failed: (error: unknown) => void,
+  clock: () => number = () => performance.now(),
+) {
+  let open: ReturnType<typeof openAt> | null = null;
+  let lastFreshness: Freshness | null = null;
+  let lookAgainAt = Number.NEGATIVE_INFINITY;
 
-  /** `clock`: monotonic milliseconds. */
-  constructor(
-    folder: string,
-    failed: (error: unknown) => void,
-    clock: () => number = () => performance.now(),
-  ) {
-    this.#file = join(folder, KEY_CACHE_FILE);
-    this.#failed = failed;
-    this.#clock = clock;
-  }
-
-  /** Metadata that is at most a second old; `null`: no cache. */
-  get freshness(): Freshness | null {
-    const now = this.#clock();
-    if (now < this.#lookAgainAt) return this.#freshness;
-    this.#lookAgainAt = now + REREAD_INTERVAL;
-    this.#freshness = this.#read(({ db }) => freshnessIn(db));
-    return this.#freshness;
-  }
+  const file = join(folder, KEY_CACHE_FILE);
 
   /**
    * The record with one of its hashes, and when it was read from the backend; `null`: not cached.
    */
-  find(
+  function find(
     hash: string,
   ): { readonly record: KeyRecord; readonly at: number } | null {
-    const row = this.#read(({ byHash }) => byHash.get(hash) ?? null);
+    const row = read(({ byHash }) => byHash.get(hash) ?? null);
     return (
       row && {
         record: unpackKey(row.hash as string, row.record as string),
@@ -66,57 +50,14 @@ export class KeyCacheReader {
     );
   }
 
-  /**
-   * All keys. The cache has no index by age or id, because requests need neither, so both read all
-   * rows.
-   */
-  all(asOf: number): KeysAsOf {
-    const records = () => this.#records();
-    const find = (hash: string) => this.find(hash)?.record;
-    return {
-      asOf,
-      async get(id) {
-        for await (const record of records())
-          if (record.id === id) return record;
-        return null;
-      },
-      async *read({
-        account,
-        plan,
-        newestFirst = false,
-        after,
-      }: KeyQuery = {}) {
-        const direction = newestFirst ? -1 : 1;
-        const compare = (one: KeyPosition, other: KeyPosition) =>
-          direction * byAge(one, other);
-        const places: (KeyPosition & Pick<KeyRecord, 'hash'>)[] = [];
-        for await (const record of records()) {
-          const { id, createdAt, hash } = record;
-          if (account !== undefined && record.account !== account) continue;
-          if (plan !== undefined && record.plan !== plan) continue;
-          if (!after || compare({ id, createdAt }, after) > 0)
-            places.push({ id, createdAt, hash });
-        }
-        places.sort(compare);
-        for (let at = 0; at < places.length; at += PAGE_SIZE) {
-          const found = places
-            .slice(at, at + PAGE_SIZE)
-            .map(({ hash }) => find(hash));
-          yield found.filter((record) => record !== undefined);
-          await setImmediate();
-        }
-      },
-    };
+  function close(): void {
+    open?.db.close();
+    open = null;
   }
 
-  close(): void {
-    this.#opened?.db.close();
-    this.#opened = null;
-  }
-
-  async *#records(): AsyncGenerator<KeyRecord> {
+  async function* records(): AsyncGenerator<KeyRecord> {
     for (let number: unknown = 0; ; await setImmediate()) {
-      const rows = this.#read(({ page }) => page.all(number as number)) ?? [];
+      const rows = read(({ page }) => page.all(number as number)) ?? [];
       for (const { hash, record } of rows)
         yield unpackKey(hash as string, record as string);
       if (rows.length === 0) return;
@@ -124,20 +65,77 @@ export class KeyCacheReader {
     }
   }
 
-  #read<T>(work: (opened: ReturnType<typeof openAt>) => T | null): T | null {
+  function read<T>(
+    work: (opened: ReturnType<typeof openAt>) => T | null,
+  ): T | null {
     try {
-      const inode = statSync(this.#file, { throwIfNoEntry: false })?.ino;
-      if (this.#opened?.inode !== inode) this.close();
+      const inode = statSync(file, { throwIfNoEntry: false })?.ino;
+      if (open?.inode !== inode) close();
       if (inode === undefined) return null;
-      this.#opened ??= openAt(this.#file, inode);
-      return work(this.#opened);
+      open ??= openAt(file, inode);
+      return work(open);
     } catch (error) {
-      this.close();
-      this.#failed(error);
+      close();
+      failed(error);
       return null;
     }
   }
+
+  return {
+    /** Metadata that is at most a second old; `null`: no cache. */
+    get freshness(): Freshness | null {
+      const now = clock();
+      if (now < lookAgainAt) return lastFreshness;
+      lookAgainAt = now + REREAD_INTERVAL;
+      lastFreshness = read(({ db }) => freshnessIn(db));
+      return lastFreshness;
+    },
+    find,
+    /**
+     * All keys. The cache has no index by age or id, because requests need neither, so both read all
+     * rows.
+     */
+    all(asOf: number): KeysAsOf {
+      return {
+        asOf,
+        async get(id) {
+          for await (const record of records())
+            if (record.id === id) return record;
+          return null;
+        },
+        async *read({
+          account,
+          plan,
+          newestFirst = false,
+          after,
+        }: KeyQuery = {}) {
+          const direction = newestFirst ? -1 : 1;
+          const compare = (one: KeyPosition, other: KeyPosition) =>
+            direction * byAge(one, other);
+          const places: (KeyPosition & Pick<KeyRecord, 'hash'>)[] = [];
+          for await (const record of records()) {
+            const { id, createdAt, hash } = record;
+            if (account !== undefined && record.account !== account) continue;
+            if (plan !== undefined && record.plan !== plan) continue;
+            if (!after || compare({ id, createdAt }, after) > 0)
+              places.push({ id, createdAt, hash });
+          }
+          places.sort(compare);
+          for (let at = 0; at < places.length; at += PAGE_SIZE) {
+            const found = places
+              .slice(at, at + PAGE_SIZE)
+              .map(({ hash }) => find(hash)?.record);
+            yield found.filter((record) => record !== undefined);
+            await setImmediate();
+          }
+        },
+      };
+    },
+    close,
+  };
 }
+
+export type KeyCacheReader = ReturnType<typeof createKeyCacheReader>;
 
 function openAt(file: string, inode: number) {
   return openDatabase(file, { readOnly: true, timeout: 100 }, (db) => ({

@@ -3,7 +3,7 @@ import { WakeableSleep } from '../../common/wakeable-sleep.ts';
 import type { Bus } from '../../state/shared/remote-state.ts';
 import { hashesOf, type KeyRecord } from '../keys/key.ts';
 import type { TokenRecord } from '../operators/tokens.ts';
-import { type KeyCacheFile, keyCacheFileIn } from './file.ts';
+import { keyCacheFileIn } from './file.ts';
 
 /**
  * Milliseconds between two updates of the freshness. Longer than a dead bus connection stays
@@ -57,216 +57,204 @@ export interface KeyCacheSynchronizerOptions {
  * periodically, and when messages may have been lost. One process per folder writes the cache;
  * another takes over when it ends.
  */
-export class KeyCacheSynchronizer {
-  readonly #options: KeyCacheSynchronizerOptions;
-  readonly #sleep = new WakeableSleep();
-  readonly #stopListening: () => void;
-  readonly #file: KeyCacheFile;
-  #heard = new Set<string>();
+export function createKeyCacheSynchronizer({
+  folder,
+  source,
+  failed,
+  clock = Date.now,
+  freshnessInterval = FRESHNESS_INTERVAL,
+  sweep,
+  bus,
+}: KeyCacheSynchronizerOptions) {
+  const sleep = new WakeableSleep();
+  const heard = new Set<string>();
   /** Monotonic milliseconds. */
-  #lastReading = 0;
-  #nextSweep = 0;
-  #nextBeat = 0;
+  let lastReading = 0;
+  let nextSweep = 0;
+  let nextBeat = 0;
   /** Whether a sweep has completed since messages may have been lost. */
-  #isWhole = false;
+  let isWhole = false;
   /** Unix milliseconds: the start of the previous update of the freshness, or of a later sweep. */
-  #lastBeat = 0;
-  readonly #clock: () => number;
-  readonly #freshnessInterval: number;
-  #closed = false;
+  let lastBeat = 0;
+  let closed = false;
 
-  constructor(options: KeyCacheSynchronizerOptions) {
-    this.#options = options;
-    const {
-      folder,
-      source,
-      failed,
-      clock = Date.now,
-      freshnessInterval = FRESHNESS_INTERVAL,
-    } = options;
-    this.#clock = clock;
-    this.#freshnessInterval = freshnessInterval;
-    this.#file = keyCacheFileIn(folder, source.name, failed);
-    this.#stopListening = options.bus.listen((message) => {
-      if (message.type === 'key') this.refresh(message.hash);
-      else if (message.type === 'anything') this.#broken();
-    });
-    void this.#run();
-  }
+  const file = keyCacheFileIn(folder, source.name, failed);
+  const stopListening = bus.listen((message) => {
+    if (message.type === 'key') refresh(message.hash);
+    else if (message.type === 'anything') broken();
+  });
+  void run();
 
-  refresh(hash: string): void {
-    if (!this.#file.isOpen) return;
-    this.#file.forgetSoon(hash);
-    this.#heard.add(hash);
-    if (this.#heard.size > MAX_HEARD) this.#giveUpHeard();
-    this.#sleep.wake();
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#stopListening();
-    this.#sleep.wake();
-    this.#file.close();
+  function refresh(hash: string): void {
+    if (!file.isOpen) return;
+    file.forgetSoon(hash);
+    heard.add(hash);
+    if (heard.size > MAX_HEARD) giveUpHeard();
+    sleep.wake();
   }
 
   /** Messages may have been lost: only a new sweep finds their changes. */
-  #broken(): void {
-    this.#isWhole = false;
-    this.#nextSweep = 0;
-    this.#sleep.wake();
+  function broken(): void {
+    isWhole = false;
+    nextSweep = 0;
+    sleep.wake();
   }
 
   /** Leaves the changes to a sweep: their rows are already removed. */
-  #giveUpHeard(): void {
-    this.#heard.clear();
-    this.#broken();
+  function giveUpHeard(): void {
+    heard.clear();
+    broken();
   }
 
-  async #run(): Promise<void> {
-    while (!this.#closed) {
+  async function run(): Promise<void> {
+    while (!closed) {
       try {
-        const wait = this.#take()
-          ? await this.#work()
-          : this.#freshnessInterval;
-        if (!this.#closed) await this.#sleep.sleep(wait);
+        const wait = take() ? await work() : freshnessInterval;
+        if (!closed) await sleep.sleep(wait);
       } catch (error) {
-        if (this.#closed) return;
-        await this.#sleep.sleepWhole(this.#afterFailure(error));
+        if (closed) return;
+        await sleep.sleepWhole(afterFailure(error));
       }
     }
   }
 
   /** Returns milliseconds. */
-  async #work(): Promise<number> {
-    await this.#readHeard();
-    if (this.#file.isOpen && performance.now() >= this.#nextSweep)
-      await this.#sweep();
-    if (this.#file.isOpen && performance.now() >= this.#nextBeat)
-      await this.#beat();
-    return this.#heard.size > 0
+  async function work(): Promise<number> {
+    await readHeard();
+    if (file.isOpen && performance.now() >= nextSweep) await sweepAll();
+    if (file.isOpen && performance.now() >= nextBeat) await beat();
+    return heard.size > 0
       ? 0
-      : Math.max(
-          0,
-          Math.min(this.#nextSweep, this.#nextBeat) - performance.now(),
-        );
+      : Math.max(0, Math.min(nextSweep, nextBeat) - performance.now());
   }
 
   /** Whether this process owns the cache; takes it over from an ended process. */
-  #take(): boolean {
-    if (this.#file.isOpen) return true;
-    if (!this.#file.open()) return false;
-    this.#broken();
-    this.#nextBeat = 0;
+  function take(): boolean {
+    if (file.isOpen) return true;
+    if (!file.open()) return false;
+    broken();
+    nextBeat = 0;
     return true;
   }
 
   /** Returns the retry delay. A cache that cannot be written misses changes, so it is deleted. */
-  #afterFailure(error: unknown): number {
+  function afterFailure(error: unknown): number {
     if (error instanceof Outage) {
-      if (this.#heard.size > 0) this.#giveUpHeard();
+      if (heard.size > 0) giveUpHeard();
       return READ_RETRY_DELAY;
     }
-    this.#heard.clear();
-    this.#file.discard(error);
+    heard.clear();
+    file.discard(error);
     return WRITE_RETRY_DELAY;
   }
 
-  async #readHeard(): Promise<void> {
-    this.#lastReading = performance.now();
-    const changed = [...this.#heard];
+  async function readHeard(): Promise<void> {
+    lastReading = performance.now();
+    const changed = [...heard];
     if (changed.length === 0) return;
-    await this.#sleep.sleepWhole(SETTLE_TIME);
+    await sleep.sleepWhole(SETTLE_TIME);
     for (
       let from = 0;
-      from < changed.length && this.#file.isOpen;
+      from < changed.length && file.isOpen;
       from += BATCH_SIZE
     ) {
       const hashes = changed.slice(from, from + BATCH_SIZE);
-      const at = this.#clock();
-      for (const hash of hashes) this.#heard.delete(hash);
+      const at = clock();
+      for (const hash of hashes) heard.delete(hash);
       try {
-        this.#keep(await this.#options.source.at(hashes), at);
+        keep(await source.at(hashes), at);
       } catch (error) {
-        for (const hash of hashes) this.#heard.add(hash);
+        for (const hash of hashes) heard.add(hash);
         throw error;
       }
     }
-    if (this.#file.isOpen) await this.#file.flush();
+    if (file.isOpen) await file.flush();
   }
 
   /** Skips records of keys changed meanwhile, which may be outdated; they are read again. */
-  #keep(records: readonly (KeyRecord | null)[], at: number): void {
-    if (!this.#file.isOpen) return;
+  function keep(records: readonly (KeyRecord | null)[], at: number): void {
+    if (!file.isOpen) return;
     const known = records.filter((record) => record !== null);
     const current = known.filter(
-      (record) => !hashesOf(record).some((hash) => this.#heard.has(hash)),
+      (record) => !hashesOf(record).some((hash) => heard.has(hash)),
     );
-    this.#file.put(current, at);
+    file.put(current, at);
   }
 
   /** Compares all keys with the backend. Restarts if messages were lost meanwhile. */
-  async #sweep(): Promise<void> {
-    const { source, sweep } = this.#options;
-    const began = this.#clock();
-    this.#nextSweep = performance.now() + sweep;
-    this.#file.beginSweep();
+  async function sweepAll(): Promise<void> {
+    const began = clock();
+    nextSweep = performance.now() + sweep;
+    file.beginSweep();
     try {
       const [imported, tokens] = await Promise.all([
         source.hasImported(),
         source.tokens(),
       ]);
-      if (!(await this.#takePages())) return;
+      if (!(await takePages())) return;
       for (let after: number | null = 0; after !== null; ) {
-        after = this.#file.removeUnseen(after);
-        await this.#sleep.sleepWhole(1);
-        if (!this.#isSweeping) return;
+        after = file.removeUnseen(after);
+        await sleep.sleepWhole(1);
+        if (!isSweeping()) return;
       }
-      this.#file.setFreshness({ swept: began, fresh: began, imported, tokens });
-      this.#isWhole = true;
-      this.#lastBeat = began;
+      file.setFreshness({ swept: began, fresh: began, imported, tokens });
+      isWhole = true;
+      lastBeat = began;
     } catch (error) {
-      this.#nextSweep = 0;
+      nextSweep = 0;
       throw error;
     }
   }
 
   /** Returns whether all pages were processed and the sweep may continue. */
-  async #takePages(): Promise<boolean> {
-    let at = this.#clock();
+  async function takePages(): Promise<boolean> {
+    let at = clock();
     let began = performance.now();
-    for await (const page of this.#options.source.pages()) {
-      if (!this.#isSweeping) return false;
-      this.#keep(page, at);
+    for await (const page of source.pages()) {
+      if (!isSweeping()) return false;
+      keep(page, at);
       // Leaves at least half of the time to requests.
-      await this.#sleep.sleepWhole(performance.now() - began);
-      if (performance.now() - this.#lastReading > MAX_CHANGE_DELAY)
-        await this.#readHeard();
-      if (!this.#isSweeping) return false;
-      at = this.#clock();
+      await sleep.sleepWhole(performance.now() - began);
+      if (performance.now() - lastReading > MAX_CHANGE_DELAY) await readHeard();
+      if (!isSweeping()) return false;
+      at = clock();
       began = performance.now();
     }
-    return this.#isSweeping;
+    return isSweeping();
   }
 
-  get #isSweeping(): boolean {
-    return this.#file.isOpen && this.#nextSweep !== 0;
+  function isSweeping(): boolean {
+    return file.isOpen && nextSweep !== 0;
   }
 
   /** Records the freshness as of the previous update, because a dead bus is detected by then. */
-  async #beat(): Promise<void> {
-    const now = this.#clock();
-    const { source } = this.#options;
+  async function beat(): Promise<void> {
+    const now = clock();
+
     const [gateways, tokens] = await Promise.all([
       source.gateways(),
       source.tokens(),
     ]);
-    if (!this.#file.isOpen) return;
-    const { freshness } = this.#file;
-    const isCurrent =
-      this.#options.bus.isLive && this.#isWhole && this.#heard.size === 0;
-    const fresh = isCurrent ? this.#lastBeat : freshness.fresh;
-    this.#file.setFreshness({ fresh, gateways: Math.max(1, gateways), tokens });
-    this.#lastBeat = now;
-    this.#nextBeat = performance.now() + this.#freshnessInterval;
+    if (!file.isOpen) return;
+    const { freshness } = file;
+    const isCurrent = bus.isLive && isWhole && heard.size === 0;
+    const fresh = isCurrent ? lastBeat : freshness.fresh;
+    file.setFreshness({ fresh, gateways: Math.max(1, gateways), tokens });
+    lastBeat = now;
+    nextBeat = performance.now() + freshnessInterval;
   }
+
+  return {
+    refresh,
+    close(): void {
+      closed = true;
+      stopListening();
+      sleep.wake();
+      file.close();
+    },
+  };
 }
+
+export type KeyCacheSynchronizer = ReturnType<
+  typeof createKeyCacheSynchronizer
+>;

@@ -3,7 +3,7 @@ import { Cache } from '../../common/cache.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { remembered } from '../../common/remembered.ts';
-import type { Limits, Window } from '../../limits/limits.ts';
+import type { Window } from '../../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan, type Plans } from '../../limits/plans.ts';
 import type { Client, ClientAddresses, KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
@@ -32,226 +32,170 @@ interface CachedClient {
   plans: Plans;
 }
 
-export class Keyring {
-  readonly #store: KeyStore;
-  #plans: Plans;
-  readonly #recheckAfter: number;
-  readonly #clock: () => number;
-  readonly #clients = new Cache<CachedClient>(MAX_CLIENTS);
-  /** Separate from `#clients`, so that guesses never displace real keys. */
-  readonly #strangers = new Cache<CachedClient>(MAX_UNKNOWN_KEYS);
+export function createKeyring(
+  store: KeyStore,
+  plans: Plans,
+  {
+    recheckAfter = Infinity,
+    clock = () => performance.now(),
+  }: KeyringOptions = {},
+) {
+  const clients = new Cache<CachedClient>(MAX_CLIENTS);
+  /** Separate from `clients`, so that guesses never displace real keys. */
+  const strangers = new Cache<CachedClient>(MAX_UNKNOWN_KEYS);
   /** Concurrent requests for the same key share a lookup. */
-  readonly #lookups = new Map<string, Promise<Client | null>>();
-  /** Shared per set of windows, because counters compare limits by identity. */
-  #limitsOf: (windows: readonly Window[]) => Limits;
-  #imported: boolean | null = null;
-  #importedQuestion = 0;
-  #importedTimer: NodeJS.Timeout | undefined;
+  const lookups = new Map<string, Promise<Client | null>>();
+  let hasImported: boolean | null = null;
+  let importedQuestion = 0;
+  let importedTimer: NodeJS.Timeout | undefined;
   /** Increases when a change may have been missed; older results are then looked up again. */
-  #generation = 0;
-  readonly #stopWatching: () => void;
-  #isReady = false;
-  readonly #ready = Promise.withResolvers<void>();
-  readonly whenReady = this.#ready.promise;
-  /** Resolves after the first attempt, even if it failed. */
-  readonly opened: Promise<void>;
+  let currentGeneration = 0;
+  let hasStarted = false;
+  const ready = Promise.withResolvers<void>();
 
-  constructor(
-    store: KeyStore,
-    plans: Plans,
-    {
-      recheckAfter = Infinity,
-      clock = () => performance.now(),
-    }: KeyringOptions = {},
-  ) {
-    this.#store = store;
-    this.#plans = plans;
-    this.#limitsOf = limitsIn(plans);
-    this.#recheckAfter = recheckAfter;
-    this.#clock = clock;
-    this.#stopWatching = store.watch((hash) => {
-      this.#forget(hash);
-      void this.#lookForImported();
-    });
-    this.opened = this.#lookForImported();
-  }
+  let currentPlans = plans;
+  /** Shared per set of windows, because counters compare limits by identity. */
+  let limitsFor = limitsIn(plans);
 
-  get isReady(): boolean {
-    return this.#isReady;
-  }
+  const stopWatching = store.watch((hash) => {
+    forget(hash);
+    void lookForImported();
+  });
+  const opened = lookForImported();
 
-  /**
-   * Foreign secrets have no checksum that rejects guesses early, so they are looked up only if some
-   * key was imported, or while that is unknown.
-   */
-  get acceptsImported(): boolean {
-    return this.#imported !== false;
-  }
-
-  usePlans(plans: Plans): void {
-    this.#plans = plans;
-    this.#limitsOf = limitsIn(plans);
-  }
-
-  /** `null`: the key does not exist. Throws `Outage` if the store is down. */
-  find(hash: string): MaybePromise<Client | null> {
-    const found = this.#clients.get(hash) ?? this.#strangers.get(hash);
-    if (found && this.#isFresh(found)) return this.#clientIn(found, hash);
-    return this.#lookups.get(hash) ?? this.#lookUp(hash, found);
-  }
-
-  known(hash: string): Client | null {
-    const found = this.#clients.get(hash);
-    return found && this.#isFresh(found) ? this.#clientIn(found, hash) : null;
-  }
-
-  close(): void {
-    this.#stopWatching();
-    this.#importedQuestion++;
-    clearTimeout(this.#importedTimer);
-  }
-
-  #isFresh({ generation, recheckAt }: CachedClient): boolean {
+  function isFresh({ generation, recheckAt }: CachedClient): boolean {
     return (
-      generation === this.#generation &&
-      (recheckAt === Infinity || this.#clock() < recheckAt)
+      generation === currentGeneration &&
+      (recheckAt === Infinity || clock() < recheckAt)
     );
   }
 
-  #clientIn(found: CachedClient, hash: string): Client | null {
-    if (found.plans !== this.#plans) {
-      found.client = found.record && this.#clientOf(found.record, hash);
-      found.plans = this.#plans;
+  function clientIn(found: CachedClient, hash: string): Client | null {
+    if (found.plans !== currentPlans) {
+      found.client = found.record && clientOf(found.record, hash);
+      found.plans = currentPlans;
     }
     return found.client;
   }
 
   /** Once a key was imported, the result never changes. */
-  async #lookForImported(): Promise<void> {
-    if (this.#imported) return;
-    this.#imported = null;
-    const question = ++this.#importedQuestion;
-    clearTimeout(this.#importedTimer);
+  async function lookForImported(): Promise<void> {
+    if (hasImported) return;
+    hasImported = null;
+    const question = ++importedQuestion;
+    clearTimeout(importedTimer);
     try {
-      const imported = await this.#store.hasImported();
+      const imported = await store.hasImported();
       // The result of an earlier query may be older than a change.
-      if (imported || question === this.#importedQuestion)
-        this.#imported = imported;
-      this.#isReady = true;
-      this.#ready.resolve();
+      if (imported || question === importedQuestion) hasImported = imported;
+      hasStarted = true;
+      ready.resolve();
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
-      if (question !== this.#importedQuestion) return;
-      this.#importedTimer = setTimeout(
-        () => void this.#lookForImported(),
+      if (question !== importedQuestion) return;
+      importedTimer = setTimeout(
+        () => void lookForImported(),
         RETRY_DELAY,
       ).unref();
     }
   }
 
-  #forget(hash?: string): void {
+  function forget(hash?: string): void {
     if (hash === undefined) {
-      this.#generation += 1;
-      this.#strangers.clear();
-      this.#lookups.clear();
+      currentGeneration += 1;
+      strangers.clear();
+      lookups.clear();
     } else {
-      this.#clients.delete(hash);
-      this.#strangers.delete(hash);
-      this.#lookups.delete(hash);
+      clients.delete(hash);
+      strangers.delete(hash);
+      lookups.delete(hash);
     }
   }
 
-  #lookUp(
+  function lookUp(
     hash: string,
     stale: CachedClient | undefined,
   ): MaybePromise<Client | null> {
-    const asked = this.#store.find(hash, stale !== undefined);
-    if (!(asked instanceof Promise))
-      return this.#remember(hash, asked, this.#recheckAfter);
+    const asked = store.find(hash, stale !== undefined);
+    if (!(asked instanceof Promise)) return remember(hash, asked, recheckAfter);
     const lookup: Promise<Client | null> = asked.then(
       (record) =>
-        this.#arrived(
-          hash,
-          lookup,
-          withLimits(stale, record),
-          this.#recheckAfter,
-        ),
+        arrived(hash, lookup, withLimits(stale, record), recheckAfter),
       (error) => {
         // An outage must not lock out all clients.
         const known =
           error instanceof Outage
-            ? this.#knownWithoutBackend(hash, stale)
+            ? knownWithoutBackend(hash, stale)
             : undefined;
         if (known !== undefined)
-          return this.#arrived(
+          return arrived(
             hash,
             lookup,
             known,
-            Math.min(this.#recheckAfter, RETRY_DELAY),
+            Math.min(recheckAfter, RETRY_DELAY),
           );
-        this.#isCurrent(hash, lookup);
+        isCurrent(hash, lookup);
         throw error;
       },
     );
-    this.#lookups.set(hash, lookup);
+    lookups.set(hash, lookup);
     return lookup;
   }
 
   /** `undefined`: whether the key exists is unknown. */
-  #knownWithoutBackend(
+  function knownWithoutBackend(
     hash: string,
     stale: CachedClient | undefined,
   ): KeyRecord | null | undefined {
     // Without a missed change, a copy has nothing newer.
-    if (stale?.generation === this.#generation) return stale.record;
-    const copied = this.#store.findCopy?.(hash) ?? null;
+    if (stale?.generation === currentGeneration) return stale.record;
+    const copied = store.findCopy?.(hash) ?? null;
     return copied === null ? stale?.record : withLimits(stale, copied);
   }
 
   /** A result older than a change is not cached. */
-  #arrived(
+  function arrived(
     hash: string,
     lookup: Promise<Client | null>,
     record: KeyRecord | null,
     recheckAfter: number,
   ): Client | null {
-    if (this.#isCurrent(hash, lookup))
-      return this.#remember(hash, record, recheckAfter);
-    return record && this.#clientOf(record, hash);
+    if (isCurrent(hash, lookup)) return remember(hash, record, recheckAfter);
+    return record && clientOf(record, hash);
   }
 
-  #isCurrent(hash: string, lookup: Promise<Client | null>): boolean {
-    return this.#lookups.get(hash) === lookup && this.#lookups.delete(hash);
+  function isCurrent(hash: string, lookup: Promise<Client | null>): boolean {
+    return lookups.get(hash) === lookup && lookups.delete(hash);
   }
 
-  #remember(
+  function remember(
     hash: string,
     record: KeyRecord | null,
     recheckAfter: number,
   ): Client | null {
     const found = {
       record,
-      recheckAt: this.#clock() + recheckAfter,
-      generation: this.#generation,
-      client: record && this.#clientOf(record, hash),
-      plans: this.#plans,
+      recheckAt: clock() + recheckAfter,
+      generation: currentGeneration,
+      client: record && clientOf(record, hash),
+      plans: currentPlans,
     };
-    if (record) this.#clients.set(hash, found);
-    else this.#strangers.set(hash, found);
+    if (record) clients.set(hash, found);
+    else strangers.set(hash, found);
     return found.client;
   }
 
-  #clientOf(record: KeyRecord, hash: string): Client {
-    const { plans, concurrencies } = this.#plans;
+  function clientOf(record: KeyRecord, hash: string): Client {
+    const { plans, concurrencies } = currentPlans;
     const plan = plans.get(record.plan);
-    const windows = windowsOf(record, this.#plans);
-    const subject = subjectOf(record, this.#plans);
+    const windows = windowsOf(record, currentPlans);
+    const subject = subjectOf(record, currentPlans);
     return {
       keyId: record.id,
       account: record.account,
       plan: record.plan,
       subject,
-      limits: windows && this.#limitsOf(windows),
+      limits: windows && limitsFor(windows),
       concurrency:
         concurrencies?.get(record.account) ?? plan?.concurrency ?? null,
       owner: {
@@ -269,7 +213,44 @@ export class Keyring {
           : null,
     };
   }
+
+  return {
+    whenReady: ready.promise,
+    /** Resolves after the first attempt, even if it failed. */
+    opened,
+    get isReady(): boolean {
+      return hasStarted;
+    },
+    /**
+     * Foreign secrets have no checksum that rejects guesses early, so they are looked up only if some
+     * key was imported, or while that is unknown.
+     */
+    get acceptsImported(): boolean {
+      return hasImported !== false;
+    },
+    usePlans(plans: Plans): void {
+      currentPlans = plans;
+      limitsFor = limitsIn(plans);
+    },
+    /** `null`: the key does not exist. Throws `Outage` if the store is down. */
+    find(hash: string): MaybePromise<Client | null> {
+      const found = clients.get(hash) ?? strangers.get(hash);
+      if (found && isFresh(found)) return clientIn(found, hash);
+      return lookups.get(hash) ?? lookUp(hash, found);
+    },
+    known(hash: string): Client | null {
+      const found = clients.get(hash);
+      return found && isFresh(found) ? clientIn(found, hash) : null;
+    },
+    close(): void {
+      stopWatching();
+      importedQuestion++;
+      clearTimeout(importedTimer);
+    },
+  };
 }
+
+export type Keyring = ReturnType<typeof createKeyring>;
 
 function limitsIn(plans: Plans) {
   return remembered((windows: readonly Window[]) => limitsOf(windows, plans));

@@ -1,7 +1,7 @@
 import type { AuditSettings } from '../../config/config.ts';
 import type { Connection } from '../../state/redis/client.ts';
 import { keyOf } from '../../state/redis/key-names.ts';
-import { loadScript, runScript } from '../../state/redis/scripts.ts';
+import { loadScript } from '../../state/redis/scripts.ts';
 import { withTimeout } from '../../state/redis/timeouts.ts';
 import {
   type AuditDraft,
@@ -9,8 +9,8 @@ import {
   isOfBans,
 } from '../operators/audit-log.ts';
 
-const APPEND = loadScript('append-n.lua');
-const ENTRIES = loadScript('entries-2.lua');
+const appendTo = loadScript('append-n.lua');
+const entriesBetween = loadScript('entries-2.lua');
 export const LOGS = {
   audit: [keyOf.audit, keyOf.auditDropped],
   bans: [keyOf.banLog, keyOf.banLogDropped],
@@ -39,7 +39,7 @@ export function auditEntriesIn(
         : [bans.maxEntries, entry.at - bans.maxAge],
     );
     const keys = logs.flatMap((log) => LOGS[log]);
-    return runScript(redis, APPEND, keys, [
+    return appendTo(redis, keys, [
       JSON.stringify(entry),
       DROP_BATCH,
       ...bounds,
@@ -80,7 +80,7 @@ export async function readEntries(
   to: number,
 ) {
   const answer = await withTimeout(
-    runScript(redis, ENTRIES, LOGS[log], [from, to]),
+    entriesBetween(redis, LOGS[log], [from, to]),
   );
   const [oldest, newest, first, ...texts] = answer as [
     number,

@@ -1,19 +1,15 @@
 import type { Connection } from '../../state/redis/client.ts';
 import { CHANNEL, keyOf } from '../../state/redis/key-names.ts';
 import { isChanged } from '../../state/redis/replies.ts';
-import { loadScript, runScript } from '../../state/redis/scripts.ts';
+import { loadScript } from '../../state/redis/scripts.ts';
 import { keyChanged } from '../../state/redis/subscriber.ts';
-import {
-  allWithTimeout,
-  type Command,
-  withTimeout,
-} from '../../state/redis/timeouts.ts';
+import { allWithTimeout, withTimeout } from '../../state/redis/timeouts.ts';
 import { hashesOf, type KeyRecord, readRecord } from '../keys/key.ts';
 import { KeyConflict, KeyTaken } from '../keys/store.ts';
 import { enterLists, leaveLists, listsLeft } from './key-index.ts';
 import { keyWithId, recordAt, recordsAt } from './key-records.ts';
 
-const CHANGE = loadScript('change-1.lua');
+const changeRecord = loadScript('change-1.lua');
 
 /** Idempotent: it can be repeated if its result is unknown. */
 export interface KeyChange {
@@ -44,9 +40,7 @@ export async function planNewKeys(
     new Set(records.map(of)).size === records.length;
   if (!distinct(({ hash }) => hash) || !distinct(({ id }) => id))
     throw new KeyTaken('two of the keys have one id or one hash');
-  const exist = records.map(
-    ({ id }): Command => ['exists', keyOf.apiKeyId(id)],
-  );
+  const exist = records.map(({ id }) => ['exists', keyOf.apiKeyId(id)]);
   if ((await allWithTimeout(redis, exist)).includes(1))
     throw new KeyTaken('the id of a key is taken');
   const hashes = records.map(({ hash }) => hash);
@@ -87,9 +81,11 @@ export async function applyNewKeys(
     (there, i) =>
       there !== null && readRecord(there).id === entries[i]!.record.id,
   );
-  const messages = records.map(
-    ({ hash }): Command => ['publish', CHANNEL, keyChanged(hash)],
-  );
+  const messages = records.map(({ hash }) => [
+    'publish',
+    CHANNEL,
+    keyChanged(hash),
+  ]);
   await allWithTimeout(redis, messages);
 }
 
@@ -136,7 +132,7 @@ async function moveKey(
 ): Promise<void> {
   const text = JSON.stringify(record);
   const answer = await withTimeout(
-    runScript(redis, CHANGE, [keyOf.apiKey(at)], [record.version - 1, text]),
+    changeRecord(redis, [keyOf.apiKey(at)], [record.version - 1, text]),
   );
   const isAt = async (hash: string) =>
     JSON.stringify(await recordAt(redis, hash)) === text;
@@ -152,12 +148,7 @@ async function moveKey(
   if (record.previous && record.previous.hash !== at) {
     // Must not overwrite the copy of a later change.
     await withTimeout(
-      runScript(
-        redis,
-        CHANGE,
-        [keyOf.apiKey(record.previous.hash)],
-        ['', text],
-      ),
+      changeRecord(redis, [keyOf.apiKey(record.previous.hash)], ['', text]),
     );
   }
 }
@@ -181,9 +172,7 @@ async function takeAll(
   pairs: readonly (readonly [name: string, text: string])[],
   isOurs: (there: string | null, i: number) => boolean,
 ): Promise<void> {
-  const commands = pairs.map(
-    ([name, text]): Command => ['set', name, text, 'NX'],
-  );
+  const commands = pairs.map(([name, text]) => ['set', name, text, 'NX']);
   const answers = await allWithTimeout(redis, commands);
   for (const [i, answer] of answers.entries()) {
     if (

@@ -10,12 +10,8 @@ import {
   tryLock,
   withLocks,
 } from '../../state/redis/lock.ts';
-import { loadScript, runScript } from '../../state/redis/scripts.ts';
-import {
-  allWithTimeout,
-  type Command,
-  withTimeout,
-} from '../../state/redis/timeouts.ts';
+import { loadScript } from '../../state/redis/scripts.ts';
+import { allWithTimeout, withTimeout } from '../../state/redis/timeouts.ts';
 import {
   enterLists,
   idsAfter,
@@ -26,7 +22,7 @@ import {
 } from './key-index.ts';
 import { keysOf, keyWithId, readWith, textAt } from './key-records.ts';
 
-const MOVE = loadScript('move-1.lua');
+const moveMark = loadScript('move-1.lua');
 
 /** Keys per step, and milliseconds between steps: few enough not to delay requests. */
 const STEP = 200;
@@ -120,9 +116,7 @@ async function missingIn(redis: Connection): Promise<number> {
   const all = await withTimeout(redis.zcard(keyOf.apiKeys));
   let listed = 0;
   for await (const plans of planNames(redis)) {
-    const commands = plans.map(
-      (plan): Command => ['zcard', keyOf.keysOfPlan(plan)],
-    );
+    const commands = plans.map((plan) => ['zcard', keyOf.keysOfPlan(plan)]);
     for (const size of await allWithTimeout(redis, commands))
       listed += size as number;
   }
@@ -167,7 +161,7 @@ async function enterAll(
     await enterLists(redis, await keysOf(redis, ids, lenient));
     const next = found.length === 0 ? place : JSON.stringify(found.at(-1));
     const moved = await withTimeout(
-      runScript(redis, MOVE, [keyOf.keyIndex], [AFTER, place, next]),
+      moveMark(redis, [keyOf.keyIndex], [AFTER, place, next]),
     );
     if (moved !== 1) return false;
     if (found.length < STEP) break;

@@ -1,15 +1,11 @@
 import type { Connection } from '../../state/redis/client.ts';
 import { keyOf } from '../../state/redis/key-names.ts';
 import { checkShape, isTextList } from '../../state/redis/replies.ts';
-import { loadScript, runScript } from '../../state/redis/scripts.ts';
-import {
-  allWithTimeout,
-  type Command,
-  withTimeout,
-} from '../../state/redis/timeouts.ts';
+import { loadScript } from '../../state/redis/scripts.ts';
+import { allWithTimeout, withTimeout } from '../../state/redis/timeouts.ts';
 import type { KeyRecord } from '../keys/key.ts';
 
-const PAGE = loadScript('page-1.lua');
+const readPage = loadScript('page-1.lua');
 
 /** Field of `keyOf.keyIndex`: 1 if every key is in its lists. */
 export const WHOLE = 'whole';
@@ -73,7 +69,7 @@ export async function enterLists(
     put(list, score, id);
   await allWithTimeout(
     redis,
-    [...members].map(([list, all]): Command => ['zadd', list, ...all]),
+    [...members].map(([list, all]) => ['zadd', list, ...all]),
   );
 }
 
@@ -92,7 +88,7 @@ export async function leaveLists(
 ): Promise<void> {
   await allWithTimeout(
     redis,
-    lists.map((list): Command => ['zrem', list, id]),
+    lists.map((list) => ['zrem', list, id]),
   );
 }
 
@@ -113,12 +109,7 @@ export async function idsAfter(
     Number(newestFirst),
   ];
   const found = await withTimeout(
-    checkShape(
-      redis,
-      'a page',
-      runScript(redis, PAGE, [list], args),
-      isTextList,
-    ),
+    checkShape(redis, 'a page', readPage(redis, [list], args), isTextList),
   );
   return found.flatMap((id, i) =>
     i % 2 === 0 ? [{ id, createdAt: Number(found[i + 1]) }] : [],
@@ -152,7 +143,7 @@ export async function countInUse(
   ]);
   const sizes = await allWithTimeout(
     redis,
-    lists.map((list): Command => ['zcard', list]),
+    lists.map((list) => ['zcard', list]),
   );
   const sizeAt = (i: number) => sizes[i] as number;
   return new Map(

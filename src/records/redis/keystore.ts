@@ -6,7 +6,10 @@ import { checkShape, isInteger } from '../../state/redis/replies.ts';
 import { shardsOf } from '../../state/redis/shards.ts';
 import { orOutage, withTimeout } from '../../state/redis/timeouts.ts';
 import type { CircuitBreakers } from '../../state/shared/circuit-breakers.ts';
-import { OutageGrace, withDeadline } from '../../state/shared/deadline.ts';
+import {
+  createOutageGrace,
+  withDeadline,
+} from '../../state/shared/deadline.ts';
 import type { Bus } from '../../state/shared/remote-state.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import { isExpiring, type KeyQuery, type KeyStore } from '../keys/store.ts';
@@ -71,9 +74,7 @@ export function keysInRedis(
   auditedChanges: Pick<AuditedChanges<KeyChange | NewKeys>, 'make'>,
   { bus, breakers, deadline, isFit, lookUp }: KeysInRedisOptions,
 ): KeyStore {
-  const grace = new OutageGrace(deadline, shardsOf(redis).shardOf);
-  const count = (what: string, work: Promise<number>) =>
-    withTimeout(checkShape(redis, what, work, isInteger));
+  const grace = createOutageGrace(deadline, shardsOf(redis).shardOf);
 
   /** The keys of a list after this place, up to this score. */
   async function* pagesOf(
@@ -123,70 +124,6 @@ export function keysInRedis(
       : keyOf.keysOfAccount(account);
   }
 
-  async function* readAccounts(
-    accounts: readonly string[],
-  ): AsyncGenerator<readonly KeyRecord[]> {
-    const isWhole = await isIndexWhole(redis);
-    const lists = isWhole ? accounts.map(keyOf.keysOfAccount) : [keyOf.apiKeys];
-    const names = new Set(accounts);
-    for (const list of lists) {
-      for await (const records of pagesOf(list))
-        yield records.filter(({ account }) => names.has(account));
-    }
-  }
-
-  async function* readExpiring(
-    from: number,
-    until: number,
-  ): AsyncGenerator<readonly KeyRecord[]> {
-    const isWhole = await isIndexWhole(redis);
-    const after = { id: LAST_ID, createdAt: from };
-    const pages = isWhole
-      ? pagesOf(keyOf.expiringKeys, { after, until })
-      : pagesOf(keyOf.apiKeys);
-    for await (const records of pages)
-      yield records.filter((record) => isExpiring(record, from, until));
-  }
-
-  async function accounts(
-    after: string,
-    limit: number,
-  ): Promise<readonly string[]> {
-    if (await isIndexWhole(redis))
-      return namesAfter(redis, keyOf.accounts, after, limit);
-    const names = new Set<string>();
-    for await (const records of read())
-      for (const { account } of records)
-        if (account > after) names.add(account);
-    return [...names].sort().slice(0, limit);
-  }
-
-  async function countKeys(
-    plans: readonly string[],
-  ): Promise<ReadonlyMap<string, number>> {
-    if (await isIndexWhole(redis)) return countInUse(redis, plans);
-    const counts = new Map(plans.map((plan) => [plan, 0]));
-    for await (const records of read()) {
-      for (const { plan, revokedAt } of records) {
-        const before = counts.get(plan);
-        if (before !== undefined && revokedAt === null)
-          counts.set(plan, before + 1);
-      }
-    }
-    return counts;
-  }
-
-  async function hasImported(): Promise<boolean> {
-    try {
-      return (await withTimeout(lookUp(keyOf.imported))) !== null;
-    } catch (error) {
-      // Without this, a gateway would never be ready. Keys of every form are then looked up.
-      if (error instanceof Outage && error.cause instanceof NotReported)
-        return true;
-      throw error;
-    }
-  }
-
   function add(records: readonly KeyRecord[], note: AuditNote): Promise<void> {
     const locks = records.map(({ hash }) => hash);
     return auditedChanges.make({
@@ -206,7 +143,7 @@ export function keysInRedis(
         const asked = lookUp(name);
         const text = await orOutage(
           hasFallback
-            ? grace.wait(hash, asked)
+            ? grace(hash, asked)
             : withDeadline(asked, Math.max(deadline, LOOKUP_TIMEOUT)),
         );
         const found = recordIn(name, text);
@@ -220,12 +157,54 @@ export function keysInRedis(
     get: async (id) => (await keyWithId(redis, id))?.record ?? null,
     findMany: (hashes) => keysAt(redis, hashes),
     read,
-    readAccounts,
-    readExpiring,
-    accounts,
-    countKeys,
-    isEmpty: async () =>
-      (await count('the number of keys', redis.zcard(keyOf.apiKeys))) === 0,
+    async *readAccounts(accounts) {
+      const isWhole = await isIndexWhole(redis);
+      const lists = isWhole
+        ? accounts.map(keyOf.keysOfAccount)
+        : [keyOf.apiKeys];
+      const names = new Set(accounts);
+      for (const list of lists) {
+        for await (const records of pagesOf(list))
+          yield records.filter(({ account }) => names.has(account));
+      }
+    },
+    async *readExpiring(from, until) {
+      const after = { id: LAST_ID, createdAt: from };
+      const pages = (await isIndexWhole(redis))
+        ? pagesOf(keyOf.expiringKeys, { after, until })
+        : pagesOf(keyOf.apiKeys);
+      for await (const records of pages)
+        yield records.filter((record) => isExpiring(record, from, until));
+    },
+    async accounts(after, limit) {
+      if (await isIndexWhole(redis))
+        return namesAfter(redis, keyOf.accounts, after, limit);
+      const names = new Set<string>();
+      for await (const records of read())
+        for (const { account } of records)
+          if (account > after) names.add(account);
+      return [...names].sort().slice(0, limit);
+    },
+    async countKeys(plans) {
+      if (await isIndexWhole(redis)) return countInUse(redis, plans);
+      const counts = new Map(plans.map((plan) => [plan, 0]));
+      for await (const records of read()) {
+        for (const { plan, revokedAt } of records) {
+          const before = counts.get(plan);
+          if (before !== undefined && revokedAt === null)
+            counts.set(plan, before + 1);
+        }
+      }
+      return counts;
+    },
+    async isEmpty() {
+      const work = redis.zcard(keyOf.apiKeys);
+      return (
+        (await withTimeout(
+          checkShape(redis, 'the number of keys', work, isInteger),
+        )) === 0
+      );
+    },
     add: (record, note) => add([record], note),
     addMany: add,
     replace: (record, note) =>
@@ -234,7 +213,16 @@ export function keysInRedis(
         locks: [record.id, record.hash],
         plan: () => planNextRecord(redis, record),
       }),
-    hasImported,
+    async hasImported() {
+      try {
+        return (await withTimeout(lookUp(keyOf.imported))) !== null;
+      } catch (error) {
+        // Without this, a gateway would never be ready. Keys of every form are then looked up.
+        if (error instanceof Outage && error.cause instanceof NotReported)
+          return true;
+        throw error;
+      }
+    },
     watch(changed) {
       const stopListening = bus.listen((message) => {
         if (message.type === 'key') changed(message.hash);

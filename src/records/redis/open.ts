@@ -10,7 +10,7 @@ import {
   connect,
   disconnect,
 } from '../../state/redis/client.ts';
-import { RedisState } from '../../state/redis/counters.ts';
+import { createRedisState } from '../../state/redis/counters.ts';
 import { ledgerInRedis } from '../../state/redis/ledger.ts';
 import { peersInRedis } from '../../state/redis/peers.ts';
 import { shardsOf } from '../../state/redis/shards.ts';
@@ -19,15 +19,15 @@ import {
   type Subscriber,
 } from '../../state/redis/subscriber.ts';
 import { createCircuitBreakers } from '../../state/shared/circuit-breakers.ts';
-import { StateClock } from '../../state/shared/clock.ts';
+import { createStateClock } from '../../state/shared/clock.ts';
 import { lastKnownCountersIn } from '../../state/shared/last-known-counters.ts';
-import { SharedState } from '../../state/shared/shared-state.ts';
+import { createSharedState } from '../../state/shared/shared-state.ts';
 import {
-  KeyCache,
+  createKeyCache,
   keysWithCache,
   tokensWithCache,
 } from '../key-cache/key-cache.ts';
-import { KeyCacheSynchronizer } from '../key-cache/synchronizer.ts';
+import { createKeyCacheSynchronizer } from '../key-cache/synchronizer.ts';
 import type { Storage } from '../storage.ts';
 import { maintainKeyIndex } from './key-index-repair.ts';
 import { textAt } from './key-records.ts';
@@ -80,7 +80,7 @@ function openManaged(
       isFit: () => true,
       lookUp: (name) => textAt(redis, name),
     }),
-    state: new RedisState(redis, { deadline: COMMAND_WAIT }),
+    state: createRedisState(redis, { deadline: COMMAND_WAIT }),
     close: () => breakers.close(),
   };
 }
@@ -111,7 +111,7 @@ async function open(
   const { enabled, maxAge, resyncInterval } = settings.keyCache;
   const cache =
     folder !== null && enabled
-      ? new KeyCache({
+      ? createKeyCache({
           folder,
           source: nameOf(settings),
           maxAge,
@@ -131,7 +131,7 @@ async function open(
   // Does nothing while another process maintains the copy.
   const synchronizer =
     cache && !isWorker
-      ? new KeyCacheSynchronizer({
+      ? createKeyCacheSynchronizer({
           folder: folder!,
           bus,
           sweep: resyncInterval,
@@ -221,11 +221,11 @@ export async function openRedis(
           ),
         });
   const ledgerSpool = spoolIn(folder, observe);
-  const clock = new StateClock();
-  const remote = new RedisState(redis, { deadline, estimate: clock.read });
+  const clock = createStateClock();
+  const remote = createRedisState(redis, { deadline, estimate: clock.read });
   // After a failure, the first list of bans does this.
   if (!absence) await remote.prepareBans().catch(() => {});
-  const state = new SharedState({
+  const state = createSharedState({
     remote,
     clock,
     breakers,

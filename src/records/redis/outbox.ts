@@ -1,6 +1,6 @@
 import type { Connection } from '../../state/redis/client.ts';
 import { keyOf, OUTBOX_TTL } from '../../state/redis/key-names.ts';
-import { loadScript, runScript } from '../../state/redis/scripts.ts';
+import { loadScript } from '../../state/redis/scripts.ts';
 import { allWithTimeout, withTimeout } from '../../state/redis/timeouts.ts';
 import {
   DUE_BATCH,
@@ -12,10 +12,10 @@ import {
   type Outbox,
 } from '../outbox.ts';
 
-const ENQUEUE = loadScript('enqueue-n.lua');
-const TAKE = loadScript('take-3.lua');
-const SETTLE = loadScript('settle-4.lua');
-const MOVE = loadScript('move-1.lua');
+const enqueue = loadScript('enqueue-n.lua');
+const takeJob = loadScript('take-3.lua');
+const settleJob = loadScript('settle-4.lua');
+const moveMark = loadScript('move-1.lua');
 
 type StoredJob = Message & { readonly at: number };
 
@@ -51,7 +51,7 @@ export function outboxInRedis(
     ...more: readonly (string | number)[]
   ): Promise<void> {
     await withTimeout(
-      runScript(redis, SETTLE, keysFor(endpoint), [
+      settleJob(redis, keysFor(endpoint), [
         what,
         number,
         now,
@@ -79,14 +79,12 @@ export function outboxInRedis(
         OUTBOX_TTL,
         JSON.stringify(written),
       ];
-      return (await withTimeout(runScript(redis, ENQUEUE, keys, args))) as
-        | number
-        | null;
+      return (await withTimeout(enqueue(redis, keys, args))) as number | null;
     },
     async take(endpoint, now) {
       const keys = [due(endpoint), jobs(endpoint), lastResult(endpoint)];
       const answer = (await withTimeout(
-        runScript(redis, TAKE, keys, [now, clock, LEASE]),
+        takeJob(redis, keys, [now, clock, LEASE]),
       )) as
         | [number: string, job: string, attempts: number, failures: number]
         | null;
@@ -135,7 +133,7 @@ export function outboxInRedis(
     async move(name, from, to) {
       return (
         (await withTimeout(
-          runScript(redis, MOVE, [marks], [name, from ?? '', to]),
+          moveMark(redis, [marks], [name, from ?? '', to]),
         )) === 1
       );
     },

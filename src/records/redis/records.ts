@@ -2,7 +2,7 @@ import type { AuditSettings } from '../../config/config.ts';
 import type { Connection } from '../../state/redis/client.ts';
 import { keyOf } from '../../state/redis/key-names.ts';
 import { checkShape, isHash } from '../../state/redis/replies.ts';
-import { loadScript, runScript } from '../../state/redis/scripts.ts';
+import { loadScript } from '../../state/redis/scripts.ts';
 import { withTimeout } from '../../state/redis/timeouts.ts';
 import type { LastUseStore } from '../keys/last-use-tracker.ts';
 import {
@@ -28,7 +28,7 @@ import { type KeysInRedisOptions, keysInRedis } from './keystore.ts';
 const PAGE_SIZE = 500;
 const USES_BATCH = 1_000;
 
-const USED = loadScript('used-1.lua');
+const noteUses = loadScript('used-1.lua');
 
 type TokenChange = { readonly token: TokenRecord } | { readonly ended: string };
 
@@ -198,7 +198,7 @@ export function usesInRedis(redis: Connection): LastUseStore {
         const members = all
           .slice(at, at + USES_BATCH)
           .flatMap(([id, time]) => [String(time), id]);
-        await withTimeout(runScript(redis, USED, [keyOf.used], members));
+        await withTimeout(noteUses(redis, [keyOf.used], members));
       }
     },
     async load(ids) {

@@ -15,7 +15,7 @@ import { type DataCheck, dataCheckOf } from '../../state/redis/data-checks.ts';
 import { isReplyError, messages, RedisError } from '../../state/redis/error.ts';
 import { CHANNEL, keyOf, PROBE_TTL } from '../../state/redis/key-names.ts';
 import { joinGateways } from '../../state/redis/peers.ts';
-import { loadScript, runScript } from '../../state/redis/scripts.ts';
+import { loadScript } from '../../state/redis/scripts.ts';
 import {
   createBus,
   createSubscriber,
@@ -284,12 +284,8 @@ async function tryScript(redis: Connection): Promise<void> {
   const name = randomUUID();
   // A subject that no gateway has: another message could make all gateways read their keys again.
   const message = subjectChanged(name);
-  await runScript(
-    redis,
-    loadScript('reset-1.lua'),
-    [keyOf.counters(name)],
-    [CHANNEL, message],
-  );
+  const reset = loadScript('reset-1.lua');
+  await reset(redis, [keyOf.counters(name)], [CHANNEL, message]);
   await redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL);
 }
 

@@ -12,7 +12,7 @@ import {
   connect,
   disconnect,
 } from '../../state/redis/client.ts';
-import { RedisState } from '../../state/redis/counters.ts';
+import { createRedisState } from '../../state/redis/counters.ts';
 import {
   CHANNEL,
   EVERY_KEY,
@@ -22,11 +22,7 @@ import {
 import { holdLock, releaseLock, tryLock } from '../../state/redis/lock.ts';
 import { loadScript } from '../../state/redis/scripts.ts';
 import { EVERYTHING_CHANGED } from '../../state/redis/subscriber.ts';
-import {
-  allWithTimeout,
-  type Command,
-  withTimeout,
-} from '../../state/redis/timeouts.ts';
+import { allWithTimeout, withTimeout } from '../../state/redis/timeouts.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import { LOGS, type LogName, readEntries } from '../redis/audit-entries.ts';
 import { checkForCommand } from '../redis/command-checks.ts';
@@ -54,8 +50,8 @@ const SCAN_COUNT = 1_000;
 /** One import at a time. */
 const LOCK = 'import';
 
-const COUNTERS_OF = loadScript('counters-n.lua');
-const PUT = loadScript('put-n.lua');
+const readCounters = loadScript('counters-n.lua');
+const putCounters = loadScript('put-n.lua');
 
 /**
  * Concurrent changes may be missing; all other data is included. Throws RedisError after closing
@@ -99,7 +95,7 @@ export async function openRedisTarget(
   async function prepare(): Promise<void> {
     isEmpty = false;
     await withTimeout(redis.set(keyOf.unfinishedImport, '1'));
-    await new RedisState(redis).bans();
+    await createRedisState(redis).bans();
     await repairKeyIndex(redis, async () => {});
   }
 
@@ -153,7 +149,7 @@ async function empty(redis: Connection): Promise<void> {
       const found = names.filter((name) => !kept.includes(name));
       await allWithTimeout(
         redis,
-        found.map((name): Command => ['unlink', name]),
+        found.map((name) => ['unlink', name]),
       );
       await holdLock(redis, LOCK);
     }
@@ -193,7 +189,7 @@ function addersIn(redis: Connection): Adders {
         const args = [staleAt(counters), ...formatCounters(counters)];
         return { key: keyOf.counters(subject), args };
       });
-      await scriptOnAll(redis, PUT, commands);
+      await scriptOnAll(redis, putCounters, commands);
       const bans = all.map(({ subject, counters: { strikeState } }) => ({
         subject,
         until: strikeState?.bannedUntil ?? 0,
@@ -222,7 +218,7 @@ async function countsIn(redis: Connection): Promise<Counts> {
       redis.zcard(keyOf.used),
     ]),
   );
-  return { key, token, audit, ban, counters: counters, use };
+  return { key, token, audit, ban, counters, use };
 }
 
 async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
@@ -287,7 +283,7 @@ async function* counterLinesIn(
       (subject) => met.add(subject) && !/[{}]/.test(subject),
     );
     const named = whole.map((subject) => ({ key: keyOf.counters(subject) }));
-    const answers = await scriptOnAll(redis, COUNTERS_OF, named);
+    const answers = await scriptOnAll(redis, readCounters, named);
     yield whole.flatMap((subject, i) => {
       const stored = parseStoredCounters(answers[i]);
       if (stored === null) return [];

@@ -1,7 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Counters } from '../../limits/counters.ts';
-import { Compactor, type CurrentEntries } from '../journal/compactor.ts';
-import { Journal, type JournalOptions } from '../journal/journal.ts';
+import {
+  type Compactor,
+  type CurrentEntries,
+  createCompactor,
+} from '../journal/compactor.ts';
+import { createJournal, type JournalOptions } from '../journal/journal.ts';
 import { readJournal } from '../journal/read.ts';
 import { replaceJournal } from '../journal/replace.ts';
 import { syncsCommitsOf } from './commits.ts';
@@ -39,7 +43,7 @@ export function countersInFolder(
 ) {
   const { reader, generations } = readChecked(folder, db, damaged);
   const sync = syncsCommitsOf(db);
-  const journal = new Journal({
+  const journal = createJournal({
     folder,
     name: NAME,
     older: generations,
@@ -61,7 +65,7 @@ export function countersInFolder(
       reader.bySubject.clear();
     },
     begin: (bySubject: CurrentEntries<StoredCounters>) => {
-      compactor = new Compactor<StoredCounters>(journal, bySubject, packer);
+      compactor = createCompactor<StoredCounters>(journal, bySubject, packer);
     },
     /** Called for every request. */
     mark(subject: string, counters: StoredCounters) {

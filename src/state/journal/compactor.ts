@@ -47,128 +47,81 @@ const CLOSE_MAX_FILES = 8;
 /**
  * Stores a map in a journal. A flush writes changed entries. When the files exceed several times
  * the needed size, flushes also rewrite unchanged entries to a new file until older files can be
- * removed.
+ * removed. `journal` appends to a new file; all needed entries of its older files must be in
+ * `living`.
  */
-export class Compactor<V> {
-  readonly #journal: Journal;
-  readonly #living: CurrentEntries<V>;
-  readonly #packer: Packer<V>;
-  readonly #beats = new CoalescedWork(() =>
-    this.#doBeat().catch(ignoreWriteError),
-  );
-  readonly #next = new DelayedRun(
-    () => void this.#beats.next(),
-    FLUSH_INTERVAL,
-  );
-  #changed = new Set<string>();
-  #entries: (readonly [name: string, entry: V])[] = [];
-  #beat = 1;
-  /** Entries that the newest file may lack; `null`: it contains everything. */
-  #others: Unread<V> | null;
+export function createCompactor<V>(
+  journal: Journal,
+  living: CurrentEntries<V>,
+  packer: Packer<V>,
+) {
+  const beats = new CoalescedWork(() => doBeat().catch(ignoreWriteError));
+  const next = new DelayedRun(() => void beats.next(), FLUSH_INTERVAL);
+  let marked = new Set<string>();
+  let markedEntries: (readonly [name: string, entry: V])[] = [];
+  let round = 1;
   /** Totals, for the mean size. */
-  #packed = { entries: 0, bytes: 0 };
-
-  /** `journal` appends to a new file; all needed entries of its older files must be in `living`. */
-  constructor(journal: Journal, living: CurrentEntries<V>, packer: Packer<V>) {
-    this.#journal = journal;
-    this.#living = living;
-    this.#packer = packer;
-    this.#others = journal.older > 0 ? this.#read(living.names()) : null;
-    if (this.#others) this.#next.plan();
-  }
-
-  mark(name: string): void {
-    this.#changed.add(name);
-    this.#next.plan();
-  }
-
-  get beat(): number {
-    return this.#beat;
-  }
-
-  /** `mark` without a lookup, for callers that have the entry and call once per `beat`. */
-  markEntry(name: string, entry: V): void {
-    this.#entries.push([name, entry]);
-    this.#next.plan();
-  }
-
-  /** Writes one entry immediately. Rejects with JournalWriteError; the entry is then marked. */
-  async write(name: string): Promise<void> {
-    this.#packSome(this.#read([name]));
-    await this.#journal.commit();
-  }
+  const totals = { entries: 0, bytes: 0 };
+  /** Entries that the newest file may lack; `null`: it contains everything. */
+  let unread: Unread<V> | null =
+    journal.older > 0 ? read(living.names()) : null;
+  if (unread) next.plan();
 
   /** Rejects with JournalWriteError. */
-  async flush(): Promise<void> {
-    await this.#settle(await this.#write());
-  }
-
-  /** Rejects with JournalWriteError. */
-  async close(): Promise<void> {
-    this.#next.close();
-    await this.#beats.idle();
-    try {
-      await this.flush();
-      const finishes =
-        this.#living.size <= CLOSE_REWRITES ||
-        this.#journal.older >= CLOSE_MAX_FILES;
-      while (this.#others && finishes) await this.flush();
-    } finally {
-      await this.#journal.close();
-    }
+  async function flush(): Promise<void> {
+    await settle(await writeMarked());
   }
 
   /** The next flush does not wait for the sync of this one; the removal of older files does. */
-  async #doBeat(): Promise<void> {
+  async function doBeat(): Promise<void> {
     try {
-      const finished = await this.#write();
-      const settled = this.#settle(finished);
+      const finished = await writeMarked();
+      const settled = settle(finished);
       if (finished) await settled;
       else settled.catch(ignoreWriteError);
     } finally {
-      if (this.#others) this.#next.plan();
+      if (unread) next.plan();
     }
   }
 
   /** Returns the unchanged entries if this flush wrote the last of them. */
-  async #write(): Promise<Unread<V> | null> {
-    const [changed, entries] = [this.#changed, this.#entries];
-    this.#changed = new Set();
-    this.#entries = [];
-    this.#beat += 1;
-    if (this.#others === null && this.#isLarge) {
-      this.#journal.begin();
-      this.#others = this.#read(this.#living.names());
+  async function writeMarked(): Promise<Unread<V> | null> {
+    const [changed, entries] = [marked, markedEntries];
+    marked = new Set();
+    markedEntries = [];
+    round += 1;
+    if (unread === null && isLarge()) {
+      journal.begin();
+      unread = read(living.names());
     }
     const count = changed.size + entries.length;
-    await this.#pack(this.#read(changed), count);
-    await this.#pack(this.#readEntries(entries), count);
-    const others = this.#others;
+    await pack(read(changed), count);
+    await pack(readEntries(entries), count);
+    const others = unread;
     const areAll =
-      others !== null &&
-      (await this.#pack(others, Math.max(MIN_REWRITTEN, count)));
-    await this.#journal.write();
+      others !== null && (await pack(others, Math.max(MIN_REWRITTEN, count)));
+    await journal.write();
     return areAll ? others : null;
   }
 
-  async #settle(finished: Unread<V> | null): Promise<void> {
-    await this.#journal.commit();
+  async function settle(finished: Unread<V> | null): Promise<void> {
+    await journal.commit();
     // Restarted if writes were lost meanwhile.
-    if (!finished || finished !== this.#others) return;
-    this.#others = null;
-    await this.#journal.dropOlder();
+    if (!finished || finished !== unread) return;
+    unread = null;
+    await journal.dropOlder();
   }
 
-  get #isLarge(): boolean {
-    const { entries, bytes } = this.#packed;
-    const needed = entries === 0 ? 0 : (this.#living.size * bytes) / entries;
-    return this.#journal.size > Math.max(FREE_SIZE, MAX_SIZE_FACTOR * needed);
+  function isLarge(): boolean {
+    const { entries, bytes } = totals;
+    const needed = entries === 0 ? 0 : (living.size * bytes) / entries;
+    return journal.size > Math.max(FREE_SIZE, MAX_SIZE_FACTOR * needed);
   }
 
   /** Packs up to `most` entries, yielding to other work. Returns whether none remain. */
-  async #pack(entries: Unread<V>, most: number): Promise<boolean> {
+  async function pack(entries: Unread<V>, most: number): Promise<boolean> {
     for (let left = most; left > 0; ) {
-      const { packed, isLast } = this.#packSome(entries);
+      const { packed, isLast } = packSome(entries);
       if (isLast) return true;
       left -= packed;
       await setImmediate();
@@ -176,7 +129,7 @@ export class Compactor<V> {
     return false;
   }
 
-  #packSome(entries: Unread<V>): {
+  function packSome(entries: Unread<V>): {
     readonly packed: number;
     readonly isLast: boolean;
   } {
@@ -185,31 +138,31 @@ export class Compactor<V> {
     for (;;) {
       const group: (readonly [string, V])[] = [];
       const isLast = gather(entries, group);
-      this.#packer.expect?.(group);
+      packer.expect?.(group);
       for (const [name, entry] of group) {
-        this.#packer.add(name, entry);
+        packer.add(name, entry);
         packed.push(name);
       }
-      if (!isLast && this.#packer.size < BATCH && performance.now() < end)
-        continue;
+      if (!isLast && packer.size < BATCH && performance.now() < end) continue;
       if (packed.length > 0) {
-        const payload = this.#packer.take();
-        this.#packed.entries += packed.length;
-        this.#packed.bytes += payload.length;
-        this.#journal.push(payload, () => this.#lost(packed));
+        const payload = packer.take();
+        totals.entries += packed.length;
+        totals.bytes += payload.length;
+        journal.push(payload, () => lost(packed));
       }
       return { packed: packed.length, isLast };
     }
   }
 
-  *#read(names: Iterable<string>): Generator<readonly [string, V | undefined]> {
-    for (const name of names) yield [name, this.#living.read(name)];
+  function* read(
+    names: Iterable<string>,
+  ): Generator<readonly [string, V | undefined]> {
+    for (const name of names) yield [name, living.read(name)];
   }
 
-  *#readEntries(
+  function* readEntries(
     entries: Entries<V>,
   ): Generator<readonly [string, V | undefined]> {
-    const living = this.#living;
     for (const each of entries)
       yield living.readEntry
         ? [each[0], living.readEntry(each[0], each[1])]
@@ -217,12 +170,48 @@ export class Compactor<V> {
   }
 
   /** The new file of the journal lacks the content of the failed one. */
-  #lost(packed: readonly string[]): void {
-    for (const name of packed) this.#changed.add(name);
-    this.#others = this.#read(this.#living.names());
-    this.#next.plan();
+  function lost(packed: readonly string[]): void {
+    for (const name of packed) marked.add(name);
+    unread = read(living.names());
+    next.plan();
   }
+
+  return {
+    mark(name: string): void {
+      marked.add(name);
+      next.plan();
+    },
+    get beat(): number {
+      return round;
+    },
+    /** `mark` without a lookup, for callers that have the entry and call once per `beat`. */
+    markEntry(name: string, entry: V): void {
+      markedEntries.push([name, entry]);
+      next.plan();
+    },
+    /** Writes one entry immediately. Rejects with JournalWriteError; the entry is then marked. */
+    async write(name: string): Promise<void> {
+      packSome(read([name]));
+      await journal.commit();
+    },
+    flush,
+    /** Rejects with JournalWriteError. */
+    async close(): Promise<void> {
+      next.close();
+      await beats.idle();
+      try {
+        await flush();
+        const finishes =
+          living.size <= CLOSE_REWRITES || journal.older >= CLOSE_MAX_FILES;
+        while (unread && finishes) await flush();
+      } finally {
+        await journal.close();
+      }
+    },
+  };
 }
+
+export type Compactor<V> = ReturnType<typeof createCompactor<V>>;
 
 /** Moves up to GROUP entries into `group`. Returns whether none remain. */
 function gather<V>(

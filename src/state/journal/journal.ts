@@ -74,105 +74,32 @@ interface Current {
  * does not wait for the previous sync, so a slow disk does not increase the loss in a process
  * crash.
  */
-export class Journal {
-  readonly #options: JournalOptions;
-  readonly #files: JournalFiles;
-  #older: Generation[];
-  #newest: number;
-  #current: Current | null = null;
-  #beginsFile = false;
-  #queue: Batch[] = [];
-  #isFailing = false;
-  #unsynced: Batch[] = [];
+export function createJournal({
+  files = FILES,
+  older,
+  holds,
+  folder,
+  name,
+  saved,
+  unsaved,
+}: JournalOptions) {
+  let active: Current | null = null;
+  let beginsFile = false;
+  const queue: Batch[] = [];
+  let isFailing = false;
+  let unsynced: Batch[] = [];
   /** Number of losses, so that a caller that waits for a sync detects its own. */
-  #losses = 0;
-  readonly #writes = new CoalescedWork(() => this.#write());
-  readonly #syncs = new CoalescedWork(() => this.#sync());
+  let losses = 0;
+  const writes = new CoalescedWork(() => append());
+  const syncs = new CoalescedWork(() => syncAppended());
+  let olderFiles = [...older];
+  let newest = older.at(-1)?.number ?? 0;
 
-  constructor(options: JournalOptions) {
-    this.#options = options;
-    this.#files = options.files ?? FILES;
-    this.#older = [...options.older];
-    this.#newest = options.older.at(-1)?.number ?? 0;
-  }
-
-  get size(): number {
-    return this.#older.reduce(
-      (sum, { size }) => sum + size,
-      this.#current?.size ?? 0,
-    );
-  }
-
-  get older(): number {
-    return this.#older.length;
-  }
-
-  /** Adds `payload` to the next commit. `lost` is called if it fails. */
-  push(payload: Uint8Array, lost: () => void): void {
-    this.#queue.push({ payload, lost });
-  }
-
-  /**
-   * Resolves when pushed batches survive a process crash. Rejects with JournalWriteError if a batch
-   * was lost.
-   */
-  write(): Promise<void> {
-    return this.#writes.next();
-  }
-
-  /**
-   * Resolves when pushed batches survive power loss. Rejects with JournalWriteError if a batch was
-   * lost.
-   */
-  async commit(): Promise<void> {
-    await this.#writes.next();
-    const losses = this.#losses;
-    await this.#syncs.next();
-    if (losses !== this.#losses)
-      throw new JournalWriteError('the journal cannot be synced');
-  }
-
-  begin(): void {
-    this.#beginsFile = true;
-  }
-
-  /**
-   * Removes all files before the current one, which must contain all their data. Each removal is
-   * durable before the next one: a file that reappeared without its successors would contain
-   * outdated data.
-   */
-  async dropOlder(): Promise<void> {
-    // First, because a file that is synced meanwhile names the older files that are needed.
-    const older = this.#older.splice(0);
-    try {
-      // Without a synced current file, no data is needed.
-      await this.#options.holds?.(
-        this.#current?.holds ? [this.#current.number] : [],
-      );
-      while (older[0]) {
-        await this.#remove(older[0].number);
-        older.shift();
-      }
-    } catch (error) {
-      // The files stay until the next complete rewrite.
-      this.#older.unshift(...older);
-      this.#fails(error);
-    }
-  }
-
-  /** Closes the journal. Batches that were never committed are lost. */
-  async close(): Promise<void> {
-    await this.#writes.idle();
-    await this.#syncs.idle();
-    await this.#current?.file.close();
-    this.#current = null;
-  }
-
-  async #write(): Promise<void> {
-    const batches = this.#queue.splice(0);
+  async function append(): Promise<void> {
+    const batches = queue.splice(0);
     if (batches.length === 0) return;
     try {
-      const current = await this.#file();
+      const current = await file();
       await current.file.append(
         batches.flatMap(({ payload }) => [headOf(payload), payload]),
       );
@@ -181,70 +108,70 @@ export class Journal {
         0,
       );
       // A sync failed meanwhile.
-      if (current !== this.#current)
+      if (current !== active)
         throw new JournalWriteError('the file was given up');
-      this.#unsynced.push(...batches);
+      unsynced.push(...batches);
     } catch (error) {
-      throw await this.#lose(batches, error);
+      throw await lose(batches, error);
     }
   }
 
-  async #sync(): Promise<void> {
-    const [current, batches] = [this.#current, this.#unsynced];
+  async function syncAppended(): Promise<void> {
+    const [current, batches] = [active, unsynced];
     if (!current || batches.length === 0) return;
-    this.#unsynced = [];
+    unsynced = [];
     try {
       await current.file.sync();
       if (!current.holds) {
-        await this.#files.syncFolder(this.#options.folder);
-        const header = headerOf(this.#options.name).length;
-        const older = this.#older
+        await files.syncFolder(folder);
+        const header = headerOf(name).length;
+        const older = olderFiles
           .filter(({ size }) => size >= header)
           .map(({ number }) => number);
         current.holds = true;
-        await this.#options.holds?.([...older, current.number]);
+        await holds?.([...older, current.number]);
       }
     } catch (error) {
-      throw await this.#lose(batches, error);
+      throw await lose(batches, error);
     }
-    if (this.#isFailing) this.#options.saved?.();
-    this.#isFailing = false;
+    if (isFailing) saved?.();
+    isFailing = false;
   }
 
-  async #lose(
+  async function lose(
     batches: readonly Batch[],
     error: unknown,
   ): Promise<JournalWriteError> {
-    this.#losses += 1;
-    for (const { lost } of [...batches, ...this.#unsynced.splice(0)]) lost();
-    this.#fails(error);
-    await this.#abandon();
+    losses += 1;
+    for (const { lost } of [...batches, ...unsynced.splice(0)]) lost();
+    fails(error);
+    await abandon();
     return new JournalWriteError('the journal cannot be written', {
       cause: error,
     });
   }
 
-  async #file(): Promise<Current> {
-    if (this.#beginsFile) {
+  async function file(): Promise<Current> {
+    if (beginsFile) {
       // The sync itself rejects for its callers.
-      await this.#syncs.next().catch(() => {});
-      await this.#leave();
+      await syncs.next().catch(() => {});
+      await leave();
     }
-    this.#beginsFile = false;
-    if (this.#current) return this.#current;
-    const number = ++this.#newest;
-    const file = await this.#files.create(this.#path(number));
-    const header = headerOf(this.#options.name);
-    this.#current = { number, file, size: header.length, holds: false };
+    beginsFile = false;
+    if (active) return active;
+    const number = ++newest;
+    const file = await files.create(path(number));
+    const header = headerOf(name);
+    active = { number, file, size: header.length, holds: false };
     await file.append([header]);
-    return this.#current;
+    return active;
   }
 
-  async #leave(): Promise<void> {
-    const left = this.#current;
-    this.#current = null;
+  async function leave(): Promise<void> {
+    const left = active;
+    active = null;
     if (!left) return;
-    this.#older.push({ number: left.number, size: left.size });
+    olderFiles.push({ number: left.number, size: left.size });
     await left.file.close();
   }
 
@@ -252,32 +179,96 @@ export class Journal {
    * After a failed write the end of the file is undefined, so nothing is appended. A file that was
    * never synced is removed.
    */
-  async #abandon(): Promise<void> {
-    const left = this.#current;
+  async function abandon(): Promise<void> {
+    const left = active;
     try {
-      await this.#leave();
+      await leave();
       if (!left || left.holds) return;
-      await this.#remove(left.number);
-      this.#older = this.#older.filter(({ number }) => number !== left.number);
+      await remove(left.number);
+      olderFiles = olderFiles.filter(({ number }) => number !== left.number);
     } catch (error) {
-      this.#fails(error);
+      fails(error);
     }
   }
 
-  async #remove(number: number): Promise<void> {
-    await this.#files.remove(this.#path(number));
-    await this.#files.syncFolder(this.#options.folder);
+  async function remove(number: number): Promise<void> {
+    await files.remove(path(number));
+    await files.syncFolder(folder);
   }
 
-  #path(number: number): string {
-    return join(
-      this.#options.folder,
-      generationFile(this.#options.name, number),
-    );
+  function path(number: number): string {
+    return join(folder, generationFile(name, number));
   }
 
-  #fails(error: unknown): void {
-    if (!this.#isFailing) this.#options.unsaved?.(error);
-    this.#isFailing = true;
+  function fails(error: unknown): void {
+    if (!isFailing) unsaved?.(error);
+    isFailing = true;
   }
+
+  return {
+    get size(): number {
+      return olderFiles.reduce(
+        (sum, { size }) => sum + size,
+        active?.size ?? 0,
+      );
+    },
+    get older(): number {
+      return olderFiles.length;
+    },
+    /** Adds `payload` to the next commit. `lost` is called if it fails. */
+    push(payload: Uint8Array, lost: () => void): void {
+      queue.push({ payload, lost });
+    },
+    /**
+     * Resolves when pushed batches survive a process crash. Rejects with JournalWriteError if a batch
+     * was lost.
+     */
+    write(): Promise<void> {
+      return writes.next();
+    },
+    /**
+     * Resolves when pushed batches survive power loss. Rejects with JournalWriteError if a batch was
+     * lost.
+     */
+    async commit(): Promise<void> {
+      await writes.next();
+      const before = losses;
+      await syncs.next();
+      if (before !== losses)
+        throw new JournalWriteError('the journal cannot be synced');
+    },
+    begin(): void {
+      beginsFile = true;
+    },
+    /**
+     * Removes all files before the current one, which must contain all their data. Each removal is
+     * durable before the next one: a file that reappeared without its successors would contain
+     * outdated data.
+     */
+    async dropOlder(): Promise<void> {
+      // First, because a file that is synced meanwhile names the older files that are needed.
+      const older = olderFiles.splice(0);
+      try {
+        // Without a synced current file, no data is needed.
+        await holds?.(active?.holds ? [active.number] : []);
+        while (older[0]) {
+          await remove(older[0].number);
+          older.shift();
+        }
+      } catch (error) {
+        // The files stay until the next complete rewrite.
+        olderFiles.unshift(...older);
+        fails(error);
+      }
+    },
+    /** Closes the journal. Batches that were never committed are lost. */
+    async close(): Promise<void> {
+      await writes.idle();
+      await syncs.idle();
+      await active?.file.close();
+      active = null;
+    },
+  };
 }
+
+export type Journal = ReturnType<typeof createJournal>;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { tryLock } from '../../common/lock.ts';
 import { makeDataFolder } from '../data-folder.ts';
-import { ignoreWriteError, Journal } from './journal.ts';
+import { createJournal, ignoreWriteError } from './journal.ts';
 import { type JournalReader, readJournal } from './read.ts';
 
 interface SlotOptions {
@@ -35,7 +35,7 @@ export function openSlot<R extends Pick<JournalReader, 'batch'>>(
       ...begin(),
       damaged,
     }));
-    const journal = new Journal({
+    const journal = createJournal({
       folder,
       name,
       older: generations,

@@ -4,9 +4,9 @@ import type { Ban } from '../state.ts';
 import { countedSubjects, mastersOf } from './bulk.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
-import { loadScript, runScript } from './scripts.ts';
+import { loadScript } from './scripts.ts';
 
-const SCRIPT = loadScript('banned-1.lua');
+const addBans = loadScript('banned-1.lua');
 
 /** Bans in one step. */
 const BATCH = 1_000;
@@ -19,8 +19,6 @@ const RETRY_DELAY = 1_000;
 type Clock = () => number | string;
 
 type EndOfBan = Pick<Ban, 'subject' | 'until'>;
-
-export type BanList = ReturnType<typeof banListIn>;
 
 /**
  * Index of banned subjects, because a scan of all counters takes seconds. Only the counters are
@@ -112,6 +110,6 @@ export async function indexBans(
     const step = bans
       .slice(at, at + BATCH)
       .flatMap(({ subject, until }) => [until, subject]);
-    await runScript(redis, SCRIPT, [keyOf.bans], [clock(), ...step]);
+    await addBans(redis, [keyOf.bans], [clock(), ...step]);
   }
 }

@@ -2,7 +2,7 @@ import { Cluster } from 'ioredis';
 import type { Connection } from './client.ts';
 import { COUNTER_KEYS, subjectIn } from './key-names.ts';
 import { checkShape, isList, UnexpectedReply } from './replies.ts';
-import { runScript, type Script } from './scripts.ts';
+import type { Script } from './scripts.ts';
 import { slotOf } from './shards.ts';
 import { withTimeout } from './timeouts.ts';
 
@@ -30,7 +30,7 @@ export function scriptOnAll(
   return inGroups(redis, all, (group) => {
     const keys = group.map(({ key }) => key);
     const args = group.flatMap((one) => one.args ?? []);
-    return runScript(redis, script, keys, args) as Promise<unknown[]>;
+    return script(redis, keys, args) as Promise<unknown[]>;
   });
 }
 

@@ -5,10 +5,10 @@ import type { Connection } from './client.ts';
 import { keyOf, LOCK_TTL } from './key-names.ts';
 import { limitLifetime } from './lifetimes.ts';
 import { checkShape, isInteger, isList } from './replies.ts';
-import { loadScript, runScript } from './scripts.ts';
+import { loadScript } from './scripts.ts';
 import { withTimeout } from './timeouts.ts';
 
-const COMMIT = loadScript('commit-n.lua');
+const commitBlocks = loadScript('commit-n.lua');
 
 /** Milliseconds of a turn. */
 const TURN = 3 * LOCK_TTL;
@@ -52,7 +52,7 @@ export function ledgerInRedis(redis: Connection): LedgerStore {
     const work = checkShape(
       redis,
       'commit',
-      runScript(redis, COMMIT, keys, args),
+      commitBlocks(redis, keys, args),
       isInteger,
     );
     if ((await withTimeout(work, BULK_TIMEOUT)) === 0)

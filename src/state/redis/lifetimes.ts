@@ -1,8 +1,8 @@
 import type { Connection } from './client.ts';
-import { loadScript, runScript } from './scripts.ts';
+import { loadScript } from './scripts.ts';
 import { withTimeout } from './timeouts.ts';
 
-const BOUND = loadScript('bound-1.lua');
+const shorten = loadScript('bound-1.lua');
 
 /**
  * After the clock of Redis was set back, keys live longer by as much. Shortens the rest of a key's
@@ -13,5 +13,5 @@ export async function limitLifetime(
   key: string,
   most: number,
 ): Promise<void> {
-  await withTimeout(runScript(redis, BOUND, [key], [most]));
+  await withTimeout(shorten(redis, [key], [most]));
 }

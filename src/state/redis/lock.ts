@@ -3,7 +3,7 @@ import { Outage } from '../../common/errors/outage.ts';
 import type { Connection } from './client.ts';
 import { keyOf, LOCK_TTL } from './key-names.ts';
 import { limitLifetime } from './lifetimes.ts';
-import { allWithTimeout, type Command, withTimeout } from './timeouts.ts';
+import { allWithTimeout, withTimeout } from './timeouts.ts';
 
 /** Milliseconds: maximum wait, and delay between attempts. */
 const LOCK_WAIT = 2_000;
@@ -33,9 +33,14 @@ export async function withLocks<T>(
 /** All or none: a waiting process holds no lock, which prevents deadlocks. */
 async function take(redis: Connection, keys: readonly string[]): Promise<void> {
   const giveUpAt = performance.now() + LOCK_WAIT;
-  const commands = keys.map(
-    (key): Command => ['set', key, '', 'PX', `${LOCK_TTL}`, 'NX'],
-  );
+  const commands = keys.map((key) => [
+    'set',
+    key,
+    '',
+    'PX',
+    `${LOCK_TTL}`,
+    'NX',
+  ]);
   for (let tries = 1; ; tries++) {
     const answers = await allWithTimeout(redis, commands);
     const held = keys.filter((_, i) => answers[i] !== null);
@@ -57,7 +62,7 @@ async function release(
   redis: Connection,
   keys: readonly string[],
 ): Promise<void> {
-  const commands = keys.map((key): Command => ['del', key]);
+  const commands = keys.map((key) => ['del', key]);
   try {
     await allWithTimeout(redis, commands);
   } catch (error) {

@@ -18,12 +18,12 @@ import {
   QUESTIONS,
 } from './key-names.ts';
 import { checkShape, isInteger, isTextList } from './replies.ts';
-import { loadScript, runScript } from './scripts.ts';
+import { loadScript } from './scripts.ts';
 import { reasonText } from './shards.ts';
 import type { Subscriber } from './subscriber.ts';
 import { withTimeout } from './timeouts.ts';
 
-const ANNOUNCE = loadScript('announce-1.lua');
+const announceIn = loadScript('announce-1.lua');
 
 /** Milliseconds. */
 const LEAVE_TIMEOUT = 250;
@@ -261,7 +261,7 @@ export function joinGateways(
     count = await checkShape(
       redis,
       'announce',
-      runScript(redis, ANNOUNCE, [list], [id, ...lives]),
+      announceIn(redis, [list], [id, ...lives]),
       isInteger,
     );
   }

@@ -6,12 +6,8 @@ import type { Connection } from './client.ts';
 /** File names: `<name>-<number of keys>.lua`, with `n` for any number. */
 export const SCRIPTS = join(import.meta.dirname, 'lua');
 
-export interface Script {
-  readonly text: string;
-  readonly sha: string;
-}
-
-export function loadScript(file: string): Script {
+/** The text of a script with what it includes, and its digest. */
+export function readScript(file: string) {
   const text = readFileSync(join(SCRIPTS, file), 'utf8').replace(
     /^--- include (\S+)$/gm,
     (_line, rules: string) => readFileSync(join(SCRIPTS, rules), 'utf8'),
@@ -19,21 +15,25 @@ export function loadScript(file: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
+export type Script = ReturnType<typeof loadScript>;
+
 /**
- * Sends the script's text if Redis does not know its digest. This is safe: NOSCRIPT means that
- * nothing was executed. A command whose reply was lost is never repeated.
+ * The result runs the script. It sends the text if Redis does not know its digest. This is safe:
+ * NOSCRIPT means that nothing was executed. A command whose reply was lost is never repeated.
  */
-export async function runScript(
-  redis: Connection,
-  { text, sha }: Script,
-  keys: readonly string[],
-  args: readonly (string | number | Buffer)[],
-): Promise<unknown> {
-  try {
-    return await redis.evalsha(sha, keys.length, ...keys, ...args);
-  } catch (error) {
-    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT')))
-      throw error;
-    return await redis.eval(text, keys.length, ...keys, ...args);
-  }
+export function loadScript(file: string) {
+  const { text, sha } = readScript(file);
+  return async (
+    redis: Connection,
+    keys: readonly string[],
+    args: readonly (string | number | Buffer)[],
+  ): Promise<unknown> => {
+    try {
+      return await redis.evalsha(sha, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT')))
+        throw error;
+      return await redis.eval(text, keys.length, ...keys, ...args);
+    }
+  };
 }

@@ -23,20 +23,19 @@ export async function orOutage<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The command name is lower case. */
-export type Command = readonly [name: string, ...args: string[]];
-
 /**
- * In the order of the commands. Rejects with `Outage`. A single Redis gets all commands in one
+ * Each command is its name in lower case and its arguments. In the order of the commands. Rejects with `Outage`. A single Redis gets all commands in one
  * write.
  */
 export async function allWithTimeout(
   redis: Connection,
-  commands: readonly Command[],
+  commands: readonly (readonly string[])[],
 ): Promise<unknown[]> {
   if (commands.length < 2 || redis instanceof Cluster)
     return Promise.all(
-      commands.map(([name, ...args]) => withTimeout(redis.call(name, ...args))),
+      commands.map(([name, ...args]) =>
+        withTimeout(redis.call(name!, ...args)),
+      ),
     );
   const answers = await withTimeout(
     redis.pipeline(commands.map((command) => [...command])).exec(),

@@ -6,30 +6,29 @@ const MAX_DELAY = 1_000;
 /**
  * Estimates Redis's clock from the times in its responses. The estimate is ahead by at most
  * the drift of ten seconds, and behind by the duration of the fastest response.
+ * `local`: milliseconds since any fixed time.
  */
-export class StateClock {
-  readonly #local: () => number;
-  #offset: number | null = null;
-  #learntAt = 0;
-
-  /** `local`: milliseconds since any fixed time. */
-  constructor(
-    local: () => number = () => performance.timeOrigin + performance.now(),
-  ) {
-    this.#local = local;
-  }
-
+export function createStateClock(
+  local: () => number = () => performance.timeOrigin + performance.now(),
+) {
+  let known: number | null = null;
+  let learntAt = 0;
   /** Unix milliseconds. */
-  readonly read = (): number => Math.floor(this.#local() + (this.#offset ?? 0));
+  const read = (): number => Math.floor(local() + (known ?? 0));
 
-  /** `now`: the time in a response, Unix milliseconds. */
-  learn(now: number): void {
-    const local = this.#local();
-    const offset = now - local;
-    const known = this.#offset ?? offset;
-    const isSlower = offset < known && offset >= known - MAX_DELAY;
-    if (isSlower && local < this.#learntAt + RESYNC_INTERVAL) return;
-    this.#offset = offset;
-    this.#learntAt = local;
-  }
+  return {
+    read,
+    /** `now`: the time in a response, Unix milliseconds. */
+    learn(now: number): void {
+      const at = local();
+      const offset = now - at;
+      const before = known ?? offset;
+      const isSlower = offset < before && offset >= before - MAX_DELAY;
+      if (isSlower && at < learntAt + RESYNC_INTERVAL) return;
+      known = offset;
+      learntAt = at;
+    },
+  };
 }
+
+export type StateClock = ReturnType<typeof createStateClock>;

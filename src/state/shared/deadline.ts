@@ -50,55 +50,43 @@ function onTimeout(wait: number, passed: () => void): () => void {
  * Waits `deadline` for Redis, and once more during a short outage, because its response is
  * better than a local guess. The second wait begins when a shard misses its first deadline, ends
  * for all its requests at once, and is repeated only after a response in time. So Redis that
- * stays slow or down gets it once.
+ * stays slow or down gets it once. `deadline` in milliseconds.
  */
-export class OutageGrace {
-  readonly #deadline: number;
-  readonly #secondWait: number;
-  readonly #shardOf: (name: string) => string;
-  readonly #hiccups = new Map<string, number>();
+export function createOutageGrace(
+  deadline: number,
+  shardOf: (name: string) => string,
+) {
+  const hiccups = new Map<string, number>();
 
-  /** `deadline` in milliseconds. */
-  constructor(deadline: number, shardOf: (name: string) => string) {
-    this.#deadline = deadline;
-    this.#secondWait = Math.min(MAX_SECOND_WAIT, MAX_DEADLINES * deadline);
-    this.#shardOf = shardOf;
-  }
-
-  /** Rejects with DeadlineError on a timeout, without cancelling `work`. */
-  wait<T>(name: string, work: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      let isLate = false;
-      const giveUp = () => reject(new DeadlineError(this.#deadline));
-      let stop = onTimeout(this.#deadline, () => {
-        isLate = true;
-        const rest = this.#hiccup(name) - performance.now();
-        if (rest <= 0) giveUp();
-        else stop = onTimeout(rest, giveUp);
-      });
-      work.then(
-        (answer) => {
-          stop();
-          if (!isLate && this.#hiccups.size > 0)
-            this.#hiccups.delete(this.#shardOf(name));
-          resolve(answer);
-        },
-        (error) => {
-          stop();
-          reject(error);
-        },
-      );
-    });
-  }
+  const secondWait = Math.min(MAX_SECOND_WAIT, MAX_DEADLINES * deadline);
 
   /** Starts the wait if needed. */
-  #hiccup(name: string): number {
-    const shard = this.#shardOf(name);
-    let until = this.#hiccups.get(shard);
+  function hiccup(name: string): number {
+    const shard = shardOf(name);
+    let until = hiccups.get(shard);
     if (until === undefined) {
-      until = performance.now() + this.#secondWait;
-      this.#hiccups.set(shard, until);
+      until = performance.now() + secondWait;
+      hiccups.set(shard, until);
     }
     return until;
   }
+
+  /** Rejects with DeadlineError on a timeout, without cancelling `work`. */
+  return <T>(name: string, work: Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      let isLate = false;
+      const giveUp = () => reject(new DeadlineError(deadline));
+      let stop = onTimeout(deadline, () => {
+        isLate = true;
+        const rest = hiccup(name) - performance.now();
+        if (rest <= 0) giveUp();
+        else stop = onTimeout(rest, giveUp);
+      });
+      work
+        .then((answer) => {
+          if (!isLate && hiccups.size > 0) hiccups.delete(shardOf(name));
+          resolve(answer);
+        }, reject)
+        .finally(() => stop());
+    });
 }

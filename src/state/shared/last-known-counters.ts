@@ -3,8 +3,9 @@ import type { Admission } from '../../limits/admission.ts';
 import { meterOf } from '../../limits/kinds.ts';
 import type { BanEscalation, Limits, Window } from '../../limits/limits.ts';
 import {
-  Compactor,
+  type Compactor,
   type CurrentEntries,
+  createCompactor,
   type Packer,
 } from '../journal/compactor.ts';
 import { JournalError } from '../journal/format.ts';
@@ -83,7 +84,7 @@ export function lastKnownCountersIn(
       loaded.clear();
     },
     begin: (living: CurrentEntries<LastKnownEntry>) => {
-      compactor = new Compactor(slot.journal, living, new LastKnownPacker());
+      compactor = createCompactor(slot.journal, living, new LastKnownPacker());
     },
     /** Called for every request. */
     mark: (subject: string) => compactor?.mark(subject),

@@ -46,142 +46,65 @@ interface LocalCountersOptions {
 }
 
 /** Counts during an outage from the last known values, and collects what Redis must add. */
-export class LocalCounters {
-  readonly #options: LocalCountersOptions;
-  readonly #known = new Cache<LastAdmission>(MAX_LAST_KNOWN);
-  readonly #counts = new Map<string, LocalCount>();
-  readonly #inDoubt = new Map<string, number>();
-  #reconciliations = 0;
+export function createLocalCounters({
+  changed,
+  clock,
+  gateway,
+  superseded,
+  gateways,
+}: LocalCountersOptions) {
+  const admissions = new Cache<LastAdmission>(MAX_LAST_KNOWN);
+  const counts = new Map<string, LocalCount>();
+  const inDoubtCounts = new Map<string, number>();
+  let reconciliations = 0;
+  /**
+   * Tracks requests decided here that Redis may still charge. Until that is known, `take`
+   * waits.
+   */
+  const inDoubt: Omit<InDoubtCharges, 'banned'> = {
+    begin: (subject) =>
+      void inDoubtCounts.set(subject, (inDoubtCounts.get(subject) ?? 0) + 1),
+    end: (subject, charged, scopes) => {
+      const others = inDoubtCounts.get(subject)! - 1;
+      if (others === 0) inDoubtCounts.delete(subject);
+      else inDoubtCounts.set(subject, others);
+      const count = counts.get(subject);
+      if (count) addCharge(count, charged, scopes);
+    },
+  };
 
-  constructor(options: LocalCountersOptions) {
-    this.#options = options;
-  }
-
-  get size(): number {
-    return this.#counts.size;
-  }
-
-  get known(): number {
-    return this.#known.size;
-  }
-
-  has(subject: string): boolean {
-    return this.#counts.has(subject);
-  }
-
-  subjects(): string[] {
-    return [...this.#counts.keys()];
-  }
-
-  note(subject: string, admission: Admission): void {
-    this.restore(subject, { admission, divided: false });
-    this.#options.changed?.(subject);
-  }
-
-  restore(subject: string, known: LastAdmission): void {
-    this.#known.set(subject, known);
-  }
-
-  /** `null`: unknown. */
-  lastKnown(subject: string): LastAdmission | null {
-    return this.#known.peek(subject) ?? null;
-  }
-
-  bans(): BansAsOf['bans'] {
-    const now = this.#options.clock();
-    const found: BansAsOf['bans'][number][] = [];
-    for (const subject of this.#known.keys()) {
-      const { bannedUntil, violated } = this.#known.peek(subject)!.admission;
-      if (bannedUntil > now)
-        found.push({ subject, until: bannedUntil, limit: violated ?? null });
-    }
-    return found;
-  }
-
-  /** All subjects with a last admission or a count, possibly twice. */
-  *names(): Iterable<string> {
-    yield* this.#known.keys();
-    yield* this.#counts.keys();
+  function restore(subject: string, known: LastAdmission): void {
+    admissions.set(subject, known);
   }
 
   /**
    * Decides locally. Throws `Outage` for a new subject above `MAX_SUBJECTS`, because memory must be
    * bounded.
    */
-  admit(
+  function admitHere(
     subject: string,
     limits: Limits,
     cost: number,
     scopes: Scopes = NO_SCOPES,
   ): Admission {
-    const now = this.#options.clock();
-    const count = this.#countOf(subject, limits, now);
+    const now = clock();
+    const count = countOf(subject, limits, now);
     const decided = admit(count.counters, count.share, cost, now, scopes);
     const admission =
       count.share === limits ? decided : inWholeLimits(decided, limits);
-    this.#known.set(subject, { admission, divided: count.share !== limits });
-    this.#options.changed?.(subject);
+    admissions.set(subject, {
+      admission,
+      divided: count.share !== limits,
+    });
+    changed?.(subject);
     return admission;
-  }
-
-  /** Throws as `admit`. */
-  settle(subject: string, limits: Limits, settlement: Settlement): void {
-    const now = this.#options.clock();
-    settle(
-      this.#countOf(subject, limits, now).counters,
-      limits,
-      settlement,
-      now,
-    );
-    this.#options.changed?.(subject);
-  }
-
-  /**
-   * Limits a charge of Redis to this gateway's share until the local counts are added there.
-   * Redis may also lack the counts of other gateways and would admit their shares again.
-   */
-  hold(
-    subject: string,
-    limits: Limits,
-    cost: number,
-    scopes: Scopes = NO_SCOPES,
-  ): Admission {
-    const admission = this.admit(subject, limits, cost, scopes);
-    addCharge(this.#counts.get(subject)!, cost, scopes);
-    return admission;
-  }
-
-  /**
-   * Tracks requests decided here that Redis may still charge. Until that is known, `take`
-   * waits.
-   */
-  readonly inDoubt: Omit<InDoubtCharges, 'banned'> = {
-    begin: (subject) =>
-      void this.#inDoubt.set(subject, (this.#inDoubt.get(subject) ?? 0) + 1),
-    end: (subject, charged, scopes) => {
-      const others = this.#inDoubt.get(subject)! - 1;
-      if (others === 0) this.#inDoubt.delete(subject);
-      else this.#inDoubt.set(subject, others);
-      const count = this.#counts.get(subject);
-      if (count) addCharge(count, charged, scopes);
-    },
-  };
-
-  /**
-   * Removes and returns what Redis must add for a subject. `null`: nothing, or not yet known.
-   */
-  take(subject: string): PendingReconciliation | null {
-    if (this.#inDoubt.has(subject)) return null;
-    const due = this.due(subject);
-    this.#counts.delete(subject);
-    return due;
   }
 
   /** As `take`, as far as known, without ending the count. */
-  due(subject: string): PendingReconciliation | null {
-    const count = this.#counts.get(subject);
+  function dueOf(subject: string): PendingReconciliation | null {
+    const count = counts.get(subject);
     if (!count) return null;
-    const now = this.#options.clock();
+    const now = clock();
     const { number, counters, before, bannedBefore, limits, charged } = count;
     const windows: { units: number; openedAt: number }[] = [];
     eachWindow(counters.windows, (window, at, meter) => {
@@ -199,33 +122,28 @@ export class LocalCounters {
     if (ban === null && windows.every(({ units }) => units === 0)) return null;
     return {
       limits,
-      reconciliation: { gateway: this.#options.gateway, number, ban, windows },
+      reconciliation: { gateway, number, ban, windows },
     };
   }
 
-  forget(subject: string): void {
-    this.#known.delete(subject);
-    this.#options.changed?.(subject);
-  }
-
-  #countOf(subject: string, limits: Limits, now: number): LocalCount {
-    const counted = this.#counts.get(subject);
+  function countOf(subject: string, limits: Limits, now: number): LocalCount {
+    const counted = counts.get(subject);
     if (counted?.limits === limits) return counted;
-    if (!counted && this.#counts.size >= MAX_SUBJECTS)
+    if (!counted && counts.size >= MAX_SUBJECTS)
       throw new Outage('state_unavailable', {
         cause: 'too many subjects to count here',
       });
-    const past = counted ? this.due(subject) : null;
-    if (past) this.#options.superseded?.(subject, past);
-    const gateways = Math.max(1, this.#options.gateways());
-    const share = gateways === 1 ? limits : shareOf(limits, gateways);
-    const known = this.#known.get(subject);
-    const sharers = known?.divided ? 1 : gateways;
+    const past = counted ? dueOf(subject) : null;
+    if (past) superseded?.(subject, past);
+    const parts = Math.max(1, gateways());
+    const share = parts === 1 ? limits : shareOf(limits, parts);
+    const known = admissions.get(subject);
+    const sharers = known?.divided ? 1 : parts;
     const counters = known
       ? countersFrom(known.admission, share, sharers, now)
       : newCounters(share.windows);
     const count = {
-      number: ++this.#reconciliations,
+      number: ++reconciliations,
       limits,
       share,
       counters,
@@ -233,10 +151,87 @@ export class LocalCounters {
       bannedBefore: counters.strikeState?.bannedUntil ?? 0,
       charged: limits.windows.map(() => 0),
     };
-    this.#counts.set(subject, count);
+    counts.set(subject, count);
     return count;
   }
+
+  return {
+    inDoubt,
+    get size(): number {
+      return counts.size;
+    },
+    get known(): number {
+      return admissions.size;
+    },
+    has(subject: string): boolean {
+      return counts.has(subject);
+    },
+    subjects(): string[] {
+      return [...counts.keys()];
+    },
+    note(subject: string, admission: Admission): void {
+      restore(subject, { admission, divided: false });
+      changed?.(subject);
+    },
+    restore,
+    /** `null`: unknown. */
+    lastKnown(subject: string): LastAdmission | null {
+      return admissions.peek(subject) ?? null;
+    },
+    bans(): BansAsOf['bans'] {
+      const now = clock();
+      const found: BansAsOf['bans'][number][] = [];
+      for (const subject of admissions.keys()) {
+        const { bannedUntil, violated } = admissions.peek(subject)!.admission;
+        if (bannedUntil > now)
+          found.push({ subject, until: bannedUntil, limit: violated ?? null });
+      }
+      return found;
+    },
+    /** All subjects with a last admission or a count, possibly twice. */
+    *names(): Iterable<string> {
+      yield* admissions.keys();
+      yield* counts.keys();
+    },
+    admit: admitHere,
+    /** Throws as `admit`. */
+    settle(subject: string, limits: Limits, settlement: Settlement): void {
+      const now = clock();
+      settle(countOf(subject, limits, now).counters, limits, settlement, now);
+      changed?.(subject);
+    },
+    /**
+     * Limits a charge of Redis to this gateway's share until the local counts are added there.
+     * Redis may also lack the counts of other gateways and would admit their shares again.
+     */
+    hold(
+      subject: string,
+      limits: Limits,
+      cost: number,
+      scopes: Scopes = NO_SCOPES,
+    ): Admission {
+      const admission = admitHere(subject, limits, cost, scopes);
+      addCharge(counts.get(subject)!, cost, scopes);
+      return admission;
+    },
+    /**
+     * Removes and returns what Redis must add for a subject. `null`: nothing, or not yet known.
+     */
+    take(subject: string): PendingReconciliation | null {
+      if (inDoubtCounts.has(subject)) return null;
+      const due = dueOf(subject);
+      counts.delete(subject);
+      return due;
+    },
+    due: dueOf,
+    forget(subject: string): void {
+      admissions.delete(subject);
+      changed?.(subject);
+    },
+  };
 }
+
+export type LocalCounters = ReturnType<typeof createLocalCounters>;
 
 function addCharge(
   { limits: { windows }, charged }: LocalCount,

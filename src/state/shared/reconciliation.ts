@@ -20,106 +20,96 @@ interface ReconcilerOptions {
  * Adds local counts to Redis. A reconciliation without a response is sent again under its
  * number before the subject's next one. Redis adds each number once.
  */
-export class Reconciler {
-  readonly #options: ReconcilerOptions;
+export function createReconciler({
+  local,
+  breakers,
+  remote,
+  changed,
+}: ReconcilerOptions) {
   /** In sending order. */
-  readonly #due = new Map<string, PendingReconciliation[]>();
-  readonly #sending = new Map<string, Promise<boolean>>();
-  readonly #next = new DelayedRun(() => void this.sendAll(), RETRY_DELAY);
+  const queues = new Map<string, PendingReconciliation[]>();
+  const running = new Map<string, Promise<boolean>>();
+  const next = new DelayedRun(() => void sendAll(), RETRY_DELAY);
 
-  constructor(options: ReconcilerOptions) {
-    this.#options = options;
-  }
-
-  /** Includes those that still grow. */
-  get size(): number {
-    return this.#due.size + this.#options.local.size;
-  }
-
-  /** Adds reconciliations of an earlier process or of earlier limits. */
-  add(subject: string, dues: readonly PendingReconciliation[]): void {
-    if (dues.length > 0)
-      this.#due.set(subject, [...(this.#due.get(subject) ?? []), ...dues]);
-  }
-
-  /** Includes current counts. */
-  dues(subject: string): readonly PendingReconciliation[] {
-    const own = this.#options.local.due(subject);
-    return [...(this.#due.get(subject) ?? []), ...(own ? [own] : [])];
-  }
-
-  subjects(): Iterable<string> {
-    return this.#due.keys();
-  }
-
-  has(subject: string): boolean {
-    return (
-      this.#options.local.has(subject) ||
-      (this.#due.size > 0 && this.#due.has(subject))
-    );
+  function has(subject: string): boolean {
+    return local.has(subject) || (queues.size > 0 && queues.has(subject));
   }
 
   /** Returns whether Redis accepted any. */
-  sendOne(subject: string): Promise<boolean> {
-    return this.#sending.get(subject) ?? this.#send(subject);
+  function sendOne(subject: string): Promise<boolean> {
+    return running.get(subject) ?? send(subject);
   }
 
   /** Sends everything except to unreachable shards, and retries the rest later. */
-  async sendAll(): Promise<void> {
-    const subjects = [
-      ...new Set([...this.#due.keys(), ...this.#options.local.subjects()]),
-    ];
+  async function sendAll(): Promise<void> {
+    const subjects = [...new Set([...queues.keys(), ...local.subjects()])];
     for (let at = 0; at < subjects.length; at += MAX_IN_FLIGHT) {
       await Promise.all(
         subjects.slice(at, at + MAX_IN_FLIGHT).map(async (subject) => {
-          while (
-            !this.#options.breakers.of(subject).isOpen &&
-            (await this.sendOne(subject))
-          );
+          while (!breakers.of(subject).isOpen && (await sendOne(subject)));
         }),
       );
     }
     const isLeft = (subject: string) =>
-      this.has(subject) && !this.#options.breakers.of(subject).isOpen;
-    if (subjects.some(isLeft)) this.sendLater();
+      has(subject) && !breakers.of(subject).isOpen;
+    if (subjects.some(isLeft)) sendLater();
   }
 
   /** Sends everything in a second, for subjects that may never send another request. */
-  sendLater(): void {
-    this.#next.plan();
+  function sendLater(): void {
+    next.plan();
   }
 
-  async close(): Promise<void> {
-    this.#next.close();
-    await this.sendAll();
-  }
-
-  #send(subject: string): Promise<boolean> {
-    const taken = this.#due.has(subject)
-      ? null
-      : this.#options.local.take(subject);
-    if (taken) this.#due.set(subject, [taken]);
-    const due = this.#due.get(subject)?.[0];
+  function send(subject: string): Promise<boolean> {
+    const taken = queues.has(subject) ? null : local.take(subject);
+    if (taken) queues.set(subject, [taken]);
+    const due = queues.get(subject)?.[0];
     if (!due) return Promise.resolve(false);
-    const breaker = this.#options.breakers.of(subject);
-    const sending = this.#options.remote
-      .charge(subject, due.limits, due.reconciliation)
-      .then(
-        () => {
-          this.#sending.delete(subject);
-          const left = this.#due.get(subject)!.slice(1);
-          if (left.length === 0) this.#due.delete(subject);
-          else this.#due.set(subject, left);
-          this.#options.changed(subject);
-          return true;
-        },
-        (error) => {
-          this.#sending.delete(subject);
-          this.#options.breakers.recordFailure(breaker, error);
-          return false;
-        },
-      );
-    this.#sending.set(subject, sending);
+    const breaker = breakers.of(subject);
+    const sending = remote.charge(subject, due.limits, due.reconciliation).then(
+      () => {
+        running.delete(subject);
+        const left = queues.get(subject)!.slice(1);
+        if (left.length === 0) queues.delete(subject);
+        else queues.set(subject, left);
+        changed(subject);
+        return true;
+      },
+      (error) => {
+        running.delete(subject);
+        breakers.recordFailure(breaker, error);
+        return false;
+      },
+    );
+    running.set(subject, sending);
     return sending;
   }
+
+  return {
+    /** Includes those that still grow. */
+    get size(): number {
+      return queues.size + local.size;
+    },
+    /** Adds reconciliations of an earlier process or of earlier limits. */
+    add(subject: string, dues: readonly PendingReconciliation[]): void {
+      if (dues.length > 0)
+        queues.set(subject, [...(queues.get(subject) ?? []), ...dues]);
+    },
+    /** Includes current counts. */
+    dues(subject: string): readonly PendingReconciliation[] {
+      const own = local.due(subject);
+      return [...(queues.get(subject) ?? []), ...(own ? [own] : [])];
+    },
+    subjects(): Iterable<string> {
+      return queues.keys();
+    },
+    has,
+    sendOne,
+    sendAll,
+    sendLater,
+    async close(): Promise<void> {
+      next.close();
+      await sendAll();
+    },
+  };
 }

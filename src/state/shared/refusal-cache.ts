@@ -7,7 +7,10 @@ import {
 import { kindOf } from '../../limits/kinds.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { countsIn, type Scopes } from '../../limits/scopes.ts';
-import { type CountedRefusals, UnsentRefusals } from './unsent-refusals.ts';
+import {
+  type CountedRefusals,
+  createUnsentRefusals,
+} from './unsent-refusals.ts';
 
 interface CachedRefusal {
   readonly limits: Limits;
@@ -46,170 +49,166 @@ const MAX_LAG = 1_000;
  * Refuses known refused subjects without asking Redis, only if Redis would refuse too.
  * Collects the refusals that Redis must count.
  */
-export class RefusalCache {
-  readonly #clock: () => number;
-  readonly #keepFor: number;
-  readonly #entries: Cache<CachedRefusal>;
-  readonly unsent = new UnsentRefusals();
-  #changes = 0;
+export function createRefusalCache({
+  clock,
+  ttl: keepFor,
+  size = 50_000,
+}: RefusalCacheOptions) {
+  const unsent = createUnsentRefusals();
+  let version = 0;
 
-  constructor({ clock, ttl: keepFor, size = 50_000 }: RefusalCacheOptions) {
-    this.#clock = clock;
-    this.#keepFor = keepFor;
-    this.#entries = new Cache(size);
-  }
+  const entries = new Cache<CachedRefusal>(size);
 
-  /**
-   * Read this before a call to Redis and pass it to `remember`: a response older than a
-   * change is not cached.
-   */
-  get changes(): number {
-    return this.#changes;
-  }
-
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  /** The refusal that Redis would return; `null`: Redis must decide. */
-  answer(
-    subject: string,
-    limits: Limits,
-    cost: number,
-    scopes: Scopes,
-  ): Admission | null {
-    const entry = this.#entries.get(subject);
-    if (entry?.limits !== limits) return null;
-    const clock = this.#clock();
-    const now = Math.max(clock, entry.admission.now);
-    const isOutdated =
-      now > clock + MAX_LAG || now >= entry.admission.now + this.#keepFor;
-    if (isOutdated || now >= entry.until) {
-      this.#entries.delete(subject);
-      return null;
-    }
-    const refusal = repeatRefusal(entry, cost, scopes, now);
-    if (!refusal) return null;
-    if (refusal.verdict === 'limited') {
-      const wait = entry.waits.get(refusal.violated?.scope);
-      // The first refusal by another limit begins a wait, and Redis records its time.
-      if (!wait || now >= wait.until) return null;
-      const { escalation } = limits;
-      const isCounted =
-        escalation !== null && now >= wait.at + escalation.grace;
-      const unsent = isCounted
-        ? this.unsent.add(subject, limits, refusal.violated, now)
-        : 0;
-      const strikes =
-        refusal.strikes + Math.max(0, unsent - refusal.freeRefusals);
-      const freeRefusals = Math.max(0, refusal.freeRefusals - unsent);
-      return { ...refusal, strikes, freeRefusals, by: 'memory' };
-    }
-    const { banBegins } = entry;
-    entry.banBegins = false;
-    return { ...refusal, banBegins, by: 'memory' };
-  }
-
-  /**
-   * Caches a refusal, unless something changed since `changes` was read. An admission removes the
-   * entry, except for a refusal by windows in which the request does not count; that entry gets the
-   * new readings.
-   */
-  remember(
-    subject: string,
-    limits: Limits,
-    cost: number,
-    scopes: Scopes,
-    admission: Admission,
-    changes: number,
-  ): void {
-    const before = this.#entries.get(subject);
-    if (admission.verdict === 'admitted') {
-      if (before === undefined) return;
-      if (stillRefuses(before, limits, scopes) && changes === this.#changes)
-        this.#entries.set(subject, withReadings(before, admission));
-      else this.#entries.delete(subject);
-      return;
-    }
-    if (changes !== this.#changes) return;
-    const waits = new Map(before?.limits === limits ? before.waits : []);
-    const scope = admission.violated?.scope;
-    const { banLevel: _, ...rest } = admission;
-    const { now, retryAt } = admission;
-    const wait = waits.get(scope);
-    const isInWait = wait !== undefined && now < wait.until;
-    waits.set(
-      scope,
-      isInWait
-        ? { at: wait.at, until: Math.min(wait.until, retryAt) }
-        : { at: now, until: retryAt },
-    );
-    this.#entries.set(subject, {
-      limits,
-      cost,
-      scopes,
-      admission: { ...rest, banBegins: false },
-      waits,
-      until: Math.min(
-        admission.bannedUntil || admission.retryAt,
+  return {
+    unsent,
+    /**
+     * Read this before a call to Redis and pass it to `remember`: a response older than a
+     * change is not cached.
+     */
+    get changes(): number {
+      return version;
+    },
+    get size(): number {
+      return entries.size;
+    },
+    /** The refusal that Redis would return; `null`: Redis must decide. */
+    answer(
+      subject: string,
+      limits: Limits,
+      cost: number,
+      scopes: Scopes,
+    ): Admission | null {
+      const entry = entries.get(subject);
+      if (entry?.limits !== limits) return null;
+      const time = clock();
+      const now = Math.max(time, entry.admission.now);
+      const isOutdated =
+        now > time + MAX_LAG || now >= entry.admission.now + keepFor;
+      if (isOutdated || now >= entry.until) {
+        entries.delete(subject);
+        return null;
+      }
+      const refusal = repeatRefusal(entry, cost, scopes, now);
+      if (!refusal) return null;
+      if (refusal.verdict === 'limited') {
+        const wait = entry.waits.get(refusal.violated?.scope);
+        // The first refusal by another limit begins a wait, and Redis records its time.
+        if (!wait || now >= wait.until) return null;
+        const { escalation } = limits;
+        const isCounted =
+          escalation !== null && now >= wait.at + escalation.grace;
+        const sinceSent = isCounted
+          ? unsent.add(subject, limits, refusal.violated, now)
+          : 0;
+        const strikes =
+          refusal.strikes + Math.max(0, sinceSent - refusal.freeRefusals);
+        const freeRefusals = Math.max(0, refusal.freeRefusals - sinceSent);
+        return { ...refusal, strikes, freeRefusals, by: 'memory' };
+      }
+      const { banBegins } = entry;
+      entry.banBegins = false;
+      return { ...refusal, banBegins, by: 'memory' };
+    },
+    /**
+     * Caches a refusal, unless something changed since `changes` was read. An admission removes the
+     * entry, except for a refusal by windows in which the request does not count; that entry gets the
+     * new readings.
+     */
+    remember(
+      subject: string,
+      limits: Limits,
+      cost: number,
+      scopes: Scopes,
+      admission: Admission,
+      changes: number,
+    ): void {
+      const before = entries.get(subject);
+      if (admission.verdict === 'admitted') {
+        if (before === undefined) return;
+        if (stillRefuses(before, limits, scopes) && changes === version)
+          entries.set(subject, withReadings(before, admission));
+        else entries.delete(subject);
+        return;
+      }
+      if (changes !== version) return;
+      const waits = new Map(before?.limits === limits ? before.waits : []);
+      const scope = admission.violated?.scope;
+      const { banLevel: _, ...rest } = admission;
+      const { now, retryAt } = admission;
+      const wait = waits.get(scope);
+      const isInWait = wait !== undefined && now < wait.until;
+      waits.set(
+        scope,
+        isInWait
+          ? { at: wait.at, until: Math.min(wait.until, retryAt) }
+          : { at: now, until: retryAt },
+      );
+      entries.set(subject, {
+        limits,
+        cost,
+        scopes,
+        admission: { ...rest, banBegins: false },
+        waits,
+        until: Math.min(
+          admission.bannedUntil || admission.retryAt,
+          ...partialResets(admission),
+        ),
+        banBegins: false,
+      });
+    },
+    /**
+     * Applies the result of counted refusals; a ban replaces the refusal. Returns whether a ban
+     * began.
+     */
+    apply(
+      { subject, limits }: CountedRefusals,
+      result: Admission,
+      changes: number,
+    ): boolean {
+      const entry = entries.get(subject);
+      if (entry?.limits !== limits || changes !== version) return false;
+      const banned = result.verdict === 'banned';
+      const begins = banned && result.banBegins;
+      const { violated, retryAt } = entry.admission;
+      // Redis's clock was set back, and the retry time is one of the fast clock.
+      if (result.now < entry.admission.now - MAX_LAG) {
+        entries.delete(subject);
+        return begins;
+      }
+      const { banLevel: _, ...rest } = result;
+      const admission: Admission = {
+        ...rest,
+        verdict: banned ? 'banned' : 'limited',
+        violated,
+        retryAt: Math.max(retryAt, result.bannedUntil),
+        banBegins: false,
+      };
+      const until = Math.min(
+        result.bannedUntil || retryAt,
         ...partialResets(admission),
-      ),
-      banBegins: false,
-    });
-  }
-
-  /**
-   * Applies the result of counted refusals; a ban replaces the refusal. Returns whether a ban
-   * began.
-   */
-  apply(
-    { subject, limits }: CountedRefusals,
-    result: Admission,
-    changes: number,
-  ): boolean {
-    const entry = this.#entries.get(subject);
-    if (entry?.limits !== limits || changes !== this.#changes) return false;
-    const banned = result.verdict === 'banned';
-    const begins = banned && result.banBegins;
-    const { violated, retryAt } = entry.admission;
-    // Redis's clock was set back, and the retry time is one of the fast clock.
-    if (result.now < entry.admission.now - MAX_LAG) {
-      this.#entries.delete(subject);
+      );
+      entries.set(subject, {
+        ...entry,
+        admission,
+        until,
+        banBegins: begins,
+      });
       return begins;
-    }
-    const { banLevel: _, ...rest } = result;
-    const admission: Admission = {
-      ...rest,
-      verdict: banned ? 'banned' : 'limited',
-      violated,
-      retryAt: Math.max(retryAt, result.bannedUntil),
-      banBegins: false,
-    };
-    const until = Math.min(
-      result.bannedUntil || retryAt,
-      ...partialResets(admission),
-    );
-    this.#entries.set(subject, {
-      ...entry,
-      admission,
-      until,
-      banBegins: begins,
-    });
-    return begins;
-  }
-
-  forget(subject: string): void {
-    this.#changes++;
-    this.#entries.delete(subject);
-    this.unsent.forget(subject);
-  }
-
-  clear(): void {
-    this.#changes++;
-    this.#entries.clear();
-    this.unsent.clear();
-  }
+    },
+    forget(subject: string): void {
+      version++;
+      entries.delete(subject);
+      unsent.forget(subject);
+    },
+    clear(): void {
+      version++;
+      entries.clear();
+      unsent.clear();
+    },
+  };
 }
+
+export type RefusalCache = ReturnType<typeof createRefusalCache>;
 
 function allResetAsWhole({ windows }: Limits): boolean {
   return windows.every((window) => kindOf(window).resetsAsWhole);

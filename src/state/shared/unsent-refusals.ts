@@ -29,50 +29,49 @@ interface PendingRefusals {
 }
 
 /** Collects refusals until Redis counts them. */
-export class UnsentRefusals {
-  readonly #bySubject = new Map<string, PendingRefusals[]>();
+export function createUnsentRefusals() {
+  const bySubject = new Map<string, PendingRefusals[]>();
 
-  /**
-   * `now`: Unix milliseconds by Redis's clock. Returns the number of unsent refusals by this
-   * limit.
-   */
-  add(subject: string, limits: Limits, cause: Cause, now: number): number {
-    const pending = this.#bySubject.get(subject) ?? [];
-    let refusals = pending.find(
-      (one) => one.limits === limits && isSameLimit(one.cause, cause),
-    );
-    if (!refusals) {
-      refusals = { limits, count: 0, times: [], cause };
-      pending.push(refusals);
-      this.#bySubject.set(subject, pending);
-    }
-    refusals.cause = cause;
-    refusals.count += 1;
-    // Strikes beyond those of a ban have no effect.
-    if (refusals.times.length === limits.escalation?.strikes)
-      refusals.times.shift();
-    refusals.times.push(now);
-    return refusals.count;
-  }
-
-  /** Removes and returns the refusals of at most `most` subjects. */
-  take(most: number): CountedRefusals[] {
-    const taken: CountedRefusals[] = [];
-    for (const [subject, pending] of this.#bySubject) {
-      if (taken.length >= most) break;
-      this.#bySubject.delete(subject);
-      taken.push(...pending.map((refusals) => ({ subject, ...refusals })));
-    }
-    return taken;
-  }
-
-  forget(subject: string): void {
-    this.#bySubject.delete(subject);
-  }
-
-  clear(): void {
-    this.#bySubject.clear();
-  }
+  return {
+    /**
+     * `now`: Unix milliseconds by Redis's clock. Returns the number of unsent refusals by this
+     * limit.
+     */
+    add(subject: string, limits: Limits, cause: Cause, now: number): number {
+      const pending = bySubject.get(subject) ?? [];
+      let refusals = pending.find(
+        (one) => one.limits === limits && isSameLimit(one.cause, cause),
+      );
+      if (!refusals) {
+        refusals = { limits, count: 0, times: [], cause };
+        pending.push(refusals);
+        bySubject.set(subject, pending);
+      }
+      refusals.cause = cause;
+      refusals.count += 1;
+      // Strikes beyond those of a ban have no effect.
+      if (refusals.times.length === limits.escalation?.strikes)
+        refusals.times.shift();
+      refusals.times.push(now);
+      return refusals.count;
+    },
+    /** Removes and returns the refusals of at most `most` subjects. */
+    take(most: number): CountedRefusals[] {
+      const taken: CountedRefusals[] = [];
+      for (const [subject, pending] of bySubject) {
+        if (taken.length >= most) break;
+        bySubject.delete(subject);
+        taken.push(...pending.map((refusals) => ({ subject, ...refusals })));
+      }
+      return taken;
+    },
+    forget(subject: string): void {
+      bySubject.delete(subject);
+    },
+    clear(): void {
+      bySubject.clear();
+    },
+  };
 }
 
 function isSameLimit(one: Cause, other: Cause): boolean {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { Outage } from '../../../src/common/errors/outage.ts';
 import type { Plan, Plans } from '../../../src/limits/plans.ts';
 import { type KeyRecord, readRecord } from '../../../src/records/keys/key.ts';
-import { Keyring } from '../../../src/records/keys/keyring.ts';
+import { createKeyring } from '../../../src/records/keys/keyring.ts';
 import type { KeyStore } from '../../../src/records/keys/store.ts';
 import { ESCALATION, MINUTE, TestClock, window } from '../../support/limits.ts';
 
@@ -71,7 +71,7 @@ class RemoteStore implements KeyStore {
 function open(recheckAfter = 30_000) {
   const store = new RemoteStore();
   const clock = new TestClock();
-  const keyring = new Keyring(store, PLANS, { recheckAfter, clock: clock.read });
+  const keyring = createKeyring(store, PLANS, { recheckAfter, clock: clock.read });
   return { store, clock, keyring };
 }
 
@@ -93,7 +93,7 @@ test('a client is limited as its plan and account define, also after a reload', 
     hasImported: async () => false,
     watch: () => () => {},
   } as unknown as KeyStore;
-  const keyring = new Keyring(local, PLANS);
+  const keyring = createKeyring(local, PLANS);
   expect(keyring.find('h1')).toMatchObject({
     concurrency: null,
     owner: { group: 'free', weight: 1, member: 'acme' },
@@ -280,7 +280,7 @@ describe('whether any key was imported', () => {
       questions.push(question);
       return question.promise;
     };
-    return { store, questions, keyring: new Keyring(store, PLANS) };
+    return { store, questions, keyring: createKeyring(store, PLANS) };
   }
   const outage = () => new Outage('state_unavailable');
   const settle = () => jest.advanceTimersByTimeAsync(0);

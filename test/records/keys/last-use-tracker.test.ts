@@ -1,5 +1,8 @@
 import { expect, jest, test } from '@jest/globals';
-import { type LastUseStore, LastUseTracker } from '../../../src/records/keys/last-use-tracker.ts';
+import {
+  createLastUseTracker,
+  type LastUseStore,
+} from '../../../src/records/keys/last-use-tracker.ts';
 import { TestClock } from '../../support/limits.ts';
 
 function open() {
@@ -16,7 +19,7 @@ function open() {
   };
   const clock = new TestClock();
   const failures: unknown[] = [];
-  const uses = new LastUseTracker(store, {
+  const uses = createLastUseTracker(store, {
     clock: clock.read,
     failed: (error) => failures.push(error),
   });

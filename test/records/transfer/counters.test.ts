@@ -6,7 +6,7 @@ import { openEmbedded } from '../../../src/records/embedded/open.ts';
 import { folderSource, folderTarget } from '../../../src/records/transfer/folder.ts';
 import { openRedisSource, openRedisTarget } from '../../../src/records/transfer/redis.ts';
 import { replaceCounters } from '../../../src/state/embedded/counter-store.ts';
-import { RedisState } from '../../../src/state/redis/counters.ts';
+import { createRedisState } from '../../../src/state/redis/counters.ts';
 import { keyOf } from '../../../src/state/redis/key-names.ts';
 import type { State } from '../../../src/state/state.ts';
 import { KEPT } from '../../support/audit.ts';
@@ -124,7 +124,7 @@ const settings = () => ({ ...DEFAULTS, url: own.server.url });
 const options = (clock: TestClock) => ({ clock: clock.read, audit: KEPT, observe: () => {} });
 
 const redisState = (clock: TestClock) =>
-  new RedisState(own.redis, { clock: clock.read, deadline: 5_000 });
+  createRedisState(own.redis, { clock: clock.read, deadline: 5_000 });
 
 /** A subject after some traffic, in the state where that was and in the one it was moved to. */
 interface Both {

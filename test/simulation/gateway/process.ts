@@ -10,7 +10,7 @@ import { usageOperations } from '../../../src/admin/operations/usage.ts';
 import { AddressSubjects } from '../../../src/common/callers/address-subjects.ts';
 import { createGuard } from '../../../src/common/callers/guard.ts';
 import type { Config } from '../../../src/config/config.ts';
-import { accessTo, Ledger } from '../../../src/ledger/ledger.ts';
+import { accessTo, createLedger } from '../../../src/ledger/ledger.ts';
 import type { Plans } from '../../../src/limits/plans.ts';
 import { type Event, type Observe, toAll } from '../../../src/observe/events.ts';
 import {
@@ -21,10 +21,10 @@ import {
   partOf,
 } from '../../../src/observe/peers/queries.ts';
 import { sharedClock } from '../../../src/observe/shared-clock.ts';
-import { BanRecorder } from '../../../src/records/ban-recorder.ts';
+import { createBanRecorder } from '../../../src/records/ban-recorder.ts';
 import { openEmbedded } from '../../../src/records/embedded/open.ts';
-import { Keyring } from '../../../src/records/keys/keyring.ts';
-import { LastUseTracker } from '../../../src/records/keys/last-use-tracker.ts';
+import { createKeyring } from '../../../src/records/keys/keyring.ts';
+import { createLastUseTracker } from '../../../src/records/keys/last-use-tracker.ts';
 import { openRedis } from '../../../src/records/redis/open.ts';
 import { ProcessHealth } from '../../../src/run/process-health.ts';
 import { GatewayWebhooks } from '../../../src/run/webhooks.ts';
@@ -47,7 +47,7 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
   const webhooks = new GatewayWebhooks(config);
   const moment = sharedClock(clock);
   const health = new ProcessHealth(moment.clock);
-  const ledger = new Ledger({ clock: moment.clock, observe: (event) => observe(event) });
+  const ledger = createLedger({ clock: moment.clock, observe: (event) => observe(event) });
   ledger.use(config);
   const listeners = [health.observe, ledger.observe, ...webhooks.listeners, heard];
   const observe: Observe = moment.of(toAll(...listeners));
@@ -57,13 +57,13 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
       : await openRedis(config.redis, { observe, audit: config.audit, folder: config.data });
   ledger.begin(storage);
   let plans: Plans = { ...config.plans, scoped: SCOPED };
-  const keyring = new Keyring(storage.keys, plans, { recheckAfter: storage.recheckKeysAfter });
-  const uses = new LastUseTracker(storage.uses, {
+  const keyring = createKeyring(storage.keys, plans, { recheckAfter: storage.recheckKeysAfter });
+  const uses = createLastUseTracker(storage.uses, {
     clock,
     failed: (error) => observe({ type: 'last_used.write_failed', error }),
     onFirstUse: (keyId, at) => observe({ type: 'key.first_used', keyId, at }),
   });
-  const bans = new BanRecorder({
+  const bans = createBanRecorder({
     log: storage.banLog,
     reportsLateBans: storage.onBan !== undefined,
     clock,

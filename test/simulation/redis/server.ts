@@ -1,4 +1,4 @@
-import { loadScript } from '../../../src/state/redis/scripts.ts';
+import { readScript } from '../../../src/state/redis/scripts.ts';
 import type { Process } from '../world/machine.ts';
 import type { ServerSide, Service } from '../world/network.ts';
 import type { World } from '../world/world.ts';
@@ -12,7 +12,7 @@ import type { Mistake, Reply, Script } from './scripts.ts';
 
 const SCRIPTS: ReadonlyMap<string, Script> = new Map(
   Object.entries({ ...COUNTER_SCRIPTS, ...RECORD_SCRIPTS }).map(([file, script]) => [
-    loadScript(file).sha,
+    readScript(file).sha,
     script,
   ]),
 );

@@ -69,7 +69,7 @@ export function createLedger({ clock, observe }: LedgerOptions) {
   const { recorder } = writer;
 
   /** Makes blocks of what has ended, unless another gateway does. */
-  async function roll(): Promise<void> {
+  async function roll() {
     const now = clock();
     const report = (await rollup?.run(now)) ?? null;
     isRollFailing = false;
@@ -95,7 +95,7 @@ export function createLedger({ clock, observe }: LedgerOptions) {
     isNearlyFull = isNear;
   }
 
-  function plan(): void {
+  function plan() {
     const wait = MINUTE - (clock() % MINUTE) + AFTER;
     timer = setTimeout(
       () => {
@@ -105,7 +105,7 @@ export function createLedger({ clock, observe }: LedgerOptions) {
     ).unref();
   }
 
-  async function turn(): Promise<void> {
+  async function turn() {
     // The next minute repeats what an outage prevented.
     await roll().catch((error: unknown) => {
       if (!isRollFailing) warn(`usage is not added up: ${messageOf(error)}`);
@@ -114,7 +114,7 @@ export function createLedger({ clock, observe }: LedgerOptions) {
     if (!isClosed) plan();
   }
 
-  function warn(warning: string): void {
+  function warn(warning: string) {
     observe({ type: 'state.warning', warning });
   }
 
@@ -134,7 +134,7 @@ export function createLedger({ clock, observe }: LedgerOptions) {
     begin(
       { ledger: store, ledgerSpool = null }: LedgerStores,
       receiver: UsageReceiver | null = null,
-    ): void {
+    ) {
       writer.begin(store, ledgerSpool);
       usageReceiver = receiver;
       const exports =
@@ -143,12 +143,12 @@ export function createLedger({ clock, observe }: LedgerOptions) {
       plan();
     },
     /** At the start and after each reload. */
-    use({ usage, plans }: LedgerSettings): void {
+    use({ usage, plans }: LedgerSettings) {
       retention = usage;
       recorder.countWindows(plans);
     },
     roll,
-    async close(): Promise<void> {
+    async close() {
       isClosed = true;
       clearTimeout(timer);
       usageReceiver?.close();

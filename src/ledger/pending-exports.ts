@@ -34,7 +34,7 @@ export function createPendingExports({
   store,
   sendUsage,
 }: PendingExportsOptions) {
-  async function sendOne(name: string): Promise<boolean> {
+  async function sendOne(name: string) {
     for (const block of await read([name]))
       if (!(await sendUsage(name, block))) return false;
     return true;

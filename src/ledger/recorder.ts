@@ -47,7 +47,7 @@ export function createRecorder(
   let requests = 0;
   let policy = 0;
   let policies = 0;
-  const observe = (event: Event): void => {
+  const observe = (event: Event) => {
     switch (event.type) {
       case 'request':
         count(event, turn());
@@ -67,7 +67,7 @@ export function createRecorder(
   let minute: number = startOf(clock(), MINUTE);
 
   /** Ends the slice if its minute has ended. Returns the time. */
-  function turn(): number {
+  function turn() {
     const now = clock();
     if (now < minute || now >= minute + MINUTE) {
       if (requests > 0 || policies > 0) end();
@@ -76,7 +76,7 @@ export function createRecorder(
     return now;
   }
 
-  function count(event: RequestEvent, now: number): void {
+  function count(event: RequestEvent, now: number) {
     const { operation, plan, verdict, trace } = event;
     const places = placesOf(event);
     countIn(rows.row(plan, operation), places);
@@ -87,7 +87,7 @@ export function createRecorder(
     if (usage.size >= MOST_ROWS) end();
   }
 
-  function countUsage(event: RequestEvent, now: number): void {
+  function countUsage(event: RequestEvent, now: number) {
     const { operation, verdict, nearLimit, unheeding, duration, trace } = event;
     const row = usage.row(
       clients.of(event),
@@ -109,7 +109,7 @@ export function createRecorder(
       );
   }
 
-  function end(): void {
+  function end() {
     const traffic = packTraffic(rows);
     const packing = packUsage(usage);
     let packed = packing.next();
@@ -138,7 +138,7 @@ export function createRecorder(
   return {
     observe,
     /** Of the plans in force from now on. */
-    countWindows({ plans }: Plans): void {
+    countWindows({ plans }: Plans) {
       uses.noteWindows(id, clock(), plans);
     },
     /** All requests since the start, without plan and operation. */
@@ -149,11 +149,11 @@ export function createRecorder(
     },
     turn,
     /** Ends the slice, which may be empty. */
-    take(): void {
+    take() {
       turn();
       end();
     },
-    get isEmpty(): boolean {
+    get isEmpty() {
       return requests === 0;
     },
   };

@@ -49,7 +49,7 @@ export function createRollup(
   damaged: (damage: string) => void,
   exports: PendingExports | null = null,
 ) {
-  async function merge(now: number, commit: Commit): Promise<void> {
+  async function merge(now: number, commit: Commit) {
     const sizes = await store.sizes();
     const slices = slicesIn(await store.slices());
     for (const [hour, ofHour] of Map.groupBy(slices, ({ minute }) =>
@@ -67,7 +67,7 @@ export function createRollup(
     now: number,
     slices: readonly Slice[],
     commit: Commit,
-  ): Promise<void> {
+  ) {
     for (const [minute, ofMinute] of Map.groupBy(
       slices,
       ({ minute }) => minute,
@@ -115,7 +115,7 @@ export function createRollup(
     slices: readonly Slice[],
     sizes: ReadonlyMap<string, number>,
     commit: Commit,
-  ): Promise<void> {
+  ) {
     const blocks = await mergedWith('h', hour, slices);
     const traffic = blockName('t', hour);
     if (sizes.has(traffic))
@@ -160,11 +160,11 @@ export function createRollup(
     sum: BlockSum,
     slices: readonly Slice[],
     known: Sources,
-  ): Promise<void> {
+  ) {
     for (const block of newBlocks(slices, known, damaged)) await sum.add(block);
   }
 
-  async function mergeHours(now: number, commit: Commit): Promise<void> {
+  async function mergeHours(now: number, commit: Commit) {
     const sizes = await store.sizes();
     const minutes = startsIn(sizes, 'm');
     for (const [hour, ofHour] of Map.groupBy(minutes, (start) =>
@@ -185,7 +185,7 @@ export function createRollup(
     hour: number,
     names: readonly string[],
     commit: Commit,
-  ): Promise<void> {
+  ) {
     const minutes = await blocksOf(names);
     const sum = new BlockSum({ start: hour, span: HOUR }, HOUR_SECTIONS);
     for (const block of minutes) await sum.add(block);
@@ -196,7 +196,7 @@ export function createRollup(
     await commit(blocks, []);
   }
 
-  async function mergeDays(now: number, commit: Commit): Promise<void> {
+  async function mergeDays(now: number, commit: Commit) {
     const sizes = await store.sizes();
     const days = new Set(
       startsIn(sizes, 'h').map((start) => startOf(start, DAY)),
@@ -213,7 +213,7 @@ export function createRollup(
     hour: number,
     sizes: ReadonlyMap<string, number>,
     commit: Commit,
-  ): Promise<void> {
+  ) {
     const day = startOf(hour, DAY);
     const name = blockName('d', day);
     if (!sizes.has(name)) return;
@@ -226,7 +226,7 @@ export function createRollup(
       );
   }
 
-  async function mergeDay(day: number, commit: Commit): Promise<void> {
+  async function mergeDay(day: number, commit: Commit) {
     await commit(
       new Map([[blockName('d', day), await sumOf(day, hoursOf(day))]]),
       [],

@@ -53,7 +53,7 @@ export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
   let hasEnded = false;
   let saidEnd = false;
   let hasRead = false;
-  const report = (error: unknown): void => {
+  const report = (error: unknown) => {
     if (!isReported) failed(error);
     isReported = true;
   };
@@ -62,11 +62,11 @@ export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
   const recorder = createRecorder(clock, (counts) => add(counts));
 
   /** Rejects if the store is unreachable. */
-  function flush(): Promise<void> {
+  function flush() {
     return writes.next();
   }
 
-  async function write(): Promise<void> {
+  async function write() {
     await readSpool();
     // Without a spool, a slice of an outage ends with its minute.
     if (openSpool !== null || hasEnded) take();
@@ -79,14 +79,14 @@ export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
   }
 
   /** Of an earlier process; once. */
-  async function readSpool(): Promise<void> {
+  async function readSpool() {
     if (hasRead || openSpool === null) return;
     hasRead = true;
     for (const [name, bytes] of await openSpool.slices())
       wait(name, { bytes, at: 0, requests: 0 });
   }
 
-  function take(): void {
+  function take() {
     const quiet = clock() - lastAt;
     const isDue = quiet >= SIGN_OF_LIFE || quiet < 0;
     const isLast = hasEnded && !saidEnd;
@@ -95,7 +95,7 @@ export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
     saidEnd = hasEnded;
   }
 
-  async function send(): Promise<void> {
+  async function send() {
     if (queue.size === 0 || openStore === null) return;
     const sent = [...queue];
     const stored = [...recent];
@@ -123,21 +123,14 @@ export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
     await emptySpool();
   }
 
-  async function emptySpool(): Promise<void> {
+  async function emptySpool() {
     const spooled = [...((await openSpool?.slices()) ?? new Map()).keys()];
     const stored = spooled.filter((name) => !queue.has(name));
     if (stored.length > 0)
       await openSpool?.inTurn((commit) => commit(new Map(), stored));
   }
 
-  function add({
-    minute,
-    policies,
-    requests,
-    traffic,
-    usage,
-    uses,
-  }: Counts): void {
+  function add({ minute, policies, requests, traffic, usage, uses }: Counts) {
     const now = clock();
     lastAt = now;
     const number = ++lastNumber;
@@ -164,7 +157,7 @@ export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
     });
   }
 
-  function wait(name: string, slice: Slice): void {
+  function wait(name: string, slice: Slice) {
     queue.set(name, slice);
     bytes += slice.bytes.length;
     for (const [name, oldest] of queue) {
@@ -182,7 +175,7 @@ export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
       return dropped;
     },
     /** Bytes that wait for the store. */
-    get waiting(): number {
+    get waiting() {
       return bytes;
     },
     /** Slices that the store may lack, by name. */
@@ -190,14 +183,14 @@ export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
       return new Map([...recent, ...queue].map(bytesOf));
     },
     /** `spool`: keeps slices during an outage of the store, and has those of an earlier process. */
-    begin(store: LedgerStore, spool: LedgerStore | null): void {
+    begin(store: LedgerStore, spool: LedgerStore | null) {
       openStore = store;
       openSpool = spool;
       timer = setInterval(() => flush().catch(report), INTERVAL).unref();
     },
     flush,
     /** The last slice says that nothing follows. */
-    async close(): Promise<void> {
+    async close() {
       clearInterval(timer);
       hasEnded = true;
       await flush().catch(report);

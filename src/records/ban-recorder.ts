@@ -66,7 +66,7 @@ export function createBanRecorder({
   });
 
   /** Returns whether this entry is finished. */
-  async function take({ ban, strike }: PendingEntry): Promise<boolean> {
+  async function take({ ban, strike }: PendingEntry) {
     const [name, entry] = [nameOf(ban), entryOf(ban, strike)];
     try {
       try {
@@ -93,21 +93,21 @@ export function createBanRecorder({
       plan: string,
       operation: string | null,
       requestId: string,
-    ): void {
+    ) {
       if (reportsLateBans) struck.set(subject, { plan, operation, requestId });
     },
     /** Queues a ban. Without `strike`, the last noted strike is its cause. */
     begun(
       ban: StartedBan,
       strike: LastStrike | null = struck.peek(ban.subject) ?? null,
-    ): void {
+    ) {
       if (!queue.add({ ban, strike })) return;
       begun?.(
         { ...ban, at: beginOf(ban), strikes: ban.limits.escalation!.strikes },
         strike,
       );
     },
-    close(): Promise<void> {
+    close() {
       return queue.close(CLOSE_TIMEOUT);
     },
   };

@@ -45,7 +45,7 @@ export function ledgerInFolder(
   let work: Parameters<LedgerStore['inTurn']>[0] | null = null;
   let bytes = [...slices.values()].reduce((sum, { length }) => sum + length, 0);
 
-  function forget(name: string): void {
+  function forget(name: string) {
     bytes -= slices.get(name)?.length ?? 0;
     slices.delete(name);
   }
@@ -53,7 +53,7 @@ export function ledgerInFolder(
   async function commit(
     blocks: ReadonlyMap<string, Buffer | null>,
     merged: readonly string[],
-  ): Promise<void> {
+  ) {
     if (blocks.size > 0) mkdirSync(folder, { recursive: true, mode: 0o700 });
     for (const [name, block] of blocks) {
       if (block === null) await rm(join(folder, name), { force: true });

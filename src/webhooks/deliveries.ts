@@ -37,20 +37,17 @@ export function createDeliveries({
     endpoints.map((endpoint, i) => serve(endpoint, sleeps[i]!)),
   );
 
-  function wake(): void {
+  function wake() {
     for (const sleep of sleeps) sleep.wake();
   }
 
-  async function serve(
-    endpoint: Endpoint,
-    sleep: WakeableSleep,
-  ): Promise<void> {
+  async function serve(endpoint: Endpoint, sleep: WakeableSleep) {
     while (!isClosed) {
       if (!(await deliverNext(endpoint))) await sleep.sleep(POLL_INTERVAL);
     }
   }
 
-  async function deliverNext(endpoint: Endpoint): Promise<boolean> {
+  async function deliverNext(endpoint: Endpoint) {
     try {
       const job = await outbox.take(endpoint.id, clock());
       if (job === null) return false;
@@ -64,7 +61,7 @@ export function createDeliveries({
     }
   }
 
-  async function deliver(endpoint: Endpoint, job: Job): Promise<void> {
+  async function deliver(endpoint: Endpoint, job: Job) {
     const report = (result: 'delivered' | 'failed' | 'dropped') =>
       observe({
         type: 'webhook.delivery',
@@ -110,7 +107,7 @@ export function createDeliveries({
   return {
     wake,
     /** An event without a response is sent again after its lease. */
-    async close(): Promise<void> {
+    async close() {
       isClosed = true;
       wake();
       const timer = setTimeout(() => cut.abort(), CLOSE_TIMEOUT);

@@ -53,7 +53,7 @@ export function createIncidents(
    * Gateways that cannot reach each other create the same identity within a minute, so that
    * endpoints can deduplicate the event. Further outages within the minute are other events.
    */
-  function outageIdentity(at: number): string {
+  function outageIdentity(at: number) {
     const minute = Math.floor(at / MINUTE);
     const count = outages.minute === minute ? outages.count + 1 : 1;
     outages = { minute, count };
@@ -114,7 +114,7 @@ export function createIncidents(
      * The process has ended. Incidents that only it saw end with `settle`, unless its replacement
      * sees them too.
      */
-    forget(process: number, at: number): void {
+    forget(process: number, at: number) {
       for (const incident of open.values()) {
         if (incident.by.delete(process) && incident.by.size === 0)
           incident.orphaned = { at, since: monotonic() };

@@ -31,7 +31,7 @@ export function createQuotaDetector(
   function skipLocal(
     { subject, scopes }: RequestTrace,
     readings: readonly Reading[],
-  ): void {
+  ) {
     for (const { window } of readings) {
       if (window.span >= shortest && countsIn(window, scopes))
         unread.set(`${subject} ${nameOf(window)}`, 0);
@@ -44,7 +44,7 @@ export function createQuotaDetector(
   function isUnread(
     { subject, admission }: RequestTrace,
     { window, resetAt }: Reading,
-  ): boolean {
+  ) {
     if (unread.size === 0) return false;
     const name = `${subject} ${nameOf(window)}`;
     const since = unread.get(name);
@@ -59,7 +59,7 @@ export function createQuotaDetector(
     event: RequestEvent,
     trace: RequestTrace,
     readings: readonly Reading[],
-  ): void {
+  ) {
     for (const reading of readings) {
       const { window } = reading;
       // A window of another scope was read separately.
@@ -87,7 +87,7 @@ export function createQuotaDetector(
     event: RequestEvent,
     trace: RequestTrace,
     readings: readonly Reading[],
-  ): void {
+  ) {
     const { violated } = trace.admission!;
     if (violated === null || violated.span < shortest) return;
     const reading = readings.find(({ window }) => window === violated);
@@ -100,7 +100,7 @@ export function createQuotaDetector(
     trace: RequestTrace,
     reading: Reading,
     percent: number,
-  ): void {
+  ) {
     const { account, plan } = event;
     const { subject } = trace;
     const { now } = trace.admission!;
@@ -134,7 +134,7 @@ export function createQuotaDetector(
     );
   }
 
-  return (event: RequestEvent): void => {
+  return (event: RequestEvent) => {
     const { verdict, trace, keyId } = event;
     // Without a key the subject is a client address, which receivers must not get.
     if (

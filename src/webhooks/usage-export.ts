@@ -103,7 +103,7 @@ export function createUsageExport({
   /** Unix milliseconds. */
   let pausedUntil = 0;
 
-  const post = async (events: readonly UsageEvent[]): Promise<boolean> => {
+  const post = async (events: readonly UsageEvent[]) => {
     const { signal } = cut;
     const sent = await send({
       url,

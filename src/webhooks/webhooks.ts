@@ -99,18 +99,18 @@ export function createWebhooks({
   const stopWatching = keys.watch(() => soon.plan());
 
   /** `process`: the worker, or `null` for this process. */
-  function onDetection(detection: Detection, process: number | null): void {
+  function onDetection(detection: Detection, process: number | null) {
     const found =
       'sight' in detection ? incidents.see(detection, process) : detection;
     if (found !== null) queue.add(found);
   }
 
-  function check(): void {
+  function check() {
     for (const found of incidents.settle()) queue.add(found);
     void checks.next();
   }
 
-  async function isWritten(found: WebhookEvent): Promise<boolean> {
+  async function isWritten(found: WebhookEvent) {
     try {
       await writeDown(found);
     } catch (error) {
@@ -121,7 +121,7 @@ export function createWebhooks({
   }
 
   /** Falls back to the local outbox. Throws Outage if that fails too. */
-  async function writeDown(found: WebhookEvent): Promise<void> {
+  async function writeDown(found: WebhookEvent) {
     if (
       localOutbox === null ||
       (found.apart === undefined && performance.now() >= trustAt)
@@ -136,7 +136,7 @@ export function createWebhooks({
     await addTo(localOutbox ?? outbox, found);
   }
 
-  async function addTo(outbox: Outbox, found: WebhookEvent): Promise<void> {
+  async function addTo(outbox: Outbox, found: WebhookEvent) {
     const wanting = receivers.filter(({ wants }) => wants(found.type));
     if (wanting.length === 0) return;
     const message = messageOf({
@@ -194,7 +194,7 @@ export function createWebhooks({
     }
   }
 
-  async function look(): Promise<void> {
+  async function look() {
     if (isClosed) return;
     const add = (found: WebhookEvent) => addTo(outbox, found);
     try {
@@ -219,12 +219,12 @@ export function createWebhooks({
     get backlog() {
       return backlog;
     },
-    observe(event: Event): void {
+    observe(event: Event) {
       detect(event);
       if (event.type === 'worker.ended')
         incidents.forget(event.worker, clock());
     },
-    async begin(): Promise<void> {
+    async begin() {
       await unlessOutage(
         () => beginAuditTrail(auditLog, outbox, since),
         undefined,
@@ -232,7 +232,7 @@ export function createWebhooks({
       void checks.next();
     },
     onDetection,
-    async close(): Promise<void> {
+    async close() {
       isClosed = true;
       clearInterval(timer);
       stopWatching();

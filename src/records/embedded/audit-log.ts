@@ -99,7 +99,7 @@ function appenderIn(
     `DELETE FROM ${log} WHERE number < (SELECT first FROM ${log}_kept)`,
   );
   const insert = insertInto(db, log);
-  function firstYoung(at: number, age: number, first: number): number {
+  function firstYoung(at: number, age: number, first: number) {
     const { number: end } = young.get(at - age, at) as { number: number };
     const { number: last } = lastOld.get(end, at - age) as {
       number: number | null;
@@ -186,7 +186,7 @@ export function insertInto(db: DatabaseSync, log: LogName) {
   const insert = db.prepare(
     `INSERT INTO ${log} (number, at, actor, action, target, request, before, after, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  return (entry: AuditDraft, number: number | null = null): number => {
+  return (entry: AuditDraft, number: number | null = null) => {
     const { at, actor, action, target, requestId, reason = null } = entry;
     const [before, after] = [
       JSON.stringify(entry.before),

@@ -65,14 +65,14 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
     }
   }
 
-  async function change(note: AuditNote, work: () => unknown): Promise<void> {
+  async function change(note: AuditNote, work: () => unknown) {
     const notify = () => {
       for (const listener of listeners) listener();
     };
     await make(note, work, notify);
   }
 
-  function addInside(record: KeyRecord): void {
+  function addInside(record: KeyRecord) {
     if (get(record.id)) throw new KeyTaken(`the key id ${record.id} is taken`);
     if (find(record.hash)) throw new KeyTaken('the hash of the key is taken');
     insert.run(record.id, record.hash, JSON.stringify(record));

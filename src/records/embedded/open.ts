@@ -33,7 +33,7 @@ export function openEmbedded(
   const lock = lockFolder(folder);
   let db: DatabaseSync | null = null;
 
-  function closeAll(): void {
+  function closeAll() {
     db?.close();
     lock.release();
   }

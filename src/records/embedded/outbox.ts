@@ -163,7 +163,7 @@ function outboxIn(db: DatabaseSync): Outbox {
   const followClock = clockFollowerIn(db, marks);
 
   /** Leaves jobs held by other processes untouched. */
-  function isWell(endpoint: string, now: number): void {
+  function isWell(endpoint: string, now: number) {
     const { failures, late } = rowOf(endpoint);
     const moved =
       failures > 0 || late === 1
@@ -259,7 +259,7 @@ function marksIn(db: DatabaseSync) {
   return {
     get: (name: string) =>
       (read.get(name) as { value: number } | undefined)?.value ?? null,
-    set(name: string, value: number): void {
+    set(name: string, value: number) {
       write.run(name, value);
     },
   };

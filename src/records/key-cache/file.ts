@@ -57,7 +57,7 @@ export function keyCacheFileIn(
   const prepare = (query: string) => opened!.prepare(query);
   const freshness = () => freshnessIn(opened!);
 
-  function create(): void {
+  function create() {
     remove();
     opened = openAt(path);
     const never: Freshness = {
@@ -73,7 +73,7 @@ export function keyCacheFileIn(
   }
 
   /** A missing cache is better than a wrong one. */
-  function remove(): void {
+  function remove() {
     opened?.close();
     opened = null;
     if (!lock) return;
@@ -84,7 +84,7 @@ export function keyCacheFileIn(
   /**
    * Reports the error, and deletes a file that cannot be written, because it would miss changes.
    */
-  function discard(error: unknown): void {
+  function discard(error: unknown) {
     failed(error);
     changed = [];
     try {
@@ -94,7 +94,7 @@ export function keyCacheFileIn(
     }
   }
 
-  function forgetChanged(): void {
+  function forgetChanged() {
     const hashes = changed;
     changed = [];
     if (hashes.length === 0 || !opened) return;
@@ -105,7 +105,7 @@ export function keyCacheFileIn(
     }
   }
 
-  function forget(hashes: readonly string[]): void {
+  function forget(hashes: readonly string[]) {
     const row = prepare('DELETE FROM keys WHERE hash = ?1 OR previous = ?1');
     for (const hash of hashes) row.run(hash);
   }
@@ -115,7 +115,7 @@ export function keyCacheFileIn(
       return opened !== null;
     },
     /** Recreates the file after a change of format or source. `false`: another process owns it. */
-    open(): boolean {
+    open() {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       lock ??= tryLock(join(folder, KEY_CACHE_LOCK));
       if (!lock) return false;
@@ -129,17 +129,17 @@ export function keyCacheFileIn(
     get freshness() {
       return freshness()!;
     },
-    setFreshness(changes: Partial<Freshness>): void {
+    setFreshness(changes: Partial<Freshness>) {
       prepare('UPDATE progress SET freshness = ?').run(
         JSON.stringify({ ...freshness(), ...changes }),
       );
     },
     /** Removes the row of a changed key, batched with all changes of this turn. */
-    forgetSoon(hash: string): void {
+    forgetSoon(hash: string) {
       if (changed.push(hash) === 1) setImmediate(forgetChanged);
     },
     /** Writes records read at time `at` that are not stored yet. */
-    put(records: readonly KeyRecord[], at: number): void {
+    put(records: readonly KeyRecord[], at: number) {
       const find = prepare('SELECT number, record FROM keys WHERE hash = ?');
       const insert = prepare(
         'INSERT INTO keys (hash, previous, at, record) VALUES (?, ?, ?, ?)',
@@ -182,7 +182,7 @@ export function keyCacheFileIn(
     /** Makes writes survive power loss. */
     flush: () => syncFile(`${path}-wal`),
     discard,
-    close(): void {
+    close() {
       forgetChanged();
       opened?.close();
       opened = null;

@@ -35,7 +35,7 @@ export function createKeyCache({
   const doubts = createKeysInDoubt({ clock });
   const reader = createKeyCacheReader(folder, failed, monotonic);
 
-  function ageNow(): number {
+  function ageNow() {
     const freshness = ofThisSource();
     return freshness
       ? Math.abs(clock() - freshness.fresh)
@@ -71,18 +71,18 @@ export function createKeyCache({
       return usable();
     },
     /** Marks a changed key: its row is valid only if read later. */
-    doubt(hash: string): void {
+    doubt(hash: string) {
       doubts.note(hash);
     },
     /** Whether the cache contradicts this record of the backend; `null`: no such key. */
-    differs(hash: string, record: KeyRecord | null): boolean {
+    differs(hash: string, record: KeyRecord | null) {
       const row = usable() && reader.find(hash);
       return row !== null && row.record.version !== record?.version;
     },
     /**
      * Milliseconds since all changes were known to be received; Infinity: no cache for this backend.
      */
-    get age(): number {
+    get age() {
       return ageNow();
     },
     /** Data for operators during an outage, of any age; `null`: no cache for this backend. */
@@ -103,7 +103,7 @@ export function createKeyCache({
         `${Math.round(milliseconds / 36_000) / 100} h`;
       return `the copy of its keys in ${folder} is ${hours(age)} old, and redis.keyCache.maxAge is ${hours(maxAge)}`;
     },
-    close(): void {
+    close() {
       reader.close();
     },
   };
@@ -129,13 +129,13 @@ export function createKeysInDoubt({
   /** For keys whose own time was dropped; `null`: none was. */
   let floor: number | null = null;
 
-  function isBefore(heard: number, time: number): boolean {
+  function isBefore(heard: number, time: number) {
     const now = clock();
     return time <= now && now - (monotonic() - heard) <= time;
   }
 
   return {
-    note(hash: string): void {
+    note(hash: string) {
       arrivals.delete(hash);
       arrivals.set(hash, monotonic());
       if (arrivals.size <= MAX_DOUBTS) return;
@@ -147,12 +147,12 @@ export function createKeysInDoubt({
      * Whether a row read at this time, in Unix milliseconds, is valid. A time in the future proves
      * nothing.
      */
-    isTrue(hash: string, readAt: number): boolean {
+    isTrue(hash: string, readAt: number) {
       const heard = arrivals.get(hash) ?? floor;
       return heard === null || isBefore(heard, readAt);
     },
     /** All rows were read again at `time` or later, in Unix milliseconds. */
-    settle(time: number): void {
+    settle(time: number) {
       for (const [hash, heard] of arrivals) {
         if (!isBefore(heard, time)) return;
         arrivals.delete(hash);

@@ -50,7 +50,7 @@ export function createKeyCacheReader(
     );
   }
 
-  function close(): void {
+  function close() {
     open?.db.close();
     open = null;
   }

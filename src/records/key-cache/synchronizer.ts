@@ -85,7 +85,7 @@ export function createKeyCacheSynchronizer({
   });
   void run();
 
-  function refresh(hash: string): void {
+  function refresh(hash: string) {
     if (!file.isOpen) return;
     file.forgetSoon(hash);
     heard.add(hash);
@@ -94,19 +94,19 @@ export function createKeyCacheSynchronizer({
   }
 
   /** Messages may have been lost: only a new sweep finds their changes. */
-  function broken(): void {
+  function broken() {
     isWhole = false;
     nextSweep = 0;
     sleep.wake();
   }
 
   /** Leaves the changes to a sweep: their rows are already removed. */
-  function giveUpHeard(): void {
+  function giveUpHeard() {
     heard.clear();
     broken();
   }
 
-  async function run(): Promise<void> {
+  async function run() {
     while (!closed) {
       try {
         const wait = take() ? await work() : freshnessInterval;
@@ -119,7 +119,7 @@ export function createKeyCacheSynchronizer({
   }
 
   /** Returns milliseconds. */
-  async function work(): Promise<number> {
+  async function work() {
     await readHeard();
     if (file.isOpen && performance.now() >= nextSweep) await sweepAll();
     if (file.isOpen && performance.now() >= nextBeat) await beat();
@@ -129,7 +129,7 @@ export function createKeyCacheSynchronizer({
   }
 
   /** Whether this process owns the cache; takes it over from an ended process. */
-  function take(): boolean {
+  function take() {
     if (file.isOpen) return true;
     if (!file.open()) return false;
     broken();
@@ -138,7 +138,7 @@ export function createKeyCacheSynchronizer({
   }
 
   /** Returns the retry delay. A cache that cannot be written misses changes, so it is deleted. */
-  function afterFailure(error: unknown): number {
+  function afterFailure(error: unknown) {
     if (error instanceof Outage) {
       if (heard.size > 0) giveUpHeard();
       return READ_RETRY_DELAY;
@@ -148,7 +148,7 @@ export function createKeyCacheSynchronizer({
     return WRITE_RETRY_DELAY;
   }
 
-  async function readHeard(): Promise<void> {
+  async function readHeard() {
     lastReading = performance.now();
     const changed = [...heard];
     if (changed.length === 0) return;
@@ -172,7 +172,7 @@ export function createKeyCacheSynchronizer({
   }
 
   /** Skips records of keys changed meanwhile, which may be outdated; they are read again. */
-  function keep(records: readonly (KeyRecord | null)[], at: number): void {
+  function keep(records: readonly (KeyRecord | null)[], at: number) {
     if (!file.isOpen) return;
     const known = records.filter((record) => record !== null);
     const current = known.filter(
@@ -182,7 +182,7 @@ export function createKeyCacheSynchronizer({
   }
 
   /** Compares all keys with the backend. Restarts if messages were lost meanwhile. */
-  async function sweepAll(): Promise<void> {
+  async function sweepAll() {
     const began = clock();
     nextSweep = performance.now() + sweep;
     file.beginSweep();
@@ -207,7 +207,7 @@ export function createKeyCacheSynchronizer({
   }
 
   /** Returns whether all pages were processed and the sweep may continue. */
-  async function takePages(): Promise<boolean> {
+  async function takePages() {
     let at = clock();
     let began = performance.now();
     for await (const page of source.pages()) {
@@ -223,12 +223,12 @@ export function createKeyCacheSynchronizer({
     return isSweeping();
   }
 
-  function isSweeping(): boolean {
+  function isSweeping() {
     return file.isOpen && nextSweep !== 0;
   }
 
   /** Records the freshness as of the previous update, because a dead bus is detected by then. */
-  async function beat(): Promise<void> {
+  async function beat() {
     const now = clock();
 
     const [gateways, tokens] = await Promise.all([
@@ -246,7 +246,7 @@ export function createKeyCacheSynchronizer({
 
   return {
     refresh,
-    close(): void {
+    close() {
       closed = true;
       stopListening();
       sleep.wake();

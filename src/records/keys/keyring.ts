@@ -63,7 +63,7 @@ export function createKeyring(
   });
   const opened = lookForImported();
 
-  function isFresh({ generation, recheckAt }: CachedClient): boolean {
+  function isFresh({ generation, recheckAt }: CachedClient) {
     return (
       generation === currentGeneration &&
       (recheckAt === Infinity || clock() < recheckAt)
@@ -79,7 +79,7 @@ export function createKeyring(
   }
 
   /** Once a key was imported, the result never changes. */
-  async function lookForImported(): Promise<void> {
+  async function lookForImported() {
     if (hasImported) return;
     hasImported = null;
     const question = ++importedQuestion;
@@ -100,7 +100,7 @@ export function createKeyring(
     }
   }
 
-  function forget(hash?: string): void {
+  function forget(hash?: string) {
     if (hash === undefined) {
       currentGeneration += 1;
       strangers.clear();
@@ -164,7 +164,7 @@ export function createKeyring(
     return record && clientOf(record, hash);
   }
 
-  function isCurrent(hash: string, lookup: Promise<Client | null>): boolean {
+  function isCurrent(hash: string, lookup: Promise<Client | null>) {
     return lookups.get(hash) === lookup && lookups.delete(hash);
   }
 
@@ -218,17 +218,17 @@ export function createKeyring(
     whenReady: ready.promise,
     /** Resolves after the first attempt, even if it failed. */
     opened,
-    get isReady(): boolean {
+    get isReady() {
       return hasStarted;
     },
     /**
      * Foreign secrets have no checksum that rejects guesses early, so they are looked up only if some
      * key was imported, or while that is unknown.
      */
-    get acceptsImported(): boolean {
+    get acceptsImported() {
       return hasImported !== false;
     },
-    usePlans(plans: Plans): void {
+    usePlans(plans: Plans) {
       currentPlans = plans;
       limitsFor = limitsIn(plans);
     },
@@ -242,7 +242,7 @@ export function createKeyring(
       const found = clients.get(hash);
       return found && isFresh(found) ? clientIn(found, hash) : null;
     },
-    close(): void {
+    close() {
       stopWatching();
       importedQuestion++;
       clearTimeout(importedTimer);

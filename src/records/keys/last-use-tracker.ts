@@ -33,7 +33,7 @@ export function createLastUseTracker(
   let flushing = Promise.resolve();
 
   /** Batches let requests be served in between. */
-  async function flush(): Promise<void> {
+  async function flush() {
     const now = clock();
     const uses = [...unsaved].map(
       ([id, at]) => [id, notFuture(at, now)] as const,
@@ -55,7 +55,7 @@ export function createLastUseTracker(
     }
   }
 
-  function flushNext(): void {
+  function flushNext() {
     flushing = flushing.then(() => flush());
   }
 
@@ -63,17 +63,17 @@ export function createLastUseTracker(
   async function reportFirst(
     uses: ReadonlyMap<string, number>,
     first: (keyId: string, at: number) => void,
-  ): Promise<void> {
+  ) {
     const before = await store.load([...uses.keys()]);
     for (const [id, at] of uses) if (!before.has(id)) first(id, at);
   }
 
   return {
-    note(keyId: string): void {
+    note(keyId: string) {
       unsaved.set(keyId, clock());
       next.plan();
     },
-    noteDeprecated(keyId: string, operation: string): void {
+    noteDeprecated(keyId: string, operation: string) {
       let calls = deprecated.get(keyId);
       if (!calls) {
         if (deprecated.size >= MAX_KEYS)
@@ -103,7 +103,7 @@ export function createLastUseTracker(
       return uses;
     },
     flush,
-    async close(): Promise<void> {
+    async close() {
       next.close();
       await flushing;
       await flush();

@@ -46,7 +46,7 @@ export function auditEntriesIn(
     ]);
   }
 
-  async function append(entry: AuditDraft): Promise<void> {
+  async function append(entry: AuditDraft) {
     await withTimeout(
       run(
         entry,
@@ -57,7 +57,7 @@ export function auditEntriesIn(
 
   return {
     append,
-    async appendOnce(entry: AuditDraft): Promise<void> {
+    async appendOnce(entry: AuditDraft) {
       const text = JSON.stringify(entry);
       const at = await withTimeout(
         redis.lpos(LOGS[log][0], text, 'RANK', '-1', 'MAXLEN', RECENT),

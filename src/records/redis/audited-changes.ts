@@ -56,10 +56,7 @@ export function auditedChangesIn<C>(
    * `condition` `NX`: only a first answer; `XX`: only in place of one. Returns whether it was
    * stored.
    */
-  async function store(
-    answer: StoredAnswer<C>,
-    condition: 'NX' | 'XX',
-  ): Promise<boolean> {
+  async function store(answer: StoredAnswer<C>, condition: 'NX' | 'XX') {
     const name = keyOf.idempotentAnswer(answer.name);
     const text = JSON.stringify(answer);
     return (
@@ -69,17 +66,13 @@ export function auditedChangesIn<C>(
     );
   }
 
-  async function forget(name: string): Promise<void> {
+  async function forget(name: string) {
     await withTimeout(redis.del(keyOf.idempotentAnswer(name)));
   }
 
   return {
     /** Throws IdempotencyConflict, before any error of `plan` or `apply`. */
-    async make({
-      note: { entry, idempotent },
-      locks,
-      plan,
-    }: AuditedChange<C>): Promise<void> {
+    async make({ note: { entry, idempotent }, locks, plan }: AuditedChange<C>) {
       const all = idempotent ? [...locks, idempotent.name] : locks;
       await withLocks(redis, all, async () => {
         if (idempotent && (await read(idempotent.name)))

@@ -65,13 +65,13 @@ export function maintainKeyIndex(
   let isEnded = false;
   let isRunning = false;
 
-  async function step(): Promise<void> {
+  async function step() {
     await pause(STEP_DELAY, undefined, { ref: false });
     if (isEnded) throw new Ended();
     await holdLock(redis, LOCK);
   }
 
-  async function look(): Promise<void> {
+  async function look() {
     if (isRunning || !isFit()) return;
     isRunning = true;
     try {

@@ -124,7 +124,7 @@ export function keysInRedis(
       : keyOf.keysOfAccount(account);
   }
 
-  function add(records: readonly KeyRecord[], note: AuditNote): Promise<void> {
+  function add(records: readonly KeyRecord[], note: AuditNote) {
     const locks = records.map(({ hash }) => hash);
     return auditedChanges.make({
       note,

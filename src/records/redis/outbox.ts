@@ -49,7 +49,7 @@ export function outboxInRedis(
     number: string,
     now: number,
     ...more: readonly (string | number)[]
-  ): Promise<void> {
+  ) {
     await withTimeout(
       settleJob(redis, keysFor(endpoint), [
         what,

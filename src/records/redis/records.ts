@@ -147,7 +147,7 @@ function tokensInRedis(
     exists: boolean,
     change: TokenChange,
     note: AuditNote,
-  ): Promise<boolean> {
+  ) {
     async function plan() {
       if (
         (await withTimeout(redis.hexists(keyOf.tokens, name))) !==

@@ -111,7 +111,7 @@ function open(
       ? null
       : joinGateways(redis, keyOf.gateways, id, copy?.known?.gateways);
   let stopReporting = () => {};
-  async function check(patience: number): Promise<void> {
+  async function check(patience: number) {
     await untilReady(redis, settings, patience);
     const warnings = await checkRedis(redis, data);
     await bus.begun(patience);
@@ -154,7 +154,7 @@ function startChecks(
     passed: false,
     isStopped: false,
     /** Throws RedisError. */
-    async first(patience: number): Promise<void> {
+    async first(patience: number) {
       try {
         await check(patience);
         checks.passed = !checks.isStopped;
@@ -163,7 +163,7 @@ function startChecks(
       }
     },
     /** Reports each new reason why a responding Redis cannot be used. */
-    async untilPassed(): Promise<void> {
+    async untilPassed() {
       try {
         await checks.first(CHECK_INTERVAL);
       } catch (error) {

@@ -48,19 +48,19 @@ export function fileTarget(
   let text = '';
   let isOpen = true;
 
-  function write(): void {
+  function write() {
     const bytes = Buffer.from(text);
     text = '';
     digest.update(bytes);
     orReported(file, () => writeFileSync(descriptor, bytes));
   }
 
-  function append(line: object): void {
+  function append(line: object) {
     text += `${JSON.stringify(line)}\n`;
     if (text.length >= CHUNK) write();
   }
 
-  function close(): void {
+  function close() {
     if (!isOpen) return;
     isOpen = false;
     closeSync(descriptor);
@@ -76,7 +76,7 @@ export function fileTarget(
   return {
     name: file,
     counts: () => counts,
-    add({ type, values }: Batch): void {
+    add({ type, values }: Batch) {
       for (const value of values) append({ type, ...lineOf(value) });
       counts[type] += values.length;
     },

@@ -92,7 +92,7 @@ export async function openRedisTarget(
   let isEmpty = true;
 
   /** Of an empty Redis, the lists of bans and keys are complete without a scan. */
-  async function prepare(): Promise<void> {
+  async function prepare() {
     isEmpty = false;
     await withTimeout(redis.set(keyOf.unfinishedImport, '1'));
     await createRedisState(redis).bans();
@@ -159,10 +159,7 @@ async function empty(redis: Connection): Promise<void> {
 
 function addersIn(redis: Connection): Adders {
   /** An empty log keeps the numbers of its entries. */
-  async function append(
-    log: LogName,
-    given: readonly ValueOf['audit'][],
-  ): Promise<void> {
+  async function append(log: LogName, given: readonly ValueOf['audit'][]) {
     const [entries, dropped] = LOGS[log];
     await withTimeout(redis.setnx(dropped, given[0]!.number - 1));
     const texts = given.map(({ number: _, ...entry }) => JSON.stringify(entry));

@@ -52,7 +52,7 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
   const wal = `${file}-wal`;
   let isFolderSynced = false;
 
-  async function sync(): Promise<void> {
+  async function sync() {
     const lastChange = db.isOpen ? lastChangeIn(db) : null;
     await syncFile(wal).catch((error: NodeJS.ErrnoException) => {
       // The last connection was closed meanwhile, so SQLite has moved all frames to `state.db` and

@@ -76,7 +76,7 @@ export function createEmbeddedState({
    * Checks the next `most` subjects of a round and drops the expired ones. Returns whether more
    * remain.
    */
-  function forget(most: number): boolean {
+  function forget(most: number) {
     const now = clock();
     round ??= bySubject.entries();
     for (let i = 0; i < most; i++) {
@@ -127,7 +127,7 @@ export function createEmbeddedState({
     store: CounterStore,
     subject: string,
     change: CounterChange,
-  ): Promise<void> {
+  ) {
     pending.set(subject, [...(pending.get(subject) ?? []), change]);
     try {
       await store.write(subject);
@@ -141,7 +141,7 @@ export function createEmbeddedState({
     apply(subject, change);
   }
 
-  function apply(subject: string, change: CounterChange): void {
+  function apply(subject: string, change: CounterChange) {
     change(bySubject.get(subject) ?? keep(subject, newCounters([])));
   }
 
@@ -163,7 +163,7 @@ export function createEmbeddedState({
     return counters;
   }
 
-  function goRound(): void {
+  function goRound() {
     if (closed) return;
     if (forget(BATCH)) setImmediate(() => goRound());
     else if (bySubject.size > 0) nextRound.plan();

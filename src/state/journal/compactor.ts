@@ -68,12 +68,12 @@ export function createCompactor<V>(
   if (unread) next.plan();
 
   /** Rejects with JournalWriteError. */
-  async function flush(): Promise<void> {
+  async function flush() {
     await settle(await writeMarked());
   }
 
   /** The next flush does not wait for the sync of this one; the removal of older files does. */
-  async function doBeat(): Promise<void> {
+  async function doBeat() {
     try {
       const finished = await writeMarked();
       const settled = settle(finished);
@@ -104,7 +104,7 @@ export function createCompactor<V>(
     return areAll ? others : null;
   }
 
-  async function settle(finished: Unread<V> | null): Promise<void> {
+  async function settle(finished: Unread<V> | null) {
     await journal.commit();
     // Restarted if writes were lost meanwhile.
     if (!finished || finished !== unread) return;
@@ -112,14 +112,14 @@ export function createCompactor<V>(
     await journal.dropOlder();
   }
 
-  function isLarge(): boolean {
+  function isLarge() {
     const { entries, bytes } = totals;
     const needed = entries === 0 ? 0 : (living.size * bytes) / entries;
     return journal.size > Math.max(FREE_SIZE, MAX_SIZE_FACTOR * needed);
   }
 
   /** Packs up to `most` entries, yielding to other work. Returns whether none remain. */
-  async function pack(entries: Unread<V>, most: number): Promise<boolean> {
+  async function pack(entries: Unread<V>, most: number) {
     for (let left = most; left > 0; ) {
       const { packed, isLast } = packSome(entries);
       if (isLast) return true;
@@ -170,33 +170,33 @@ export function createCompactor<V>(
   }
 
   /** The new file of the journal lacks the content of the failed one. */
-  function lost(packed: readonly string[]): void {
+  function lost(packed: readonly string[]) {
     for (const name of packed) marked.add(name);
     unread = read(living.names());
     next.plan();
   }
 
   return {
-    mark(name: string): void {
+    mark(name: string) {
       marked.add(name);
       next.plan();
     },
-    get beat(): number {
+    get beat() {
       return round;
     },
     /** `mark` without a lookup, for callers that have the entry and call once per `beat`. */
-    markEntry(name: string, entry: V): void {
+    markEntry(name: string, entry: V) {
       markedEntries.push([name, entry]);
       next.plan();
     },
     /** Writes one entry immediately. Rejects with JournalWriteError; the entry is then marked. */
-    async write(name: string): Promise<void> {
+    async write(name: string) {
       packSome(read([name]));
       await journal.commit();
     },
     flush,
     /** Rejects with JournalWriteError. */
-    async close(): Promise<void> {
+    async close() {
       next.close();
       await beats.idle();
       try {

@@ -15,7 +15,7 @@ export const FILES = {
     const handle = await open(file, 'wx', 0o600);
     return {
       /** Rejects unless everything was written. */
-      async append(parts: readonly Uint8Array[]): Promise<void> {
+      async append(parts: readonly Uint8Array[]) {
         const { bytesWritten } = await handle.writev([...parts]);
         const size = parts.reduce((sum, { length }) => sum + length, 0);
         if (bytesWritten !== size)
@@ -95,7 +95,7 @@ export function createJournal({
   let olderFiles = [...older];
   let newest = older.at(-1)?.number ?? 0;
 
-  async function append(): Promise<void> {
+  async function append() {
     const batches = queue.splice(0);
     if (batches.length === 0) return;
     try {
@@ -116,7 +116,7 @@ export function createJournal({
     }
   }
 
-  async function syncAppended(): Promise<void> {
+  async function syncAppended() {
     const [current, batches] = [active, unsynced];
     if (!current || batches.length === 0) return;
     unsynced = [];
@@ -167,7 +167,7 @@ export function createJournal({
     return active;
   }
 
-  async function leave(): Promise<void> {
+  async function leave() {
     const left = active;
     active = null;
     if (!left) return;
@@ -179,7 +179,7 @@ export function createJournal({
    * After a failed write the end of the file is undefined, so nothing is appended. A file that was
    * never synced is removed.
    */
-  async function abandon(): Promise<void> {
+  async function abandon() {
     const left = active;
     try {
       await leave();
@@ -191,53 +191,53 @@ export function createJournal({
     }
   }
 
-  async function remove(number: number): Promise<void> {
+  async function remove(number: number) {
     await files.remove(path(number));
     await files.syncFolder(folder);
   }
 
-  function path(number: number): string {
+  function path(number: number) {
     return join(folder, generationFile(name, number));
   }
 
-  function fails(error: unknown): void {
+  function fails(error: unknown) {
     if (!isFailing) unsaved?.(error);
     isFailing = true;
   }
 
   return {
-    get size(): number {
+    get size() {
       return olderFiles.reduce(
         (sum, { size }) => sum + size,
         active?.size ?? 0,
       );
     },
-    get older(): number {
+    get older() {
       return olderFiles.length;
     },
     /** Adds `payload` to the next commit. `lost` is called if it fails. */
-    push(payload: Uint8Array, lost: () => void): void {
+    push(payload: Uint8Array, lost: () => void) {
       queue.push({ payload, lost });
     },
     /**
      * Resolves when pushed batches survive a process crash. Rejects with JournalWriteError if a batch
      * was lost.
      */
-    write(): Promise<void> {
+    write() {
       return writes.next();
     },
     /**
      * Resolves when pushed batches survive power loss. Rejects with JournalWriteError if a batch was
      * lost.
      */
-    async commit(): Promise<void> {
+    async commit() {
       await writes.next();
       const before = losses;
       await syncs.next();
       if (before !== losses)
         throw new JournalWriteError('the journal cannot be synced');
     },
-    begin(): void {
+    begin() {
       beginsFile = true;
     },
     /**
@@ -245,7 +245,7 @@ export function createJournal({
      * durable before the next one: a file that reappeared without its successors would contain
      * outdated data.
      */
-    async dropOlder(): Promise<void> {
+    async dropOlder() {
       // First, because a file that is synced meanwhile names the older files that are needed.
       const older = olderFiles.splice(0);
       try {
@@ -262,7 +262,7 @@ export function createJournal({
       }
     },
     /** Closes the journal. Batches that were never committed are lost. */
-    async close(): Promise<void> {
+    async close() {
       await writes.idle();
       await syncs.idle();
       await active?.file.close();

@@ -33,7 +33,7 @@ export function banListIn(
   let open = new Map<string, number>();
   const next = new DelayedRun(() => void flush(), RETRY_DELAY);
 
-  async function flush(): Promise<void> {
+  async function flush() {
     const taken = open;
     open = new Map();
     try {
@@ -74,7 +74,7 @@ export function banListIn(
 
   return {
     /** Queues a ban for the index. `until` in Unix milliseconds. */
-    note(subject: string, until: number): void {
+    note(subject: string, until: number) {
       if (noted.get(subject) === until) return;
       noted.set(subject, until);
       if (open.size === 0) setImmediate(() => void flush());
@@ -86,14 +86,14 @@ export function banListIn(
      * Marks the index of a nearly empty Redis as complete, so that the first list needs no scan
      * later.
      */
-    async markWhole(): Promise<void> {
+    async markWhole() {
       if (await redis.exists(keyOf.bansWhole)) return;
       const sizes = await Promise.all(
         mastersOf(redis).map((node) => node.dbsize()),
       );
       if (sizes.reduce((sum, size) => sum + size, 0) <= BATCH) await list();
     },
-    close(): Promise<void> {
+    close() {
       next.close();
       return flush();
     },

@@ -100,7 +100,7 @@ export class Batch {
 export function createBatches(apart: boolean, send: (batch: Batch) => void) {
   let open = new Map<string, Batch>();
 
-  function flush(): void {
+  function flush() {
     const batches = open;
     open = new Map();
     for (const batch of batches.values()) send(batch);

@@ -122,7 +122,7 @@ function keepConnected(redis: Connection): void {
   redis.on('end', () => {
     if (!closed.has(redis)) setTimeout(connectAgain, retryDelay(++times));
   });
-  function connectAgain(): void {
+  function connectAgain() {
     // A failed attempt ends with `end`, or the client repeats it.
     if (!closed.has(redis)) redis.connect().catch(() => {});
   }

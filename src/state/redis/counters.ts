@@ -78,7 +78,7 @@ export function createRedisState(
     ...more,
   ];
 
-  async function send(batch: Batch): Promise<void> {
+  async function send(batch: Batch) {
     const { requests, sets, subject } = batch;
     const args = [now(), sets.size];
     for (const limits of sets.keys())
@@ -141,7 +141,7 @@ export function createRedisState(
     subject: string,
     args: Arguments,
     late?: (running: Promise<void>) => void,
-  ): Promise<void> {
+  ) {
     const read = (answer: unknown) => checkDone(name, answer, subject);
     return run(name, subject, args, read, late);
   }

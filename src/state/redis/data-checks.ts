@@ -65,7 +65,7 @@ export function dataMark(
     missingSince = null;
   });
 
-  async function learn(): Promise<void> {
+  async function learn() {
     await redis.set(keyOf.dataMark, randomUUID(), 'NX');
     known = await redis.get(keyOf.dataMark);
     missingSince = null;
@@ -89,10 +89,7 @@ export function dataMark(
     return { text, mark, role };
   }
 
-  async function check(
-    mark: string | null,
-    role: string | null,
-  ): Promise<void> {
+  async function check(mark: string | null, role: string | null) {
     rejectUnlessMaster(role);
     if (mark !== null && mark === known) {
       missingSince = null;
@@ -137,7 +134,7 @@ export function clusterData(
   const known = new Set<string>();
   const unknownSince = new Map<string, number>();
 
-  async function learn(): Promise<void> {
+  async function learn() {
     for (const { id } of await masters()) if (id !== null) known.add(id);
   }
 
@@ -149,7 +146,7 @@ export function clusterData(
   }
 
   /** Throws CountersError until an unknown id was unknown for `LOST_AFTER`. */
-  async function check({ role, id, before }: ShardData): Promise<void> {
+  async function check({ role, id, before }: ShardData) {
     rejectUnlessMaster(role);
     if (id === null) throw new NotReported();
     if (known.size === 0) await learn();

@@ -48,7 +48,7 @@ export function ledgerInRedis(redis: Connection): LedgerStore {
   async function run(
     keys: readonly string[],
     args: readonly (string | Buffer)[],
-  ): Promise<void> {
+  ) {
     const work = checkShape(
       redis,
       'commit',

@@ -86,7 +86,7 @@ export function peersInRedis(
     },
   });
 
-  async function answer(asking: PeerQuestion | null): Promise<void> {
+  async function answer(asking: PeerQuestion | null) {
     if (
       self === null ||
       asking === null ||
@@ -109,7 +109,7 @@ export function peersInRedis(
     answering--;
   }
 
-  function note(answered: PeerAnswer | null): void {
+  function note(answered: PeerAnswer | null) {
     if (answered === null) return;
     const { id, gateway, answer } = answered;
     const one = waiting.get(id);
@@ -257,7 +257,7 @@ export function joinGateways(
       ? [PEER_MEMORY, PEER_MEMORY]
       : [GATEWAY_TTL, GATEWAYS_TTL];
   let count = known;
-  async function announce(): Promise<void> {
+  async function announce() {
     count = await checkShape(
       redis,
       'announce',

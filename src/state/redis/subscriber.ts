@@ -37,7 +37,7 @@ export function createSubscriber(redis: Connection) {
   let failure: unknown;
   const isReady = () => connection.status === 'ready';
 
-  async function subscribe(one: Subscription): Promise<void> {
+  async function subscribe(one: Subscription) {
     try {
       await connection.subscribe(...one.listener.channels);
       one.set(true);
@@ -86,7 +86,7 @@ export function createSubscriber(redis: Connection) {
       if (isReady()) void subscribe(one);
       return one;
     },
-    close(): void {
+    close() {
       clearInterval(heartbeat);
       redis.off('ready', first);
       // Ends waiting `begun` calls.

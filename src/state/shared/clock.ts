@@ -14,12 +14,12 @@ export function createStateClock(
   let known: number | null = null;
   let learntAt = 0;
   /** Unix milliseconds. */
-  const read = (): number => Math.floor(local() + (known ?? 0));
+  const read = () => Math.floor(local() + (known ?? 0));
 
   return {
     read,
     /** `now`: the time in a response, Unix milliseconds. */
-    learn(now: number): void {
+    learn(now: number) {
       const at = local();
       const offset = now - at;
       const before = known ?? offset;

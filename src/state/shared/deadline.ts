@@ -35,7 +35,7 @@ function onTimeout(wait: number, passed: () => void): () => void {
   const end = performance.now() + wait;
   let timer = setTimeout(fire, wait);
   let soon: NodeJS.Immediate | null = null;
-  function fire(): void {
+  function fire() {
     const rest = end - performance.now();
     if (rest >= 1) timer = setTimeout(fire, rest);
     else soon = setImmediate(passed);
@@ -61,7 +61,7 @@ export function createOutageGrace(
   const secondWait = Math.min(MAX_SECOND_WAIT, MAX_DEADLINES * deadline);
 
   /** Starts the wait if needed. */
-  function hiccup(name: string): number {
+  function hiccup(name: string) {
     const shard = shardOf(name);
     let until = hiccups.get(shard);
     if (until === undefined) {

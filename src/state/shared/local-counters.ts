@@ -73,7 +73,7 @@ export function createLocalCounters({
     },
   };
 
-  function restore(subject: string, known: LastAdmission): void {
+  function restore(subject: string, known: LastAdmission) {
     admissions.set(subject, known);
   }
 
@@ -157,19 +157,19 @@ export function createLocalCounters({
 
   return {
     inDoubt,
-    get size(): number {
+    get size() {
       return counts.size;
     },
-    get known(): number {
+    get known() {
       return admissions.size;
     },
-    has(subject: string): boolean {
+    has(subject: string) {
       return counts.has(subject);
     },
-    subjects(): string[] {
+    subjects() {
       return [...counts.keys()];
     },
-    note(subject: string, admission: Admission): void {
+    note(subject: string, admission: Admission) {
       restore(subject, { admission, divided: false });
       changed?.(subject);
     },
@@ -195,7 +195,7 @@ export function createLocalCounters({
     },
     admit: admitHere,
     /** Throws as `admit`. */
-    settle(subject: string, limits: Limits, settlement: Settlement): void {
+    settle(subject: string, limits: Limits, settlement: Settlement) {
       const now = clock();
       settle(countOf(subject, limits, now).counters, limits, settlement, now);
       changed?.(subject);
@@ -224,7 +224,7 @@ export function createLocalCounters({
       return due;
     },
     due: dueOf,
-    forget(subject: string): void {
+    forget(subject: string) {
       admissions.delete(subject);
       changed?.(subject);
     },

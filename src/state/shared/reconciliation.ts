@@ -31,17 +31,17 @@ export function createReconciler({
   const running = new Map<string, Promise<boolean>>();
   const next = new DelayedRun(() => void sendAll(), RETRY_DELAY);
 
-  function has(subject: string): boolean {
+  function has(subject: string) {
     return local.has(subject) || (queues.size > 0 && queues.has(subject));
   }
 
   /** Returns whether Redis accepted any. */
-  function sendOne(subject: string): Promise<boolean> {
+  function sendOne(subject: string) {
     return running.get(subject) ?? send(subject);
   }
 
   /** Sends everything except to unreachable shards, and retries the rest later. */
-  async function sendAll(): Promise<void> {
+  async function sendAll() {
     const subjects = [...new Set([...queues.keys(), ...local.subjects()])];
     for (let at = 0; at < subjects.length; at += MAX_IN_FLIGHT) {
       await Promise.all(
@@ -56,11 +56,11 @@ export function createReconciler({
   }
 
   /** Sends everything in a second, for subjects that may never send another request. */
-  function sendLater(): void {
+  function sendLater() {
     next.plan();
   }
 
-  function send(subject: string): Promise<boolean> {
+  function send(subject: string) {
     const taken = queues.has(subject) ? null : local.take(subject);
     if (taken) queues.set(subject, [taken]);
     const due = queues.get(subject)?.[0];
@@ -87,11 +87,11 @@ export function createReconciler({
 
   return {
     /** Includes those that still grow. */
-    get size(): number {
+    get size() {
       return queues.size + local.size;
     },
     /** Adds reconciliations of an earlier process or of earlier limits. */
-    add(subject: string, dues: readonly PendingReconciliation[]): void {
+    add(subject: string, dues: readonly PendingReconciliation[]) {
       if (dues.length > 0)
         queues.set(subject, [...(queues.get(subject) ?? []), ...dues]);
     },
@@ -107,7 +107,7 @@ export function createReconciler({
     sendOne,
     sendAll,
     sendLater,
-    async close(): Promise<void> {
+    async close() {
       next.close();
       await sendAll();
     },

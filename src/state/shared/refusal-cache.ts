@@ -65,10 +65,10 @@ export function createRefusalCache({
      * Read this before a call to Redis and pass it to `remember`: a response older than a
      * change is not cached.
      */
-    get changes(): number {
+    get changes() {
       return version;
     },
-    get size(): number {
+    get size() {
       return entries.size;
     },
     /** The refusal that Redis would return; `null`: Redis must decide. */
@@ -121,7 +121,7 @@ export function createRefusalCache({
       scopes: Scopes,
       admission: Admission,
       changes: number,
-    ): void {
+    ) {
       const before = entries.get(subject);
       if (admission.verdict === 'admitted') {
         if (before === undefined) return;
@@ -164,7 +164,7 @@ export function createRefusalCache({
       { subject, limits }: CountedRefusals,
       result: Admission,
       changes: number,
-    ): boolean {
+    ) {
       const entry = entries.get(subject);
       if (entry?.limits !== limits || changes !== version) return false;
       const banned = result.verdict === 'banned';
@@ -195,12 +195,12 @@ export function createRefusalCache({
       });
       return begins;
     },
-    forget(subject: string): void {
+    forget(subject: string) {
       version++;
       entries.delete(subject);
       unsent.forget(subject);
     },
-    clear(): void {
+    clear() {
       version++;
       entries.clear();
       unsent.clear();

@@ -108,14 +108,14 @@ export function createSharedState({
     subject: string,
     limits: Limits,
     settlement: Settlement,
-  ): void {
+  ) {
     if (settings.onOutage === 'allow') return;
     local.settle(subject, limits, settlement);
     reconciler.sendLater();
   }
 
   /** Restores the data of an earlier process of this gateway and sends its reconciliations. */
-  function takeUp(lastKnown: LastKnownCounters): void {
+  function takeUp(lastKnown: LastKnownCounters) {
     for (const [subject, { known, dues }] of lastKnown.load()) {
       if (known) {
         local.restore(subject, known);
@@ -204,19 +204,19 @@ export function createSharedState({
   }
 
   /** A message of a ban may be older than the known ban, so it does not remove that ban. */
-  function forget(subject: string, banned = false): void {
+  function forget(subject: string, banned = false) {
     refused.forget(subject);
     if (!banned) local.forget(subject);
   }
 
-  async function flushRefusals(): Promise<void> {
+  async function flushRefusals() {
     const unsent = refused.unsent.take(MAX_FLUSHED);
     if (unsent.length > 0) nextFlush.plan();
     await Promise.all(unsent.map((one) => send(one)));
   }
 
   /** Lost refusals are acceptable; later ones follow. */
-  async function send(refusals: CountedRefusals): Promise<void> {
+  async function send(refusals: CountedRefusals) {
     const { subject, limits, cause } = refusals;
     const { changes } = refused;
     const breaker = breakers.of(subject);

@@ -37,7 +37,7 @@ export function createUnsentRefusals() {
      * `now`: Unix milliseconds by Redis's clock. Returns the number of unsent refusals by this
      * limit.
      */
-    add(subject: string, limits: Limits, cause: Cause, now: number): number {
+    add(subject: string, limits: Limits, cause: Cause, now: number) {
       const pending = bySubject.get(subject) ?? [];
       let refusals = pending.find(
         (one) => one.limits === limits && isSameLimit(one.cause, cause),
@@ -65,10 +65,10 @@ export function createUnsentRefusals() {
       }
       return taken;
     },
-    forget(subject: string): void {
+    forget(subject: string) {
       bySubject.delete(subject);
     },
-    clear(): void {
+    clear() {
       bySubject.clear();
     },
   };

@@ -82,9 +82,10 @@ abstract class WithGateways implements Deployment {
     const limits = planOf(request.key, this.#world);
     const subject = `key_${request.key}`;
     const refusals = this.#refusals[request.gateway]!;
-    if (refusals.answer(subject, limits, 1, NO_SCOPES)) return false;
+    const charge = { subject, limits, cost: 1, scopes: NO_SCOPES };
+    if (refusals.answer(charge)) return false;
     const admission = this.decide(request, limits);
-    refusals.remember(subject, limits, 1, NO_SCOPES, admission, refusals.changes);
+    refusals.remember(charge, admission, refusals.changes);
     return admission.verdict === 'admitted';
   }
 }
@@ -193,7 +194,8 @@ export class OneRedisFails extends OneRedis {
   protected override readonly decide: Decide = (request, limits) => {
     const [redis, local] = [this.redis[0]!, this.#local[request.gateway]!];
     const subject = `key_${request.key}`;
-    if (request.at >= this.#from) return local.admit(subject, limits, 1);
+    if (request.at >= this.#from)
+      return local.admit({ subject, limits, cost: 1, scopes: NO_SCOPES });
     if (request.region !== 0) this.remote++;
     redis.called(request);
     const admission = redis.admit(request, limits);

@@ -20,6 +20,10 @@ export type Kind = keyof typeof SPANS;
 export const startOf = (at: number, span: number): number =>
   Math.floor(at / span) * span;
 
+/** The spans of `each` in `span`, all in milliseconds. */
+export const startsIn = (start: number, span: number, each: number) =>
+  Array.from({ length: span / each }, (_, i) => start + i * each);
+
 /** Of the block of this kind that begins at `start`, Unix milliseconds. */
 export const blockName = (kind: Kind, start: number): string =>
   `${kind}${start / MINUTE}`;
@@ -110,6 +114,12 @@ export function slicesIn(stored: ReadonlyMap<string, Buffer>): Slice[] {
     return named === null ? [] : [{ ...named, name, bytes }];
   });
 }
+
+export const byMinute = (slices: readonly Slice[]) =>
+  Map.groupBy(slices, ({ minute }) => minute);
+
+export const byHour = (slices: readonly Slice[]) =>
+  Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR));
 
 /** Blocks of the slices that `known` does not contain yet. */
 export function* newBlocks(

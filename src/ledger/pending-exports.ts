@@ -4,6 +4,7 @@ import { BlockSum } from './block-sum.ts';
 import {
   blockIn,
   blocksNamed,
+  byMinute,
   newBlocks,
   pendingName,
   type Slice,
@@ -66,10 +67,7 @@ export function createPendingExports({
       const known = await sourcesOf([name]);
       const pending = await pendingNames();
       const blocks = new Map<string, Buffer>();
-      for (const [minute, ofMinute] of Map.groupBy(
-        slices,
-        ({ minute }) => minute,
-      )) {
+      for (const [minute, ofMinute] of byMinute(slices)) {
         // A crash may have come before the block that takes these slices.
         const before = await sourcesOf(pending.get(minute) ?? []);
         const sum = new BlockSum({ start: minute, span: MINUTE }, ['usage']);

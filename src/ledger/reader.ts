@@ -5,19 +5,31 @@ import {
   blockName,
   blocksNamed,
   blocksUnder,
-  type Kind,
+  byHour,
+  byMinute,
   newBlocks,
   type Slice,
   slicesIn,
   startOf,
+  startsIn,
 } from './names.ts';
 import type { LedgerStore } from './store.ts';
 
 /** Blocks read at once. */
 const AT_ONCE = 16;
 
-/** `minute`: only the traffic is known for longer than two hours. */
-export type Grain = 'minute' | 'hour' | 'day';
+/**
+ * The blocks of an hour by grain; `null`: its minutes. `traffic`: minutes, of which only the traffic
+ * is known for longer than two hours. `minute`: minutes with their keys, those of this hour and the
+ * hour before.
+ */
+const HOUR_BLOCKS = {
+  minute: null,
+  traffic: 't',
+  hour: 'h',
+  day: 'h',
+} as const;
+export type Grain = keyof typeof HOUR_BLOCKS;
 
 export interface Period {
   /** Unix milliseconds; multiples of the grain, or of an hour if a day is only in part inside. */
@@ -32,22 +44,31 @@ export function createLedgerReader(
   store: Index,
   damaged: (damage: string) => void,
 ) {
+  /** First the slices: they become blocks, so in this order nothing is missing. */
+  async function stored(period: Period) {
+    const slices = slicesIn(await store.slices());
+    const inPeriod = slices.filter(({ minute }) => isIn(minute, period));
+    const sizes = await store.sizes();
+    return { period, slices: byHour(inPeriod), sizes };
+  }
+  type Stored = Awaited<ReturnType<typeof stored>>;
+
   async function* inHours(
     hours: readonly number[],
     grain: Grain,
-    period: Period,
-    sizes: ReadonlyMap<string, number>,
-    slices: ReadonlyMap<number, readonly Slice[]>,
+    { period, slices, sizes }: Stored,
   ): AsyncGenerator<Block> {
-    const kind: Kind = grain === 'minute' ? 't' : 'h';
-    const known = hours.filter((hour) => sizes.has(blockName(kind, hour)));
-    const found = await store.read(known.map((hour) => blockName(kind, hour)));
+    const kind = HOUR_BLOCKS[grain];
+    const nameOf = (hour: number) => kind && blockName(kind, hour);
+    const names = hours.map(nameOf).filter((name) => name && sizes.has(name));
+    const found = await store.read(names as string[]);
     for (const hour of hours) {
-      const bytes = found[known.indexOf(hour)] ?? null;
+      const name = nameOf(hour);
+      const bytes = found[names.indexOf(name)] ?? null;
       const ofHour = slices.get(hour) ?? [];
-      if (bytes === null) yield* inMinutes(hour, period, sizes, ofHour);
+      if (bytes === null) yield* inMinutes(hour, ofHour, period, sizes);
       else {
-        const blocks = blocksUnder(blockName(kind, hour), bytes, damaged);
+        const blocks = blocksUnder(name!, bytes, damaged);
         yield* blocks.filter(
           ({ start, span }) => span > MINUTE || isIn(start, period),
         );
@@ -59,26 +80,17 @@ export function createLedgerReader(
 
   async function* inMinutes(
     hour: number,
-    period: Period,
-    sizes: ReadonlyMap<string, number>,
     slices: readonly Slice[],
+    period: Period,
+    sizes: Stored['sizes'],
   ): AsyncGenerator<Block> {
-    const minutes = Array.from(
-      { length: HOUR / MINUTE },
-      (_, i) => hour + i * MINUTE,
-    );
-    const names = minutes
-      .filter(
-        (minute) => isIn(minute, period) && sizes.has(blockName('m', minute)),
-      )
+    const names = startsIn(hour, HOUR, MINUTE)
+      .filter((minute) => isIn(minute, period))
       .map((minute) => blockName('m', minute));
-    const blocks = await read(names);
+    const blocks = await read(names.filter((name) => sizes.has(name)));
     yield* blocks;
     const known = new Map(blocks.map(({ start, sources }) => [start, sources]));
-    for (const [minute, ofMinute] of Map.groupBy(
-      slices,
-      ({ minute }) => minute,
-    ))
+    for (const [minute, ofMinute] of byMinute(slices))
       yield* newBlocks(ofMinute, known.get(minute) ?? {}, damaged);
   }
 
@@ -86,60 +98,36 @@ export function createLedgerReader(
     return blocksNamed(names, store, damaged);
   }
 
-  async function storedSlices(): Promise<Slice[]> {
-    return slicesIn(await store.slices());
-  }
-
   return {
     /** When the oldest block begins; `null`: no block. Rejects if the store is unreachable. */
     async since(): Promise<number | null> {
-      // In this order nothing is missing: slices become blocks.
-      const slices = await storedSlices();
-      const sizes = await store.sizes();
-      const blocks = [...sizes.keys()].flatMap(
-        (name) => blockIn(name)?.start ?? [],
-      );
-      const starts = [...blocks, ...slices.map(({ minute }) => minute)];
+      const { slices, sizes } = await stored({ from: 0, to: Infinity });
+      const names = [...sizes.keys()];
+      const starts = names.flatMap((name) => blockIn(name)?.start ?? []);
+      for (const { minute } of [...slices.values()].flat()) starts.push(minute);
       return starts.length === 0 ? null : Math.min(...starts);
     },
     /**
      * Each request of the period is in one block, oldest hour first. Rejects if the store is
      * unreachable.
      */
-    async *blocks({ from, to }: Period, grain: Grain): AsyncGenerator<Block> {
-      const slices = (await storedSlices()).filter(({ minute }) =>
-        isIn(minute, { from, to }),
-      );
-      const byHour = Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR));
-      const sizes = await store.sizes();
+    async *blocks(period: Period, grain: Grain): AsyncGenerator<Block> {
+      const { from, to } = period;
+      const all = await stored(period);
       for (let at = startOf(from, HOUR); at < to; ) {
         const isWholeDay = at % DAY === 0 && at >= from && at + DAY <= to;
-        if (grain === 'day' && isWholeDay && isComplete(at, sizes, byHour)) {
+        if (grain === 'day' && isWholeDay && isComplete(at, all)) {
           yield* await read([blockName('d', at)]);
           at += DAY;
           continue;
         }
-        const hours = Array.from({ length: AT_ONCE }, (_, i) => at + i * HOUR);
-        const before =
-          grain === 'day' ? startOf(at, DAY) + DAY : Number.POSITIVE_INFINITY;
-        const next = hours.filter((hour) => hour < Math.min(to, before));
-        yield* inHours(next, grain, { from, to }, sizes, byHour);
+        const end = grain === 'day' ? startOf(at, DAY) + DAY : Infinity;
+        const next = startsIn(at, AT_ONCE * HOUR, HOUR).filter(
+          (hour) => hour < Math.min(to, end),
+        );
+        yield* inHours(next, grain, all);
         at += next.length * HOUR;
       }
-    },
-    /** As `blocks`, in minutes with their keys: those of this hour and the hour before. */
-    async *minutes(period: Period): AsyncGenerator<Block> {
-      const slices = (await storedSlices()).filter(({ minute }) =>
-        isIn(minute, period),
-      );
-      const byHour = Map.groupBy(slices, ({ minute }) => startOf(minute, HOUR));
-      const sizes = await store.sizes();
-      for (
-        let hour = startOf(period.from, HOUR);
-        hour < period.to;
-        hour += HOUR
-      )
-        yield* inMinutes(hour, period, sizes, byHour.get(hour) ?? []);
     },
   };
 }
@@ -149,11 +137,13 @@ export type LedgerReader = ReturnType<typeof createLedgerReader>;
 /** Slices of an outage are not in the block of a day yet, and in no hour if hours were removed. */
 function isComplete(
   day: number,
-  sizes: ReadonlyMap<string, number>,
-  slices: ReadonlyMap<number, unknown>,
+  {
+    sizes,
+    slices,
+  }: Readonly<Record<'sizes' | 'slices', ReadonlyMap<unknown, unknown>>>,
 ): boolean {
   if (!sizes.has(blockName('d', day))) return false;
-  const hours = Array.from({ length: DAY / HOUR }, (_, i) => day + i * HOUR);
+  const hours = startsIn(day, DAY, HOUR);
   const isLate = hours.some((hour) => slices.has(hour));
   return !isLate || !hours.some((hour) => sizes.has(blockName('h', hour)));
 }

@@ -3,7 +3,7 @@ import { DAY, HOUR, MINUTE } from '../common/time.ts';
 import type { Block } from './block.ts';
 import { startOf } from './names.ts';
 import { isRefused, requestsOf } from './ranking.ts';
-import type { Grain, LedgerReader, Period } from './reader.ts';
+import type { LedgerReader, Period } from './reader.ts';
 import {
   DURATION_BUCKETS,
   type Outcome,
@@ -60,20 +60,22 @@ export type ReportRow = readonly (string | number | null)[];
 export const dimensionsOf = ({ by }: Pick<ReportQuestion, 'by'>): Dimension[] =>
   DIMENSIONS.filter((name) => by.includes(name));
 
+/** Times that a row may have, the shortest first. */
+const TIMES = { minute: MINUTE, hour: HOUR, day: DAY } as const;
+const GRAINS = ['minute', 'hour', 'day'] as const;
+
 /**
  * Rows in lists. With a time as dimension only the rows of one are in memory at once. Rejects if
  * the store is unreachable.
  */
 export async function* report(
-  reader: Pick<LedgerReader, 'blocks' | 'minutes'>,
+  reader: Pick<LedgerReader, 'blocks'>,
   question: ReportQuestion,
 ): AsyncGenerator<readonly ReportRow[]> {
   const span = spanOf(question);
-  const grain: Grain = span === HOUR ? 'hour' : 'day';
-  const blocks =
-    span === MINUTE ? reader.minutes(question) : reader.blocks(question, grain);
+  const grain = GRAINS.find((name) => question.by.includes(name)) ?? 'day';
   let groups: Report | null = null;
-  for await (const block of blocks) {
+  for await (const block of reader.blocks(question, grain)) {
     const start = span === null ? 0 : startOf(block.start, span);
     if (groups?.start !== start) {
       if (groups !== null) yield* groups.rows();
@@ -86,9 +88,8 @@ export async function* report(
 
 /** Milliseconds; `null`: rows have no time. */
 export function spanOf({ by }: Pick<ReportQuestion, 'by'>): number | null {
-  if (by.includes('minute')) return MINUTE;
-  if (by.includes('hour')) return HOUR;
-  return by.includes('day') ? DAY : null;
+  const grain = GRAINS.find((name) => by.includes(name));
+  return grain === undefined ? null : TIMES[grain];
 }
 
 /** Rows between two turns for other work. */

@@ -10,11 +10,14 @@ import {
   blockIn,
   blockName,
   blocksNamed,
+  byHour,
+  byMinute,
   newBlocks,
   type Slice,
   SPANS,
   slicesIn,
   startOf,
+  startsIn,
 } from './names.ts';
 import type { PendingExports } from './pending-exports.ts';
 import { expired, type Retention } from './retention.ts';
@@ -52,9 +55,7 @@ export function createRollup(
   async function merge(now: number, commit: Commit) {
     const sizes = await store.sizes();
     const slices = slicesIn(await store.slices());
-    for (const [hour, ofHour] of Map.groupBy(slices, ({ minute }) =>
-      startOf(minute, HOUR),
-    )) {
+    for (const [hour, ofHour] of byHour(slices)) {
       if (sizes.has(blockName('h', hour)))
         await mergeLate(hour, ofHour, sizes, commit);
       else await mergeMinutes(now, ofHour, commit);
@@ -68,10 +69,7 @@ export function createRollup(
     slices: readonly Slice[],
     commit: Commit,
   ) {
-    for (const [minute, ofMinute] of Map.groupBy(
-      slices,
-      ({ minute }) => minute,
-    )) {
+    for (const [minute, ofMinute] of byMinute(slices)) {
       if (minute + MINUTE + LATE > now) continue;
       const blocks = await mergedWith('m', minute, ofMinute);
       await commit(
@@ -120,10 +118,7 @@ export function createRollup(
     const traffic = blockName('t', hour);
     if (sizes.has(traffic))
       blocks.set(traffic, await lateTraffic(traffic, slices));
-    for (const [minute, ofMinute] of Map.groupBy(
-      slices,
-      ({ minute }) => minute,
-    )) {
+    for (const [minute, ofMinute] of byMinute(slices)) {
       const name = blockName('m', minute);
       if (sizes.has(name))
         blocks.set(name, await packed('m', minute, ofMinute));
@@ -141,7 +136,7 @@ export function createRollup(
   ): Promise<Buffer> {
     const known = await blocksOf([name]);
     const sources = joinSources(known.map(({ sources }) => sources));
-    const minutes = Map.groupBy(slices, ({ minute }) => minute);
+    const minutes = byMinute(slices);
     const starts = new Set([
       ...known.map(({ start }) => start),
       ...minutes.keys(),
@@ -166,7 +161,7 @@ export function createRollup(
 
   async function mergeHours(now: number, commit: Commit) {
     const sizes = await store.sizes();
-    const minutes = startsIn(sizes, 'm');
+    const minutes = startsOf(sizes, 'm');
     for (const [hour, ofHour] of Map.groupBy(minutes, (start) =>
       startOf(start, HOUR),
     )) {
@@ -199,7 +194,7 @@ export function createRollup(
   async function mergeDays(now: number, commit: Commit) {
     const sizes = await store.sizes();
     const days = new Set(
-      startsIn(sizes, 'h').map((start) => startOf(start, DAY)),
+      startsOf(sizes, 'h').map((start) => startOf(start, DAY)),
     );
     for (const day of days) {
       const isOver = day + DAY + 2 * MINUTE + 2 * LATE <= now;
@@ -286,7 +281,7 @@ export type Rollup = ReturnType<typeof createRollup>;
 
 const removed = (name: string) => [name, null] as const;
 
-function startsIn(
+function startsOf(
   sizes: ReadonlyMap<string, number>,
   wanted: string,
 ): number[] {
@@ -311,4 +306,4 @@ async function packAll(
 }
 
 const hoursOf = (day: number): string[] =>
-  Array.from({ length: DAY / HOUR }, (_, i) => blockName('h', day + i * HOUR));
+  startsIn(day, DAY, HOUR).map((hour) => blockName('h', hour));

@@ -184,7 +184,7 @@ describe('the ledger', () => {
       clock.pass(MINUTE);
       await rollup.run(clock.now);
     }
-    const starts = async (grain: 'minute' | 'hour' | 'day') => {
+    const starts = async (grain: 'traffic' | 'hour' | 'day') => {
       const found = new Map<number, number>();
       for await (const block of readerOf(backend).blocks(always(clock), grain)) {
         const row = new Float64Array(COLUMNS);
@@ -194,7 +194,7 @@ describe('the ledger', () => {
       // An idle writer stores slices without requests, by the machine's clock.
       return [...found.values()].filter((requests) => requests > 0);
     };
-    expect(await starts('minute')).toEqual(Array(180).fill(1));
+    expect(await starts('traffic')).toEqual(Array(180).fill(1));
     clock.pass(DAY);
     await rollup.run(clock.now);
     expect(await starts('hour')).toEqual([60, 60, 60]);

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { NO_SCOPES } from '../../src/limits/scopes.ts';
+import type { Limits } from '../../src/limits/limits.ts';
+import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
 import { createLocalCounters } from '../../src/state/shared/local-counters.ts';
 import {
@@ -14,6 +15,13 @@ import {
   TestClock,
   window,
 } from '../support/limits.ts';
+
+const charge = (given: Limits, cost: number, scopes: Scopes = NO_SCOPES) => ({
+  subject: 'a',
+  limits: given,
+  cost,
+  scopes,
+});
 
 const PLANS = [
   limits([window(7, MINUTE), window(20, HOUR)], null),
@@ -45,7 +53,7 @@ test('gateways that share what is left never admit more than is left, in any win
         const left = known.readings.map((reading) => ({ ...reading, admitted: 0 }));
         for (const [i, { cost, pass }] of during.entries()) {
           clock.pass(Math.floor(pass / 20));
-          if (alone[i % gateways]!.admit('a', plan, cost).verdict !== 'admitted') continue;
+          if (alone[i % gateways]!.admit(charge(plan, cost)).verdict !== 'admitted') continue;
           for (const reading of left) {
             if (clock.now >= reading.resetAt) continue;
             reading.admitted += cost;
@@ -67,7 +75,7 @@ test('the reconciliation for the remote is what was admitted alone, less what it
   const plan = PLANS[0]!;
   counts.note('a', remote.admit('a', plan, 3));
   counts.inDoubt.begin('a');
-  for (let i = 0; i < 6; i++) counts.admit('a', plan, 1);
+  for (let i = 0; i < 6; i++) counts.admit(charge(plan, 1));
   expect(counts.take('a')).toBeNull();
   counts.inDoubt.end('a', 1, NO_SCOPES);
   expect(counts.take('a')?.reconciliation).toEqual({
@@ -88,12 +96,12 @@ test('the reconciliation has the ban that began here, with the limit as the remo
     strikes: 1,
   });
   const strikeOut = () => {
-    while (counts.admit('a', plan, 1).verdict !== 'banned');
+    while (counts.admit(charge(plan, 1)).verdict !== 'banned');
     return { until: clock.now + MINUTE, since: clock.now, limit: plan.windows[0] };
   };
   const ban = strikeOut();
   expect(counts.take('a')?.reconciliation.ban).toEqual(ban);
-  counts.admit('a', plan, 1);
+  counts.admit(charge(plan, 1));
   expect(counts.take('a')).toBeNull();
 });
 
@@ -101,7 +109,7 @@ test('a window that was over before the remote came back is not added', () => {
   const clock = new TestClock();
   const counts = createLocalCounters({ gateway: 'g', clock: clock.read, gateways: () => 1 });
   const plan = PLANS[0]!;
-  counts.admit('a', plan, 2);
+  counts.admit(charge(plan, 2));
   clock.pass(MINUTE);
   expect(counts.take('a')?.reconciliation.windows.map(({ units }) => units)).toEqual([0, 2]);
 });
@@ -115,18 +123,18 @@ test('of windows of a scope only what counted in them is added, less what was ch
     scoped('tag:search', 5, HOUR),
   ]);
   const units = () => counts.due('a')?.reconciliation.windows.map((one) => one.units);
-  counts.admit('a', given, 2);
-  counts.admit('a', given, 1, ['login']);
-  counts.admit('a', given, 3, ['login', 'tag:search']);
+  counts.admit(charge(given, 2));
+  counts.admit(charge(given, 1, ['login']));
+  counts.admit(charge(given, 3, ['login', 'tag:search']));
   expect(units()).toEqual([6, 4, 3]);
-  counts.hold('a', given, 1, ['login']);
+  counts.hold(charge(given, 1, ['login']));
   expect(units()).toEqual([6, 4, 3]);
   counts.inDoubt.begin('a');
-  counts.admit('a', given, 2, ['tag:search']);
+  counts.admit(charge(given, 2, ['tag:search']));
   counts.inDoubt.end('a', 2, ['tag:search']);
   expect(units()).toEqual([6, 4, 3]);
-  expect(counts.admit('a', given, 1, ['login']).verdict).toBe('limited');
-  expect(counts.admit('a', given, 1).verdict).toBe('admitted');
+  expect(counts.admit(charge(given, 1, ['login'])).verdict).toBe('limited');
+  expect(counts.admit(charge(given, 1)).verdict).toBe('admitted');
   expect(units()).toEqual([7, 4, 3]);
 });
 
@@ -138,6 +146,9 @@ test('a client refused in a scope before the outage gets no strike elsewhere', (
   remote.admit('a', given, 1, ['login']);
   counts.note('a', remote.admit('a', given, 1, ['login']));
   clock.pass(ESCALATION.grace);
-  expect(counts.admit('a', given, 4)).toMatchObject({ verdict: 'limited', strikes: 0 });
-  expect(counts.admit('a', given, 1, ['login'])).toMatchObject({ verdict: 'limited', strikes: 1 });
+  expect(counts.admit(charge(given, 4))).toMatchObject({ verdict: 'limited', strikes: 0 });
+  expect(counts.admit(charge(given, 1, ['login']))).toMatchObject({
+    verdict: 'limited',
+    strikes: 1,
+  });
 });

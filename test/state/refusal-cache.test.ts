@@ -21,18 +21,26 @@ import {
 const KEEP = 5 * SECOND;
 const ONE = limits([window(1, MINUTE)]);
 
+const charge = (subject: string, given: Limits, cost: number) => ({
+  subject,
+  limits: given,
+  cost,
+  scopes: NO_SCOPES,
+});
+
 function open() {
   const clock = new TestClock();
   const state = createEmbeddedState({ clock: clock.read });
   const refused = createRefusalCache({ clock: clock.read, ttl: KEEP });
   let asked = 0;
   const admit = (subject: string, given: Limits = ONE, cost = 1, scopes: Scopes = NO_SCOPES) => {
-    const known = refused.answer(subject, given, cost, scopes);
+    const charge = { subject, limits: given, cost, scopes };
+    const known = refused.answer(charge);
     if (known) return known;
     asked++;
     const { changes } = refused;
     const answer = state.admit(subject, given, cost, scopes);
-    refused.remember(subject, given, cost, scopes, answer, changes);
+    refused.remember(charge, answer, changes);
     return answer;
   };
   return { clock, state, refused, admit, asked: () => asked };
@@ -103,7 +111,7 @@ test('never refuses what the state would admit, and says what it would say of th
         const truth = createEmbeddedState({ clock: clock.read });
         for (const { pass, cost, scopes } of requests) {
           clock.pass(pass);
-          const fromMemory = refused.answer('a', plan, cost, scopes);
+          const fromMemory = refused.answer({ subject: 'a', limits: plan, cost, scopes });
           const answer = admit('a', plan, cost, scopes);
           const expected = truth.admit('a', plan, cost, scopes);
           expect(answer.verdict).toBe(expected.verdict);
@@ -122,9 +130,9 @@ test('a smaller cost that may fit, and other limits, are for the state', () => {
   const ten = limits([window(10, MINUTE)]);
   admit('a', ten, 8);
   expect(admit('a', ten, 5).verdict).toBe('limited');
-  expect(refused.answer('a', ten, 9, NO_SCOPES)?.verdict).toBe('limited');
-  expect(refused.answer('a', ten, 2, NO_SCOPES)).toBeNull();
-  expect(refused.answer('a', limits([window(10, MINUTE)]), 5, NO_SCOPES)).toBeNull();
+  expect(refused.answer(charge('a', ten, 9))?.verdict).toBe('limited');
+  expect(refused.answer(charge('a', ten, 2))).toBeNull();
+  expect(refused.answer(charge('a', limits([window(10, MINUTE)]), 5))).toBeNull();
 });
 
 test('a longer window that a larger cost does not fit into is named', () => {
@@ -254,14 +262,14 @@ test('what has changed is forgotten, also by an answer that was under way', () =
   const { refused, state, admit } = open();
   admit('a');
   admit('a');
-  expect(refused.answer('a', ONE, 1, NO_SCOPES)).not.toBeNull();
+  expect(refused.answer(charge('a', ONE, 1))).not.toBeNull();
   refused.forget('a');
-  expect(refused.answer('a', ONE, 1, NO_SCOPES)).toBeNull();
+  expect(refused.answer(charge('a', ONE, 1))).toBeNull();
   const { changes } = refused;
   const stale = state.admit('a', ONE, 1);
   refused.forget('a');
-  refused.remember('a', ONE, 1, NO_SCOPES, stale, changes);
-  expect(refused.answer('a', ONE, 1, NO_SCOPES)).toBeNull();
+  refused.remember(charge('a', ONE, 1), stale, changes);
+  expect(refused.answer(charge('a', ONE, 1))).toBeNull();
 });
 
 test('memory is bounded', () => {
@@ -270,7 +278,7 @@ test('memory is bounded', () => {
   const refused = createRefusalCache({ clock: clock.read, ttl: KEEP, size: 100 });
   for (let i = 0; i < 5_000; i++) {
     state.admit(`${i}`, ONE, 1);
-    refused.remember(`${i}`, ONE, 1, NO_SCOPES, state.admit(`${i}`, ONE, 1), 0);
+    refused.remember(charge(`${i}`, ONE, 1), state.admit(`${i}`, ONE, 1), 0);
   }
   expect(refused.size).toBeLessThanOrEqual(200);
 });

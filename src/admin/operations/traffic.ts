@@ -55,7 +55,8 @@ export function trafficOperations(context: AdminContext) {
       const answer = await readLedger(context.ledger(), {
         now,
         from,
-        blocks: (reader) => reader.blocks({ from, to: now + MINUTE }, 'minute'),
+        blocks: (reader) =>
+          reader.blocks({ from, to: now + MINUTE }, 'traffic'),
         async each(block) {
           if (block.start < to) steps.add(block, await block.read('traffic'));
         },
@@ -102,7 +103,7 @@ export async function rankClients(
     now,
     from,
     blocks: (reader) =>
-      grain === HOUR ? reader.blocks(period, 'hour') : reader.minutes(period),
+      reader.blocks(period, grain === HOUR ? 'hour' : 'minute'),
     each: async (block) => ranking.add(await block.read('usage')),
   });
   return { ranking, answer };

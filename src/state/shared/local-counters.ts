@@ -7,14 +7,14 @@ import {
   newCounters,
 } from '../../limits/counters.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import { countsIn, type Scopes } from '../../limits/scopes.ts';
 import { type Settlement, settle } from '../../limits/settlement.ts';
 import type { BansAsOf } from '../state.ts';
 import type {
   LastAdmission,
   PendingReconciliation,
 } from './last-known-counters.ts';
-import type { InDoubtCharges } from './remote-state.ts';
+import type { Charge, InDoubtCharges } from './remote-state.ts';
 import { banIn, countersFrom, inWholeLimits, shareOf } from './shares.ts';
 
 /** Maximum per outage; requests of further subjects fail with `Outage`. */
@@ -81,12 +81,7 @@ export function createLocalCounters({
    * Decides locally. Throws `Outage` for a new subject above `MAX_SUBJECTS`, because memory must be
    * bounded.
    */
-  function admitHere(
-    subject: string,
-    limits: Limits,
-    cost: number,
-    scopes: Scopes = NO_SCOPES,
-  ): Admission {
+  function admitHere({ subject, limits, cost, scopes }: Charge): Admission {
     const now = clock();
     const count = countOf(subject, limits, now);
     const decided = admit(count.counters, count.share, cost, now, scopes);
@@ -204,14 +199,9 @@ export function createLocalCounters({
      * Limits a charge of Redis to this gateway's share until the local counts are added there.
      * Redis may also lack the counts of other gateways and would admit their shares again.
      */
-    hold(
-      subject: string,
-      limits: Limits,
-      cost: number,
-      scopes: Scopes = NO_SCOPES,
-    ): Admission {
-      const admission = admitHere(subject, limits, cost, scopes);
-      addCharge(counts.get(subject)!, cost, scopes);
+    hold(charge: Charge): Admission {
+      const admission = admitHere(charge);
+      addCharge(counts.get(charge.subject)!, charge.cost, charge.scopes);
       return admission;
     },
     /**

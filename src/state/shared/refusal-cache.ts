@@ -6,16 +6,14 @@ import {
 } from '../../limits/admission.ts';
 import { kindOf } from '../../limits/kinds.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { countsIn, type Scopes } from '../../limits/scopes.ts';
+import { countsIn } from '../../limits/scopes.ts';
+import type { Charge } from './remote-state.ts';
 import {
   type CountedRefusals,
   createUnsentRefusals,
 } from './unsent-refusals.ts';
 
-interface CachedRefusal {
-  readonly limits: Limits;
-  readonly cost: number;
-  readonly scopes: Scopes;
+interface CachedRefusal extends Charge {
   readonly admission: Admission;
   /**
    * For each scope, or `undefined` for own windows: the first refusal, and the earliest retry time.
@@ -72,12 +70,8 @@ export function createRefusalCache({
       return entries.size;
     },
     /** The refusal that Redis would return; `null`: Redis must decide. */
-    answer(
-      subject: string,
-      limits: Limits,
-      cost: number,
-      scopes: Scopes,
-    ): Admission | null {
+    answer(charge: Charge): Admission | null {
+      const { subject, limits } = charge;
       const entry = entries.get(subject);
       if (entry?.limits !== limits) return null;
       const time = clock();
@@ -88,7 +82,9 @@ export function createRefusalCache({
         entries.delete(subject);
         return null;
       }
-      const refusal = repeatRefusal(entry, cost, scopes, now);
+      const refusal = allResetAsWhole(limits)
+        ? recount(entry.admission, charge, now)
+        : repeatSameCharge(entry, charge, now);
       if (!refusal) return null;
       if (refusal.verdict === 'limited') {
         const wait = entry.waits.get(refusal.violated?.scope);
@@ -114,18 +110,12 @@ export function createRefusalCache({
      * entry, except for a refusal by windows in which the request does not count; that entry gets the
      * new readings.
      */
-    remember(
-      subject: string,
-      limits: Limits,
-      cost: number,
-      scopes: Scopes,
-      admission: Admission,
-      changes: number,
-    ) {
+    remember(charge: Charge, admission: Admission, changes: number) {
+      const { subject, limits } = charge;
       const before = entries.get(subject);
       if (admission.verdict === 'admitted') {
         if (before === undefined) return;
-        if (stillRefuses(before, limits, scopes) && changes === version)
+        if (stillRefuses(before, charge) && changes === version)
           entries.set(subject, withReadings(before, admission));
         else entries.delete(subject);
         return;
@@ -144,15 +134,10 @@ export function createRefusalCache({
           : { at: now, until: retryAt },
       );
       entries.set(subject, {
-        limits,
-        cost,
-        scopes,
+        ...charge,
         admission: { ...rest, banBegins: false },
         waits,
-        until: Math.min(
-          admission.bannedUntil || admission.retryAt,
-          ...partialResets(admission),
-        ),
+        until: changeOf(admission),
         banBegins: false,
       });
     },
@@ -183,14 +168,10 @@ export function createRefusalCache({
         retryAt: Math.max(retryAt, result.bannedUntil),
         banBegins: false,
       };
-      const until = Math.min(
-        result.bannedUntil || retryAt,
-        ...partialResets(admission),
-      );
       entries.set(subject, {
         ...entry,
         admission,
-        until,
+        until: changeOf(admission),
         banBegins: begins,
       });
       return begins;
@@ -214,31 +195,18 @@ function allResetAsWhole({ windows }: Limits): boolean {
   return windows.every((window) => kindOf(window).resetsAsWhole);
 }
 
-/** Redis's current response to a request in these scopes; `null`: unknown. */
-function repeatRefusal(
-  entry: CachedRefusal,
-  cost: number,
-  scopes: Scopes,
-  now: number,
-): Admission | null {
-  return allResetAsWhole(entry.limits)
-    ? recount(entry.admission, cost, scopes, now)
-    : repeatSameCharge(entry, cost, scopes, now);
-}
-
 /**
  * Whether a refusal still holds after an admission in these scopes. Without `recount` its readings
  * may have changed.
  */
 function stillRefuses(
   { limits, admission }: CachedRefusal,
-  given: Limits,
-  scopes: Scopes,
+  charge: Charge,
 ): boolean {
   const { verdict, violated } = admission;
-  if (limits !== given || verdict !== 'limited' || violated === null)
+  if (limits !== charge.limits || verdict !== 'limited' || violated === null)
     return false;
-  return !countsIn(violated, scopes) && allResetAsWhole(limits);
+  return !countsIn(violated, charge.scopes) && allResetAsWhole(limits);
 }
 
 /**
@@ -249,22 +217,20 @@ function withReadings(
   { readings, now }: Admission,
 ): CachedRefusal {
   const admission = { ...entry.admission, readings, now };
-  return {
-    ...entry,
-    admission,
-    until: Math.min(entry.admission.retryAt, ...partialResets(admission)),
-  };
+  return { ...entry, admission, until: changeOf(admission) };
 }
 
 /**
- * When the readings may change: with a window whose units return gradually, at the next return of
- * any window. Other windows are covered by `recount`.
+ * When a refusal may change: at its end, and with a window whose units return gradually, at the
+ * next return of any window. Other windows are covered by `recount`.
  */
-function partialResets({ readings }: Admission): number[] {
-  if (readings.every(({ window }) => kindOf(window).resetsAsWhole)) return [];
-  return readings
-    .filter(({ window, remaining }) => remaining < window.limit)
-    .map(({ resetAt }) => resetAt);
+function changeOf({ readings, bannedUntil, retryAt }: Admission): number {
+  const end = bannedUntil || retryAt;
+  if (readings.every(({ window }) => kindOf(window).resetsAsWhole)) return end;
+  const used = readings.filter(
+    ({ window, remaining }) => remaining < window.limit,
+  );
+  return Math.min(end, ...used.map(({ resetAt }) => resetAt));
 }
 
 /**
@@ -273,8 +239,7 @@ function partialResets({ readings }: Admission): number[] {
  */
 function recount(
   known: Admission,
-  cost: number,
-  scopes: Scopes,
+  { cost, scopes }: Charge,
   now: number,
 ): Admission | null {
   const readings = known.readings.map((reading) => current(reading, now));
@@ -314,8 +279,7 @@ function current(reading: Reading, now: number): Reading {
  */
 function repeatSameCharge(
   entry: CachedRefusal,
-  cost: number,
-  scopes: Scopes,
+  { cost, scopes }: Charge,
   now: number,
 ): Admission | null {
   if (cost !== entry.cost || scopes !== entry.scopes) return null;

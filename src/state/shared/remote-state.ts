@@ -82,6 +82,14 @@ export interface Reconciliation {
   }[];
 }
 
+/** What a request asks of a state. */
+export interface Charge {
+  readonly subject: string;
+  readonly limits: Limits;
+  readonly cost: number;
+  readonly scopes: Scopes;
+}
+
 /** config/gateway.yaml describes them. */
 export type OutageSettings = Pick<
   RedisSettings,

@@ -2,7 +2,7 @@ import { DelayedRun } from '../../common/delayed-run.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { type Admission, uncounted } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import { NO_SCOPES } from '../../limits/scopes.ts';
 import type { Settlement } from '../../limits/settlement.ts';
 import type { Observe } from '../../observe/events.ts';
 import {
@@ -17,7 +17,12 @@ import type { LastKnownCounters } from './last-known-counters.ts';
 import { createLocalCounters } from './local-counters.ts';
 import { createReconciler } from './reconciliation.ts';
 import { createRefusalCache } from './refusal-cache.ts';
-import type { Bus, OutageSettings, RemoteState } from './remote-state.ts';
+import type {
+  Bus,
+  Charge,
+  OutageSettings,
+  RemoteState,
+} from './remote-state.ts';
 import { type CountedRefusals, IN_FLIGHT } from './unsent-refusals.ts';
 
 /** Milliseconds, and subjects per flush. */
@@ -140,12 +145,8 @@ export function createSharedState({
     if (reconciler.size > 0) void reconciler.sendAll();
   }
 
-  async function ask(
-    subject: string,
-    limits: Limits,
-    cost: number,
-    scopes: Scopes,
-  ): Promise<Admission> {
+  async function ask(charge: Charge): Promise<Admission> {
+    const { subject, limits, cost, scopes } = charge;
     const breaker = breakers.of(subject);
     const { changes } = refused;
     // Local counts of an outage go first, on the same connection.
@@ -160,38 +161,25 @@ export function createSharedState({
       breaker.recordSuccess();
       clock.learn(admission.now);
       answeredAt = admission.now;
-      if (local.has(subject))
-        return held(subject, limits, cost, scopes, admission);
+      if (local.has(subject)) return held(charge, admission);
       local.note(subject, admission);
-      refused.remember(subject, limits, cost, scopes, admission, changes);
+      refused.remember(charge, admission, changes);
       return admission;
     } catch (error) {
       if (!(error instanceof Outage)) throw error;
       breakers.recordFailure(breaker, error);
       reconciler.sendLater();
-      return decideLocally(subject, limits, cost, scopes, error.cause);
+      return decideLocally(charge, error.cause);
     }
   }
 
-  function held(
-    subject: string,
-    limits: Limits,
-    cost: number,
-    scopes: Scopes,
-    admission: Admission,
-  ): Admission {
+  function held(charge: Charge, admission: Admission): Admission {
     if (admission.verdict !== 'admitted') return admission;
-    const held = local.hold(subject, limits, cost, scopes);
+    const held = local.hold(charge);
     return held.verdict === 'admitted' ? admission : held;
   }
 
-  function decideLocally(
-    subject: string,
-    limits: Limits,
-    cost: number,
-    scopes: Scopes,
-    cause: unknown,
-  ): Admission {
+  function decideLocally(charge: Charge, cause: unknown): Admission {
     const { onOutage: policy } = settings;
     observe({ type: 'state.local_mode', policy });
     if (policy === 'deny')
@@ -199,8 +187,8 @@ export function createSharedState({
         cause: cause ?? 'the shared state is down',
       });
     if (policy === 'allow')
-      return { ...uncounted(limits, clock.read()), by: 'local' };
-    return { ...local.admit(subject, limits, cost, scopes), by: 'local' };
+      return { ...uncounted(charge.limits, clock.read()), by: 'local' };
+    return { ...local.admit(charge), by: 'local' };
   }
 
   /** A message of a ban may be older than the known ban, so it does not remove that ban. */
@@ -244,14 +232,15 @@ export function createSharedState({
       hearBan = hear;
     },
     admit(subject, limits, cost, scopes = NO_SCOPES) {
-      const refusal = refused.answer(subject, limits, cost, scopes);
+      const charge = { subject, limits, cost, scopes };
+      const refusal = refused.answer(charge);
       if (refusal) {
         nextFlush.plan();
         return refusal;
       }
-      if (!breakers.of(subject).isOpen)
-        return ask(subject, limits, cost, scopes);
-      return decideLocally(subject, limits, cost, scopes, null);
+      return breakers.of(subject).isOpen
+        ? decideLocally(charge, null)
+        : ask(charge);
     },
     /** During an outage it counts here until Redis adds it. */
     async settle(subject, limits, settlement) {

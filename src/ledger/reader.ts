@@ -29,7 +29,7 @@ const HOUR_BLOCKS = {
   hour: 'h',
   day: 'h',
 } as const;
-export type Grain = keyof typeof HOUR_BLOCKS;
+type Grain = keyof typeof HOUR_BLOCKS;
 
 export interface Period {
   /** Unix milliseconds; multiples of the grain, or of an hour if a day is only in part inside. */

@@ -80,7 +80,7 @@ export function updateKey(
       patch.expiresAt === undefined ? { ...changed, expiresAt: null } : changed,
       edit.now,
     );
-    return { after: changed, secret: null };
+    return changed;
   });
 }
 
@@ -93,10 +93,7 @@ export function setDisabled(
   return change(edit, id, (record) => {
     rejectRevoked(record);
     if ((record.disabledAt !== null) === disabled) return null;
-    return {
-      after: { ...record, disabledAt: disabled ? edit.now : null },
-      secret: null,
-    };
+    return { ...record, disabledAt: disabled ? edit.now : null };
   });
 }
 
@@ -104,10 +101,7 @@ export function setDisabled(
 export function revokeKey(edit: KeyEdit, id: string): Promise<KeyRecord> {
   return change(edit, id, (record) =>
     record.revokedAt === null
-      ? {
-          after: { ...record, revokedAt: edit.now, previous: null },
-          secret: null,
-        }
+      ? { ...record, revokedAt: edit.now, previous: null }
       : null,
   );
 }
@@ -131,8 +125,8 @@ export async function rotateKey(
 ): Promise<IssuedSecret> {
   const { now } = edit;
   const { overlap, env = 'live', force = false } = rotation;
-  let secret = '';
-  const record = await change(edit, id, (before) => {
+  const secret = makeSecret(env);
+  const work = (before: KeyRecord): KeyRecord => {
     rejectRevoked(before);
     if (before.previous && before.previous.until > now && !force) {
       const until = new Date(before.previous.until).toISOString();
@@ -141,23 +135,19 @@ export async function rotateKey(
         'conflict',
       );
     }
-    secret = makeSecret(env);
     const previous =
       overlap > 0 ? { hash: before.hash, until: now + overlap } : null;
-    return {
-      after: { ...before, hash: hashSecret(secret), rotatedAt: now, previous },
-      secret,
-    };
-  });
-  return { secret, record };
+    return { ...before, hash: hashSecret(secret), rotatedAt: now, previous };
+  };
+  return { secret, record: await change(edit, id, work, secret) };
 }
 
+/** `work` returns `null` if nothing changes. `secret`: the new one of a rotation. */
 async function change(
   { store, auditNoteOf }: KeyEdit,
   id: string,
-  work: (
-    before: KeyRecord,
-  ) => { after: KeyRecord; secret: string | null } | null,
+  work: (before: KeyRecord) => KeyRecord | null,
+  secret: string | null = null,
 ): Promise<KeyRecord> {
   for (let tries = 1; ; tries++) {
     const before = await store.get(id);
@@ -168,12 +158,9 @@ async function change(
       );
     const changed = work(before);
     if (!changed) return before;
-    const after = { ...changed.after, version: before.version + 1 };
+    const after = { ...changed, version: before.version + 1 };
     try {
-      await store.replace(
-        after,
-        auditNoteOf({ before, after, secret: changed.secret }),
-      );
+      await store.replace(after, auditNoteOf({ before, after, secret }));
       return after;
     } catch (error) {
       if (!(error instanceof KeyConflict) || tries === MAX_ATTEMPTS)

@@ -7,7 +7,7 @@ import { createPendingExports, type SendUsage } from './pending-exports.ts';
 import { createLedgerReader, type LedgerReader } from './reader.ts';
 import type { Retention } from './retention.ts';
 import { createRollup, type Rollup } from './rollup.ts';
-import type { LedgerStore } from './store.ts';
+import type { LedgerIndex, LedgerStore } from './store.ts';
 import { createLedgerWriter, type LedgerWriter } from './writer.ts';
 
 /** Milliseconds after a minute at which its block is made. */
@@ -161,7 +161,7 @@ export function createLedger({ clock, observe }: LedgerOptions) {
 export type Ledger = ReturnType<typeof createLedger>;
 
 export function accessTo(
-  store: Readable,
+  store: LedgerIndex,
   writer: LedgerWriter | null,
   damaged: (damage: string) => void,
 ): LedgerAccess {
@@ -176,8 +176,6 @@ export function accessTo(
     flush: async () => await writer?.flush(),
   };
 }
-
-type Readable = Pick<LedgerStore, 'slices' | 'sizes' | 'read'>;
 
 const messageOf = (error: unknown) =>
   error instanceof Error ? error.message : String(error);

@@ -13,7 +13,7 @@ import {
   startOf,
   startsIn,
 } from './names.ts';
-import type { LedgerStore } from './store.ts';
+import type { LedgerIndex } from './store.ts';
 
 /** Blocks read at once. */
 const AT_ONCE = 16;
@@ -37,11 +37,9 @@ export interface Period {
   readonly to: number;
 }
 
-type Index = Pick<LedgerStore, 'slices' | 'sizes' | 'read'>;
-
 /** The blocks of a period, from the largest to what was stored a second ago. */
 export function createLedgerReader(
-  store: Index,
+  store: LedgerIndex,
   damaged: (damage: string) => void,
 ) {
   /** First the slices: they become blocks, so in this order nothing is missing. */

@@ -181,12 +181,18 @@ export function createRollup(
     names: readonly string[],
     commit: Commit,
   ) {
-    const minutes = await blocksOf(names);
     const sum = new BlockSum({ start: hour, span: HOUR }, HOUR_SECTIONS);
-    for (const block of minutes) await sum.add(block);
+    const traffic: BlockSum[] = [];
+    for (const block of await blocksOf(names)) {
+      const { start, span } = block;
+      const ofMinute = new BlockSum({ start, span }, ['traffic']);
+      await sum.add(block);
+      await ofMinute.add(block);
+      traffic.push(ofMinute);
+    }
     const blocks = new Map([
       [blockName('h', hour), await sum.pack()],
-      [blockName('t', hour), await packAll(minutes.map(onlyTraffic))],
+      [blockName('t', hour), await packAll(traffic)],
     ]);
     await commit(blocks, []);
   }
@@ -199,7 +205,7 @@ export function createRollup(
     for (const day of days) {
       const isOver = day + DAY + 2 * MINUTE + 2 * LATE <= now;
       if (isOver && !sizes.has(blockName('d', day)))
-        await mergeDay(day, commit);
+        await mergeDay(day, hoursOf(day), commit);
     }
   }
 
@@ -213,26 +219,20 @@ export function createRollup(
     const name = blockName('d', day);
     if (!sizes.has(name)) return;
     const hours = hoursOf(day);
-    if (hours.some((one) => sizes.has(one))) await mergeDay(day, commit);
-    else
-      await commit(
-        new Map([[name, await sumOf(day, [name, blockName('h', hour)])]]),
-        [],
-      );
+    const hasHours = hours.some((one) => sizes.has(one));
+    const names = hasHours ? hours : [name, blockName('h', hour)];
+    await mergeDay(day, names, commit);
   }
 
-  async function mergeDay(day: number, commit: Commit) {
-    await commit(
-      new Map([[blockName('d', day), await sumOf(day, hoursOf(day))]]),
-      [],
-    );
-  }
-
-  async function sumOf(day: number, names: readonly string[]): Promise<Buffer> {
+  async function mergeDay(
+    day: number,
+    names: readonly string[],
+    commit: Commit,
+  ) {
     const sum = new BlockSum({ start: day, span: DAY }, DAY_SECTIONS);
     for (const name of names)
       for (const block of await blocksOf([name])) await sum.add(block);
-    return await sum.pack();
+    await commit(new Map([[blockName('d', day), await sum.pack()]]), []);
   }
 
   async function bound(
@@ -291,17 +291,9 @@ function startsOf(
   });
 }
 
-function onlyTraffic(block: Block): BlockSum | Promise<BlockSum> {
-  const { start, span } = block;
-  const sum = new BlockSum({ start, span }, ['traffic']);
-  return sum.add(block).then(() => sum);
-}
-
-async function packAll(
-  sums: readonly (BlockSum | Promise<BlockSum>)[],
-): Promise<Buffer> {
+async function packAll(sums: readonly BlockSum[]): Promise<Buffer> {
   const all = [];
-  for (const sum of sums) all.push(await (await sum).pack());
+  for (const sum of sums) all.push(await sum.pack());
   return Buffer.concat(all);
 }
 

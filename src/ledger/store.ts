@@ -17,6 +17,9 @@ export interface LedgerStore {
   close(): Promise<void>;
 }
 
+/** What readers of a ledger need. */
+export type LedgerIndex = Pick<LedgerStore, 'slices' | 'sizes' | 'read'>;
+
 /**
  * Stores blocks, or with `null` removes them, then removes the slices that they contain. Rejects
  * with TurnLost if another gateway has the turn, and changes nothing then.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CoalescedWork } from '../common/coalesced-work.ts';
 import { PRIVATE, replaceFile, syncFolder } from '../common/folder.ts';
 import { blockIn } from '../ledger/names.ts';
-import type { LedgerStore } from '../ledger/store.ts';
+import type { LedgerIndex, LedgerStore } from '../ledger/store.ts';
 import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
 import { createCompactor, type Packer } from './journal/compactor.ts';
 import { readJournal } from './journal/read.ts';
@@ -99,9 +99,7 @@ export function ledgerInFolder(
 }
 
 /** For commands, also while a gateway uses the folder. Throws JournalError. */
-export function readLedgerIn(
-  data: string,
-): Pick<LedgerStore, 'slices' | 'sizes' | 'read'> {
+export function readLedgerIn(data: string): LedgerIndex {
   const folder = join(data, FOLDER);
   return {
     async slices() {

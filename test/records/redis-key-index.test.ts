@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
 import type { KeyStore } from '../../src/records/keys/store.ts';
-import { entriesOf, forgetIndex, isIndexWhole } from '../../src/records/redis/key-index.ts';
+import { forgetIndex, isIndexWhole, scoresOf } from '../../src/records/redis/key-index.ts';
 import {
   isRepairDue,
   maintainKeyIndex,
@@ -47,8 +47,9 @@ async function listsIn(
 
 function listsOf(records: readonly KeyRecord[]): Map<string, string[]> {
   const lists = new Map<string, string[]>();
-  for (const { list, id } of records.flatMap(entriesOf))
-    lists.set(list, [...(lists.get(list) ?? []), id].sort());
+  for (const record of records)
+    for (const list of scoresOf(record).keys())
+      lists.set(list, [...(lists.get(list) ?? []), record.id].sort());
   return lists;
 }
 

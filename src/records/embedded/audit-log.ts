@@ -209,20 +209,18 @@ export function insertInto(db: DatabaseSync, log: LogName) {
 }
 
 export function auditEntryOf(row: unknown): AuditEntry {
-  const { number, at, actor, action, target, request, before, after, reason } =
-    row as Record<
-      Exclude<keyof AuditDraft, 'at' | 'reason'> | 'request',
-      string
-    > & { number: number; at: number; reason: string | null };
-  const read = (text: string): unknown => JSON.parse(text);
-  const entry = {
-    number,
-    at,
-    actor,
-    action,
-    target,
-    before: read(before),
-    after: read(after),
+  const { request, before, after, reason, ...rest } = row as StoredEntry;
+  return {
+    ...rest,
+    before: JSON.parse(before),
+    after: JSON.parse(after),
+    requestId: request,
+    ...(reason !== null && { reason }),
   };
-  return { ...entry, requestId: request, ...(reason !== null && { reason }) };
 }
+
+type StoredEntry = Pick<
+  AuditEntry,
+  'number' | 'at' | 'actor' | 'action' | 'target'
+> &
+  Record<'request' | 'before' | 'after', string> & { reason: string | null };

@@ -20,7 +20,7 @@ import {
   namesAfter,
   WHOLE,
 } from './key-index.ts';
-import { keysOf, keyWithId, readWith, textAt } from './key-records.ts';
+import { keysOf, keyWithId, lenient, textAt } from './key-records.ts';
 
 const moveMark = loadScript('move-1.lua');
 
@@ -41,9 +41,6 @@ const AFTER = 'after';
 const CHECKED = 'checked';
 const MISSING = 'missing';
 const LOCK = 'key-index';
-
-/** Invalid records are in no list. */
-const lenient = readWith(() => null);
 
 class Ended extends Error {}
 

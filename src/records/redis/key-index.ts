@@ -10,44 +10,35 @@ const readPage = loadScript('page-1.lua');
 /** Field of `keyOf.keyIndex`: 1 if every key is in its lists. */
 export const WHOLE = 'whole';
 
+/** A place in a list of keys; in the list of expiring keys, `createdAt` is the expiry. */
+export type KeyPosition = Pick<KeyRecord, 'id' | 'createdAt'>;
+
 /**
- * Lists of keys, so that a question about an account or a plan does not read all keys.
+ * Lists of keys, so that a question about an account or a plan does not read all keys. Returns the
+ * lists of a record, without `keyOf.apiKeys`, and its score in each.
  *
  * The record decides: a key is in all lists of its record before the record is written, and leaves
  * a list after that. A change that is interrupted thus leaves an entry too many, which readers
  * skip, and key-index-repair.ts removes.
  */
-interface ListEntry {
-  readonly list: string;
-  readonly id: string;
-  readonly score: number;
-}
-
-/** A place in a list of keys; in the list of expiring keys, `createdAt` is the expiry. */
-export type KeyPosition = Pick<KeyRecord, 'id' | 'createdAt'>;
-
-/** The lists of a record, without `keyOf.apiKeys`. */
-export function entriesOf({
-  id,
+export function scoresOf({
   account,
   plan,
   createdAt,
   expiresAt,
   revokedAt,
-}: KeyRecord): ListEntry[] {
-  const entries = [
-    { list: keyOf.keysOfAccount(account), id, score: createdAt },
-    { list: keyOf.keysOfPlan(plan), id, score: createdAt },
-  ];
-  if (revokedAt !== null)
-    entries.push({ list: keyOf.revokedKeysOfPlan(plan), id, score: createdAt });
-  else if (expiresAt !== null)
-    entries.push({ list: keyOf.expiringKeys, id, score: expiresAt });
-  return entries;
+}: KeyRecord): Map<string, number> {
+  const scores = new Map([
+    [keyOf.keysOfAccount(account), createdAt],
+    [keyOf.keysOfPlan(plan), createdAt],
+  ]);
+  if (revokedAt !== null) scores.set(keyOf.revokedKeysOfPlan(plan), createdAt);
+  else if (expiresAt !== null) scores.set(keyOf.expiringKeys, expiresAt);
+  return scores;
 }
 
 export function isListed(record: KeyRecord, list: string): boolean {
-  return entriesOf(record).some((entry) => entry.list === list);
+  return scoresOf(record).has(list);
 }
 
 /** Idempotent. Call it before the records are written. */
@@ -65,8 +56,8 @@ export async function enterLists(
     put(keyOf.accounts, 0, name);
   for (const name of new Set(records.map(({ plan }) => plan)))
     put(keyOf.plans, 0, name);
-  for (const { list, id, score } of records.flatMap(entriesOf))
-    put(list, score, id);
+  for (const record of records)
+    for (const [list, score] of scoresOf(record)) put(list, score, record.id);
   await allWithTimeout(
     redis,
     [...members].map(([list, all]) => ['zadd', list, ...all]),
@@ -75,9 +66,7 @@ export async function enterLists(
 
 /** The lists that a key leaves with a change. */
 export function listsLeft(before: KeyRecord, after: KeyRecord): string[] {
-  return entriesOf(before).flatMap(({ list }) =>
-    isListed(after, list) ? [] : [list],
-  );
+  return [...scoresOf(before).keys()].filter((list) => !isListed(after, list));
 }
 
 /** Idempotent. Call it after the record is written. */

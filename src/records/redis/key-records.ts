@@ -100,6 +100,9 @@ export const recordIn = readWith((name) => {
   throw new Outage('state_unavailable', { cause });
 });
 
+/** An invalid record is none: its key is unusable. */
+export const lenient = readWith(() => null);
+
 /** An incomplete change may have left a record under a secret that it does not list. */
 export function ownsHash(
   { hash, previous }: KeyRecord,

@@ -7,7 +7,7 @@ import { keyOf } from '../../state/redis/key-names.ts';
 import { checkShape, isInteger } from '../../state/redis/replies.ts';
 import { withTimeout } from '../../state/redis/timeouts.ts';
 import type { KeySource } from '../key-cache/synchronizer.ts';
-import { keysAt, keysOf, readWith } from './key-records.ts';
+import { keysAt, keysOf, lenient } from './key-records.ts';
 import { tokensIn } from './records.ts';
 
 /** Few enough not to delay requests. */
@@ -58,9 +58,6 @@ export function keySource(
     tokens: () => readIfFit(() => tokensIn(redis)),
   };
 }
-
-/** Invalid records make a key unusable, as in Redis. */
-const lenient = readWith(() => null);
 
 /** Identifies a Redis, without user and password. */
 export function nameOf({ topology, url, master }: RedisSettings): string {

@@ -16,7 +16,7 @@ import { hasTables } from './tables.ts';
 
 const STATE_FILE = 'state.db';
 
-type Use<T> = (db: DatabaseSync) => T;
+type Check = (db: DatabaseSync) => void;
 
 /** Increases with every incompatible change of the schema. */
 export const FILE_VERSION = 5;
@@ -136,15 +136,14 @@ function readingOptions(folder: string): DatabaseSyncOptions {
 function openWhole(
   folder: string,
   options: DatabaseSyncOptions,
-  use: Use<void>,
+  check: Check,
 ): DatabaseSync {
   const expected = expectedIn(folder);
   if (!existsSync(join(folder, STATE_FILE))) refuseMissingChanges(expected, 0);
   return opened(folder, options, (db) => {
     refuseMissingChanges(expected, lastChangeIn(db));
     refuseOtherFormat(folder, db);
-    use(db);
-    return db;
+    check(db);
   });
 }
 
@@ -162,10 +161,9 @@ export function lossesIn(folder: string): Losses {
   const { lastChange } = expectedIn(folder);
   if (!existsSync(join(folder, STATE_FILE)))
     return { files: [], changes: lastChange };
-  const db = opened(folder, readingOptions(folder), (db) => {
-    refuseOtherFormat(folder, db);
-    return db;
-  });
+  const db = opened(folder, readingOptions(folder), (db) =>
+    refuseOtherFormat(folder, db),
+  );
   try {
     const changes = Math.max(0, lastChange - lastChangeIn(db));
     return {
@@ -177,16 +175,19 @@ export function lossesIn(folder: string): Losses {
   }
 }
 
-function opened<T>(
+function opened(
   folder: string,
   options: DatabaseSyncOptions,
-  use: Use<T>,
-): T {
+  check: Check,
+): DatabaseSync {
   try {
     return openDatabase(
       join(folder, STATE_FILE),
       { timeout: 5_000, ...options },
-      use,
+      (db) => {
+        check(db);
+        return db;
+      },
     );
   } catch (error) {
     if (error instanceof StateFileError || error instanceof IncompleteFolder)

@@ -65,8 +65,10 @@ export function ledgerInRedis(redis: Connection): LedgerStore {
       if (fields.length === 0) return 0;
       return await withTimeout(redis.hset(SLICES, ...fields), ADD_TIMEOUT);
     },
-    slices: async () =>
-      entriesIn(await withTimeout(redis.hgetallBuffer(SLICES), BULK_TIMEOUT)),
+    async slices() {
+      const work = redis.hgetallBuffer(SLICES);
+      return new Map(Object.entries(await withTimeout(work, BULK_TIMEOUT)));
+    },
     async sizes() {
       const sizes = Object.entries(await withTimeout(redis.hgetall(SIZES)));
       return new Map(sizes.map(([name, size]) => [name, Number(size)]));
@@ -95,10 +97,4 @@ export function ledgerInRedis(redis: Connection): LedgerStore {
     },
     close: async () => {},
   };
-}
-
-function entriesIn(
-  found: Readonly<Record<string, Buffer>>,
-): Map<string, Buffer> {
-  return new Map(Object.entries(found));
 }

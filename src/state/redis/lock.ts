@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Outage } from '../../common/errors/outage.ts';
+import { Outage, unlessOutage } from '../../common/errors/outage.ts';
 import type { Connection } from './client.ts';
 import { keyOf, LOCK_TTL } from './key-names.ts';
 import { limitLifetime } from './lifetimes.ts';
@@ -63,11 +63,7 @@ async function release(
   keys: readonly string[],
 ): Promise<void> {
   const commands = keys.map((key) => ['del', key]);
-  try {
-    await allWithTimeout(redis, commands);
-  } catch (error) {
-    if (!(error instanceof Outage)) throw error;
-  }
+  await unlessOutage(() => allWithTimeout(redis, commands), undefined);
 }
 
 /** A lock that its holder extends while it works. Returns false if another process has it. */

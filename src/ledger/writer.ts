@@ -36,7 +36,7 @@ interface WriterOptions {
  * that could not be stored again under its name, so each counts once.
  */
 export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
-  const writes = new CoalescedWork(() => write());
+  const writes = new CoalescedWork(write);
   const queue = new Map<string, Slice>();
   const recent = new Map<string, Slice>();
   let openStore: LedgerStore | null = null;
@@ -59,7 +59,7 @@ export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
   };
 
   const since = clock();
-  const recorder = createRecorder(clock, (counts) => add(counts));
+  const recorder = createRecorder(clock, add);
 
   /** Rejects if the store is unreachable. */
   function flush() {

@@ -58,7 +58,7 @@ export function createBanRecorder({
   const struck = new Cache<LastStrike>(MAX_LAST_STRIKES);
 
   const queue: WriteBehind<PendingEntry> = new WriteBehind({
-    write: (one) => take(one),
+    write: take,
     maxItems: MAX_QUEUE,
     batchSize: 1,
     pause: WRITE_INTERVAL,

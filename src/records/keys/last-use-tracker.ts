@@ -28,7 +28,7 @@ export function createLastUseTracker(
   { clock, onFirstUse, failed }: LastUseTrackerOptions,
 ) {
   const deprecated = new Map<string, Map<string, number>>();
-  const next = new DelayedRun(() => flushNext(), FLUSH_INTERVAL);
+  const next = new DelayedRun(flushNext, FLUSH_INTERVAL);
   let unsaved = new Map<string, number>();
   let flushing = Promise.resolve();
 
@@ -56,7 +56,7 @@ export function createLastUseTracker(
   }
 
   function flushNext() {
-    flushing = flushing.then(() => flush());
+    flushing = flushing.then(flush);
   }
 
   /** Reported before they are stored: a crash in between reports a use twice rather than never. */

@@ -51,7 +51,7 @@ export function createEmbeddedState({
    * it is on disk.
    */
   const pending = new Map<string, readonly CounterChange[]>();
-  const nextRound = new DelayedRun(() => goRound(), ROUND_INTERVAL);
+  const nextRound = new DelayedRun(goRound, ROUND_INTERVAL);
   let round: Iterator<readonly [string, StoredCounters]> | null = null;
   let closed = false;
 
@@ -165,7 +165,7 @@ export function createEmbeddedState({
 
   function goRound() {
     if (closed) return;
-    if (forget(BATCH)) setImmediate(() => goRound());
+    if (forget(BATCH)) setImmediate(goRound);
     else if (bySubject.size > 0) nextRound.plan();
   }
 

@@ -90,8 +90,8 @@ export function createJournal({
   let unsynced: Batch[] = [];
   /** Number of losses, so that a caller that waits for a sync detects its own. */
   let losses = 0;
-  const writes = new CoalescedWork(() => append());
-  const syncs = new CoalescedWork(() => syncAppended());
+  const writes = new CoalescedWork(append);
+  const syncs = new CoalescedWork(syncAppended);
   let olderFiles = [...older];
   let newest = older.at(-1)?.number ?? 0;
 

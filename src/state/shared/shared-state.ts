@@ -200,7 +200,7 @@ export function createSharedState({
   async function flushRefusals() {
     const unsent = refused.unsent.take(MAX_FLUSHED);
     if (unsent.length > 0) nextFlush.plan();
-    await Promise.all(unsent.map((one) => send(one)));
+    await Promise.all(unsent.map(send));
   }
 
   /** Lost refusals are acceptable; later ones follow. */

@@ -1,4 +1,4 @@
-import { type AdminOperations, Streamed } from './call.ts';
+import type { AdminOperations } from './call.ts';
 import type { Change } from './change.ts';
 import type { AdminContext } from './context.ts';
 import { accountOperations } from './operations/accounts.ts';

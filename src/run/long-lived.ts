@@ -3,10 +3,10 @@ import type { Guard } from '../common/callers/guard.ts';
 import { SharedBudget } from '../common/shared-budget.ts';
 import type { ServedConfig } from '../config/config.ts';
 import type { UsageParts } from '../gateway/own/usage.ts';
-import { Flights } from '../gateway/stages/in-flight.ts';
-import { LargeChecks } from '../gateway/stages/large-checks.ts';
-import { Upstreams } from '../gateway/upstream/backends.ts';
-import { Bodies, type BodiesSettings } from '../gateway/wire/bodies.ts';
+import { createFlights } from '../gateway/stages/in-flight.ts';
+import { createLargeChecks } from '../gateway/stages/large-checks.ts';
+import { createUpstreams } from '../gateway/upstream/backends.ts';
+import { type BodiesSettings, createBodies } from '../gateway/wire/bodies.ts';
 import { Via } from '../gateway/wire/via.ts';
 import type { LedgerAccess } from '../ledger/ledger.ts';
 import type { Plans } from '../limits/plans.ts';
@@ -67,8 +67,8 @@ export function openLongLived(parts: ServingParts) {
     begun: (ban, strike) => observe({ type: 'ban.started', ban, strike }),
   });
   storage.onBan?.((ban) => bans.begun(ban));
-  const upstreams = new Upstreams(config, settings.certificates, observe);
-  const bodies = new Bodies(bodiesSettings(config));
+  const upstreams = createUpstreams(config, settings.certificates, observe);
+  const bodies = createBodies(bodiesSettings(config));
   const readAhead = new SharedBudget(config.http.bodyBudget);
   return {
     state,
@@ -86,8 +86,8 @@ export function openLongLived(parts: ServingParts) {
     deprecatedBy,
     ledger,
     via: new Via(parts.ticketSecret),
-    flights: new Flights(),
-    largeChecks: new LargeChecks(),
+    flights: createFlights(),
+    largeChecks: createLargeChecks(),
     readAhead,
     use(settings: ActiveConfig<ServedConfig>): void {
       keyring.usePlans(plansIn(settings));

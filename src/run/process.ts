@@ -215,8 +215,8 @@ function requestGauges(
   return {
     inFlight: () => parts().serving.inFlight,
     subjects: () => parts().storage.state.size,
-    bodies: () => parts().serving.bodies.held,
-    bodyBudget: () => parts().serving.bodies.budget,
+    bodies: () => parts().serving.bodies.budget.held,
+    bodyBudget: () => parts().serving.bodies.budget.most,
     backendOpen: backend('open'),
     backendIdle: backend('idle'),
     backendMost: backend('most'),

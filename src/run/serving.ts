@@ -1,7 +1,7 @@
 import type { ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
-import { ConnectionLimits } from '../gateway/wire/connection-limits.ts';
+import { createConnectionLimits } from '../gateway/wire/connection-limits.ts';
 import {
   createListener,
   type DrainOptions,
@@ -28,7 +28,7 @@ export function createServing(parts: ServingParts) {
     observe,
     hasReference: () => hasReference(inForce.config),
   });
-  const limits = new ConnectionLimits(connectionLimits(config), observe);
+  const limits = createConnectionLimits(connectionLimits(config), observe);
   const listener = createListener({
     config,
     limits,
@@ -110,6 +110,6 @@ export type Serving = ReturnType<typeof createServing>;
 function connectionLimits({
   http,
   listen,
-}: ServedConfig): ConstructorParameters<typeof ConnectionLimits>[0] {
+}: ServedConfig): Parameters<typeof createConnectionLimits>[0] {
   return { ...http, balancers: listen.proxyProtocol.trustedProxies };
 }

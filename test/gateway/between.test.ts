@@ -13,7 +13,7 @@ import type { Checked } from '../../src/gateway/results.ts';
 import { createForward, type Forward } from '../../src/gateway/stages/forward.ts';
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
 import type { BackendResponse } from '../../src/gateway/upstream/backend-response.ts';
-import { Upstreams } from '../../src/gateway/upstream/backends.ts';
+import { createUpstreams } from '../../src/gateway/upstream/backends.ts';
 import { createSends } from '../../src/gateway/upstream/sends.ts';
 import {
   admittedClient,
@@ -66,7 +66,7 @@ test('a stage between backend and reply is one file and one line', async () => {
   const guard = createGuard(http.authFailureLimit);
   const cors = createCors({ origins: [], maxAge: 0 });
   const answer = createAnswer({ cors, guard, observe, hasReference: true });
-  const upstreams = new Upstreams(config, { upstream: null, upstreams: {} }, observe);
+  const upstreams = createUpstreams(config, { upstream: null, upstreams: {} }, observe);
   const send = createSends({
     upstreamOf: (name) => upstreams.of(name),
     timeouts: config.upstream,

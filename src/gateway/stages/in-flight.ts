@@ -30,38 +30,41 @@ interface Flight {
   readonly wait: Wait;
 }
 
-export class Flights {
-  readonly #bySubject = new Map<string, Flight>();
+export function createFlights() {
+  const bySubject = new Map<string, Flight>();
 
-  /** Returns the requests in flight if there are `most` already. */
-  take(subject: string, most: number, exchange: Exchange): Flight | null {
-    let flight = this.#bySubject.get(subject);
-    if (flight === undefined) {
-      flight = {
-        count: 0,
-        endedAt: performance.now(),
-        last: exchange,
-        looked: null,
-        lookedAt: 0,
-        looking: null,
-        wait: noWait(),
-      };
-      this.#bySubject.set(subject, flight);
-    } else if (flight.count >= most) return flight;
-    flight.count++;
-    flight.last = exchange;
-    exchange.call.whenEnded(() => {
-      flight.count--;
-      flight.endedAt = performance.now();
-      if (flight.count === 0) this.#bySubject.delete(subject);
-    });
-    return null;
-  }
-
-  of(subject: string): number {
-    return this.#bySubject.get(subject)?.count ?? 0;
-  }
+  return {
+    /** Returns the requests in flight if there are `most` already. */
+    take(subject: string, most: number, exchange: Exchange): Flight | null {
+      let flight = bySubject.get(subject);
+      if (flight === undefined) {
+        flight = {
+          count: 0,
+          endedAt: performance.now(),
+          last: exchange,
+          looked: null,
+          lookedAt: 0,
+          looking: null,
+          wait: noWait(),
+        };
+        bySubject.set(subject, flight);
+      } else if (flight.count >= most) return flight;
+      flight.count++;
+      flight.last = exchange;
+      exchange.call.whenEnded(() => {
+        flight.count--;
+        flight.endedAt = performance.now();
+        if (flight.count === 0) bySubject.delete(subject);
+      });
+      return null;
+    },
+    of(subject: string): number {
+      return bySubject.get(subject)?.count ?? 0;
+    },
+  };
 }
+
+export type Flights = ReturnType<typeof createFlights>;
 
 interface InFlightParts {
   readonly plans: Plans;

@@ -31,31 +31,34 @@ interface Waiting {
  * After a body or a stint the event loop is free for the same time, so that large bodies use at
  * most half of the process.
  */
-export class LargeChecks {
-  readonly #waiting = new FairQueue<Waiting>(Number.POSITIVE_INFINITY);
-  #busy = false;
+export function createLargeChecks() {
+  const queue = new FairQueue<Waiting>(Number.POSITIVE_INFINITY);
+  let busy = false;
   /** Milliseconds of turns since the last pause. */
-  #spent = 0;
+  let spent = 0;
 
-  /**
-   * A large body, and a smaller one after its first turn, waits for its owner's turn. Rejects with
-   * ClientAbort if the client disconnected.
-   */
-  inTurn<T>(
-    { call }: Pick<Exchange, 'call'>,
-    owner: QueueOwner,
-    body: Buffer,
-    by: BodyCheck<T>,
-  ): MaybePromise<T> {
-    const steps = by.steps?.(body) ?? {
-      next: () => ({ done: true, value: by.check(body) }),
-    };
-    const first = body.length < LARGE ? turnOf(steps) : null;
-    return first?.done ? first.value : this.run(owner, steps, call);
-  }
+  return {
+    /**
+     * A large body, and a smaller one after its first turn, waits for its owner's turn. Rejects with
+     * ClientAbort if the client disconnected.
+     */
+    inTurn<T>(
+      { call }: Pick<Exchange, 'call'>,
+      owner: QueueOwner,
+      body: Buffer,
+      by: BodyCheck<T>,
+    ): MaybePromise<T> {
+      const steps = by.steps?.(body) ?? {
+        next: () => ({ done: true, value: by.check(body) }),
+      };
+      const first = body.length < LARGE ? turnOf(steps) : null;
+      return first?.done ? first.value : run(owner, steps, call);
+    },
+    run,
+  };
 
   /** Rejects with what a step throws, or with ClientAbort. */
-  run<T>(
+  function run<T>(
     owner: QueueOwner,
     steps: Iterator<void, T, void>,
     call: Pick<Call, 'left'>,
@@ -78,37 +81,39 @@ export class LargeChecks {
           return true;
         },
       };
-      this.#waiting.add(waiting, owner, Number.POSITIVE_INFINITY);
-      if (!this.#busy) this.#next();
+      queue.add(waiting, owner, Number.POSITIVE_INFINITY);
+      if (!busy) next();
     });
   }
 
-  readonly #next = (): void => {
-    let turn = this.#waiting.next();
+  function next(): void {
+    let turn = queue.next();
     while (turn?.item.dropUnwanted()) {
-      this.#waiting.end(turn, null);
-      turn = this.#waiting.next();
+      queue.end(turn, null);
+      turn = queue.next();
     }
-    this.#busy = turn !== null;
-    if (turn !== null) this.#take(turn);
-  };
+    busy = turn !== null;
+    if (turn !== null) take(turn);
+  }
 
-  #take(turn: Turn<Waiting>): void {
+  function take(turn: Turn<Waiting>): void {
     const began = performance.now();
     const over = turn.item.proceed();
-    const spent = performance.now() - began;
-    if (over) this.#waiting.end(turn, spent);
-    else this.#waiting.again(turn, spent);
-    this.#spent += spent;
-    if (over || this.#spent >= STINT) this.#pause();
-    else setImmediate(this.#next);
+    const cost = performance.now() - began;
+    if (over) queue.end(turn, cost);
+    else queue.again(turn, cost);
+    spent += cost;
+    if (over || spent >= STINT) pause();
+    else setImmediate(next);
   }
 
-  #pause(): void {
-    setTimeout(this.#next, this.#spent);
-    this.#spent = 0;
+  function pause(): void {
+    setTimeout(next, spent);
+    spent = 0;
   }
 }
+
+export type LargeChecks = ReturnType<typeof createLargeChecks>;
 
 function turnOf<T>(steps: Iterator<void, T, void>): IteratorResult<void, T> {
   const end = performance.now() + TURN;

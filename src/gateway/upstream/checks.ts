@@ -2,7 +2,6 @@ import type {
   ClientConnection,
   ClientRequest,
   OpenerOptions,
-  Pool,
   PoolLimits,
 } from '@storegate/http1';
 import { checkedLines, FieldLines } from '@storegate/http1';
@@ -57,69 +56,63 @@ interface ChecksParts {
  * Without a path only while the backend is down. Each process checks on its own, because its own
  * connections may be what fails.
  */
-export class Checks {
-  readonly #parts: ChecksParts;
-  readonly #pool: Pool;
-  #settings: ChecksParts['settings'];
-  #timer: NodeJS.Timeout | undefined;
-  #deadline: NodeJS.Timeout | undefined;
-  #asking = false;
-  #isClosed = false;
-  #probes = 0;
+export function createChecks({
+  url,
+  secure,
+  settings: initial,
+  health,
+  onResult,
+  ticked,
+}: ChecksParts) {
+  let settings = initial;
+  const pool = poolTo(url, limitsOf(initial), secure);
+  let timer: NodeJS.Timeout | undefined;
+  let deadline: NodeJS.Timeout | undefined;
+  let asking = false;
+  let isClosed = false;
+  let probes = 0;
+  plan();
 
-  constructor(parts: ChecksParts) {
-    this.#parts = parts;
-    this.#settings = parts.settings;
-    this.#pool = poolTo(parts.url, limitsOf(parts.settings), parts.secure);
-    this.#plan();
-  }
+  return {
+    use(next: ChecksParts['settings']): void {
+      settings = next;
+      pool.use(limitsOf(settings));
+      plan();
+    },
+    keepOnly: (addresses: ReadonlySet<string>) => pool.keepOnly(addresses),
+    turn(): void {
+      probes = 0;
+      plan();
+    },
+    close(): void {
+      isClosed = true;
+      clearTimeout(timer);
+      clearTimeout(deadline);
+      pool.close();
+    },
+  };
 
-  use(settings: ChecksParts['settings']): void {
-    this.#settings = settings;
-    this.#pool.use(limitsOf(settings));
-    this.#plan();
-  }
-
-  keepOnly(addresses: ReadonlySet<string>): void {
-    this.#pool.keepOnly(addresses);
-  }
-
-  turn(): void {
-    this.#probes = 0;
-    this.#plan();
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-    clearTimeout(this.#deadline);
-    this.#pool.close();
-  }
-
-  #plan(): void {
-    clearTimeout(this.#timer);
-    if (this.#asking || this.#isClosed) return;
-    const wait = this.#wait();
+  function plan(): void {
+    clearTimeout(timer);
+    if (asking || isClosed) return;
+    const wait = waitingTime();
     if (wait === NEVER) return;
     // Gateways and workers must not probe at the same time.
     const jitter = 0.85 + Math.random() * 0.3;
-    this.#timer = setTimeout(
-      () => this.#work(),
-      Math.max(SHORTEST_WAIT, wait * jitter),
-    ).unref();
+    timer = setTimeout(work, Math.max(SHORTEST_WAIT, wait * jitter)).unref();
   }
 
   /** Milliseconds; `NEVER`: no action before the state changes. */
-  #wait(): number {
-    const { healthChecks: checks, ejection } = this.#settings;
-    const { state, since, failedReturns } = this.#parts.health;
+  function waitingTime(): number {
+    const { healthChecks: checks, ejection } = settings;
+    const { state, since, failedReturns } = health;
     if (state === 'down') {
       if (failedReturns > 0)
         return Math.min(
           ejection.probeInterval * 2 ** failedReturns,
           Math.max(LONGEST_PROBE, ejection.probeInterval),
         );
-      return Math.min(FIRST_PROBE * 2 ** this.#probes, ejection.probeInterval);
+      return Math.min(FIRST_PROBE * 2 ** probes, ejection.probeInterval);
     }
     const left =
       state === 'recovering'
@@ -131,26 +124,25 @@ export class Checks {
     );
   }
 
-  #work(): void {
-    const { health, onResult, ticked } = this.#parts;
-    if (health.state !== 'down' && this.#settings.healthChecks.path === null) {
+  function work(): void {
+    if (health.state !== 'down' && settings.healthChecks.path === null) {
       ticked();
-      this.#plan();
+      plan();
       return;
     }
-    this.#asking = true;
-    this.#probes++;
-    this.#ask((verdict, error) => {
-      this.#asking = false;
-      if (this.#isClosed) return;
+    asking = true;
+    probes++;
+    ask((verdict, error) => {
+      asking = false;
+      if (isClosed) return;
       ticked();
       onResult(verdict, error);
-      this.#plan();
+      plan();
     });
   }
 
-  #ask(end: (verdict: Verdict, error?: Error) => void): void {
-    const { path, timeout, statuses } = this.#settings.healthChecks;
+  function ask(end: (verdict: Verdict, error?: Error) => void): void {
+    const { path, timeout, statuses } = settings.healthChecks;
     const asked: ClientRequest = {
       method: 'GET',
       target: path ?? ANY_PATH,
@@ -158,14 +150,14 @@ export class Checks {
       body: null,
     };
     asked.fields.addLines(LINES);
-    const connection = this.#pool.take() as ClientConnection;
-    this.#deadline = setTimeout(
+    const connection = pool.take() as ClientConnection;
+    deadline = setTimeout(
       () =>
         done('silent', new Error(`no answer to a check within ${timeout} ms`)),
       timeout,
     );
     const done: typeof end = (verdict, error) => {
-      clearTimeout(this.#deadline);
+      clearTimeout(deadline);
       // A connection with a complete response is reused.
       connection.cancel(asked);
       end(verdict, error);
@@ -180,6 +172,8 @@ export class Checks {
     });
   }
 }
+
+export type Checks = ReturnType<typeof createChecks>;
 
 export function isIn(status: number, ranges: readonly StatusRange[]): boolean {
   return ranges.some(({ from, to }) => from <= status && status <= to);

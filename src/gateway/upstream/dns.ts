@@ -1,5 +1,5 @@
 import type { LookupAddress } from 'node:dns';
-import { lookup as lookUp } from 'node:dns/promises';
+import { lookup as lookUpBySystem } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 
 /** Milliseconds. */
@@ -15,84 +15,84 @@ interface DnsResolverParts {
   readonly resolve?: Resolve;
 }
 
-const bySystem: Resolve = (host) => lookUp(host, { all: true });
+const bySystem: Resolve = (host) => lookUpBySystem(host, { all: true });
 
 /** New connections start with another address each time. A failed look-up changes nothing. */
-export class DnsResolver {
-  readonly #parts: DnsResolverParts;
-  #every: number;
-  #known: readonly LookupAddress[] = [];
-  #turn = 0;
-  #asked = Number.NEGATIVE_INFINITY;
-  #asking: Promise<void> | null = null;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(parts: DnsResolverParts) {
-    this.#parts = parts;
-    this.#every = parts.every;
-    this.#plan();
-  }
-
-  readonly lookup: LookupFunction = (_host, options, done) => {
+export function createDnsResolver({
+  host,
+  every,
+  moved,
+  resolve = bySystem,
+}: DnsResolverParts) {
+  let interval = every;
+  let known: readonly LookupAddress[] = [];
+  let turn = 0;
+  let asked = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  const lookup: LookupFunction = (_host, options, done) => {
     const report = () => {
-      const addresses = this.#inTurn();
+      const addresses = inTurn();
       if (options.all) done(null, addresses);
       else done(null, addresses[0]!.address, addresses[0]!.family);
     };
-    if (this.#known.length > 0) return report();
-    this.#lookUp().then(report, (error) => done(error, []));
+    if (known.length > 0) return report();
+    lookUp().then(report, (error) => done(error, []));
+  };
+  plan();
+
+  return {
+    lookup,
+    use(every: number): void {
+      if (every === interval) return;
+      interval = every;
+      plan();
+    },
+    /** A failed connection: the addresses may have changed. */
+    doubt(): void {
+      if (performance.now() - asked >= SOONEST) again();
+    },
+    close(): void {
+      clearInterval(timer);
+    },
   };
 
-  use(every: number): void {
-    if (every === this.#every) return;
-    this.#every = every;
-    this.#plan();
+  function plan(): void {
+    clearInterval(timer);
+    timer = setInterval(again, interval).unref();
   }
 
-  /** A failed connection: the addresses may have changed. */
-  doubt(): void {
-    if (performance.now() - this.#asked >= SOONEST) this.#again();
+  function again(): void {
+    if (known.length > 0) lookUp().catch(() => {});
   }
 
-  close(): void {
-    clearInterval(this.#timer);
-  }
-
-  #plan(): void {
-    clearInterval(this.#timer);
-    this.#timer = setInterval(() => this.#again(), this.#every).unref();
-  }
-
-  #again(): void {
-    if (this.#known.length > 0) this.#lookUp().catch(() => {});
-  }
-
-  #lookUp(): Promise<void> {
-    this.#asking ??= this.#ask().finally(() => {
-      this.#asking = null;
+  function lookUp(): Promise<void> {
+    asking ??= ask().finally(() => {
+      asking = null;
     });
-    return this.#asking;
+    return asking;
   }
 
-  async #ask(): Promise<void> {
-    const { host, moved, resolve = bySystem } = this.#parts;
-    this.#asked = performance.now();
+  async function ask(): Promise<void> {
+    asked = performance.now();
     const found = await resolve(host);
     if (found.length === 0)
       throw Object.assign(new Error(`${host} has no address`), {
         code: 'ENOTFOUND',
       });
-    const before = new Set(this.#known.map(({ address }) => address));
+    const before = new Set(known.map(({ address }) => address));
     const now = new Set(found.map(({ address }) => address));
-    this.#known = found;
+    known = found;
     if (before.size > 0 && before.symmetricDifference(now).size > 0) moved(now);
   }
 
-  #inTurn(): LookupAddress[] {
-    const first = this.#turn++ % this.#known.length;
-    return [...this.#known.slice(first), ...this.#known.slice(0, first)];
+  function inTurn(): LookupAddress[] {
+    const first = turn++ % known.length;
+    return [...known.slice(first), ...known.slice(0, first)];
   }
 }
+
+export type DnsResolver = ReturnType<typeof createDnsResolver>;
 
 export const isName = (host: string): boolean =>
   isIP(host.replace(/^\[|\]$/g, '')) === 0;

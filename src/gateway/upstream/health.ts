@@ -1,7 +1,7 @@
 import type { Upstream } from '../../config/config.ts';
 import type { BackendReason } from '../../observe/events.ts';
 import type { BackendState } from '../../observe/peers/status.ts';
-import { LastSeconds } from './last-seconds.ts';
+import { createLastSeconds } from './last-seconds.ts';
 
 export type Failure = Exclude<BackendReason, 'failing' | 'check'>;
 
@@ -47,7 +47,7 @@ export class Health {
   #goodChecks = 0;
   #badChecks = 0;
   #lastGood = Number.NEGATIVE_INFINITY;
-  readonly #last = new LastSeconds();
+  readonly #last = createLastSeconds();
   /** Of this recovery. */
   #under = 0;
   #good = 0;

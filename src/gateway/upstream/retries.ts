@@ -1,6 +1,6 @@
 import type { ClientError } from '@storegate/http1';
 import type { RetriesSettings } from '../../config/config.ts';
-import { LastSeconds } from './last-seconds.ts';
+import { createLastSeconds } from './last-seconds.ts';
 
 /** RFC 9110 section 9.2.2. */
 const IDEMPOTENT: ReadonlySet<string> = new Set([
@@ -20,7 +20,7 @@ const ALWAYS = 10;
 /** Retries must not keep overloaded backends down. */
 export class Retries {
   settings: RetriesSettings;
-  readonly #last = new LastSeconds();
+  readonly #last = createLastSeconds();
 
   constructor(settings: RetriesSettings) {
     this.settings = settings;

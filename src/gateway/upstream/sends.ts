@@ -1,13 +1,13 @@
 import type { Observe } from '../../observe/events.ts';
 import type { Destination } from '../routes.ts';
 import type { ReturnedNames } from '../wire/fields.ts';
-import type { Backends } from './backends.ts';
 import { createInnerProxy } from './inner-proxy.ts';
 import type { Timeouts } from './pools.ts';
+import type { Upstream } from './upstream.ts';
 import { type Send, sendUpstream } from './upstream-request.ts';
 
 interface SendsParts {
-  readonly upstreamOf: (name: string) => Backends;
+  readonly upstreamOf: (name: string) => Upstream;
   readonly timeouts: Timeouts;
   readonly observe: Observe;
   readonly returned: ReturnedNames;

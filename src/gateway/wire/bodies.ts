@@ -27,101 +27,82 @@ interface Reading {
 }
 
 /** A client that sends many bodies, or sends slowly, takes nothing from others. */
-export class Bodies {
-  readonly #every: number;
-  #minRate: number;
-  readonly #budget: SharedBudget;
-  readonly #arriving = new Set<Arrival>();
-  readonly #later = new InTurns();
-  readonly #next: DelayedRun;
+export function createBodies(settings: BodiesSettings) {
+  let { minRate } = settings;
+  const { every = EVERY } = settings;
+  const budget = new SharedBudget(settings.budget);
+  const arriving = new Set<Arrival>();
+  const later = new InTurns();
+  const next = new DelayedRun(refuseSlow, every);
 
-  constructor({ budget, minRate, every = EVERY }: BodiesSettings) {
-    this.#minRate = minRate;
-    this.#budget = new SharedBudget(budget);
-    this.#every = every;
-    this.#next = new DelayedRun(() => this.#refuseSlow(), this.#every);
-  }
+  return {
+    /** Read its `held` and `most`. */
+    budget,
+    use(next: BodiesSettings): void {
+      minRate = next.minRate;
+      budget.most = next.budget;
+    },
+    /**
+     * 100 Continue is sent only after the key and the declared length were accepted (RFC 9110 section
+     * 10.1.1). Rejects with a Refusal or ClientAbort.
+     */
+    read(
+      exchange: Pick<Exchange, 'call' | 'head'>,
+      most: number,
+      owner: QueueOwner,
+    ): Promise<Buffer | null> {
+      const whole = take(exchange, { most, owner, streamedFrom: most });
+      return whole as Promise<Buffer | null>;
+    },
+    /**
+     * For a body that is not checked: of a large one, the rest may still arrive. Otherwise as `read`.
+     */
+    begin(
+      exchange: Pick<Exchange, 'call' | 'head'>,
+      most: number,
+      owner: QueueOwner,
+    ): Promise<Buffer | StreamedBody | null> {
+      return take(exchange, { most, owner, streamedFrom: STREAMED_FROM });
+    },
+    close: () => next.close(),
+  };
 
-  use(settings: BodiesSettings): void {
-    this.#minRate = settings.minRate;
-    this.#budget.most = settings.budget;
-  }
-
-  get held(): number {
-    return this.#budget.held;
-  }
-
-  get budget(): number {
-    return this.#budget.most;
-  }
-
-  /**
-   * 100 Continue is sent only after the key and the declared length were accepted (RFC 9110 section
-   * 10.1.1). Rejects with a Refusal or ClientAbort.
-   */
-  read(
-    exchange: Pick<Exchange, 'call' | 'head'>,
-    most: number,
-    owner: QueueOwner,
-  ): Promise<Buffer | null> {
-    return this.#take(exchange, {
-      most,
-      owner,
-      streamedFrom: most,
-    }) as Promise<Buffer | null>;
-  }
-
-  /**
-   * For a body that is not checked: of a large one, the rest may still arrive. Otherwise as `read`.
-   */
-  begin(
-    exchange: Pick<Exchange, 'call' | 'head'>,
-    most: number,
-    owner: QueueOwner,
-  ): Promise<Buffer | StreamedBody | null> {
-    return this.#take(exchange, { most, owner, streamedFrom: STREAMED_FROM });
-  }
-
-  close(): void {
-    this.#next.close();
-  }
-
-  async #take(
+  async function take(
     { call, head }: Pick<Exchange, 'call' | 'head'>,
-    { most, owner, streamedFrom }: Reading,
+    reading: Reading,
   ): Promise<Buffer | StreamedBody | null> {
+    const { most } = reading;
     if (!call.hasBody) return null;
     if (call.framing !== 'chunked' && call.framing > most) throw tooLarge(most);
     if (call.bodyError) throw bodyFailure(call.bodyError);
     if (head.expect !== undefined) call.sendContinue();
     return new Promise((resolve, reject) => {
       const arrival = new Arrival(call, {
-        most,
-        streamedFrom,
-        owner,
-        budget: this.#budget,
-        later: this.#later,
+        ...reading,
+        budget,
+        later,
         resolve,
         reject,
-        ended: () => this.#arriving.delete(arrival),
+        ended: () => arriving.delete(arrival),
       });
-      this.#arriving.add(arrival);
-      this.#next.plan();
+      arriving.add(arrival);
+      next.plan();
       call.whenEnded(() => arrival.release());
       arrival.begin();
     });
   }
 
-  #refuseSlow(): void {
-    const least = (this.#minRate * this.#every) / 1000;
-    for (const arrival of this.#arriving) {
+  function refuseSlow(): void {
+    const least = (minRate * every) / 1000;
+    for (const arrival of arriving) {
       const arrived = arrival.arrivedSinceLast();
-      if (arrived !== null && arrived < least)
-        arrival.refuse(tooSlow(this.#minRate));
+      if (arrived !== null && arrived < least) arrival.refuse(tooSlow(minRate));
     }
-    if (this.#arriving.size > 0) this.#next.plan();
+    if (arriving.size > 0) next.plan();
   }
 }
+
+export type Bodies = ReturnType<typeof createBodies>;
 
 function tooSlow(minRate: number): Refusal {
   return new Refusal('request_timeout', {

@@ -57,95 +57,86 @@ const GRACE_OF_LARGE = 250;
 const MOST_CONSIDERED = 10_000;
 
 /** Open connections by network. */
-export class OpenPlaces {
-  readonly #networks = new Map<string, Network>();
-  readonly #all = new Set<Taken>();
-  #walk = this.#all.values();
-  #ending = 0;
+export function createOpenPlaces() {
+  const networks = new Map<string, Network>();
+  const all = new Set<Taken>();
+  let walk = all.values();
+  let ending = 0;
 
-  /** Without those that are ending. */
-  get count(): number {
-    return this.#all.size - this.#ending;
-  }
+  return {
+    /** Without those that are ending. */
+    get count(): number {
+      return all.size - ending;
+    },
+    heldBy(network: string): number {
+      return networks.get(network)?.open ?? 0;
+    },
+    rankOf(name: string, isProxy: boolean): Rank {
+      const network = networks.get(name);
+      if (network === undefined || isProxy) return 'newcomer';
+      if (isSmall(network)) return 'small';
+      return network.isKnown ? 'known' : 'large';
+    },
+    add(network: string, isProxy: boolean): Taken {
+      const place = new Taken(networkOf(network), isProxy);
+      all.add(place);
+      return place;
+    },
+    move(place: Place, network: string, isProxy: boolean): void {
+      const taken = place as Taken;
+      leave(taken.network);
+      taken.network = networkOf(network);
+      taken.network.add(taken);
+      taken.isProxy = isProxy;
+    },
+    remove(place: Taken): void {
+      all.delete(place);
+      if (place.isEnding) ending--;
+      leave(place.network);
+    },
+    end(place: Taken): void {
+      place.isEnding = true;
+      ending++;
+      place.occupant!.endIdle();
+    },
+    /** Continues where the last search stopped. */
+    idle(now: number): Idle[] {
+      const idle: Idle[] = [];
+      for (let left = Math.min(all.size, MOST_CONSIDERED); left > 0; left--) {
+        const place = nextPlace();
+        const { occupant, isEnding, isProxy, network } = place;
+        if (occupant === null || isEnding) continue;
+        const { idleSince: since, known: isKnown } = occupant;
+        if (isKnown) network.know();
+        const grace = isProxy || isSmall(network) ? GRACE : GRACE_OF_LARGE;
+        if (now - since >= grace)
+          idle.push({ place, since, isKnown, isProxy, network });
+      }
+      return idle;
+    },
+  };
 
-  heldBy(network: string): number {
-    return this.#networks.get(network)?.open ?? 0;
-  }
-
-  rankOf(name: string, isProxy: boolean): Rank {
-    const network = this.#networks.get(name);
-    if (network === undefined || isProxy) return 'newcomer';
-    if (this.#isSmall(network)) return 'small';
-    return network.isKnown ? 'known' : 'large';
-  }
-
-  add(network: string, isProxy: boolean): Taken {
-    const place = new Taken(this.#networkOf(network), isProxy);
-    this.#all.add(place);
-    return place;
-  }
-
-  move(place: Place, network: string, isProxy: boolean): void {
-    const taken = place as Taken;
-    this.#leave(taken.network);
-    taken.network = this.#networkOf(network);
-    taken.network.add(taken);
-    taken.isProxy = isProxy;
-  }
-
-  remove(place: Taken): void {
-    this.#all.delete(place);
-    if (place.isEnding) this.#ending--;
-    this.#leave(place.network);
-  }
-
-  end(place: Taken): void {
-    place.isEnding = true;
-    this.#ending++;
-    place.occupant!.endIdle();
-  }
-
-  /** Continues where the last search stopped. */
-  idle(now: number): Idle[] {
-    const idle: Idle[] = [];
-    for (
-      let left = Math.min(this.#all.size, MOST_CONSIDERED);
-      left > 0;
-      left--
-    ) {
-      const place = this.#next();
-      const { occupant, isEnding, isProxy, network } = place;
-      if (occupant === null || isEnding) continue;
-      const { idleSince: since, known: isKnown } = occupant;
-      if (isKnown) network.know();
-      const grace = isProxy || this.#isSmall(network) ? GRACE : GRACE_OF_LARGE;
-      if (now - since >= grace)
-        idle.push({ place, since, isKnown, isProxy, network });
-    }
-    return idle;
-  }
-
-  #next(): Taken {
-    let next = this.#walk.next();
+  function nextPlace(): Taken {
+    let next = walk.next();
     if (next.done) {
-      this.#walk = this.#all.values();
-      next = this.#walk.next();
+      walk = all.values();
+      next = walk.next();
     }
     return next.value!;
   }
 
-  #isSmall({ open }: Network): boolean {
-    return 2 * open * this.#networks.size < this.#all.size;
+  function isSmall({ open }: Network): boolean {
+    return 2 * open * networks.size < all.size;
   }
 
-  #networkOf(name: string): Network {
-    const network = this.#networks.get(name) ?? new Network(name);
-    this.#networks.set(name, network);
+  function networkOf(name: string): Network {
+    const network = networks.get(name) ?? new Network(name);
+    networks.set(name, network);
     return network;
   }
 
-  #leave(network: Network): void {
+  function leave(network: Network): void {
     network.open--;
-    if (network.open === 0) this.#networks.delete(network.name);
+    if (network.open === 0) networks.delete(network.name);
   }
 }

@@ -7,8 +7,8 @@ import type { Side } from '../../../src/gateway/contract-reports.ts';
 import type { RouteMatch } from '../../../src/gateway/routes.ts';
 import { createContract } from '../../../src/gateway/stages/contract.ts';
 import { enforcing } from '../../../src/gateway/stages/contract-treatments.ts';
-import { LargeChecks } from '../../../src/gateway/stages/large-checks.ts';
-import { Bodies } from '../../../src/gateway/wire/bodies.ts';
+import { createLargeChecks } from '../../../src/gateway/stages/large-checks.ts';
+import { createBodies } from '../../../src/gateway/wire/bodies.ts';
 import { looseCall } from '../../support/call.ts';
 import { admittedClient, exchangeOf, matchOf, targetOf } from '../../support/exchange.ts';
 import { TestClock } from '../../support/limits.ts';
@@ -52,7 +52,7 @@ function operation(given: Partial<Operation> = {}): Operation {
   } as Operation;
 }
 
-const bodies = new Bodies({ budget: 1024 ** 2, minRate: 0 });
+const bodies = createBodies({ budget: 1024 ** 2, minRate: 0 });
 afterAll(() => bodies.close());
 
 function checking({ refuseAfterSunset = true, scopes = [] as readonly string[] } = {}) {
@@ -60,7 +60,7 @@ function checking({ refuseAfterSunset = true, scopes = [] as readonly string[] }
   const reports: [Side, readonly Fault[]][] = [];
   const check = createContract({
     bodies,
-    largeChecks: new LargeChecks(),
+    largeChecks: createLargeChecks(),
     refuseAfterSunset,
     clock: clock.read,
     report: (_exchange, side, faults) => void reports.push([side, faults]),

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Outage } from '../../../src/common/errors/outage.ts';
 import { Refusal } from '../../../src/common/errors/refusals.ts';
-import { createInFlight, Flights } from '../../../src/gateway/stages/in-flight.ts';
+import { createFlights, createInFlight } from '../../../src/gateway/stages/in-flight.ts';
 import type { Admission, Readings } from '../../../src/limits/admission.ts';
 import type { Plan } from '../../../src/limits/plans.ts';
 import { looseCall } from '../../support/call.ts';
@@ -22,7 +22,7 @@ const quota = (remaining: number): Readings => ({
 function flying({ look = async () => quota(1) }: { look?: () => Promise<Readings> } = {}) {
   let looks = 0;
   const admitted: string[] = [];
-  const flights = new Flights();
+  const flights = createFlights();
   const stage = createInFlight({
     plans: plansWith({ concurrency: 2 }),
     flights,
@@ -53,7 +53,7 @@ function flying({ look = async () => quota(1) }: { look?: () => Promise<Readings
 
 test('without a limit of the plan it is the admission itself', () => {
   const parts = {
-    flights: new Flights(),
+    flights: createFlights(),
     state: { look: () => Promise.reject(), strike: () => null },
     judge: () => admittedClient(),
     admit: () => admittedClient(),
@@ -172,7 +172,7 @@ test('more refusals before Retry-After than the key has workers are strikes, and
   const judged: Admission[] = [];
   const stage = createInFlight({
     plans: plansWith({ concurrency: 1 }),
-    flights: new Flights(),
+    flights: createFlights(),
     state: {
       look: async () => quota(1) as Admission,
       strike: () => (++strikes < 3 ? null : banned),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { QueueOwner } from '@storegate/http1';
-import { LargeChecks } from '../../../src/gateway/stages/large-checks.ts';
+import { createLargeChecks, type LargeChecks } from '../../../src/gateway/stages/large-checks.ts';
 import { ClientAbort } from '../../../src/gateway/wire/client-abort.ts';
 import { exchangeOf } from '../../support/exchange.ts';
 import { standStill } from '../../support/stand-still.ts';
@@ -16,7 +16,7 @@ const inOneStep = <T>(checks: LargeChecks, member: string, work: () => T, left =
 
 describe('checks of large bodies', () => {
   test('run one at a time, accounts in turns, each account in its order', async () => {
-    const checks = new LargeChecks();
+    const checks = createLargeChecks();
     const done: string[] = [];
     const names = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'];
     await Promise.all(names.map((name) => inOneStep(checks, name[0]!, () => done.push(name))));
@@ -24,7 +24,7 @@ describe('checks of large bodies', () => {
   });
 
   test('share by weight among plans, however many accounts a plan has, and those of a plan are checked one after another', async () => {
-    const checks = new LargeChecks();
+    const checks = createLargeChecks();
     const turns: string[] = [];
     function* steps(name: string): Generator<void, void, void> {
       for (let step = 0; step < 8; step++) {
@@ -48,7 +48,7 @@ describe('checks of large bodies', () => {
   });
 
   test('that have begun end with their client, and the next of their plan follows', async () => {
-    const checks = new LargeChecks();
+    const checks = createLargeChecks();
     const call = { left: false };
     function* endless(): Generator<void, void, void> {
       for (;;) {
@@ -66,7 +66,7 @@ describe('checks of large bodies', () => {
   });
 
   test('yield to the event loop for as long as they took', async () => {
-    const checks = new LargeChecks();
+    const checks = createLargeChecks();
     const gaps: number[] = [];
     let last = 0;
     const check = () => {
@@ -80,7 +80,7 @@ describe('checks of large bodies', () => {
   });
 
   test('continue after a check that fails or is cancelled', async () => {
-    const checks = new LargeChecks();
+    const checks = createLargeChecks();
     const fails = () => {
       throw new Error('unfit');
     };
@@ -103,7 +103,7 @@ describe('checks of large bodies', () => {
   });
 
   test('begin with bodies of 64 KiB', () => {
-    const checks = new LargeChecks();
+    const checks = createLargeChecks();
     const by = { check: (body: Buffer) => body.length };
     const check = (bytes: number) =>
       checks.inTurn(exchangeOf(), owner('a'), Buffer.alloc(bytes), by);
@@ -111,7 +111,7 @@ describe('checks of large bodies', () => {
   });
 
   test('include those of small bodies that take longer than a turn', async () => {
-    const checks = new LargeChecks();
+    const checks = createLargeChecks();
     const others: string[] = [];
     const by = (count: number) => ({
       check: (): string[] => [],
@@ -132,7 +132,7 @@ describe('checks of large bodies', () => {
   });
 
   test('let the event loop turn between their steps', async () => {
-    const checks = new LargeChecks();
+    const checks = createLargeChecks();
     const done: string[] = [];
     function* steps(name: string): Generator<void, void, void> {
       for (const step of [1, 2, 3]) {
@@ -151,7 +151,7 @@ describe('checks of large bodies', () => {
   });
 
   test('end with their client', async () => {
-    const checks = new LargeChecks();
+    const checks = createLargeChecks();
     let steps = 0;
     function* endless(): Generator<void, void, void> {
       for (;;) {

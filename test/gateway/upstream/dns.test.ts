@@ -4,8 +4,8 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { ClientConnection } from '@storegate/http1';
 import { FieldLines, openerTo, Pool } from '@storegate/http1';
-import { Checks } from '../../../src/gateway/upstream/checks.ts';
-import { DnsResolver, isName } from '../../../src/gateway/upstream/dns.ts';
+import { type Checks, createChecks } from '../../../src/gateway/upstream/checks.ts';
+import { createDnsResolver, type DnsResolver, isName } from '../../../src/gateway/upstream/dns.ts';
 import type { Verdict } from '../../../src/gateway/upstream/health.ts';
 import { until } from '../../support/until.ts';
 
@@ -31,7 +31,7 @@ function names(
     asked++;
     return answer();
   };
-  const made = new DnsResolver({ host: 'backend.example', every: EVERY, moved, resolve });
+  const made = createDnsResolver({ host: 'backend.example', every: EVERY, moved, resolve });
   closing.push(() => made.close());
   return made;
 }
@@ -184,7 +184,7 @@ test('health checks leave an address that was removed from the name, too', async
   answer = () => at('127.0.0.1');
   const some = names((addresses) => checks.keepOnly(addresses));
   const verdicts: Verdict[] = [];
-  const checks: Checks = new Checks({
+  const checks: Checks = createChecks({
     url: `http://store.example:${port}`,
     secure: { lookup: some.lookup },
     settings: {

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { Operation } from '../../../src/config/contract/contract.ts';
 import type { Checked } from '../../../src/gateway/results.ts';
-import { LargeChecks } from '../../../src/gateway/stages/large-checks.ts';
+import { createLargeChecks } from '../../../src/gateway/stages/large-checks.ts';
 import { createInspection } from '../../../src/gateway/upstream/inspection.ts';
 import { admittedClient, exchangeOf, routeOf, targetOf } from '../../support/exchange.ts';
 
 test('large responses are checked in turn with other large bodies', async () => {
-  const largeChecks = new LargeChecks();
+  const largeChecks = createLargeChecks();
   const done: string[] = [];
   const operation = {
     method: 'GET',

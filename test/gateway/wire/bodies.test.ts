@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { WireError } from '@storegate/http1';
-import { Bodies } from '../../../src/gateway/wire/bodies.ts';
+import { type Bodies, createBodies } from '../../../src/gateway/wire/bodies.ts';
 import { ClientAbort } from '../../../src/gateway/wire/client-abort.ts';
 import { looseCall } from '../../support/call.ts';
 import { exchangeOf } from '../../support/exchange.ts';
@@ -11,7 +11,7 @@ let bodies: Bodies;
 afterEach(() => bodies.close());
 
 function open({ budget = 8 * MOST, minRate = 0, every = 5_000 } = {}): Bodies {
-  bodies = new Bodies({ budget, minRate, every });
+  bodies = createBodies({ budget, minRate, every });
   return bodies;
 }
 
@@ -29,7 +29,8 @@ function begun(member = 'acme', group = 'free', weight = 1) {
   };
 }
 
-const held = (bytes: number) => until(`${bytes} bytes are held`, () => bodies.held === bytes);
+const held = (bytes: number) =>
+  until(`${bytes} bytes are held`, () => bodies.budget.held === bytes);
 
 describe('a body', () => {
   test('is read whole, and its bytes are reserved until its request is answered', async () => {
@@ -39,9 +40,9 @@ describe('a body', () => {
     await held(300);
     end();
     expect((await read)?.length).toBe(300);
-    expect(bodies.held).toBe(300);
+    expect(bodies.budget.held).toBe(300);
     answered();
-    expect(bodies.held).toBe(0);
+    expect(bodies.budget.held).toBe(0);
   });
 
   test('that is too large is refused, and its bytes are released', async () => {
@@ -50,9 +51,9 @@ describe('a body', () => {
     send(MOST);
     send(1);
     await expect(read).rejects.toMatchObject({ code: 'payload_too_large' });
-    expect(bodies.held).toBe(0);
+    expect(bodies.budget.held).toBe(0);
     answered();
-    expect(bodies.held).toBe(0);
+    expect(bodies.budget.held).toBe(0);
   });
 
   test('that is truncated means that its client has left', async () => {
@@ -63,7 +64,7 @@ describe('a body', () => {
     fail(new WireError('cut_off', 'aborted'));
     await expect(read).rejects.toBeInstanceOf(ClientAbort);
     answered();
-    expect(bodies.held).toBe(0);
+    expect(bodies.budget.held).toBe(0);
   });
 });
 
@@ -74,13 +75,13 @@ describe('all bodies together', () => {
     open();
     const all = Array.from({ length: 8 }, () => begun());
     for (const { send } of all) send(MOST);
-    expect(bodies.held).toBe(8 * MOST);
+    expect(bodies.budget.held).toBe(8 * MOST);
     const next = begun();
     next.send(1);
     await expect(next.read).rejects.toMatchObject({ ...busy, close: true });
-    expect(bodies.held).toBe(8 * MOST);
+    expect(bodies.budget.held).toBe(8 * MOST);
     for (const { answered } of [...all, next]) answered();
-    expect(bodies.held).toBe(0);
+    expect(bodies.budget.held).toBe(0);
   });
 
   test('give way to an account that holds less: the body that has stood still for the longest time is asked to retry', async () => {
@@ -107,7 +108,7 @@ describe('all bodies together', () => {
       end();
     }
     for (const { read } of paid) expect((await read)?.length).toBe(MOST);
-    expect(bodies.held).toBe(8 * MOST);
+    expect(bodies.budget.held).toBe(8 * MOST);
   });
 
   test('that are whole are in use: no other evicts them, and they leave room for others', async () => {
@@ -120,13 +121,13 @@ describe('all bodies together', () => {
     const results = await Promise.allSettled(whole.map(({ read }) => read));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
     expect(results.at(-1)).toMatchObject({ reason: { ...busy, close: false } });
-    expect(bodies.held).toBe(5 * MOST);
+    expect(bodies.budget.held).toBe(5 * MOST);
     const paid = begun('paid', 'business', 8);
     paid.send(MOST);
     paid.end();
     expect((await paid.read)?.length).toBe(MOST);
     whole[0]!.answered();
-    expect(bodies.held).toBe(5 * MOST);
+    expect(bodies.budget.held).toBe(5 * MOST);
   });
 
   test('are refused before they are read if their declared length could not be in use', async () => {
@@ -155,7 +156,7 @@ describe('all bodies together', () => {
     const paid = begun('paid', 'business', 8);
     paid.send(MOST);
     paid.end();
-    expect(bodies.held).toBe(8 * MOST);
+    expect(bodies.budget.held).toBe(8 * MOST);
     expect((await paid.read)?.length).toBe(MOST);
     const seen: number[] = [];
     while (refused < 100) {
@@ -175,9 +176,9 @@ describe('all bodies together', () => {
     });
     read.catch(() => {});
     for (let i = 0; i < 3; i++) call.takeBody(Buffer.alloc(100, 'x'));
-    expect(bodies.held).toBe(300);
+    expect(bodies.budget.held).toBe(300);
     call.finish(true);
-    expect(bodies.held).toBe(0);
+    expect(bodies.budget.held).toBe(0);
   });
 
   test('hold nothing after their response has ended, though more bytes arrive', () => {
@@ -187,7 +188,7 @@ describe('all bodies together', () => {
     answered();
     send(10);
     end();
-    expect(bodies.held).toBe(0);
+    expect(bodies.budget.held).toBe(0);
   });
 });
 
@@ -201,7 +202,7 @@ describe('a body that arrives too slowly', () => {
       message:
         'The request body arrived at less than 1000000 bytes per second. Send it without pauses.',
     });
-    expect(bodies.held).toBe(0);
+    expect(bodies.budget.held).toBe(0);
   });
 
   test('does not include a complete one that waits for its response', async () => {
@@ -212,6 +213,6 @@ describe('a body that arrives too slowly', () => {
     await read;
     const other = begun();
     await expect(other.read).rejects.toMatchObject({ code: 'request_timeout' });
-    expect(bodies.held).toBe(1);
+    expect(bodies.budget.held).toBe(1);
   });
 });

@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Occupant } from '@storegate/http1';
-import { ConnectionLimits } from '../../../src/gateway/wire/connection-limits.ts';
+import {
+  type ConnectionLimits,
+  createConnectionLimits,
+} from '../../../src/gateway/wire/connection-limits.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { until } from '../../support/until.ts';
 
@@ -27,7 +30,7 @@ describe('open connections', () => {
   let limits: ConnectionLimits;
   beforeEach(() => {
     refused = [];
-    limits = new ConnectionLimits(LIMITS, (event) => void refused.push(event));
+    limits = createConnectionLimits(LIMITS, (event) => void refused.push(event));
   });
 
   const taken = (...addresses: readonly (string | undefined)[]) =>
@@ -143,7 +146,7 @@ describe('if all places are taken', () => {
   const guests: Guest[] = [];
   beforeEach(() => {
     events = [];
-    limits = new ConnectionLimits(FULL, (event) => void events.push(event));
+    limits = createConnectionLimits(FULL, (event) => void events.push(event));
   });
   afterEach(() => {
     for (const guest of guests.splice(0)) guest.destroy();
@@ -263,7 +266,7 @@ describe('sockets accepted by a server', () => {
   });
 
   test('are closed beyond the limit, even while the client sends, and the others count until they close', async () => {
-    const limits = new ConnectionLimits(LIMITS, () => {});
+    const limits = createConnectionLimits(LIMITS, () => {});
     const taken: boolean[] = [];
     server = createServer((socket) => {
       socket.on('error', () => {}).resume();

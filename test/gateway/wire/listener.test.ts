@@ -5,7 +5,7 @@ import { makeTicketSecret } from '@storegate/http1/tls';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Call } from '../../../src/gateway/wire/call.ts';
-import { ConnectionLimits } from '../../../src/gateway/wire/connection-limits.ts';
+import { createConnectionLimits } from '../../../src/gateway/wire/connection-limits.ts';
 import { createListener, type DrainOptions } from '../../../src/gateway/wire/listener.ts';
 import { Wire } from '../../hostile/wire.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -41,7 +41,7 @@ class Server {
           call.answer(200, '', lines(), call.target);
         }
       },
-      limits: new ConnectionLimits(DOOR, () => {}),
+      limits: createConnectionLimits(DOOR, () => {}),
       answerUnparsed: async () => {},
       ticketSecret: makeTicketSecret(),
       observe: () => {},

@@ -9,7 +9,7 @@ import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { createAdmit, createJudge } from '../../../src/gateway/stages/admit.ts';
 import { createAnonymous } from '../../../src/gateway/stages/anonymous.ts';
 import { createAuthenticate } from '../../../src/gateway/stages/authenticate.ts';
-import { createInFlight, Flights } from '../../../src/gateway/stages/in-flight.ts';
+import { createFlights, createInFlight } from '../../../src/gateway/stages/in-flight.ts';
 import { createRequestGuard } from '../../../src/gateway/stages/request-guard.ts';
 import type { Call } from '../../../src/gateway/wire/call.ts';
 import { FieldNames } from '../../../src/gateway/wire/fields.ts';
@@ -71,7 +71,7 @@ const CONTRACT = {
  * The way of a request from its key to its admission, of the real stages; the backend is a pause.
  */
 export class Traffic {
-  readonly flights = new Flights();
+  readonly flights = createFlights();
   readonly #parts: TrafficParts;
   readonly #guard: ReturnType<typeof createRequestGuard>;
   #authenticate!: ReturnType<typeof createAuthenticate>;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { Server, type ServerOptions } from '@storegate/http1';
+import { createServer, type Server, type ServerOptions } from '@storegate/http1';
 import { lines } from './lines.ts';
 
 export interface Served {
@@ -17,7 +17,7 @@ export async function serve(
   given: Partial<Omit<ServerOptions, 'handle'>> = {},
   host = '127.0.0.1',
 ): Promise<Served> {
-  const server = new Server({
+  const server = createServer({
     maxHeaderBytes: 16 * 1024,
     headersTimeout: HOUR,
     requestTimeout: HOUR,

@@ -29,14 +29,15 @@ export { RequestHeads } from './heads.ts';
 export { oneByte } from './one-byte.ts';
 export type { CallConnection, Occupant, Place } from './place.ts';
 export {
+  createPool,
   type OpenerOptions,
   openerTo,
-  Pool,
+  type Pool,
   PoolBusy,
   type PoolLimits,
   type Waiter,
 } from './pool.ts';
-export { Server, type ServerOptions } from './server.ts';
+export { createServer, type Server, type ServerOptions } from './server.ts';
 export { type CallTransport, ServerCall } from './server-call.ts';
 export type { BrokenReply } from './server-connection.ts';
 export type { HandshakeFailure } from './tls-server.ts';

@@ -46,10 +46,10 @@ export interface Waiter {
   waits(leave: () => void): void;
 }
 
-interface Waiting {
-  take(connection: ClientConnection): void;
-  refuse(reason?: Error): void;
-}
+type Waiting = Pick<
+  PromiseWithResolvers<ClientConnection>,
+  'resolve' | 'reject'
+>;
 
 interface Pace {
   bytes: number;
@@ -66,250 +66,220 @@ interface Lease {
 
 const NO_OWNER: QueueOwner = { group: '', weight: 1, member: '' };
 
-export class Pool {
-  #limits: PoolLimits;
-  readonly #shared: ClientShared;
-  readonly #all = new Set<ClientConnection>();
+export function createPool({
+  host,
+  basePath = '',
+  open,
+  ...initial
+}: PoolOptions) {
+  let limits: PoolLimits = initial;
+  let look = lookFor(limits);
+  const waiting = new FairQueue<Waiting>(limits.mostWaiting);
+  const all = new Set<ClientConnection>();
   /** They close after their request, and their place is not refilled. */
-  readonly #left = new Set<ClientConnection>();
-  readonly #idle: ClientConnection[] = [];
-  readonly #waiting: FairQueue<Waiting>;
-  readonly #leases = new Map<ClientConnection, Lease>();
+  const left = new Set<ClientConnection>();
+  const idle: ClientConnection[] = [];
+  const leases = new Map<ClientConnection, Lease>();
   /** Of bodies that clients read or send slowly. */
-  readonly #paces = new Map<ClientConnection, Pace>();
-  #look: number;
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
-  #isRetired = false;
+  const paces = new Map<ClientConnection, Pace>();
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  let isRetired = false;
   /** Late connections are being failed; their places stay empty. */
-  #isLooking = false;
+  let isLooking = false;
+  const shared: ClientShared = {
+    now: performance.now() + look,
+    open,
+    host,
+    basePath,
+    timeouts: limits,
+    free: (connection) => free(connection, true),
+    closed,
+  };
 
-  constructor(options: PoolOptions) {
-    const { host, basePath = '', open } = options;
-    this.#limits = options;
-    this.#waiting = new FairQueue(options.mostWaiting);
-    this.#look = lookFor(options);
-    this.#shared = {
-      now: performance.now() + this.#look,
-      open,
-      host,
-      basePath,
-      timeouts: options,
-      free: (connection) => {
-        this.#endTurn(connection, true);
-        this.#free(connection);
-      },
-      closed: (connection) => this.#closed(connection),
-    };
-  }
-
-  /** Surplus connections close after their request. */
-  use(limits: PoolLimits): void {
-    this.#limits = limits;
-    this.#shared.timeouts = limits;
-    this.#waiting.most = limits.mostWaiting;
-    this.#look = lookFor(limits);
-    if (this.#timer !== undefined) this.#startTimer();
-    this.#openForWaiting();
-  }
-
-  /** In-use connections close after their request. */
-  keepOnly(addresses: ReadonlySet<string>): void {
-    for (const connection of this.#all) {
-      const { address } = connection;
-      if (address !== undefined && !addresses.has(address)) connection.retire();
-    }
-  }
-
-  /** The server failed: rejects waiting requests, and reuses no existing connection. */
-  renew(reason: Error): void {
-    const before = [...this.#all];
-    this.#all.clear();
-    this.#idle.length = 0;
-    for (const connection of before) this.#left.add(connection);
-    this.#refuseUntil(ALL, reason);
-    for (const connection of before) connection.retire();
-  }
-
-  retire(): void {
-    this.#isRetired = true;
-    for (const connection of this.#idle.splice(0)) connection.destroy();
-  }
-
-  get status() {
-    const { connections } = this.#limits;
-    return {
-      open: this.#all.size + this.#left.size,
-      idle: this.#idle.length,
-      waiting: this.#waiting.size,
-      most: connections,
-    };
-  }
-
-  get load(): number {
-    return this.#all.size - this.#idle.length + this.#waiting.size;
-  }
-
-  /** Groups share connection time by weight. Rejects or throws PoolBusy. */
-  take(
-    owner: QueueOwner = NO_OWNER,
-    waiter?: Waiter,
-  ): ClientConnection | Promise<ClientConnection> {
-    if (this.#isClosed) throw new PoolBusy();
-    const idle = this.#takeIdle();
-    if (idle !== undefined) return idle;
-    if (this.#all.size < this.#limits.connections && this.#waiting.size === 0)
-      return this.#open();
-    return new Promise((resolve, reject) => {
-      const waiting = {
-        take: resolve,
-        refuse: (reason = new PoolBusy()) => reject(reason),
+  return {
+    /** Surplus connections close after their request. */
+    use(next: PoolLimits): void {
+      limits = next;
+      shared.timeouts = limits;
+      waiting.most = limits.mostWaiting;
+      look = lookFor(limits);
+      if (timer !== undefined) startTimer();
+      openForWaiting();
+    },
+    /** In-use connections close after their request. */
+    keepOnly(addresses: ReadonlySet<string>): void {
+      for (const connection of all) {
+        const { address } = connection;
+        if (address !== undefined && !addresses.has(address))
+          connection.retire();
+      }
+    },
+    /** The server failed: rejects waiting requests, and reuses no existing connection. */
+    renew(reason: Error): void {
+      const before = [...all];
+      all.clear();
+      idle.length = 0;
+      for (const connection of before) left.add(connection);
+      refuseUntil(ALL, reason);
+      for (const connection of before) connection.retire();
+    },
+    retire(): void {
+      isRetired = true;
+      for (const connection of idle.splice(0)) connection.destroy();
+    },
+    get status() {
+      return {
+        open: all.size + left.size,
+        idle: idle.length,
+        waiting: waiting.size,
+        most: limits.connections,
       };
-      waiter?.waits(() => this.#waiting.leave(waiting, owner));
-      this.#waiting
-        .add(waiting, owner, this.#shared.now + this.#limits.headersTimeout)
-        ?.refuse();
-    });
-  }
+    },
+    get load(): number {
+      return all.size - idle.length + waiting.size;
+    },
+    /** Groups share connection time by weight. Rejects or throws PoolBusy. */
+    take(
+      owner: QueueOwner = NO_OWNER,
+      waiter?: Waiter,
+    ): ClientConnection | Promise<ClientConnection> {
+      if (isClosed) throw new PoolBusy();
+      const connection = takeIdle();
+      if (connection !== undefined) return connection;
+      if (all.size < limits.connections && waiting.size === 0) return add();
+      const taken = Promise.withResolvers<ClientConnection>();
+      waiter?.waits(() => waiting.leave(taken, owner));
+      waiting
+        .add(taken, owner, shared.now + limits.headersTimeout)
+        ?.reject(new PoolBusy());
+      return taken.promise;
+    },
+    release: (connection: ClientConnection) => free(connection, false),
+    close(): void {
+      isClosed = true;
+      clearInterval(timer);
+      for (const connection of [...all, ...left]) connection.destroy();
+      refuseUntil(ALL, new PoolBusy());
+    },
+  };
 
-  #takeIdle(): ClientConnection | undefined {
-    if (this.#idle.length === 0) return undefined;
+  function takeIdle(): ClientConnection | undefined {
+    if (idle.length === 0) return undefined;
     const now = performance.now();
     for (;;) {
-      const idle = this.#idle.pop();
-      if (idle === undefined || !idle.isStale(now)) return idle;
-      idle.destroy();
+      const last = idle.pop();
+      if (last === undefined || !last.isStale(now)) return last;
+      last.destroy();
     }
-  }
-
-  release(connection: ClientConnection): void {
-    this.#endTurn(connection, false);
-    this.#free(connection);
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    clearInterval(this.#timer);
-    for (const connection of [...this.#all, ...this.#left])
-      connection.destroy();
-    this.#refuseUntil(ALL, new PoolBusy());
   }
 
   /** Those whose deadline is not after `end`. */
-  #refuseUntil(end: number, reason: Error): void {
+  function refuseUntil(end: number, reason: Error): void {
     for (
-      let one = this.#waiting.takeLate(end);
+      let one = waiting.takeLate(end);
       one !== null;
-      one = this.#waiting.takeLate(end)
+      one = waiting.takeLate(end)
     )
-      one.refuse(reason);
+      one.reject(reason);
   }
 
-  #startTimer(): void {
-    clearInterval(this.#timer);
-    this.#timer = setInterval(() => {
+  function startTimer(): void {
+    clearInterval(timer);
+    timer = setInterval(() => {
       const now = performance.now();
-      this.#shared.now = now + this.#look;
+      shared.now = now + look;
       // The process may have been blocked: first reads responses that have arrived meanwhile.
-      setImmediate(() => this.#lookAtDeadlines(now));
-    }, this.#look).unref();
+      setImmediate(() => lookAtDeadlines(now));
+    }, look).unref();
   }
 
-  #open(): ClientConnection {
-    if (this.#all.size === 0) {
-      this.#shared.now = performance.now() + this.#look;
-      if (this.#timer === undefined) this.#startTimer();
+  function add(): ClientConnection {
+    if (all.size === 0) {
+      shared.now = performance.now() + look;
+      if (timer === undefined) startTimer();
     }
-    const connection = new ClientConnection(this.#shared);
-    this.#all.add(connection);
+    const connection = new ClientConnection(shared);
+    all.add(connection);
     return connection;
   }
 
-  #closed(connection: ClientConnection): void {
-    this.#paces.delete(connection);
-    if (this.#left.delete(connection)) this.#endTurn(connection, true);
-    if (!this.#all.delete(connection)) return;
-    const at = this.#idle.indexOf(connection);
-    if (at >= 0) this.#idle.splice(at, 1);
-    this.#endTurn(connection, true);
-    this.#openForWaiting();
+  function closed(connection: ClientConnection): void {
+    paces.delete(connection);
+    if (left.delete(connection)) endTurn(connection, true);
+    if (!all.delete(connection)) return;
+    const at = idle.indexOf(connection);
+    if (at >= 0) idle.splice(at, 1);
+    endTurn(connection, true);
+    openForWaiting();
   }
 
-  #openForWaiting(most = this.#limits.connections): void {
-    if (this.#isLooking) return;
-    while (!this.#isClosed && this.#waiting.size > 0 && this.#all.size < most)
-      this.#lend(this.#open());
+  function openForWaiting(most = limits.connections): void {
+    if (isLooking) return;
+    while (!isClosed && waiting.size > 0 && all.size < most) lend(add());
   }
 
-  #free(connection: ClientConnection): void {
-    if (this.#all.size > this.#limits.connections) connection.destroy();
-    else if (this.#waiting.size > 0) this.#lend(connection);
-    else if (this.#isClosed || this.#isRetired) connection.destroy();
-    else this.#idle.push(connection);
+  function free(connection: ClientConnection, isUsed: boolean): void {
+    endTurn(connection, isUsed);
+    if (all.size > limits.connections) connection.destroy();
+    else if (waiting.size > 0) lend(connection);
+    else if (isClosed || isRetired) connection.destroy();
+    else idle.push(connection);
   }
 
-  #lend(connection: ClientConnection): void {
-    const turn = this.#waiting.next()!;
-    this.#leases.set(connection, { turn, since: performance.now() });
-    turn.item.take(connection);
+  function lend(connection: ClientConnection): void {
+    const turn = waiting.next()!;
+    leases.set(connection, { turn, since: performance.now() });
+    turn.item.resolve(connection);
   }
 
   /** Without waiting nothing is measured. */
-  #endTurn(connection: ClientConnection, isUsed: boolean): void {
-    if (this.#leases.size === 0) return;
-    const lease = this.#leases.get(connection);
+  function endTurn(connection: ClientConnection, isUsed: boolean): void {
+    if (leases.size === 0) return;
+    const lease = leases.get(connection);
     if (lease === undefined) return;
-    this.#leases.delete(connection);
-    this.#waiting.end(
-      lease.turn,
-      isUsed ? performance.now() - lease.since : null,
-    );
+    leases.delete(connection);
+    waiting.end(lease.turn, isUsed ? performance.now() - lease.since : null);
   }
 
-  #lookAtDeadlines(now: number): void {
-    const before = this.#all.size;
-    this.#isLooking = true;
-    for (const connection of this.#all) connection.endIfLate(now);
-    for (const connection of this.#left) connection.endIfLate(now);
-    this.#isLooking = false;
+  function lookAtDeadlines(now: number): void {
+    const before = all.size;
+    isLooking = true;
+    for (const connection of all) connection.endIfLate(now);
+    for (const connection of left) connection.endIfLate(now);
+    isLooking = false;
     // The next check may find more late connections: a request placed now could wait for a hung
     // server.
-    this.#openForWaiting(this.#limits.connections - (before - this.#all.size));
-    if (this.#all.size + this.#left.size + this.#waiting.size === 0) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
+    openForWaiting(limits.connections - (before - all.size));
+    if (all.size + left.size + waiting.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
     }
-    if (this.#waiting.size > 0) this.#refuseUntil(now, new PoolBusy(true));
-    this.#endSlowClients(now);
+    if (waiting.size > 0) refuseUntil(now, new PoolBusy(true));
+    endSlowClients(now);
   }
 
   /** The slowest first, as many as requests wait for. */
-  #endSlowClients(now: number): void {
-    const { minResponseRate = 0 } = this.#limits;
-    const slow: {
-      readonly connection: ClientConnection;
-      readonly rate: number;
-    }[] = [];
-    for (const connection of this.#all) {
-      const rate = this.#rateOf(connection, now);
-      if (rate < minResponseRate) slow.push({ connection, rate });
-    }
-    if (this.#waiting.size === 0) return;
-    slow.sort((one, other) => one.rate - other.rate);
-    for (const { connection } of slow.slice(0, this.#waiting.size))
+  function endSlowClients(now: number): void {
+    const { minResponseRate = 0 } = limits;
+    const slow = [...all]
+      .map((connection) => ({ connection, rate: rateOf(connection, now) }))
+      .filter(({ rate }) => rate < minResponseRate)
+      .sort((one, other) => one.rate - other.rate);
+    for (const { connection } of slow.slice(0, waiting.size))
       connection.endSlowClient();
   }
 
   /** Bytes per second in the last whole span, in which the client was the slow side. */
-  #rateOf(connection: ClientConnection, now: number): number {
+  function rateOf(connection: ClientConnection, now: number): number {
     const { clientBytes } = connection;
     if (clientBytes === null) {
-      this.#paces.delete(connection);
+      paces.delete(connection);
       return ALL;
     }
-    const pace = this.#paces.get(connection);
+    const pace = paces.get(connection);
     if (pace === undefined) {
-      this.#paces.set(connection, { bytes: clientBytes, at: now, rate: ALL });
+      paces.set(connection, { bytes: clientBytes, at: now, rate: ALL });
       return ALL;
     }
     const elapsed = now - pace.at;
@@ -321,6 +291,8 @@ export class Pool {
     return pace.rate;
   }
 }
+
+export type Pool = ReturnType<typeof createPool>;
 
 /** Milliseconds. */
 function lookFor({

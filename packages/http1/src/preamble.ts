@@ -6,7 +6,6 @@ import { NO_ORIGIN, type Origin, readProxyHeader } from './proxy-protocol.ts';
 import type { HandshakeFailure, TlsServer } from './tls-server.ts';
 
 export interface PreambleEvents {
-  readonly tls: TlsServer | null;
   /** If not, the connection is already closed. */
   readonly takesFrom: (place: Place, address: string) => boolean;
   readonly plain: (socket: Socket, arrival: Arrival, early: Buffer) => void;
@@ -31,6 +30,7 @@ interface PreambleSettings {
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
   readonly place: Place;
+  readonly tls: TlsServer | null;
 }
 
 /** Milliseconds of silence. */
@@ -44,6 +44,7 @@ export class Preamble implements Occupant {
   readonly idleSince = performance.now();
   readonly #socket: Socket;
   readonly #events: PreambleEvents;
+  readonly #tls: TlsServer | null;
   readonly #deadline: number;
   readonly #place: Place;
   #wantsHeader: boolean;
@@ -54,7 +55,7 @@ export class Preamble implements Occupant {
 
   constructor(
     socket: Socket,
-    { wantsHeader, deadline, place }: PreambleSettings,
+    { wantsHeader, deadline, place, tls }: PreambleSettings,
     events: PreambleEvents,
   ) {
     this.#socket = socket;
@@ -62,6 +63,7 @@ export class Preamble implements Occupant {
     this.#wantsHeader = wantsHeader;
     this.#deadline = deadline;
     this.#place = place;
+    this.#tls = tls;
     place.occupant = this;
     socket
       .on('data', this.#receive)
@@ -103,7 +105,7 @@ export class Preamble implements Occupant {
     this.#bytes =
       this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
     if (this.#wantsHeader && !this.#readHeader()) return;
-    const { tls } = this.#events;
+    const tls = this.#tls;
     const arrival = { place: this.#place, origin: this.#origin };
     if (tls === null)
       this.#handOver((socket) =>

@@ -1,4 +1,4 @@
-import { createServer, type Server as NetServer, type Socket } from 'node:net';
+import { createServer as createNetServer, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Closing } from './field-lines.ts';
 import type { Place } from './place.ts';
@@ -11,8 +11,8 @@ import {
 } from './server-connection.ts';
 import { readShared } from './shared-reads.ts';
 import type { ServerTls } from './tls/server.ts';
-import { TlsServer } from './tls-server.ts';
-import { TurnQueue } from './turn-queue.ts';
+import { createTlsServer, type TlsServer } from './tls-server.ts';
+import { createTurnQueue } from './turn-queue.ts';
 import { malformed } from './wire-error.ts';
 
 export interface ServerOptions extends ConnectionOptions {
@@ -44,131 +44,134 @@ export interface PreambleOptions {
 const SHORTEST_LOOK = 25;
 const LONGEST_LOOK = 1_000;
 
-export class Server {
-  readonly listener: NetServer;
-  readonly connections = new Set<ServerConnection>();
-  readonly #shared: ServerShared;
+export function createServer(options: ServerOptions) {
+  const { headersTimeout, requestTimeout, keepAliveTimeout } = options;
+  const { takesFrom = () => true, openings, ticketSecret } = options;
+  const { takes = (_accepted, enter) => enter({ occupant: null }) } = options;
+  const shortest = Math.min(headersTimeout, requestTimeout, keepAliveTimeout);
+  const lookEvery = Math.max(
+    SHORTEST_LOOK,
+    Math.min(LONGEST_LOOK, shortest / 8),
+  );
+  const connections = new Set<ServerConnection>();
+  const preambles = new Map<Socket, Preamble>();
+  const late = new WeakSet<Socket>();
   /** Runs while there are connections. */
-  #timer: NodeJS.Timeout | undefined;
-  readonly #stalledTimer: NodeJS.Timeout;
-  readonly #lookEvery: number;
-  readonly #options: ServerOptions;
-  readonly #openings = new Map<Socket, Preamble>();
-  readonly #late = new WeakSet<Socket>();
-  #enter: (accepted: Socket, place: Place) => void = (accepted, place) =>
-    this.#takePlain(accepted, plainly(place));
-  #tls: TlsServer | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let tls: TlsServer | null = null;
+  let announces: PreambleOptions['announces'] = null;
+  const shared: ServerShared = {
+    options,
+    closing: new Closing(keepAliveTimeout),
+    turns: createTurnQueue(),
+    now: 0,
+    inFlight: 0,
+    leaving: false,
+    closed: (connection) => connections.delete(connection),
+  };
+  const events: PreambleEvents = {
+    takesFrom,
+    plain(accepted, arrival, early) {
+      const connection = takePlain(accepted, arrival);
+      if (early.length > 0) connection.receive(early);
+    },
+    secured(secured, arrival) {
+      openings?.secured(secured);
+      take(secured, arrival);
+      secured.on('data', (bytes) => onRead(secured, bytes));
+    },
+    misplaced(accepted, arrival) {
+      openings?.unsecured(accepted, 'plaintext');
+      takePlain(accepted, arrival).refuse(
+        malformed('This port uses TLS. Use a URL that begins with https://.'),
+      );
+    },
+    unannounced: (accepted, why) => openings?.unannounced(accepted, why),
+    unsecured(accepted, why) {
+      late.add(accepted);
+      openings?.unsecured(accepted, why);
+    },
+    ended: (accepted) => late.add(accepted),
+    closed: (accepted) => preambles.delete(accepted),
+  };
+  const settings = {
+    allowHalfOpen: true,
+    noDelay: true,
+    pauseOnConnect: true,
+  };
+  const listener = createNetServer(settings, (accepted) =>
+    takes(accepted, (place) => {
+      if (timer === undefined) startTimer();
+      enter(accepted, place);
+    }),
+  );
+  const stalledTimer = setInterval(() => {
+    for (const connection of connections) connection.endIfStalled();
+  }, options.responseWriteTimeout).unref();
+  const open = () => [...connections, ...preambles.values()];
 
-  constructor(options: ServerOptions) {
-    this.#options = options;
-    const shortest = Math.min(
-      options.headersTimeout,
-      options.requestTimeout,
-      options.keepAliveTimeout,
-    );
-    this.#lookEvery = Math.max(
-      SHORTEST_LOOK,
-      Math.min(LONGEST_LOOK, shortest / 8),
-    );
-    this.#shared = {
-      options,
-      closing: new Closing(options.keepAliveTimeout),
-      turns: new TurnQueue(),
-      now: 0,
-      inFlight: 0,
-      leaving: false,
-      closed: (connection) => this.connections.delete(connection),
-    };
-    const settings = {
-      allowHalfOpen: true,
-      noDelay: true,
-      pauseOnConnect: true,
-    };
-    const { takes = (_accepted, enter) => enter({ occupant: null }) } = options;
-    this.listener = createServer(settings, (accepted) => {
-      takes(accepted, (place) => {
-        if (this.#timer === undefined) this.#startTimer();
-        this.#enter(accepted, place);
-      });
-    });
-    this.#stalledTimer = setInterval(() => {
-      for (const connection of this.connections) connection.endIfStalled();
-    }, options.responseWriteTimeout).unref();
-  }
+  return {
+    listener,
+    connections,
+    get inFlight(): number {
+      return shared.inFlight;
+    },
+    use(next: PreambleOptions): void {
+      ({ announces } = next);
+      useTls(next.tls);
+    },
+    leave(): void {
+      shared.leaving = true;
+    },
+    endQuiet(): void {
+      const now = performance.now();
+      for (const one of open()) one.endIfQuiet(now);
+    },
+    destroyConnections(): void {
+      for (const one of open()) one.destroy();
+    },
+    stop(): void {
+      clearInterval(timer);
+      clearInterval(stalledTimer);
+      tls?.stop();
+    },
+  };
 
-  get inFlight(): number {
-    return this.#shared.inFlight;
-  }
-
-  use({ tls: settings, announces }: PreambleOptions): void {
-    this.#useTls(settings);
-    const tls = this.#tls;
-    const { takesFrom = () => true, openings } = this.#options;
-    const parts: PreambleEvents = {
-      tls,
-      takesFrom,
-      plain: (accepted, arrival, early) => {
-        const connection = this.#takePlain(accepted, arrival);
-        if (early.length > 0) connection.receive(early);
-      },
-      secured: (secured, arrival) => {
-        openings?.secured(secured);
-        this.#take(secured, arrival);
-        secured.on('data', (bytes) => onRead(secured, bytes));
-      },
-      misplaced: (accepted, arrival) => {
-        openings?.unsecured(accepted, 'plaintext');
-        this.#takePlain(accepted, arrival).refuse(
-          malformed('This port uses TLS. Use a URL that begins with https://.'),
-        );
-      },
-      unannounced: (accepted, why) => openings?.unannounced(accepted, why),
-      unsecured: (accepted, why) => {
-        this.#late.add(accepted);
-        openings?.unsecured(accepted, why);
-      },
-      ended: (accepted) => this.#late.add(accepted),
-      closed: (accepted) => this.#openings.delete(accepted),
-    };
-    this.#enter = (accepted, place) => {
-      const wantsHeader = announces?.(accepted.remoteAddress) ?? false;
-      if (!wantsHeader && tls === null)
-        this.#takePlain(accepted, plainly(place));
-      else {
-        const deadline = this.#shared.now + this.#options.headersTimeout;
-        this.#openings.set(
-          accepted,
-          new Preamble(accepted, { wantsHeader, deadline, place }, parts),
-        );
-      }
-    };
-  }
-
-  #useTls(settings: ServerTls | null): void {
-    if (settings === null) {
-      this.#tls?.stop();
-      this.#tls = null;
+  function enter(accepted: Socket, place: Place): void {
+    const wantsHeader = announces?.(accepted.remoteAddress) ?? false;
+    if (!wantsHeader && tls === null) {
+      takePlain(accepted, { place, origin: NO_ORIGIN });
       return;
     }
-    this.#tls?.use(settings);
-    this.#tls ??= new TlsServer(settings, this.#options.ticketSecret, {
-      done: (accepted, secured) => {
-        const opening = this.#openings.get(accepted);
-        if (opening === undefined) secured.destroy();
-        else opening.secured(secured);
+    const deadline = shared.now + headersTimeout;
+    const parts = { wantsHeader, deadline, place, tls };
+    preambles.set(accepted, new Preamble(accepted, parts, events));
+  }
+
+  function useTls(settings: ServerTls | null): void {
+    if (settings === null) {
+      tls?.stop();
+      tls = null;
+      return;
+    }
+    tls?.use(settings);
+    tls ??= createTlsServer(settings, ticketSecret, {
+      done(accepted, secured) {
+        const preamble = preambles.get(accepted);
+        if (preamble === undefined) secured.destroy();
+        else preamble.secured(secured);
       },
       // Handshakes that this server closed are reported already.
-      failed: (accepted, why) => {
-        if (!this.#late.has(accepted))
-          this.#options.openings?.unsecured(accepted, why);
+      failed(accepted, why) {
+        if (!late.has(accepted)) openings?.unsecured(accepted, why);
       },
     });
   }
 
-  #take(socket: Socket, { place, origin }: Arrival): ServerConnection {
-    const connection = new ServerConnection(socket, this.#shared, origin);
+  function take(socket: Socket, { place, origin }: Arrival): ServerConnection {
+    const connection = new ServerConnection(socket, shared, origin);
     place.occupant = connection;
-    this.connections.add(connection);
+    connections.add(connection);
     (socket as Held)[CONNECTION] = connection;
     socket
       .on('end', onEnd)
@@ -178,53 +181,29 @@ export class Server {
     return connection;
   }
 
-  #takePlain(accepted: Socket, arrival: Arrival): ServerConnection {
-    return this.#take(readShared(accepted, onRead), arrival);
+  function takePlain(accepted: Socket, arrival: Arrival): ServerConnection {
+    return take(readShared(accepted, onRead), arrival);
   }
 
-  leave(): void {
-    this.#shared.leaving = true;
-  }
-
-  endQuiet(): void {
-    const now = performance.now();
-    for (const connection of this.connections) connection.endIfQuiet(now);
-    for (const opening of this.#openings.values()) opening.endIfQuiet(now);
-  }
-
-  destroyConnections(): void {
-    for (const connection of this.connections) connection.destroy();
-    for (const opening of this.#openings.values()) opening.destroy();
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-    clearInterval(this.#stalledTimer);
-    this.#tls?.stop();
-  }
-
-  #startTimer(): void {
-    this.#shared.now = performance.now() + this.#lookEvery;
-    this.#timer = setInterval(() => {
+  function startTimer(): void {
+    shared.now = performance.now() + lookEvery;
+    timer = setInterval(() => {
       const now = performance.now();
-      this.#shared.now = now + this.#lookEvery;
+      shared.now = now + lookEvery;
       // The process may have been blocked: first reads what clients have sent meanwhile.
-      setImmediate(() => this.#look(now));
-    }, this.#lookEvery).unref();
+      setImmediate(look, now);
+    }, lookEvery).unref();
   }
 
-  #look(now: number): void {
-    for (const connection of this.connections) connection.endIfLate(now);
-    for (const opening of this.#openings.values()) opening.endIfLate(now);
-    if (this.connections.size + this.#openings.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+  function look(now: number): void {
+    for (const one of open()) one.endIfLate(now);
+    if (connections.size + preambles.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
   }
 }
 
-function plainly(place: Place): Arrival {
-  return { place, origin: NO_ORIGIN };
-}
+export type Server = ReturnType<typeof createServer>;
 
 function onRead(socket: Socket, bytes: Buffer): boolean {
   return (socket as Held)[CONNECTION].receive(bytes);

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { createServer, type Server, type TLSSocket } from 'node:tls';
+import { createServer, type TLSSocket } from 'node:tls';
 import { type ServerTls, ticketKeys } from './tls/server.ts';
 
 /** A fixed set, safe as a metric label. */
@@ -24,63 +24,52 @@ interface OverTcp extends TLSSocket {
   readonly _parent: Socket;
 }
 
-export class TlsServer {
-  readonly #server: Server;
-  readonly #secret: Uint8Array;
-  readonly #timer: NodeJS.Timeout;
-  #tls: ServerTls;
+export function createTlsServer(
+  initial: ServerTls,
+  secret: Uint8Array,
+  { done, failed }: Handshakes,
+) {
+  let tls = initial;
+  const server = createServer({
+    ...options(),
+    ALPNProtocols: ['http/1.1'],
+    SNICallback: (name, choose) => choose(null, tls.named(name)),
+    // The owner has one deadline for the whole preamble; Node's restarts with each byte.
+    handshakeTimeout: 0,
+  });
+  server.on('secureConnection', (secured) => {
+    secured.allowHalfOpen = true;
+    done((secured as OverTcp)._parent, secured);
+  });
+  server.on('tlsClientError', (error, secured) => {
+    failed((secured as OverTcp)._parent, reasonOf(error));
+    secured.destroy();
+  });
+  const timer = setInterval(
+    () => server.setTicketKeys(ticketKeys(secret, Date.now())),
+    LOOK,
+  ).unref();
 
-  constructor(
-    tls: ServerTls,
-    secret: Uint8Array,
-    { done, failed }: Handshakes,
-  ) {
-    this.#tls = tls;
-    this.#secret = secret;
-    this.#server = createServer({
-      ...this.#options(),
-      ALPNProtocols: ['http/1.1'],
-      SNICallback: (name, choose) => choose(null, this.#tls.named(name)),
-      // The owner has one deadline for the whole preamble; Node's restarts with each byte.
-      handshakeTimeout: 0,
-    });
-    this.#server.on('secureConnection', (secured) => {
-      secured.allowHalfOpen = true;
-      done((secured as OverTcp)._parent, secured);
-    });
-    this.#server.on('tlsClientError', (error, secured) => {
-      failed((secured as OverTcp)._parent, reasonOf(error));
-      secured.destroy();
-    });
-    this.#timer = setInterval(
-      () => this.#server.setTicketKeys(ticketKeys(secret, Date.now())),
-      LOOK,
-    ).unref();
-  }
+  return {
+    use(next: ServerTls): void {
+      tls = next;
+      server.setSecureContext(options());
+    },
+    /** Bytes that were read and put back come first. */
+    begin(accepted: Socket): void {
+      // A client that closes its side during the handshake has disconnected.
+      accepted.allowHalfOpen = false;
+      server.emit('connection', accepted);
+    },
+    stop: () => clearInterval(timer),
+  };
 
-  use(tls: ServerTls): void {
-    this.#tls = tls;
-    this.#server.setSecureContext(this.#options());
-  }
-
-  /** Bytes that were read and put back come first. */
-  begin(accepted: Socket): void {
-    // A client that closes its side during the handshake has disconnected.
-    accepted.allowHalfOpen = false;
-    this.#server.emit('connection', accepted);
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  #options() {
-    return {
-      ...this.#tls.usual,
-      ticketKeys: ticketKeys(this.#secret, Date.now()),
-    };
+  function options() {
+    return { ...tls.usual, ticketKeys: ticketKeys(secret, Date.now()) };
   }
 }
+
+export type TlsServer = ReturnType<typeof createTlsServer>;
 
 function reasonOf({ code = '' }: NodeJS.ErrnoException): HandshakeFailure {
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'closed';

@@ -9,33 +9,36 @@ export interface TurnTaker {
  * Serves pipelined requests for a limited time per event-loop turn, so other connections are read
  * in between.
  */
-export class TurnQueue {
-  readonly #waiting = new Set<TurnTaker>();
-  #scheduled = false;
+export function createTurnQueue() {
+  const waiting = new Set<TurnTaker>();
+  let scheduled = false;
 
-  get busy(): boolean {
-    return this.#waiting.size > 0;
+  return {
+    get busy(): boolean {
+      return waiting.size > 0;
+    },
+    add(connection: TurnTaker): void {
+      waiting.add(connection);
+      schedule();
+    },
+  };
+
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(serve);
   }
 
-  add(connection: TurnTaker): void {
-    this.#waiting.add(connection);
-    this.#schedule();
-  }
-
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => this.#serve());
-  }
-
-  #serve(): void {
+  function serve(): void {
     const end = performance.now() + TURN;
-    for (const connection of this.#waiting) {
-      this.#waiting.delete(connection);
+    for (const connection of waiting) {
+      waiting.delete(connection);
       connection.takeTurn();
       if (performance.now() >= end) break;
     }
-    this.#scheduled = false;
-    if (this.#waiting.size > 0) this.#schedule();
+    scheduled = false;
+    if (waiting.size > 0) schedule();
   }
 }
+
+export type TurnQueue = ReturnType<typeof createTurnQueue>;

@@ -15,7 +15,7 @@ import { type BodySink, BodyStream } from '../src/body-stream.ts';
 import type { ClientConnection } from '../src/client-connection.ts';
 import type { ClientError } from '../src/client-error.ts';
 import type { ClientRequest, ClientResponse, StreamedBody, Tunnel } from '../src/client-request.ts';
-import { openerTo, Pool, PoolBusy, type PoolOptions } from '../src/pool.ts';
+import { createPool, openerTo, type Pool, PoolBusy, type PoolOptions } from '../src/pool.ts';
 
 const HOUR = 3_600_000;
 /** More than the system buffers of a connection that is not read. */
@@ -85,7 +85,7 @@ async function far(
 
 function poolTo(url: string, given: Partial<PoolOptions> = {}, tunnels = false): Pool {
   const origin = new URL(url);
-  const pool = new Pool({
+  const pool = createPool({
     connections: 1,
     mostWaiting: 8,
     connectTimeout: HOUR,

@@ -79,7 +79,7 @@ export function createChecks({
       pool.use(limitsOf(settings));
       plan();
     },
-    keepOnly: (addresses: ReadonlySet<string>) => pool.keepOnly(addresses),
+    keepOnly: pool.keepOnly,
     turn(): void {
       probes = 0;
       plan();

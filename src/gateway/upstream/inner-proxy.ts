@@ -4,7 +4,7 @@ import type {
   ServerResponse,
 } from 'node:http';
 import { createRequire } from 'node:module';
-import { openerTo, Pool } from '@storegate/http1';
+import { createPool, openerTo } from '@storegate/http1';
 import { backendLabel } from '../../config/upstreams.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { ReturnedNames } from '../wire/fields.ts';
@@ -55,7 +55,7 @@ export function createInnerProxy(
     );
   });
   const open = openerTo(url, { tunnels: true });
-  const pool = new Pool({
+  const pool = createPool({
     ...tunnelLimitsOf(timeouts),
     host: url.host,
     basePath: url.pathname.replace(/\/$/, ''),

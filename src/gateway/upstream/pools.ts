@@ -1,7 +1,8 @@
 import {
+  createPool,
   type OpenerOptions,
   openerTo,
-  Pool,
+  type Pool,
   type PoolLimits,
 } from '@storegate/http1';
 import type { Upstream } from '../../config/config.ts';
@@ -21,7 +22,7 @@ export function poolTo(
 ): Pool {
   const origin = new URL(url);
   const basePath = origin.pathname.replace(/\/$/, '');
-  return new Pool({
+  return createPool({
     ...limits,
     host: origin.host,
     basePath,

@@ -1,6 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BrokenReply } from '@storegate/http1';
-import { acceptAll, acceptWaiting, Server, socketOf } from '@storegate/http1';
+import {
+  acceptAll,
+  acceptWaiting,
+  createServer,
+  socketOf,
+} from '@storegate/http1';
 import { type ServerMaterial, serverTls } from '@storegate/http1/tls';
 import { plainAddress, trustedProxies } from '../../common/callers/address.ts';
 import type { Refusal } from '../../common/errors/refusals.ts';
@@ -49,7 +54,7 @@ export function createListener(parts: ListenerOptions) {
   let isBeside = false;
   let isInherited = false;
 
-  const server = new Server({
+  const server = createServer({
     ...httpLimits,
     ticketSecret,
     handle,

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { BodyStream, Pool } from '@storegate/http1';
+import { BodyStream, createPool, type Pool } from '@storegate/http1';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { Checked } from '../../../src/gateway/results.ts';
 import { createForward } from '../../../src/gateway/stages/forward.ts';
@@ -48,7 +48,7 @@ function forwarding(
   const flow: string[] = [];
   const events: Event[] = [];
   let opened = 0;
-  const pool = new Pool({
+  const pool = createPool({
     connections: 1,
     mostWaiting: 0,
     connectTimeout,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { ClientConnection } from '@storegate/http1';
-import { FieldLines, openerTo, Pool } from '@storegate/http1';
+import { createPool, FieldLines, openerTo, type Pool } from '@storegate/http1';
 import { type Checks, createChecks } from '../../../src/gateway/upstream/checks.ts';
 import { createDnsResolver, type DnsResolver, isName } from '../../../src/gateway/upstream/dns.ts';
 import type { Verdict } from '../../../src/gateway/upstream/health.ts';
@@ -150,7 +150,7 @@ test('connections use the next address after a refusal, and leave an address tha
   await serverAt('127.0.0.2', port);
   answer = () => at('127.0.0.3', '127.0.0.1');
   const some = names((addresses) => pool.keepOnly(addresses));
-  const pool: Pool = new Pool({
+  const pool: Pool = createPool({
     connections: 2,
     mostWaiting: 0,
     connectTimeout: 5_000,

@@ -1,6 +1,8 @@
 import { Refusal } from '../common/errors/refusals.ts';
+import { retryAfter } from '../common/errors/retry-after.ts';
 import { CONTRACT_JSON_PATH } from '../common/reserved-paths.ts';
 import { maskSecrets } from '../common/secret-mask.ts';
+import type { Readings } from '../limits/admission.ts';
 import type { Exchange } from './exchange.ts';
 
 const LONGEST = 200;
@@ -50,6 +52,17 @@ export function noWebSocket(): Refusal {
   return new Refusal('not_found', {
     message: `This path does not accept WebSockets. See ${CONTRACT_JSON_PATH}.`,
     close: true,
+  });
+}
+
+/** For a window that is of no plan: it causes no strike. */
+export function windowUsedUp(
+  { readings, now }: Readings,
+  message: string,
+): Refusal {
+  return new Refusal('rate_limit_exceeded', {
+    message,
+    headers: retryAfter(readings[0]!.resetAt, now),
   });
 }
 

@@ -1,17 +1,21 @@
 import type { FindPage } from '@storegate/pages';
 import { createCallerWindow } from '../../common/callers/caller-window.ts';
 import type { Guard } from '../../common/callers/guard.ts';
-import { Refusal } from '../../common/errors/refusals.ts';
-import { retryAfter } from '../../common/errors/retry-after.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import { MINUTE } from '../../common/time.ts';
+import type { Window } from '../../limits/limits.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
 import type { Target } from '../results.ts';
-import { methodNotAllowed, notFound } from '../route-refusals.ts';
+import { methodNotAllowed, notFound, windowUsedUp } from '../route-refusals.ts';
 
-/** Units per address and minute: a hundred people may share an address. */
-const ALLOWANCE = { limit: 6_000, span: MINUTE };
+/** Units per address: a hundred people may share an address. */
+const ALLOWANCE: Window = {
+  name: 'pages',
+  kind: 'fixed',
+  limit: 6_000,
+  span: MINUTE,
+};
 const PIECE = 64 * 1024;
 
 export type Pages = ReturnType<typeof createPages>;
@@ -34,25 +38,17 @@ export function createPages({
 }: PagesOptions) {
   const exact = new Set(paths.filter((path) => !path.endsWith('/')));
   const prefixes = paths.filter((path) => path.endsWith('/'));
-  const allowance = createCallerWindow({
-    name: 'pages',
-    kind: 'fixed',
-    ...ALLOWANCE,
-  });
+  const allowance = createCallerWindow(ALLOWANCE);
 
   /** Pages need no key. */
-  async function spend(
-    exchange: Exchange,
-    units: number,
-  ): Promise<Refusal | null> {
+  async function spend(exchange: Exchange, units: number) {
     const usage = await allowance.take(exchange.address, units);
     if (!usage.exhausted) return null;
     exchange.usage = usage;
-    return new Refusal('rate_limit_exceeded', {
-      message:
-        'Too many page requests from this IP address: wait for Retry-After. API requests are not affected.',
-      headers: retryAfter(usage.readings[0]!.resetAt, usage.now),
-    });
+    return windowUsedUp(
+      usage,
+      'Too many page requests from this IP address: wait for Retry-After. API requests are not affected.',
+    );
   }
 
   return {

@@ -1,12 +1,12 @@
 import { createCallerWindow } from '../../common/callers/caller-window.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
-import { retryAfter } from '../../common/errors/retry-after.ts';
 import { HOUR, MINUTE } from '../../common/time.ts';
 import type { LedgerAccess } from '../../ledger/ledger.ts';
 import { readLedger } from '../../ledger/read.ts';
 import { FIGURES, Report } from '../../ledger/report.ts';
 import type { Window } from '../../limits/limits.ts';
+import { windowUsedUp } from '../route-refusals.ts';
 
 /** Per process: a month of a large gateway takes half a second of CPU. */
 const ALLOWANCE: Window = {
@@ -96,12 +96,11 @@ export function createPeriodUsage({ ledger, clock }: PeriodUsageParts) {
 
   return async (key: string, period: UsagePeriod) => {
     const usage = await allowance.take(key);
-    if (usage.exhausted) {
-      throw new Refusal('rate_limit_exceeded', {
-        message: `The usage of a period can be read ${ALLOWANCE.limit} times per minute for each key: wait for Retry-After. This causes no ban.`,
-        headers: retryAfter(usage.readings[0]!.resetAt, usage.now),
-      });
-    }
+    if (usage.exhausted)
+      throw windowUsedUp(
+        usage,
+        `The usage of a period can be read ${ALLOWANCE.limit} times per minute for each key: wait for Retry-After. This causes no ban.`,
+      );
     const reading = last.then(() => read(key, period));
     last = reading.catch(() => {});
     return await reading;

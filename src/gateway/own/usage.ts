@@ -1,7 +1,5 @@
 import { entityTag, hasTag } from '@storegate/pages';
 import { createCallerWindow } from '../../common/callers/caller-window.ts';
-import { Refusal } from '../../common/errors/refusals.ts';
-import { retryAfter } from '../../common/errors/retry-after.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import { DAY, MINUTE } from '../../common/time.ts';
@@ -18,7 +16,7 @@ import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Answer } from '../reply/answer.ts';
 import type { KnownClient } from '../results.ts';
-import { methodNotAllowed } from '../route-refusals.ts';
+import { methodNotAllowed, windowUsedUp } from '../route-refusals.ts';
 import type { Flights } from '../stages/in-flight.ts';
 import {
   createPeriodUsage,
@@ -110,10 +108,10 @@ export function createUsage({
     const usage = await allowance.take(keyId);
     if (!usage.exhausted) return;
     exchange.usage = usage;
-    throw new Refusal('rate_limit_exceeded', {
-      message: `${USAGE_PATH} allows ${ALLOWANCE.limit} requests per minute for each key: wait for Retry-After. This causes no ban.`,
-      headers: retryAfter(usage.readings[0]!.resetAt, usage.now),
-    });
+    throw windowUsedUp(
+      usage,
+      `${USAGE_PATH} allows ${ALLOWANCE.limit} requests per minute for each key: wait for Retry-After. This causes no ban.`,
+    );
   }
 
   return async function serve(exchange, client) {

@@ -1,7 +1,5 @@
 import { networkOf } from '../../common/callers/address.ts';
 import { createCallerWindow } from '../../common/callers/caller-window.ts';
-import { Refusal } from '../../common/errors/refusals.ts';
-import { retryAfter } from '../../common/errors/retry-after.ts';
 import { MINUTE } from '../../common/time.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { DEFAULT_WEIGHT } from '../../limits/plans.ts';
@@ -9,6 +7,7 @@ import { isAnonymous } from '../../records/keys/key.ts';
 import type { Exchange } from '../exchange.ts';
 import { isPreflight } from '../reply/cors.ts';
 import type { Admitted, KnownClient } from '../results.ts';
+import { windowUsedUp } from '../route-refusals.ts';
 import type { Admit } from './admit.ts';
 import { clientWithoutKey } from './anonymous.ts';
 import type { Anonymous } from './authenticate.ts';
@@ -50,18 +49,14 @@ export function admitPreflights(admit: Admit): Admit {
       : admit(exchange, client, cost, scopes);
   };
 
-  async function spend(
-    exchange: Exchange,
-    client: KnownClient,
-  ): Promise<Admitted | Refusal> {
+  async function spend(exchange: Exchange, client: KnownClient) {
     const usage = await take(exchange.address);
     exchange.usage = usage;
     exchange.admittedAt = performance.now();
     if (!usage.exhausted) return client as object as Admitted;
-    return new Refusal('rate_limit_exceeded', {
-      message:
-        'Too many preflights from this IP address: wait for Retry-After.',
-      headers: retryAfter(usage.readings[0]!.resetAt, usage.now),
-    });
+    return windowUsedUp(
+      usage,
+      'Too many preflights from this IP address: wait for Retry-After.',
+    );
   }
 }

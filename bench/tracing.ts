@@ -43,6 +43,8 @@ const ANSWER: ClientResponse = {
   reason: '',
   minor: 1,
   fields: NO_FIELDS,
+  framing: 0,
+  persistent: true,
   body: Buffer.alloc(0),
 };
 

@@ -2,12 +2,18 @@ import type { Mount } from '../config/config.ts';
 import type { Contract, Operation } from '../config/contract/contract.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { NO_SCOPES, type Scopes } from '../limits/scopes.ts';
+import type { Observe } from '../observe/events.ts';
+import type { Upstreams } from './upstream/backends.ts';
+import { createInnerProxy } from './upstream/inner-proxy.ts';
+import type { Timeouts } from './upstream/pools.ts';
 import {
   mountRewriting,
   prefixRewriting,
   type Rewriting,
 } from './upstream/rewriting.ts';
-import type { Send } from './upstream/upstream-request.ts';
+import type { Upstream } from './upstream/upstream.ts';
+import { type Send, sendUpstream } from './upstream/upstream-request.ts';
+import type { ReturnedNames } from './wire/fields.ts';
 
 /**
  * What is checked of a request, where it goes, and its limits. Each rule of the pipeline holds for
@@ -42,71 +48,85 @@ interface RoutesParts {
   /** The first that matches is used. */
   readonly mounts: readonly Mount[];
   readonly maxBodyBytes: number;
-  readonly sendTo: (destination: Destination) => Send;
-  /** Of its backends. */
-  readonly urlsOf: (destination: Destination) => readonly string[];
+  readonly upstreams: Pick<Upstreams, 'of'>;
+  /** Of mounts with a target. */
+  readonly timeouts: Timeouts;
+  readonly observe: Observe;
+  readonly returned: ReturnedNames;
 }
 
-export type Destination = Pick<Mount, 'target' | 'upstream'>;
+/** Where requests go, and the URLs of the backends. */
+interface Way extends Pick<Route, 'send' | 'rewriting'> {
+  readonly urls: readonly string[];
+}
 
 export type Routes = ReturnType<typeof createRoutes>;
 
 const NOT_FOUND: RouteMatch = { kind: 'not_found' };
 const NO_PARAMETERS: readonly string[] = [];
 
-export function createRoutes({
-  contract,
-  mounts,
-  maxBodyBytes,
-  sendTo,
-  urlsOf,
-}: RoutesParts) {
-  const rewritings = new Map<string, Rewriting | null>();
+export function createRoutes(parts: RoutesParts) {
+  const { contract, mounts, maxBodyBytes, upstreams, timeouts } = parts;
+  const { observe, returned } = parts;
+  const ways = new Map<string, Way>();
+  /** Of requests that the contract does not describe. */
+  const undescribed = {
+    name: null,
+    operation: null,
+    cost: 1,
+    scopes: NO_SCOPES,
+    maxBodyBytes,
+    websocket: false,
+  };
   const byOperation = new Map(
     contract.operations.map((operation) => [operation, routeTo(operation)]),
   );
   const ofMounts = mounts.map((mount) => [mount, routeBelow(mount)] as const);
 
+  function sendTo(upstream: Upstream): Send {
+    return (exchange, asked) =>
+      sendUpstream({ upstream, observe, returned, exchange, asked });
+  }
+
+  function wayTo(name: string): Way {
+    const known = ways.get(name);
+    if (known !== undefined) return known;
+    const upstream = upstreams.of(name);
+    const urls = upstream.backends.map(({ url }) => url);
+    const rewriting = prefixRewriting(contract.prefixes, urls);
+    const way = { send: sendTo(upstream), rewriting, urls };
+    ways.set(name, way);
+    return way;
+  }
+
   function routeTo(operation: Operation): Route {
-    const upstream = operation.upstream ?? DEFAULT_UPSTREAM;
+    const { id, cost, scopes, upstream } = operation;
+    const { send, rewriting } = wayTo(upstream ?? DEFAULT_UPSTREAM);
     return {
-      name: operation.id,
+      name: id,
       operation,
-      cost: operation.cost,
-      scopes: operation.scopes,
+      cost,
+      scopes,
       // An operation can only lower the general limit.
       maxBodyBytes: Math.min(
         maxBodyBytes,
         operation.maxBodyBytes ?? maxBodyBytes,
       ),
       websocket: false,
-      send: sendTo({ target: null, upstream }),
-      rewriting: rewritingTo(upstream),
+      send,
+      rewriting,
     };
-  }
-
-  function rewritingTo(upstream: string): Rewriting | null {
-    const known = rewritings.get(upstream);
-    if (known !== undefined) return known;
-    const made = prefixRewriting(
-      contract.prefixes,
-      urlsOf({ target: null, upstream }),
-    );
-    rewritings.set(upstream, made);
-    return made;
   }
 
   function routeBelow(mount: Mount): Route {
-    return {
-      name: `mount ${mount.path}`,
-      operation: null,
-      cost: 1,
-      scopes: NO_SCOPES,
-      maxBodyBytes,
-      websocket: mount.websocket,
-      send: sendTo(mount),
-      rewriting: mountRewriting(mount, urlsOf(mount)),
-    };
+    const { path, target, upstream, websocket } = mount;
+    const { send, urls } =
+      target === null
+        ? wayTo(upstream!)
+        : { send: sendTo(createInnerProxy(target, timeouts)), urls: [target] };
+    const name = `mount ${path}`;
+    const rewriting = mountRewriting(mount, urls);
+    return { ...undescribed, name, websocket, send, rewriting };
   }
 
   /** The contract matches first. */
@@ -136,18 +156,9 @@ export function createRoutes({
     return other === undefined ? found : findPreflight(other, path);
   }
 
-  /** Of a request that the contract does not describe. */
   function routeToBackend(): Route {
-    return {
-      name: null,
-      operation: null,
-      cost: 1,
-      scopes: NO_SCOPES,
-      maxBodyBytes,
-      websocket: false,
-      send: sendTo({ target: null, upstream: DEFAULT_UPSTREAM }),
-      rewriting: rewritingTo(DEFAULT_UPSTREAM),
-    };
+    const { send, rewriting } = wayTo(DEFAULT_UPSTREAM);
+    return { ...undescribed, send, rewriting };
   }
 
   return {

@@ -12,7 +12,6 @@ import {
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
-import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import {
   createFaultReporter,
   createReport,
@@ -74,7 +73,6 @@ import {
   type RequestFields,
 } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
-import { createSends } from '../gateway/upstream/sends.ts';
 import { FieldNames, ReturnedNames } from '../gateway/wire/fields.ts';
 import { isShown } from '../limits/admission.ts';
 import type { Plan } from '../limits/plans.ts';
@@ -134,7 +132,7 @@ export function buildPipeline(
       largeChecks,
       report,
     }),
-    relay: createRelay({ answer, readAhead: longLived.readAhead }),
+    relay: createRelay(answer, longLived.readAhead),
     pages: ownPages(settings, { guard, answer }),
     cors,
     answer,
@@ -196,19 +194,14 @@ function routesOf(
 ): Routes {
   const { upstreams, observe } = longLived;
   const { mounts, http, upstream: timeouts } = config;
-  const urls = backendUrls(config);
   return createRoutes({
     contract,
     mounts,
     maxBodyBytes: http.maxBodyBytes,
-    sendTo: createSends({
-      upstreamOf: (name) => upstreams.of(name),
-      timeouts,
-      observe,
-      returned,
-    }),
-    urlsOf: ({ target, upstream }) =>
-      target === null ? urls.get(upstream!)! : [target],
+    upstreams,
+    timeouts,
+    observe,
+    returned,
   });
 }
 
@@ -321,17 +314,6 @@ function isDescribed(
 ): boolean {
   const match = contract.match(method, path);
   return match.operation !== null || match.allow !== null;
-}
-
-/** By upstream. */
-function backendUrls({
-  upstream,
-  upstreams,
-}: Config): ReadonlyMap<string, readonly string[]> {
-  const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams });
-  return new Map(
-    all.map(([name, { backends }]) => [name, backends.map(({ url }) => url)]),
-  );
 }
 
 /** Without a contract its paths are the backend's. */

@@ -14,7 +14,7 @@ import { createForward, type Forward } from '../../src/gateway/stages/forward.ts
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
 import type { BackendResponse } from '../../src/gateway/upstream/backend-response.ts';
 import { createUpstreams } from '../../src/gateway/upstream/backends.ts';
-import { createSends } from '../../src/gateway/upstream/sends.ts';
+import { sendUpstream } from '../../src/gateway/upstream/upstream-request.ts';
 import {
   admittedClient,
   fieldNames,
@@ -67,13 +67,11 @@ test('a stage between backend and reply is one file and one line', async () => {
   const cors = createCors({ origins: [], maxAge: 0 });
   const answer = createAnswer({ cors, guard, observe, hasReference: true });
   const upstreams = createUpstreams(config, { upstream: null, upstreams: {} }, observe);
-  const send = createSends({
-    upstreamOf: (name) => upstreams.of(name),
-    timeouts: config.upstream,
-    observe,
-    returned: returnedNames,
+  const upstream = upstreams.of('default');
+  const route = routeOf({
+    send: (exchange, asked) =>
+      sendUpstream({ upstream, observe, returned: returnedNames, exchange, asked }),
   });
-  const route = routeOf({ send: send({ target: null, upstream: 'default' }) });
   const { forward } = createForward({
     requestFields,
     joinTunnel: createJoinTunnel(answer, returnedNames),
@@ -97,7 +95,7 @@ test('a stage between backend and reply is one file and one line', async () => {
     tunnel: never,
     takesTunnel: () => false,
     inspect: (_exchange, _checked, stored) => stored,
-    relay: createRelay({ answer, readAhead: new SharedBudget(0) }),
+    relay: createRelay(answer, new SharedBudget(0)),
     usage: async () => {},
     pages: { has: () => false, serve: async () => {} },
     cors,

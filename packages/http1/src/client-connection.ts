@@ -6,7 +6,6 @@ import {
   type ClientRequest,
   type ResponseReceiver,
   requestHead,
-  responseOf,
   type StreamedBody,
 } from './client-request.ts';
 import { checkNext, type State } from './client-states.ts';
@@ -266,7 +265,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     exchange.stream = stream;
     this.#enter('streaming');
     this.#limit('bodyTimeout');
-    exchange.receiver.answer(responseOf(head, stream));
+    exchange.receiver.answer({ ...head, body: stream });
   }
 
   body(bytes: Buffer): void {
@@ -288,7 +287,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#enter('complete');
     this.#exchange = null;
     this.#served++;
-    if (stream === null) receiver.answer(responseOf(head!, body));
+    if (stream === null) receiver.answer({ ...head!, body });
     else stream.end();
   }
 

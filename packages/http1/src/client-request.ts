@@ -32,20 +32,8 @@ export interface StreamedBody {
 }
 
 /** A Buffer `body` arrived in one read with its head. */
-export interface ClientResponse {
-  readonly status: number;
-  readonly reason: string;
-  /** Of the version of HTTP. */
-  readonly minor: 0 | 1;
-  readonly fields: Fields;
+export interface ClientResponse extends ResponseHead {
   readonly body: Buffer | BodyStream;
-}
-
-export function responseOf(
-  { status, reason, minor, fields }: ResponseHead,
-  body: ClientResponse['body'],
-): ClientResponse {
-  return { status, reason, minor, fields, body };
 }
 
 export interface ResponseReceiver {

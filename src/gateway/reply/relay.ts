@@ -6,12 +6,11 @@ import type { Answer } from './answer.ts';
 
 export type Relay = (exchange: Exchange, stored: BackendResponse) => void;
 
-interface RelayParts {
-  readonly answer: Answer;
-  readonly readAhead: SharedBudget;
-}
-
-export function createRelay({ answer, readAhead }: RelayParts): Relay {
+/**
+ * While the budget has room, a response is read ahead of a slow client, which frees the backend
+ * connection.
+ */
+export function createRelay(answer: Answer, budget: SharedBudget): Relay {
   return function relay(exchange, { status, reason, headers, body }) {
     const fields = answer.fields(exchange);
     fields.addRead(headers);
@@ -21,83 +20,62 @@ export function createRelay({ answer, readAhead }: RelayParts): Relay {
       return;
     }
     call.begin(status, reason, fields);
-    body.to(new RelayedBody(exchange, body, readAhead, answer));
+    body.to(relayed(exchange, body));
     call.flush();
   };
-}
 
-/**
- * While the budget has room, it is read ahead of a slow client, which frees the backend connection.
- */
-class RelayedBody implements BodySink {
-  readonly #exchange: Exchange;
-  readonly #body: BodyStream;
-  readonly #budget: SharedBudget;
-  readonly #answer: Answer;
-  readonly #ahead: Buffer[] = [];
-  #holding: Holding | null = null;
-  #blocked = false;
-  #paused = false;
-  #ended = false;
-  #isWatched = false;
-  readonly #drained = () => this.#sendOn();
+  function relayed(exchange: Exchange, body: BodyStream): BodySink {
+    const { call } = exchange;
+    const ahead: Buffer[] = [];
+    let holding: Holding | null = null;
+    let isBlocked = false;
+    let isPaused = false;
+    let isEnded = false;
+    let isWatched = false;
 
-  constructor(
-    exchange: Exchange,
-    body: BodyStream,
-    budget: SharedBudget,
-    answer: Answer,
-  ) {
-    this.#exchange = exchange;
-    this.#body = body;
-    this.#budget = budget;
-    this.#answer = answer;
-  }
+    return {
+      chunk(bytes) {
+        if (!isBlocked) {
+          isBlocked = !call.write(bytes, sendOn);
+          return true;
+        }
+        if (!isWatched) {
+          isWatched = true;
+          call.whenEnded(letGo);
+        }
+        ahead.push(Buffer.from(bytes));
+        // The backend will not send it again, so it is in use.
+        holding ??= budget.open(exchange.client!.owner, null);
+        isPaused = !budget.grow(holding, bytes.length);
+        return !isPaused;
+      },
+      end() {
+        if (ahead.length === 0) call.end();
+        else isEnded = true;
+      },
+      fail(error) {
+        letGo();
+        void answer.fail(exchange, error);
+      },
+    };
 
-  chunk(bytes: Buffer): boolean {
-    const { call } = this.#exchange;
-    if (!this.#blocked) {
-      this.#blocked = !call.write(bytes, this.#drained);
-      return true;
+    function sendOn(): void {
+      isBlocked = false;
+      while (ahead.length > 0 && !isBlocked)
+        isBlocked = !call.write(ahead.shift()!, sendOn);
+      if (ahead.length > 0) return;
+      letGo();
+      if (isEnded) call.end();
+      else if (isPaused) {
+        isPaused = false;
+        body.resume();
+      }
     }
-    if (!this.#isWatched) {
-      this.#isWatched = true;
-      call.whenEnded(() => this.#letGo());
+
+    function letGo(): void {
+      ahead.length = 0;
+      if (holding !== null) budget.release(holding);
+      holding = null;
     }
-    this.#ahead.push(Buffer.from(bytes));
-    // The backend will not send it again, so it is in use.
-    this.#holding ??= this.#budget.open(this.#exchange.client!.owner, null);
-    this.#paused = !this.#budget.grow(this.#holding, bytes.length);
-    return !this.#paused;
-  }
-
-  end(): void {
-    if (this.#ahead.length === 0) this.#exchange.call.end();
-    else this.#ended = true;
-  }
-
-  fail(error: unknown): void {
-    this.#letGo();
-    void this.#answer.fail(this.#exchange, error);
-  }
-
-  #sendOn(): void {
-    const { call } = this.#exchange;
-    this.#blocked = false;
-    while (this.#ahead.length > 0 && !this.#blocked)
-      this.#blocked = !call.write(this.#ahead.shift()!, this.#drained);
-    if (this.#ahead.length > 0) return;
-    this.#letGo();
-    if (this.#ended) call.end();
-    else if (this.#paused) {
-      this.#paused = false;
-      this.#body.resume();
-    }
-  }
-
-  #letGo(): void {
-    this.#ahead.length = 0;
-    if (this.#holding !== null) this.#budget.release(this.#holding);
-    this.#holding = null;
   }
 }

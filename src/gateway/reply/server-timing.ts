@@ -1,5 +1,4 @@
-import type { FieldLines } from '@storegate/http1';
-import { oneByte } from '@storegate/http1';
+import { type FieldLines, oneByte } from '@storegate/http1';
 import type { Exchange } from '../exchange.ts';
 
 export type AddTiming = (lines: FieldLines, exchange: Exchange) => void;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BrokenReply } from '@storegate/http1';
-import { FieldLines } from '@storegate/http1';
+import { type BrokenReply, FieldLines } from '@storegate/http1';
 import { plainAddress } from '../../common/callers/address.ts';
 import type { Guard } from '../../common/callers/guard.ts';
 import type { Refusal } from '../../common/errors/refusals.ts';

@@ -1,10 +1,11 @@
-import type {
-  ClientError,
-  ClientResponse,
-  FieldLines,
-  ResponseReceiver,
+import {
+  BodyStream,
+  type ClientConnection,
+  type ClientRequest,
+  type FieldLines,
+  oneByte,
+  type ResponseReceiver,
 } from '@storegate/http1';
-import { oneByte } from '@storegate/http1';
 import { Outage } from '../../common/errors/outage.ts';
 import type { AttemptSpan, RequestSpan } from '../../observe/events.ts';
 import {
@@ -33,7 +34,7 @@ export function watched(
   fields: FieldLines,
   { identity }: BackendHandle,
   taker: ResponseReceiver,
-) {
+): ResponseReceiver {
   const last = span.attempts.at(-1)!;
   const attempt = last.startedAt === 0 ? last : added(span);
   if (attempt !== last)
@@ -43,7 +44,20 @@ export function watched(
     );
   attempt.startedAt = performance.now();
   attempt.backend = identity.backend;
-  return new Watched(attempt, taker);
+  return {
+    begun: () => taker.begun(),
+    answer(answer) {
+      attempt.endedAt = performance.now();
+      attempt.status = answer.status;
+      taker.answer(answer);
+    },
+    fail(error) {
+      const outage = outageOf(error);
+      attempt.endedAt = performance.now();
+      attempt.error = outage instanceof Outage ? outage.code : 'request_broken';
+      taker.fail(error);
+    },
+  };
 }
 
 function added(span: RequestSpan): AttemptSpan {
@@ -59,30 +73,53 @@ function added(span: RequestSpan): AttemptSpan {
   return attempt;
 }
 
-class Watched implements ResponseReceiver {
-  readonly #attempt: AttemptSpan;
-  readonly #taker: ResponseReceiver;
+/** Milliseconds. */
+const TRIAL_TIMEOUT = 40;
 
-  constructor(attempt: AttemptSpan, taker: ResponseReceiver) {
-    this.#attempt = attempt;
-    this.#taker = taker;
-  }
+interface Waiting extends ResponseReceiver {
+  /** The response is discarded. */
+  detach(): void;
+}
 
-  begun(): void {
-    this.#taker.begun();
-  }
+interface HalfOpenParts {
+  readonly backend: BackendHandle;
+  readonly epoch: number;
+  readonly connection: ClientConnection;
+  readonly asked: ClientRequest;
+}
 
-  answer(answer: ClientResponse): void {
-    this.#attempt.endedAt = performance.now();
-    this.#attempt.status = answer.status;
-    this.#taker.answer(answer);
-  }
-
-  fail(error: ClientError): void {
-    const outage = outageOf(error);
-    this.#attempt.endedAt = performance.now();
-    this.#attempt.error =
-      outage instanceof Outage ? outage.code : 'request_broken';
-    this.#taker.fail(error);
-  }
+/**
+ * If the backend still hangs, another one serves the client, and the request continues alone as a
+ * probe. Only for safe requests.
+ */
+export function halfOpen(
+  taker: Waiting,
+  { backend, epoch, connection, asked }: HalfOpenParts,
+): ResponseReceiver {
+  let begunAt = 0;
+  let isAlone = false;
+  const timer = setTimeout(() => {
+    isAlone = true;
+    taker.detach();
+  }, TRIAL_TIMEOUT);
+  return {
+    begun() {
+      begunAt = performance.now();
+      if (!isAlone) taker.begun();
+    },
+    answer(answer) {
+      clearTimeout(timer);
+      if (!isAlone) {
+        taker.answer(answer);
+        return;
+      }
+      backend.answered(answer.status, epoch, begunAt);
+      if (answer.body instanceof BodyStream) connection.cancel(asked);
+    },
+    fail(error) {
+      clearTimeout(timer);
+      if (isAlone) backend.failed(error, epoch);
+      else taker.fail(error);
+    },
+  };
 }

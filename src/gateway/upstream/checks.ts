@@ -1,10 +1,11 @@
-import type {
-  ClientConnection,
-  ClientRequest,
-  OpenerOptions,
-  PoolLimits,
+import {
+  type ClientConnection,
+  type ClientRequest,
+  checkedLines,
+  FieldLines,
+  type OpenerOptions,
+  type PoolLimits,
 } from '@storegate/http1';
-import { checkedLines, FieldLines } from '@storegate/http1';
 import type {
   StatusRange,
   Upstream as UpstreamSettings,

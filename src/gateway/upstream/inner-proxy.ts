@@ -6,21 +6,12 @@ import type {
 import { createRequire } from 'node:module';
 import { createPool, openerTo } from '@storegate/http1';
 import { backendLabel } from '../../config/upstreams.ts';
-import type { Observe } from '../../observe/events.ts';
-import type { ReturnedNames } from '../wire/fields.ts';
 import { type Timeouts, tunnelLimitsOf, tunnelsTo } from './pools.ts';
 import { MOST_HEAD_BYTES, TargetConnection } from './target-connection.ts';
-import { soleUpstream } from './upstream.ts';
-import { type Send, sendUpstream } from './upstream-request.ts';
+import { soleUpstream, type Upstream } from './upstream.ts';
 
 // Importing node:http loads undici, 14 MB.
 const { createServer } = process.getBuiltinModule('node:http');
-
-interface InnerProxyParts {
-  readonly timeouts: Timeouts;
-  readonly observe: Observe;
-  readonly returned: ReturnedNames;
-}
 
 type ConnectionOf = (request: IncomingMessage) => TargetConnection;
 
@@ -32,10 +23,7 @@ const MOST_INTERIM = 16;
  * every byte from outside. Each pair has a connection to the target of its own, so the pool applies
  * to a target what it applies to an upstream: deadlines, idle times, retries.
  */
-export function createInnerProxy(
-  target: string,
-  { timeouts, observe, returned }: InnerProxyParts,
-): Send {
+export function createInnerProxy(target: string, timeouts: Timeouts): Upstream {
   const url = new URL(target);
   const connections = new WeakMap<object, TargetConnection>();
   const connectionOf: ConnectionOf = ({ socket }) => connections.get(socket)!;
@@ -72,13 +60,7 @@ export function createInnerProxy(
       return connection.near;
     },
   });
-  const upstream = soleUpstream(
-    backendLabel(target),
-    pool,
-    tunnelsTo(target, timeouts),
-  );
-  return (exchange, asked) =>
-    sendUpstream({ upstream, observe, returned, exchange, asked });
+  return soleUpstream(backendLabel(target), pool, tunnelsTo(target, timeouts));
 }
 
 function createProxy({ host }: URL, connectionOf: ConnectionOf) {

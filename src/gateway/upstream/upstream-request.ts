@@ -1,19 +1,21 @@
-import type {
-  ClientConnection,
-  ClientError,
-  ClientRequest,
-  ClientResponse,
-  ResponseReceiver,
+import {
+  BodyStream,
+  type ClientConnection,
+  type ClientError,
+  type ClientRequest,
+  type ClientResponse,
+  type Pool,
+  PoolBusy,
+  type ResponseReceiver,
+  type Waiter,
 } from '@storegate/http1';
-import { BodyStream, type Pool, PoolBusy, type Waiter } from '@storegate/http1';
 import { Outage } from '../../common/errors/outage.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAbort } from '../wire/client-abort.ts';
 import type { ReturnedNames } from '../wire/fields.ts';
-import { watched } from './attempts.ts';
+import { halfOpen, watched } from './attempts.ts';
 import type { BackendResponse } from './backend-response.ts';
-import { HalfOpenRequest } from './half-open.ts';
 import { returnedHeaders } from './headers.ts';
 import { isIdempotent } from './retries.ts';
 import {
@@ -207,7 +209,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     try {
       const taker =
         isTrial && this.#isSafe
-          ? new HalfOpenRequest(this, { backend, epoch, connection, asked })
+          ? halfOpen(this, { backend, epoch, connection, asked })
           : this;
       connection.ask(
         asked,

@@ -1,5 +1,9 @@
-import type { BodySink, QueueOwner, StreamedBody } from '@storegate/http1';
-import { ByteBuffer } from '@storegate/http1';
+import {
+  type BodySink,
+  ByteBuffer,
+  type QueueOwner,
+  type StreamedBody,
+} from '@storegate/http1';
 import { Refusal } from '../../common/errors/refusals.ts';
 import type { InTurns } from '../../common/in-turns.ts';
 import type {

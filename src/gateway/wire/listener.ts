@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BrokenReply } from '@storegate/http1';
 import {
   acceptAll,
   acceptWaiting,
+  type BrokenReply,
   createServer,
   socketOf,
 } from '@storegate/http1';

@@ -21,10 +21,7 @@ test('what is read ahead of a slow client stays as it came, though its buffer is
       return written.length > 1;
     },
   };
-  const relay = createRelay({
-    answer: { fields: () => lines() } as unknown as Answer,
-    readAhead: new SharedBudget(100),
-  });
+  const relay = createRelay({ fields: () => lines() } as unknown as Answer, new SharedBudget(100));
   const body = new BodyStream({ pause: () => {}, resume: () => {} });
   relay({ call, client: foundClient() } as unknown as Exchange, {
     status: 200,

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { createGuard, type Guard } from '../src/common/callers/guard.ts';
-import { Channel } from '../src/run/workers/channel.ts';
+import { type Channel, createChannel } from '../src/run/workers/channel.ts';
 import { Children } from './children.ts';
 import { ownCpuTime } from './cpu.ts';
 import { startRedis } from './redis-server.ts';
@@ -41,7 +41,7 @@ async function supervise(): Promise<void> {
   const worker = cluster.fork();
   try {
     const redis = await startRedis(children);
-    const channel = new Channel<Measuring, Counting>({
+    const channel = createChannel<Measuring, Counting>({
       peer: 'the worker',
       send: (frame, sent) => void worker.send(frame, sent),
       handlers: { fail: createGuard(LIMIT).fail },
@@ -58,7 +58,7 @@ async function supervise(): Promise<void> {
 }
 
 function serve(): void {
-  const channel: Channel<Counting, Measuring> = new Channel({
+  const channel: Channel<Counting, Measuring> = createChannel({
     peer: 'the primary process',
     send: (frame, sent) => void process.send!(frame, sent),
     handlers: {

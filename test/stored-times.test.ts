@@ -24,7 +24,7 @@ import { createLastUseTracker } from '../src/records/keys/last-use-tracker.ts';
 import type { KeyStore } from '../src/records/keys/store.ts';
 import type { Addition, Outbox } from '../src/records/outbox.ts';
 import { outboxInRedis } from '../src/records/redis/outbox.ts';
-import { ProcessHealth } from '../src/run/process-health.ts';
+import { createProcessHealth } from '../src/run/process-health.ts';
 import { createSharedGuard } from '../src/run/workers/guard.ts';
 import { openStateFile } from '../src/state/embedded/file.ts';
 import { notifyExpiring } from '../src/webhooks/expiry-notices.ts';
@@ -303,7 +303,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   'begin of an outage in the status'() {
     const { setBack, pass } = fastMachine();
-    const health = new ProcessHealth(Date.now);
+    const health = createProcessHealth(Date.now);
     health.observe({ type: 'state.outage', policy: 'local', error: null });
     setBack();
     expect(health.ofState.localSince).toBe(NOON);
@@ -311,7 +311,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   async 'begin of a condition and of a loss in the health'() {
     const { setBack, pass } = fastMachine();
-    const health = new ProcessHealth(Date.now);
+    const health = createProcessHealth(Date.now);
     const begins = (logLines: number) =>
       health.report({ logLines, requests: 0 }).conditions!.map(({ since }) => since);
     health.observe({ type: 'state.write_failed', error: null });

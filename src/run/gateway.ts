@@ -32,7 +32,11 @@ import {
   reportUnmigratedKeys,
   type UnmigratedKeys,
 } from './unmigrated-keys.ts';
-import { GatewayWebhooks, webhookAdminOf } from './webhooks.ts';
+import {
+  createGatewayWebhooks,
+  type GatewayWebhooks,
+  webhookAdminOf,
+} from './webhooks.ts';
 
 export interface Started {
   readonly url: string;
@@ -86,7 +90,7 @@ export async function createGateway(
     phase.stopping.signal.aborted
       ? 'stopping'
       : processes.readiness().readiness;
-  const webhooks = new GatewayWebhooks(config);
+  const webhooks = createGatewayWebhooks(config);
   // Gauges are read, and questions answered, after all parts exist.
   let operating: Operating;
   const workers = workersOf(config);

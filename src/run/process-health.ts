@@ -24,125 +24,114 @@ export interface Losses {
   readonly requests: number;
 }
 
-/** Gathers what a process knows of its health; `judgeHealth` judges it. */
-export class ProcessHealth {
-  readonly #clock: () => number;
-  #localSince: number | null = null;
-  #stateTime: number | null = null;
-  #lostBans = 0;
-  readonly #traffic = new RecentTraffic();
+/**
+ * Gathers what a process knows of its health; `judgeHealth` judges it. `clock`: Unix milliseconds,
+ * shared by the listeners of an event.
+ */
+export function createProcessHealth(clock: () => number) {
+  let localSince: number | null = null;
+  let stateTime: number | null = null;
+  let lostBans = 0;
+  const traffic = new RecentTraffic();
   /** By a name for what ends it. */
-  readonly #conditions = new Map<string, Begun>();
-  readonly #lines = new Loss('log_dropped', 'line');
-  readonly #requests = new Loss('usage_dropped', 'request');
-  readonly #bans = new Loss('bans_dropped', 'ban');
+  const begun = new Map<string, Begun>();
+  const lines = createLoss('log_dropped', 'line');
+  const requests = createLoss('usage_dropped', 'request');
+  const bans = createLoss('bans_dropped', 'ban');
 
-  /** `clock`: Unix milliseconds, shared by the listeners of an event. */
-  constructor(clock: () => number) {
-    this.#clock = clock;
-  }
-
-  get ofState(): Pick<ProcessStatus, 'localSince' | 'stateTime'> {
-    if (this.#localSince !== null)
-      this.#localSince = notFuture(this.#localSince, Date.now());
-    return { localSince: this.#localSince, stateTime: this.#stateTime };
-  }
-
-  report({
-    logLines,
-    requests,
-  }: Losses): Pick<ProcessStatus, 'conditions' | 'traffic'> {
-    const now = Date.now();
-    for (const condition of this.#conditions.values())
-      condition.since = notFuture(condition.since, now);
-    const conditions = [
-      ...this.#conditions.values(),
-      ...this.#lines.report(logLines, now),
-      ...this.#requests.report(requests, now),
-      ...this.#bans.report(this.#lostBans, now),
-    ];
-    return { conditions, traffic: this.#traffic.sum(this.#clock()) };
-  }
-
-  readonly observe = (event: Event): void => {
+  function observe(event: Event): void {
     switch (event.type) {
       case 'request':
-        this.#traffic.count(event, this.#clock());
+        traffic.count(event, clock());
         break;
       case 'state.answered':
-        this.#stateTime = mean(this.#stateTime, event.duration);
+        stateTime = mean(stateTime, event.duration);
         break;
       case 'state.outage':
-        this.#localSince ??= Date.now();
-        this.#begin(
+        localSince ??= Date.now();
+        begin(
           'outage',
           `redis_down_${event.policy}` as FindingType,
           event.error,
         );
         break;
       case 'state.recovered':
-        this.#localSince = null;
-        this.#conditions.delete('outage');
+        localSince = null;
+        begun.delete('outage');
         break;
       case 'state.connection':
-        if (event.isCut) this.#begin(event.of, 'redis_connection');
-        else this.#conditions.delete(event.of);
+        if (event.isCut) begin(event.of, 'redis_connection');
+        else begun.delete(event.of);
         break;
       case 'state.write_failed':
-        this.#begin('writes', 'unsaved', event.error);
+        begin('writes', 'unsaved', event.error);
         break;
       case 'state.write_recovered':
-        this.#conditions.delete('writes');
+        begun.delete('writes');
         break;
       case 'primary.unresponsive':
-        this.#begin('guard', 'guard_alone', event.error);
+        begin('guard', 'guard_alone', event.error);
         break;
       case 'primary.responsive':
-        this.#conditions.delete('guard');
+        begun.delete('guard');
         break;
       case 'ban_log.dropped':
-        this.#lostBans += event.count;
+        lostBans += event.count;
         break;
     }
+  }
+
+  return {
+    observe,
+    get ofState(): Pick<ProcessStatus, 'localSince' | 'stateTime'> {
+      if (localSince !== null) localSince = notFuture(localSince, Date.now());
+      return { localSince, stateTime };
+    },
+    report(losses: Losses): Pick<ProcessStatus, 'conditions' | 'traffic'> {
+      const now = Date.now();
+      for (const condition of begun.values())
+        condition.since = notFuture(condition.since, now);
+      const conditions = [
+        ...begun.values(),
+        ...lines(losses.logLines, now),
+        ...requests(losses.requests, now),
+        ...bans(lostBans, now),
+      ];
+      return { conditions, traffic: traffic.sum(clock()) };
+    },
   };
 
-  #begin(name: string, type: FindingType, error?: unknown): void {
-    const since = this.#conditions.get(name)?.since ?? Date.now();
+  function begin(name: string, type: FindingType, error?: unknown): void {
+    const since = begun.get(name)?.since ?? Date.now();
     const detail = error === undefined ? '' : reasonOf(error);
-    this.#conditions.set(name, { type, since, detail });
+    begun.set(name, { type, since, detail });
   }
 }
 
-/** A loss is noticed when it is read, and reported until `LOSS_MEMORY` after the last. */
-class Loss {
-  readonly #type: FindingType;
-  readonly #unit: string;
-  /** Before the losses that are reported. */
-  #before = 0;
-  #total = 0;
-  #since = 0;
-  #last = 0;
+export type ProcessHealth = ReturnType<typeof createProcessHealth>;
 
-  constructor(type: FindingType, unit: string) {
-    this.#type = type;
-    this.#unit = unit;
-  }
+/** A loss is noticed when it is read, and reported until `LOSS_MEMORY` after the last. */
+function createLoss(type: FindingType, unit: string) {
+  /** Before the losses that are reported. */
+  let before = 0;
+  let known = 0;
+  let since = 0;
+  let last = 0;
 
   /** `total`: since the start; `now`: Unix milliseconds. */
-  report(total: number, now: number): Condition[] {
-    this.#since = notFuture(this.#since, now);
-    this.#last = notFuture(this.#last, now);
-    if (now - this.#last > LOSS_MEMORY) this.#before = this.#total;
-    if (total > this.#total) {
-      if (this.#total === this.#before) this.#since = now;
-      this.#last = now;
-      this.#total = total;
+  return (total: number, now: number): Condition[] => {
+    since = notFuture(since, now);
+    last = notFuture(last, now);
+    if (now - last > LOSS_MEMORY) before = known;
+    if (total > known) {
+      if (known === before) since = now;
+      last = now;
+      known = total;
     }
-    const lost = this.#total - this.#before;
+    const lost = known - before;
     if (lost === 0) return [];
-    const detail = plural(lost, this.#unit);
-    return [{ type: this.#type, since: this.#since, detail }];
-  }
+    return [{ type, since, detail: plural(lost, unit) }];
+  };
 }
 
 function mean(before: number | null, newest: number): number {

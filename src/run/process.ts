@@ -26,7 +26,7 @@ import type { Storage } from '../records/storage.ts';
 import { hasReceivers } from '../webhooks/endpoints.ts';
 import type { UsageExportOptions } from '../webhooks/usage-export.ts';
 import type { ServingParts } from './long-lived.ts';
-import { ProcessHealth, readinessOf } from './process-health.ts';
+import { createProcessHealth, readinessOf } from './process-health.ts';
 import type { ActiveConfig } from './reload.ts';
 import { createServing, type Serving } from './serving.ts';
 import { processStatus } from './status.ts';
@@ -176,7 +176,7 @@ export async function openListeners(
   const moment = sharedClock(clock);
   const listeners = {
     log,
-    health: new ProcessHealth(moment.clock),
+    health: createProcessHealth(moment.clock),
     metrics: createMetrics(
       { ...gauges, droppedLines: () => log.droppedLines },
       backends,

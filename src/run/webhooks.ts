@@ -21,75 +21,70 @@ interface WebhookParts {
 }
 
 /** Without endpoints, nothing is loaded and no event is read. */
-export class GatewayWebhooks {
-  readonly listeners: readonly Observe[];
-  readonly gauges: Partial<WebhookGauges>;
-  readonly #isOn: boolean;
-  #early: Event[] = [];
-  #webhooks: Webhooks | null = null;
-  #opened: readonly Outbox[] = [];
-
-  constructor({ webhooks }: Pick<Config, 'webhooks'>) {
-    this.#isOn = hasReceivers(webhooks);
-    this.listeners = this.#isOn ? [(event) => this.#observe(event)] : [];
-    const figure = (name: 'waiting' | 'oldest' | 'failing') => () =>
-      this.#webhooks?.backlog[name] ?? 0;
-    this.gauges = this.#isOn
-      ? {
-          webhooksWaiting: figure('waiting'),
-          webhooksOldest: figure('oldest'),
-          webhooksFailing: figure('failing'),
-        }
-      : {};
-  }
-
-  /** Throws StateFileError. */
-  async open(
-    { config, gateway, records, outbox, clock }: WebhookParts,
-    observe: Observe,
-  ): Promise<void> {
-    if (!this.#isOn) return;
-    const { createWebhooks } = await import('../webhooks/webhooks.ts');
-    const shared = await outbox();
-    this.#opened = [shared];
-    const apart =
-      config.redis === null ? null : await apartIn(config.data, observe);
-    if (apart !== null) this.#opened = [shared, apart];
-    const { keys, auditLog } = records;
-    const settings = config.webhooks;
-    this.#webhooks = createWebhooks({
-      settings,
-      gateway,
-      outbox: shared,
-      localOutbox: apart,
-      keys,
-      auditLog,
-      clock,
-      observe,
-    });
-    await this.#webhooks.begin();
-    for (const event of this.#early.splice(0)) this.#webhooks.observe(event);
-  }
-
-  readonly outbox = async (): Promise<Outbox> => this.#opened[0]!;
-
-  readonly hear = (detection: Detection, worker: number): void => {
-    this.#webhooks?.onDetection(detection, worker);
+export function createGatewayWebhooks({
+  webhooks: settings,
+}: Pick<Config, 'webhooks'>) {
+  const isOn = hasReceivers(settings);
+  const early: Event[] = [];
+  let webhooks: Webhooks | null = null;
+  let opened: readonly Outbox[] = [];
+  const figure = (name: 'waiting' | 'oldest' | 'failing') => () =>
+    webhooks?.backlog[name] ?? 0;
+  const gauges: WebhookGauges = {
+    webhooksWaiting: figure('waiting'),
+    webhooksOldest: figure('oldest'),
+    webhooksFailing: figure('failing'),
   };
 
-  /** Call before the state is closed. */
-  async close(): Promise<void> {
-    await this.#webhooks?.close();
-    for (const outbox of this.#opened) outbox.close();
-    this.#opened = [];
-  }
+  return {
+    listeners: isOn ? [observe] : [],
+    gauges: isOn ? gauges : {},
+    outbox: async (): Promise<Outbox> => opened[0]!,
+    hear(detection: Detection, worker: number): void {
+      webhooks?.onDetection(detection, worker);
+    },
+    /** Throws StateFileError. */
+    async open(
+      { config, gateway, records, outbox, clock }: WebhookParts,
+      observe: Observe,
+    ): Promise<void> {
+      if (!isOn) return;
+      const { createWebhooks } = await import('../webhooks/webhooks.ts');
+      const shared = await outbox();
+      opened = [shared];
+      const apart =
+        config.redis === null ? null : await apartIn(config.data, observe);
+      if (apart !== null) opened = [shared, apart];
+      const { keys, auditLog } = records;
+      webhooks = createWebhooks({
+        settings,
+        gateway,
+        outbox: shared,
+        localOutbox: apart,
+        keys,
+        auditLog,
+        clock,
+        observe,
+      });
+      await webhooks.begin();
+      for (const event of early.splice(0)) webhooks.observe(event);
+    },
+    /** Call before the state is closed. */
+    async close(): Promise<void> {
+      await webhooks?.close();
+      for (const outbox of opened) outbox.close();
+      opened = [];
+    },
+  };
 
-  #observe(event: Event): void {
-    if (this.#webhooks !== null) this.#webhooks.observe(event);
-    else if (event.type !== 'request' && this.#early.length < MOST_EARLY)
-      this.#early.push(event);
+  function observe(event: Event): void {
+    if (webhooks !== null) webhooks.observe(event);
+    else if (event.type !== 'request' && early.length < MOST_EARLY)
+      early.push(event);
   }
 }
+
+export type GatewayWebhooks = ReturnType<typeof createGatewayWebhooks>;
 
 export function webhookAdminOf({
   config,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Event } from '../../src/observe/events.ts';
-import { ProcessHealth, readinessOf } from '../../src/run/process-health.ts';
+import { createProcessHealth, readinessOf } from '../../src/run/process-health.ts';
 
 function readiness({ knowsKeys = true, localSince = null as number | null, isReady = true } = {}) {
   const ofState = { localSince, stateTime: null };
@@ -57,7 +57,7 @@ describe('conditions of a process', () => {
       '',
     ],
   ])('begin with %j, and end with %j', (begin, end, type, detail) => {
-    const health = new ProcessHealth(Date.now);
+    const health = createProcessHealth(Date.now);
     health.observe(begin);
     now += 5_000;
     health.observe(begin);
@@ -67,7 +67,7 @@ describe('conditions of a process', () => {
   });
 
   test('report a loss from the first one until 5 minutes after the last', () => {
-    const health = new ProcessHealth(Date.now);
+    const health = createProcessHealth(Date.now);
     const losses = (logLines: number) =>
       health
         .report({ logLines, requests: 0 })
@@ -84,7 +84,7 @@ describe('conditions of a process', () => {
   });
 
   test('name what was lost', () => {
-    const health = new ProcessHealth(Date.now);
+    const health = createProcessHealth(Date.now);
     health.observe({ type: 'ban_log.dropped', count: 2 });
     const { conditions } = health.report({ logLines: 1, requests: 3 });
     expect(conditions?.map(({ type, detail }) => `${type} ${detail}`)).toEqual([

@@ -57,82 +57,77 @@ export interface ChannelOptions<Ours extends Calls> {
 }
 
 /** Each call has a deadline. Frames arrive in order. */
-export class Channel<Theirs extends Calls, Ours extends Calls> {
-  readonly #options: ChannelOptions<Ours>;
-  readonly #pending = new Map<number, Pending>();
-  #calls = 0;
-  #closed: NoAnswer | null = null;
+export function createChannel<Theirs extends Calls, Ours extends Calls>({
+  send,
+  peer,
+  handlers,
+}: ChannelOptions<Ours>) {
+  const pending = new Map<number, Pending>();
+  let calls = 0;
+  let closed: NoAnswer | null = null;
 
-  constructor(options: ChannelOptions<Ours>) {
-    this.#options = options;
-  }
-
-  /**
-   * If the other side threw, rejects with WorkersError, or with an error that has the remote stack
-   * if it is a bug. Rejects with NoAnswer after `deadline` milliseconds.
-   */
-  call<N extends keyof Theirs & string>(
-    name: N,
-    argument: Argument<Theirs[N]>,
-    deadline: number,
-  ): Promise<Result<Theirs[N]>> {
-    return new Promise((resolve, reject) => {
-      if (this.#closed) return reject(this.#closed);
-      const id = ++this.#calls;
-      const { peer, send } = this.#options;
-      const late = () =>
-        this.#settle(id)?.reject(
-          new NoAnswer(`${peer} did not answer within ${deadline} ms`),
+  return {
+    /**
+     * If the other side threw, rejects with WorkersError, or with an error that has the remote stack
+     * if it is a bug. Rejects with NoAnswer after `deadline` milliseconds.
+     */
+    call<N extends keyof Theirs & string>(
+      name: N,
+      argument: Argument<Theirs[N]>,
+      deadline: number,
+    ): Promise<Result<Theirs[N]>> {
+      return new Promise((resolve, reject) => {
+        if (closed) return reject(closed);
+        const id = ++calls;
+        const late = () =>
+          settle(id)?.reject(
+            new NoAnswer(`${peer} did not answer within ${deadline} ms`),
+          );
+        const timer = setTimeout(late, deadline).unref();
+        pending.set(id, {
+          resolve: resolve as Pending['resolve'],
+          reject,
+          timer,
+        });
+        send(
+          { storegate: 'call', id, name, argument } satisfies Frame,
+          (error) => {
+            if (error)
+              settle(id)?.reject(
+                new NoAnswer(`${peer} cannot be reached`, { cause: error }),
+              );
+          },
         );
-      const timer = setTimeout(late, deadline).unref();
-      this.#pending.set(id, {
-        resolve: resolve as Pending['resolve'],
-        reject,
-        timer,
       });
-      send(
-        { storegate: 'call', id, name, argument } satisfies Frame,
-        (error) => {
-          if (error)
-            this.#settle(id)?.reject(
-              new NoAnswer(`${peer} cannot be reached`, { cause: error }),
-            );
-        },
-      );
-    });
-  }
+    },
+    receive(message: unknown): void {
+      if (!isFrame(message)) return;
+      if (message.storegate === 'call') void answer(message);
+      else if (message.storegate === 'answer')
+        settle(message.id)?.resolve(message.value);
+      else {
+        const { id, error, expected } = message;
+        settle(id)?.reject(
+          Object.assign(
+            expected ? new WorkersError(error.message) : new Error(),
+            error,
+          ),
+        );
+      }
+    },
+    /** Rejects all pending and later calls. */
+    close(reason: string): void {
+      closed ??= new NoAnswer(`${peer} is gone: ${reason}`);
+      for (const id of [...pending.keys()]) settle(id)!.reject(closed);
+    },
+  };
 
-  receive(message: unknown): void {
-    if (!isFrame(message)) return;
-    if (message.storegate === 'call') void this.#answer(message);
-    else if (message.storegate === 'answer')
-      this.#settle(message.id)?.resolve(message.value);
-    else {
-      const { id, error, expected } = message;
-      this.#settle(id)?.reject(
-        Object.assign(
-          expected ? new WorkersError(error.message) : new Error(),
-          error,
-        ),
-      );
-    }
-  }
-
-  /** Rejects all pending and later calls. */
-  close(reason: string): void {
-    this.#closed ??= new NoAnswer(`${this.#options.peer} is gone: ${reason}`);
-    for (const id of [...this.#pending.keys()])
-      this.#settle(id)!.reject(this.#closed);
-  }
-
-  async #answer({
+  async function answer({
     id,
     name,
     argument,
   }: Extract<Frame, { storegate: 'call' }>): Promise<void> {
-    const { handlers, send } = this.#options;
-    const reply = (frame: Frame) =>
-      void (this.#closed ?? send(frame, () => {}));
+    const reply = (frame: Frame) => void (closed ?? send(frame, () => {}));
     try {
       const value = await handlers[name]!(argument);
       reply({ storegate: 'answer', id, value });
@@ -149,13 +144,17 @@ export class Channel<Theirs extends Calls, Ours extends Calls> {
     }
   }
 
-  #settle(id: number): Pending | undefined {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
-    clearTimeout(pending?.timer);
-    return pending;
+  function settle(id: number): Pending | undefined {
+    const settled = pending.get(id);
+    pending.delete(id);
+    clearTimeout(settled?.timer);
+    return settled;
   }
 }
+
+export type Channel<Theirs extends Calls, Ours extends Calls> = ReturnType<
+  typeof createChannel<Theirs, Ours>
+>;
 
 function isFrame(message: unknown): message is Frame {
   return (

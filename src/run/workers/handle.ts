@@ -3,7 +3,12 @@ import { setTimeout } from 'node:timers/promises';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { Figures } from '../../observe/exposition.ts';
 import { type ProcessReadiness, status } from '../../observe/peers/status.ts';
-import { Channel, type Handlers, NoAnswer, WorkersError } from './channel.ts';
+import {
+  createChannel,
+  type Handlers,
+  NoAnswer,
+  WorkersError,
+} from './channel.ts';
 import type {
   LastReport,
   PrimaryCalls,
@@ -29,161 +34,144 @@ interface Ending {
   readonly unexpected: boolean;
 }
 
-export class WorkerHandle {
-  readonly number: number;
-  readonly ended: Promise<Ending>;
-  readonly #worker: Worker;
-  readonly #channel: Channel<WorkerCalls, PrimaryCalls>;
-  #phase: 'starting' | 'serving' | 'leaving' = 'starting';
-  #servingSince = Number.POSITIVE_INFINITY;
-  #readiness: ProcessReadiness = { readiness: 'ready', down: [] };
-  #lastReport: LastReport | null = null;
-  #givenUp: string | null = null;
-  #figures: Figures = [];
-  #drained: Promise<number> | null = null;
-  #hasEnded = false;
-
-  constructor(
-    number: number,
-    worker: Worker,
-    answers: Omit<Handlers<PrimaryCalls>, 'readiness'>,
-  ) {
-    this.number = number;
-    this.#worker = worker;
-    this.#channel = new Channel<WorkerCalls, PrimaryCalls>({
-      peer: `worker ${number}`,
-      send: (frame, sent) => void worker.send(frame, sent),
-      handlers: {
-        ...answers,
-        webhook: (detection) => {
-          // The last messages may arrive after the exit. What the worker saw ended with it; events
-          // did happen.
-          if (!this.#hasEnded || !('sight' in detection))
-            answers.webhook(detection);
-        },
-        readiness: (readiness) => {
-          this.#readiness = readiness;
-        },
+export function createWorkerHandle(
+  number: number,
+  worker: Worker,
+  answers: Omit<Handlers<PrimaryCalls>, 'readiness'>,
+) {
+  let phase: 'starting' | 'serving' | 'leaving' = 'starting';
+  let servingSince = Number.POSITIVE_INFINITY;
+  let readiness: ProcessReadiness = { readiness: 'ready', down: [] };
+  let lastReport: LastReport | null = null;
+  let givenUp: string | null = null;
+  let figures: Figures = [];
+  let drained: Promise<number> | null = null;
+  let hasEnded = false;
+  const channel = createChannel<WorkerCalls, PrimaryCalls>({
+    peer: `worker ${number}`,
+    send: (frame, sent) => void worker.send(frame, sent),
+    handlers: {
+      ...answers,
+      webhook: (detection) => {
+        // The last messages may arrive after the exit. What the worker saw ended with it; events
+        // did happen.
+        if (!hasEnded || !('sight' in detection)) answers.webhook(detection);
       },
-    });
-    worker.on('message', (message) => this.#channel.receive(message));
-    this.ended = this.#end();
-  }
+      readiness: (next) => {
+        readiness = next;
+      },
+    },
+  });
+  worker.on('message', channel.receive);
+  const ended = end();
+  const serves = () => phase === 'serving';
 
-  get pid(): number {
-    return this.#worker.process.pid ?? 0;
-  }
+  return {
+    number,
+    ended,
+    get pid(): number {
+      return worker.process.pid ?? 0;
+    },
+    get serves(): boolean {
+      return serves();
+    },
+    get accepts(): boolean {
+      return serves() && drained === null;
+    },
+    /** Milliseconds; below 0 if it never served. */
+    get servedFor(): number {
+      return performance.now() - servingSince;
+    },
+    get readiness(): ProcessReadiness {
+      return readiness;
+    },
+    get figures(): Figures {
+      return figures;
+    },
+    /** Rejects with WorkersError, or with the worker's error if that is a bug. */
+    async start(order: StartOrder): Promise<string> {
+      try {
+        const url = await channel.call('start', order, START);
+        phase = 'serving';
+        servingSince = performance.now();
+        void watch();
+        return url;
+      } catch (error) {
+        throw error instanceof NoAnswer
+          ? new WorkersError(error.message, { cause: error })
+          : error;
+      }
+    },
+    use: (settings: SentConfig) => channel.call('use', settings, RELOAD),
+    /** Rejects soon if the worker is busy. */
+    ask: (question: string, argument: unknown) =>
+      channel.call('ask', { question, argument }, FIGURES),
+    async refresh(): Promise<void> {
+      figures = await channel.call('figures', null, FIGURES);
+    },
+    /** In milliseconds. */
+    drain(patience: number, options: DrainOptions): Promise<number> {
+      drained ??= drain(patience, options);
+      return drained;
+    },
+    giveUp,
+    kill,
+  };
 
-  get serves(): boolean {
-    return this.#phase === 'serving';
-  }
-
-  get accepts(): boolean {
-    return this.serves && this.#drained === null;
-  }
-
-  /** Milliseconds; below 0 if it never served. */
-  get servedFor(): number {
-    return performance.now() - this.#servingSince;
-  }
-
-  get readiness(): ProcessReadiness {
-    return this.#readiness;
-  }
-
-  get figures(): Figures {
-    return this.#figures;
-  }
-
-  /** Rejects with WorkersError, or with the worker's error if that is a bug. */
-  async start(order: StartOrder): Promise<string> {
+  async function drain(
+    patience: number,
+    options: DrainOptions,
+  ): Promise<number> {
     try {
-      const url = await this.#channel.call('start', order, START);
-      this.#phase = 'serving';
-      this.#servingSince = performance.now();
-      void this.#watch();
-      return url;
+      if (phase === 'starting') lastReport = { cutOff: 0, figures: [] };
+      else await finish(patience, options);
+      kill();
     } catch (error) {
-      throw error instanceof NoAnswer
-        ? new WorkersError(error.message, { cause: error })
-        : error;
+      giveUp((error as Error).message);
     }
+    await ended;
+    return lastReport?.cutOff ?? 0;
   }
 
-  use(settings: SentConfig): Promise<void> {
-    return this.#channel.call('use', settings, RELOAD);
-  }
-
-  /** Rejects soon if the worker is busy. */
-  ask(question: string, argument: unknown): Promise<unknown> {
-    return this.#channel.call('ask', { question, argument }, FIGURES);
-  }
-
-  async refresh(): Promise<void> {
-    this.#figures = await this.#channel.call('figures', null, FIGURES);
-  }
-
-  /** In milliseconds. */
-  drain(patience: number, options: DrainOptions): Promise<number> {
-    this.#drained ??= this.#drain(patience, options);
-    return this.#drained;
-  }
-
-  async #drain(patience: number, options: DrainOptions): Promise<number> {
-    try {
-      if (this.#phase === 'starting')
-        this.#lastReport = { cutOff: 0, figures: [] };
-      else await this.#finish(patience, options);
-      this.kill();
-    } catch (error) {
-      this.giveUp((error as Error).message);
-    }
-    await this.ended;
-    return this.#lastReport?.cutOff ?? 0;
-  }
-
-  async #finish(patience: number, options: DrainOptions): Promise<void> {
-    this.#lastReport = await this.#channel.call(
-      'drain',
-      options,
-      patience + LETTING_GO,
-    );
-    this.#figures = this.#lastReport.figures;
-    this.#phase = 'leaving';
-    this.#worker.disconnect();
+  async function finish(
+    patience: number,
+    options: DrainOptions,
+  ): Promise<void> {
+    lastReport = await channel.call('drain', options, patience + LETTING_GO);
+    figures = lastReport.figures;
+    phase = 'leaving';
+    worker.disconnect();
     await Promise.race([
-      this.ended,
+      ended,
       setTimeout(LETTING_GO, undefined, { ref: false }),
     ]);
   }
 
-  giveUp(reason: string): void {
-    this.#givenUp ??= reason;
-    this.kill();
+  function giveUp(reason: string): void {
+    givenUp ??= reason;
+    kill();
   }
 
-  kill(): void {
-    this.#worker.process.kill('SIGKILL');
+  function kill(): void {
+    worker.process.kill('SIGKILL');
   }
 
   /** A hung worker would still be handed connections. The pool replaces it. */
-  async #watch(): Promise<void> {
+  async function watch(): Promise<void> {
     let missed = 0;
-    while (this.serves && missed < PULSES_MISSED) {
+    while (serves() && missed < PULSES_MISSED) {
       await setTimeout(PULSE - (performance.now() % PULSE), undefined, {
         ref: false,
       });
-      missed = (await this.#answers()) ? 0 : missed + 1;
+      missed = (await isResponsive()) ? 0 : missed + 1;
     }
-    if (this.serves)
-      this.giveUp(
-        `did not answer for ${(PULSES_MISSED * PULSE_ANSWER) / 1000} s`,
-      );
+    if (serves())
+      giveUp(`did not answer for ${(PULSES_MISSED * PULSE_ANSWER) / 1000} s`);
   }
 
-  async #answers(): Promise<boolean> {
+  async function isResponsive(): Promise<boolean> {
     try {
-      await this.#channel.call(
+      await channel.call(
         'ask',
         { question: status.name, argument: null },
         PULSE_ANSWER,
@@ -194,24 +182,25 @@ export class WorkerHandle {
     }
   }
 
-  async #end(): Promise<Ending> {
+  async function end(): Promise<Ending> {
     const how = await new Promise<string>((resolve) => {
-      this.#worker.once('exit', (code, signal) =>
+      worker.once('exit', (code, signal) =>
         resolve(signal ? `signal ${signal}` : `code ${code}`),
       );
       // A process that could not be forked never exits. Other errors belong to calls, which reject.
-      this.#worker.on(
+      worker.on(
         'error',
-        (error) =>
-          this.#worker.process.pid === undefined && resolve(error.message),
+        (error) => worker.process.pid === undefined && resolve(error.message),
       );
     });
-    this.#phase = 'leaving';
-    this.#hasEnded = true;
-    this.#channel.close(how);
+    phase = 'leaving';
+    hasEnded = true;
+    channel.close(how);
     return {
-      reason: this.#givenUp ?? how,
-      unexpected: this.#lastReport === null || this.#givenUp !== null,
+      reason: givenUp ?? how,
+      unexpected: lastReport === null || givenUp !== null,
     };
   }
 }
+
+export type WorkerHandle = ReturnType<typeof createWorkerHandle>;

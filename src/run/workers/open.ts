@@ -10,7 +10,7 @@ import {
   type Processes,
   type ProcessesParts,
 } from '../processes.ts';
-import { WorkerPool } from './pool.ts';
+import { createWorkerPool } from './pool.ts';
 
 /**
  * The configuration must name a Redis and more than one worker. Rejects if the state cannot be
@@ -30,7 +30,7 @@ export async function openWorkers(parts: ProcessesParts): Promise<Processes> {
     audit: config.audit,
     folder: config.data,
   });
-  const pool = new WorkerPool({
+  const pool = createWorkerPool({
     ...parts,
     guard: createGuard(config.http.authFailureLimit),
     observe,

@@ -10,8 +10,9 @@ import { openProcess, type Process, type ProcessParts } from '../process.ts';
 import type { ActiveConfig } from '../reload.ts';
 import { urlOf } from '../url.ts';
 import {
-  Channel,
+  type Channel,
   type ChannelOptions,
+  createChannel,
   type Handlers,
   NoAnswer,
 } from './channel.ts';
@@ -40,87 +41,79 @@ const READINESS_EVENTS: ReadonlySet<Event['type']> = new Set([
 
 type Work = Awaited<ReturnType<typeof begin>>;
 
-export class WorkerProcess {
-  readonly #primary: Channel<PrimaryCalls, WorkerCalls>;
-  #work: Work | null = null;
-  #turn: Promise<unknown> = Promise.resolve();
-  #lastReport: Promise<LastReport> | null = null;
+export function createWorkerProcess(send: ChannelOptions<WorkerCalls>['send']) {
+  let work: Work | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  let lastReport: Promise<LastReport> | null = null;
+  const handlers: Handlers<WorkerCalls> = {
+    start: (order) =>
+      inTurn(async () => {
+        work = await begin(order, primary);
+        return work.url;
+      }),
+    use: (settings) => inTurn(async () => work?.use(settings)),
+    // Only serving workers are asked.
+    ask: ({ question, argument }) => work!.opened.part(question, argument),
+    figures: () => work!.opened.metrics.figures(),
+    drain,
+  };
+  const primary = createChannel<PrimaryCalls, WorkerCalls>({
+    peer: 'the primary process',
+    send,
+    handlers,
+  });
 
-  constructor(send: ChannelOptions<WorkerCalls>['send']) {
-    const handlers: Handlers<WorkerCalls> = {
-      start: (order) =>
-        this.#inTurn(async () => {
-          this.#work = await begin(order, this.#primary);
-          return this.#work.url;
-        }),
-      use: (settings) => this.#inTurn(async () => this.#work?.use(settings)),
-      // Only serving workers are asked.
-      ask: ({ question, argument }) =>
-        this.#work!.opened.part(question, argument),
-      figures: () => this.#work!.opened.metrics.figures(),
-      drain: (options) => this.#drain(options),
-    };
-    this.#primary = new Channel({
-      peer: 'the primary process',
-      send,
-      handlers,
-    });
-  }
+  return {
+    receive: primary.receive,
+    /**
+     * The primary process knows whether the whole gateway stops. If it does not respond, the worker
+     * drains by itself. Resolves with whether it did so, and may exit.
+     */
+    async leave(): Promise<boolean> {
+      try {
+        await primary.call('leave', null, CALL_TIMEOUT);
+        return false;
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error;
+        await drain({ accepting: false });
+        return true;
+      }
+    },
+    /**
+     * A serving worker takes over its share of the public address until a new primary process is
+     * ready; then it drains.
+     */
+    async abandoned(): Promise<void> {
+      primary.close('its process has ended');
+      // It has nothing to finish, and would wait forever for the address.
+      if (!work) return;
+      const { opened, adminUrl, certificates } = work;
+      const { observe, serving } = opened;
+      if (!lastReport) {
+        observe({ type: 'primary.exited', inFlight: serving.inFlight });
+        if (adminUrl !== null && (await takeOver(serving)))
+          await untilReady(adminUrl, ABANDONED, certificates());
+      }
+      await drain({ accepting: true });
+    },
+  };
 
-  receive(message: unknown): void {
-    this.#primary.receive(message);
-  }
-
-  /**
-   * The primary process knows whether the whole gateway stops. If it does not respond, the worker
-   * drains by itself. Resolves with whether it did so, and may exit.
-   */
-  async leave(): Promise<boolean> {
-    try {
-      await this.#primary.call('leave', null, CALL_TIMEOUT);
-      return false;
-    } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
-      await this.#drain({ accepting: false });
-      return true;
-    }
-  }
-
-  /**
-   * A serving worker takes over its share of the public address until a new primary process is
-   * ready; then it drains.
-   */
-  async abandoned(): Promise<void> {
-    this.#primary.close('its process has ended');
-    // It has nothing to finish, and would wait forever for the address.
-    if (!this.#work) return;
-    const { opened, adminUrl, certificates } = this.#work;
-    const { observe, serving } = opened;
-    if (!this.#lastReport) {
-      observe({ type: 'primary.exited', inFlight: serving.inFlight });
-      if (adminUrl !== null && (await takeOver(serving)))
-        await untilReady(adminUrl, ABANDONED, certificates());
-    }
-    await this.#drain({ accepting: true });
-  }
-
-  #drain(options: DrainOptions): Promise<LastReport> {
-    this.#lastReport ??= this.#inTurn(async () => {
-      const work = this.#work;
+  function drain(options: DrainOptions): Promise<LastReport> {
+    lastReport ??= inTurn(async () => {
       // An exited primary process has no socket.
       const closeShared = () =>
-        this.#primary.call('closeShared', null, CALL_TIMEOUT).catch(() => {});
+        primary.call('closeShared', null, CALL_TIMEOUT).catch(() => {});
       if (work === null) return { cutOff: 0, figures: [] };
       const cutOff = await work.opened.drain({ ...options, closeShared });
       await work.close();
       return { cutOff, figures: await work.opened.metrics.figures() };
     });
-    return this.#lastReport;
+    return lastReport;
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => {});
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = last.then(work);
+    last = turn.catch(() => {});
     return turn;
   }
 }

@@ -8,12 +8,12 @@ for (const signal of ['SIGINT', 'SIGHUP'] as const)
 const { postponeOptimizing, tuneEngine } = await import('../engine.ts');
 tuneEngine();
 postponeOptimizing();
-const { WorkerProcess } = await import('./process.ts');
+const { createWorkerProcess } = await import('./process.ts');
 
-const worker = new WorkerProcess(
+const worker = createWorkerProcess(
   (frame, sent) => void process.send!(frame, sent),
 );
-process.on('message', (message) => worker.receive(message));
+process.on('message', worker.receive);
 
 cluster.worker!.on('disconnect', () => {
   // Node kills a worker when its primary process exits, unless it is marked as leaving.

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { ListenError } from '../../../src/common/listen.ts';
 import {
-  Channel,
+  type Channel,
+  createChannel,
   type Handlers,
   NoAnswer,
   WorkersError,
@@ -26,7 +27,7 @@ const HANDLERS: Handlers<Calls> = {
 function pair() {
   const ends: Channel<Calls, Calls>[] = [];
   const make = (peer: string, other: number) =>
-    new Channel<Calls, Calls>({
+    createChannel<Calls, Calls>({
       peer,
       handlers: HANDLERS,
       send(frame, sent) {
@@ -83,7 +84,7 @@ describe('a call', () => {
   });
 
   test('ends at once if it or its argument cannot be sent', async () => {
-    const broken = new Channel<Calls, Calls>({
+    const broken = createChannel<Calls, Calls>({
       peer: 'worker 1',
       handlers: HANDLERS,
       send: (_, sent) => sent(new Error('channel closed')),

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
-import { WorkerHandle } from '../../../src/run/workers/handle.ts';
+import { createWorkerHandle } from '../../../src/run/workers/handle.ts';
 import type { Detection } from '../../../src/webhooks/detector.ts';
 
 const SIGHTING: Detection = { sight: 'state', name: '', isDown: true, at: 1, about: {} };
@@ -20,10 +20,10 @@ test('events of a worker are taken after its exit too, but not what it saw as do
   }) as unknown as Worker;
   const detections: Detection[] = [];
   const handlers = { webhook: (detection: Detection) => void detections.push(detection) };
-  const handle = new WorkerHandle(
+  const handle = createWorkerHandle(
     1,
     worker,
-    handlers as ConstructorParameters<typeof WorkerHandle>[2],
+    handlers as Parameters<typeof createWorkerHandle>[2],
   );
   const send = (argument: Detection) =>
     worker.emit('message', { storegate: 'call', id: 1, name: 'webhook', argument });

@@ -26,8 +26,8 @@ import { openEmbedded } from '../../../src/records/embedded/open.ts';
 import { createKeyring } from '../../../src/records/keys/keyring.ts';
 import { createLastUseTracker } from '../../../src/records/keys/last-use-tracker.ts';
 import { openRedis } from '../../../src/records/redis/open.ts';
-import { ProcessHealth } from '../../../src/run/process-health.ts';
-import { GatewayWebhooks } from '../../../src/run/webhooks.ts';
+import { createProcessHealth } from '../../../src/run/process-health.ts';
+import { createGatewayWebhooks } from '../../../src/run/webhooks.ts';
 import { SCOPED } from './operations.ts';
 import { Traffic } from './traffic.ts';
 
@@ -44,9 +44,9 @@ export interface RunningParts {
  */
 export async function openProcess({ name, config, heard, trueTime }: RunningParts) {
   const clock = Date.now;
-  const webhooks = new GatewayWebhooks(config);
+  const webhooks = createGatewayWebhooks(config);
   const moment = sharedClock(clock);
-  const health = new ProcessHealth(moment.clock);
+  const health = createProcessHealth(moment.clock);
   const ledger = createLedger({ clock: moment.clock, observe: (event) => observe(event) });
   ledger.use(config);
   const listeners = [health.observe, ledger.observe, ...webhooks.listeners, heard];

@@ -16,10 +16,6 @@ export const LARGE_FILES: Readonly<Record<string, Large>> = {
     'generated: the types of the admin API, from its contract',
   ),
   'http1/client-connection.ts': large(2_950, 'one connection to a backend, in its states'),
-  'http1/pool.ts': large(
-    2_556,
-    'the connections and the queue of a backend, which share their counts',
-  ),
   'http1/server-connection.ts': large(
     3_003,
     'one state machine: a connection of a client, with its deadlines',

@@ -3,7 +3,7 @@ import { canonicalAddress, wordsOf } from '../ip.ts';
 import { remembered } from '../remembered.ts';
 import { CidrRanges } from './cidr-ranges.ts';
 
-export interface TrustedProxies {
+interface TrustedProxies {
   has(address: string): boolean;
 }
 

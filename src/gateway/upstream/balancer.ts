@@ -1,4 +1,4 @@
-export interface Candidate {
+interface Candidate {
   readonly weight: number;
   readonly load: number;
 }

@@ -6,6 +6,8 @@ import {
   type Publication,
   publishedDocuments,
 } from '../../../src/gateway/own/published/document.ts';
+import { FIGURES } from '../../../src/ledger/report.ts';
+import { KIND_NAMES } from '../../../src/limits/kinds.ts';
 import { folderWith } from '../../config/folder.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of any form
@@ -74,6 +76,15 @@ describe('/usage in the published document', () => {
     const { paths } = publish({ servers: [{ url: '/v1' }], ...document });
     expect([paths['/usage'].get.operationId, paths['/usage'].servers]).toEqual(['own', undefined]);
   });
+});
+
+test('the published response of /usage has every kind of window and every figure', () => {
+  const { get: usage } = publish({ paths: {} }).paths['/usage'];
+  const { windows, period } = usage.responses[200].content['application/json'].schema.properties;
+  expect(windows.items.properties.kind.enum).toEqual(KIND_NAMES);
+  const { required, properties } = period.properties.operations.items;
+  expect(required).toEqual(['operation', ...FIGURES]);
+  expect(Object.keys(properties)).toEqual(required);
 });
 
 describe('responses of an operation in the published document', () => {

@@ -10,42 +10,20 @@ import type { Window } from './limits.ts';
 export interface Meter {
   readonly size: number;
   /** Units that count against the limit at `now`. */
-  used(
-    cells: readonly number[],
-    at: number,
-    window: Window,
-    now: number,
-  ): number;
-  /** Adds `cost` units at `now`. The caller has checked that they fit. */
-  charge(
-    cells: number[],
-    at: number,
-    window: Window,
-    cost: number,
-    now: number,
-  ): void;
+  readonly used: ReadCells<number>;
+  /** Adds units at `now`. The caller has checked that they fit. */
+  readonly charge: ChangeUnits;
+  /** Takes back up to `units` charged units. */
+  readonly refund: ChangeUnits;
   /**
    * Units charged later than `now`, by a clock that has been set back, count as charged at `now`.
    * Call it before every other method.
    */
   correctTimes(cells: number[], at: number, window: Window, now: number): void;
-  /** Takes back up to `units` charged units. */
-  refund(
-    cells: number[],
-    at: number,
-    window: Window,
-    units: number,
-    now: number,
-  ): void;
   /**
    * When the next units return: all units if the window resets as a whole, otherwise the oldest.
    */
-  resetAt(
-    cells: readonly number[],
-    at: number,
-    window: Window,
-    now: number,
-  ): number;
+  readonly resetAt: ReadCells<number>;
   /** When `cost` more units fit if nothing else is charged; `now` if they already fit. */
   fitsAt(
     cells: readonly number[],
@@ -60,58 +38,81 @@ export interface Meter {
    * When to charge these units to another counter: when the window opened, or `now` if each unit
    * has its own time.
    */
-  openedAt(
-    cells: readonly number[],
-    at: number,
-    window: Window,
-    now: number,
-  ): number;
+  readonly openedAt: ReadCells<number>;
   /** When units return that are charged to fresh cells at `now`. */
   endFrom(window: Window, now: number): number;
   /** When a window opened that ends at `end`. */
   beginBefore(window: Window, end: number): number;
 }
 
-/** Cells: [openedAt, used]. Closed after the span, or if never opened. */
-export const fixed: Meter = {
-  size: 2,
-  used: (cells, at, window, now) =>
-    isOpen(cells, at, window, now) ? cells[at + 1]! : 0,
-  charge(cells, at, window, cost, now) {
-    if (isOpen(cells, at, window, now)) {
-      cells[at + 1]! += cost;
-    } else {
-      cells[at] = now;
-      cells[at + 1] = cost;
-    }
-  },
-  refund(cells, at, window, units, now) {
-    if (isOpen(cells, at, window, now))
-      cells[at + 1] = Math.max(0, cells[at + 1]! - units);
-  },
-  resetAt: (cells, at, window, now) =>
-    (isOpen(cells, at, window, now) ? cells[at]! : now) + window.span,
-  fitsAt: (cells, at, window, cost, now) =>
-    fixed.used(cells, at, window, now) + cost <= window.limit
-      ? now
-      : fixed.resetAt(cells, at, window, now),
-  correctTimes(cells, at, _window, now) {
-    if (cells[at]! > now) cells[at] = now;
-  },
-  staleAt: (cells, at, window) => cells[at]! + window.span,
-  openedAt: (cells, at) => cells[at]!,
-  endFrom: ({ span }, now) => now + span,
-  beginBefore: ({ span }, end) => end - span,
-};
-
-function isOpen(
+type ReadCells<T> = (
   cells: readonly number[],
   at: number,
   window: Window,
   now: number,
-): boolean {
-  return cells[at + 1]! > 0 && now < cells[at]! + window.span;
+) => T;
+
+type ChangeUnits = (
+  cells: number[],
+  at: number,
+  window: Window,
+  units: number,
+  now: number,
+) => void;
+
+interface WholeParts
+  extends Pick<Meter, 'correctTimes' | 'openedAt' | 'beginBefore'> {
+  readonly isOpen: ReadCells<boolean>;
+  /** What the first cell has once the window is opened at `now`. */
+  readonly markAt: (window: Window, now: number) => number;
+  readonly endOf: (window: Window, mark: number) => number;
 }
+
+/** A window that resets as a whole. Cells: [mark of when it opened, used]. */
+function whole({ isOpen, markAt, endOf, ...own }: WholeParts): Meter {
+  const meter: Meter = {
+    ...own,
+    size: 2,
+    used: (cells, at, window, now) =>
+      isOpen(cells, at, window, now) ? cells[at + 1]! : 0,
+    charge(cells, at, window, cost, now) {
+      if (isOpen(cells, at, window, now)) {
+        cells[at + 1]! += cost;
+      } else {
+        cells[at] = markAt(window, now);
+        cells[at + 1] = cost;
+      }
+    },
+    refund(cells, at, window, units, now) {
+      if (isOpen(cells, at, window, now))
+        cells[at + 1] = Math.max(0, cells[at + 1]! - units);
+    },
+    resetAt: (cells, at, window, now) =>
+      isOpen(cells, at, window, now)
+        ? endOf(window, cells[at]!)
+        : meter.endFrom(window, now),
+    fitsAt: (cells, at, window, cost, now) =>
+      meter.used(cells, at, window, now) + cost <= window.limit
+        ? now
+        : meter.resetAt(cells, at, window, now),
+    staleAt: (cells, at, window) => endOf(window, cells[at]!),
+    endFrom: (window, now) => endOf(window, markAt(window, now)),
+  };
+  return meter;
+}
+
+/** Cells: [openedAt, used]. Closed after the span, or if never opened. */
+export const fixed: Meter = whole({
+  isOpen: (cells, at, { span }, now) =>
+    cells[at + 1]! > 0 && now < cells[at]! + span,
+  markAt: (_window, now) => now,
+  endOf: ({ span }, mark) => mark + span,
+  correctTimes(cells, at, _window, now) {
+    if (cells[at]! > now) cells[at] = now;
+  },
+  openedAt: (cells, at) => cells[at]!,
+  beginBefore: ({ span }, end) => end - span,
+});
 
 /**
  * The span is divided into slots, and a unit counts until its whole slot has left the span. This is
@@ -234,34 +235,16 @@ const JITTER = 1_000;
  * the zone. A change of zone or anchor keeps the units: they count in the period that is current
  * then.
  */
-export const calendar: Meter = {
-  size: 2,
-  used: (cells, at, _window, now) => (cells[at]! > now ? cells[at + 1]! : 0),
-  charge(cells, at, window, cost, now) {
-    if (cells[at]! > now) {
-      cells[at + 1]! += cost;
-    } else {
-      cells[at] = periodAt(window, now).end;
-      cells[at + 1] = cost;
-    }
-  },
-  refund(cells, at, _window, units, now) {
-    if (cells[at]! > now) cells[at + 1] = Math.max(0, cells[at + 1]! - units);
-  },
-  resetAt: (cells, at, window, now) =>
-    cells[at]! > now ? cells[at]! : periodAt(window, now).end,
-  fitsAt: (cells, at, window, cost, now) =>
-    calendar.used(cells, at, window, now) + cost <= window.limit
-      ? now
-      : calendar.resetAt(cells, at, window, now),
+export const calendar: Meter = whole({
+  isOpen: (cells, at, _window, now) => cells[at]! > now,
+  markAt: (window, now) => periodAt(window, now).end,
+  endOf: (_window, mark) => mark,
   correctTimes(cells, at, window, now) {
     const end = cells[at]!;
     if (end <= now || end === periodAt(window, now).end) return;
     if (end !== periodAt(window, now + JITTER).end)
       cells[at] = periodAt(window, now).end;
   },
-  staleAt: (cells, at) => cells[at]!,
   openedAt: (cells, at, window) => calendar.beginBefore(window, cells[at]!),
-  endFrom: (window, now) => periodAt(window, now).end,
   beginBefore: (window, end) => periodAt(window, end - 1).begin,
-};
+});

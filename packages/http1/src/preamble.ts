@@ -39,125 +39,105 @@ const QUIET = 100;
 const HANDSHAKE = 0x16;
 
 /** Holds at most one read and the header. */
-export class Preamble implements Occupant {
-  readonly known = false;
-  readonly idleSince = performance.now();
-  readonly #socket: Socket;
-  readonly #events: PreambleEvents;
-  readonly #tls: TlsServer | null;
-  readonly #deadline: number;
-  readonly #place: Place;
-  #wantsHeader: boolean;
-  #origin = NO_ORIGIN;
-  #bytes: Buffer = EMPTY;
-  #touched = false;
-  #shakesHands = false;
+export function createPreamble(
+  socket: Socket,
+  { deadline, place, tls, ...settings }: PreambleSettings,
+  events: PreambleEvents,
+) {
+  const idleSince = performance.now();
+  let { wantsHeader } = settings;
+  let origin = NO_ORIGIN;
+  let bytes: Buffer = EMPTY;
+  let touched = false;
+  let shakesHands = false;
+  const closed = () => events.closed(socket);
+  socket
+    .on('data', receive)
+    .on('end', destroy)
+    .on('error', ignored)
+    .on('close', closed)
+    .resume();
 
-  constructor(
-    socket: Socket,
-    { wantsHeader, deadline, place, tls }: PreambleSettings,
-    events: PreambleEvents,
-  ) {
-    this.#socket = socket;
-    this.#events = events;
-    this.#wantsHeader = wantsHeader;
-    this.#deadline = deadline;
-    this.#place = place;
-    this.#tls = tls;
-    place.occupant = this;
-    socket
-      .on('data', this.#receive)
-      .on('end', this.#left)
-      .on('error', ignored)
-      .on('close', this.#closed)
-      .resume();
+  const preamble = {
+    known: false,
+    idleSince,
+    endIfLate(now: number): void {
+      if (now < deadline) return;
+      if (shakesHands || !wantsHeader) events.unsecured(socket, 'timeout');
+      else events.unannounced(socket, 'it did not come in time');
+      destroy();
+    },
+    endIfQuiet(now: number): void {
+      if (!touched && now - idleSince >= QUIET) destroy();
+    },
+    secured(secured: TLSSocket): void {
+      letGo();
+      events.secured(secured, { place, origin: { ...origin, secure: true } });
+    },
+    endIdle(): void {
+      events.ended(socket);
+      destroy();
+    },
+    destroy,
+  } satisfies Occupant & Record<string, unknown>;
+  place.occupant = preamble;
+  return preamble;
+
+  function receive(read: Buffer): void {
+    touched = true;
+    bytes = bytes.length === 0 ? read : Buffer.concat([bytes, read]);
+    if (wantsHeader && !readHeader()) return;
+    const arrival = { place, origin };
+    if (tls === null) {
+      handOver();
+      events.plain(socket, arrival, bytes);
+    } else if (bytes.length === 0) return;
+    else if (bytes[0] !== HANDSHAKE) {
+      handOver();
+      events.misplaced(socket, arrival);
+    } else shakeHands(tls);
   }
 
-  endIfLate(now: number): void {
-    if (now < this.#deadline) return;
-    if (this.#shakesHands || !this.#wantsHeader)
-      this.#events.unsecured(this.#socket, 'timeout');
-    else this.#events.unannounced(this.#socket, 'it did not come in time');
-    this.destroy();
+  function destroy(): void {
+    socket.destroy();
   }
 
-  endIfQuiet(now: number): void {
-    if (!this.#touched && now - this.idleSince >= QUIET) this.destroy();
-  }
-
-  secured(socket: TLSSocket): void {
-    this.#letGo();
-    const origin = { ...this.#origin, secure: true };
-    this.#events.secured(socket, { place: this.#place, origin });
-  }
-
-  endIdle(): void {
-    this.#events.ended(this.#socket);
-    this.destroy();
-  }
-
-  destroy(): void {
-    this.#socket.destroy();
-  }
-
-  readonly #receive = (bytes: Buffer): void => {
-    this.#touched = true;
-    this.#bytes =
-      this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
-    if (this.#wantsHeader && !this.#readHeader()) return;
-    const tls = this.#tls;
-    const arrival = { place: this.#place, origin: this.#origin };
-    if (tls === null)
-      this.#handOver((socket) =>
-        this.#events.plain(socket, arrival, this.#bytes),
-      );
-    else if (this.#bytes.length === 0) return;
-    else if (this.#bytes[0] !== HANDSHAKE)
-      this.#handOver((socket) => this.#events.misplaced(socket, arrival));
-    else this.#shakeHands(tls);
-  };
-
-  #readHeader(): boolean {
-    const header = readProxyHeader(this.#bytes);
+  function readHeader(): boolean {
+    const header = readProxyHeader(bytes);
     if (header === null) return false;
     if (typeof header === 'string') {
-      this.destroy();
-      this.#events.unannounced(this.#socket, header);
+      destroy();
+      events.unannounced(socket, header);
       return false;
     }
     const { announced, length } = header;
-    this.#wantsHeader = false;
-    this.#origin = announced;
-    this.#bytes = this.#bytes.subarray(length);
+    wantsHeader = false;
+    origin = announced;
+    bytes = bytes.subarray(length);
     return (
-      announced.address === null ||
-      this.#events.takesFrom(this.#place, announced.address)
+      announced.address === null || events.takesFrom(place, announced.address)
     );
   }
 
-  #shakeHands(tls: TlsServer): void {
-    const socket = this.#socket;
-    this.#shakesHands = true;
-    socket.pause().off('data', this.#receive).off('end', this.#left);
-    socket.unshift(this.#bytes);
-    this.#bytes = EMPTY;
+  function shakeHands(tls: TlsServer): void {
+    shakesHands = true;
+    socket.pause().off('data', receive).off('end', destroy);
+    socket.unshift(bytes);
+    bytes = EMPTY;
     tls.begin(socket);
   }
 
-  #handOver(next: (socket: Socket) => void): void {
-    this.#socket.off('data', this.#receive).off('end', this.#left);
-    this.#letGo();
-    next(this.#socket);
+  function handOver(): void {
+    socket.off('data', receive).off('end', destroy);
+    letGo();
   }
 
-  #letGo(): void {
-    this.#socket.off('close', this.#closed);
-    this.#events.closed(this.#socket);
+  function letGo(): void {
+    socket.off('close', closed);
+    events.closed(socket);
   }
-
-  readonly #left = (): void => this.destroy();
-
-  readonly #closed = (): void => this.#events.closed(this.#socket);
 }
+
+export type Preamble = ReturnType<typeof createPreamble>;
 
 function ignored(): void {}

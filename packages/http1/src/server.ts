@@ -2,7 +2,12 @@ import { createServer as createNetServer, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Closing } from './field-lines.ts';
 import type { Place } from './place.ts';
-import { type Arrival, Preamble, type PreambleEvents } from './preamble.ts';
+import {
+  type Arrival,
+  createPreamble,
+  type Preamble,
+  type PreambleEvents,
+} from './preamble.ts';
 import { NO_ORIGIN } from './proxy-protocol.ts';
 import {
   type ConnectionOptions,
@@ -145,7 +150,7 @@ export function createServer(options: ServerOptions) {
     }
     const deadline = shared.now + headersTimeout;
     const parts = { wantsHeader, deadline, place, tls };
-    preambles.set(accepted, new Preamble(accepted, parts, events));
+    preambles.set(accepted, createPreamble(accepted, parts, events));
   }
 
   function useTls(settings: ServerTls | null): void {

@@ -7,7 +7,11 @@ import { createRequire } from 'node:module';
 import { createPool, openerTo } from '@storegate/http1';
 import { backendLabel } from '../../config/upstreams.ts';
 import { type Timeouts, tunnelLimitsOf, tunnelsTo } from './pools.ts';
-import { MOST_HEAD_BYTES, TargetConnection } from './target-connection.ts';
+import {
+  createTargetConnection,
+  MOST_HEAD_BYTES,
+  type TargetConnection,
+} from './target-connection.ts';
 import { soleUpstream, type Upstream } from './upstream.ts';
 
 // Importing node:http loads undici, 14 MB.
@@ -48,7 +52,7 @@ export function createInnerProxy(target: string, timeouts: Timeouts): Upstream {
     host: url.host,
     basePath: url.pathname.replace(/\/$/, ''),
     open(receive, connected) {
-      const connection = new TargetConnection({
+      const connection = createTargetConnection({
         open,
         receive,
         connected(far) {

@@ -24,106 +24,103 @@ interface TargetConnectionParts {
  * A connection to a target, and the pair of streams over which the gateway calls the library that
  * uses it. All three end together, but what the target has sent is read first.
  */
-export class TargetConnection {
-  readonly near: Duplex;
-  readonly far: Duplex;
-  readonly agent: HttpAgent;
-  readonly #socket: Duplex;
-  readonly #receive: (bytes: Buffer) => void;
+export function createTargetConnection({
+  open,
+  receive,
+  connected,
+}: TargetConnectionParts) {
+  const [near, far] = duplexPair();
   /** `null` between two requests. */
-  #response: ServerResponse | null = null;
-  #hasBegun = false;
-  #outgoing: ProxyRequest | null = null;
-  #answer: IncomingMessage | null = null;
-  #path = '';
-  #fields: readonly string[] = [];
-
-  constructor({ open, receive, connected }: TargetConnectionParts) {
-    [this.near, this.far] = duplexPair();
-    this.#receive = receive;
-    this.#socket = open(
-      (bytes) => this.#received(bytes),
-      () => connected(this.far),
-    );
-    this.agent = agentOf(this.#socket);
-    this.near.on('data', receive).once('close', () => {
-      this.far.destroy();
-      this.#socket.destroy();
+  let response: ServerResponse | null = null;
+  let hasBegun = false;
+  let outgoing: ProxyRequest | null = null;
+  let answer: IncomingMessage | null = null;
+  let path = '';
+  let fields: readonly string[] = [];
+  const socket = open(received, () => connected(far));
+  const agent = agentOf(socket);
+  near.on('data', receive).once('close', () => {
+    far.destroy();
+    socket.destroy();
+  });
+  far.once('close', () => near.destroy());
+  socket
+    .on('error', fail)
+    .once('end', ended)
+    .once('close', () => {
+      ended();
+      if (answer === null) fail(new Error('The connection was closed.'));
     });
-    this.far.once('close', () => this.near.destroy());
-    this.#socket
-      .on('error', (error) => this.fail(error))
-      .once('end', () => this.#ended())
-      .once('close', () => {
-        this.#ended();
-        if (this.#answer === null)
-          this.fail(new Error('The connection was closed.'));
+
+  return {
+    near,
+    far,
+    agent,
+    /** The library gets neither path nor fields, because it would change them. */
+    begin(request: IncomingMessage, next: ServerResponse): void {
+      response = next;
+      hasBegun = false;
+      answer = null;
+      path = request.url!;
+      fields = request.rawHeaders;
+      request.url = '/';
+      request.headers = {};
+      next.once('finish', () => {
+        if (response !== next) return;
+        response = null;
+        if (socket.readableEnded || socket.destroyed) ended();
       });
-  }
-
-  /** The library gets neither path nor fields, because it would change them. */
-  begin(request: IncomingMessage, response: ServerResponse): void {
-    this.#response = response;
-    this.#hasBegun = false;
-    this.#answer = null;
-    this.#path = request.url!;
-    this.#fields = request.rawHeaders;
-    request.url = '/';
-    request.headers = {};
-    response.once('finish', () => {
-      if (this.#response !== response) return;
-      this.#response = null;
-      if (this.#socket.readableEnded || this.#socket.destroyed) this.#ended();
-    });
-  }
-
-  send(outgoing: ProxyRequest): void {
-    this.#outgoing = outgoing;
-    for (const name of outgoing.getHeaderNames()) outgoing.removeHeader(name);
-    for (const [name, values] of linesByName(this.#fields))
-      outgoing.setHeader(name, values);
-    outgoing.path = this.#path;
-  }
-
-  /** Throws for a response that is not valid. */
-  answered(answer: IncomingMessage): void {
-    const { shouldKeepAlive } = this.#outgoing!;
-    this.#answer = answer;
-    const response = this.#response!;
-    response.sendDate = false;
-    response.shouldKeepAlive = shouldKeepAlive;
-    // Otherwise the server adds a line.
-    if (shouldKeepAlive) response.removeHeader('Connection');
-    response.writeHead(
-      answer.statusCode!,
-      answer.statusMessage!,
-      writable(answer.rawHeaders),
-    );
-    answer.pipe(response);
-    // Node would wait for the body, but a head and a body that come together are sent as one.
-    process.nextTick(() => {
-      if (!answer.readableDidRead) response.flushHeaders();
-    });
-  }
+    },
+    send(next: ProxyRequest): void {
+      outgoing = next;
+      for (const name of next.getHeaderNames()) next.removeHeader(name);
+      for (const [name, values] of linesByName(fields))
+        next.setHeader(name, values);
+      next.path = path;
+    },
+    /** Throws for a response that is not valid. */
+    answered(next: IncomingMessage): void {
+      const { shouldKeepAlive } = outgoing!;
+      answer = next;
+      const to = response!;
+      to.sendDate = false;
+      to.shouldKeepAlive = shouldKeepAlive;
+      // Otherwise the server adds a line.
+      if (shouldKeepAlive) to.removeHeader('Connection');
+      to.writeHead(
+        next.statusCode!,
+        next.statusMessage!,
+        writable(next.rawHeaders),
+      );
+      next.pipe(to);
+      // Node would wait for the body, but a head and a body that come together are sent as one.
+      process.nextTick(() => {
+        if (!next.readableDidRead) to.flushHeaders();
+      });
+    },
+    fail,
+  };
 
   /** A response that is complete still passes. */
-  fail(error?: Error): void {
-    if (this.#answer?.complete !== true) this.near.destroy(error);
+  function fail(error?: Error): void {
+    if (answer?.complete !== true) near.destroy(error);
   }
 
   /** Unsolicited bytes must not become the next response. */
-  #received(bytes: Buffer): void {
-    if (this.#response === null) this.#socket.destroy();
-    else if (!this.#hasBegun && bytes.length > 0) {
-      this.#hasBegun = true;
-      this.#receive(EMPTY);
+  function received(bytes: Buffer): void {
+    if (response === null) socket.destroy();
+    else if (!hasBegun && bytes.length > 0) {
+      hasBegun = true;
+      receive(EMPTY);
     }
   }
 
-  #ended(): void {
-    if (this.#response === null) this.far.end();
+  function ended(): void {
+    if (response === null) far.end();
   }
 }
+
+export type TargetConnection = ReturnType<typeof createTargetConnection>;
 
 /**
  * In the order of the first line of each name, and in its spelling: Node sends lines of one name

@@ -15,7 +15,6 @@ import { NO_CONTRACT } from '../config/contract/place.ts';
 import {
   createFaultReporter,
   createReport,
-  type Report,
 } from '../gateway/contract-reports.ts';
 import type { Exchange } from '../gateway/exchange.ts';
 import { createPages, type PagesOptions } from '../gateway/own/pages.ts';
@@ -57,8 +56,7 @@ import {
   type Anonymous,
   createAuthenticate,
 } from '../gateway/stages/authenticate.ts';
-import { createContract, type Treatment } from '../gateway/stages/contract.ts';
-import { enforcing, reporting } from '../gateway/stages/contract-treatments.ts';
+import { createContract } from '../gateway/stages/contract.ts';
 import { createForward } from '../gateway/stages/forward.ts';
 import { createInFlight } from '../gateway/stages/in-flight.ts';
 import {
@@ -121,7 +119,9 @@ export function buildPipeline(
       clock,
       report,
       bodies: longLived.bodies,
-      treatment: treatmentOf(settings, routes, report),
+      similar: (path) => contract.similar(path),
+      elsewhere:
+        config.contract.requests === 'enforce' ? null : routes.routeToBackend(),
       refuseAfterSunset: config.contract.afterSunset === 'refuse',
     }),
     forward,
@@ -167,16 +167,6 @@ function createAnswering(
     { ...forwards, answer },
     { cost: config.cost, state, observe },
   );
-}
-
-function treatmentOf(
-  { config, contract }: ActiveConfig<Config>,
-  { routeToBackend }: Routes,
-  report: Report,
-): Treatment {
-  const suggest = (path: string) => contract.similar(path);
-  if (config.contract.requests === 'enforce') return enforcing(suggest);
-  return reporting({ suggest, report, route: routeToBackend() });
 }
 
 function requestFieldsOf(

@@ -11,7 +11,7 @@ import type { Operation } from '../../config/contract/contract.ts';
 import { faultOfBody, type Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, Checked, CheckedRequest, Target } from '../results.ts';
-import { sunset } from '../route-refusals.ts';
+import { methodNotAllowed, notFound, sunset } from '../route-refusals.ts';
 import type { Route, RouteMatch } from '../routes.ts';
 import type { Bodies } from '../wire/bodies.ts';
 import type { LargeChecks } from './large-checks.ts';
@@ -30,25 +30,22 @@ interface ContractSettings {
   readonly refuseAfterSunset: boolean;
   readonly clock: () => number;
   readonly report: Report;
-  readonly treatment: Treatment;
+  /** The path of an operation that the client may have meant. */
+  readonly similar: (path: string) => string | null;
+  /**
+   * Where requests without an operation go, as all that the contract refuses is reported only;
+   * `null`: it is refused.
+   */
+  readonly elsewhere: Route | null;
 }
 
-/** What happens to requests that the contract refuses. */
-export interface Treatment {
-  readonly isReported: (operation: Operation) => boolean;
-  /** Where a request without an operation goes. Throws a Refusal. */
-  readonly unmatched: (
-    exchange: Exchange,
-    path: string,
-    match: Unmatched,
-  ) => Route;
-}
+type Unmatched = Exclude<RouteMatch, { readonly kind: 'route' }>;
 
-export type Unmatched = Exclude<RouteMatch, { readonly kind: 'route' }>;
+type Unread = Omit<CheckedRequest, 'body'>;
 
 export function createContract(settings: ContractSettings): CheckContract {
-  const { bodies, largeChecks, refuseAfterSunset, clock, report, treatment } =
-    settings;
+  const { bodies, largeChecks, refuseAfterSunset, clock } = settings;
+  const { report, similar, elsewhere } = settings;
 
   return function contract(
     exchange,
@@ -57,14 +54,12 @@ export function createContract(settings: ContractSettings): CheckContract {
     match,
   ): MaybePromise<Checked> {
     const { path } = target;
-    if (match.kind !== 'route') {
-      const route = treatment.unmatched(exchange, path, match);
-      return unchecked(exchange, { client, target, route });
-    }
-    const { route, parameters } = match;
+    const route =
+      match.kind === 'route' ? match.route : unmatched(exchange, path, match);
     const { operation } = route;
-    if (operation === null)
-      return unchecked(exchange, { client, target, route });
+    const request = { client, target, route };
+    if (match.kind !== 'route' || operation === null)
+      return unchecked(exchange, request);
     refuseMissingScopes(operation, client);
     const compiling = operation.ready('request');
     if (compiling)
@@ -76,25 +71,24 @@ export function createContract(settings: ContractSettings): CheckContract {
     ) {
       throw sunset(exchange, path, operation.sunset);
     }
-    if (operation.exempt === 'pass')
-      return unchecked(exchange, { client, target, route });
+    if (operation.exempt === 'pass') return unchecked(exchange, request);
     const faults = operation.checkParameters(
-      parameters,
+      match.parameters,
       target.query,
       exchange.call.fields.list,
     );
-    if (treatment.isReported(operation))
-      return reported(exchange, operation, { client, target, route }, faults);
+    if (elsewhere !== null || operation.reportOnly)
+      return reported(exchange, operation, request, faults);
     const rule = ruleOf(exchange, operation);
     const media = mediaOf(exchange, rule);
     if (!media) {
       refuse([...faults, ...withoutBody(rule)]);
-      return checked({ client, target, route, body: null });
+      return checked({ ...request, body: null });
     }
-    return bodyOf(exchange, route, client).then((body) => {
+    return bodyOf(exchange, request).then((body) => {
       const end = (found: readonly Fault[]) => {
         refuse([...faults, ...found]);
-        return checked({ client, target, route, body });
+        return checked({ ...request, body });
       };
       const found =
         body === null
@@ -104,17 +98,32 @@ export function createContract(settings: ContractSettings): CheckContract {
     });
   };
 
-  function bodyOf(
+  /** Throws the refusal if requests are not only reported. */
+  function unmatched(
     exchange: Exchange,
-    { maxBodyBytes }: Route,
-    { owner }: Admitted,
-  ): Promise<Buffer | null> {
-    return bodies.read(exchange, maxBodyBytes, owner);
+    path: string,
+    match: Unmatched,
+  ): Route {
+    const refusal =
+      match.kind === 'not_found'
+        ? notFound(exchange, path, similar(path))
+        : methodNotAllowed(exchange, path, match.allow);
+    if (elsewhere === null) throw refusal;
+    const { code, recorded: message } = refusal;
+    exchange.reported = code;
+    report(exchange, 'request', [
+      { in: 'path', pointer: '', message, rule: 'unexpected' },
+    ]);
+    return elsewhere;
+  }
+
+  function bodyOf(exchange: Exchange, { route, client }: Unread) {
+    return bodies.read(exchange, route.maxBodyBytes, client.owner);
   }
 
   function unchecked(
     exchange: Exchange,
-    request: Omit<CheckedRequest, 'body'>,
+    request: Unread,
   ): MaybePromise<Checked> {
     if (!exchange.call.hasBody) return checked({ ...request, body: null });
     const { route, client } = request;
@@ -126,18 +135,22 @@ export function createContract(settings: ContractSettings): CheckContract {
   async function reported(
     exchange: Exchange,
     operation: Operation,
-    request: Omit<CheckedRequest, 'body'>,
+    request: Unread,
     faults: readonly Fault[],
   ): Promise<Checked> {
-    const { client, route } = request;
-    const body = await bodyOf(exchange, route, client);
+    const body = await bodyOf(exchange, request);
     const rule = ruleOf(exchange, operation);
     try {
       const media = mediaOf(exchange, rule);
       const found =
         body === null || media === null
           ? withoutBody(rule)
-          : await largeChecks.inTurn(exchange, client.owner, body, media);
+          : await largeChecks.inTurn(
+              exchange,
+              request.client.owner,
+              body,
+              media,
+            );
       refuse([...faults, ...found]);
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal;

@@ -6,7 +6,6 @@ import type { Operation } from '../../../src/config/contract/contract.ts';
 import type { Side } from '../../../src/gateway/contract-reports.ts';
 import type { RouteMatch } from '../../../src/gateway/routes.ts';
 import { createContract } from '../../../src/gateway/stages/contract.ts';
-import { enforcing } from '../../../src/gateway/stages/contract-treatments.ts';
 import { createLargeChecks } from '../../../src/gateway/stages/large-checks.ts';
 import { createBodies } from '../../../src/gateway/wire/bodies.ts';
 import { looseCall } from '../../support/call.ts';
@@ -64,7 +63,8 @@ function checking({ refuseAfterSunset = true, scopes = [] as readonly string[] }
     refuseAfterSunset,
     clock: clock.read,
     report: (_exchange, side, faults) => void reports.push([side, faults]),
-    treatment: enforcing((path) => (path === '/pet' ? '/pets' : null)),
+    similar: (path) => (path === '/pet' ? '/pets' : null),
+    elsewhere: null,
   });
   const client = admittedClient({ scopes });
   function asked(

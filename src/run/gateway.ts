@@ -1,18 +1,23 @@
 import type { Health } from '@storegate/admin-api';
 import type { Reloaded } from '../admin/context.ts';
 import { ownHealth } from '../admin/health.ts';
+import { readVersion } from '../common/version.ts';
 import { readCertificates } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { createLog, type Log } from '../observe/log.ts';
-import { noPeers, type Peers, type Self } from '../observe/peers/peers.ts';
+import { gatewayName, noPeers, type Self } from '../observe/peers/peers.ts';
+import {
+  answerOf,
+  type GatewaySources,
+  isQuery,
+} from '../observe/peers/queries.ts';
 import type { Parts } from '../observe/peers/query.ts';
 import {
   type GatewayStatus,
   type ProcessStatus,
   status,
 } from '../observe/peers/status.ts';
-import { answersOf } from './answers.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
 import { optimize } from './engine.ts';
@@ -27,16 +32,13 @@ import {
   type ProcessesParts,
 } from './processes.ts';
 import { type ActiveConfig, refuseUnknownUpstreams } from './reload.ts';
+import { configurationStatus, gatewayConditions } from './status.ts';
 import type { InheritedSockets } from './systemd.ts';
 import {
   reportUnmigratedKeys,
   type UnmigratedKeys,
 } from './unmigrated-keys.ts';
-import {
-  createGatewayWebhooks,
-  type GatewayWebhooks,
-  webhookAdminOf,
-} from './webhooks.ts';
+import { createGatewayWebhooks, webhookAdminOf } from './webhooks.ts';
 
 export interface Started {
   readonly url: string;
@@ -64,6 +66,8 @@ interface Overrides {
   readonly contracts?: ContractLoader;
 }
 
+const VERSION = readVersion();
+
 /**
  * Throws, with everything closed again, if the contract or the state is invalid. Nothing listens
  * before `start`.
@@ -81,27 +85,23 @@ export async function createGateway(
   const { fetched, ...initial } = await firstSettings(config, contracts);
   optimize();
   const log = overrides.log ?? createLog(config.log);
-  const phase: Phase = {
-    startedAt: Date.now(),
-    started: null,
-    stopping: new AbortController(),
-  };
-  const readiness = () =>
-    phase.stopping.signal.aborted
-      ? 'stopping'
-      : processes.readiness().readiness;
-  const webhooks = createGatewayWebhooks(config);
+  const startedAt = Date.now();
+  const stopping = new AbortController();
+  let started: Started | null = null;
+  let ended: Promise<void> | null = null;
   // Gauges are read, and questions answered, after all parts exist.
-  let operating: Operating;
-  const workers = workersOf(config);
-  const self = answersOf(() => ({
-    ...phase,
-    processes,
-    operating,
-    readiness,
-    workers,
-    clock,
-  }));
+  let operating: Operating | null = null;
+  const reloader = () => operating!.reloader;
+  const readiness = () =>
+    stopping.signal.aborted ? 'stopping' : processes.readiness().readiness;
+  const webhooks = createGatewayWebhooks(config);
+  const self: Self = {
+    name: gatewayName(),
+    answer: (name, argument) =>
+      isQuery(name)
+        ? answerOf(name, argument, { status: statusNow }, processes.ask)
+        : null,
+  };
   const states = { readiness, health: () => healthOf(self, clock) };
   const processes = await openProcesses({
     settings: initial,
@@ -111,7 +111,7 @@ export async function createGateway(
     others: webhooks.listeners,
     onDetection: webhooks.hear,
     gauges: {
-      ...operatingGauges(() => operating.reloader, states, phase.startedAt),
+      ...operatingGauges(reloader, states, startedAt),
       ...webhooks.gauges,
     },
   });
@@ -119,7 +119,6 @@ export async function createGateway(
   const peers = storage.join(self, (error) =>
     observe({ type: 'bug', id: 'peers', error }),
   );
-  const parts = { config, sockets, contracts, processes, webhooks, peers, log };
   try {
     const sender = { config, gateway: self.name, clock };
     await webhooks.open(
@@ -137,16 +136,90 @@ export async function createGateway(
       clock,
     });
   } catch (error) {
-    await letGo({ ...parts, operating: null });
+    await letGo();
     throw error;
   }
   if (fetched !== undefined) await keepCopy(config.data, fetched, observe);
-  return running({ ...parts, operating }, phase);
-}
 
-/** 0: one process. */
-const workersOf = ({ workers }: Config): number =>
-  workers === 1 ? 0 : workers;
+  return {
+    get contract() {
+      return reloader().current.contract;
+    },
+    async start() {
+      try {
+        started = await listen(operating);
+        return started;
+      } catch (error) {
+        stopping.abort();
+        ended = letGo();
+        await ended;
+        throw error;
+      }
+    },
+    reload: (reason) => reloader().reload(reason),
+    stop() {
+      ended ??= drainAndLetGo();
+      return ended;
+    },
+  };
+
+  /** For the gateway's own processes and its peers. */
+  function statusNow(): ReturnType<GatewaySources['status']> {
+    const now = clock();
+    const cacheAge = Math.min(now - startedAt, storage.keyCacheAge?.() ?? 0);
+    return {
+      version: VERSION,
+      node: process.version,
+      url: started?.url ?? null,
+      adminUrl: started?.adminUrl ?? null,
+      state: storage.kind,
+      // 0: one process.
+      workers: config.workers === 1 ? 0 : config.workers,
+      startedAt,
+      readiness: readiness(),
+      configuration: configurationStatus(reloader()),
+      conditions: gatewayConditions(reloader(), { now, cacheAge }),
+    };
+  }
+
+  async function listen({ listen, announce }: Operating): Promise<Started> {
+    const adminUrl = await listen(sockets.admin);
+    const url = await processes.listen(sockets.public);
+    announce(adminUrl);
+    observe({ type: 'started', url, adminUrl, state: storage.kind });
+    const unmigratedKeys = await reportUnmigratedKeys(config, storage.keys, {
+      observe,
+      stopped: stopping.signal,
+    });
+    return { url, adminUrl, unmigratedKeys };
+  }
+
+  async function drainAndLetGo(): Promise<void> {
+    stopping.abort();
+    contracts.close();
+    const { parts } = (await processes.ask(
+      status.name,
+      null,
+    )) as Parts<ProcessStatus>;
+    observe({
+      type: 'stopping',
+      inFlight: parts.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    });
+    const cutOff = await processes.drain();
+    await letGo();
+    observe({ type: 'stopped', cutOff });
+  }
+
+  /** In this order no request, event, usage or webhook event is lost. */
+  async function letGo(): Promise<void> {
+    await operating?.close();
+    await peers.close();
+    await processes.end();
+    await webhooks.close();
+    await processes.close();
+    log.close();
+  }
+}
 
 /** As the gateway sees itself. */
 const healthOf = async (
@@ -172,97 +245,4 @@ async function firstSettings(
 async function openProcesses(parts: ProcessesParts): Promise<Processes> {
   if (parts.settings.config.workers === 1) return await openOnlyProcess(parts);
   return await (await import('./workers/open.ts')).openWorkers(parts);
-}
-
-interface GatewayParts {
-  readonly config: ServedConfig;
-  readonly sockets: InheritedSockets;
-  readonly contracts: ContractLoader;
-  readonly processes: Processes;
-  readonly operating: Operating;
-  readonly webhooks: GatewayWebhooks;
-  readonly peers: Peers;
-  readonly log: Log;
-}
-
-interface Phase {
-  readonly startedAt: number;
-  started: Started | null;
-  readonly stopping: AbortController;
-}
-
-function running(parts: GatewayParts, phase: Phase): Gateway {
-  const { contracts, processes, operating } = parts;
-  const { observe } = processes;
-  let ended: Promise<void> | null = null;
-
-  async function drainAndLetGo(): Promise<void> {
-    phase.stopping.abort();
-    contracts.close();
-    const { parts: all } = (await processes.ask(
-      status.name,
-      null,
-    )) as Parts<ProcessStatus>;
-    observe({
-      type: 'stopping',
-      inFlight: all.reduce((sum, { inFlight }) => sum + inFlight, 0),
-    });
-    const cutOff = await processes.drain();
-    await letGo(parts);
-    observe({ type: 'stopped', cutOff });
-  }
-
-  return {
-    get contract() {
-      return operating.reloader.current.contract;
-    },
-    async start() {
-      try {
-        phase.started = await listen(parts, phase);
-        return phase.started;
-      } catch (error) {
-        phase.stopping.abort();
-        ended = letGo(parts);
-        await ended;
-        throw error;
-      }
-    },
-    reload: (reason) => operating.reloader.reload(reason),
-    stop() {
-      ended ??= drainAndLetGo();
-      return ended;
-    },
-  };
-}
-
-async function listen(
-  parts: GatewayParts,
-  { stopping }: Phase,
-): Promise<Started> {
-  const { config, sockets, processes, operating } = parts;
-  const { observe, storage } = processes;
-  const adminUrl = await operating.listen(sockets.admin);
-  const url = await processes.listen(sockets.public);
-  operating.announce(adminUrl);
-  observe({ type: 'started', url, adminUrl, state: storage.kind });
-  const unmigratedKeys = await reportUnmigratedKeys(config, storage.keys, {
-    observe,
-    stopped: stopping.signal,
-  });
-  return { url, adminUrl, unmigratedKeys };
-}
-
-/** In this order no request, event, usage or webhook event is lost. */
-async function letGo(
-  parts: Omit<GatewayParts, 'operating'> & {
-    readonly operating: Operating | null;
-  },
-): Promise<void> {
-  const { operating, peers, processes, webhooks, log } = parts;
-  await operating?.close();
-  await peers.close();
-  await processes.end();
-  await webhooks.close();
-  await processes.close();
-  log.close();
 }

@@ -84,8 +84,6 @@ export function createGatewayWebhooks({
   }
 }
 
-export type GatewayWebhooks = ReturnType<typeof createGatewayWebhooks>;
-
 export function webhookAdminOf({
   config,
   gateway,

@@ -296,7 +296,7 @@ const words: readonly {
     name: 'only a stage marks its own result: another order of stages does not compile',
     pattern: /\bas (?:unknown as )?(?:Target|KnownClient|Admitted|Checked)\b/,
     allowed: (file) =>
-      /^gateway\/stages\/(request-guard|authenticate|admit|preflights|contract)\.ts$/.test(file),
+      /^gateway\/stages\/(request-guard|authenticate|admit|anonymous|contract)\.ts$/.test(file),
     planted: 'const admitted = client as unknown as Admitted;',
   },
   {

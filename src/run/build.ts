@@ -17,7 +17,7 @@ import {
   createReport,
 } from '../gateway/contract-reports.ts';
 import type { Exchange } from '../gateway/exchange.ts';
-import { createPages, type PagesOptions } from '../gateway/own/pages.ts';
+import { createPages } from '../gateway/own/pages.ts';
 import { createUsage } from '../gateway/own/usage.ts';
 import { withUsage } from '../gateway/own/usage-operation.ts';
 import {
@@ -51,7 +51,12 @@ import {
   createAdmit,
   createJudge,
 } from '../gateway/stages/admit.ts';
-import { createAnonymous, publicPlanOf } from '../gateway/stages/anonymous.ts';
+import {
+  admitPreflights,
+  createAnonymous,
+  publicPlanOf,
+  withPreflights,
+} from '../gateway/stages/anonymous.ts';
 import {
   type Anonymous,
   createAuthenticate,
@@ -59,10 +64,6 @@ import {
 import { createContract } from '../gateway/stages/contract.ts';
 import { createForward } from '../gateway/stages/forward.ts';
 import { createInFlight } from '../gateway/stages/in-flight.ts';
-import {
-  admitPreflights,
-  withPreflights,
-} from '../gateway/stages/preflights.ts';
 import { createRequestGuard } from '../gateway/stages/request-guard.ts';
 import { withSettlement } from '../gateway/stages/settle.ts';
 import { tracedFields } from '../gateway/upstream/attempts.ts';
@@ -133,7 +134,13 @@ export function buildPipeline(
       report,
     }),
     relay: createRelay(answer, longLived.readAhead),
-    pages: ownPages(settings, { guard, answer }),
+    pages: createPages({
+      find: referenceOf(settings),
+      paths: hasReference(config) ? PAGE_PATHS : [],
+      home: homeOf(settings),
+      guard,
+      answer,
+    }),
     cors,
     answer,
     route: createRouting(config, routes, longLived),
@@ -309,19 +316,6 @@ function isDescribed(
 /** Without a contract its paths are the backend's. */
 export const hasReference = ({ contract, reference }: Config): boolean =>
   reference.enabled && contract.file !== NO_CONTRACT;
-
-function ownPages(
-  settings: ActiveConfig<Config>,
-  parts: Pick<PagesOptions, 'guard' | 'answer'>,
-) {
-  const paths = hasReference(settings.config) ? PAGE_PATHS : [];
-  return createPages({
-    ...parts,
-    find: referenceOf(settings),
-    paths,
-    home: homeOf(settings),
-  });
-}
 
 /** Unless an operation has `/`, or every path is the backend's. */
 function homeOf({ config, contract }: ActiveConfig<Config>): string | null {

@@ -20,7 +20,7 @@ const PIECE = 64 * 1024;
 
 export type Pages = ReturnType<typeof createPages>;
 
-export interface PagesOptions {
+interface PagesOptions {
   readonly find: FindPage;
   /** Exact paths, or prefixes that end in `/`. */
   readonly paths: readonly string[];

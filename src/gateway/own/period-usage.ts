@@ -55,13 +55,8 @@ export function periodIn(target: string): UsagePeriod | null {
   return { name, from, to };
 }
 
-interface PeriodUsageParts {
-  readonly ledger: LedgerAccess;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-}
-
-export function createPeriodUsage({ ledger, clock }: PeriodUsageParts) {
+/** `clock`: Unix milliseconds. */
+export function createPeriodUsage(ledger: LedgerAccess, clock: () => number) {
   const allowance = createCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
   /** One at a time, so that clients take at most a part of the CPU. */
   let last: Promise<unknown> = Promise.resolve();

@@ -64,7 +64,7 @@ export function createUsage({
       .map(({ id, sunset }) => [id, sunset]),
   );
   const allowance = createCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
-  const periodUsage = createPeriodUsage({ ledger, clock });
+  const periodUsage = createPeriodUsage(ledger, clock);
 
   async function bodyFor(
     client: KnownClient,

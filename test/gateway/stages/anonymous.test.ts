@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Refusal } from '../../../src/common/errors/refusals.ts';
 import type { KnownClient } from '../../../src/gateway/results.ts';
-import { admitPreflights, withPreflights } from '../../../src/gateway/stages/preflights.ts';
+import { admitPreflights, withPreflights } from '../../../src/gateway/stages/anonymous.ts';
 import { admittedClient, exchangeOf, knownClient, targetOf } from '../../support/exchange.ts';
 
 const PREFLIGHT = { Origin: 'https://shop.example', 'Access-Control-Request-Method': 'PUT' };

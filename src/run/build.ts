@@ -72,7 +72,11 @@ import {
   type RequestFields,
 } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
-import { FieldNames, ReturnedNames } from '../gateway/wire/fields.ts';
+import {
+  createFieldNames,
+  createReturnedNames,
+  type ReturnedNames,
+} from '../gateway/wire/fields.ts';
 import { isShown } from '../limits/admission.ts';
 import type { Plan } from '../limits/plans.ts';
 import { readScope } from '../limits/scopes.ts';
@@ -93,7 +97,7 @@ export function buildPipeline(
   const { responses } = config.contract;
   const report = createReport(contract, observe);
   const { names, authenticate } = createReading(settings, longLived);
-  const returned = new ReturnedNames({ cors: isOfBackend(config.cors), via });
+  const returned = createReturnedNames({ cors: isOfBackend(config.cors), via });
   const routes = routesOf(settings, longLived, returned);
   const { forward, tunnel, answer } = createAnswering(config, longLived, {
     cors,
@@ -238,7 +242,7 @@ function createReading(
     keyHeaders: KeyHeaders,
     anonymous: Anonymous | null,
   ): Reading => ({
-    names: new FieldNames({
+    names: createFieldNames({
       strip: config.http.stripHeaders,
       own,
       keyHeaders,

@@ -2,7 +2,7 @@ import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { Admitted, KnownClient, Target } from '../../src/gateway/results.ts';
 import type { Route, RouteMatch } from '../../src/gateway/routes.ts';
 import { createRequestFields } from '../../src/gateway/upstream/headers.ts';
-import { FieldNames, ReturnedNames } from '../../src/gateway/wire/fields.ts';
+import { createFieldNames, createReturnedNames } from '../../src/gateway/wire/fields.ts';
 import { readHead } from '../../src/gateway/wire/head.ts';
 import { parseTarget } from '../../src/gateway/wire/target.ts';
 import { Via } from '../../src/gateway/wire/via.ts';
@@ -11,9 +11,9 @@ import type { Client } from '../../src/records/keys/key.ts';
 import { looseCall } from './call.ts';
 import { limits, MINUTE, window } from './limits.ts';
 
-export const fieldNames = new FieldNames({ strip: [] });
+export const fieldNames = createFieldNames({ strip: [] });
 export const via = new Via(Buffer.from('of tests'));
-export const returnedNames = new ReturnedNames({ cors: false, via });
+export const returnedNames = createReturnedNames({ cors: false, via });
 
 const IDENTITY = {
   keyId: 'X-Storegate-Key-Id',

@@ -3,7 +3,7 @@ import {
   DEFAULT_KEY_HEADERS,
   type KeyHeaders,
 } from '../../common/key-headers.ts';
-import type { ByVersion, Via } from './via.ts';
+import type { Via } from './via.ts';
 
 /** RFC 9110 section 7.6.1, forwarded in neither direction. */
 const HOP_BY_HOP = [
@@ -75,25 +75,21 @@ export const NOT_SHARED = {
 const MOST_SPELLINGS = 2_000;
 const LONGEST_SPELLING = 64;
 
-class Spellings<Known> {
-  readonly #known = new Map<string, Known>();
-  readonly #learn: (name: string) => Known;
-
-  constructor(learn: (name: string) => Known) {
-    this.#learn = learn;
-  }
-
-  of(spelt: string): Known {
-    const known = this.#known.get(spelt);
-    if (known !== undefined) return known;
+function remembering<Known>(
+  learn: (name: string) => Known,
+): (spelt: string) => Known {
+  const learnt = new Map<string, Known>();
+  return (spelt) => {
+    const before = learnt.get(spelt);
+    if (before !== undefined) return before;
     // A copy: a slice would retain the whole head.
     const copy = oneByte(spelt);
-    const learnt = this.#learn(copy.toLowerCase());
-    if (copy.length > LONGEST_SPELLING) return learnt;
-    if (this.#known.size >= MOST_SPELLINGS) this.#known.clear();
-    this.#known.set(copy, learnt);
-    return learnt;
-  }
+    const known = learn(copy.toLowerCase());
+    if (copy.length > LONGEST_SPELLING) return known;
+    if (learnt.size >= MOST_SPELLINGS) learnt.clear();
+    learnt.set(copy, known);
+    return known;
+  };
 }
 
 export interface FieldNamesOptions {
@@ -104,68 +100,57 @@ export interface FieldNamesOptions {
   readonly hide?: boolean;
 }
 
-interface FieldName {
-  readonly name: string;
-  readonly forwarded: boolean;
-  readonly isKey: boolean;
+export type FieldNames = ReturnType<typeof createFieldNames>;
+
+export function createFieldNames({
+  strip,
+  own = [],
+  keyHeaders = DEFAULT_KEY_HEADERS,
+  hide = true,
+}: FieldNamesOptions) {
+  const { headers, bearer } = keyHeaders;
+  const keys = new Set(headers.map((name) => name.toLowerCase()));
+  const meaning = (name: string) => name.toLowerCase().replaceAll('_', '-');
+  const stripped: ReadonlySet<string> = new Set([
+    ...NOT_FORWARDED,
+    ...strip,
+    ...own.map(meaning),
+    ...(hide ? headers.map(meaning) : []),
+  ]);
+  const stars = strip
+    .filter((name) => name.endsWith('*'))
+    .map((name) => name.slice(0, -1));
+  const prefixes = ['x-storegate-', 'x-forwarded-', ...stars];
+  const of = remembering((name) => {
+    // Many servers read `_` as `-` (RFC 3875 section 4.1.18), so neither spelling is forwarded.
+    const meant = meaning(name);
+    const isKey = keys.has(name);
+    const isStripped =
+      stripped.has(meant) ||
+      prefixes.some((prefix) => meant.startsWith(prefix));
+    return { name, forwarded: !isStripped || (!hide && isKey), isKey };
+  });
+  return { of, bearer, hide };
 }
 
-export class FieldNames extends Spellings<FieldName> {
-  readonly bearer: boolean;
-  readonly hide: boolean;
-
-  constructor({
-    strip,
-    own = [],
-    keyHeaders = DEFAULT_KEY_HEADERS,
-    hide = true,
-  }: FieldNamesOptions) {
-    const keys = new Set(keyHeaders.headers.map((name) => name.toLowerCase()));
-    const meaning = (name: string) => name.toLowerCase().replaceAll('_', '-');
-    const stripped: ReadonlySet<string> = new Set([
-      ...NOT_FORWARDED,
-      ...strip,
-      ...own.map(meaning),
-      ...(hide ? keyHeaders.headers.map(meaning) : []),
-    ]);
-    const stars = strip
-      .filter((name) => name.endsWith('*'))
-      .map((name) => name.slice(0, -1));
-    const prefixes = ['x-storegate-', 'x-forwarded-', ...stars];
-    super((name) => {
-      // Many servers read `_` as `-` (RFC 3875 section 4.1.18), so neither spelling is forwarded.
-      const meant = meaning(name);
-      const isStripped =
-        stripped.has(meant) ||
-        prefixes.some((prefix) => meant.startsWith(prefix));
-      return {
-        name,
-        forwarded: !isStripped || (!hide && keys.has(name)),
-        isKey: keys.has(name),
-      };
-    });
-    this.bearer = keyHeaders.bearer;
-    this.hide = hide;
-  }
-}
+export type ReturnedNames = ReturnType<typeof createReturnedNames>;
 
 /** `cors`: whether the backend's CORS fields are returned. */
-export class ReturnedNames extends Spellings<{
-  readonly name: string;
-  readonly returned: boolean;
-}> {
-  readonly via: ByVersion<string>;
-
-  constructor({ cors, via }: { readonly cors: boolean; readonly via: Via }) {
-    const prefixes = cors
-      ? ['x-ratelimit-']
-      : ['x-ratelimit-', 'access-control-'];
-    const isReturned = (name: string) =>
-      !NOT_RETURNED.has(name) &&
-      !prefixes.some((prefix) => name.startsWith(prefix));
-    super((name) => ({ name, returned: isReturned(name) }));
-    this.via = via.values;
-  }
+export function createReturnedNames({
+  cors,
+  via,
+}: {
+  readonly cors: boolean;
+  readonly via: Via;
+}) {
+  const prefixes = cors
+    ? ['x-ratelimit-']
+    : ['x-ratelimit-', 'access-control-'];
+  const isReturned = (name: string) =>
+    !NOT_RETURNED.has(name) &&
+    !prefixes.some((prefix) => name.startsWith(prefix));
+  const of = remembering((name) => ({ name, returned: isReturned(name) }));
+  return { of, via: via.values };
 }
 
 /** RFC 9110 section 7.6.1. */

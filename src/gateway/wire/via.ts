@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { type CheckedLines, checkedLines } from '@storegate/http1';
 
 /** By minor version of HTTP, in which the message was received. */
-export type ByVersion<T> = readonly [http10: T, http11: T];
+type ByVersion<T> = readonly [http10: T, http11: T];
 
 /**
  * RFC 9110 section 7.6.3. The name shows nothing of the host, and differs between gateways in

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { FieldLines } from '@storegate/http1';
 import { returnedHeaders } from '../../../src/gateway/upstream/headers.ts';
-import { ReturnedNames } from '../../../src/gateway/wire/fields.ts';
+import { createReturnedNames } from '../../../src/gateway/wire/fields.ts';
 import { returnedNames, via } from '../../support/exchange.ts';
 
 const LIST = [
@@ -48,7 +48,7 @@ test('repeated fields with another status are read again: 204 has no length', ()
 
 test('repeated fields are read again after a reload that turned CORS off: the CORS fields are the backend’s', () => {
   const fields = { list: ['Access-Control-Allow-Origin', '*', ...LIST], meaning: null };
-  const ofBackend = new ReturnedNames({ cors: true, via });
+  const ofBackend = createReturnedNames({ cors: true, via });
   for (const [names, isReturned] of [
     [returnedNames, false],
     [ofBackend, true],

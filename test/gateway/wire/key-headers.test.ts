@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { KeyHeaders } from '../../../src/common/key-headers.ts';
-import { FieldNames, type FieldNamesOptions } from '../../../src/gateway/wire/fields.ts';
+import { createFieldNames, type FieldNamesOptions } from '../../../src/gateway/wire/fields.ts';
 import { readHead } from '../../../src/gateway/wire/head.ts';
 import { makeSecret } from '../../../src/records/keys/secret.ts';
 
@@ -11,7 +11,7 @@ const BEARER: KeyHeaders = { headers: [], bearer: true };
 const OWN: KeyHeaders = { headers: ['X-Shop_Key', 'X-API-Key'], bearer: false };
 
 const headWith = (options: Partial<FieldNamesOptions>, ...lines: readonly [string, string][]) =>
-  readHead(lines.flat(), new FieldNames({ strip: [], ...options }));
+  readHead(lines.flat(), createFieldNames({ strip: [], ...options }));
 
 describe('headers for the backend', () => {
   test.each<[string, KeyHeaders, [string, string][], string[]]>([

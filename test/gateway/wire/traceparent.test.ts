@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FieldNames } from '../../../src/gateway/wire/fields.ts';
+import { createFieldNames } from '../../../src/gateway/wire/fields.ts';
 import { readHead } from '../../../src/gateway/wire/head.ts';
 
 const GOOD = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
-const names = new FieldNames({ strip: [] });
+const names = createFieldNames({ strip: [] });
 const traceIn = (...fields: string[]) => {
   const { traceparent, tracestate, forwardable } = readHead(fields, names);
   return { traceparent, tracestate, forwardable };

@@ -12,7 +12,7 @@ import { createAuthenticate } from '../../../src/gateway/stages/authenticate.ts'
 import { createFlights, createInFlight } from '../../../src/gateway/stages/in-flight.ts';
 import { createRequestGuard } from '../../../src/gateway/stages/request-guard.ts';
 import type { Call } from '../../../src/gateway/wire/call.ts';
-import { FieldNames } from '../../../src/gateway/wire/fields.ts';
+import { createFieldNames } from '../../../src/gateway/wire/fields.ts';
 import { Via } from '../../../src/gateway/wire/via.ts';
 import type { Admission } from '../../../src/limits/admission.ts';
 import type { Plans } from '../../../src/limits/plans.ts';
@@ -80,7 +80,7 @@ export class Traffic {
   constructor(parts: TrafficParts) {
     this.#parts = parts;
     const { config, observe } = parts;
-    const names = new FieldNames({ strip: [] });
+    const names = createFieldNames({ strip: [] });
     this.#guard = createRequestGuard({
       config: config.http,
       paths: config.contract,

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { parse } from 'yaml';
 import { bundle } from './pack/bundle.ts';
 import { billOfMaterials, licenseTexts, packagesOf } from './pack/packages.ts';
 import { copyPapers } from './pack/papers.ts';
@@ -68,10 +67,6 @@ function copyData(): void {
     });
   for (const name of ['config', 'deploy/systemd', 'plans.yaml', 'LICENSE'])
     cpSync(join(root, name), join(target, name), { recursive: true });
-  // Every start and most commands read it. As JSON, which is YAML too, that takes a tenth of the
-  // time.
-  const contract = join(target, 'packages/admin-api/src/contract/admin.openapi.yaml');
-  writeFileSync(contract, JSON.stringify(parse(readFileSync(contract, 'utf8'))));
 }
 
 function copyBrowserPackage(name: string): { readonly name: string; readonly version: string } {

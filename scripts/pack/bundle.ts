@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { basename, dirname, relative } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import * as v8 from 'node:v8';
+import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
+import { checkContract, serialize } from '@storegate/openapi';
 import { build, type Plugin } from 'esbuild';
 
 /** Each starts a process or a thread. */
@@ -15,11 +18,11 @@ const REQUIRE = `import { createRequire as createRequireOf } from 'node:module';
 const require = createRequireOf(import.meta.url);`;
 
 /**
- * Writes the modules to `target`, which is a folder of the package's root. Returns the bundled
- * files, relative to `root`.
+ * Writes the modules to `target`, which is a folder of the package's root, and removes other files
+ * there. Returns the bundled files, relative to `root`.
  */
 export async function bundle(root: string, target: string): Promise<readonly string[]> {
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: ENTRIES,
     outdir: target,
@@ -33,11 +36,29 @@ export async function bundle(root: string, target: string): Promise<readonly str
     sourcesContent: false,
     legalComments: 'none',
     metafile: true,
+    write: false,
     tsconfigRaw: {},
     banner: { js: REQUIRE },
     plugins: [movedModules(root), requiredHttp],
   });
+  const files = outputFiles.map(({ path, contents }) => [path, contents] as const);
+  replaceFiles(target, new Map([...files, [join(target, 'admin-contract'), adminContract()]]));
   return Object.keys(metafile.inputs);
+}
+
+/** Without the paths of this machine. */
+function adminContract(): Uint8Array {
+  const { compiled } = checkContract(ADMIN_CONTRACT);
+  return v8.serialize(serialize({ ...compiled, files: new Map() }));
+}
+
+/** Leaves equal files as they are, because a process may be reading them. */
+function replaceFiles(folder: string, files: ReadonlyMap<string, Uint8Array>): void {
+  mkdirSync(folder, { recursive: true });
+  for (const [path, contents] of files)
+    if (!existsSync(path) || !readFileSync(path).equals(contents)) writeFileSync(path, contents);
+  const paths = readdirSync(folder).map((name) => join(folder, name));
+  for (const path of paths) if (!files.has(path)) rmSync(path);
 }
 
 /**

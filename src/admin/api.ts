@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import * as v8 from 'node:v8';
 import {
   IDEMPOTENCY_HEADER,
   includesRole,
@@ -8,7 +10,10 @@ import {
 } from '@storegate/admin-api';
 import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import {
+  atOnce,
   type Contract,
+  createContract,
+  deserialize,
   type Fault,
   loadContract,
   type Operation,
@@ -72,11 +77,19 @@ const REPLAYED = { 'Idempotency-Replayed': 'true' };
 
 let read: Contract | null = null;
 
+/** Compiled when the package is built: compiling takes a third of a start. */
+const COMPILED = new URL('./admin-contract', import.meta.url);
+
 /** Read once, when first needed. */
 export function adminContract(): Contract {
-  read ??= loadContract(ADMIN_CONTRACT);
+  read ??= existsSync(COMPILED)
+    ? atOnce(createContract(atOnce(compiledIn(COMPILED))))
+    : loadContract(ADMIN_CONTRACT);
   return read;
 }
+
+const compiledIn = (file: URL) =>
+  deserialize(v8.deserialize(readFileSync(file)));
 
 function find(contract: Contract, { method, path }: Call) {
   const match = contract.match(method === 'HEAD' ? 'GET' : method, path);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMPILED } from '../support/storegate.ts';
+import { bundleProgram, PROGRAM } from './bundled-program.ts';
 import { installMissing } from './install.ts';
 import { installCommand, missingPrograms } from './programs.ts';
 import { INSTALLED } from './teardown.ts';
@@ -20,5 +21,6 @@ export default async function setUp(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
   process.env.TMPDIR = folder;
   process.env.NODE_COMPILE_CACHE = COMPILED;
+  process.env[PROGRAM] = await bundleProgram();
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 }

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { PROGRAM } from '../runner/bundled-program.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../src/main.js');
+/** Outside of a run of the tests, such as a benchmark, nothing is bundled. */
+const MAIN = process.env[PROGRAM] ?? resolve(import.meta.dirname, '../../src/main.js');
 
 export interface Running {
   readonly child: ChildProcess;

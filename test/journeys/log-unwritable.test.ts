@@ -13,8 +13,14 @@ import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 import { flood, isAlive, metricOf } from '../support/workers.ts';
 
 const DROPPED = 'storegate_log_lines_dropped_total';
-/** Of more than may wait: a line has over 250 characters. */
-const REQUESTS = 6_000;
+/** The id of the operation: every line of a request has it. */
+const LONG_ID = 'x'.repeat(8_000);
+/** Of more than may wait, which is 1 MiB. */
+const REQUESTS = 200;
+const CONTRACT = `openapi: 3.1.0
+info: { title: Pets, version: '1' }
+paths: { /pets: { get: { operationId: ${LONG_ID}, responses: { 200: { description: OK } } } } }
+`;
 
 const folder = temporaryFolders();
 let redis: RedisServer;
@@ -82,11 +88,12 @@ async function start(
   writeFileSync(join(cwd, 'gateway.yaml'), `log: { format: ${format ?? 'auto'} }\n`);
   const [port, adminPort] = [await freePort(), await freePort()];
   [url, adminUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${adminPort}`];
+  writeFileSync(join(cwd, 'pets.yaml'), CONTRACT);
   running = storegate(['serve', '--no-demo-keys'], {
     cwd,
     ownGroup: true,
     env: {
-      STOREGATE_CONTRACT: 'none',
+      STOREGATE_CONTRACT: 'pets.yaml',
       BACKEND_URL: backend.url,
       STOREGATE_PORT: `${port}`,
       STOREGATE_ADMIN_PORT: `${adminPort}`,
@@ -126,7 +133,6 @@ async function stop(): Promise<number | null> {
 const FULL = () => open('/dev/full', constants.O_WRONLY);
 
 const OUTPUTS: readonly (readonly [string, () => number | undefined, Given])[] = [
-  ['a full disk', FULL, {}],
   ['a full disk, with workers', FULL, { workers: 2 }],
   ['a socket without a reader, as readable text', () => undefined, { format: 'pretty' }],
 ];

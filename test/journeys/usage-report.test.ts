@@ -12,6 +12,8 @@ const PLANS = `plans:
   pro: { windows: [{ limit: 100000, per: day }] }
 `;
 
+const KEYS = 60;
+
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
@@ -130,13 +132,13 @@ describe('a report of usage', () => {
     expect(refused.body).toMatchObject({ status: 400, message: /2 hours/ });
   });
 
-  test.each(['by=colour', 'from=yesterday', 'from=2026-02-01&to=2026-01-01', 'format=xml', 'x=1'])(
-    'is refused for %s',
-    async (query) => {
-      const one = await gateway();
-      expect((await adminOf(one.adminUrl)('GET', `/usage/report?${query}`)).status).toBe(400);
-    },
-  );
+  test('is refused for unknown values', async () => {
+    const one = await gateway();
+    const statusOf = async (query: string) =>
+      (await adminOf(one.adminUrl)('GET', `/usage/report?${query}`)).status;
+    const queries = ['by=colour', 'from=yesterday', 'from=2026-02-01&to=2026-01-01', 'x=1'];
+    expect(await Promise.all([...queries, 'format=xml'].map(statusOf))).toEqual(Array(5).fill(400));
+  });
 
   test('has the units that were charged before the process was killed', async () => {
     const one = await gateway();
@@ -160,14 +162,14 @@ describe('gateways that share a Redis', () => {
   });
   afterAll(() => redis.stop());
 
-  test('have the units of 1,000 keys in their ledger that the counters were charged', async () => {
+  test('have the units of all keys in their ledger that the counters were charged', async () => {
     const all = await Promise.all(
       Array.from({ length: 4 }, () =>
         gateway({ env: { REDIS_URL: redis.url }, settings: 'log: { level: error }\n' }),
       ),
     );
     const keys: { readonly id: string; readonly secret: string }[] = [];
-    for (let i = 0; i < 1_000; i++)
+    for (let i = 0; i < KEYS; i++)
       keys.push(await all[i % 4]!.key({ account: `a${i}`, plan: 'pro' }));
     await Promise.all(
       all.map(async ({ url }, at) => {
@@ -186,11 +188,11 @@ describe('gateways that share a Redis', () => {
       expect(keys.map(({ id }) => units.get(id))).toEqual(expected);
     }
     const used = await Promise.all(
-      keys.slice(0, 50).map(async ({ id }) => {
+      keys.map(async ({ id }) => {
         const { usage } = bodyOf(await adminOf(all[0]!.adminUrl)('GET', `/usage/${id}`));
         return usage[0].windows[0].used;
       }),
     );
-    expect(used).toEqual(expected.slice(0, 50));
+    expect(used).toEqual(expected);
   });
 });

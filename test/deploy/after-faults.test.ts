@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { temporaryFolders } from '../support/temporary.ts';
 import { promtool } from './promtool.ts';
-import { ruleFiles } from './shipped.ts';
+import { expressionsReading, writeRules } from './shipped.ts';
 
 /** Minutes before a fault, in which all is well, and after it. */
 const BEFORE = 32;
@@ -151,21 +151,31 @@ function testOf(courses: Readonly<Record<string, Course>>, duration: number) {
 
 const folder = temporaryFolders();
 
-function run(tests: readonly object[]): string {
-  const file = join(folder(), 'tests.yml');
-  writeFileSync(file, stringify({ rule_files: ruleFiles, evaluation_interval: '1m', tests }));
+function run(metrics: readonly string[], tests: readonly object[]): string {
+  const own = folder();
+  const file = join(own, 'tests.yml');
+  const rule_files = writeRules(own, expressionsReading(metrics));
+  writeFileSync(file, stringify({ rule_files, evaluation_interval: '1m', tests }));
   return promtool('test', 'rules', file);
 }
+
+const metricsOf = (courses: Readonly<Record<string, Course>>) =>
+  Object.keys(courses).map((series) => series.split('{', 1)[0]!.replace(/_(?:bucket|count)$/, ''));
 
 test.each(Object.entries(FAULTS))(
   'no alert begins to fire after %s, however long',
   (_, courses) => {
-    run(DURATIONS.map((duration) => testOf(courses, duration)));
+    run(
+      metricsOf(courses),
+      DURATIONS.map((duration) => testOf(courses, duration)),
+    );
   },
 );
 
 test('the check finds an alert that fires late', () => {
-  const late = testOf(FAULTS['backends fail']!, 10);
+  const courses = FAULTS['backends fail']!;
+  const late = testOf(courses, 10);
   const begin = { ...late.promql_expr_test[0]!, eval_time: `${BEFORE + 2}m` };
-  expect(() => run([{ ...late, promql_expr_test: [begin] }])).toThrow(/StoregateBackend/);
+  const check = () => run(metricsOf(courses), [{ ...late, promql_expr_test: [begin] }]);
+  expect(check).toThrow(/StoregateBackend/);
 });

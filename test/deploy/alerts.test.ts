@@ -4,54 +4,18 @@ import { describe, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import { temporaryFolders } from '../support/temporary.ts';
 import { promtool } from './promtool.ts';
-import {
-  type Alert,
-  alerts,
-  alertTests,
-  type Recording,
-  recordings,
-  root,
-  ruleFiles,
-} from './shipped.ts';
+import { alerts, alertTests, root, ruleFiles, writeRules } from './shipped.ts';
 
 interface Expectation {
   readonly expr: string;
   readonly exp_samples: readonly { readonly labels: string }[];
 }
 
-interface Rules {
-  readonly groups: readonly {
-    readonly name: string;
-    readonly rules: readonly Partial<Alert & Recording>[];
-  }[];
-}
-
-/**
- * promtool evaluates every rule at every step, so the test keeps only the rules that it names or
- * needs.
- */
 function ownRules(folder: string, file: string): string {
   const text = readFileSync(file, 'utf8');
-  const needed = new Set(
-    alerts.filter(({ alert }) => text.includes(`"${alert}"`)).map(({ expr }) => expr),
-  );
-  // A set also iterates over entries that are added meanwhile.
-  for (const expr of needed.add(text))
-    for (const { record, expr: source } of recordings)
-      if (expr.includes(record)) needed.add(source);
-  const rule_files = ruleFiles.map((rules) => {
-    const { groups } = parse(readFileSync(rules, 'utf8')) as Rules;
-    const own = groups.map((group) => ({
-      ...group,
-      rules: group.rules.filter(({ expr }) => needed.has(expr!)),
-    }));
-    writeFileSync(
-      join(folder, basename(rules)),
-      stringify({ groups: own.filter(({ rules }) => rules.length > 0) }),
-    );
-    return basename(rules);
-  });
+  const named = alerts.filter(({ alert }) => text.includes(`"${alert}"`)).map(({ expr }) => expr);
   const copy = join(folder, basename(file));
+  const rule_files = writeRules(folder, [...named, text]);
   writeFileSync(copy, stringify({ ...parse(text), rule_files }));
   return copy;
 }

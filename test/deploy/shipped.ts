@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { parse, stringify } from 'yaml';
 
 export const root = resolve(import.meta.dirname, '../..');
 
@@ -64,6 +64,46 @@ export const panels = dashboard.panels.filter(({ type }) => type !== 'row');
 export const ruleFiles = ['alerts.yml', 'recording.yml'].map((file) =>
   join(root, 'deploy/rules', file),
 );
+
+interface Rules {
+  readonly groups: readonly {
+    readonly name: string;
+    readonly rules: readonly { readonly expr: string }[];
+  }[];
+}
+
+/**
+ * Writes the rules with one of these expressions, and the recordings that they need: promtool
+ * evaluates every rule at every step. Returns the names of the files in `folder`.
+ */
+export function writeRules(folder: string, expressions: readonly string[]): string[] {
+  const needed = new Set(expressions);
+  // A set also iterates over entries that are added meanwhile.
+  for (const expr of needed)
+    for (const { record, expr: source } of recordings)
+      if (expr.includes(record)) needed.add(source);
+  return ruleFiles.map((rules) => {
+    const { groups } = parse(readFileSync(rules, 'utf8')) as Rules;
+    const own = groups.map((group) => ({
+      ...group,
+      rules: group.rules.filter(({ expr }) => needed.has(expr)),
+    }));
+    const name = basename(rules);
+    const text = stringify({ groups: own.filter(({ rules }) => rules.length > 0) });
+    writeFileSync(join(folder, name), text);
+    return name;
+  });
+}
+
+/** Of alerts that can change if one of these metrics does. */
+export function expressionsReading(metrics: readonly string[]): string[] {
+  const names = new Set(metrics);
+  for (const name of names)
+    for (const { record, expr } of recordings) if (expr.includes(name)) names.add(record);
+  return alerts
+    .map(({ expr }) => expr)
+    .filter((expr) => [...names].some((it) => expr.includes(it)));
+}
 
 export const alertTests = readdirSync(join(import.meta.dirname, 'alerts')).map((file) =>
   join(import.meta.dirname, 'alerts', file),

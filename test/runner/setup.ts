@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMPILED } from '../support/storegate.ts';
@@ -18,9 +18,24 @@ export default async function setUp(): Promise<void> {
     throw new Error(
       `CI skips no suite, and ${missing.join(', ')} cannot be installed here: ${installCommand(missing)}`,
     );
-  const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  const folder = mkdtempSync(join(temporaryFolder(), 'storegate-'));
   process.env.TMPDIR = folder;
   process.env.NODE_COMPILE_CACHE = COMPILED;
   process.env[PROGRAM] = await bundleProgram();
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+}
+
+const MEMORY = '/dev/shm';
+/** In bytes: several times what a run writes. */
+const ROOM = 8 * 2 ** 30;
+
+/** In memory if there is room: syncing and removing thousands of files takes a tenth of a run. */
+function temporaryFolder(): string {
+  if (process.env.TMPDIR !== undefined || !existsSync(MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  const mount = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .find((line) => line.split(' ')[1] === MEMORY);
+  const isExecutable = mount !== undefined && !mount.includes('noexec');
+  return isExecutable && bavail * bsize >= ROOM ? MEMORY : tmpdir();
 }

@@ -26,8 +26,17 @@ function assert<T>(
   }
 }
 
+/** Without surrogates that have no partner. */
+const codePoint = fc
+  .oneof(fc.nat({ max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
+  .map((code) => String.fromCodePoint(code));
+
+/** The unit `binary` of fast-check takes a second of CPU: it builds a table of all code points. */
+const string = ({ unit, ...constraints }: fc.StringConstraints = {}) =>
+  fc.string({ ...constraints, ...(unit && { unit: unit === 'binary' ? codePoint : unit }) });
+
 /**
  * Tests import this as `fast-check`: `assert` sets the number of runs and takes the seed from
  * STOREGATE_TEST_SEED.
  */
-export default { ...fc, assert };
+export default { ...fc, assert, string };

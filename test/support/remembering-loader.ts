@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { isRemote } from '../../src/config/contract/place.ts';
 import { publicationOf } from '../../src/gateway/own/published/document.ts';
 import {
@@ -15,14 +16,29 @@ const remembered = new Map<string, Loaded>();
  * always read.
  */
 export class RememberingLoader extends ContractLoader {
-  override async loadFirst(request: Request): Promise<Loaded> {
-    const { contract } = request;
-    const name = JSON.stringify([contract, publicationOf(request)]);
-    const known = remembered.get(name);
-    if (known && !isRemote(contract.file) && (await isUnchanged(known.contract)))
-      return loadedOf(known.prepared);
-    const loaded = await super.loadFirst(request);
-    remembered.set(name, loaded);
-    return loaded;
+  override loadFirst(request: Request): Promise<Loaded> {
+    return known(request, () => super.loadFirst(request));
   }
+}
+
+/** Until the suite ends, also for gateways that commands start in this process. */
+export function rememberContracts(): void {
+  const { loadFirst } = ContractLoader.prototype;
+  jest.spyOn(ContractLoader.prototype, 'loadFirst').mockImplementation(function (
+    this: ContractLoader,
+    request,
+  ) {
+    return known(request, () => loadFirst.call(this, request));
+  });
+}
+
+async function known(request: Request, load: () => Promise<Loaded>): Promise<Loaded> {
+  const { contract } = request;
+  const name = JSON.stringify([contract, publicationOf(request)]);
+  const earlier = remembered.get(name);
+  if (earlier && !isRemote(contract.file) && (await isUnchanged(earlier.contract)))
+    return loadedOf(earlier.prepared);
+  const loaded = await load();
+  remembered.set(name, loaded);
+  return loaded;
 }

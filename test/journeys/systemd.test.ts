@@ -61,7 +61,7 @@ function workersOf(pid: number): number[] {
   // A process of systemd-notify may have ended.
   const commandOf = (child: number) =>
     spawnSync(program('ps'), ['-o', 'args=', '-p', `${child}`], { encoding: 'utf8' });
-  return children.filter((child) => commandOf(child).stdout.includes('worker.ts'));
+  return children.filter((child) => /worker\.[jt]s/.test(commandOf(child).stdout));
 }
 
 function socketsOf(pid: number): string[] {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { PROGRAM } from '../runner/bundled-program.ts';
 
-/** Outside of a run of the tests, such as a benchmark, nothing is bundled. */
-const MAIN = process.env[PROGRAM] ?? resolve(import.meta.dirname, '../../src/main.js');
+/** The entry point. Outside of a run of the tests, such as a benchmark, nothing is bundled. */
+export const MAIN = process.env[PROGRAM] ?? resolve(import.meta.dirname, '../../src/main.js');
 
 export interface Running {
   readonly child: ChildProcess;

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { program } from '../runner/programs.ts';
-import { COMPILED } from './storegate.ts';
+import { COMPILED, MAIN } from './storegate.ts';
 import { until } from './until.ts';
 
 /**
@@ -57,8 +57,6 @@ for line in sys.stdin:
     if line == 'start\\n':
         start()
 `;
-
-const MAIN = resolve(import.meta.dirname, '../../src/main.js');
 
 /** On SIGUSR2 the event loop stands still until the process is killed. */
 const MAY_HANG =

@@ -14,8 +14,12 @@ import { join, resolve } from 'node:path';
 export const PROGRAM = 'STOREGATE_TEST_PROGRAM';
 
 const root = resolve(import.meta.dirname, '../..');
-/** In one place, because Node finds compiled modules by their path. */
-const folder = join(root, 'node_modules/.cache/storegate-bundled');
+/**
+ * One for each checkout, as several may share the installed packages, or have copies of them. Not a
+ * temporary one, because Node finds compiled modules by their path.
+ */
+const checkout = createHash('sha256').update(root).digest('hex').slice(0, 8);
+const folder = join(root, `node_modules/.cache/storegate-bundled-${checkout}`);
 const READ = ['config', 'node_modules', 'package.json', 'packages', 'plans.yaml', 'src'];
 const SOURCES = ['src', 'packages', 'scripts/pack'];
 
@@ -34,14 +38,13 @@ export async function bundleProgram(): Promise<string> {
   mkdirSync(folder, { recursive: true });
   for (const name of READ) {
     const link = join(folder, name);
-    if (!existsSync(link)) symlinkSync(join('../../..', name), link);
+    if (!existsSync(link)) symlinkSync(join(root, name), link);
   }
   await bundle(root, target);
   writeFileSync(version, current);
   return main;
 }
 
-/** Also differs in a copy of the checkout: its files have other times. */
 function versionOfSources(): string {
   const files = SOURCES.flatMap((name) =>
     readdirSync(join(root, name), { recursive: true, encoding: 'utf8' }).map((file) =>

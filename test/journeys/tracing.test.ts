@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { Collector } from '../support/collector.ts';
 import { answers, type Fault, FaultyBackend, resets } from '../support/faulty-backend.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { type Running, storegate } from '../support/storegate.ts';
+import { type Running, SOURCE_MAIN, storegate } from '../support/storegate.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
@@ -449,6 +449,7 @@ describe('a collector', () => {
     collector.mood = 'hangs';
     const running = storegate(['serve'], {
       cwd: folder(),
+      main: SOURCE_MAIN,
       env: {
         STOREGATE_PORT: '0',
         STOREGATE_ADMIN_PORT: '0',
@@ -496,7 +497,7 @@ test('a reload changes the sampler, from the next request on', async () => {
 describe('without an endpoint', () => {
   test('no part of OpenTelemetry is loaded', async () => {
     const env = { STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0', ...SPYING };
-    const running = storegate(['serve'], { cwd: folder(), env });
+    const running = storegate(['serve'], { cwd: folder(), env, main: SOURCE_MAIN });
     await until('it serves', () => running.out().includes('"started"'));
     running.child.kill();
     expect(await running.exit).toBe(0);

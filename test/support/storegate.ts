@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { PROGRAM } from '../runner/bundled-program.ts';
 
-/** The entry point. Outside of a run of the tests, such as a benchmark, nothing is bundled. */
-export const MAIN = process.env[PROGRAM] ?? resolve(import.meta.dirname, '../../src/main.js');
+/** The entry point of the sources, for tests that name modules. */
+export const SOURCE_MAIN = resolve(import.meta.dirname, '../../src/main.js');
+/** Outside of a run of the tests, such as a benchmark, nothing is bundled. */
+export const MAIN = process.env[PROGRAM] ?? SOURCE_MAIN;
 
 export interface Running {
   readonly child: ChildProcess;

@@ -64,6 +64,7 @@ export function createOperating(parts: OperatingParts) {
   const { readiness, health } = parts;
   const local = new LocalAccess(config, observe);
   let adminUrl: string | null = null;
+  let endHealthWatch = () => {};
 
   const context: AdminContext = {
     keys,
@@ -100,11 +101,6 @@ export function createOperating(parts: OperatingParts) {
   // The log and a metric show a failed reload.
   const reloadUnasked = () =>
     void reloader.reload(FILE_CHANGED).catch(() => {});
-  const endHealthWatch = watchHealth({
-    health,
-    isStopping: () => readiness() === 'stopping',
-    observe,
-  });
   const watch = load
     ? watchFiles(() => filesOf(reloader.current), reloadUnasked)
     : null;
@@ -118,10 +114,18 @@ export function createOperating(parts: OperatingParts) {
         await admin.listen(fd),
         reloader.current.certificates.admin !== null,
       ),
-    /** Commands then find this gateway through its data folder. */
+    /**
+     * Call once the gateway listens: commands then find it through its data folder, and changes of
+     * its health are reported. Before, it would be reported as down.
+     */
     announce(url: string): void {
       adminUrl = url;
       local.announce(url, reloader.current.certificates);
+      endHealthWatch = watchHealth({
+        health,
+        isStopping: () => readiness() === 'stopping',
+        observe,
+      });
     },
     async close(): Promise<void> {
       watch?.close();

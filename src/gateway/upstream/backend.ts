@@ -23,15 +23,22 @@ interface BackendParts {
   readonly mayGo: (url: string) => boolean;
 }
 
-export function createBackend({ upstream, address, ...parts }: BackendParts) {
+export function createBackend({
+  upstream,
+  address,
+  mayGo: mayGoAt,
+  observe: tell,
+  ...initial
+}: BackendParts) {
   const { url } = address;
   const { hostname: host } = new URL(url);
-  let { settings, tls, observe } = parts;
+  let { settings, tls } = initial;
+  let observe = tell;
   let { weight } = address;
   let identity = identityOf(upstream, url, settings);
   let tunnels: Pool | null = null;
   const counts = { requests: 0, failures: 0, retries: 0 };
-  const mayGo = () => parts.mayGo(url);
+  const mayGo = () => mayGoAt(url);
   const moved = (addresses: ReadonlySet<string>) => {
     pool.keepOnly(addresses);
     checks.keepOnly(addresses);
@@ -139,7 +146,7 @@ export function createBackend({ upstream, address, ...parts }: BackendParts) {
       if (health.state === 'up') return;
       const { backend } = identity;
       const duration = Math.round(performance.now() - health.downSince);
-      parts.observe({
+      tell({
         type: 'upstream.up',
         upstream,
         backend,

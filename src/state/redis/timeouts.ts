@@ -24,8 +24,8 @@ export async function orOutage<T>(work: Promise<T>): Promise<T> {
 }
 
 /**
- * Each command is its name in lower case and its arguments. In the order of the commands. Rejects with `Outage`. A single Redis gets all commands in one
- * write.
+ * Each command is its name in lower case and its arguments. In the order of the commands. Rejects
+ * with `Outage`. A single Redis gets all commands in one write.
  */
 export async function allWithTimeout(
   redis: Connection,

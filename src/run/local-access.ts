@@ -8,40 +8,49 @@ import {
   redisPlace,
 } from '../state/announcements.ts';
 
-/** Lets commands in the data folder reach this gateway, whatever its state. */
-export class LocalAccess {
+/**
+ * Lets commands in the data folder reach this gateway, whatever its state. A read-only folder or
+ * full disk refuses neither a start nor a reload, and delays no stop.
+ */
+export function createLocalAccess(
+  { data, redis }: Pick<Config, 'data' | 'redis'>,
+  observe: Observe,
+) {
   /** Valid for this run only; admits whoever can read the data folder. */
-  readonly token = makeToken();
-  readonly #config: Pick<Config, 'data' | 'redis'>;
-  readonly #observe: Observe;
-  #announcer: Announcer | null = null;
+  const token = makeToken();
+  let announcer: Announcer | null = null;
+  let isClosed = false;
 
-  constructor(config: Pick<Config, 'data' | 'redis'>, observe: Observe) {
-    this.#config = config;
-    this.#observe = observe;
-  }
-
-  /** A read-only folder or full disk refuses neither a start nor a reload. */
-  announce(url: string, { admin }: Certificates): void {
-    const { data, redis } = this.#config;
+  function orWarn(act: () => void, warning: string): void {
     try {
-      this.#announcer ??= openAnnouncer(data);
-      this.#announcer.announce({
-        url,
-        token: this.token,
-        certificates: admin?.pairs.map(({ cert }) => cert) ?? [],
-        redis: redis && redisPlace(redis.url),
-      });
+      act();
     } catch (error) {
       const { message } = error as Error;
-      this.#observe({
-        type: 'state.warning',
-        warning: `commands need --url and a token, because they do not find this gateway in its data folder: ${message}`,
-      });
+      observe({ type: 'state.warning', warning: `${warning}: ${message}` });
     }
   }
 
-  close(): void {
-    this.#announcer?.close();
-  }
+  return {
+    token,
+    /** Does nothing once it is closed: the place may be that of another gateway by then. */
+    announce(url: string, { admin }: Certificates): void {
+      if (isClosed) return;
+      orWarn(() => {
+        announcer ??= openAnnouncer(data);
+        announcer.announce({
+          url,
+          token,
+          certificates: admin?.pairs.map(({ cert }) => cert) ?? [],
+          redis: redis && redisPlace(redis.url),
+        });
+      }, 'commands need --url and a token, because they do not find this gateway in its data folder');
+    },
+    close(): void {
+      isClosed = true;
+      orWarn(
+        () => announcer?.close(),
+        'the announcement of this gateway stays in its data folder, until a command removes it',
+      );
+    },
+  };
 }

@@ -14,7 +14,7 @@ import type { Readiness } from '../observe/peers/status.ts';
 import type { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
 import { watchHealth } from './health-watch.ts';
-import { LocalAccess } from './local-access.ts';
+import { createLocalAccess } from './local-access.ts';
 import type { Processes } from './processes.ts';
 import {
   type ActiveConfig,
@@ -62,7 +62,7 @@ export function createOperating(parts: OperatingParts) {
   report(initial, observe, clock);
   // Closures must not keep `parts`: it has the first contract.
   const { readiness, health } = parts;
-  const local = new LocalAccess(config, observe);
+  const local = createLocalAccess(config, observe);
   let adminUrl: string | null = null;
   let endHealthWatch = () => {};
 
@@ -130,8 +130,8 @@ export function createOperating(parts: OperatingParts) {
     async close(): Promise<void> {
       watch?.close();
       endHealthWatch();
-      local.close();
       await admin.close();
+      local.close();
     },
   };
 }

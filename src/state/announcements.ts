@@ -1,5 +1,4 @@
 import {
-  existsSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -7,6 +6,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { isLoopback } from '../config/schema/formats.ts';
 import { makeFolder } from './embedded/file.ts';
 import { tryLockIn } from './embedded/lock.ts';
 
@@ -46,29 +46,42 @@ export function openAnnouncer(folder: string) {
       renameSync(next, file);
     },
     close(): void {
-      rmSync(file, { force: true });
-      release();
+      try {
+        rmSync(file, { force: true });
+      } finally {
+        release();
+      }
     },
   };
 }
 
 /**
- * The gateways that run on `folder`. Removes the announcements of crashed gateways. Throws
- * StateFileError if a lock cannot be tried.
+ * The gateways that run on `folder`, as far as it can be read: a command that cannot read it uses
+ * Redis, or states why it cannot use the folder. Removes the announcements of crashed gateways.
  */
 export function announcementsIn(folder: string): Announcement[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
+  return namesIn(folder)
     .flatMap((name) => FORM.exec(name)?.[1] ?? [])
     .map(Number)
     .sort((one, other) => one - other)
     .flatMap((number) => runningAt(folder, number) ?? []);
 }
 
-/** Host and database of a Redis, without user and password. */
+/** Host, port and database of a Redis, without user and password. */
 export function redisPlace(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host}/${pathname.slice(1) || '0'}`;
+  const { hostname, port, pathname } = new URL(url);
+  const host = isLoopback(hostname.replace(/[[\]]/g, ''))
+    ? 'localhost'
+    : hostname;
+  return `${host}:${port || 6379}/${pathname.slice(1) || '0'}`;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 const tryPlace = (folder: string, number: number) =>
@@ -81,11 +94,16 @@ function runningAt(folder: string, number: number): Announcement | null {
   const file = fileAt(folder, number);
   const announcement = readAnnouncement(file);
   if (announcement === null) return null;
-  const lock = tryPlace(folder, number);
-  if (lock === null) return announcement;
-  rmSync(file, { force: true });
-  lock.release();
-  return null;
+  try {
+    const lock = tryPlace(folder, number);
+    if (lock === null) return announcement;
+    rmSync(file, { force: true });
+    lock.release();
+    return null;
+  } catch {
+    // A folder that is read-only here: whoever asks the gateway sees whether it runs.
+    return announcement;
+  }
 }
 
 /** `null` also for a file of another user. */

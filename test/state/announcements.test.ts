@@ -60,7 +60,7 @@ test('a folder whose lock cannot be made is named', () => {
 });
 
 test.each([
-  ['redis://127.0.0.1:6379', '127.0.0.1:6379/0'],
+  ['redis://127.0.0.1', 'localhost:6379/0'],
   ['rediss://user:password@redis.example:6380/2', 'redis.example:6380/2'],
 ])('the place of %s is %s', (url, place) => {
   expect(redisPlace(url)).toBe(place);

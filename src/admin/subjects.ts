@@ -13,6 +13,7 @@ import {
 import { AdminError } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
 import { keysOf } from './lists.ts';
+import { readablePlans } from './readable-plans.ts';
 import { time } from './view.ts';
 
 /** A key, or an account if its plan counts accounts. */
@@ -134,9 +135,12 @@ export async function targetsOf(
 ): Promise<ReadonlySet<string>> {
   if (KEY_ID.test(name)) {
     const record = await context.keys.get(name);
-    return new Set(
-      record ? [name, targetOf(subjectIn(context, record))] : [name],
-    );
+    if (!record) return new Set([name]);
+    const plans = readablePlans(context);
+    // Unknown plans may count either.
+    const isOwn =
+      plans !== null && subjectOf(record, plans) === keySubject(record);
+    return new Set([name, isOwn ? name : record.account]);
   }
   const records = await keysOf(context, name);
   return new Set([name, ...records.map(({ id }) => id)]);

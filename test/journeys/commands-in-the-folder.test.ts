@@ -176,6 +176,33 @@ describe('a command in the folder of one of two gateways on Redis', () => {
     expect(elsewhere).toEqual({ code: 1, out: '', err: expect.stringContaining('127.0.0.1:9') });
   });
 
+  test('goes on with the other gateway of its folder when the one that it asks has ended', async () => {
+    const settings = `data: ${folderOf()}\nredis: { url: '${redis.url}' }\n`;
+    const env = { STOREGATE_ADMIN_TOKEN: makeToken() };
+    const [one, two] = [
+      await TestGateway.start({ settings, env }),
+      await TestGateway.start({ settings, env }),
+    ];
+    let out = '';
+    const unread = new AbortController();
+    const following = commandLine(two.folder, (text) => {
+      out += text;
+    })(['requests', '--follow'], { env: NO_FOLDER, unread: unread.signal });
+    const printsNew = () => {
+      const ids: string[] = [];
+      return async () => {
+        ids.push((await two.client.get('/pets')).headers['x-request-id']!);
+        return ids.some((id) => out.includes(id));
+      };
+    };
+    await until('it follows', printsNew());
+    await one.stop();
+    await until('it follows the other', printsNew());
+    unread.abort();
+    expect(await following).toMatchObject({ code: 0 });
+    await two.stop();
+  });
+
   test('reads only the files that it needs once no gateway runs', async () => {
     await run(`bans add ${key.id} --duration 1h --reason abuse`);
     await gateway.close();
@@ -184,7 +211,8 @@ describe('a command in the folder of one of two gateways on Redis', () => {
     expect(await run('keys create --plan free --account acme')).toEqual(failed);
     expect(await run('plans list')).toEqual(failed);
     expect((await run('keys list')).out).toMatch(new RegExp(`${key.id} .*\\bbanned\\b`));
-    for (const line of ['bans list', 'keys list', `keys disable ${key.id}`])
+    const history = `bans history ${key.id}`;
+    for (const line of ['bans list', history, 'keys list', `keys disable ${key.id}`])
       expect(await run(line)).toEqual({
         code: 0,
         out: expect.stringContaining(key.id),
@@ -192,6 +220,7 @@ describe('a command in the folder of one of two gateways on Redis', () => {
       });
     expect(await run(`bans lift ${key.id}`)).toMatchObject({ code: 0, err: '' });
     expect((await run('bans list')).out).toBe('No bans.\n');
+    expect(await run('state export state.ndjson')).toMatchObject({ code: 0 });
     expect(await run(`bans lift ${key.id}`)).toEqual(failed);
     expect(await run('reload')).toMatchObject({
       code: 1,

@@ -27,8 +27,10 @@ export async function connectToRunning(
 ): Promise<Connection | null> {
   const folder = findDataFolder(terminal);
   if (folder === null) return null;
-  const running = await firstReached(announcedTo(terminal, folder), tls);
-  if (running === null) return null;
+  const find = () => firstReached(announcedTo(terminal, folder), tls);
+  const first = await find();
+  if (first === null) return null;
+  const running = failingOver(first, find);
   const mistakes = mistakesOf(terminal);
   if (mistakes === null) return { ...running, isBesideFiles: true };
   terminal.err(`${mistakes}\n`);
@@ -46,7 +48,34 @@ function announcedTo(
   return announced.filter(({ redis }) => redis === redisPlace(url));
 }
 
-/** Gateways on one folder share its state. */
+/**
+ * A call that its gateway did not accept, because it has ended or was started anew, goes to one
+ * that runs now: gateways on one folder share its state.
+ */
+function failingOver(
+  first: Connection,
+  find: () => Promise<Connection | null>,
+): Connection {
+  let current = first;
+  return {
+    ...first,
+    async call(method, path, sent) {
+      try {
+        return await current.call(method, path, sent);
+      } catch (error) {
+        if (!isShut(error)) throw error;
+        const next = await find();
+        if (next === null) throw error;
+        current = next;
+        return await current.call(method, path, sent);
+      }
+    },
+  };
+}
+
+const isShut = (error: unknown): boolean =>
+  error instanceof CommandError && error.failure === 'shut';
+
 async function firstReached(
   announced: readonly Announcement[],
   tls: FetchTls | null,
@@ -71,7 +100,7 @@ async function reach(
     );
   } catch (error) {
     // Another machine or container may share the folder, so another service may have this address.
-    if (error instanceof CommandError && error.failure === 'shut') return null;
+    if (isShut(error)) return null;
     throw error;
   }
   return connectOverHttp(url, token, options);

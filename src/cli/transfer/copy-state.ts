@@ -58,8 +58,9 @@ export async function copyState(
     throw new TransferError(
       'A dry run writes no file. Use a folder or a Redis as the target.',
     );
-  const missing = missingPlans(config.plans);
-  const onKey = (key: KeyRecord) => to.type !== 'file' && missing.note(key);
+  // A file takes keys of any plan, so a backup does not read the plans.
+  const missing = to.type === 'file' ? null : missingPlans(config.plans);
+  const onKey = (key: KeyRecord) => missing?.note(key);
   const done = await orExplained(() =>
     copy(terminal, from, to, { ...options, dryRun, onKey }),
   );
@@ -68,7 +69,7 @@ export async function copyState(
     terminal.err(`left out: ${sentence}\n`);
   const more = done.leftOut.count - done.leftOut.first.length;
   if (more > 0) terminal.err(`left out: ${more} more\n`);
-  missing.warn(terminal);
+  missing?.warn(terminal);
   if (dryRun) terminal.err('Dry run: nothing was changed.\n');
   rejectShortfall(done, dryRun);
 }

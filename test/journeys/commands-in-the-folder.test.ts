@@ -176,6 +176,15 @@ describe('a command in the folder of one of two gateways on Redis', () => {
     expect(elsewhere).toEqual({ code: 1, out: '', err: expect.stringContaining('127.0.0.1:9') });
   });
 
+  test('misses nothing that only the environment of the gateway has', async () => {
+    const settings = 'data: own\nadmin: { host: 0.0.0.0 }\nworkers: 1\n';
+    const env = { STOREGATE_ADMIN_TOKEN: makeToken(), REDIS_URL: redis.url };
+    const open = await TestGateway.start({ settings, env });
+    const listed = await commandLine(open.folder)(['keys', 'list'], { env: NO_FOLDER });
+    expect(listed).toMatchObject({ code: 0, err: '' });
+    await open.stop();
+  });
+
   test('goes on with the other gateway of its folder when the one that it asks has ended', async () => {
     const settings = `data: ${folderOf()}\nredis: { url: '${redis.url}' }\n`;
     const env = { STOREGATE_ADMIN_TOKEN: makeToken() };

@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import type { FetchTls } from '../../common/https-fetch.ts';
 import { findDataFolder } from '../../config/data-folder.ts';
 import { loadConfig } from '../../config/load.ts';
 import { ConfigError, formatProblem } from '../../config/problems/problems.ts';
 import { readSecret } from '../../config/secret-file.ts';
 import { shellUser } from '../../records/operators/shell-user.ts';
+import { makeToken } from '../../records/operators/tokens.ts';
 import {
   type Announcement,
   announcementsIn,
@@ -27,11 +29,12 @@ export async function connectToRunning(
 ): Promise<Connection | null> {
   const folder = findDataFolder(terminal);
   if (folder === null) return null;
+  const announced = announcedTo(terminal, folder);
   const find = () => firstReached(announcedTo(terminal, folder), tls);
-  const first = await find();
+  const first = await firstReached(announced, tls);
   if (first === null) return null;
   const running = failingOver(first, find);
-  const mistakes = mistakesOf(terminal);
+  const mistakes = mistakesOf(terminal, announced[0]!.redis);
   if (mistakes === null) return { ...running, isBesideFiles: true };
   terminal.err(`${mistakes}\n`);
   return running;
@@ -106,16 +109,29 @@ async function reach(
   return connectOverHttp(url, token, options);
 }
 
+/**
+ * What the files may leave to the environment of the gateway, which commands need not have. Any
+ * value does: only the rest of the files is judged.
+ */
+const givenTo = (redis: string | null): Readonly<Record<string, string>> => ({
+  STOREGATE_ADMIN_TOKEN: makeToken(),
+  STOREGATE_WEBHOOK_SECRET: `whsec_${randomBytes(24).toString('base64')}`,
+  ...(redis !== null && { REDIS_URL: `redis://${redis}` }),
+});
+
 /** In one line; `null`: the files are valid. */
-function mistakesOf(terminal: Terminal): string | null {
+function mistakesOf(terminal: Terminal, redis: string | null): string | null {
+  const { env } = terminal;
+  const given = Object.entries(givenTo(redis)).filter(
+    ([name]) => !(name in env || `${name}_FILE` in env),
+  );
   try {
-    loadConfig(terminal);
+    loadConfig({ ...terminal, env: { ...Object.fromEntries(given), ...env } });
     return null;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     // A variable is of this command, and may have been meant to name another folder.
-    if (error.problems.some(({ source }) => source in terminal.env))
-      throw error;
+    if (error.problems.some(({ source }) => source in env)) throw error;
     const [first, ...more] = error.problems.map(formatProblem);
     const rest =
       more.length === 0 ? '' : ` (and ${more.length} more: storegate check)`;

@@ -1,11 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { filesWith, nextVersion } from '../../scripts/release/version.ts';
 import { type ReleaseOptions, release } from '../../scripts/release.ts';
-import { checkOut } from '../support/checkout.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 
 const CHANGELOG = `# Changelog
@@ -23,9 +22,18 @@ The first release.
 
 const lasting = temporaryFolders({ keep: true });
 const temporary = temporaryFolders();
-/** This commit, with the installed packages. */
-let project: string;
-/** The files of this commit that a release changes, and two others: a repository. */
+const project = resolve(import.meta.dirname, '../..');
+/** Those that a release changes, and two others. */
+const FILES = [
+  'package.json',
+  'package-lock.json',
+  'packages/*/package.json',
+  'Dockerfile',
+  'deploy/kubernetes/overlays/example',
+  '.gitignore',
+  'LICENSE',
+];
+/** A repository of the files of this commit. */
 let original: string;
 let root: string;
 let printed: string[];
@@ -45,15 +53,14 @@ function initialize(): void {
 }
 
 beforeAll(() => {
-  project = checkOut('HEAD', lasting()).folder;
   original = lasting();
-  const changelog = join(project, 'CHANGELOG.md');
+  const archive = execFileSync('git', ['archive', 'HEAD', '--', ...FILES], { cwd: project });
+  execFileSync('tar', ['-x', '-C', original], { input: archive });
+  const changelog = join(original, 'CHANGELOG.md');
   writeFileSync(changelog, CHANGELOG);
-  const files = filesWith('0.1.0', '2026-02-03', project);
-  for (const [file, text] of files) writeFileSync(join(project, file), text);
+  const files = filesWith('0.1.0', '2026-02-03', original);
+  for (const [file, text] of files) writeFileSync(join(original, file), text);
   writeFileSync(changelog, CHANGELOG);
-  for (const file of [...files.keys(), '.gitignore', 'LICENSE'])
-    cpSync(join(project, file), join(original, file));
   root = original;
   initialize();
 });
@@ -130,17 +137,15 @@ test('releases the version that the files have already', async () => {
 });
 
 test('packs the new version, and writes notes with the digest of the package', async () => {
-  root = project;
-  initialize();
-  const pack = async () =>
-    void execFileSync(process.execPath, ['scripts/pack.ts'], { cwd: root, stdio: 'pipe' });
+  let packed = '';
+  const content = randomBytes(64);
+  const pack = async () => {
+    packed = `${JSON.parse(read('package.json')).version}\n${read('CHANGELOG.md')}`;
+    mkdirSync(join(root, 'dist'));
+    writeFileSync(join(root, 'dist/storegate-0.2.0.tgz'), content);
+  };
   await release('0.2.0', options({ pack }));
-  const tarball = join(root, 'dist/storegate-0.2.0.tgz');
-  const inside = (file: string) =>
-    execFileSync('tar', ['-xOf', tarball, `package/${file}`], { encoding: 'utf8' });
-  expect(JSON.parse(inside('package.json')).version).toBe('0.2.0');
-  expect(inside('CHANGELOG.md')).toContain('## [0.2.0] - 2026-02-03');
-  const content = readFileSync(tarball);
+  expect(packed).toMatch(/^0\.2\.0\n[\s\S]*## \[0\.2\.0\] - 2026-02-03/);
   const digest = createHash('sha256').update(content).digest('hex');
   expect(read('dist/RELEASE-NOTES.md')).toBe(`# storegate 0.2.0
 
@@ -150,7 +155,7 @@ test('packs the new version, and writes notes with the digest of the package', a
 
 ### Package
 
-\`storegate-0.2.0.tgz\`: ${content.length} bytes, SHA-256 \`${digest}\`
+\`storegate-0.2.0.tgz\`: 64 bytes, SHA-256 \`${digest}\`
 `);
 });
 
@@ -242,7 +247,7 @@ test.each([
 });
 
 test.each([[[]], [['minor', 'patch']], [['--force']]])('the arguments %j are refused', (args) => {
-  const script = resolve(import.meta.dirname, '../../scripts/release.ts');
+  const script = join(project, 'scripts/release.ts');
   const { status, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
   expect(status).toBe(1);
   expect(stderr).toMatch(/^(?:Usage: npm run release|Unknown option '--force')/);

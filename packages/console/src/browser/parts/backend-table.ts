@@ -1,12 +1,20 @@
 import type { Backend } from '@storegate/admin-api';
 import {
   isWell,
-  number,
   reasonInWords,
   stateInWords,
 } from '@storegate/admin-api/words';
 import { h } from 'preact';
-import { Badge, type Column, Table, Time, type Tone } from './data.ts';
+import {
+  Badge,
+  type Column,
+  countColumn,
+  rowHeader,
+  Table,
+  type Tone,
+  textColumn,
+  timeColumn,
+} from './data.ts';
 
 const TONES = {
   up: 'good',
@@ -34,30 +42,18 @@ export function BackendTable<S extends Backend>({
     toneOf: (backend) =>
       isWell(backend) ? undefined : backend.state === 'down' ? 'bad' : 'warn',
     columns: [
-      { title: 'Backend', names: true, cell: ({ backend }) => backend },
-      { title: 'Upstream', cell: ({ upstream }) => upstream },
+      rowHeader(textColumn('Backend', 'backend')),
+      textColumn('Upstream', 'upstream'),
       {
         title: 'Status',
         cell: (backend) =>
           h(Badge, { tone: TONES[backend.state] }, stateInWords(backend)),
       },
-      { title: 'Since', cell: ({ since }) => h(Time, { at: since }) },
+      timeColumn('Since', 'since'),
       { title: 'Why', cell: (backend) => reasonInWords(backend) || '–' },
-      {
-        title: 'In flight',
-        figure: true,
-        cell: ({ inFlight }) => number(inFlight),
-      },
-      {
-        title: 'Requests',
-        figure: true,
-        cell: ({ requests }) => number(requests),
-      },
-      {
-        title: 'Failed',
-        figure: true,
-        cell: ({ failures }) => number(failures),
-      },
+      countColumn('In flight', 'inFlight'),
+      countColumn('Requests', 'requests'),
+      countColumn('Failed', 'failures'),
       ...more,
     ],
   });

@@ -6,7 +6,15 @@ import {
 } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { clockTime } from '../format.ts';
-import { Badge, ClientLink, Table, Time } from './data.ts';
+import {
+  Badge,
+  clientColumn,
+  reasonColumn,
+  rowHeader,
+  Table,
+  Time,
+  timeColumn,
+} from './data.ts';
 
 interface BanLogProps {
   readonly entries: readonly BanEntry[];
@@ -23,12 +31,9 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
     keyOf: ({ number }) => number,
     empty,
     columns: [
-      { title: 'When', cell: ({ at }) => h(Time, { at }) },
-      entries.some(({ target }) => target !== of) && {
-        title: 'Key or account',
-        names: true,
-        cell: ({ target }) => h(ClientLink, { who: target }),
-      },
+      timeColumn('When', 'at'),
+      entries.some(({ target }) => target !== of) &&
+        rowHeader(clientColumn('Key or account', 'target')),
       { title: 'What', cell: ({ action }) => actionInWords(action) },
       {
         title: 'Until',
@@ -40,10 +45,7 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
         cell: ({ after }) => after?.level || '–',
       },
       { title: 'Ended', cell: endOf },
-      {
-        title: 'Why',
-        cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–'),
-      },
+      reasonColumn('Why', 'reason'),
       {
         title: 'By',
         cell: ({ actor }) => h('span', { class: 'by' }, authorInWords(actor)),

@@ -1,7 +1,7 @@
-import { fromNow } from '@storegate/admin-api/words';
+import { fromNow, number } from '@storegate/admin-api/words';
 import { type ComponentChildren, h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { clockTime } from '../format.ts';
+import { bytes, clockTime } from '../format.ts';
 import { linkTo } from '../routing.ts';
 
 // How data is shown: tables, facts, and what stands in their cells.
@@ -16,6 +16,41 @@ export interface Column<Row> {
   /** The column that says what the row is about. */
   readonly names?: boolean;
 }
+
+const columnOf =
+  <Value>(show: (value: Value) => ComponentChildren, figure = false) =>
+  <Name extends string>(
+    title: string,
+    name: Name,
+  ): Column<Readonly<Record<Name, Value>>> => ({
+    title,
+    figure,
+    cell: (row) => show(row[name]),
+  });
+
+// Columns of one field, by what the field holds; `null` is a dash.
+export const textColumn = columnOf((text: ComponentChildren) => text);
+export const countColumn = columnOf(number, true);
+export const bytesColumn = columnOf(bytes, true);
+/** Moments, RFC 3339. */
+export const timeColumn = columnOf((at: string | null) => h(Time, { at }));
+/** Moments as the time that has passed since. */
+export const ageColumn = columnOf((at: string | null) =>
+  h(Time, { at, relative: true }),
+);
+/** Keys or accounts. */
+export const clientColumn = columnOf((who: string | null) =>
+  h(ClientLink, { who }),
+);
+export const reasonColumn = columnOf((reason: string | null) =>
+  h('span', { class: 'reason' }, reason ?? '–'),
+);
+
+/** The column that says what the row is about. */
+export const rowHeader = <Row>(column: Column<Row>): Column<Row> => ({
+  ...column,
+  names: true,
+});
 
 interface TableProps<Row> {
   /** What the table has, for people who do not see where it stands. */

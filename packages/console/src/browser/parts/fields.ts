@@ -29,7 +29,7 @@ export function DurationField({
   });
 }
 
-interface ChoiceProps {
+export interface ChoiceProps {
   readonly label: string;
   readonly options: readonly (readonly [value: string, word: string])[];
   /** Its name in a form. */
@@ -59,7 +59,7 @@ export function Choice({ label, options, name, value, onChoice }: ChoiceProps) {
 
 type SearchFieldProps = Pick<
   FieldProps,
-  'label' | 'name' | 'maxLength' | 'placeholder' | 'required'
+  'label' | 'name' | 'maxLength' | 'placeholder'
 > & {
   readonly value: string;
 };

@@ -1,7 +1,7 @@
 import { h } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 
-interface PagerProps {
+export interface PagerProps {
   /** What pages have, for people who do not see them. */
   readonly of: string;
   /** Where this page begins; empty: it is the first. */

@@ -41,8 +41,8 @@ export function View({ title, about, actions, children }: ViewProps) {
 }
 
 /**
- * Draws an answer: the failure, a word while it loads, its age if the state is down, and the last
- * value by `draw`.
+ * Draws an answer: the failure, a word while it loads, its age if the state is down, the gateways
+ * that it lacks, and the last value by `draw`.
  */
 export function answerView<T extends object>(
   answer: Answer<T>,
@@ -65,6 +65,9 @@ export function answerView<T extends object>(
         h(Time, { at }),
         '; Redis does not respond. Changes fail until it is up.',
       ]),
+    value !== null &&
+      'unresponsive' in value &&
+      h(Missing, value as T & PeerCoverage),
     value !== null
       ? draw(value)
       : loading && h('p', { class: 'loading' }, 'Loading …'),

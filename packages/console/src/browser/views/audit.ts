@@ -8,14 +8,14 @@ import {
   ClientLink,
   Facts,
   planLink,
+  reasonColumn,
   Table,
-  Time,
+  timeColumn,
 } from '../parts/data.ts';
-import { Choice, Filters, SearchField } from '../parts/fields.ts';
-import { Pager } from '../parts/pager.ts';
+import { Filters } from '../parts/fields.ts';
+import { filtersOf } from '../parts/filters.ts';
 import { answerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
-import { goUnlessSecret } from '../secrets.ts';
 import { type FieldChange, inWords, whatChanged } from './audit/changes.ts';
 
 const SINCE = [
@@ -46,8 +46,7 @@ export function Audit({ place: { query } }: { place: Place }) {
     },
     every: isLive ? 10_000 : undefined,
   });
-  const go = (changed: Readonly<Record<string, string>>) =>
-    goUnlessSecret('audit', '', { actor, action, target, since, ...changed });
+  const filters = filtersOf('audit', { actor, action, target, since });
 
   return h(
     View,
@@ -68,41 +67,19 @@ export function Audit({ place: { query } }: { place: Place }) {
       Filters,
       {
         label: 'Filter the audit log',
-        onSubmit: go,
+        onSubmit: filters.go,
         all: (actor || action || target || since || below) && linkTo('audit'),
       },
-      h(SearchField, {
-        label: 'Operator',
-        name: 'actor',
-        value: actor,
-        maxLength: 100,
-      }),
-      h(SearchField, {
-        label: 'Action',
-        name: 'action',
-        value: action,
-        maxLength: 40,
-        placeholder: 'keys.rotate',
-      }),
-      h(SearchField, {
-        label: 'Key, account, plan or token',
-        name: 'target',
-        value: target,
-        maxLength: 100,
-      }),
-      h(Choice, {
-        label: 'Since',
-        options: SINCE,
-        value: since,
-        onChoice: (one) => go({ since: one }),
-      }),
+      filters.search('actor', 'Operator', 100),
+      filters.search('action', 'Action', 40, 'keys.rotate'),
+      filters.search('target', 'Key, account, plan or token', 100),
+      filters.choice('since', 'Since', SINCE),
     ),
     answerView(answer, ({ entries }) => h(Entries, { entries })),
-    h(Pager, {
+    filters.pager('below', {
       of: 'the audit log',
       at: below,
       next: answer.value?.next,
-      onGo: (at) => go({ below: at }),
     }),
   );
 }
@@ -116,7 +93,7 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
     toneOf: ({ action }) => (isFailed(action) ? 'bad' : undefined),
     columns: [
       { title: 'No.', figure: true, cell: (entry) => number(entry.number) },
-      { title: 'When', cell: ({ at }) => h(Time, { at }) },
+      timeColumn('When', 'at'),
       {
         title: 'Operator',
         cell: ({ actor }) =>
@@ -124,10 +101,7 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
       },
       { title: 'Did', names: true, cell: actionOf },
       { title: 'To', cell: targetOf },
-      {
-        title: 'Reason',
-        cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–'),
-      },
+      reasonColumn('Reason', 'reason'),
       { title: 'What changed', cell: changesOf },
     ],
   });

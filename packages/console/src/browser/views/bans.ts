@@ -4,12 +4,11 @@ import { banTargetOf, extendAct, liftAct } from '../acts/bans-and-usage.ts';
 import { useAnswer, useHoursAgo, useRefreshWith } from '../api/hooks.ts';
 import { type Acts, useActs } from '../parts/act.ts';
 import { BanLog } from '../parts/ban-log.ts';
-import { bothTimes, ClientLink, Table, Time } from '../parts/data.ts';
-import { Choice, Filters, SearchField } from '../parts/fields.ts';
-import { Pager } from '../parts/pager.ts';
+import { bothTimes, ClientLink, Table, timeColumn } from '../parts/data.ts';
+import { Filters } from '../parts/fields.ts';
+import { filtersOf } from '../parts/filters.ts';
 import { answerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
-import { goUnlessSecret } from '../secrets.ts';
 import { useMay } from '../session.ts';
 
 /** `storegate bans list` and `bans history`: who is banned now, and who was. */
@@ -38,7 +37,7 @@ function Banned({ bans, acts }: { bans: readonly Ban[]; acts: Acts | null }) {
     empty: 'No bans.',
     columns: [
       { title: 'Key or account', names: true, cell: subjectOf },
-      { title: 'Since', cell: ({ since }) => h(Time, { at: since }) },
+      timeColumn('Since', 'since'),
       { title: 'Ends', cell: ({ until }) => bothTimes(until) },
       {
         title: 'Level',
@@ -116,8 +115,7 @@ function History({
     },
   });
   useRefreshWith(answer, inForce);
-  const show = (changes: Readonly<Record<string, string>>) =>
-    goUnlessSecret('bans', '', { subject, hours, ...changes });
+  const filters = filtersOf('bans', { subject, hours });
 
   return [
     h('h2', null, 'History'),
@@ -125,31 +123,19 @@ function History({
       Filters,
       {
         label: 'Filter the history',
-        onSubmit: show,
+        onSubmit: filters.go,
         all: (subject || hours) && linkTo('bans'),
       },
-      h(SearchField, {
-        label: 'Key or account',
-        name: 'subject',
-        value: subject,
-        maxLength: 64,
-        placeholder: 'key id or account',
-      }),
-      h(Choice, {
-        label: 'Since',
-        value: hours,
-        options: SPANS,
-        onChoice: (value) => show({ hours: value }),
-      }),
+      filters.search('subject', 'Key or account', 64, 'key id or account'),
+      filters.choice('hours', 'Since', SPANS),
     ),
     answerView(answer, ({ entries }) =>
       h(BanLog, { entries, empty: 'No bans on record.' }),
     ),
-    h(Pager, {
+    filters.pager('below', {
       of: 'the history',
       at: below,
       next: answer.value?.next,
-      onGo: (at) => show({ below: at }),
     }),
   ];
 }

@@ -9,9 +9,18 @@ import { number } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { useAnswer } from '../api/hooks.ts';
-import { Badge, Table, Texts, Time } from '../parts/data.ts';
+import {
+  Badge,
+  countColumn,
+  rowHeader,
+  Table,
+  Texts,
+  Time,
+  textColumn,
+  timeColumn,
+} from '../parts/data.ts';
 import { Field } from '../parts/fields.ts';
-import { answerView, Missing, View } from '../parts/view.ts';
+import { answerView, View } from '../parts/view.ts';
 import { Files, Source } from './configuration/files.ts';
 
 /** `storegate config`, `config diff` and `reload`: what is in force, and what the files say. */
@@ -127,45 +136,42 @@ function isAbout(
 }
 
 /** Which gateways decide by another configuration, and what the last reload of each did. */
-function gatewaysTable(status: Status) {
-  return [
-    h(Missing, { ...status }),
-    h(Table<Gateway>, {
-      caption: 'Configuration of each gateway',
-      rows: status.gateways,
-      keyOf: ({ gateway }) => gateway,
-      empty: 'No gateway responded.',
-      toneOf: ({ configuration: { differs } }) =>
-        differs.length > 0 ? 'warn' : undefined,
-      columns: [
-        { title: 'Gateway', names: true, cell: ({ gateway }) => gateway },
-        ...(['settings', 'plans', 'contract'] as const).map((part) => ({
-          title: part[0]!.toUpperCase() + part.slice(1),
-          cell: ({ configuration }: Gateway) => [
-            h('code', null, configuration[part]),
-            configuration[part] === 'none' && [
-              ' ',
-              h(Badge, { tone: 'warn' }, 'requests are not validated'),
-            ],
-            configuration.differs.includes(part) && [
-              ' ',
-              h(Badge, { tone: 'warn' }, 'differs'),
-            ],
+function gatewaysTable({ gateways }: Status) {
+  return h(Table<Gateway>, {
+    caption: 'Configuration of each gateway',
+    rows: gateways,
+    keyOf: ({ gateway }) => gateway,
+    empty: 'No gateway responded.',
+    toneOf: ({ configuration: { differs } }) =>
+      differs.length > 0 ? 'warn' : undefined,
+    columns: [
+      rowHeader(textColumn('Gateway', 'gateway')),
+      ...(['settings', 'plans', 'contract'] as const).map((part) => ({
+        title: part[0]!.toUpperCase() + part.slice(1),
+        cell: ({ configuration }: Gateway) => [
+          h('code', null, configuration[part]),
+          configuration[part] === 'none' && [
+            ' ',
+            h(Badge, { tone: 'warn' }, 'requests are not validated'),
           ],
-        })),
-        {
-          title: 'Restart required',
-          cell: ({ configuration }) =>
-            configuration.pendingRestart.join(', ') || '–',
-        },
-        {
-          title: 'Last reload',
-          cell: (gateway) =>
-            h('div', { class: 'last-reload' }, lastReloadOf(gateway)),
-        },
-      ],
-    }),
-  ];
+          configuration.differs.includes(part) && [
+            ' ',
+            h(Badge, { tone: 'warn' }, 'differs'),
+          ],
+        ],
+      })),
+      {
+        title: 'Restart required',
+        cell: ({ configuration }) =>
+          configuration.pendingRestart.join(', ') || '–',
+      },
+      {
+        title: 'Last reload',
+        cell: (gateway) =>
+          h('div', { class: 'last-reload' }, lastReloadOf(gateway)),
+      },
+    ],
+  });
 }
 
 function lastReloadOf({ configuration: { lastReload } }: Gateway) {
@@ -203,20 +209,9 @@ function webhooksTable({ endpoints }: Webhooks) {
         cell: ({ host, id }) => [host, ' ', h('code', null, id)],
       },
       { title: 'Status', cell: statusOf },
-      {
-        title: 'Pending',
-        figure: true,
-        cell: ({ pending }) => number(pending),
-      },
-      {
-        title: 'Dropped',
-        figure: true,
-        cell: ({ dropped }) => number(dropped),
-      },
-      {
-        title: 'Last delivered',
-        cell: ({ delivered }) => h(Time, { at: delivered }),
-      },
+      countColumn('Pending', 'pending'),
+      countColumn('Dropped', 'dropped'),
+      timeColumn('Last delivered', 'delivered'),
       { title: 'Events', cell: ({ events }) => events.join(', ') },
     ],
   });

@@ -5,7 +5,6 @@ import type {
 } from '@storegate/admin-api';
 import {
   connectionsInWords,
-  number,
   processName,
   slowestOf,
   span,
@@ -16,8 +15,16 @@ import { useAnswer } from '../api/hooks.ts';
 import { bytes, milliseconds, total } from '../format.ts';
 import { type Act, type Acts, useActs } from '../parts/act.ts';
 import { BackendTable } from '../parts/backend-table.ts';
-import { Badge, Table, Time } from '../parts/data.ts';
-import { answerView, Missing, View } from '../parts/view.ts';
+import {
+  Badge,
+  countColumn,
+  rowHeader,
+  Table,
+  Time,
+  textColumn,
+  timeColumn,
+} from '../parts/data.ts';
+import { answerView, View } from '../parts/view.ts';
 import { useMay } from '../session.ts';
 
 /**
@@ -37,7 +44,6 @@ export function Gateways() {
     },
     [
       answerView(answer, (status) => [
-        h(Missing, { ...status }),
         h(PeerGateways, { gateways: status.gateways }),
         status.lost.length > 0 &&
           h(LostGateways, { lost: status.lost, acts: mayAct ? acts : null }),
@@ -45,19 +51,15 @@ export function Gateways() {
       acts.dialog,
       h('section', { 'aria-label': 'Backends' }, [
         h('h2', null, 'Backends'),
-        answerView(backends, (status) => [
-          h(Missing, { ...status }),
+        answerView(backends, (status) =>
           h(BackendTable<BackendWithProcesses>, {
             backends: status.backends,
             more: [
-              {
-                title: 'Retries',
-                figure: true,
-                cell: ({ retries }) => number(retries),
-              },
+              countColumn('Retries', 'retries'),
               {
                 title: 'Connections',
-                cell: ({ connections }) => connectionsInWords(connections),
+                cell: ({ connections }: BackendWithProcesses) =>
+                  connectionsInWords(connections),
               },
               status.backends.some((one) => one.state === 'partial') && {
                 title: 'Down for',
@@ -65,7 +67,7 @@ export function Gateways() {
               },
             ],
           }),
-        ]),
+        ),
       ]),
     ],
   );
@@ -87,7 +89,7 @@ function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
     empty: 'No gateway responded.',
     toneOf: ({ readiness }) => (readiness === 'ready' ? undefined : 'bad'),
     columns: [
-      { title: 'Gateway', names: true, cell: ({ gateway }) => gateway },
+      rowHeader(textColumn('Gateway', 'gateway')),
       {
         title: 'Status',
         cell: ({ readiness }) =>
@@ -111,11 +113,7 @@ function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
           ),
       },
       { title: 'State', cell: stateOf },
-      {
-        title: 'In flight',
-        figure: true,
-        cell: ({ inFlight }) => number(inFlight),
-      },
+      countColumn('In flight', 'inFlight'),
       { title: 'Processes', cell: processesOf },
       {
         title: 'Memory',
@@ -142,9 +140,9 @@ function LostGateways({
     keyOf: ({ gateway }) => gateway,
     toneOf: ({ replaced }) => (replaced === null ? 'warn' : undefined),
     columns: [
-      { title: 'Lost gateway', names: true, cell: ({ gateway }) => gateway },
-      { title: 'Last seen', cell: ({ at }) => h(Time, { at }) },
-      { title: 'Replaced', cell: ({ replaced }) => h(Time, { at: replaced }) },
+      rowHeader(textColumn('Lost gateway', 'gateway')),
+      timeColumn('Last seen', 'at'),
+      timeColumn('Replaced', 'replaced'),
       acts !== null && {
         title: 'Acts',
         cell: ({ gateway }) => acts.button(forgetAct(gateway)),

@@ -4,11 +4,10 @@ import { newKeyAct } from '../acts/keys.ts';
 import { useAnswer, useHoursAgo } from '../api/hooks.ts';
 import { useActs } from '../parts/act.ts';
 import { clientLinks, isKeyId } from '../parts/data.ts';
-import { Choice, Filters, SearchField } from '../parts/fields.ts';
-import { Pager } from '../parts/pager.ts';
+import { Filters } from '../parts/fields.ts';
+import { filtersOf } from '../parts/filters.ts';
 import { answerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
-import { goUnlessSecret } from '../secrets.ts';
 import { useMay } from '../session.ts';
 import { KeyList, STATUS_TONES } from './keys/list.ts';
 import { AccountPage, KeyPage } from './keys/pages.ts';
@@ -43,15 +42,7 @@ function AllKeys({ place: { query } }: { place: Place }) {
   });
   const mayAct = useMay('operate');
   const acts = useActs(answer);
-  const show = (changes: Readonly<Record<string, string>>) =>
-    goUnlessSecret('keys', '', {
-      find,
-      account,
-      plan,
-      status,
-      sort,
-      ...changes,
-    });
+  const filters = filtersOf('keys', { find, account, plan, status, sort });
   const filtered = find || account || plan || status;
 
   return h(
@@ -63,40 +54,17 @@ function AllKeys({ place: { query } }: { place: Place }) {
     },
     h(
       Filters,
-      { label: 'Filter keys', onSubmit: show, all: filtered && linkTo('keys') },
+      {
+        label: 'Filter keys',
+        onSubmit: filters.go,
+        all: filtered && linkTo('keys'),
+      },
       [
-        h(SearchField, {
-          label: 'Find',
-          name: 'find',
-          value: find,
-          maxLength: 200,
-          placeholder: 'id, account or label',
-        }),
-        h(SearchField, {
-          label: 'Account',
-          name: 'account',
-          value: account,
-          maxLength: 64,
-        }),
-        h(PlanFilter, { plan, onChoice: (one) => show({ plan: one }) }),
-        h(Choice, {
-          label: 'Status',
-          value: status,
-          options: [
-            ['', 'all'],
-            ...Object.keys(STATUS_TONES).map((word) => [word, word] as const),
-          ],
-          onChoice: (one) => show({ status: one }),
-        }),
-        h(Choice, {
-          label: 'Order',
-          value: sort,
-          options: [
-            ['-created', 'newest first'],
-            ['created', 'oldest first'],
-          ],
-          onChoice: (one) => show({ sort: one }),
-        }),
+        filters.search('find', 'Find', 200, 'id, account or label'),
+        filters.search('account', 'Account', 64),
+        filters.choice('plan', 'Plan', usePlans(plan)),
+        filters.choice('status', 'Status', STATUSES),
+        filters.choice('sort', 'Order', ORDERS),
       ],
     ),
     find !== '' &&
@@ -107,32 +75,30 @@ function AllKeys({ place: { query } }: { place: Place }) {
     answerView(answer, ({ keys }) =>
       h(KeyList, { keys, empty: filtered ? 'No matching keys.' : 'No keys.' }),
     ),
-    h(Pager, {
+    filters.pager('after', {
       of: 'keys',
       at: after,
       next: answer.value?.next,
-      onGo: (at) => show({ after: at }),
     }),
     acts.dialog,
   );
 }
 
-function PlanFilter({
-  plan,
-  onChoice,
-}: {
-  plan: string;
-  onChoice: (plan: string) => void;
-}) {
+const STATUSES = [
+  ['', 'all'],
+  ...Object.keys(STATUS_TONES).map((word) => [word, word] as const),
+] as const;
+const ORDERS = [
+  ['-created', 'newest first'],
+  ['created', 'oldest first'],
+] as const;
+
+/** A deleted plan may still have keys, and the address may name it. */
+function usePlans(chosen: string) {
   const answer = useAnswer('listPlans');
   const names = answer.value?.plans.map(({ name }) => name) ?? [];
-  // A deleted plan may still have keys, and the address may name it.
-  const all = [...new Set([...names, ...(plan && [plan])])];
-  const options = [
-    ['', 'all'],
-    ...all.map((name) => [name, name] as const),
-  ] as const;
-  return h(Choice, { label: 'Plan', value: plan, options, onChoice });
+  const all = [...new Set([...names, ...(chosen && [chosen])])];
+  return [['', 'all'], ...all.map((name) => [name, name] as const)] as const;
 }
 
 /** Hours in which an operation must have been called to be found. */

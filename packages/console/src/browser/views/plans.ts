@@ -16,7 +16,7 @@ import { useAnswer } from '../api/hooks.ts';
 import { dayTime, total } from '../format.ts';
 import { Chart, type Series } from '../parts/chart.ts';
 import { Facts, planLink, Table } from '../parts/data.ts';
-import { answerView, Missing, Notice, View } from '../parts/view.ts';
+import { answerView, Notice, View } from '../parts/view.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
 import { useMay } from '../session.ts';
 import { Simulation } from './plans/simulation.ts';
@@ -188,10 +188,7 @@ function PlanHistory({ plan }: { plan: string }) {
     params: { plan, since: '24h', step: '10m' },
     every: 60_000,
   });
-  return answerView(answer, (history) => [
-    h(Missing, { ...history }),
-    h(Steps, { steps: history.steps }),
-  ]);
+  return answerView(answer, ({ steps }) => h(Steps, { steps }));
 }
 
 function Steps({ steps }: Pick<HistoryAnswer, 'steps'>) {

@@ -8,12 +8,11 @@ import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useAnswer, useHoursAgo } from '../api/hooks.ts';
 import { Badge, ClientLink, Table, Time } from '../parts/data.ts';
-import { Choice, Filters, SearchField } from '../parts/fields.ts';
+import { Filters } from '../parts/fields.ts';
+import { filtersOf } from '../parts/filters.ts';
 import { LiveSwitch } from '../parts/live.ts';
-import { Pager } from '../parts/pager.ts';
-import { answerView, Missing, View } from '../parts/view.ts';
+import { answerView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
-import { goUnlessSecret } from '../secrets.ts';
 import { ExplainedRequest } from './requests/explanation.ts';
 import { groupsOf, type Tail, timesOf, withRefused } from './requests/tail.ts';
 
@@ -48,21 +47,7 @@ function Refusals({ place }: { place: Place }) {
   useEffect(() => {
     if (page) setTail((before) => withRefused(before, page));
   }, [page]);
-  const field = (
-    name: keyof typeof filter,
-    label: string,
-    placeholder: string,
-  ) =>
-    h(SearchField, {
-      key: name,
-      label,
-      name,
-      value: filter[name],
-      placeholder,
-      maxLength: 100,
-    });
-  const search = (changed: Readonly<Record<string, string>>) =>
-    goUnlessSecret('requests', '', { ...filter, ...changed });
+  const filters = filtersOf('requests', filter);
   return h(
     View,
     {
@@ -75,25 +60,17 @@ function Refusals({ place }: { place: Place }) {
         Filters,
         {
           label: 'Filter requests',
-          onSubmit: search,
+          onSubmit: filters.go,
           all: filtered && linkTo('requests'),
         },
         [
-          field('key', 'Key', 'key_…'),
-          field('account', 'Account', 'acme'),
-          h(CodeFilter, { code, onChoice: (one) => search({ code: one }) }),
+          filters.search('key', 'Key', 100, 'key_…'),
+          filters.search('account', 'Account', 100, 'acme'),
+          filters.choice('code', 'Code', useCodes(code)),
         ],
       ),
-      answerView(answer, (asked) => [
-        h(Missing, { ...asked }),
-        tail && listOf(tail, filtered !== ''),
-      ]),
-      h(Pager, {
-        of: 'refusals',
-        at: after,
-        next: tail?.next,
-        onGo: (at) => search({ after: at }),
-      }),
+      answerView(answer, () => tail && listOf(tail, filtered !== '')),
+      filters.pager('after', { of: 'refusals', at: after, next: tail?.next }),
     ],
   );
 }
@@ -102,13 +79,7 @@ const newerThan = ({ newest }: Pick<Page, 'newest'>) =>
   newest === null ? {} : { newer: newest };
 
 /** Codes of the last day, and how often each occurred. Failures of backends have a status only. */
-function CodeFilter({
-  code,
-  onChoice,
-}: {
-  code: string;
-  onChoice: (code: string) => void;
-}) {
+function useCodes(code: string) {
   const from = useHoursAgo('24');
   const answer = useAnswer('getUsageReport', {
     params: { from, by: 'status,code' },
@@ -125,12 +96,7 @@ function CodeFilter({
   const options = names.map(
     ([name, count]) => [name, `${name} (${number(count)})`] as const,
   );
-  return h(Choice, {
-    label: 'Code',
-    value: code,
-    options: [['', 'all'], ...options],
-    onChoice,
-  });
+  return [['', 'all'], ...options] as const;
 }
 
 function listOf({ requests, isCut }: Tail, filtered: boolean) {

@@ -1,7 +1,6 @@
 import type { Top as TopAnswer, TopItem } from '@storegate/admin-api';
 import {
   COUNTED,
-  number,
   operationInWords,
   percent,
   topTotal,
@@ -9,9 +8,16 @@ import {
 import { h } from 'preact';
 import { useAnswer } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
-import { ClientLink, planLink, Table, Time } from '../parts/data.ts';
+import {
+  ageColumn,
+  clientColumn,
+  countColumn,
+  planLink,
+  rowHeader,
+  Table,
+} from '../parts/data.ts';
 import { Choice } from '../parts/fields.ts';
-import { answerView, Missing, View } from '../parts/view.ts';
+import { answerView, View } from '../parts/view.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
 
 const WINDOWS = [
@@ -66,11 +72,7 @@ export function Top({ place: { query } }: { place: Place }) {
         }),
       ],
     },
-    answerView(answer, (top) => [
-      h(Missing, { ...top }),
-      h(Basis, { top }),
-      h(Items, { top }),
-    ]),
+    answerView(answer, (top) => [h(Basis, { top }), h(Items, { top })]),
   );
 }
 
@@ -88,33 +90,23 @@ function Items({ top: { by, window, items } }: { top: TopAnswer }) {
     keyOf: ({ key, operation }) => `${key} ${operation}`,
     empty: `No ${COUNTED[by]} in the last ${window}.`,
     columns: [
-      byKey && {
-        title: 'Key',
-        names: true,
-        cell: ({ key }) => h(ClientLink, { who: key }),
-      },
+      byKey && rowHeader(clientColumn('Key', 'key')),
       (by === 'operations' || by === 'deprecated') && {
         title: 'Operation',
         names: !byKey,
         cell: (item) => item.operation && operationInWords(item.operation),
       },
-      { title: 'Count', figure: true, cell: ({ count }) => number(count) },
+      countColumn('Count', 'count'),
       {
         title: 'Of all',
         cell: ({ share, count }) => h(Share, { share, length: count / most }),
       },
-      byKey && {
-        title: 'Account',
-        cell: ({ account }) => h(ClientLink, { who: account }),
-      },
+      byKey && clientColumn('Account', 'account'),
       byKey && {
         title: 'Plan',
         cell: ({ plan }) => (plan === null ? '–' : planLink(plan)),
       },
-      {
-        title: 'Last',
-        cell: ({ last }) => h(Time, { at: last, relative: true }),
-      },
+      ageColumn('Last', 'last'),
     ],
   });
 }

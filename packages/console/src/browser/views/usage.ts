@@ -9,18 +9,20 @@ import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { usageDownload } from '../api/client.ts';
 import { useAnswer } from '../api/hooks.ts';
-import { bytes, clockTime } from '../format.ts';
-import { ClientLink, type Column, planLink, Table } from '../parts/data.ts';
-import { Choice, Filters, SearchField } from '../parts/fields.ts';
+import { clockTime } from '../format.ts';
 import {
-  answerView,
-  asParagraph,
-  Missing,
-  Notice,
-  View,
-} from '../parts/view.ts';
+  bytesColumn,
+  ClientLink,
+  type Column,
+  countColumn,
+  planLink,
+  Table,
+  textColumn,
+} from '../parts/data.ts';
+import { Filters } from '../parts/fields.ts';
+import { filtersOf } from '../parts/filters.ts';
+import { answerView, asParagraph, Notice, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
-import { goUnlessSecret } from '../secrets.ts';
 import {
   callersIn,
   type DeprecatedCaller,
@@ -51,8 +53,7 @@ export function Usage({ place: { query } }: { place: Place }) {
   const by = BY.find(([columns]) => columns === query.by)?.[0] ?? 'account';
   const params = { ...periodOf(month), by, account, operation };
   const answer = useAnswer('getUsageReport', { params });
-  const go = (changed: Readonly<Record<string, string>>) =>
-    goUnlessSecret('usage', '', { month, by, account, operation, ...changed });
+  const filters = filtersOf('usage', { month, by, account, operation });
   return h(
     View,
     {
@@ -71,34 +72,18 @@ export function Usage({ place: { query } }: { place: Place }) {
       Filters,
       {
         label: 'Filter usage',
-        onSubmit: go,
+        onSubmit: filters.go,
         all: (account || operation) && linkTo('usage', '', { by }),
       },
       [
-        h(Choice, {
-          label: 'Month',
-          value: month,
-          options: all.map((one) => [one, monthName(one)] as const),
-          onChoice: (one) => go({ month: one }),
-        }),
-        h(Choice, {
-          label: 'By',
-          value: by,
-          options: BY,
-          onChoice: (one) => go({ by: one }),
-        }),
-        h(SearchField, {
-          label: 'Account',
-          name: 'account',
-          value: account,
-          maxLength: 256,
-        }),
-        h(SearchField, {
-          label: 'Operation',
-          name: 'operation',
-          value: operation,
-          maxLength: 200,
-        }),
+        filters.choice(
+          'month',
+          'Month',
+          all.map((one) => [one, monthName(one)] as const),
+        ),
+        filters.choice('by', 'By', BY),
+        filters.search('account', 'Account', 256),
+        filters.search('operation', 'Operation', 200),
       ],
     ),
     answerView(answer, (report) => [
@@ -125,10 +110,8 @@ function Gaps({ report }: { report: UsageReport }) {
       ? [`At least ${number(dropped)} requests could not be stored.`]
       : []),
   ];
-  return [
-    h(Missing, { ...report }),
-    gaps.length > 0 && h(Notice, { tone: 'warn' }, gaps.map(asParagraph)),
-  ];
+  if (gaps.length === 0) return null;
+  return h(Notice, { tone: 'warn' }, gaps.map(asParagraph));
 }
 
 const DIMENSIONS: Readonly<Record<string, Column<UsageRow>>> = {
@@ -158,11 +141,6 @@ function Rows({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
     by === 'day'
       ? rows
       : rows.toSorted((one, other) => other.units - one.units);
-  const figure = (title: string, cell: Column<UsageRow>['cell']) => ({
-    title,
-    figure: true,
-    cell,
-  });
   return [
     h(Table<UsageRow>, {
       caption: 'Usage',
@@ -178,12 +156,12 @@ function Rows({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
       empty: NO_USAGE,
       columns: [
         ...by.split(',').map((name) => DIMENSIONS[name]!),
-        figure('Units', ({ units }) => number(units)),
-        figure('Requests', ({ requests }) => number(requests)),
-        figure('Refused', ({ refused }) => number(refused)),
-        figure('Failed', ({ failed }) => number(failed)),
-        figure('Received', ({ received }) => bytes(received)),
-        figure('Sent', ({ sent }) => bytes(sent)),
+        countColumn('Units', 'units'),
+        countColumn('Requests', 'requests'),
+        countColumn('Refused', 'refused'),
+        countColumn('Failed', 'failed'),
+        bytesColumn('Received', 'received'),
+        bytesColumn('Sent', 'sent'),
       ],
     }),
     rows.length > SHOWN &&
@@ -226,12 +204,8 @@ function DeprecatedCalls() {
             title: 'Key',
             cell: ({ key }) => h(ClientLink, { who: key ?? null }),
           },
-          {
-            title: 'Requests',
-            figure: true,
-            cell: ({ requests }) => number(requests),
-          },
-          { title: 'Last', cell: ({ last }) => last },
+          countColumn('Requests', 'requests'),
+          textColumn('Last', 'last'),
         ],
       }),
     ),

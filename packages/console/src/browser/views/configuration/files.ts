@@ -11,7 +11,7 @@ import { call } from '../../api/client.ts';
 import { useAnswer, useCall } from '../../api/hooks.ts';
 import { clockTime } from '../../format.ts';
 import { useActs } from '../../parts/act.ts';
-import { Badge, Table } from '../../parts/data.ts';
+import { Badge, Table, textColumn } from '../../parts/data.ts';
 import { answerView, Failure } from '../../parts/view.ts';
 import { useMay } from '../../session.ts';
 
@@ -122,7 +122,7 @@ function Different({ differences }: { differences: ConfigDiff }) {
     keyOf: ({ type, name }) => `${type} ${name}`,
     empty: NO_DIFFERENCE,
     columns: [
-      { title: 'What', cell: ({ type }) => type },
+      textColumn('What', 'type'),
       { title: 'Name', names: true, cell: ({ name }) => h('code', null, name) },
       { title: 'In force', cell: ({ inForce }) => inForce ?? 'missing' },
       { title: 'In the files', cell: ({ inFiles }) => inFiles ?? 'missing' },

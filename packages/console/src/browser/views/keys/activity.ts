@@ -9,8 +9,17 @@ import { h } from 'preact';
 import { useAnswer, useRefreshWith } from '../../api/hooks.ts';
 import { total } from '../../format.ts';
 import { BanLog } from '../../parts/ban-log.ts';
-import { isKeyId, Table, Time } from '../../parts/data.ts';
-import { answerView, Missing } from '../../parts/view.ts';
+import {
+  ageColumn,
+  isKeyId,
+  reasonColumn,
+  rowHeader,
+  Table,
+  Time,
+  textColumn,
+  timeColumn,
+} from '../../parts/data.ts';
+import { answerView } from '../../parts/view.ts';
 import { linkTo } from '../../routing.ts';
 import { inWords } from '../audit/changes.ts';
 
@@ -61,7 +70,6 @@ export function Activity({
   return [
     h('h2', null, 'Latest refusals and failures'),
     answerView(subject.refusals, (answer) => [
-      h(Missing, { ...answer }),
       h(Refused, { name, ...answer }),
       answer.requests.length > 0 && h(Addresses, { ...answer }),
       more(
@@ -104,22 +112,19 @@ function Refused({
     keyOf: ({ id }) => id,
     empty: 'None in memory. Gateways keep the latest ones until they stop.',
     columns: [
-      { title: 'When', cell: ({ at }) => h(Time, { at }) },
+      timeColumn('When', 'at'),
       { title: 'Request', names: true, cell: requestLink },
       {
         title: 'Answer',
         cell: ({ status, code }) =>
           code === null ? status : `${status} ${code}`,
       },
-      {
-        title: 'Response sent',
-        cell: ({ message }) => h('span', { class: 'reason' }, message ?? '–'),
-      },
+      reasonColumn('Response sent', 'message'),
       requests.some(({ key }) => key && key.id !== name) && {
         title: 'Key',
         cell: ({ key }) => key?.id ?? '–',
       },
-      { title: 'From', cell: ({ address }) => address },
+      textColumn('From', 'address'),
       { title: 'Times', figure: true, cell: timesOf },
     ],
   });
@@ -147,16 +152,13 @@ function Addresses({ requests }: Pick<Requests, 'requests'>) {
     rows: rows.slice(0, SHOWN),
     keyOf: ({ address }) => address,
     columns: [
-      { title: 'Address', names: true, cell: ({ address }) => address },
+      rowHeader(textColumn('Address', 'address')),
       {
         title: 'Refused or failed',
         figure: true,
         cell: (row) => number(row.requests),
       },
-      {
-        title: 'Last',
-        cell: ({ last }) => h(Time, { at: last, relative: true }),
-      },
+      ageColumn('Last', 'last'),
     ],
   });
 }
@@ -210,17 +212,14 @@ function Changed({ entries }: Pick<Audit, 'entries'>) {
     keyOf: ({ number: one }) => one,
     empty: 'No entries in the audit log.',
     columns: [
-      { title: 'When', cell: ({ at }) => h(Time, { at }) },
-      { title: 'What', names: true, cell: ({ action }) => action },
+      timeColumn('When', 'at'),
+      rowHeader(textColumn('What', 'action')),
       {
         title: 'Change',
         cell: (entry) => h('span', { class: 'reason' }, inWords(entry)),
       },
-      {
-        title: 'Reason',
-        cell: ({ reason }) => h('span', { class: 'reason' }, reason ?? '–'),
-      },
-      { title: 'By', cell: ({ actor }) => actor },
+      reasonColumn('Reason', 'reason'),
+      textColumn('By', 'actor'),
     ],
   });
 }

@@ -1,7 +1,15 @@
 import type { Key, KeyStatus } from '@storegate/admin-api';
 import { limitsInWords } from '@storegate/admin-api/words';
 import { h } from 'preact';
-import { Badge, ClientLink, Table, Time, type Tone } from '../../parts/data.ts';
+import {
+  ageColumn,
+  Badge,
+  clientColumn,
+  rowHeader,
+  Table,
+  type Tone,
+  timeColumn,
+} from '../../parts/data.ts';
 
 export const STATUS_TONES: Readonly<Record<KeyStatus, Tone>> = {
   active: 'good',
@@ -34,15 +42,8 @@ export function KeyList({
     keyOf: ({ id }) => id,
     empty,
     columns: [
-      {
-        title: 'Key',
-        names: true,
-        cell: ({ id }) => h(ClientLink, { who: id }),
-      },
-      of === undefined && {
-        title: 'Account',
-        cell: ({ account }) => h(ClientLink, { who: account }),
-      },
+      rowHeader(clientColumn('Key', 'id')),
+      of === undefined && clientColumn('Account', 'account'),
       {
         title: 'Label',
         cell: ({ label }) => h('span', { class: 'label' }, label ?? '–'),
@@ -55,15 +56,10 @@ export function KeyList({
             : [plan, h('small', null, `own: ${limitsInWords(limits)}`)],
       },
       { title: 'Status', cell: ({ status }) => h(StatusOf, { status }) },
-      { title: 'Created', cell: ({ created }) => h(Time, { at: created }) },
-      keys.some(({ expires }) => expires !== null) && {
-        title: 'Expires',
-        cell: ({ expires }) => h(Time, { at: expires }),
-      },
-      {
-        title: 'Last used',
-        cell: ({ lastUsed }) => h(Time, { at: lastUsed, relative: true }),
-      },
+      timeColumn('Created', 'created'),
+      keys.some(({ expires }) => expires !== null) &&
+        timeColumn('Expires', 'expires'),
+      ageColumn('Last used', 'lastUsed'),
     ],
   });
 }

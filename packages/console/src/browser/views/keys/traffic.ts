@@ -5,10 +5,10 @@ import { useState } from 'preact/hooks';
 import { useAnswer } from '../../api/hooks.ts';
 import { clockTime, dayTime, total } from '../../format.ts';
 import { Chart } from '../../parts/chart.ts';
-import { isKeyId, Table } from '../../parts/data.ts';
+import { countColumn, isKeyId, Table } from '../../parts/data.ts';
 import { Choice } from '../../parts/fields.ts';
 import type { Look } from '../../parts/looks.ts';
-import { answerView, Missing } from '../../parts/view.ts';
+import { answerView } from '../../parts/view.ts';
 import type { UsageRow } from '../usage/rows.ts';
 import {
   isRefusal,
@@ -66,7 +66,6 @@ export function Traffic({ name }: { name: string }) {
       }),
     ]),
     answerView(answer, (report) => [
-      h(Missing, { ...report }),
       h(Charts, { report, span, from }),
       h(Refusals, { rows: report.rows }),
     ]),
@@ -175,11 +174,7 @@ function Refusals({ rows }: { rows: readonly UsageRow[] }) {
             cell: ({ operation = '' }) => operationInWords(operation),
           },
           { title: 'Status', figure: true, cell: ({ status }) => status },
-          {
-            title: 'Requests',
-            figure: true,
-            cell: ({ requests }) => number(requests),
-          },
+          countColumn('Requests', 'requests'),
         ],
       }),
   ];

@@ -4,7 +4,7 @@ import { h } from 'preact';
 import { useAnswer } from '../../api/hooks.ts';
 import { dayTime, milliseconds } from '../../format.ts';
 import { Chart, type Series } from '../../parts/chart.ts';
-import { answerView, Missing } from '../../parts/view.ts';
+import { answerView } from '../../parts/view.ts';
 import { type Kinds, kindsOf, onLine } from './outcomes.ts';
 
 interface Panel {
@@ -50,12 +50,11 @@ export function HistoryPanel({
   });
   return h('section', { 'aria-label': title }, [
     h('h2', null, title),
-    answerView(answer, ({ steps, outages, unresponsive, isolated }) => {
+    answerView(answer, ({ steps, outages }) => {
       const line = onLine(steps, length, count);
       const names = line.map(({ at }) => dayTime(at));
       const counted = line.map(({ step }) => step);
       return [
-        h(Missing, { unresponsive, isolated }),
         h('div', { class: 'charts' }, [
           h(Chart, {
             title: `Requests per ${each}`,

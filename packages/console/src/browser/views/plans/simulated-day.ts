@@ -16,7 +16,15 @@ import {
 } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { clockTime } from '../../format.ts';
-import { Badge, ClientLink, Table, Time } from '../../parts/data.ts';
+import {
+  Badge,
+  clientColumn,
+  countColumn,
+  rowHeader,
+  Table,
+  textColumn,
+  timeColumn,
+} from '../../parts/data.ts';
 import { asParagraph, Missing, Notice } from '../../parts/view.ts';
 
 export function SimulatedDay({
@@ -73,9 +81,9 @@ function Windows({ windows }: Pick<LastDay, 'windows'>) {
     keyOf: ({ name }) => name,
     empty: 'No windows.',
     columns: [
-      { title: 'Window', names: true, cell: ({ name }) => name },
-      { title: 'Kind', cell: ({ kind }) => kind },
-      { title: 'Limit', figure: true, cell: ({ limit }) => number(limit) },
+      rowHeader(textColumn('Window', 'name')),
+      textColumn('Kind', 'kind'),
+      countColumn('Limit', 'limit'),
       { title: 'Would have limited', figure: true, cell: limitedInWords },
       {
         title: 'Would have refused',
@@ -102,15 +110,9 @@ function Subjects({
     ),
     keyOf: ({ key, account, window }) => `${key} ${account} ${window}`,
     columns: [
-      subjects.some(({ key }) => key !== null) && {
-        title: 'Key',
-        names: true,
-        cell: ({ key }) => h(ClientLink, { who: key }),
-      },
-      {
-        title: 'Account',
-        cell: ({ account }) => h(ClientLink, { who: account }),
-      },
+      subjects.some(({ key }) => key !== null) &&
+        rowHeader(clientColumn('Key', 'key')),
+      clientColumn('Account', 'account'),
       { title: 'By', cell: ({ window }) => h(Badge, null, window) },
       {
         title: 'Highest use',
@@ -118,11 +120,8 @@ function Subjects({
         cell: ({ peak, window }) =>
           `${number(peak)} of ${number(limitOf(window))}`,
       },
-      {
-        title: 'In the window from',
-        cell: ({ began }) => h(Time, { at: began }),
-      },
-      { title: 'Times', figure: true, cell: ({ times }) => number(times) },
+      timeColumn('In the window from', 'began'),
+      countColumn('Times', 'times'),
       {
         title: 'Would have refused',
         figure: true,

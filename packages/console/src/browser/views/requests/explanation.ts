@@ -11,7 +11,6 @@ import {
   type ExplainedStep,
   equalInWords,
   faultsInWords,
-  number,
   plural,
   processName,
   stepsOf,
@@ -22,11 +21,15 @@ import { clockTime, milliseconds } from '../../format.ts';
 import {
   Badge,
   ClientLink,
+  countColumn,
   Facts,
   planLink,
+  rowHeader,
   Table,
   Texts,
   Time,
+  textColumn,
+  timeColumn,
 } from '../../parts/data.ts';
 import { answerView, Notice, View } from '../../parts/view.ts';
 import { linkTo } from '../../routing.ts';
@@ -130,12 +133,12 @@ function Windows({ windows }: { windows: readonly ExplainedWindow[] }) {
       keyOf: ({ name }) => name,
       toneOf: ({ before }) => (before === 0 ? 'warn' : undefined),
       columns: [
-        { title: 'Window', names: true, cell: ({ name }) => name },
-        { title: 'Kind', cell: ({ kind }) => kind },
-        { title: 'Limit', figure: true, cell: ({ limit }) => number(limit) },
-        { title: 'Before', figure: true, cell: ({ before }) => number(before) },
-        { title: 'After', figure: true, cell: ({ after }) => number(after) },
-        { title: 'Reset', cell: ({ resetAt }) => h(Time, { at: resetAt }) },
+        rowHeader(textColumn('Window', 'name')),
+        textColumn('Kind', 'kind'),
+        countColumn('Limit', 'limit'),
+        countColumn('Before', 'before'),
+        countColumn('After', 'after'),
+        timeColumn('Reset', 'resetAt'),
       ],
     }),
   ];

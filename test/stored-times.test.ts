@@ -14,8 +14,8 @@ import { admit } from '../src/limits/admission.ts';
 import { newCounters } from '../src/limits/counters.ts';
 import { NO_SCOPES } from '../src/limits/scopes.ts';
 import type { RequestTrace } from '../src/observe/events.ts';
-import { RepeatedRefusals } from '../src/observe/repeated-refusals.ts';
-import { RecentRequests } from '../src/observe/request-log/recent.ts';
+import { createRepeatedRefusals } from '../src/observe/repeated-refusals.ts';
+import { createRecentRequests } from '../src/observe/request-log/recent.ts';
 import { openOutbox } from '../src/records/embedded/outbox.ts';
 import { recordsInFile } from '../src/records/embedded/records.ts';
 import { createKeysInDoubt } from '../src/records/key-cache/key-cache.ts';
@@ -263,7 +263,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   'recent request'() {
     const clock = fastClock();
-    const recent = new RecentRequests(
+    const recent = createRecentRequests(
       { bufferSize: 4, sampleRate: 1 },
       { worker: null, clock: clock.read },
     );
@@ -292,7 +292,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   'line of repeated refusals'() {
     const { setBack, pass } = fastMachine();
     const lines: (number | undefined)[] = [];
-    const refusals = new RepeatedRefusals((_event, count) => void lines.push(count));
+    const refusals = createRepeatedRefusals((_event, count) => void lines.push(count));
     for (let i = 0; i < 12; i++)
       refusals.take(requestEvent({ status: 429, code: 'rate_limit_exceeded' }));
     setBack();

@@ -323,7 +323,7 @@ const words: readonly {
   },
   {
     name: 'only one place makes what listens to requests, the same for workers as for the only process',
-    pattern: /\bnew RecentRequests\(|(?<!function )\bcreateLedger\(/,
+    pattern: /(?<!function )\bcreate(RecentRequests|Ledger)\(/,
     allowed: (file) => file === 'run/process.ts',
     planted: 'const ledger = createLedger(options);',
   },

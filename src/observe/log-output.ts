@@ -20,115 +20,98 @@ export interface Gap {
   readonly reason: string;
 }
 
+export type LogOutput = ReturnType<typeof createLogOutput>;
+
 type Failure = NodeJS.ErrnoException;
 
 /**
  * Writes lines to a descriptor without ever waiting for it, except at the end of the process. Lines
  * that cannot be written wait; beyond `MAX_WAITING` new lines are dropped until half of the waiting
  * lines are written. Then `onGap` reports the dropped lines in their place.
+ *
+ * @param batchSize characters that are written at once, except longer lines
  */
-export class LogOutput {
-  readonly #fd: number;
-  readonly #batchSize: number;
-  readonly #onGap: (gap: Gap) => void;
-  readonly #batches: string[] = [];
-  readonly #finish = () => this.close();
-  /** Characters in `#batches`. */
-  #waiting = 0;
+export function createLogOutput(
+  fd: number,
+  batchSize: number,
+  onGap: (gap: Gap) => void,
+) {
+  const batches: string[] = [];
+  /** Characters in `batches`. */
+  let waiting = 0;
   /** Of a batch that was written in part. */
-  #remainder: Buffer | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  let remainder: Buffer | null = null;
+  let timer: NodeJS.Timeout | null = null;
   /** Of the last write; `null`: it succeeded. There is no gap without it. */
-  #failure: Failure | null = null;
-  #failedAt = 0;
-  #retryWait = RETRY.first;
-  #gapLines = 0;
-  #droppedLines = 0;
-  #lastMoment: number | null = null;
+  let failure: Failure | null = null;
+  let failedAt = 0;
+  let retryWait = RETRY.first;
+  let gapLines = 0;
+  let droppedLines = 0;
+  let lastMoment: number | null = null;
 
-  /** `batchSize`: characters that are written at once, except longer lines. */
-  constructor(fd: number, batchSize: number, onGap: (gap: Gap) => void) {
-    this.#fd = fd;
-    this.#batchSize = batchSize;
-    this.#onGap = onGap;
-    process.on('exit', this.#finish);
-  }
-
-  /** Lines, since the start. */
-  get droppedLines(): number {
-    return this.#droppedLines;
-  }
-
-  write(line: string): void {
-    if (this.#isFull(line)) {
-      this.#gapLines++;
-      this.#droppedLines++;
+  function write(line: string): void {
+    if (isFull(line)) {
+      gapLines++;
+      droppedLines++;
       return;
     }
-    const last = this.#batches.length - 1;
-    if (
-      last >= 0 &&
-      this.#batches[last]!.length + line.length <= this.#batchSize
-    )
-      this.#batches[last] += line;
-    else this.#batches.push(line);
-    this.#waiting += line.length;
-    if (this.#waiting >= this.#batchSize || this.#lastMoment !== null)
-      this.flush();
-    else
-      this.#timer ??= setTimeout(() => this.#attempt(), LONGEST_WAIT).unref();
+    const last = batches.length - 1;
+    if (last >= 0 && batches[last]!.length + line.length <= batchSize)
+      batches[last] += line;
+    else batches.push(line);
+    waiting += line.length;
+    if (waiting >= batchSize || lastMoment !== null) flush();
+    else timer ??= setTimeout(attempt, LONGEST_WAIT).unref();
   }
 
-  flush(): void {
-    if (this.#lastMoment !== null) this.#finishUntil(this.#lastMoment);
-    else if (this.#failure === null) this.#attempt();
+  function flush(): void {
+    if (lastMoment !== null) finishUntil(lastMoment);
+    else if (failure === null) attempt();
   }
 
   /**
    * Waits a short time for a slow reader. Lines may be written later: they share that time. Nothing
    * is written between these calls, because the descriptor may then belong to another file.
    */
-  close(): void {
-    process.off('exit', this.#finish);
-    this.#lastMoment ??= performance.now() + LAST_WAIT;
-    this.#finishUntil(this.#lastMoment);
+  function close(): void {
+    process.off('exit', close);
+    lastMoment ??= performance.now() + LAST_WAIT;
+    finishUntil(lastMoment);
   }
 
   /** A log that works takes every line. */
-  #isFull(line: string): boolean {
-    if (this.#failure === null) return false;
-    return this.#gapLines > 0 || this.#waiting + line.length > MAX_WAITING;
+  function isFull(line: string): boolean {
+    if (failure === null) return false;
+    return gapLines > 0 || waiting + line.length > MAX_WAITING;
   }
 
-  #finishUntil(moment: number): void {
+  function finishUntil(moment: number): void {
     const pause = new Int32Array(new SharedArrayBuffer(4));
-    this.#attempt();
-    while (this.#failure?.code === 'EAGAIN' && performance.now() < moment) {
+    attempt();
+    while (failure?.code === 'EAGAIN' && performance.now() < moment) {
       Atomics.wait(pause, 0, 0, LAST_RETRY);
-      this.#attempt();
+      attempt();
     }
   }
 
-  #attempt(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    const failure = this.#writeAll();
-    if (failure !== null) this.#retryLater(failure);
-    const gap = this.#gapToReport();
-    this.#failure = failure;
-    if (gap !== null) this.#onGap(gap);
+  function attempt(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    const latest = writeAll();
+    if (latest !== null) retryLater(latest);
+    const gap = gapToReport();
+    failure = latest;
+    if (gap !== null) onGap(gap);
   }
 
-  #writeAll(): Failure | null {
+  function writeAll(): Failure | null {
     try {
-      while (this.#remainder !== null || this.#batches.length > 0) {
-        this.#remainder ??= this.#nextBatch();
-        const bytes = writeSync(this.#fd, this.#remainder);
-        this.#retryWait = RETRY.first;
-        this.#remainder =
-          bytes < this.#remainder.length
-            ? this.#remainder.subarray(bytes)
-            : null;
+      while (remainder !== null || batches.length > 0) {
+        remainder ??= nextBatch();
+        const bytes = writeSync(fd, remainder);
+        retryWait = RETRY.first;
+        remainder = bytes < remainder.length ? remainder.subarray(bytes) : null;
       }
       return null;
     } catch (error) {
@@ -136,27 +119,38 @@ export class LogOutput {
     }
   }
 
-  #nextBatch(): Buffer {
-    const batch = this.#batches.shift()!;
-    this.#waiting -= batch.length;
+  function nextBatch(): Buffer {
+    const batch = batches.shift()!;
+    waiting -= batch.length;
     return Buffer.from(batch);
   }
 
-  #retryLater(failure: Failure): void {
-    if (this.#failure === null) this.#failedAt = performance.now();
-    this.#failure = failure;
-    if (this.#lastMoment !== null) return;
-    this.#timer = setTimeout(() => this.#attempt(), this.#retryWait).unref();
-    this.#retryWait = Math.min(this.#retryWait * 2, RETRY.longest);
+  function retryLater(latest: Failure): void {
+    if (failure === null) failedAt = performance.now();
+    failure = latest;
+    if (lastMoment !== null) return;
+    timer = setTimeout(attempt, retryWait).unref();
+    retryWait = Math.min(retryWait * 2, RETRY.longest);
   }
 
-  #gapToReport(): Gap | null {
-    if (this.#gapLines === 0 || this.#waiting > MAX_WAITING / 2) return null;
-    const count = this.#gapLines;
-    this.#gapLines = 0;
-    const duration = roundMilliseconds(performance.now() - this.#failedAt)!;
-    return { count, duration, reason: reasonOf(this.#failure!) };
+  function gapToReport(): Gap | null {
+    if (gapLines === 0 || waiting > MAX_WAITING / 2) return null;
+    const count = gapLines;
+    gapLines = 0;
+    const duration = roundMilliseconds(performance.now() - failedAt)!;
+    return { count, duration, reason: reasonOf(failure!) };
   }
+
+  process.on('exit', close);
+  return {
+    write,
+    flush,
+    close,
+    /** Lines, since the start. */
+    get droppedLines() {
+      return droppedLines;
+    },
+  };
 }
 
 function reasonOf({ code, message }: Failure): string {

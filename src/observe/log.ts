@@ -1,10 +1,14 @@
 import { maskSecrets } from '../common/secret-mask.ts';
 import type { Config } from '../config/config.ts';
 import type { Event, Observe } from './events.ts';
-import { LogOutput, openStandardOutput } from './log-output.ts';
+import {
+  createLogOutput,
+  type LogOutput,
+  openStandardOutput,
+} from './log-output.ts';
 import { createLogTable } from './log-table.ts';
 import { prettyLine } from './pretty.ts';
-import { RepeatedRefusals } from './repeated-refusals.ts';
+import { createRepeatedRefusals } from './repeated-refusals.ts';
 
 export interface Log {
   readonly observe: Observe;
@@ -13,8 +17,7 @@ export interface Log {
   close(): void;
 }
 
-interface Destination
-  extends Partial<Pick<LogOutput, 'flush' | 'close' | 'droppedLines'>> {
+interface Destination extends Partial<Omit<LogOutput, 'write'>> {
   write(line: string): void;
   readonly isTTY?: boolean;
 }
@@ -56,7 +59,7 @@ export function createLog(
   const least = LEVELS[level];
   const table = createLogTable();
   const hasRequests = requests && LEVELS.info >= least;
-  const refusals = new RepeatedRefusals(write);
+  const refusals = createRepeatedRefusals(write);
   const timeNow = cachedTime();
   const ofWorker = worker === undefined ? '' : `,"worker":${worker}`;
 
@@ -79,9 +82,9 @@ export function createLog(
     else if (hasRequests) refusals.take(event);
   }
 
-  function standardOutput(): LogOutput {
+  function standardOutput() {
     const most = worker === undefined ? BUFFERED.alone : BUFFERED.worker;
-    return new LogOutput(openStandardOutput(), most, (gap) =>
+    return createLogOutput(openStandardOutput(), most, (gap) =>
       write({ type: 'log.dropped', ...gap }),
     );
   }

@@ -27,24 +27,19 @@ type WriteLine = (event: RequestEvent, count?: number) => void;
  * Limits the lines of equal refusals (same code, same key or address): ten at once, then one a
  * second with a count. A flood of refusals would otherwise fill the disk.
  */
-export class RepeatedRefusals {
-  readonly #write: WriteLine;
-  readonly #sources = new Cache<Source>(SOURCES);
-  readonly #summed = new Set<Source>();
-  readonly #later = new DelayedRun(() => this.#writeSummed(), REST);
+export function createRepeatedRefusals(write: WriteLine) {
+  const sources = new Cache<Source>(SOURCES);
+  const summed = new Set<Source>();
+  const later = new DelayedRun(writeSummed, REST);
 
-  constructor(write: WriteLine) {
-    this.#write = write;
-  }
-
-  take(event: RequestEvent): void {
+  function take(event: RequestEvent): void {
     const { status, code, keyId, address } = event;
     if (!STATUSES.has(status)) {
-      this.#write(event);
+      write(event);
       return;
     }
     const name = `${code} ${keyId ?? networkOf(address)}`;
-    let source = this.#sources.get(name);
+    let source = sources.get(name);
     if (source === undefined) {
       source = {
         allowance: AT_ONCE,
@@ -52,27 +47,27 @@ export class RepeatedRefusals {
         silent: 0,
         last: null,
       };
-      this.#sources.set(name, source);
+      sources.set(name, source);
     }
     source.silent++;
     source.last = event;
-    if (this.#writeOf(source)) return;
-    this.#summed.add(source);
-    this.#later.plan();
+    if (writeOf(source)) return;
+    summed.add(source);
+    later.plan();
   }
 
-  close(): void {
-    for (const source of this.#summed) source.allowance = 1;
-    this.#writeSummed();
-    this.#later.close();
+  function close(): void {
+    for (const source of summed) source.allowance = 1;
+    writeSummed();
+    later.close();
   }
 
-  #writeSummed(): void {
-    for (const source of this.#summed) this.#writeOf(source);
-    if (this.#summed.size > 0) this.#later.plan();
+  function writeSummed(): void {
+    for (const source of summed) writeOf(source);
+    if (summed.size > 0) later.plan();
   }
 
-  #writeOf(source: Source): boolean {
+  function writeOf(source: Source): boolean {
     const at = performance.now();
     source.allowance = Math.min(
       AT_ONCE,
@@ -81,11 +76,13 @@ export class RepeatedRefusals {
     source.at = at;
     if (source.allowance < 1) return false;
     source.allowance--;
-    this.#summed.delete(source);
+    summed.delete(source);
     const { silent, last } = source;
     source.silent = 0;
     source.last = null;
-    this.#write(last!, silent === 1 ? undefined : silent);
+    write(last!, silent === 1 ? undefined : silent);
     return true;
   }
+
+  return { take, close };
 }

@@ -19,7 +19,7 @@ import type {
   BackendConnections,
   ProcessReadiness,
 } from '../observe/peers/status.ts';
-import { RecentRequests } from '../observe/request-log/recent.ts';
+import { createRecentRequests } from '../observe/request-log/recent.ts';
 import { sharedClock } from '../observe/shared-clock.ts';
 import { openTracing, tracesEndpointOf } from '../observe/tracing/tracing.ts';
 import type { Storage } from '../records/storage.ts';
@@ -184,7 +184,7 @@ export async function openListeners(
         exemplars: tracesEndpointOf(config.tracing) !== null,
       },
     ),
-    recent: new RecentRequests(config.explain, { worker }),
+    recent: createRecentRequests(config.explain, { worker }),
     ledger: createLedger({
       clock: moment.clock,
       observe: (event) => observe(event),

@@ -2,7 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type Gap, LogOutput, MAX_WAITING } from '../../src/observe/log-output.ts';
+import {
+  createLogOutput,
+  type Gap,
+  type LogOutput,
+  MAX_WAITING,
+} from '../../src/observe/log-output.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
@@ -24,7 +29,7 @@ describe('a pipe whose reader does not read', () => {
     pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
     gaps = [];
     sent = 0;
-    output = new LogOutput(pipe, 2_048, (gap) => {
+    output = createLogOutput(pipe, 2_048, (gap) => {
       gaps.push(gap);
       output.write('gap\n');
     });
@@ -124,7 +129,7 @@ describe('a pipe whose reader does not read', () => {
 test('a full disk costs lines, and no error', () => {
   const full = openSync('/dev/full', 'w');
   const gaps: Gap[] = [];
-  const output = new LogOutput(full, 2_048, (gap) => void gaps.push(gap));
+  const output = createLogOutput(full, 2_048, (gap) => void gaps.push(gap));
   for (let i = 0; i < (2 * MAX_WAITING) / LINE; i++) output.write(lineOf(i));
   output.flush();
   output.close();
@@ -136,7 +141,7 @@ test('a full disk costs lines, and no error', () => {
 test('a file has lines at once after a flush, and a line longer than a batch whole', () => {
   const path = join(folder(), 'log');
   const file = openSync(path, 'a');
-  const output = new LogOutput(file, 10, () => {});
+  const output = createLogOutput(file, 10, () => {});
   output.write('short\n');
   output.flush();
   expect(readFileSync(path, 'utf8')).toBe('short\n');

@@ -11,8 +11,8 @@ import {
   type RequestFilter,
   type RequestView,
 } from '../peers/requests.ts';
-import { RefusalLog } from './refusals.ts';
-import { SuccessBuffer } from './ring-buffer.ts';
+import { createRefusalLog } from './refusals.ts';
+import { createSuccessBuffer } from './ring-buffer.ts';
 import {
   beganAt,
   kindsOf,
@@ -35,85 +35,74 @@ const ADDRESSES = 1_000;
 /** Bounds notes of requests that never end. */
 const MOST_NOTED = 10_000;
 
-/** Listens to events. Successes never displace refusals and failures. */
-export class RecentRequests {
-  readonly #worker: number | null;
-  readonly #clock: () => number;
-  readonly #notes = new Map<string, Notes>();
-  readonly #addresses = new Cache<string>(ADDRESSES);
-  readonly #refused: RefusalLog;
-  #settings: RecentSettings;
-  #good: SuccessBuffer;
-  #due = 0;
-  #goodBegan: number;
-  #refusedBegan: number;
-
-  /** `worker` `null`: the only process of the gateway. */
-  constructor(
-    settings: RecentSettings,
-    {
-      worker,
-      clock = Date.now,
-    }: { readonly worker: number | null; readonly clock?: () => number },
-  ) {
-    this.#settings = settings;
-    this.#worker = worker;
-    this.#clock = clock;
-    this.#good = new SuccessBuffer(goodPart(settings));
-    this.#refused = new RefusalLog(refusedPart(settings));
-    this.#goodBegan = clock();
-    this.#refusedBegan = this.#goodBegan;
-  }
+/**
+ * Listens to events. Successes never displace refusals and failures. `worker` `null`: the only
+ * process of the gateway.
+ */
+export function createRecentRequests(
+  initially: RecentSettings,
+  {
+    worker,
+    clock = Date.now,
+  }: { readonly worker: number | null; readonly clock?: () => number },
+) {
+  const noted = new Map<string, Notes>();
+  const addresses = new Cache<string>(ADDRESSES);
+  const refused = createRefusalLog(refusedPart(initially));
+  let settings = initially;
+  let good = createSuccessBuffer(goodPart(settings));
+  let due = 0;
+  let goodBegan = clock();
+  let refusedBegan = goodBegan;
 
   /** Keeps what fits into the new sizes. */
-  use(settings: RecentSettings): void {
-    const { bufferSize, sampleRate } = this.#settings;
-    this.#settings = settings;
-    if (bufferSize === 0) this.#refusedBegan = this.#clock();
-    if (bufferSize === 0 || sampleRate !== settings.sampleRate)
-      this.#goodBegan = this.#clock();
-    if (bufferSize === settings.bufferSize) return;
-    this.#goodBegan = Math.max(this.#goodBegan, this.#good.since);
-    const before = this.#good;
-    this.#good = new SuccessBuffer(goodPart(settings));
+  function use(next: RecentSettings): void {
+    const { bufferSize, sampleRate } = settings;
+    settings = next;
+    if (bufferSize === 0) refusedBegan = clock();
+    if (bufferSize === 0 || sampleRate !== next.sampleRate) goodBegan = clock();
+    if (bufferSize === next.bufferSize) return;
+    goodBegan = Math.max(goodBegan, good.since);
+    const before = good;
+    good = createSuccessBuffer(goodPart(next));
     for (const { event, notes, endedAt } of before.oldestFirst())
-      this.#good.put(event, event.address, notes, endedAt);
-    this.#refused.use(refusedPart(settings));
+      good.put(event, event.address, notes, endedAt);
+    refused.use(refusedPart(next));
   }
 
-  readonly observe = (event: Event): void => {
-    if (this.#settings.bufferSize === 0) return;
+  function observe(event: Event): void {
+    if (settings.bufferSize === 0) return;
     switch (event.type) {
       case 'request':
-        this.#keep(event);
+        keep(event);
         break;
       case 'contract.fault':
-        this.#notesOf(event.id).faults.push(reportedFaults(event));
+        notesOf(event.id).faults.push(reportedFaults(event));
         break;
       case 'retry':
-        this.#notesOf(event.id).retries++;
+        notesOf(event.id).retries++;
         break;
       case 'outage':
-        this.#notesOf(event.id).outage = kindsOf(event.error);
+        notesOf(event.id).outage = kindsOf(event.error);
         break;
     }
-  };
+  }
 
-  explain(id: string): Explained {
-    const kept = this.#refused.find(id) ?? this.#good.find(id);
+  function explain(id: string): Explained {
+    const kept = refused.find(id) ?? good.find(id);
     return {
-      request: kept && this.#viewOf(inOrder([kept], this.#clock())[0]!),
-      memory: this.#memory(),
+      request: kept && viewOf(inOrder([kept], clock())[0]!),
+      memory: memory(),
     };
   }
 
   /** Newest first, those whose number is above `after`. */
-  refusals(
+  function refusals(
     { key, account, code, limit, ...period }: RequestFilter,
     after = 0,
   ): ListedRequest[] {
-    const kept = this.#refused.newestFirst(code, after);
-    const fitting = inOrder(kept, this.#clock())
+    const kept = refused.newestFirst(code, after);
+    const fitting = inOrder(kept, clock())
       .filter(
         ({ event }) =>
           (key === null || key === event.keyId) &&
@@ -121,72 +110,75 @@ export class RecentRequests {
       )
       .map((kept) => ({ kept, at: beganAt(kept), id: kept.event.id }))
       .filter((place) => isIn(place, period));
-    return newestOf([fitting], limit).map(({ kept }) =>
-      listed(this.#viewOf(kept)),
-    );
+    return newestOf([fitting], limit).map(({ kept }) => listed(viewOf(kept)));
   }
 
-  /** The number of the newest refusal that was kept. */
-  get upTo(): number {
-    return this.#refused.upTo;
+  function viewOf(kept: RequestLogEntry): RequestView {
+    return requestView(kept, worker);
   }
 
-  #viewOf(kept: RequestLogEntry): RequestView {
-    return requestView(kept, this.#worker);
-  }
-
-  #keep(event: RequestEvent): void {
+  function keep(event: RequestEvent): void {
     const { id, status } = event;
     let notes: Notes | null = null;
-    if (this.#notes.size > 0) {
-      notes = this.#notes.get(id) ?? null;
-      this.#notes.delete(id);
+    if (noted.size > 0) {
+      notes = noted.get(id) ?? null;
+      noted.delete(id);
     }
-    const address = this.#lasting(event.address);
+    const address = lasting(event.address);
     if (outcomeCode(event) !== null || status >= 500)
-      this.#refused.put(event, address, notes, this.#clock());
-    else if (this.#isSampled())
-      this.#good.put(event, address, notes, this.#clock());
+      refused.put(event, address, notes, clock());
+    else if (isSampled()) good.put(event, address, notes, clock());
   }
 
-  #isSampled(): boolean {
-    this.#due += this.#settings.sampleRate;
-    if (this.#due < 1) return false;
-    this.#due -= 1;
+  function isSampled(): boolean {
+    due += settings.sampleRate;
+    if (due < 1) return false;
+    due -= 1;
     return true;
   }
 
   /** An address may be a slice of the headers and would retain them. */
-  #lasting(address: string): string {
-    const known = this.#addresses.get(address);
+  function lasting(address: string): string {
+    const known = addresses.get(address);
     if (known !== undefined) return known;
     const copy = oneByte(address);
-    this.#addresses.set(copy, copy);
+    addresses.set(copy, copy);
     return copy;
   }
 
-  #notesOf(id: string): Notes {
-    const known = this.#notes.get(id);
+  function notesOf(id: string): Notes {
+    const known = noted.get(id);
     if (known) return known;
-    if (this.#notes.size >= MOST_NOTED) this.#notes.clear();
+    if (noted.size >= MOST_NOTED) noted.clear();
     const made: Notes = { faults: [], retries: 0, outage: null };
-    this.#notes.set(id, made);
+    noted.set(id, made);
     return made;
   }
 
-  #memory(): Memory {
-    const { bufferSize, sampleRate } = this.#settings;
-    const now = this.#clock();
-    this.#goodBegan = notFuture(this.#goodBegan, now);
-    this.#refusedBegan = notFuture(this.#refusedBegan, now);
-    this.#refused.since = notFuture(this.#refused.since, now);
+  function memory(): Memory {
+    const { bufferSize, sampleRate } = settings;
+    const now = clock();
+    goodBegan = notFuture(goodBegan, now);
+    refusedBegan = notFuture(refusedBegan, now);
+    refused.since = notFuture(refused.since, now);
     return {
       requests: bufferSize,
-      sample: this.#good.capacity === 0 ? 0 : sampleRate,
-      goodSince: Math.max(this.#goodBegan, notFuture(this.#good.since, now)),
-      othersSince: Math.max(this.#refusedBegan, this.#refused.since),
+      sample: good.capacity === 0 ? 0 : sampleRate,
+      goodSince: Math.max(goodBegan, notFuture(good.since, now)),
+      othersSince: Math.max(refusedBegan, refused.since),
     };
   }
+
+  return {
+    use,
+    observe,
+    explain,
+    refusals,
+    /** The number of the newest refusal that was kept. */
+    get upTo() {
+      return refused.upTo;
+    },
+  };
 }
 
 /**

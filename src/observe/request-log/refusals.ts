@@ -45,41 +45,43 @@ interface OfCode {
  * address) are limited to ten at once and then one a second, and the code with the most entries
  * loses its oldest if the log is full.
  */
-export class RefusalLog {
-  readonly #codes = new Map<string, OfCode>();
-  #capacity: number;
-  #size = 0;
-  /** The end of the newest dropped one, Unix milliseconds; 0: none was dropped. */
-  since = 0;
-  /** The number of the newest kept one. */
-  upTo = 0;
+export function createRefusalLog(initially: number) {
+  const codes = new Map<string, OfCode>();
+  let capacity = initially;
+  let size = 0;
+  const log = {
+    /** The end of the newest dropped one, Unix milliseconds; 0: none was dropped. */
+    since: 0,
+    /** The number of the newest kept one. */
+    upTo: 0,
+    use,
+    put,
+    find,
+    newestFirst,
+  };
 
-  constructor(capacity: number) {
-    this.#capacity = capacity;
+  function use(next: number): void {
+    capacity = next;
+    while (size > capacity) dropOne();
   }
 
-  use(capacity: number): void {
-    this.#capacity = capacity;
-    while (this.#size > capacity) this.#dropOne();
-  }
-
-  put(
+  function put(
     event: RequestEvent,
     address: string,
     notes: Notes | null,
     endedAt: number,
   ): void {
-    if (this.#capacity === 0) return;
-    const ofCode = this.#ofCode(outcomeCode(event) ?? `${event.status}`);
+    if (capacity === 0) return;
+    const ofCode = codeOf(outcomeCode(event) ?? `${event.status}`);
     const source = sourceOf(ofCode, event.keyId ?? address, endedAt);
     if (!mayKeep(ofCode, source, endedAt)) {
       source.unkept++;
       source.equals?.add(event.id);
       return;
     }
-    if (this.#size === this.#capacity) this.#dropOne();
+    if (size === capacity) dropOne();
     const equals = new IdList();
-    const number = ++this.upTo;
+    const number = ++log.upTo;
     ofCode.kept.push({
       event: { ...event, address },
       notes,
@@ -90,30 +92,28 @@ export class RefusalLog {
     });
     source.unkept = 0;
     source.equals = equals;
-    this.#size++;
+    size++;
   }
 
   /** Also finds the entry that stands for an equal one. */
-  find(id: string): Refusal | null {
+  function find(id: string): Refusal | null {
     return (
-      this.newestFirst().find(
-        (one) => one.event.id === id || one.equals.has(id),
-      ) ?? null
+      newestFirst().find((one) => one.event.id === id || one.equals.has(id)) ??
+      null
     );
   }
 
   /** Those of `code`, or of all codes, whose number is above `after`. */
-  newestFirst(code: string | null = null, after = 0): Refusal[] {
-    const lists =
-      code === null ? [...this.#codes.values()] : [this.#codes.get(code)];
+  function newestFirst(code: string | null = null, after = 0): Refusal[] {
+    const lists = code === null ? [...codes.values()] : [codes.get(code)];
     const found = lists.flatMap(
       (ofCode) => ofCode?.kept.filter(({ number }) => number > after) ?? [],
     );
     return found.sort((one, other) => other.number - one.number);
   }
 
-  #ofCode(code: string): OfCode {
-    const known = this.#codes.get(code);
+  function codeOf(code: string): OfCode {
+    const known = codes.get(code);
     if (known !== undefined) return known;
     const made: OfCode = {
       kept: [],
@@ -121,19 +121,21 @@ export class RefusalLog {
       second: 0,
       inSecond: 0,
     };
-    this.#codes.set(code, made);
+    codes.set(code, made);
     return made;
   }
 
-  #dropOne(): void {
+  function dropOne(): void {
     let largest: Refusal[] | null = null;
-    for (const { kept } of this.#codes.values())
+    for (const { kept } of codes.values())
       if (largest === null || kept.length > largest.length) largest = kept;
     const dropped = largest?.shift();
     if (dropped === undefined) return;
-    this.#size--;
-    this.since = Math.max(this.since, dropped.endedAt);
+    size--;
+    log.since = Math.max(log.since, dropped.endedAt);
   }
+
+  return log;
 }
 
 function sourceOf({ sources }: OfCode, name: string, now: number): Source {

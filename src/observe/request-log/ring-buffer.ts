@@ -35,50 +35,26 @@ class References {
  * The last successes, in columns that live as long as the buffer: kept event objects would survive
  * young collections, which cost more than admission itself.
  */
-export class SuccessBuffer {
-  readonly capacity: number;
-  readonly #numbers: Float64Array;
-  readonly #references: References[] = [];
-  #next = 0;
+export function createSuccessBuffer(capacity: number) {
+  const numbers = new Float64Array(capacity * NUMBERS);
+  const references: References[] = [];
+  let next = 0;
 
-  constructor(capacity: number) {
-    this.capacity = capacity;
-    this.#numbers = new Float64Array(capacity * NUMBERS);
-  }
-
-  get size(): number {
-    return this.#references.length;
-  }
-
-  /**
-   * The end of the oldest, Unix milliseconds, but not after that of the newest; 0: nothing was
-   * dropped.
-   */
-  get since(): number {
-    if (this.capacity === 0 || this.size < this.capacity) return 0;
-    const newest = (this.#next + this.capacity - 1) % this.capacity;
-    return Math.min(
-      this.#numbers[this.#next * NUMBERS]!,
-      this.#numbers[newest * NUMBERS]!,
-    );
-  }
-
-  put(
+  function put(
     event: RequestEvent,
     address: string,
     notes: Notes | null,
     endedAt: number,
   ): void {
     const { trace } = event;
-    if (this.capacity === 0 || trace === undefined) return;
-    const at = this.#next;
-    this.#next = at + 1 === this.capacity ? 0 : at + 1;
-    if (at === this.#references.length) this.#references.push(new References());
-    const kept = this.#references[at]!;
+    if (capacity === 0 || trace === undefined) return;
+    const at = next;
+    next = at + 1 === capacity ? 0 : at + 1;
+    if (at === references.length) references.push(new References());
+    const kept = references[at]!;
     writeReferences(kept, event, trace);
     kept.address = address;
     kept.notes = notes;
-    const numbers = this.#numbers;
     const first = at * NUMBERS;
     numbers[first] = endedAt;
     numbers[first + 1] = event.status;
@@ -96,19 +72,19 @@ export class SuccessBuffer {
     writeReadings(kept, numbers, first + 12, trace);
   }
 
-  find(id: string): RequestLogEntry | null {
-    const at = this.#references.findIndex((one) => one.id === id);
-    return at === -1 ? null : this.#read(at);
+  function find(id: string): RequestLogEntry | null {
+    const at = references.findIndex((one) => one.id === id);
+    return at === -1 ? null : read(at);
   }
 
-  *oldestFirst(): Iterable<RequestLogEntry> {
-    const { size } = this;
-    const first = size < this.capacity ? 0 : this.#next;
-    for (let i = 0; i < size; i++) yield this.#read((first + i) % size);
+  function* oldestFirst(): Iterable<RequestLogEntry> {
+    const size = references.length;
+    const first = size < capacity ? 0 : next;
+    for (let i = 0; i < size; i++) yield read((first + i) % size);
   }
 
-  #read(at: number): RequestLogEntry {
-    const kept = this.#references[at]!;
+  function read(at: number): RequestLogEntry {
+    const kept = references[at]!;
     const {
       id,
       method,
@@ -120,7 +96,7 @@ export class SuccessBuffer {
       verdict,
       notes,
     } = kept;
-    const numbers = this.#numbers.subarray(at * NUMBERS, (at + 1) * NUMBERS);
+    const row = numbers.subarray(at * NUMBERS, (at + 1) * NUMBERS);
     const event: RequestEvent = {
       type: 'request',
       id,
@@ -131,19 +107,35 @@ export class SuccessBuffer {
       plan,
       address,
       verdict,
-      status: numbers[1]!,
+      status: row[1]!,
       complete: true,
       nearLimit: false,
       unheeding: false,
       deprecated: false,
       code: null,
       step: null,
-      duration: numbers[2]!,
-      upstream: orNull(numbers[3]!),
-      trace: traceIn(kept, numbers),
+      duration: row[2]!,
+      upstream: orNull(row[3]!),
+      trace: traceIn(kept, row),
     };
-    return { event, notes, endedAt: numbers[0]!, repeated: 0 };
+    return { event, notes, endedAt: row[0]!, repeated: 0 };
   }
+
+  return {
+    capacity,
+    put,
+    find,
+    oldestFirst,
+    /**
+     * The end of the oldest, Unix milliseconds, but not after that of the newest; 0: nothing was
+     * dropped.
+     */
+    get since() {
+      if (capacity === 0 || references.length < capacity) return 0;
+      const newest = (next + capacity - 1) % capacity;
+      return Math.min(numbers[next * NUMBERS]!, numbers[newest * NUMBERS]!);
+    },
+  };
 }
 
 function writeReferences(

@@ -4,7 +4,7 @@ import type { Admission } from '../../../src/limits/admission.ts';
 import type { Window } from '../../../src/limits/limits.ts';
 import type { RequestEvent, RequestTrace } from '../../../src/observe/events.ts';
 import type { RequestFilter } from '../../../src/observe/peers/requests.ts';
-import { RecentRequests } from '../../../src/observe/request-log/recent.ts';
+import { createRecentRequests } from '../../../src/observe/request-log/recent.ts';
 import { DAY, MINUTE, window } from '../../support/limits.ts';
 import { requestEvent } from '../../support/request-event.ts';
 
@@ -80,7 +80,7 @@ const refused = (i: number, code: string, keyId = `key_${i}`) =>
 
 function keeping(requests: number, sample = 1) {
   let now = NOW;
-  const recent = new RecentRequests(
+  const recent = createRecentRequests(
     { bufferSize: requests, sampleRate: sample },
     { worker: null, clock: () => now },
   );

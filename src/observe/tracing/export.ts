@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type {
   ReadableSpan,
-  Span,
   SpanExporter,
   SpanProcessor,
 } from '@opentelemetry/sdk-trace';
@@ -63,45 +62,31 @@ function file(option: 'ca' | 'cert' | 'key', path: string | null): object {
  * Sends spans in batches and reports the result of each. A full queue drops spans; requests never
  * wait.
  */
-export class Outbox implements SpanProcessor {
-  readonly #batches: SpanProcessor;
-  readonly #exporter: SpanExporter;
-  readonly #room: number;
-  readonly #patience: number;
-  readonly #observe: Observe;
-  #waiting = 0;
-  #sent = 0;
-  #isClosed = false;
-  #outage: { readonly since: number; lost: number } | null = null;
+export function createOutbox(
+  { trace }: Sdk,
+  exporter: SpanExporter,
+  { batch }: Pick<Settings, 'batch'>,
+  observe: Observe,
+) {
+  const batches: SpanProcessor = new trace.BatchSpanProcessor({
+    exporter: {
+      export: send,
+      forceFlush: async () => exporter.forceFlush?.(),
+      shutdown: () => exporter.shutdown(),
+    },
+    maxQueueSize: batch.maxQueueSize,
+    maxExportBatchSize: batch.maxExportBatchSize,
+    scheduledDelayMillis: batch.scheduleDelay,
+    exportTimeoutMillis: batch.exportTimeout,
+  });
+  let waiting = 0;
+  let sent = 0;
+  let isClosed = false;
+  let outage: { readonly since: number; lost: number } | null = null;
 
-  constructor(
-    { trace }: Sdk,
-    exporter: SpanExporter,
-    { batch }: Pick<Settings, 'batch'>,
-    observe: Observe,
-  ) {
-    this.#exporter = exporter;
-    this.#room = batch.maxQueueSize;
-    this.#patience = batch.exportTimeout;
-    this.#observe = observe;
-    this.#batches = new trace.BatchSpanProcessor({
-      exporter: {
-        export: (spans, done) => this.#export(spans, done),
-        forceFlush: async () => exporter.forceFlush?.(),
-        shutdown: () => exporter.shutdown(),
-      },
-      maxQueueSize: batch.maxQueueSize,
-      maxExportBatchSize: batch.maxExportBatchSize,
-      scheduledDelayMillis: batch.scheduleDelay,
-      exportTimeoutMillis: batch.exportTimeout,
-    });
-  }
-
-  onStart(_span: Span): void {}
-
-  onEnd(span: ReadableSpan): void {
-    if (this.#waiting >= this.#room) {
-      this.#observe({
+  function onEnd(span: ReadableSpan): void {
+    if (waiting >= batch.maxQueueSize) {
+      observe({
         type: 'spans',
         result: 'dropped',
         reason: 'queue full',
@@ -109,27 +94,23 @@ export class Outbox implements SpanProcessor {
       });
       return;
     }
-    this.#waiting++;
-    this.#batches.onEnd(span);
-  }
-
-  forceFlush(): Promise<void> {
-    return this.#batches.forceFlush();
+    waiting++;
+    batches.onEnd(span);
   }
 
   /** Returns whether all spans were sent within `patience` milliseconds; the rest is lost. */
-  async close(patience: number): Promise<boolean> {
+  async function close(patience: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const over = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, patience);
     });
-    await Promise.race([this.shutdown().catch(() => {}), over]);
+    await Promise.race([batches.shutdown().catch(() => {}), over]);
     clearTimeout(timer);
-    const left = this.#waiting + this.#sent;
+    const left = waiting + sent;
     // Further exports are counted here.
-    this.#isClosed = true;
+    isClosed = true;
     if (left > 0)
-      this.#observe({
+      observe({
         type: 'spans',
         result: 'dropped',
         reason: 'stopped',
@@ -138,52 +119,56 @@ export class Outbox implements SpanProcessor {
     return left === 0;
   }
 
-  shutdown(): Promise<void> {
-    return this.#batches.shutdown();
-  }
-
-  #export(spans: ReadableSpan[], done: Done): void {
-    this.#waiting -= spans.length;
-    this.#sent += spans.length;
+  function send(spans: ReadableSpan[], done: Done): void {
+    waiting -= spans.length;
+    sent += spans.length;
     let isOpen = true;
     const settle: Done = (result) => {
       if (!isOpen) return;
       isOpen = false;
       clearTimeout(timer);
-      this.#sent -= spans.length;
-      this.#report(spans.length, result);
+      sent -= spans.length;
+      report(spans.length, result);
       done(result);
     };
     // A receiver that sends its response slowly would block the SDK for ever.
     const timer = setTimeout(
       () => settle({ code: FAILED, error: new Error('no answer in time') }),
-      this.#patience,
+      batch.exportTimeout,
     );
     timer.unref();
-    this.#exporter.export(spans, settle);
+    exporter.export(spans, settle);
   }
 
-  #report(count: number, { code, error }: Parameters<Done>[0]): void {
-    if (this.#isClosed) return;
+  function report(count: number, { code, error }: Parameters<Done>[0]): void {
+    if (isClosed) return;
     if (code === SUCCESS) {
-      this.#observe({ type: 'spans', result: 'exported', count });
-      if (this.#outage === null) return;
-      const { since, lost } = this.#outage;
-      this.#outage = null;
-      this.#observe({
+      observe({ type: 'spans', result: 'exported', count });
+      if (outage === null) return;
+      const { since, lost } = outage;
+      outage = null;
+      observe({
         type: 'otlp.export_recovered',
         duration: Math.round(performance.now() - since),
         dropped: lost,
       });
       return;
     }
-    this.#observe({ type: 'spans', result: 'failed', count });
-    if (this.#outage === null) {
-      this.#outage = { since: performance.now(), lost: 0 };
-      this.#observe({ type: 'otlp.export_failed', error: reasonOf(error) });
+    observe({ type: 'spans', result: 'failed', count });
+    if (outage === null) {
+      outage = { since: performance.now(), lost: 0 };
+      observe({ type: 'otlp.export_failed', error: reasonOf(error) });
     }
-    this.#outage.lost += count;
+    outage.lost += count;
   }
+
+  const processor: SpanProcessor = {
+    onStart() {},
+    onEnd,
+    forceFlush: () => batches.forceFlush(),
+    shutdown: () => batches.shutdown(),
+  };
+  return { processor, close };
 }
 
 /**

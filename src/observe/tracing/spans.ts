@@ -16,22 +16,16 @@ import type {
 import type { Sdk } from './sdk.ts';
 
 /** The ids were already sent to the backend. */
-export class PresetIds {
-  #trace = '';
-  #span = '';
-
-  give(trace: string, span: string): void {
-    this.#trace = trace;
-    this.#span = span;
-  }
-
-  generateTraceId(): string {
-    return this.#trace;
-  }
-
-  generateSpanId(): string {
-    return this.#span;
-  }
+export function createPresetIds() {
+  let [traceId, spanId] = ['', ''];
+  return {
+    give(trace: string, span: string): void {
+      traceId = trace;
+      spanId = span;
+    },
+    generateTraceId: () => traceId,
+    generateSpanId: () => spanId,
+  };
 }
 
 interface Place {
@@ -45,10 +39,10 @@ interface Place {
 export function createSpanMaker(
   { api }: Sdk,
   tracer: Tracer,
-  ids: PresetIds,
+  ids: ReturnType<typeof createPresetIds>,
   clientAddress: boolean,
 ): Observe {
-  const clock = new Clock();
+  const clock = createClock();
 
   function observe(event: Event): void {
     if (event.type !== 'request') return;
@@ -231,17 +225,17 @@ function serverIn(backend: string | null): Attributes {
 const TOLERANCE = 2;
 
 /** Converts `performance.now()`, which ignores clock changes, to the time of day. */
-class Clock {
-  #offset = performance.timeOrigin;
-
-  look(): void {
-    const offset = Date.now() - performance.now();
-    if (Math.abs(offset - this.#offset) > TOLERANCE) this.#offset = offset;
-  }
-
-  at(time: number): HrTime {
-    const milliseconds = this.#offset + time;
-    const seconds = Math.floor(milliseconds / 1_000);
-    return [seconds, Math.floor((milliseconds - seconds * 1_000) * 1e6)];
-  }
+function createClock() {
+  let offset = performance.timeOrigin;
+  return {
+    look(): void {
+      const latest = Date.now() - performance.now();
+      if (Math.abs(latest - offset) > TOLERANCE) offset = latest;
+    },
+    at(time: number): HrTime {
+      const milliseconds = offset + time;
+      const seconds = Math.floor(milliseconds / 1_000);
+      return [seconds, Math.floor((milliseconds - seconds * 1_000) * 1e6)];
+    },
+  };
 }

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readVersion } from '../../common/version.ts';
 import type { Tracing as Settings } from '../../config/config.ts';
 import type { Observe } from '../events.ts';
-import { createExporter, Outbox } from './export.ts';
+import { createExporter, createOutbox } from './export.ts';
 import { type BeginSpan, createBegin, createSamples } from './request-span.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
-import { createSpanMaker, PresetIds } from './spans.ts';
+import { createPresetIds, createSpanMaker } from './spans.ts';
 
 /** Milliseconds at shutdown for the last spans. */
 const FLUSH = 2_000;
@@ -42,19 +42,19 @@ export async function openTracing(
   if (url === null) return null;
   const sdk = await loadSdk();
   const stopped = new AbortController();
-  const outbox = new Outbox(
+  const outbox = createOutbox(
     sdk,
     await createExporter(url, settings, stopped.signal),
     settings,
     observe,
   );
-  const given = new PresetIds();
+  const given = createPresetIds();
   const provider = new sdk.trace.TracerProvider({
     resource: resourceOf(sdk, settings, worker),
     idGenerator: given,
     // Sampling was decided at the start of the request.
     sampler: new sdk.trace.AlwaysOnSampler(),
-    spanProcessors: [outbox],
+    spanProcessors: [outbox.processor],
   });
   const tracer = provider.getTracer('storegate', readVersion());
   return {

@@ -11,7 +11,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { Content } from '@storegate/pages';
+import { createContent } from '@storegate/pages';
 import { TestGateway } from '../test/support/gateway.ts';
 import { Drawer, type Drawing } from './drawing.ts';
 import { spread } from './statistics.ts';
@@ -86,17 +86,17 @@ async function servePlain(
   const { resolve } = createRequire(import.meta.url);
   const read = (name: string) => () => readFileSync(resolve(`swagger-ui-dist/${name}`));
   const contents = new Map([
-    ['/', new Content('text/html', () => PLAIN_PAGE)],
-    ['/start.js', new Content('text/javascript', () => START)],
-    ['/openapi.json', new Content('application/json', () => document)],
-    ['/swagger-ui.css', new Content('text/css', read('swagger-ui.css'))],
-    ['/swagger-ui-bundle.js', new Content('text/javascript', read('swagger-ui-bundle.js'))],
+    ['/', createContent('text/html', () => PLAIN_PAGE)],
+    ['/start.js', createContent('text/javascript', () => START)],
+    ['/openapi.json', createContent('application/json', () => document)],
+    ['/swagger-ui.css', createContent('text/css', read('swagger-ui.css'))],
+    ['/swagger-ui-bundle.js', createContent('text/javascript', read('swagger-ui-bundle.js'))],
   ]);
   const server = createServer(async (request, response) => {
     const content = contents.get(request.url!);
     if (content === undefined) return response.writeHead(404).end();
     const acceptEncoding = request.headers['accept-encoding'] as string;
-    const page = await content.page({ acceptEncoding }, ['Content-Security-Policy', policy]);
+    const page = await content({ acceptEncoding }, ['Content-Security-Policy', policy]);
     response.writeHead(page.status, [...page.headers]).end(page.body);
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));

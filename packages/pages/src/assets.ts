@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { findPackageJSON, stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Content } from './content.ts';
+import { type Content, createContent } from './content.ts';
 import { entityTag } from './entity-tag.ts';
 import { Html, html } from './html.ts';
 
@@ -153,12 +153,12 @@ function sharedContent(name: string, source: Buffer, tag: string): Content {
 
 function contentOf(name: string, source: Buffer, tag: string): Content {
   if (name.endsWith('.ts'))
-    return new Content(
+    return createContent(
       'text/javascript',
       () => stripTypeScriptTypes(source.toString()),
       tag,
     );
-  return new Content(
+  return createContent(
     TYPES[name.slice(name.lastIndexOf('.'))]!,
     () => source,
     tag,

@@ -25,60 +25,52 @@ export interface Page {
   readonly body: Buffer;
 }
 
-/** Created, hashed and compressed on the first request and then kept in every coding. */
-export class Content {
-  readonly #type: string;
-  readonly #make: () => string | Buffer;
-  #tag: string | null;
-  #plain: Buffer | null = null;
-  readonly #coded = new Map<Coding, Promise<Buffer>>();
+/** The response to a request; 304 if the client has it. `own`: additional headers, flat. */
+export type Content = (
+  asked: RequestFields,
+  own: readonly string[],
+) => Promise<Page>;
 
-  /** `type`: a text media type, always in UTF-8. `tag`: the entity tag if already known. */
-  constructor(
-    type: string,
-    make: () => string | Buffer,
-    tag: string | null = null,
-  ) {
-    this.#type = type;
-    this.#make = make;
-    this.#tag = tag;
-  }
+/**
+ * Content that is created, hashed and compressed on the first request and then kept in every
+ * coding. `type`: a text media type, always in UTF-8. `knownTag`: the entity tag if already known.
+ */
+export function createContent(
+  type: string,
+  make: () => string | Buffer,
+  knownTag: string | null = null,
+): Content {
+  const coded = new Map<Coding, Promise<Buffer>>();
+  let made: Buffer | null = null;
+  let strongTag = knownTag;
 
-  get plain(): Buffer {
-    if (!this.#plain) {
-      const made = this.#make();
-      this.#plain = typeof made === 'string' ? Buffer.from(made) : made;
-    }
-    return this.#plain;
-  }
-
-  /** One tag for all codings is a weak tag (RFC 9110 section 8.8.1). */
-  get tag(): string {
-    this.#tag ??= entityTag(this.plain);
-    return `W/${this.#tag}`;
+  function plain(): Buffer {
+    if (made !== null) return made;
+    const source = make();
+    made = typeof source === 'string' ? Buffer.from(source) : source;
+    return made;
   }
 
   /** RFC 9110 section 8.4.1. */
-  async coded(coding: Coding): Promise<Buffer> {
-    const known = this.#coded.get(coding) ?? compress(coding, this.plain);
-    this.#coded.set(coding, known);
-    return await known;
+  function codedIn(coding: Coding): Promise<Buffer> {
+    const known = coded.get(coding) ?? compress(coding, plain());
+    coded.set(coding, known);
+    return known;
   }
 
-  /** 304 if the client has it. `own`: additional response headers, flat. */
-  async page(
-    { ifNoneMatch, acceptEncoding }: RequestFields,
-    own: readonly string[],
-  ): Promise<Page> {
-    const headers = [...own, 'Vary', 'Accept-Encoding', 'ETag', this.tag];
-    if (hasTag(ifNoneMatch, this.tag))
+  return async ({ ifNoneMatch, acceptEncoding }, own) => {
+    strongTag ??= entityTag(plain());
+    // One tag for all codings is a weak tag (RFC 9110 section 8.8.1).
+    const tag = `W/${strongTag}`;
+    const headers = [...own, 'Vary', 'Accept-Encoding', 'ETag', tag];
+    if (hasTag(ifNoneMatch, tag))
       return { status: 304, headers, body: NOTHING };
-    headers.push('Content-Type', `${this.#type}; charset=utf-8`);
+    headers.push('Content-Type', `${type}; charset=utf-8`);
     const coding = CODINGS.find((coding) => takes(acceptEncoding, coding));
-    if (!coding) return { status: 200, headers, body: this.plain };
+    if (!coding) return { status: 200, headers, body: plain() };
     headers.push('Content-Encoding', coding);
-    return { status: 200, headers, body: await this.coded(coding) };
-  }
+    return { status: 200, headers, body: await codedIn(coding) };
+  };
 }
 
 /** By name or by `*` (RFC 9110 section 12.5.3). */

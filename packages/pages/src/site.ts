@@ -1,5 +1,10 @@
 import type { Assets } from './assets.ts';
-import { Content, type Page, type RequestFields } from './content.ts';
+import {
+  type Content,
+  createContent,
+  type Page,
+  type RequestFields,
+} from './content.ts';
 
 export type FindPage = (
   path: string,
@@ -28,7 +33,7 @@ export function createSite(
     served.set(path, [content, ASSET_HEADERS]);
   if (page)
     served.set(page.path, [
-      new Content('text/html', page.html),
+      createContent('text/html', page.html),
       pageHeaders(page.assets.scripts),
     ]);
   return async (path, asked) => {
@@ -39,7 +44,7 @@ export function createSite(
         body: Buffer.alloc(0),
       };
     const [content, headers] = served.get(path) ?? [];
-    return content && headers ? await content.page(asked, headers) : null;
+    return content && headers ? await content(asked, headers) : null;
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Content } from '../src/content.ts';
+import { type Content, createContent } from '../src/content.ts';
 
 const TEXT = 'a text that is long enough to be worth compressing, '.repeat(40);
 
@@ -9,7 +9,7 @@ function content(): { content: Content; made: () => number } {
     made++;
     return TEXT;
   };
-  return { content: new Content('text/plain', make), made: () => made };
+  return { content: createContent('text/plain', make), made: () => made };
 }
 
 function neverMade(): never {
@@ -22,16 +22,16 @@ describe('a content', () => {
   test('is made and compressed once, and the same bytes are sent each time', async () => {
     const { content: it, made } = content();
     for (const coding of ['br', 'gzip', 'identity']) {
-      const pages = await Promise.all([1, 2, 3].map(() => it.page({ acceptEncoding: coding }, [])));
+      const pages = await Promise.all([1, 2, 3].map(() => it({ acceptEncoding: coding }, [])));
       expect(new Set(pages.map(({ body }) => body)).size).toBe(1);
     }
     expect(made()).toBe(1);
   });
 
   test('whose tag is known is not even made for who has it', async () => {
-    const it = new Content('text/plain', neverMade, '"known"');
+    const it = createContent('text/plain', neverMade, '"known"');
     for (const known of ['*', 'W/"known"', '"other", "known"']) {
-      const { status, headers, body } = await it.page({ ifNoneMatch: known }, [
+      const { status, headers, body } = await it({ ifNoneMatch: known }, [
         'Cache-Control',
         'no-cache',
       ]);
@@ -50,11 +50,11 @@ describe('a content', () => {
   test('has one tag in all its codings, and is known by it in each', async () => {
     const { content: it } = content();
     const codings = ['br', 'gzip', 'identity'].map((acceptEncoding) => ({ acceptEncoding }));
-    const pages = await Promise.all(codings.map((asked) => it.page(asked, [])));
+    const pages = await Promise.all(codings.map((asked) => it(asked, [])));
     const tags = new Set(pages.map(({ headers }) => field(headers, 'ETag')));
     expect(tags.size).toBe(1);
     for (const asked of codings) {
-      expect((await it.page({ ...asked, ifNoneMatch: [...tags][0] }, [])).status).toBe(304);
+      expect((await it({ ...asked, ifNoneMatch: [...tags][0] }, [])).status).toBe(304);
     }
   });
 
@@ -73,7 +73,7 @@ describe('a content', () => {
     ['zstd, deflate', undefined],
   ])('to who takes %p comes in %p', async (accepted, coding) => {
     const { content: it } = content();
-    const { headers } = await it.page({ acceptEncoding: accepted }, []);
+    const { headers } = await it({ acceptEncoding: accepted }, []);
     expect(
       headers.includes('Content-Encoding') ? field(headers, 'Content-Encoding') : undefined,
     ).toBe(coding);

@@ -1,5 +1,5 @@
 import { Document, type Exempted, type Json, toJson } from '@storegate/openapi';
-import { Content, entityTag } from '@storegate/pages';
+import { type Content, createContent, entityTag } from '@storegate/pages';
 import { stringify } from 'yaml';
 import { publish, type Replacements } from './publish.ts';
 
@@ -57,7 +57,7 @@ export function publishedDocuments(
 }
 
 function contentOf(type: string, { bytes, tag }: ServedText): Content {
-  return new Content(
+  return createContent(
     type,
     () => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
     tag,

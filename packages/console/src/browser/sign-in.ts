@@ -1,6 +1,7 @@
 import { h } from 'preact';
 import { type Session, signIn } from './api/client.ts';
 import { useCall } from './api/hooks.ts';
+import { Field } from './parts/fields.ts';
 import { Failure } from './parts/view.ts';
 
 /**
@@ -29,23 +30,20 @@ export function SignIn({
     h('h1', null, 'storegate console'),
     ended !== null && h('p', { role: 'status' }, ended),
     h('form', { onSubmit: submit, autoComplete: 'off' }, [
-      h('label', { class: 'field' }, [
-        h('span', null, 'Admin token'),
-        h('input', {
-          type: 'password',
-          required: true,
-          autoFocus: true,
-          autoComplete: 'off',
-          spellcheck: false,
-        }),
-        h('small', null, [
+      h(Field, {
+        label: 'Admin token',
+        type: 'password',
+        required: true,
+        autoFocus: true,
+        spellcheck: false,
+        note: [
           'Created with ',
           h('code', null, 'storegate tokens create'),
           ', or the value of ',
           h('code', null, 'STOREGATE_ADMIN_TOKEN'),
           '.',
-        ]),
-      ]),
+        ],
+      }),
       h(Failure, { error }),
       h('button', { type: 'submit', disabled: busy }, 'Sign in'),
     ]),

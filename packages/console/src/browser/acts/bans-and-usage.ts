@@ -106,7 +106,7 @@ export const liftAct = ({ subject, words }: BanTarget): Act => ({
   effect: `Ends a ban of ${words} at once and resets all counters, strikes and the ban level.`,
   async run(_form, reason) {
     const answer = await call('liftBan', {
-      params: { subject: subject },
+      params: { subject },
       reason,
     });
     return `The ban of ${subject} is lifted. ${remainingText(answer)}`;
@@ -144,7 +144,7 @@ export const grantAct = (
     const window = textIn(form, 'window');
     const body = { units, ...(window && { window }) };
     const answer = await call('grantUsage', {
-      params: { subject: subject },
+      params: { subject },
       body,
       reason,
     });
@@ -158,7 +158,7 @@ export const resetAct = ({ subject, words }: BanTarget): Act => ({
   effect: `Resets all counters of ${words}. Strikes and a ban are kept; lifting a ban ends those too.`,
   async run(_form, reason) {
     const answer = await call('resetUsage', {
-      params: { subject: subject },
+      params: { subject },
       reason,
     });
     return `Counters were reset. ${remainingText(answer)}`;

@@ -1,6 +1,7 @@
 import { type ComponentChildren, h } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useCall } from '../api/hooks.ts';
+import { Field } from './fields.ts';
 import { Failure } from './view.ts';
 
 export interface Act {
@@ -104,21 +105,14 @@ function ActDialog({
         : h('form', { onSubmit: submit }, [
             h('div', { class: 'effect' }, act.effect),
             act.fields,
-            h('label', { class: 'field' }, [
-              h(
-                'span',
-                null,
-                act.needsReason
-                  ? 'Reason, for the audit log'
-                  : 'Reason, for the audit log (optional)',
-              ),
-              h('input', {
-                name: 'reason',
-                maxLength: 500,
-                required: act.needsReason,
-                autoComplete: 'off',
-              }),
-            ]),
+            h(Field, {
+              label: act.needsReason
+                ? 'Reason, for the audit log'
+                : 'Reason, for the audit log (optional)',
+              name: 'reason',
+              maxLength: 500,
+              required: act.needsReason,
+            }),
             h(Failure, { error }),
             h('div', { class: 'buttons' }, [
               h(

@@ -108,7 +108,7 @@ function History({
   const since = useHoursAgo(hours);
   const answer = useAnswer('listBanHistory', {
     params: {
-      subject: subject,
+      subject,
       since,
       below: Number(below) || undefined,
       limit: 50,

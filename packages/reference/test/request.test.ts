@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadContract } from '@storegate/openapi';
 import fc from 'fast-check';
-import { Api } from '../src/browser/model/api.ts';
+import { createApi } from '../src/browser/model/api.ts';
 import {
   basicToken,
   credentialsOf,
@@ -34,7 +34,7 @@ function sent(parameter: Omit<Parameter, 'name'>, text: string) {
     info: { title: 'x', version: '1' },
     paths: { [path]: { get } },
   };
-  const api = new Api(document as ApiDocument);
+  const api = createApi(document as ApiDocument);
   const [row] = api.rows.get('default')!;
   const draft = { ...EMPTY, values: { [keyOf(one)]: text } };
   const { url, headers, cookies } = requestOf(api, row!, '', draft, NO_SECRETS);
@@ -150,7 +150,7 @@ describe('what the form sends is what the gateway reads', () => {
       paths: { '/x': { post } },
     };
     const contract = loadContract(document);
-    const api = new Api(document as unknown as ApiDocument);
+    const api = createApi(document as unknown as ApiDocument);
     const [row] = api.rows.get('default')!;
     fc.assert(
       fc.property(form, (value) => {
@@ -200,7 +200,7 @@ describe('credentials', () => {
   };
   const { unused: _, ...needed } = securitySchemes;
   const security = [Object.fromEntries(Object.keys(needed).map((name) => [name, []]))];
-  const api = new Api({
+  const api = createApi({
     openapi: '3.1.0',
     info: {},
     security,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Api } from '../src/browser/model/api.ts';
+import { createApi } from '../src/browser/model/api.ts';
 import type { Schema, SchemaNode } from '../src/browser/model/document.ts';
 import { exampleOf, exampleText, sample } from '../src/browser/model/example.ts';
 import { factsOf, membersOf, typeText } from '../src/browser/model/schema.ts';
@@ -16,7 +16,7 @@ const NAMED: Record<string, SchemaNode> = {
 };
 
 const apiOf = (openapi = '3.1.0', schemas = NAMED) =>
-  new Api({ openapi, info: {}, components: { schemas } });
+  createApi({ openapi, info: {}, components: { schemas } });
 const api = apiOf();
 
 const membersIn = (node: SchemaNode, other = api) =>

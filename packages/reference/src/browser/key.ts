@@ -20,37 +20,40 @@ const VERDICTS: Readonly<Record<KeyForm, string>> = {
   impossible: 'This is not a key: it has characters that no key has.',
 };
 
+export type Secrets = ReturnType<typeof createSecrets>;
+
 /**
  * The key, as `key`, and tokens of the API by the names of their schemes. The tab keeps them; the
  * device keeps them only on request. They never appear in the page, the address or a log.
  */
-export class Secrets {
-  readonly #device = opened(() => localStorage);
-  readonly #tab = opened(() => sessionStorage);
+export function createSecrets() {
+  const device = opened(() => localStorage);
+  const tab = opened(() => sessionStorage);
   /** Where the browser forbids storage, secrets live as long as the page. */
-  readonly #page = new Map<string, string>();
+  const page = new Map<string, string>();
 
-  get(name: string): string | null {
+  function get(name: string): string | null {
     const stored =
-      this.#device?.getItem(PREFIX + name) ?? this.#tab?.getItem(PREFIX + name);
-    return stored ?? this.#page.get(name) ?? null;
+      device?.getItem(PREFIX + name) ?? tab?.getItem(PREFIX + name);
+    return stored ?? page.get(name) ?? null;
   }
 
-  set(name: string, secret: string, onDevice: boolean): void {
-    this.remove(name);
-    this.#page.set(name, secret);
-    (onDevice ? this.#device : this.#tab)?.setItem(PREFIX + name, secret);
+  function set(name: string, secret: string, onDevice: boolean): void {
+    remove(name);
+    page.set(name, secret);
+    (onDevice ? device : tab)?.setItem(PREFIX + name, secret);
   }
 
-  remove(name: string): void {
-    this.#page.delete(name);
-    for (const storage of [this.#tab, this.#device])
-      storage?.removeItem(PREFIX + name);
+  function remove(name: string): void {
+    page.delete(name);
+    for (const storage of [tab, device]) storage?.removeItem(PREFIX + name);
   }
 
-  isOnDevice(name: string): boolean {
-    return this.#device?.getItem(PREFIX + name) != null;
+  function isOnDevice(name: string): boolean {
+    return device?.getItem(PREFIX + name) != null;
   }
+
+  return { get, set, remove, isOnDevice };
 }
 
 /** `null` if the browser forbids storage. */

@@ -1,7 +1,7 @@
 import { h, render } from 'preact';
 import { connectContents, followAddress, skipToContent } from './contents.ts';
-import { connectForm, drawSchemes, Secrets } from './key.ts';
-import { Api } from './model/api.ts';
+import { connectForm, createSecrets, drawSchemes } from './key.ts';
+import { type Api, createApi } from './model/api.ts';
 import { ownSchemes } from './model/credentials.ts';
 import type { ApiDocument } from './model/document.ts';
 import { parseExact } from './model/json-text.ts';
@@ -14,7 +14,7 @@ async function draw(): Promise<void> {
   const response = await fetch(place.dataset.contract!);
   if (!response.ok)
     throw new Error(`The contract could not be read: ${response.status}`);
-  const api = new Api(parseExact(await response.text()) as ApiDocument);
+  const api = createApi(parseExact(await response.text()) as ApiDocument);
   // Operators send the session cookie of the console: their page has no field for a key.
   const form = document.getElementById('key') as HTMLFormElement | null;
   const request = form === null ? operatorRequests(api) : connectKey(form, api);
@@ -25,7 +25,7 @@ async function draw(): Promise<void> {
 
 function connectKey(form: HTMLFormElement, api: Api) {
   const headers = form.dataset.headers!.split(' ');
-  const secrets = new Secrets();
+  const secrets = createSecrets();
   const schemes = ownSchemes(api, headers);
   drawSchemes(schemes);
   connectForm(form, secrets);

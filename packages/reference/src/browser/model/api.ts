@@ -32,107 +32,101 @@ const METHODS = new Set([
   'trace',
 ]);
 
-/** A document whose references are followed when they are needed. */
-export class Api {
-  readonly root: ApiDocument;
-  /** Operations by tag, in the order of the document. */
-  readonly rows: ReadonlyMap<string, readonly Row[]>;
-  readonly #flat = new WeakMap<Schema, Schema>();
-  /** Schemas whose parts are being joined: one that consists of itself has no parts. */
-  readonly #open = new Set<Schema>();
+export type Api = ReturnType<typeof createApi>;
 
-  constructor(root: ApiDocument) {
-    this.root = root;
-    this.rows = this.#readRows();
-  }
+/** A document whose references are followed when they are needed. */
+export function createApi(root: ApiDocument) {
+  const joined = new WeakMap<Schema, Schema>();
+  /** Schemas whose parts are being joined: one that consists of itself has no parts. */
+  const open = new Set<Schema>();
+  const { servers = [] } = root;
 
   /** A component in place of the reference to it. Members beside the reference win. */
-  resolve<T extends { readonly $ref?: string }>(node: T, depth = 0): T {
+  function resolve<T extends { readonly $ref?: string }>(
+    node: T,
+    depth = 0,
+  ): T {
     const { $ref, ...own } = node;
     if ($ref === undefined || depth > 20) return node;
-    const target = this.#at($ref) as T | undefined;
-    return { ...(target && this.resolve(target, depth + 1)), ...own } as T;
+    const target = at($ref) as T | undefined;
+    return { ...(target && resolve(target, depth + 1)), ...own } as T;
   }
 
   /** A schema with the members of its `$ref` and `allOf`. Members that are schemas stay as they are. */
-  schema(node: SchemaNode | undefined): Schema {
+  function schema(node: SchemaNode | undefined): Schema {
     if (typeof node !== 'object') return node === false ? { not: {} } : {};
-    const known = this.#flat.get(node);
-    if (known || this.#open.has(node)) return known ?? {};
-    this.#open.add(node);
-    const flat = this.#join(node);
-    this.#open.delete(node);
-    this.#flat.set(node, flat);
+    const known = joined.get(node);
+    if (known || open.has(node)) return known ?? {};
+    open.add(node);
+    const flat = flatten(node);
+    open.delete(node);
+    joined.set(node, flat);
     return flat;
   }
 
-  parameters({ operation, item }: Row): readonly Parameter[] {
+  function parameters({ operation, item }: Row): readonly Parameter[] {
     const all = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
-    const found = all.map((parameter) => this.resolve(parameter));
+    const found = all.map((parameter) => resolve(parameter));
     return [
       ...new Map(found.map((one) => [`${one.in} ${one.name}`, one])).values(),
     ];
   }
 
-  body({ operation }: Row): Body | undefined {
-    return operation.requestBody && this.resolve(operation.requestBody);
+  function body({ operation }: Row): Body | undefined {
+    return operation.requestBody && resolve(operation.requestBody);
   }
 
   /** The media types of successful responses. */
-  accepted({ operation }: Row): readonly string[] {
+  function accepted({ operation }: Row): readonly string[] {
     const found = Object.entries(operation.responses ?? {}).filter(([status]) =>
       /^2/.test(status),
     );
     const types = found.flatMap(([, node]) =>
-      Object.keys(this.resolve(node).content ?? {}),
+      Object.keys(resolve(node).content ?? {}),
     );
     return [...new Set(types)];
   }
 
   /** Relative or absolute, with the defaults of its variables and no slash at its end. */
-  server({ operation, item }: Row, chosen: number): string {
+  function server({ operation, item }: Row, chosen: number): string {
     const own = operation.servers ?? item.servers;
-    const server = own?.[0] ?? this.servers[chosen];
+    const server = own?.[0] ?? servers[chosen];
     return server === undefined ? '' : urlOf(server).replace(/\/$/, '');
   }
 
-  get servers(): readonly Server[] {
-    return this.root.servers ?? [];
-  }
-
   /** What an operation may send besides the key, by name. */
-  schemes({ operation }: Row): readonly string[] {
-    const needed = operation.security ?? this.root.security ?? [];
+  function schemes({ operation }: Row): readonly string[] {
+    const needed = operation.security ?? root.security ?? [];
     return [
       ...new Set(needed.flatMap((requirement) => Object.keys(requirement))),
     ];
   }
 
-  #at(ref: string): unknown {
+  function at(ref: string): unknown {
     const tokens = ref.split('/').slice(1);
     return tokens.reduce<unknown>(
       (node, token) =>
         (node as Readonly<Record<string, unknown>> | undefined)?.[
           unescaped(token)
         ],
-      this.root,
+      root,
     );
   }
 
-  #join({ $ref, allOf = [], ...own }: Schema): Schema {
+  function flatten({ $ref, allOf = [], ...own }: Schema): Schema {
     if ($ref === undefined && allOf.length === 0) return own;
-    const target = $ref === undefined ? [] : [this.#at($ref) as SchemaNode];
-    const parts = [...target, ...allOf].map((part) => this.schema(part));
+    const target = $ref === undefined ? [] : [at($ref) as SchemaNode];
+    const parts = [...target, ...allOf].map((part) => schema(part));
     // OpenAPI 3.0 ignores what stands beside a reference.
-    return $ref !== undefined && this.root.openapi.startsWith('3.0')
+    return $ref !== undefined && root.openapi.startsWith('3.0')
       ? parts[0]!
       : join([...parts, own]);
   }
 
-  #readRows(): Map<string, Row[]> {
+  function readRows(): Map<string, Row[]> {
     const rows = new Map<string, Row[]>();
-    for (const [path, node] of Object.entries(this.root.paths ?? {})) {
-      const item = this.resolve(node);
+    for (const [path, node] of Object.entries(root.paths ?? {})) {
+      const item = resolve(node);
       for (const [method, value] of Object.entries(item)) {
         if (!METHODS.has(method)) continue;
         const operation = value as Operation;
@@ -158,6 +152,20 @@ export class Api {
     }
     return rows;
   }
+
+  return {
+    root,
+    servers,
+    /** Operations by tag, in the order of the document. */
+    rows: readRows(),
+    resolve,
+    schema,
+    parameters,
+    body,
+    accepted,
+    server,
+    schemes,
+  };
 }
 
 /** With the defaults of its variables. */

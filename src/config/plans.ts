@@ -120,8 +120,10 @@ function windowsIn(
 }
 
 /** Limits of keys and accounts are written elsewhere. */
-function enforceErrors(plans: PlansDocument['plans'] = {}): SchemaError[] {
-  return Object.entries(plans).flatMap(([name, plan]) => {
+function enforceErrors(
+  plans: PlansDocument['plans'] | null | undefined,
+): SchemaError[] {
+  return Object.entries(plans ?? {}).flatMap(([name, plan]) => {
     if (plan?.custom !== true || plan.enforce === undefined) return [];
     const pointer = step(step('/plans', name), 'enforce');
     return [

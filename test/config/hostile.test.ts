@@ -63,6 +63,8 @@ const text = fc.oneof(
   fc.string({ unit: 'binary' }),
 );
 
+const nullIn = (section: string): [string, string] => ['', `{"${section}":null}`];
+
 test('loading any files results in a configuration or a list of mistakes, one line each', () => {
   const cwd = folderWith();
   const env = { STOREGATE_CONFIG: 'gateway.yaml', STOREGATE_PLANS: 'plans.yaml' };
@@ -79,6 +81,6 @@ test('loading any files results in a configuration or a list of mistakes, one li
           expect(formatProblem(problem)).toMatch(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 300, examples: ['plans', 'accounts', 'public', 'bans'].map(nullIn) },
   );
 });

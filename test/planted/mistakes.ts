@@ -31,7 +31,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     file: 'src/observe/log-output.ts',
-    text: 'if (this.#lastMoment !== null) return;',
+    text: 'if (lastMoment !== null) return;',
     mistake: '',
     suite: 'test/observe/log-output.test.ts',
   },

@@ -16,7 +16,7 @@ export function createLocalAccess(
   { data, redis }: Pick<Config, 'data' | 'redis'>,
   observe: Observe,
 ) {
-  /** Valid for this run only; admits whoever can read the data folder. */
+  /** Valid for this run only; admits everyone who can read the data folder. */
   const token = makeToken();
   let announcer: Announcer | null = null;
   let isClosed = false;

@@ -101,7 +101,7 @@ function runningAt(folder: string, number: number): Announcement | null {
     lock.release();
     return null;
   } catch {
-    // A folder that is read-only here: whoever asks the gateway sees whether it runs.
+    // The folder is read-only here. A call to the gateway shows whether it runs.
     return announcement;
   }
 }

@@ -17,8 +17,7 @@ import { environmentVariables } from '../src/config/environment.ts';
 import { settingsOf } from '../src/config/settings.ts';
 import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
 import { DEPENDENCIES } from './support/dependencies.ts';
-import { DIALECT_LIMITS, dialectByFolder, dialectIn } from './support/dialect.ts';
-import { houseRows } from './support/house.ts';
+import { folderRows } from './support/folder-rows.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -225,20 +224,16 @@ describe('the papers', () => {
   test('ARCHITECTURE.md has a row for each room and package, which names its folders', () => {
     const rooms = ['src', 'packages'].flatMap((folder) => foldersOf(folder));
     expect(
-      houseRows()
+      folderRows()
         .map(({ folder }) => folder)
         .sort(),
     ).toEqual(rooms.sort());
-    const unnamed = houseRows().flatMap(({ folder, text }) =>
+    const unnamed = folderRows().flatMap(({ folder, text }) =>
       foldersOf(folder.startsWith('packages') ? `${folder}src` : folder)
         .map((inner) => basename(inner))
         .filter((inner) => !text.includes(`\`${inner}/\``)),
     );
     expect(unnamed).toEqual([]);
-  });
-
-  test('ARCHITECTURE.md can be read in ten minutes', () => {
-    expect(read('ARCHITECTURE.md').split('\n').length).toBeLessThanOrEqual(151);
   });
 
   test('docs/README.md links every page of docs', () => {
@@ -247,18 +242,6 @@ describe('the papers', () => {
     );
     const index = read('docs/README.md');
     expect(pages.filter((page) => !index.includes(`](${page})`))).toEqual([]);
-  });
-
-  test.each([
-    ['README.md', 800],
-    ['ARCHITECTURE.md', 1_500],
-  ])('%s has at most %i words', (file, words) => {
-    expect(read(file).split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(words);
-  });
-
-  test('CHANGELOG.md has at most 40 lines for a release', () => {
-    const releases = read('CHANGELOG.md').split(/^## /m).slice(1);
-    expect(releases.filter((release) => release.split('\n').length > 40)).toEqual([]);
   });
 
   test('the README runs the tests as CI does', () => {
@@ -299,13 +282,5 @@ describe('the papers', () => {
     expect(Object.keys(services)).toEqual(
       expect.arrayContaining(['gateway-1', 'gateway-2', 'store', 'redis', 'prometheus']),
     );
-  });
-
-  test('the number of dialect words does not grow in any folder', () => {
-    const over = [...dialectByFolder()].filter(
-      ([folder, count]) => count > (DIALECT_LIMITS[folder] ?? 0),
-    );
-    expect(over).toEqual([]);
-    expect(dialectIn('The callerTold of a store')).toBe(1);
   });
 });

@@ -1,9 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { tokensIn } from '../scripts/tokens.ts';
 import { KIND_NAMES } from '../src/limits/kinds.ts';
 import { exportedTypes, importedNames } from './support/exported-types.ts';
-import { functionsIn } from './support/functions.ts';
-import { type HouseRow, houseRows, tokensOf } from './support/house.ts';
 import { IGNORED_CALLS, ignoredCalls } from './support/ignored-calls.ts';
 import {
   circles,
@@ -14,7 +11,6 @@ import {
   roomOf,
   textOf,
 } from './support/imports.ts';
-import { LARGE_FILES, LARGE_FUNCTIONS, type Large } from './support/large.ts';
 
 /** From the bottom up. A room imports only rooms of lower layers, types included. */
 const LAYERS: readonly (readonly string[])[] = [
@@ -199,90 +195,6 @@ describe('the layers', () => {
   });
 });
 
-/** Why a room has another number of lines than its row, or nothing. */
-function mispriced({ folder, tokens }: HouseRow, now: number): string | undefined {
-  const row = `Change the number in the row of ${folder} in ARCHITECTURE.md to ${now}`;
-  if (now > tokens * 1.05)
-    return `${folder} grew from ${tokens} tokens to ${now}. Remove code, or say what it is worth. ${row}.`;
-  return now < tokens * 0.9
-    ? `${folder} shrank from ${tokens} tokens to ${now}. ${row}.`
-    : undefined;
-}
-
-describe('the number of tokens', () => {
-  test('of a room in ARCHITECTURE.md is correct: a room grows only with its row', () => {
-    const wrong = houseRows().map((row) => mispriced(row, tokensOf(row.folder)));
-    expect(wrong.filter(Boolean)).toEqual([]);
-    const row = { folder: 'src/limits/', tokens: 1_000, text: '' };
-    expect([1_050, 900].map((tokens) => mispriced(row, tokens))).toEqual([undefined, undefined]);
-    expect(mispriced(row, 1_051)).toContain('src/limits/ grew from 1000 tokens to 1051');
-    expect(mispriced(row, 899)).toContain('ARCHITECTURE.md to 899');
-  });
-
-  test.each([
-    ['', 0],
-    ['const a = 1; // one\n/* two\nlines */ f(a?.b ?? `x`);', 14],
-    ['\'//\' + "/*" + b', 5],
-  ])('of %j is %i: neither comments nor white space count', (text, tokens) => {
-    expect(tokensIn(text)).toBe(tokens);
-  });
-});
-
-/**
- * What is larger than `most`, with a wrong or missing entry in the list of large files or
- * functions.
- */
-function unlisted(
-  sizes: ReadonlyMap<string, number>,
-  list: Readonly<Record<string, Large>>,
-  most: number,
-): string[] {
-  const faults = [...sizes].flatMap(([name, tokens]) => {
-    const listed = list[name];
-    if (tokens <= (listed ? listed.tokens * 1.05 : most)) return [];
-    return [`${name} has ${tokens} tokens: divide it, or say why in support/large.ts`];
-  });
-  const gone = Object.keys(list).filter((name) => (sizes.get(name) ?? 0) <= most);
-  return [...faults, ...gone.map((name) => `${name} is not large: take it from support/large.ts`)];
-}
-
-describe('what is large has a reason', () => {
-  const texts = FILES.map((file) => [file, textOf(file)] as const);
-
-  test('a file of more than 2,500 tokens', () => {
-    const sizes = new Map(texts.map(([file, text]) => [file, tokensIn(text)]));
-    expect(unlisted(sizes, LARGE_FILES, 2_500)).toEqual([]);
-    expect(unlisted(new Map([['a.ts', 251]]), {}, 250)).toEqual([
-      expect.stringContaining('a.ts has 251 tokens'),
-    ]);
-    const listed = { 'a.ts': { tokens: 300, reason: '' }, 'b.ts': { tokens: 300, reason: '' } };
-    const planted = unlisted(
-      new Map([
-        ['a.ts', 316],
-        ['b.ts', 250],
-      ]),
-      listed,
-      250,
-    );
-    expect(planted).toEqual([
-      expect.stringContaining('a.ts has 316'),
-      expect.stringContaining('b.ts is not large'),
-    ]);
-  });
-
-  test('a function of more than 400 tokens of its own', () => {
-    const sizes = new Map<string, number>();
-    for (const [file, text] of texts)
-      for (const { name, tokens } of functionsIn(text))
-        sizes.set(`${file} ${name}`, Math.max(tokens, sizes.get(`${file} ${name}`) ?? 0));
-    expect(unlisted(sizes, LARGE_FUNCTIONS, 400)).toEqual([]);
-    expect(functionsIn('const outer = () => { one(); run(() => { two(); }); };')).toEqual([
-      { name: 'outer', tokens: 9 },
-      { name: 'outer', tokens: 13 },
-    ]);
-  });
-});
-
 const KIND = `['"\`](${KIND_NAMES.join('|')})['"\`]`;
 
 /** Text that only some files may have. */
@@ -314,12 +226,6 @@ const words: readonly {
       "const { socket } = call.switchProtocols('', []);",
       'socket.write(bytes);',
     ],
-  },
-  {
-    name: 'no literal is spread into a literal to save lines',
-    pattern: /[{,]\s*\.\.\.\{/,
-    allowed: () => false,
-    planted: 'return { ...{ name, value }, other };',
   },
   {
     name: 'only one place makes what listens to requests, the same for workers as for the only process',

@@ -61,7 +61,7 @@ export interface GatewaySettings {
       readonly certificates: readonly { readonly cert: Unit<'path'>; readonly key: Unit<'path'> }[];
       readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
     };
-    readonly proxyProtocol: { readonly trustedProxies: readonly string[] };
+    readonly proxyProtocol: { readonly trustedBalancers: readonly string[] };
   };
   readonly admin: {
     readonly host: string;

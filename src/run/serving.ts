@@ -47,7 +47,7 @@ export function createServing(parts: ServingParts) {
   }: ActiveConfig<ServedConfig>): void {
     listener.use(
       certificates.listen,
-      config.listen.proxyProtocol.trustedProxies,
+      config.listen.proxyProtocol.trustedBalancers,
     );
   }
 
@@ -111,5 +111,5 @@ function connectionLimits({
   http,
   listen,
 }: ServedConfig): Parameters<typeof createConnectionLimits>[0] {
-  return { ...http, balancers: listen.proxyProtocol.trustedProxies };
+  return { ...http, balancers: listen.proxyProtocol.trustedBalancers };
 }

@@ -25,7 +25,7 @@ function defaultsIn(cwd: string, gateway: string) {
     listen: {
       port: 8080,
       tls: { cert: null, certificates: [], minVersion: 'TLSv1.2' },
-      proxyProtocol: { trustedProxies: [] },
+      proxyProtocol: { trustedBalancers: [] },
     },
     admin: { host: '127.0.0.1', port: 9901, token: null },
     data: join(cwd, 'data'),

@@ -16,7 +16,7 @@ export const OTHER_FILES = { 'other.yaml': 'plans: { free: { custom: true } }' }
 const WRITTEN: Readonly<Record<string, unknown>> = {
   'listen.host': '127.0.0.1',
   'listen.tls.certificates': [{ cert: 'shop.crt', key: 'shop.key' }],
-  'listen.proxyProtocol.trustedProxies': ['10.0.0.0/8'],
+  'listen.proxyProtocol.trustedBalancers': ['10.0.0.0/8'],
   'admin.host': '::1',
   'admin.token': 'sixteen-characters',
   'admin.tls.certificates': [{ cert: 'ops.crt', key: 'ops.key' }],

@@ -27,6 +27,13 @@ const expectations = alertTests.flatMap((file) => {
   return tests.flatMap(({ promql_expr_test }) => promql_expr_test);
 });
 
+/** The anchor of a heading: lower case, no punctuation, hyphens for spaces. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w -]/g, '')
+    .replaceAll(' ', '-');
+
 const temporary = temporaryFolders();
 
 describe('promtool', () => {
@@ -72,17 +79,11 @@ describe.each(alerts)('$alert', ({ alert, for: held, labels, annotations }) => {
     expect(annotations.description).toMatch(/^.{60,}\.$/);
   });
 
-  test('names the section of a page that says what to do', () => {
+  test('names the section of a page that says what to do, and that names the alert', () => {
     const [page, anchor] = annotations.runbook!.split('#');
-    const headings = readFileSync(join(root, page!), 'utf8').match(/^#+ .*$/gm)!;
-    const anchors = headings.map((heading) =>
-      heading
-        .replace(/^#+ /, '')
-        .toLowerCase()
-        .replace(/[^\w -]/g, '')
-        .replaceAll(' ', '-'),
-    );
-    expect(anchors).toContain(anchor);
+    const sections = readFileSync(join(root, page!), 'utf8').split(/^#+ /m).slice(1);
+    const section = sections.find((text) => anchorOf(text.split('\n')[0]!) === anchor);
+    expect(section).toContain(`\`${alert}\``);
   });
 
   test('names only labels that it has when it fires', () => {

@@ -155,9 +155,9 @@ test('an error is in the form of RFC 9457 for a client that asks for it', async 
     type: '/docs/#errors-invalid_request',
     title: 'The request does not match the contract.',
     status: 400,
-    detail: 'The request does not match the contract. Fix the entries of details (2 faults).',
+    detail: 'Query parameter odd is not a parameter of this operation. See details for 1 more.',
     code: 'invalid_request',
-    message: 'The request does not match the contract. Fix the entries of details (2 faults).',
+    message: 'Query parameter odd is not a parameter of this operation. See details for 1 more.',
     details: [
       {
         in: 'query',

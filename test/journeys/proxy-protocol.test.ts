@@ -40,7 +40,7 @@ async function open(settings: object): Promise<void> {
 }
 
 const behind = (more: object = {}) => ({
-  listen: { proxyProtocol: { trustedProxies: ['127.0.0.0/8'] }, ...more },
+  listen: { proxyProtocol: { trustedBalancers: ['127.0.0.0/8'] }, ...more },
 });
 const get = () => `GET /pets HTTP/1.1\r\nHost: shop.example\r\nX-API-Key: ${key}\r\n\r\n`;
 const logged = (msg: string) => gateway.log.filter((line) => line.msg === msg);
@@ -212,7 +212,7 @@ describe('behind a balancer with the PROXY protocol', () => {
 });
 
 test('another client cannot send the header: it is not a valid request', async () => {
-  await open({ listen: { proxyProtocol: { trustedProxies: ['192.0.2.0/24'] } } });
+  await open({ listen: { proxyProtocol: { trustedBalancers: ['192.0.2.0/24'] } } });
   const wire = await Wire.open(gateway.url);
   expect(await wire.send(from('192.0.2.11') + get()).answer()).toMatchObject({
     status: 400,

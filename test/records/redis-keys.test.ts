@@ -51,14 +51,17 @@ const found = async (secret: string) => await keyring.find(hashSecret(secret));
 
 test('a key made by one gateway is known to the other', async () => {
   const { secret, record } = await create();
-  expect(await found(secret)).toMatchObject({ keyId: record.id, revoked: false });
+  expect(await found(secret)).toMatchObject({ keyId: record.id, withdrawn: null });
 });
 
 test('a revocation reaches every gateway', async () => {
   const { secret, record } = await create();
   await found(secret);
   await revokeKey(editOf(one.keys), record.id);
-  await until('the other gateway knows', async () => (await found(secret))?.revoked === true);
+  await until(
+    'the other gateway knows',
+    async () => (await found(secret))?.withdrawn === 'revoked',
+  );
 });
 
 test('a revocation published while the listener was cut off is noticed after it reconnects', async () => {
@@ -69,7 +72,7 @@ test('a revocation published while the listener was cut off is noticed after it 
   proxy.admit();
   await until(
     'the other gateway knows',
-    async () => (await found(secret).catch(() => null))?.revoked === true,
+    async () => (await found(secret).catch(() => null))?.withdrawn === 'revoked',
   );
 });
 

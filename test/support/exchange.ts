@@ -90,7 +90,7 @@ const CLIENT: Client & { readonly limits: Limits } = {
   concurrency: null,
   owner: { group: 'free', weight: 1, member: 'acme' },
   expiresAt: null,
-  revoked: false,
+  withdrawn: null,
   addresses: null,
   scopes: [],
   retiresAt: null,

@@ -80,6 +80,6 @@ function checkCodings(codings: readonly string[]): void {
     throw malformed('Transfer-Encoding is not valid. Send "chunked" once.');
   throw new WireError(
     'coding',
-    'The transfer coding is not supported. Send "chunked" once.',
+    `Transfer-Encoding ${/^[a-z, -]{1,20}$/.test(coding) ? `${coding} ` : ''}is not supported. Use chunked alone.`,
   );
 }

@@ -5,7 +5,7 @@ import {
   framingOfRequest,
   framingOfResponse,
 } from './framing.ts';
-import { REQUEST_LINE, STATUS_LINE } from './grammar.ts';
+import { IS_TOKEN, REQUEST_LINE, STATUS_LINE } from './grammar.ts';
 import { malformed, WireError } from './wire-error.ts';
 
 // Importing node:http loads undici, 14 MB.
@@ -64,10 +64,7 @@ export class RequestHeads {
   read(text: string): RequestHead {
     const lineEnd = text.indexOf('\r\n');
     const line = REQUEST_LINE.exec(text.slice(0, lineEnd));
-    if (line === null)
-      throw malformed(
-        'The request line is not valid. Send a method, a target and a version, with one space between them.',
-      );
+    if (line === null) throw malformed(faultInLine(text.slice(0, lineEnd)));
     const [, method, target, major, digit] = line as unknown as [
       string,
       string,
@@ -139,8 +136,10 @@ function isPersistent({ close, keepAlive }: Fields, minor: 0 | 1): boolean {
 /** RFC 9112 section 3.2: exactly one valid Host, optional in HTTP/1.0. */
 function hostOf({ hosts }: Fields, minor: 0 | 1): string | undefined {
   if (hosts.length === 0 && minor === 0) return undefined;
-  if (hosts.length !== 1)
-    throw malformed('The request has no Host header, or several. Send one.');
+  if (hosts.length === 0)
+    throw malformed('The Host header is missing. Send one.');
+  if (hosts.length > 1)
+    throw malformed('The Host header is repeated. Send it once.');
   if (!AUTHORITY.test(hosts[0]!))
     throw malformed(
       'The Host header is not valid. Send a host name and, if it is not the default, a port.',
@@ -172,6 +171,14 @@ function checkTarget(
       'The request target names another host than the Host header. Send the same host, or only the path.',
     );
   }
+}
+
+/** Describes the fault without quoting the line. */
+function faultInLine(line: string): string {
+  const [method = '', ...others] = line.split(' ');
+  if (others.length === 2 && method !== '' && !IS_TOKEN.test(method))
+    return 'The method has an invalid character. Send a method such as GET.';
+  return 'The request line is not valid. Send a method, a target and a version, with one space between them.';
 }
 
 /** Only a plain word is quoted: anything else could be a secret in the wrong place. */

@@ -174,10 +174,8 @@ export class MessageReader<H extends Head> {
     const found = text.indexOf(HEAD_END);
     if (found < 0) {
       if (!mayBecomeHead(text, overlap === 0))
-        throw malformed(
-          'The head has a control character, or a line end other than CR LF. Remove the character, or end lines with CR LF.',
-        );
-      if (begun.size >= mostHeadBytes) throw tooLarge(whole);
+        throw malformed(isClientHello(whole) ? TLS_ON_PLAIN_PORT : NOT_TEXT);
+      if (begun.size >= mostHeadBytes) throw tooLarge(whole, mostHeadBytes);
       return Math.min(bytes.length, at + room);
     }
     const end = overlap + found + HEAD_END.length;
@@ -234,9 +232,21 @@ export class MessageReader<H extends Head> {
   }
 }
 
+const NOT_TEXT =
+  'The head has a control character, or a line end other than CR LF. Remove the character, or end lines with CR LF.';
+const TLS_ON_PLAIN_PORT = 'This port does not use TLS. Use http://.';
+
+/** A handshake record of TLS 1.x (RFC 8446 section 5.1). */
+function isClientHello(bytes: Buffer): boolean {
+  return bytes[0] === 0x16 && (bytes.length < 2 || bytes[1] === 0x03);
+}
+
 /** If the request line has no end, the target is too long. */
-function tooLarge(whole: Buffer): WireError {
+function tooLarge(whole: Buffer, most: number): WireError {
   return whole.indexOf(LF) < 0
-    ? new WireError('target_too_long', 'The request line is too long.')
-    : new WireError('head_too_large', 'The header section is too large.');
+    ? new WireError(
+        'target_too_long',
+        `The request line exceeds ${most} bytes.`,
+      )
+    : new WireError('head_too_large', `The headers exceed ${most} bytes.`);
 }

@@ -70,7 +70,10 @@ export const RULES = {
   anyOf: { title: 'Value must match at least one schema.' },
   not: { title: 'Value matches a schema that is not allowed.' },
   unknown: { title: 'Parameter is not defined for the operation.' },
-  repeated: { title: 'Parameter appears more than once.' },
+  repeated: {
+    title:
+      'Parameter, form field, part, element or JSON name appears more than once.',
+  },
   style: {
     title:
       'Value is not in the style of the parameter, or the XML differs from the contract.',

@@ -39,7 +39,7 @@ export const initCommand = command(
 
 export const serveCommand = command(
   'serve',
-  'run the gateway, and a demo store unless BACKEND_URL is set',
+  'run the gateway, and a demo store unless a backend is set (BACKEND_URL, upstream.url)',
   {
     options: [
       option(

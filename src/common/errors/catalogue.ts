@@ -28,12 +28,11 @@ export const CATALOGUE = {
   invalid_api_key: {
     status: 401,
     title: 'The API key is not valid.',
-    advice:
-      "Check for a typo, or ask the key's issuer if it was replaced or revoked.",
+    advice: "Check for a typo, or ask the key's issuer if it was replaced.",
   },
   key_disabled: {
     status: 401,
-    title: 'This API key is disabled or revoked.',
+    title: 'This API key is disabled.',
     advice: "Contact the key's issuer.",
   },
   key_expired: {

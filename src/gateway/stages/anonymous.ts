@@ -84,7 +84,7 @@ function clientWithoutKey(
     concurrency,
     owner: { group: PUBLIC_PLAN, weight, member: network },
     expiresAt: null,
-    revoked: false,
+    withdrawn: null,
     addresses: null,
     scopes: [],
     retiresAt: null,

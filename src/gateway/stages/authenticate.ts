@@ -5,7 +5,11 @@ import type { Guard } from '../../common/callers/guard.ts';
 import { CATALOGUE, type Code } from '../../common/errors/catalogue.ts';
 import { knownRefusals, Refusal } from '../../common/errors/refusals.ts';
 import { retryAfter } from '../../common/errors/retry-after.ts';
-import { type KeyHeaders, keyHeadersText } from '../../common/key-headers.ts';
+import {
+  type KeyHeaders,
+  keyHeadersText,
+  keyHeaders as namesOf,
+} from '../../common/key-headers.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { remembered } from '../../common/remembered.ts';
 import type { Plan } from '../../limits/plans.ts';
@@ -86,7 +90,13 @@ export function createAuthenticate({
   ): MaybePromise<KnownClient | Refusal> {
     if (!client) return fail(exchange, unauthorized('invalid_api_key'));
     exchange.client = client;
-    if (client.revoked) return fail(exchange, unauthorized('key_disabled'));
+    if (client.withdrawn !== null)
+      return fail(
+        exchange,
+        client.withdrawn === 'revoked'
+          ? unauthorized('key_disabled', REVOKED)
+          : unauthorized('key_disabled'),
+      );
     if (client.retiresAt !== null && client.retiresAt <= clock())
       return fail(exchange, unauthorized('key_retired'));
     if (client.expiresAt !== null && client.expiresAt <= clock())
@@ -113,6 +123,8 @@ export function createAuthenticate({
     });
   }
 }
+
+const REVOKED = 'This API key is revoked. Ask its issuer for a new key.';
 
 const NOT_OF_KEY = new Refusal('address_not_allowed', {
   reason: 'the addresses of the key do not have it',
@@ -156,8 +168,12 @@ function createSecretReader(
   { headers, bearer }: KeyHeaders,
   unauthorized: Unauthorized,
 ) {
+  const named = namesOf({ headers, bearer }).join(' or ');
   const ambiguous = (message: string) =>
-    unauthorized('invalid_api_key', `${message} Send exactly one key.`);
+    unauthorized(
+      'invalid_api_key',
+      `${message} Send the key in one header: ${named}.`,
+    );
 
   return function secretIn({
     apiKeys,
@@ -183,9 +199,10 @@ function createSecretReader(
 type Unauthorized = (code: Code, message?: string) => Refusal;
 
 function createUnauthorized(keyHeaders: KeyHeaders): Unauthorized {
-  const shared = new Map<Code, Refusal>();
+  /** By code or message: messages are few, so a flood allocates nothing. */
+  const shared = new Map<string, Refusal>();
   const { headers, bearer } = keyHeaders;
-  const missing = `${CATALOGUE.missing_api_key.title} Send it ${keyHeadersText(keyHeaders)}.`;
+  const missing = `${CATALOGUE.missing_api_key.title} Send it ${keyHeadersText(keyHeaders).replaceAll('`', '')}.`;
 
   /** Every 401 carries a challenge (RFC 9110 section 11.6.1). */
   const refusal = (code: Code, message: string | undefined) => {
@@ -201,11 +218,11 @@ function createUnauthorized(keyHeaders: KeyHeaders): Unauthorized {
   };
 
   return (code, message) => {
-    if (message !== undefined) return refusal(code, message);
+    const name = message ?? code;
     const known =
-      shared.get(code) ??
-      refusal(code, code === 'missing_api_key' ? missing : undefined);
-    shared.set(code, known);
+      shared.get(name) ??
+      refusal(code, code === 'missing_api_key' ? missing : message);
+    shared.set(name, known);
     return known;
   };
 }

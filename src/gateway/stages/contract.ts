@@ -204,18 +204,25 @@ function mediaOf(
   if (!call.hasBody) return null;
   if (!rule)
     throw invalid([faultOfBody('request body is not allowed', 'unexpected')]);
-  const encoding = head.contentEncoding?.trim().toLowerCase();
-  const media =
-    encoding === undefined || encoding === 'identity'
-      ? rule.media(head.contentType)
-      : null;
+  const encoding = head.contentEncoding?.trim().toLowerCase() ?? 'identity';
+  const media = encoding === 'identity' ? rule.media(head.contentType) : null;
   if (!media) {
+    const message =
+      encoding === 'identity'
+        ? `The body must be ${rule.accepted.join(' or ')}, in UTF-8.`
+        : `${quoted('Content-Encoding', encoding)} is not supported. Send the body without it.`;
     throw new Refusal('unsupported_media_type', {
-      message: `The body must be ${rule.accepted.join(' or ')}, in UTF-8 and without Content-Encoding.`,
+      message,
+      echoes: true,
       headers: ['Accept', rule.accepted.join(', ')],
     });
   }
   return media;
+}
+
+/** Only a plain word is quoted: anything else may be a secret. */
+function quoted(name: string, value: string): string {
+  return /^[a-z-]{1,20}$/.test(value) ? `${name} ${value}` : name;
 }
 
 function withoutBody(rule: BodyRule | null): readonly Fault[] {
@@ -225,12 +232,35 @@ function withoutBody(rule: BodyRule | null): readonly Fault[] {
 }
 
 function invalid(details: readonly Fault[]): Refusal {
-  const known = details.filter(({ rule }) => rule !== 'more').length;
-  const atLeast =
-    known < details.length || known >= MAX_FAULTS ? 'at least ' : '';
-  const count = `${atLeast}${known === 1 ? '1 fault' : `${known} faults`}`;
   return new Refusal('invalid_request', {
-    message: `The request does not match the contract. Fix the entries of details (${count}).`,
+    message: `${sentenceOf(details[0]!)}${othersOf(details)}`,
+    echoes: true,
     details,
   });
+}
+
+/** How many other violations there are. */
+function othersOf(details: readonly Fault[]): string {
+  const others = details.filter(({ rule }) => rule !== 'more').length - 1;
+  if (details.length === 1) return '';
+  if (others === 0) return ' See details for more.';
+  const isAll = others === details.length - 1 && others + 1 < MAX_FAULTS;
+  return ` See details for ${isAll ? '' : 'at least '}${others} more.`;
+}
+
+const PLACES: Readonly<Record<Fault['in'], string>> = {
+  path: 'Path parameter',
+  query: 'Query parameter',
+  header: 'Header',
+  cookie: 'Cookie',
+  body: 'Body',
+};
+
+/** Such as: Query parameter limit must be an integer. */
+function sentenceOf({ in: place, pointer, message }: Fault): string {
+  const named = `${PLACES[place]} ${pointer.slice(place === 'body' ? 0 : 1)}`;
+  const isWhole = place === 'body' && pointer === '';
+  const isNamed = message.startsWith('request body');
+  const subject = isWhole ? `The${isNamed ? '' : ' body'}` : named;
+  return `${subject} ${message}${/[.?]$/.test(message) ? '' : '.'}`;
 }

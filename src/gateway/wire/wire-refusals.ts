@@ -1,4 +1,5 @@
 import { WireError } from '@storegate/http1';
+import { CATALOGUE } from '../../common/errors/catalogue.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
 import { CONTRACT_JSON_PATH } from '../../common/reserved-paths.ts';
 import { ClientAbort } from './client-abort.ts';
@@ -11,9 +12,15 @@ export function refusalOf({ fault, message }: WireError): Refusal {
     case 'too_late':
       return new Refusal('request_timeout', { close: true });
     case 'target_too_long':
-      return new Refusal('uri_too_long', { close: true });
+      return new Refusal('uri_too_long', {
+        message: `${message} ${CATALOGUE.uri_too_long.advice}`,
+        close: true,
+      });
     case 'head_too_large':
-      return new Refusal('headers_too_large', { close: true });
+      return new Refusal('headers_too_large', {
+        message: `${message} ${CATALOGUE.headers_too_large.advice}`,
+        close: true,
+      });
     case 'extensions_too_large':
       return new Refusal('payload_too_large', { message, close: true });
     case 'version':

@@ -74,7 +74,8 @@ export interface Client {
    */
   readonly owner: QueueOwner;
   readonly expiresAt: number | null;
-  readonly revoked: boolean;
+  /** `null`: neither disabled nor revoked. */
+  readonly withdrawn: 'disabled' | 'revoked' | null;
   /** `null` for anywhere. */
   readonly addresses: ClientAddresses | null;
   readonly scopes: readonly string[];

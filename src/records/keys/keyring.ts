@@ -204,7 +204,7 @@ export function createKeyring(
         member: record.account,
       },
       expiresAt: record.expiresAt,
-      revoked: record.revokedAt !== null || record.disabledAt !== null,
+      withdrawn: withdrawnAs(record),
       addresses: addressesOf(record, plan),
       scopes: record.scopes,
       retiresAt:
@@ -251,6 +251,11 @@ export function createKeyring(
 }
 
 export type Keyring = ReturnType<typeof createKeyring>;
+
+function withdrawnAs({ revokedAt, disabledAt }: KeyRecord) {
+  if (revokedAt !== null) return 'revoked';
+  return disabledAt === null ? null : 'disabled';
+}
 
 function limitsIn(plans: Plans) {
   return remembered((windows: readonly Window[]) => limitsOf(windows, plans));

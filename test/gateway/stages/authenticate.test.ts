@@ -158,7 +158,8 @@ test.each([
 describe('a key that may not be used', () => {
   const at = Date.UTC(2026, 0, 1);
   test.each<[string, Partial<Client>, string, number]>([
-    ['revoked or disabled', { revoked: true }, 'key_disabled', 401],
+    ['disabled', { withdrawn: 'disabled' }, 'key_disabled', 401],
+    ['revoked', { withdrawn: 'revoked' }, 'key_disabled', 401],
     ['expired', { expiresAt: at }, 'key_expired', 401],
     ['replaced', { retiresAt: at }, 'key_retired', 401],
     [

@@ -130,14 +130,16 @@ describe('an invalid request is refused', () => {
       status: 400,
       details: [fault('must be a number'), bodyFault('must be an object')],
     });
-    expect(refused.message).toContain('2 faults');
+    expect(refused.message).toBe('Query parameter limit must be a number. See details for 1 more.');
   });
 
   test.each<[string, number, boolean]>([
-    ['at least 50 faults', 50, false],
-    ['at least 1 fault', 1, true],
-    ['49 faults', 49, false],
-  ])('with their number: %s', async (said, count, more) => {
+    [' See details for at least 49 more.', 50, false],
+    [' See details for at least 1 more.', 2, true],
+    [' See details for more.', 1, true],
+    [' See details for 48 more.', 49, false],
+    ['', 1, false],
+  ])('with the number of others: %j', async (others, count, more) => {
     const { asked } = checking();
     const faults = [
       ...Array(count).fill(fault('wrong')),
@@ -146,9 +148,7 @@ describe('an invalid request is refused', () => {
     const refused = await refusal(() =>
       asked({}, to({ body: null, checkParameters: () => faults })),
     );
-    expect(refused.message).toBe(
-      `The request does not match the contract. Fix the entries of details (${said}).`,
-    );
+    expect(refused.message).toBe(`Query parameter limit wrong.${others}`);
   });
 
   test.each<[string, Parameters<ReturnType<typeof checking>['asked']>, object]>([

@@ -81,7 +81,7 @@ test('concurrent requests of one key share a look-up', async () => {
   expect(store.lookups).toHaveLength(1);
   store.lookups[0]!.answer(RECORD);
   for (const client of await Promise.all(asked))
-    expect(client).toMatchObject({ keyId: 'key_1', revoked: false });
+    expect(client).toMatchObject({ keyId: 'key_1', withdrawn: null });
   expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
 });
 
@@ -149,7 +149,7 @@ test('a response older than a change is not cached', async () => {
   const fresh = keyring.find('h1');
   expect(store.lookups).toHaveLength(2);
   store.lookups[1]!.answer({ ...RECORD, revokedAt: 1 });
-  expect(await fresh).toMatchObject({ revoked: true });
+  expect(await fresh).toMatchObject({ withdrawn: 'revoked' });
 });
 
 test('a request after a change does not share an earlier look-up', async () => {
@@ -160,8 +160,8 @@ test('a request after a change does not share an earlier look-up', async () => {
   store.lookups[1]!.answer({ ...RECORD, revokedAt: 1 });
   store.lookups[0]!.answer(RECORD);
   await before;
-  expect(await after).toMatchObject({ revoked: true });
-  expect(keyring.find('h1')).toMatchObject({ revoked: true });
+  expect(await after).toMatchObject({ withdrawn: 'revoked' });
+  expect(keyring.find('h1')).toMatchObject({ withdrawn: 'revoked' });
 });
 
 test('a change of one key leaves the others cached', async () => {
@@ -212,12 +212,12 @@ describe('while the state is down', () => {
     expect(keyring.known('h1')).toBeNull();
     const meanwhile = keyring.find('h1');
     store.lookups[1]!.fail(new Outage('state_unavailable'));
-    expect(await meanwhile).toMatchObject({ keyId: 'key_1', revoked: false });
-    expect(keyring.find('h1')).toMatchObject({ revoked: false });
+    expect(await meanwhile).toMatchObject({ keyId: 'key_1', withdrawn: null });
+    expect(keyring.find('h1')).toMatchObject({ withdrawn: null });
     clock.pass(1_000);
     const back = keyring.find('h1');
     store.lookups[2]!.answer({ ...RECORD, revokedAt: 1 });
-    expect(await back).toMatchObject({ revoked: true });
+    expect(await back).toMatchObject({ withdrawn: 'revoked' });
   });
 
   test('a key of the copy is valid for a second, then looked up again', async () => {
@@ -225,13 +225,13 @@ describe('while the state is down', () => {
     store.copied = RECORD;
     const asked = keyring.find('h1');
     store.lookups[0]!.fail(new Outage('state_unavailable'));
-    expect(await asked).toMatchObject({ keyId: 'key_1', revoked: false });
+    expect(await asked).toMatchObject({ keyId: 'key_1', withdrawn: null });
     clock.pass(999);
-    expect(keyring.known('h1')).toMatchObject({ revoked: false });
+    expect(keyring.known('h1')).toMatchObject({ withdrawn: null });
     clock.pass(1);
     const later = keyring.find('h1');
     store.lookups[1]!.answer({ ...RECORD, revokedAt: 1 });
-    expect(await later).toMatchObject({ revoked: true });
+    expect(await later).toMatchObject({ withdrawn: 'revoked' });
   });
 
   test('the copy corrects a known key if a change may have been missed', async () => {
@@ -243,7 +243,7 @@ describe('while the state is down', () => {
     store.copied = { ...RECORD, revokedAt: 1 };
     const meanwhile = keyring.find('h1');
     store.lookups[1]!.fail(new Outage('state_unavailable'));
-    expect(await meanwhile).toMatchObject({ revoked: true });
+    expect(await meanwhile).toMatchObject({ withdrawn: 'revoked' });
   });
 
   test('own limits stay the same object when the key is found again, so that its counters continue', async () => {

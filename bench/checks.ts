@@ -1,5 +1,6 @@
 /**
- * The longest step of checking hostile bodies of 1 MiB, in milliseconds:
+ * The longest step of checking hostile bodies of 1 MiB, and the longest stop for a garbage
+ * collection, in milliseconds:
  *
  *     node --disable-warning=ExperimentalWarning bench/checks.ts --before main
  *
@@ -10,6 +11,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { setImmediate as turn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { loadContract, MediaRule, Operation } from '../packages/openapi/src/index.ts';
 import { checkOut } from '../test/support/checkout.ts';
@@ -20,6 +23,7 @@ const RUNS = 6;
 interface Measured {
   /** Milliseconds. */
   readonly longest: number;
+  readonly collection: number;
   readonly whole: number;
   readonly steps: number;
 }
@@ -46,13 +50,14 @@ function compare(): void {
       if (values.only !== undefined) args.push('--only', values.only);
       return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
     });
-    console.log(builds.map(({ name }) => `${name}: longest   whole  steps`.padStart(36)).join(''));
+    console.log(
+      builds.map(({ name }) => `${name}: longest collection   whole  steps`.padStart(47)).join(''),
+    );
     for (const [at, [name]] of chosen.entries()) {
       const cells = measured.map((one) => {
-        const { longest, whole, steps } = one[at]!;
-        return (
-          longest.toFixed(1).padStart(21) + whole.toFixed(0).padStart(8) + String(steps).padStart(7)
-        );
+        const { longest, collection, whole, steps } = one[at]!;
+        const times = longest.toFixed(1).padStart(21) + collection.toFixed(1).padStart(11);
+        return times + whole.toFixed(0).padStart(8) + String(steps).padStart(7);
       });
       console.log(`${cells.join('')}  ${name}`);
     }
@@ -86,15 +91,25 @@ async function measure(folder: string): Promise<Measured[]> {
     await operation.ready('request');
     const media = operation.body!.media(kind.sent ?? kind.type)!;
     const body = bodyOf(kind);
-    measured.push(timesOf(media, body, kind.faults ?? 0));
+    measured.push(await timesOf(media, body, kind.faults ?? 0));
   }
   return measured;
 }
 
-/** The shortest time of each step in several runs: CPU time is only counted in steps of 4 ms. */
-function timesOf(media: MediaRule, body: Buffer, faults: number): Measured {
+/**
+ * The shortest time of each step in several runs: CPU time is only counted in steps of 4 ms. Of the
+ * longest collections of the runs the median.
+ */
+async function timesOf(media: MediaRule, body: Buffer, faults: number): Promise<Measured> {
   const times: number[] = [];
+  const collections: number[] = [];
+  const observer = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries())
+      collections.push(Math.max(collections.pop()!, duration));
+  });
+  observer.observe({ entryTypes: ['gc'] });
   for (let run = 0; run < RUNS; run++) {
+    collections.push(0);
     // Before it had steps for all bodies, a rule had them for JSON only.
     const checking: Iterator<void, readonly unknown[]> | undefined = (
       media as Partial<MediaRule>
@@ -108,9 +123,13 @@ function timesOf(media: MediaRule, body: Buffer, faults: number): Measured {
         throw new Error(`${step.value.length} faults: ${JSON.stringify(step.value[0])}`);
       break;
     }
+    await turn();
+    await turn();
   }
+  observer.disconnect();
   return {
     longest: Math.max(...times),
+    collection: collections.toSorted((a, b) => a - b)[RUNS / 2]!,
     whole: times.reduce((sum, time) => sum + time),
     steps: times.length,
   };

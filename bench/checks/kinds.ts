@@ -42,8 +42,15 @@ const named = (count: number) =>
 const refused = { pattern: '^x{3,40}y' };
 const never = (count: number) => numbers(count).map((i) => ({ ...refused, minLength: i }));
 
+const constants = (name: string, count: number) =>
+  numbers(count).map((i) => ({ const: `${name}${i}` }));
+const pairs = (depth: number): string =>
+  depth === 0 ? '[]' : `[${pairs(depth - 1)},${pairs(depth - 1)}]`;
+const tree = { $ref: '#/components/schemas/Alternatives' };
+
 export const SCHEMAS: Readonly<Record<string, object>> = {
   ...Object.fromEntries(shapes(400).map((schema, i) => [`S${i}`, schema])),
+  Alternatives: { anyOf: [list(tree, { minItems: 11 }), list(tree), { type: 'object' }] },
   Tree: { type: ['array', 'object', 'integer'], items: { $ref: '#/components/schemas/Tree' } },
 };
 
@@ -181,6 +188,24 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'a form': form({ additionalProperties: { type: 'string' } }),
   'a form of known names': {
     ...form({ properties: Object.fromEntries(numbers(200).map((i) => [`n${i}`, {}])) }),
+  },
+  '300 KB, a map of oneOf with 48 constants': {
+    ...object,
+    schema: {
+      additionalProperties: {
+        oneOf: [...constants('a', 3), { oneOf: constants('b', 45) }],
+      },
+    },
+    ends: ['{', ',"last":0}'],
+    item: (i) => `"name-${i}":"a0"`,
+    size: 300_000,
+    faults: 49,
+  },
+  'lists in alternatives': { ...json, schema: tree, item: () => '[[],[]]' },
+  'lists in lists, `uniqueItems`': {
+    ...json,
+    schema: list({ type: 'array', uniqueItems: true }),
+    item: () => `[${pairs(12)},[]]`,
   },
   'a form, one list': {
     ...form({ properties: { a: list({ type: 'string' }) } }),

@@ -1,12 +1,18 @@
+import { LargeMap } from './large-map.ts';
+
 type Key = string | number | undefined;
 
 /** Places by array or object; the root of a value has neither. */
 export class Places {
-  readonly #keys = new Map<object | undefined, Set<Key>>();
+  readonly #keys = new LargeMap<object | undefined, LargeMap<Key, true>>();
 
   add(holder?: object, key?: Key): void {
-    const keys = this.#keys.get(holder) ?? new Set();
-    this.#keys.set(holder, keys.add(key));
+    let keys = this.#keys.get(holder);
+    if (keys === undefined) {
+      keys = new LargeMap();
+      this.#keys.add(holder, keys);
+    }
+    keys.add(key, true);
   }
 
   has(holder: object | undefined, key: Key): boolean {
@@ -17,7 +23,7 @@ export class Places {
   join(other: Places, holder: object, key: Key): void {
     for (const [inner, keys] of other.#keys) {
       if (inner === undefined) this.add(holder, key);
-      else this.#keys.set(inner, keys);
+      else this.#keys.add(inner, keys);
     }
   }
 }

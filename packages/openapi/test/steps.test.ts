@@ -34,6 +34,8 @@ const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 const COUNT = 30_000;
 const list = numbers(COUNT);
 const names = Object.fromEntries(list.map((i) => [`n${i}`, i]));
+const pairs = (depth: number, leaf: unknown): unknown =>
+  depth === 0 ? leaf : [pairs(depth - 1, leaf), pairs(depth - 1, [leaf])];
 const branches = (count: number) =>
   numbers(count).map((i) => ({ type: 'object', required: [`a${i}`] }));
 
@@ -53,6 +55,11 @@ const LONG: Readonly<Record<string, readonly [schema: Json, value: unknown]>> = 
   unevaluatedItems: [{ allOf: [{ contains: { minimum: 5 } }], unevaluatedItems: integer }, list],
   uniqueItems: [{ uniqueItems: true }, list],
   'uniqueItems of a wide object': [{ uniqueItems: true }, [names, {}]],
+  'uniqueItems of lists in lists': [{ uniqueItems: true }, [pairs(13, 1), pairs(13, 2)]],
+  'uniqueItems of many short lists': [
+    { items: { uniqueItems: true } },
+    numbers(30).map(() => numbers(60).map((i) => numbers(15).map((j) => [i, j]))),
+  ],
   enum: [{ enum: [[1], { a: 1 }] }, list],
   additionalProperties: [{ additionalProperties: integer }, names],
   patternProperties: [{ patternProperties: { '^n': integer, '1$': integer } }, names],
@@ -86,6 +93,86 @@ function readsOf(check: Check, value: unknown): number {
   check(counted(value, reads));
   return reads.count;
 }
+
+/** What a body adds to tables that are copied as they grow, or that stop the process at collections. */
+function entriesOf(check: () => unknown) {
+  const entries = { weak: 0, largest: 0 };
+  const kinds = [WeakMap, WeakSet, Map, Set] as const;
+  const originals = kinds.map(({ prototype }) => Object.getOwnPropertyDescriptors(prototype));
+  kinds.forEach(({ prototype }, i) => {
+    const name = 'set' in prototype ? 'set' : 'add';
+    const { value: original } = originals[i]![name as never] as PropertyDescriptor;
+    Object.defineProperty(prototype, name, {
+      configurable: true,
+      writable: true,
+      value(this: object, ...args: unknown[]) {
+        if ('size' in this) entries.largest = Math.max(entries.largest, this.size as number);
+        else entries.weak++;
+        return original.apply(this, args);
+      },
+    });
+  });
+  try {
+    check();
+  } finally {
+    kinds.forEach(({ prototype }, i) => void Object.defineProperties(prototype, originals[i]!));
+  }
+  return entries;
+}
+
+const constants = (name: string, count: number) =>
+  numbers(count).map((i) => ({ const: `${name}${i}` }));
+const MANY = 80_000;
+const empty = numbers(MANY).map(() => []);
+const text = (value: unknown) => Buffer.from(JSON.stringify(value));
+
+const MANY_ENTRIES: Readonly<Record<string, readonly [schema: Json, body: Buffer]>> = {
+  'faults of alternatives that others replace': [
+    { items: { oneOf: [...constants('a', 3), { oneOf: constants('b', 45) }] } },
+    text([...numbers(4_000).map(() => 'a0'), 'no']),
+  ],
+  'objects in alternatives': [
+    { anyOf: [{ items: ref('Node'), minItems: 1 }, { items: ref('Node') }] },
+    text(empty),
+  ],
+  'faults of objects in alternatives': [
+    {
+      anyOf: [
+        { items: { type: 'string' }, minItems: 1 },
+        { items: ref('Node'), type: 'object' },
+      ],
+    },
+    text(empty),
+  ],
+  'long entries that are compared': [
+    { uniqueItems: true },
+    text(numbers(4_000).map((i) => [i, ...numbers(100)])),
+  ],
+  'entries that are compared': [{ uniqueItems: true }, text(numbers(MANY).map((i) => [i]))],
+  'numbers in another notation': [{ items: integer }, Buffer.from(`[1.0${',1.0'.repeat(MANY)}]`)],
+  'lists of numbers in another notation': [
+    { items: { items: integer } },
+    Buffer.from(`[[1.0]${',[1.0]'.repeat(MANY)}]`),
+  ],
+};
+
+test.each(Object.entries(MANY_ENTRIES))(
+  'many %s use no large and no weak table',
+  (_, [schema, body]) => {
+    const content = { 'application/json': { schema: ref('Node') } };
+    const { operations } = load(
+      { '/': { post: { requestBody: { content }, responses: done } } },
+      { schemas: { Node: schema } },
+      {},
+      '3.1.0',
+    );
+    const media = operations[0]!.body!.media('application/json')!;
+    media.check(body);
+    const { weak, largest } = entriesOf(() => media.check(body));
+    expect(weak).toBe(0);
+    expect(largest).toBeLessThanOrEqual(32 * 1024);
+  },
+);
 
 test('wide objects are equal in any order of their names', () => {
   const check = checkOf({ Node: { uniqueItems: true } });

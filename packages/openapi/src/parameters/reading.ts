@@ -2,6 +2,7 @@ import { Bag, WIDE, wideNames } from '../bag.ts';
 import { decoded, type Json } from '../document/source.ts';
 import { refuse } from '../faults.ts';
 import { readJsonText } from '../json.ts';
+import { LargeMap } from '../large-map.ts';
 import type { Reading } from '../marks.ts';
 import { escapeToken, printable } from '../names.ts';
 import { exact, isInteger, isNumber } from '../numbers.ts';
@@ -11,9 +12,6 @@ import type { DeepEntry, Pieces } from './styles.ts';
 
 /** In a `form`, a space is `+` or `%20`. */
 export type Encoding = 'none' | 'percent' | 'form';
-
-/** In names: a map that grows is copied. */
-const LARGEST = 32 * 1024;
 
 /** In texts: less than a millisecond. */
 const STEP = 1_000;
@@ -102,26 +100,21 @@ export function* readMembers<T extends Record<string, unknown>>(
   encoding: Encoding,
   object: T,
 ): Steps<T> {
-  const grouped = [new Map<string, string[]>()];
+  const grouped = new LargeMap<string, string[]>();
   let count = 0;
   for (const [rawName, text] of pairs) {
     if (++count % STEP === 0) yield;
     const name = decode(rawName, encoding);
     if (name === undefined)
       refuse('must have names in valid percent-encoding', 'encoding');
-    const known = grouped.find((part) => part.has(name));
-    if (known) known.get(name)!.push(text);
-    else {
-      if (grouped.at(-1)!.size === LARGEST) grouped.push(new Map());
-      grouped.at(-1)!.set(name, [text]);
-    }
+    const known = grouped.get(name);
+    if (known) known.push(text);
+    else grouped.add(name, [text]);
   }
-  const names = grouped[0]!.size > WIDE ? Object.keys(object) : null;
+  const names = grouped.exceeds(WIDE) ? Object.keys(object) : null;
   if (names !== null) wideNames.set(object, names);
   const members: Record<string, unknown> = object;
-  for (const [name, texts] of grouped
-    .values()
-    .flatMap((part) => part.entries())) {
+  for (const [name, texts] of grouped) {
     if (++count % STEP === 0) yield;
     const member = shape.members.get(name) ?? shape.others;
     members[name] = yield* readTexts(texts, member, encoding, pointerOf(name));

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { isAnObject } from '../document/source.ts';
 import { MAX_FAULTS } from '../faults.ts';
+import { LargeMap } from '../large-map.ts';
 import { partsIn } from './cut.ts';
 import type { Translated } from './definitions.ts';
 import { type Validator, work } from './pauses.ts';
@@ -72,13 +73,13 @@ export function once(
     pass.known ??= new Map();
     let known = pass.known.get(remembering);
     if (known === undefined) {
-      known = new Map();
+      known = new LargeMap();
       pass.known.set(remembering, known);
     }
     let errors = known.get(value);
     if (errors === undefined) {
       errors = validate(value, place) ? null : unique(validate.errors!);
-      known.set(value, errors);
+      known.add(value, errors);
     }
     remembering.errors = errors;
     return errors === null;

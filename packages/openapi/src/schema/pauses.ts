@@ -1,5 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { wideNames } from '../bag.ts';
+import type { LargeMap } from '../large-map.ts';
 import type { Marks } from '../marks.ts';
 import { escapeToken } from '../names.ts';
 import type { Steps } from '../slices.ts';
@@ -55,12 +56,14 @@ const REPEATING = 2 ** 40;
 /** The work to list a name. */
 const NAME = 10;
 
-type Known = Map<object, readonly ErrorObject[] | null>;
+type Known = LargeMap<object, readonly ErrorObject[] | null>;
 
 /** What a pass over a value knows: the check for the first fault, or the search for all. */
 export class Pass {
   readonly marks: Marks | null;
   known: Map<Validator, Known> | null = null;
+  /** Of long texts, by array or object. */
+  digests: LargeMap<object, string> | null = null;
   judgements = 0;
   dropped = false;
   apart = 0;
@@ -74,7 +77,7 @@ export class Pass {
 }
 
 /** Outside of all passes. */
-const IDLE = new Pass();
+export const IDLE = new Pass();
 
 /** Of the pass that runs: all that is between its steps is in its objects. */
 export const work = {
@@ -126,15 +129,15 @@ export class Run {
 
   find<T>(site: object, key: unknown): T | undefined {
     const found = this.#found?.get(site)?.get(key);
-    if (
-      this.#end !== null &&
-      this.#end.site === site &&
-      this.#end.key === key
-    ) {
-      this.#end = null;
-      work.left = this.#step;
-    }
+    this.reach(site, key);
     return found as T | undefined;
+  }
+
+  /** A new step begins where the last one ended. */
+  reach(site: object, key: unknown): void {
+    if (this.#end?.site !== site || this.#end.key !== key) return;
+    this.#end = null;
+    work.left = this.#step;
   }
 
   /** `site` is a place in a compiled schema, `key` a value. */

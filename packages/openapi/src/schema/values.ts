@@ -1,19 +1,21 @@
 import { createHash, hash } from 'node:crypto';
 import { Binary } from '../binary.ts';
-import { loop, namesIn, work } from './pauses.ts';
+import { LargeMap } from '../large-map.ts';
+import { IDLE, loop, namesIn, work } from './pauses.ts';
 
 /** In characters; an outer object includes the digest of a longer text. */
 const LONG = 200;
 
-const digests = new WeakMap<object, string>();
-
-/** Members or entries for which a check may pause. */
+/** Members or entries that are sorted and digested in a step. */
 const MANY = 1_000;
 
-/** In values: a set that grows is copied. */
-const LARGEST = 32 * 1024;
+/** Fewer texts are found without a pause between them. */
+const FEW = 50;
 
-const [TEXTS, ORDER, DIGEST, DIFFERENT] = [{}, {}, {}, {}];
+/** The work for a value, and for a digest. */
+const [VALUE, HASH] = [20, 400];
+
+const [TEXTS, ORDER, DIGEST, DIGESTS, DIFFERENT] = [{}, {}, {}, {}, {}];
 
 const MARK = '\u0000';
 
@@ -37,12 +39,20 @@ function text(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value !== 'object' || value === null)
     return String(canonical(value));
-  const known = digests.get(value);
-  if (known !== undefined) return known;
+  const known = work.pass.digests?.get(value);
+  if (known !== undefined) {
+    work.run?.reach(DIGESTS, value);
+    return known;
+  }
   const whole = textOf(value);
   if (typeof whole === 'string' && whole.length <= LONG) return whole;
   const digest = `digest ${typeof whole === 'string' ? hash('sha256', whole) : digestOf(value, whole)}`;
-  digests.set(value, digest);
+  work.left -= HASH;
+  const { pass, run, left } = work;
+  if (pass === IDLE) return digest;
+  pass.digests ??= new LargeMap();
+  pass.digests.add(value, digest);
+  if (run !== null && left < 0) run.pause(DIGESTS, value);
   return digest;
 }
 
@@ -87,7 +97,8 @@ function allTexts(
   count: number,
   textAt: (i: number) => string,
 ): string[] {
-  if (count < MANY) return Array.from({ length: count }, (_, i) => textAt(i));
+  work.left -= VALUE * count;
+  if (count < FEW) return Array.from({ length: count }, (_, i) => textAt(i));
   const { texts } = loop(
     TEXTS,
     value,
@@ -153,13 +164,12 @@ export function allDifferent(array: readonly unknown[]): boolean {
   const { different } = loop(
     DIFFERENT,
     array,
-    { next: 0, seen: [new Set<unknown>()], different: true },
+    { next: 0, seen: new LargeMap<unknown, true>(), different: true },
     array.length,
     (i, state) => {
       const value = canonical(array[i]);
-      state.different = !state.seen.some((values) => values.has(value));
-      if (state.seen[0]!.size === LARGEST) state.seen.unshift(new Set());
-      state.seen[0]!.add(value);
+      state.different = !state.seen.has(value);
+      state.seen.add(value, true);
       return state.different;
     },
   );

@@ -1,4 +1,4 @@
-import { Document, isObject, type Json } from '@storegate/openapi';
+import { Document, isObject, type Json, targetOf } from '@storegate/openapi';
 import type { Contract, Operation } from '../config/contract/contract.ts';
 
 interface SampleRequest {
@@ -10,7 +10,7 @@ const MAX = 3;
 
 type Described = Pick<
   Contract,
-  'operations' | 'document' | 'match' | 'prefixes'
+  'operations' | 'document' | 'matchTarget' | 'prefixes'
 >;
 
 /** They pass the checks of the contract. */
@@ -22,7 +22,7 @@ export function sampleRequests(contract: Described): readonly SampleRequest[] {
   );
   const samples: SampleRequest[] = [];
   for (const operation of usable.toSorted((a, b) => rankOf(a) - rankOf(b))) {
-    const target = targetOf(operation, document);
+    const target = sampleOf(operation, document);
     const path = contract.prefixes
       .map((prefix) => prefix + target)
       .find((candidate) => isValid(contract, operation, candidate));
@@ -42,16 +42,18 @@ function isValid(
   operation: Operation,
   target: string,
 ): boolean {
-  const [path = '', query = ''] = target.split('?');
-  const found = contract.match('GET', path);
+  const read = targetOf(target);
+  if ('message' in read) return false;
+  const found = contract.matchTarget('GET', read);
   return (
     found.operation === operation &&
-    operation.checkParameters(found.parameters, query, []).length === 0
+    found.parameters !== null &&
+    operation.checkParameters(found.parameters, read.query, []).length === 0
   );
 }
 
 /** An unknown value stays a template. */
-function targetOf({ path }: Operation, document: Document): string {
+function sampleOf({ path }: Operation, document: Document): string {
   const parameters = parametersOf(path, document);
   const encoded = (place: string, name: string) => {
     const value = exampleOf(parameters.get(`${place} ${name}`), document);

@@ -1,3 +1,4 @@
+import { canonicalPath } from '@storegate/openapi';
 import { PAGE_PATHS, USAGE_PATH } from '../common/reserved-paths.ts';
 import type { Config } from './config.ts';
 import type { Contract, Operation } from './contract/contract.ts';
@@ -101,5 +102,5 @@ function exampleOf(
   const rest = segments
     .slice(head.length)
     .map((segment) => segment.replace(/\{[^{}]*\}/g, ANY_VALUE));
-  return new URL([...head, ...rest].join('/'), 'http://gateway').pathname;
+  return canonicalPath([...head, ...rest].join('/'));
 }

@@ -1,3 +1,4 @@
+import type { TargetPaths } from '@storegate/openapi';
 import type { Mount } from '../config/config.ts';
 import type { Contract, Operation } from '../config/contract/contract.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
@@ -38,7 +39,8 @@ export type RouteMatch =
   | {
       readonly kind: 'route';
       readonly route: Route;
-      readonly parameters: readonly string[];
+      /** `null`: the contract stage refuses the path. */
+      readonly parameters: readonly string[] | null;
     }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'not_found' };
@@ -130,8 +132,8 @@ export function createRoutes(parts: RoutesParts) {
   }
 
   /** The contract matches first. */
-  function find(method: string, path: string): RouteMatch {
-    const match = contract.match(method, path);
+  function find(method: string, target: TargetPaths): RouteMatch {
+    const match = contract.matchTarget(method, target);
     if (match.operation) {
       const route = byOperation.get(match.operation)!;
       return { kind: 'route', route, parameters: match.parameters };
@@ -139,7 +141,7 @@ export function createRoutes(parts: RoutesParts) {
     // A mount does not take the path of an operation that the contract omits.
     if (match.allow?.length === 0) return NOT_FOUND;
     if (match.allow) return { kind: 'method_not_allowed', allow: match.allow };
-    const mounted = ofMounts.find(([mount]) => isInMount(mount, path));
+    const mounted = ofMounts.find(([mount]) => isInMount(mount, target.path));
     return mounted
       ? { kind: 'route', route: mounted[1], parameters: NO_PARAMETERS }
       : NOT_FOUND;
@@ -148,12 +150,12 @@ export function createRoutes(parts: RoutesParts) {
   /**
    * `asked`: the method that a page wants to use. If the path lacks it, the backend still responds.
    */
-  function findPreflight(asked: string, path: string): RouteMatch {
-    const found = find(asked, path);
+  function findPreflight(asked: string, target: TargetPaths): RouteMatch {
+    const found = find(asked, target);
     if (found.kind === 'route' && found.route.operation !== null)
       return { ...found, route: preflightOf(found.route) };
     const [other] = found.kind === 'method_not_allowed' ? found.allow : [];
-    return other === undefined ? found : findPreflight(other, path);
+    return other === undefined ? found : findPreflight(other, target);
   }
 
   function routeToBackend(): Route {

@@ -294,11 +294,11 @@ function createRouting(
 
   const passes = isOfBackend(cors) ? isPreflight : () => false;
 
-  return (exchange: Exchange, { path }: Target): RouteMatch => {
+  return (exchange: Exchange, target: Target): RouteMatch => {
     const { call, head } = exchange;
     const match = passes(exchange)
-      ? routes.findPreflight(head.preflightMethod!, path)
-      : routes.find(call.method, path);
+      ? routes.findPreflight(head.preflightMethod!, target)
+      : routes.find(call.method, target);
     if (match.kind === 'route') {
       exchange.operation = match.route.operation;
       exchange.route = match.route.name;

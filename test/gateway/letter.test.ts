@@ -18,10 +18,10 @@ function isTaken(
   const sent =
     body === undefined ? null : { type: headers['Content-Type']!, bytes: Buffer.from(body) };
   try {
-    const { path, query } = parseTarget(target, rules);
+    const { written, query } = parseTarget(target, rules);
     const request = {
       method,
-      target: `${path}?${query}`,
+      target: `${written}?${query}`,
       headers: Object.entries(headers).flat(),
       body: sent,
     };

@@ -20,10 +20,18 @@ export {
   readingOptionsOf,
   type Treatment,
 } from './options.ts';
+export { canonicalPath } from './path.ts';
 export { ContractError, formatProblems, type Problem } from './problems.ts';
 export { createContract } from './runtime.ts';
 export { deserialize, type Serialized, serialize } from './serialize.ts';
 export { atOnce, inTurns } from './slices.ts';
+export {
+  AMBIGUOUS,
+  type Target,
+  type TargetFlaw,
+  type TargetRules,
+  targetOf,
+} from './target.ts';
 export { formatExempted } from './triage.ts';
 export type {
   BodyRule,
@@ -35,4 +43,5 @@ export type {
   RequestResult,
   ResponseInput,
   ResponseResult,
+  TargetPaths,
 } from './types.ts';

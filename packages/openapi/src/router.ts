@@ -14,6 +14,8 @@ interface Item<T> {
 
 interface Search<T> {
   readonly path: string;
+  /** Parameters are cut from it. */
+  readonly shown: string;
   readonly method: string;
   readonly parameters: string[];
   /** Items of this path without the method. */
@@ -57,15 +59,15 @@ export class Router<T> {
   }
 
   /**
-   * `path` is canonical, percent-encoded, without a query. Parameters are raw, in the order of the
-   * template.
+   * `path` is canonical, without a query. Parameters are in the order of the template, cut from
+   * `shown`, which has the length of `path`.
    */
-  match(method: string, path: string): Routed<T> {
+  match(method: string, path: string, shown = path): Routed<T> {
     const concrete = this.#concrete.get(path);
     const found = concrete && foundIn(concrete, method);
     if (found) return found;
     const others = concrete ? [concrete] : [];
-    const search: Search<T> = { path, method, parameters: [], others };
+    const search: Search<T> = { path, shown, method, parameters: [], others };
     const item = concrete?.omitted.has(method)
       ? null
       : find(this.#root, 1, search);
@@ -164,28 +166,30 @@ function find<T>(
   const segment = path.slice(start, end);
   const literal = at.literal.get(segment);
   const found = literal ? find(literal, end + 1, search) : null;
-  return found ?? findTemplate(at, segment, end + 1, search);
+  return found ?? findTemplate(at, segment, start, search);
 }
 
 function findTemplate<T>(
   at: Branch<T>,
   segment: string,
-  next: number,
+  start: number,
   search: Search<T>,
 ): Item<T> | null {
-  const { parameters } = search;
+  const { path, shown, parameters } = search;
   const before = parameters.length;
+  const end = start + segment.length;
+  const value = shown === path ? segment : shown.slice(start, end);
   for (const mixed of at.mixed) {
-    const values = matchSegment(mixed.segment, segment);
+    const values = matchSegment(mixed.segment, segment, value);
     if (!values) continue;
     parameters.push(...values);
-    const found = find(mixed.branch, next, search);
+    const found = find(mixed.branch, end + 1, search);
     if (found) return found;
     parameters.length = before;
   }
   if (!at.any || segment === '') return null;
-  parameters.push(segment);
-  const found = find(at.any, next, search);
+  parameters.push(value);
+  const found = find(at.any, end + 1, search);
   if (!found) parameters.length = before;
   return found;
 }

@@ -11,14 +11,23 @@ import {
   responseCheck,
 } from './operations.ts';
 import type { ParameterValues } from './parameters/checker.ts';
+import { marked, unmarked } from './path.ts';
 import { ANY_RESPONSE, type CheckResponse } from './responses.ts';
-import { NOT_FOUND, type Routed, Router } from './router.ts';
+import { NOT_FOUND, Router } from './router.ts';
 import { createSchemas, type Schemas } from './schema/schemas.ts';
 import { behind } from './servers.ts';
 import { similarPathsOf } from './similar-paths.ts';
 import { atOnce, inPauses, Slices, type Steps } from './slices.ts';
 import { parseTemplate } from './template.ts';
-import type { BodyRule, Contract, Exempted, Operation, Side } from './types.ts';
+import type {
+  BodyRule,
+  Contract,
+  Exempted,
+  Operation,
+  Side,
+  TargetMatch,
+  TargetPaths,
+} from './types.ts';
 import { createValidators } from './validators.ts';
 
 type Make<T> = () => { readonly made: T; readonly steps: () => Steps };
@@ -52,11 +61,34 @@ export function* createContract<Fields, Shared>(
   }
   Object.freeze(operations);
   const router = yield* routerOf<Operation & Fields>(operations, exempted);
-  const match = (method: string, path: string): Routed<Operation & Fields> => {
+  const match = (method: string, path: string, shown = path) => {
     demandText(method, 'the method');
     demandText(path, 'the path');
     const own = behind(prefixes, path);
-    return own === null ? NOT_FOUND : router.match(method, own);
+    if (own === null) return NOT_FOUND;
+    if (shown === path) return router.match(method, own);
+    return router.match(method, own, shown.slice(-own.length));
+  };
+  /**
+   * Some backends decode a path before they choose by it, others choose first: both must find the
+   * same, or the second nothing.
+   */
+  const matchTarget = (
+    method: string,
+    { path, written }: TargetPaths,
+  ): TargetMatch<Operation & Fields> => {
+    if (written === path) return match(method, path);
+    const found = match(method, path, marked(written));
+    if (!('parameters' in found)) return found;
+    const { operation } = found;
+    const parameters = found.parameters.map(unmarked);
+    const other = match(method, written);
+    const isSame =
+      'parameters' in other
+        ? other.operation === operation &&
+          other.parameters.every((value, i) => value === parameters[i])
+        : other.allow === null;
+    return { operation, parameters: isSame ? parameters : null };
   };
   return {
     ...shared,
@@ -67,7 +99,8 @@ export function* createContract<Fields, Shared>(
       return toJson(document.root, 2);
     },
     match,
-    ...createValidators(match),
+    matchTarget,
+    ...createValidators(matchTarget),
     similar: similarPathsOf(
       operations.map(({ path }) => path),
       prefixes,

@@ -1,12 +1,13 @@
 import type { Document } from './document/document.ts';
 import { isObject, type Json, objectsIn } from './document/source.ts';
+import { canonicalPath } from './path.ts';
 
 const AUTHORITY = /^(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\/[^/]*/;
 
 const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/;
 
 /**
- * Without a trailing slash, longest first. Variables have their defaults. Servers of single paths
+ * Canonical, without a trailing slash, longest first. Variables have their defaults. Servers of single paths
  * and operations are ignored. `auto`: only a plain path that all servers share.
  */
 export function serverPaths({ root, reading, findings }: Document): string[] {
@@ -16,7 +17,7 @@ export function serverPaths({ root, reading, findings }: Document): string[] {
     rooted(withDefaults(server).replace(AUTHORITY, '').replace(/\/+$/, '')),
   );
   const all = [...new Set(paths)].sort((a, b) => b.length - a.length);
-  if (serverPath === 'prefix' && all.length > 0) return all;
+  if (serverPath === 'prefix' && all.length > 0) return all.map(canonicalPath);
   if (serverPath === 'auto' && all.length === 1 && PLAIN.test(all[0]!))
     return all;
   for (const [i, path] of paths.entries()) {

@@ -1,3 +1,5 @@
+import { canonicalPath } from './path.ts';
+
 export interface Segment {
   /** One literal more than `names`; the first and last may be empty. */
   readonly literals: readonly string[];
@@ -11,7 +13,7 @@ export const namesIn = (path: string): string[] =>
   path.split(EXPRESSION).filter((_, i) => i % 2 === 1);
 
 /**
- * Literals become canonical (RFC 3986 section 6.2.2). Returns the end of the sentence "the path …"
+ * Literals become canonical. Returns the end of the sentence "the path …"
  * if the template is not valid, or does not determine where one value ends and the next begins.
  */
 export function parseTemplate(path: string): readonly Segment[] | string {
@@ -45,33 +47,21 @@ function parseSegment(text: string): Segment | string {
     return `has a segment ${text}, which no canonical path has`;
   if (/;|%3b/i.test(literals.join()))
     return 'has a semicolon, which servers read in different ways';
-  return { literals: literals.map(canonicalLiteral), names };
-}
-
-const UNRESERVED = /^[A-Za-z0-9._~-]$/;
-
-/** Percent-encodes, in upper case, only the characters that need it. */
-export function canonicalLiteral(text: string): string {
-  return text.replace(
-    /%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~!$&'()*+,;=:@-]+/g,
-    (found) => {
-      if (!/^%[0-9A-Fa-f]{2}$/.test(found)) return encodeURIComponent(found);
-      const character = String.fromCharCode(
-        Number.parseInt(found.slice(1), 16),
-      );
-      return UNRESERVED.test(character) ? character : found.toUpperCase();
-    },
-  );
+  return { literals: literals.map(canonicalPath), names };
 }
 
 /** No two templates may share it. */
 export const outlineOf = (segments: readonly Segment[]): string =>
   segments.map(({ literals }) => literals.join('{}')).join('/');
 
-/** Each value has at least one character and is as short as possible. */
+/**
+ * Each value has at least one character and is as short as possible. It is cut from `shown`, which
+ * has the length of `text`.
+ */
 export function matchSegment(
   { literals, names }: Segment,
   text: string,
+  shown = text,
 ): string[] | null {
   const first = literals[0]!;
   const last = literals[names.length]!;
@@ -82,10 +72,10 @@ export function matchSegment(
   for (let i = 1; i < names.length; i++) {
     const next = text.indexOf(literals[i]!, at + 1);
     if (next < 0) return null;
-    values.push(text.slice(at, next));
+    values.push(shown.slice(at, next));
     at = next + literals[i]!.length;
   }
   if (at >= end) return null;
-  values.push(text.slice(at, end));
+  values.push(shown.slice(at, end));
   return values;
 }

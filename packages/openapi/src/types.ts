@@ -6,6 +6,7 @@ import type { ParameterValues } from './parameters/checker.ts';
 import type { Problem } from './problems.ts';
 import type { CheckResponse } from './responses.ts';
 import type { Routed } from './router.ts';
+import type { Target } from './target.ts';
 
 export interface Exempted {
   readonly id: string;
@@ -15,6 +16,17 @@ export interface Exempted {
   readonly treatment: Treatment;
   readonly problems: readonly Problem[];
 }
+
+/** See `targetOf`. */
+export type TargetPaths = Pick<Target, 'path' | 'written'>;
+
+/**
+ * `parameters: null`: the request must be refused, because backends could find another operation or
+ * other values, by when they decode the path.
+ */
+export type TargetMatch<T> =
+  | Routed<T>
+  | { readonly operation: T; readonly parameters: null };
 
 /** Immutable. An `ExtensionReader` adds `Fields` to its operations, and `Shared` to itself. */
 export type Contract<Fields = unknown, Shared = unknown> = Shared &
@@ -42,10 +54,12 @@ interface ContractOf<Operation> extends ContractFacts, Validators<Operation> {
   /** With all digits; created on every access. */
   readonly json: string;
   /**
-   * `method` is in upper case; `path` is canonical (RFC 3986 section 6.2.2), percent-encoded,
-   * begins with `/` and has no query. GET also serves HEAD. The parameters are raw, in order.
+   * `method` is in upper case, `path` is canonical. GET also serves HEAD. The parameters are
+   * percent-encoded, in order.
    */
   match(method: string, path: string): Routed<Operation>;
+  /** As `match`, with parameters as they were written. */
+  matchTarget(method: string, target: TargetPaths): TargetMatch<Operation>;
   /** The most similar path template, after its server prefix. */
   similar(path: string): string | null;
   /**

@@ -9,11 +9,16 @@ import {
   wrongType,
 } from './faults.ts';
 import { valuesOf } from './parameters/checker.ts';
-import type { Routed } from './router.ts';
-import { targetOf } from './target.ts';
-import type { MessageInput, Operation, Validators } from './types.ts';
+import { AMBIGUOUS, type TargetFlaw, targetOf } from './target.ts';
+import type {
+  MessageInput,
+  Operation,
+  TargetMatch,
+  TargetPaths,
+  Validators,
+} from './types.ts';
 
-type Match<Op> = (method: string, path: string) => Routed<Op>;
+type Match<Op> = (method: string, target: TargetPaths) => TargetMatch<Op>;
 
 export function createValidators<Op extends Operation>(
   match: Match<Op>,
@@ -22,14 +27,12 @@ export function createValidators<Op extends Operation>(
     validateRequest(request) {
       const { method, url, headers, body } = readInput(request);
       const target = targetOf(url);
-      if ('message' in target)
-        return refused(400, {
-          ...bodyFault(target.message, 'encoding'),
-          in: target.in,
-        });
-      const found = match(method, target.path);
+      if ('message' in target) return refusedTarget(target);
+      const found = match(method, target);
       if (!('parameters' in found)) return unrouted(found.allow);
       const { operation, parameters } = found;
+      if (parameters === null)
+        return refusedTarget({ in: 'path', ...AMBIGUOUS });
       if (operation.exempt === 'pass')
         return {
           status: 200,
@@ -65,7 +68,7 @@ export function createValidators<Op extends Operation>(
       const { method, url, headers, body } = readInput(response);
       const target = targetOf(url);
       const { operation } =
-        'message' in target ? UNKNOWN : match(method, target.path);
+        'message' in target ? UNKNOWN : match(method, target);
       if (operation === null)
         return {
           faults: [unknown('has no operation for the request')],
@@ -173,6 +176,9 @@ const refused = (
     allow,
     values: null,
   }) as const;
+
+const refusedTarget = ({ in: place, message }: TargetFlaw) =>
+  refused(400, { ...bodyFault(message, 'encoding'), in: place });
 
 const unknown = (message: string): Fault => ({
   ...bodyFault(message, 'unknown'),

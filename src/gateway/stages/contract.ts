@@ -1,4 +1,5 @@
 import {
+  AMBIGUOUS,
   type BodyRule,
   type Fault,
   MAX_FAULTS,
@@ -14,6 +15,7 @@ import type { Admitted, Checked, CheckedRequest, Target } from '../results.ts';
 import { methodNotAllowed, notFound, sunset } from '../route-refusals.ts';
 import type { Route, RouteMatch } from '../routes.ts';
 import type { Bodies } from '../wire/bodies.ts';
+import { targetRefusal } from '../wire/target.ts';
 import type { LargeChecks } from './large-checks.ts';
 
 /** Throws or rejects with a Refusal. */
@@ -58,9 +60,11 @@ export function createContract(settings: ContractSettings): CheckContract {
       match.kind === 'route' ? match.route : unmatched(exchange, path, match);
     const { operation } = route;
     const request = { client, target, route };
-    if (match.kind !== 'route' || operation === null)
-      return unchecked(exchange, request);
-    refuseMissingScopes(operation, client);
+    if (match.kind !== 'route') return unchecked(exchange, request);
+    if (operation !== null) refuseMissingScopes(operation, client);
+    const { parameters } = match;
+    if (parameters === null) throw targetRefusal({ in: 'path', ...AMBIGUOUS });
+    if (operation === null) return unchecked(exchange, request);
     const compiling = operation.ready('request');
     if (compiling)
       return compiling.then(() => contract(exchange, client, target, match));
@@ -73,7 +77,7 @@ export function createContract(settings: ContractSettings): CheckContract {
     }
     if (operation.exempt === 'pass') return unchecked(exchange, request);
     const faults = operation.checkParameters(
-      match.parameters,
+      parameters,
       target.query,
       exchange.call.fields.list,
     );

@@ -35,9 +35,21 @@ describe('a request target', () => {
   ])(
     '%s is forwarded as %s, and read as the path %s and the query "%s"',
     (url, raw, path, query) => {
-      expect(parseTarget(url)).toEqual({ raw, path, query });
+      expect(parseTarget(url)).toEqual({ raw, path, written: path, query });
     },
   );
+
+  test.each([
+    ['/v1/keys%3apurge', '/v1/keys:purge', '/v1/keys%3Apurge'],
+    [
+      '/%61%21%24%26%27%28%29%2A%2B%2C%3D%3A%40',
+      "/a!$&'()*+,=:@",
+      '/a%21%24%26%27%28%29%2A%2B%2C%3D%3A%40',
+    ],
+    ['/a%2520%20%22', '/a%2520%20%22', '/a%2520%20%22'],
+  ])('%s is compared as %s, and its values are read from %s', (url, path, written) => {
+    expect(parseTarget(url)).toEqual({ raw: url, path, written, query: '' });
+  });
 
   test.each([
     ['/a%2fb', 'an encoded "/" (%2F)', 'encodedSlash'],
@@ -59,7 +71,12 @@ describe('a request target', () => {
     ['/a%3bb', '/a%3Bb'],
     ['/%61%2f%7e;', '/a%2F~;'],
   ])('%s passes by setting, as the path %s', (url, path) => {
-    expect(parseTarget(`${url}?`, PASS)).toEqual({ raw: `${url}?`, path, query: '' });
+    expect(parseTarget(`${url}?`, PASS)).toEqual({
+      raw: `${url}?`,
+      path,
+      written: path,
+      query: '',
+    });
   });
 
   test.each([

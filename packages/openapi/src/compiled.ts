@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Kind } from './dialect/grammar.ts';
 import type { Document } from './document/document.ts';
-import { isAnObject, isObject, type Json } from './document/source.ts';
+import { type Json, objectsIn } from './document/source.ts';
 import { toJson } from './exact-json.ts';
 import type { Description } from './operations.ts';
 import type { Definitions } from './schema/definitions.ts';
@@ -17,26 +18,21 @@ export interface Compiled<Fields = unknown, Shared = unknown>
 export const fingerprintOf = (text: string | Uint8Array): string =>
   createHash('sha256').update(text).digest('base64');
 
-export function namesOf(document: unknown): ReadonlySet<string> {
+/** Of all members and parameters. */
+export function namesOf(document: Document): ReadonlySet<string> {
   const names = new Set<string>();
-  const walk = (node: unknown): void => {
-    if (!isAnObject(node)) return;
-    const { properties, name } = node as {
-      properties?: unknown;
-      name?: unknown;
-    };
-    if (typeof name === 'string') names.add(name);
-    if (isObject(properties))
-      for (const key of Object.keys(properties)) names.add(key);
-    for (const value of Object.values(node)) walk(value);
-  };
-  walk(document);
+  for (const [node, kind] of document.reach(document.root, 'openapi')) {
+    if (kind === 'schema')
+      for (const [name] of document.members(node.properties)) names.add(name);
+    if (kind === 'parameter' && typeof node.name === 'string')
+      names.add(node.name);
+  }
   return names;
 }
 
 interface Part {
   readonly text: string;
-  readonly names: ReadonlySet<string>;
+  readonly references: ReadonlyMap<string, Kind>;
 }
 
 /** By operation id, including everything that the operation refers to. Descriptions count. */
@@ -50,39 +46,53 @@ export function digestsOf(
     [...anchors.values()].map((pointer) => `#${encodeURI(pointer)}`),
   );
 
-  function partAt(name: string): Part | null {
+  function partAt(name: string, kind: Kind): Part | null {
     let part = parts.get(name);
     if (part === undefined) {
       const target = document.target(name);
-      part = target && partOf(target, dynamic);
+      part = target && partOf(target, [[target, kind]]);
       parts.set(name, part);
     }
     return part;
   }
 
+  /** A dynamic reference may lead to each of its targets. */
+  function partOf(
+    value: unknown,
+    nodes: readonly (readonly [Json, Kind])[],
+  ): Part {
+    const references = new Map<string, Kind>();
+    for (const [node, kind] of nodes.flatMap(([node, kind]) => [
+      ...document.inside(node, kind),
+    ])) {
+      for (const ref of document.referencesOf(node, kind))
+        references.set(ref, kind);
+      if (kind === 'schema' && '$dynamicRef' in node)
+        for (const ref of dynamic) references.set(ref, kind);
+    }
+    return { text: fingerprintOf(toJson(value)), references };
+  }
+
   function digestOf({ path, method }: Description): string {
     const item = document.object((document.root.paths as Json)[path]) ?? {};
     const { parameters, servers: ofPath } = item;
+    const node = item[method.toLowerCase()] as Json;
     const own = partOf(
+      [path, method, node, parameters, ofPath, security, servers],
       [
-        path,
-        method,
-        item[method.toLowerCase()],
-        parameters,
-        ofPath,
-        security,
-        servers,
+        [node, 'operation'],
+        ...objectsIn(parameters).map((one) => [one, 'parameter'] as const),
       ],
-      dynamic,
     );
-    const reached = new Set(own.names);
+    const reached = new Map(own.references);
     const texts = [own.text];
-    // The set grows during the loop.
-    for (const name of reached) {
-      const part = partAt(name);
+    // The map grows during the loop.
+    for (const [name, kind] of reached) {
+      const part = partAt(name, kind);
       if (part === null) continue;
       texts.push(name, part.text);
-      for (const more of part.names) reached.add(more);
+      for (const [more, of] of part.references)
+        if (!reached.has(more)) reached.set(more, of);
     }
     return fingerprintOf(texts.join('\n'));
   }
@@ -90,17 +100,4 @@ export function digestsOf(
   return new Map(
     operations.map((operation) => [operation.id, digestOf(operation)]),
   );
-}
-
-/** `dynamic`: every possible target of a dynamic reference. */
-function partOf(value: unknown, dynamic: readonly string[]): Part {
-  const names = new Set<string>();
-  const walk = (inner: unknown): void => {
-    if (typeof inner === 'string' && inner.startsWith('#/')) names.add(inner);
-    if (!isAnObject(inner)) return;
-    if ('$dynamicRef' in inner) for (const name of dynamic) names.add(name);
-    Object.values(inner).forEach(walk);
-  };
-  walk(value);
-  return { text: fingerprintOf(toJson(value)), names };
 }

@@ -134,7 +134,7 @@ export function checkContract<Fields = unknown, Shared = unknown>(
     ),
     fingerprint: fingerprintOf(toJson(root)),
     digests: digestsOf(described, document),
-    names: namesOf(root),
+    names: namesOf(document),
   };
   return { compiled, notes };
 }

@@ -1,5 +1,11 @@
+import type { Kind } from './dialect/grammar.ts';
 import type { Document } from './document/document.ts';
-import { isAnObject, isObject, type Json } from './document/source.ts';
+import {
+  isAnObject,
+  isObject,
+  type Json,
+  objectsIn,
+} from './document/source.ts';
 import { isOnNetwork } from './document/sources.ts';
 import { byPlace, type Mistake } from './findings.ts';
 import { type Description, METHODS } from './operations.ts';
@@ -95,11 +101,12 @@ function mistakesByOperation(
   const { paths } = document.root;
   for (const [{ path }, node] of described) {
     const item = document.object((paths as Json)[path])!;
+    const { parameters, requestBody, responses } = node;
     const reached = reachedFrom([
-      node.parameters,
-      node.requestBody,
-      item.parameters,
-      answers && node.responses,
+      ...objectsIn(parameters).map(ofKind('parameter')),
+      ...[requestBody].filter(isObject).map(ofKind('requestBody')),
+      ...objectsIn(item.parameters).map(ofKind('parameter')),
+      ...[answers && responses].filter(isObject).map(ofKind('responses')),
     ]);
     const found = mistakes.filter(({ node: at, key }) => {
       if (at === null) return false;
@@ -130,7 +137,12 @@ function createTolerance(
   const reached = createReach(
     document,
     new Set(broken),
-  )(described.map(([, { responses }]) => responses));
+  )(
+    described
+      .map(([, { responses }]) => responses)
+      .filter(isObject)
+      .map(ofKind('responses')),
+  );
   const items = document
     .members(root.paths)
     .map(([, item]) => document.object(item));
@@ -145,35 +157,44 @@ function createTolerance(
   return ({ node }: Mistake) => !own.has(node);
 }
 
-/** Finds the wanted nodes that references lead to. */
-function createReach(document: Document, wanted: ReadonlySet<object>) {
-  const units = new Map<object, Record<'wanted' | 'targets', object[]>>();
+type Start = readonly [node: Json, kind: Kind];
 
-  function unitOf(root: object) {
+const ofKind =
+  (kind: Kind) =>
+  (node: Json): Start => [node, kind];
+
+/** Finds the wanted objects that references lead to. */
+function createReach(document: Document, wanted: ReadonlySet<object>) {
+  const units = new Map<Json, { wanted: object[]; targets: Start[] }>();
+
+  function unitOf([root, kind]: Start) {
     const known = units.get(root);
     if (known) return known;
-    const unit = { wanted: [] as object[], targets: [] as object[] };
-    const inside = new Set([root]);
-    for (const node of inside) {
-      if (wanted.has(node)) unit.wanted.push(node);
+    const targets = [...document.inside(root, kind)].flatMap(([node, of]) =>
+      document
+        .referencesOf(node, of)
+        .map((ref) => document.target(ref))
+        .filter((target) => target !== null)
+        .map(ofKind(of)),
+    );
+    // Also in lists, in maps and in data, which have mistakes too.
+    const inside = new Set<object>([root]);
+    for (const node of inside)
       for (const value of Object.values(node))
         if (isAnObject(value)) inside.add(value);
-      for (const ref of isObject(node) ? [node.$ref, node.$dynamicRef] : []) {
-        const target = typeof ref === 'string' ? document.target(ref) : null;
-        if (target) unit.targets.push(target);
-      }
-    }
+    const unit = { wanted: [...inside.intersection(wanted)], targets };
     units.set(root, unit);
     return unit;
   }
 
-  return (parts: readonly unknown[]): ReadonlySet<object> => {
+  return (starts: readonly Start[]): ReadonlySet<object> => {
     const found = new Set<object>();
-    const reached = new Set(parts.filter(isAnObject));
-    for (const part of reached) {
-      const { wanted, targets } = unitOf(part);
+    const reached = new Map(starts);
+    for (const start of reached) {
+      const { wanted, targets } = unitOf(start);
       for (const one of wanted) found.add(one);
-      for (const target of targets) reached.add(target);
+      for (const [target, kind] of targets)
+        if (!reached.has(target)) reached.set(target, kind);
     }
     return found;
   };

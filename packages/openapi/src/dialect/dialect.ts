@@ -297,7 +297,7 @@ function isReference(node: Json): boolean {
   return Object.keys(node).every(
     (key) =>
       ANNOTATIONS.has(key) ||
-      !(key in GRAMMAR_31.schema) ||
+      !Object.hasOwn(GRAMMAR_31.schema, key) ||
       (key === 'required' && !Array.isArray(node.required)),
   );
 }

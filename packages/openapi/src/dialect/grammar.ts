@@ -1,4 +1,4 @@
-import type { Json } from '../document/source.ts';
+import { isObject, type Json } from '../document/source.ts';
 
 /** In `components` of each version. */
 type Component =
@@ -265,6 +265,17 @@ export const sectionOf = (
 ): string | undefined =>
   Object.keys(components).find((section) => components[section]![1] === kind);
 
+/** `undefined` for an extension, and for a name that the grammar does not have. */
+export function fieldOf(
+  grammar: Grammar,
+  kind: Kind,
+  name: string,
+): Field | undefined {
+  if (name.startsWith('x-')) return undefined;
+  const fields = grammar[kind];
+  return Object.hasOwn(fields, name) ? fields[name] : fields['*'];
+}
+
 /** The objects that the grammar describes; none if the field has another form. */
 export function membersOf(
   node: Json,
@@ -282,4 +293,27 @@ export function membersOf(
   )
     return [];
   return Object.keys(value).map((name) => [value as Json, name, kind]);
+}
+
+/**
+ * The object and all objects inside of it, each once. Everything else in a document is data, and its
+ * names are no keywords: those in maps, examples, values of `enum` and extensions.
+ */
+export function* nodesIn(
+  grammar: Grammar,
+  node: Json,
+  kind: Kind,
+): Generator<readonly [node: Json, kind: Kind]> {
+  const nodes = new Map([[node, kind]]);
+  for (const [outer, of] of nodes) {
+    yield [outer, of];
+    for (const key of Object.keys(outer)) {
+      const field = fieldOf(grammar, of, key);
+      if (field === undefined) continue;
+      for (const [holder, name, inner] of membersOf(outer, key, field)) {
+        const { [name]: value } = holder;
+        if (isObject(value) && !nodes.has(value)) nodes.set(value, inner);
+      }
+    }
+  }
 }

@@ -6,6 +6,7 @@ import {
 } from '../dialect/dialect.ts';
 import {
   type Field,
+  fieldOf,
   type Kind,
   membersOf,
   sectionOf,
@@ -105,7 +106,7 @@ export function bundle(
 
   function fields(node: Json, kind: Kind): void {
     for (const [key, value] of Object.entries(node)) {
-      const field = grammar[kind][key] ?? grammar[kind]['*'];
+      const field = fieldOf(grammar, kind, key);
       const flaw = /^x-/i.test(key) ? judgeField(key, kind) : null;
       if (flaw !== null) findings[flaw.severity](node, key, flaw.message);
       if (flaw !== null || key.startsWith('x-')) continue;

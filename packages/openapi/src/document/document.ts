@@ -1,4 +1,5 @@
 import { DEFAULT, type Dialect, dialectOf } from '../dialect/dialect.ts';
+import { type Kind, nodesIn, sectionOf } from '../dialect/grammar.ts';
 import { Findings } from '../findings.ts';
 import type { ReadingOptions } from '../options.ts';
 import { ContractError } from '../problems.ts';
@@ -99,6 +100,38 @@ export class Document {
       for (const inner of [...objectsIn(part.allOf), this.beside(part)])
         add(inner);
     return parts;
+  }
+
+  /** See `nodesIn`. */
+  inside(node: Json, kind: Kind): Generator<readonly [node: Json, kind: Kind]> {
+    return nodesIn(this.dialect.grammar, node, kind);
+  }
+
+  /** Of one object, without those inside. They lead to objects of the same kind. */
+  referencesOf({ $ref, $dynamicRef }: Json, kind: Kind): string[] {
+    const { grammar, identifiers } = this.dialect;
+    if (kind !== 'pathItem' && sectionOf(grammar, kind) === undefined)
+      return [];
+    const all = kind === 'schema' && identifiers ? [$ref, $dynamicRef] : [$ref];
+    return all.filter((ref) => typeof ref === 'string');
+  }
+
+  /** The object, and all that it contains or refers to, each once. */
+  *reach(node: Json, kind: Kind): Generator<readonly [node: Json, kind: Kind]> {
+    const roots = new Map([[node, kind]]);
+    const seen = new Set<Json>();
+    for (const [root, of] of roots) {
+      if (seen.has(root)) continue;
+      for (const [inner, kind] of this.inside(root, of)) {
+        if (seen.has(inner)) continue;
+        seen.add(inner);
+        yield [inner, kind];
+        for (const ref of this.referencesOf(inner, kind)) {
+          const target = this.target(ref);
+          if (target && !seen.has(target)) roots.set(target, kind);
+        }
+      }
+    }
   }
 
   members(value: unknown): [name: string, value: unknown][] {

@@ -1,7 +1,7 @@
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Dialect } from '../dialect/dialect.ts';
-import { type Kind, membersOf } from '../dialect/grammar.ts';
+import { fieldOf, type Kind, membersOf } from '../dialect/grammar.ts';
 import { decoded, follow, isObject, type Json } from './source.ts';
 import { type Found, foundAt, onNetwork, type Sources } from './sources.ts';
 
@@ -100,10 +100,9 @@ export function createResources(dialect: Dialect, sources: Sources) {
     kinds.set(node, kind);
     const base = kind === 'schema' ? enter(node, outer) : outer;
     bases.set(node, base);
-    const fields = dialect.grammar[kind];
     for (const key of Object.keys(node)) {
-      const field = fields[key] ?? fields['*'];
-      if (!field || key.startsWith('x-')) continue;
+      const field = fieldOf(dialect.grammar, kind, key);
+      if (!field) continue;
       for (const [holder, name, of] of membersOf(node, key, field)) {
         if (
           of === 'schema' &&

@@ -11,7 +11,7 @@ import {
 import { isObject } from '../document/source.ts';
 import { MAX_FAULTS, NONE } from '../faults.ts';
 import { escapeToken } from '../names.ts';
-import type { Part, Translated } from './definitions.ts';
+import type { ContainedCount, Left, Part, Translated } from './definitions.ts';
 import { createEvaluations, type Evaluate, evaluatedIn } from './evaluated.ts';
 import { constant } from './keywords.ts';
 import { added, apart } from './memory.ts';
@@ -25,16 +25,6 @@ import {
 } from './pauses.ts';
 
 type JudgeAll = (value: unknown, path: string) => readonly ErrorObject[] | null;
-
-export interface ContainedCount {
-  readonly schema: Translated;
-  readonly least: number | null;
-  readonly most: number | null;
-}
-
-export type Left = readonly [
-  { readonly of: Translated; readonly schema: Translated },
-];
 
 export function applied(units: Units): readonly CodeKeywordDefinition[] {
   const evaluationOf = createEvaluations(units);

@@ -1,4 +1,4 @@
-import type { Part, Translated } from './definitions.ts';
+import type { ContainedCount, Left, Part, Translated } from './definitions.ts';
 
 /** Keywords whose inner schemas ajv compiles together with the schema around them, by form. */
 const ONE = ['items', 'additionalProperties', 'not', 'if', 'then', 'else'];
@@ -37,6 +37,26 @@ export function partsIn(
     return part;
   });
   return parts;
+}
+
+/** The same, and inner schemas that are compiled apart. */
+export function* allPartsIn(
+  schema: Translated,
+): Generator<readonly [keyword: string, part: Translated]> {
+  yield* partsIn(schema);
+  const { contains, propertyNames } = schema as {
+    contains?: ContainedCount;
+    propertyNames?: Translated;
+  };
+  if (contains) yield ['contains', contains.schema];
+  if (propertyNames) yield ['propertyNames', propertyNames];
+  for (const keyword of ['unevaluatedProperties', 'unevaluatedItems']) {
+    const left = schema[keyword] as Left | undefined;
+    for (const { of, schema } of left ?? []) {
+      yield [keyword, of];
+      yield [keyword, schema];
+    }
+  }
 }
 
 const ALTERNATIVES = ['anyOf', 'oneOf'] as const;

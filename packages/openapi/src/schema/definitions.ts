@@ -9,6 +9,17 @@ export type Translated = Record<string, unknown>;
  */
 export type Part = readonly [Translated];
 
+export interface ContainedCount {
+  readonly schema: Translated;
+  readonly least: number | null;
+  readonly most: number | null;
+}
+
+/** A schema for what `of` does not evaluate. */
+export type Left = readonly [
+  { readonly of: Translated; readonly schema: Translated },
+];
+
 /** By the value of a property, one of the alternatives: no other can match. */
 export interface Choice {
   readonly property: string;

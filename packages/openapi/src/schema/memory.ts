@@ -1,8 +1,7 @@
 import type { ErrorObject } from 'ajv';
-import { isAnObject } from '../document/source.ts';
 import { MAX_FAULTS } from '../faults.ts';
 import { LargeMap } from '../large-map.ts';
-import { partsIn } from './cut.ts';
+import { allPartsIn } from './cut.ts';
 import type { Translated } from './definitions.ts';
 import { type Validator, work } from './pauses.ts';
 
@@ -112,28 +111,22 @@ const forks = (schema: Translated) =>
   );
 
 function waysOf(schema: Translated): number {
-  const { contains } = schema;
-  const parts = partsIn(schema).filter(([, part]) =>
+  const parts = [...allPartsIn(schema)].filter(([, part]) =>
     inside(part).some(isReference),
   );
   const ways = new Set(
     parts.map(([keyword, part]) => (MEMBERS.has(keyword) ? MEMBERS : part)),
   );
-  const others = [
-    isReference(schema),
-    isAnObject(contains) && inside(contains).some(isReference),
-  ];
-  return ways.size + others.filter(Boolean).length;
+  return ways.size + (isReference(schema) ? 1 : 0);
 }
 
 const isReference = ({ refers, cases }: Translated) =>
   (refers ?? cases) !== undefined;
 
-function* inside(schema: object): Generator<Translated> {
+function* inside(schema: Translated): Generator<Translated> {
   const parts = new Set([schema]);
   for (const part of parts) {
-    yield part as Translated;
-    for (const inner of Object.values(part))
-      if (isAnObject(inner)) parts.add(inner);
+    yield part;
+    for (const [, inner] of allPartsIn(part)) parts.add(inner);
   }
 }

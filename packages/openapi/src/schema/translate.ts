@@ -2,9 +2,9 @@ import type { Document } from '../document/document.ts';
 import type { Dynamics } from '../document/resources.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
 import type { Bar } from '../faults.ts';
-import type { ContainedCount } from './applied.ts';
 import { assertionsOf, patternAt } from './assertions.ts';
 import {
+  type ContainedCount,
   createDefinitions,
   type Definitions,
   defined,

@@ -56,35 +56,37 @@ export function typeText(
 }
 
 /** `*` is the value of the keyword. */
-const FACTS: Readonly<Record<string, string>> = {
-  minimum: '≥ *',
-  exclusiveMinimum: '> *',
-  maximum: '≤ *',
-  exclusiveMaximum: '< *',
-  multipleOf: 'multiple of *',
-  minLength: '≥ * characters',
-  maxLength: '≤ * characters',
-  pattern: 'matches *',
-  minItems: '≥ * items',
-  maxItems: '≤ * items',
-  uniqueItems: 'unique items',
-  minProperties: '≥ * members',
-  maxProperties: '≤ * members',
-  contentMediaType: '*',
-  contentEncoding: '*',
-  const: 'always *',
-  default: 'default *',
-  readOnly: 'only in responses',
-  writeOnly: 'only in requests',
-  deprecated: 'deprecated',
-};
+const FACTS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    minimum: '≥ *',
+    exclusiveMinimum: '> *',
+    maximum: '≤ *',
+    exclusiveMaximum: '< *',
+    multipleOf: 'multiple of *',
+    minLength: '≥ * characters',
+    maxLength: '≤ * characters',
+    pattern: 'matches *',
+    minItems: '≥ * items',
+    maxItems: '≤ * items',
+    uniqueItems: 'unique items',
+    minProperties: '≥ * members',
+    maxProperties: '≤ * members',
+    contentMediaType: '*',
+    contentEncoding: '*',
+    const: 'always *',
+    default: 'default *',
+    readOnly: 'only in responses',
+    writeOnly: 'only in requests',
+    deprecated: 'deprecated',
+  }),
+);
 
 /** Constraints of values, in words. */
 export function factsOf(schema: Schema): readonly string[] {
   const facts = Object.entries(schema).flatMap(([keyword, value]) => {
     // OpenAPI 3.0 writes `exclusiveMinimum: true` beside `minimum`.
     const exclusive = keyword.replace('m', 'exclusiveM');
-    const text = FACTS[schema[exclusive] === true ? exclusive : keyword];
+    const text = FACTS.get(schema[exclusive] === true ? exclusive : keyword);
     if (text === undefined) return [];
     if (!text.includes('*')) return value === true ? [text] : [];
     const isMark =

@@ -148,7 +148,7 @@ function Editor({
               name,
               node,
               required: required.includes(name),
-              value: fields[name] ?? '',
+              value: Object.hasOwn(fields, name) ? fields[name]! : '',
               onChange: change,
             }),
       ],

@@ -176,7 +176,7 @@ function taskOf(
     ([, name]) => name!,
   );
   const idempotencyKey =
-    method === 'POST' ? headerOf(headers, IDEMPOTENCY_HEADER) : undefined;
+    method === 'GET' ? undefined : headerOf(headers, IDEMPOTENCY_HEADER);
   return {
     now,
     actor: operator.name,

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import {
+  type Call,
+  type CallOptions,
   createClient,
   type InputOf,
   type OperationId,
@@ -18,7 +21,7 @@ import {
 } from '../config/durations.ts';
 import { parseDuration } from '../config/units.ts';
 import { readWindows } from '../limits/notation.ts';
-import type { Api, CommandError } from './connect/api.ts';
+import { type Api, CommandError, LostChange } from './connect/api.ts';
 import type { ConnectOptions } from './connect/connect.ts';
 import { refuseOptions } from './option-errors.ts';
 import { FORMATS, type OutputOptions, print, type View } from './output.ts';
@@ -60,8 +63,8 @@ interface Details {
   readonly options?: readonly Option[];
   /** For the command alone: no call has them. */
   readonly localOptions?: readonly Option[];
-  /** It has an entry in the audit log; `idempotent`: a repeated call can be made to run once. */
-  readonly changes?: true | 'idempotent';
+  /** It has an entry in the audit log. */
+  readonly changes?: true;
   readonly details?: string;
   /** Default: the command without arguments. */
   readonly examples?: readonly string[];
@@ -246,8 +249,9 @@ export function addCommand(
   const command = parent.command(usage, { isDefault }).description(about);
   if (input) command.addArgument(input);
   for (const one of [...options, ...localOptions]) command.addOption(one);
-  if (changes === 'idempotent') command.addOption(IDEMPOTENCY_KEY);
-  if (changes) command.addOption(REASON);
+  if (changes) command.addOption(IDEMPOTENCY_KEY);
+  const hasReason = options.some((one) => one.attributeName() === 'reason');
+  if (changes && !hasReason) command.addOption(REASON);
   const {
     examples = [
       parent.parent ? `${parent.name()} ${command.name()}` : command.name(),
@@ -285,7 +289,7 @@ export function addCommand(
   for (const inner of spec.commands ?? []) addCommand(terminal, command, inner);
 }
 
-/** Each call gets the reason and the Idempotency-Key of the options. */
+/** Each call gets the reason of the options, and each change an Idempotency-Key. */
 export async function withApi(
   terminal: Terminal,
   { reason, idempotencyKey, ...options }: Options,
@@ -293,12 +297,8 @@ export async function withApi(
 ): Promise<void> {
   const { connect } = await import('./connect/connect.ts');
   const connection = await connect(terminal, options);
-  const call = createClient(async (method, path, sent) => {
-    const answer = await connection.call(method, path, {
-      ...sent,
-      reason,
-      idempotencyKey,
-    });
+  const client = createClient(async (method, path, sent) => {
+    const answer = await connection.call(method, path, { ...sent, reason });
     const { asOf } = Object(answer) as { asOf?: string };
     if (asOf !== undefined)
       terminal.err(
@@ -306,10 +306,37 @@ export async function withApi(
       );
     return answer;
   });
+  const call: Call = (id, ...[input]) =>
+    isChange(id)
+      ? callOnce(client, id, {
+          idempotencyKey: idempotencyKey ?? randomUUID(),
+          ...Object(input),
+        })
+      : client(id, ...([input] as InputOf<typeof id>));
   try {
     await work({ ...connection, call });
   } finally {
     await connection.close();
+  }
+}
+
+const isChange = (id: OperationId): boolean => {
+  const [method, , role] = ROUTES[id];
+  return method !== 'GET' && role !== 'read';
+};
+
+/** The error for a lost response names the key, with which a repeated command returns it. */
+async function callOnce<Id extends OperationId>(
+  client: Call,
+  id: Id,
+  input: CallOptions,
+): Promise<ResponseOf<Id>> {
+  try {
+    return await client(id, ...([input] as unknown as InputOf<Id>));
+  } catch (error) {
+    const isLost = error instanceof CommandError && error.failure === 'lost';
+    if (!isLost) throw error;
+    throw new LostChange(error, input.idempotencyKey!);
   }
 }
 

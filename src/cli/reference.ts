@@ -35,7 +35,7 @@ export function cliReference(): string {
 
 Run \`npx storegate <command>\` in the project; the image has \`storegate\` as its entry point.
 
-Commands work on the gateway of \`--url\` or a profile, otherwise on the gateway that runs on the data folder (without a token),
+Commands work on the gateway of \`--url\` or a profile, otherwise on the gateway that runs on the data folder (no token needed; a given one limits the command to its role),
 otherwise on the configured state, of whose files they read only what they need. If a gateway runs, a mistake in the files is printed to stderr, and the command succeeds. \`init\`, \`serve\`, \`check\`, \`store\` and
 \`state\` ask no gateway. Only its owner may read a profile with a token.
 

@@ -44,6 +44,7 @@ const EXIT_CODE_OF: Readonly<Record<CallFailure, number>> = {
   usage: 2,
   down: 2,
   shut: 3,
+  denied: 3,
   lost: 3,
 };
 

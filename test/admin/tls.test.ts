@@ -140,7 +140,7 @@ describe('a command', () => {
     const plain = await list({ STOREGATE_ADMIN_URL: gateway.adminUrl.replace('https:', 'http:') });
     expect(plain).toMatchObject({
       code: 3,
-      err: expect.stringContaining('If it uses TLS, use an https'),
+      err: expect.stringContaining('if it uses TLS, use an https'),
     });
     const secured = { STOREGATE_ADMIN_URL: gateway.url.replace('http:', 'https:') };
     for (const ca of [{}, { STOREGATE_ADMIN_CA: authority.file }]) {

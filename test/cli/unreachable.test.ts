@@ -1,18 +1,26 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ADMIN_HEADER } from '@storegate/admin-api';
 import type { Command } from 'commander';
 import { DETAILS } from '../../src/cli/command.ts';
-import { CommandError, type Connection, failureOf } from '../../src/cli/connect/api.ts';
+import {
+  type CallFailure,
+  CommandError,
+  type Connection,
+  failureOf,
+} from '../../src/cli/connect/api.ts';
 import { connectOverHttp } from '../../src/cli/connect/http.ts';
 import { createProgram } from '../../src/cli/run.ts';
 import type { Lock } from '../../src/common/lock.ts';
 import { type Announcer, openAnnouncer } from '../../src/state/announcements.ts';
 import { lockFolder } from '../../src/state/embedded/lock.ts';
+import { Authority } from '../support/certificates.ts';
 import { commandLine, type Result, terminalIn } from '../support/command-line.ts';
+import { freePort } from '../support/free-port.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 
 /** Commands without a call of the admin API. */
@@ -160,14 +168,62 @@ describe('a gateway of the data folder that is not reached', () => {
 
 test.each([
   [400, 'usage'],
-  [401, 'shut'],
-  [403, 'shut'],
+  [401, 'denied'],
+  [403, 'denied'],
   [404, 'failed'],
   [409, 'failed'],
-  [429, 'shut'],
+  [429, 'denied'],
   [503, 'failed'],
 ])('a refusal with status %i is the failure %s', (status, failure) => {
   expect(failureOf(status)).toBe(failure);
+});
+
+describe('a call that fails', () => {
+  const failureAt = async (url: string) => {
+    const error = await connectOverHttp(url, null).call('POST', '/keys').catch(Object);
+    return (error as CommandError).failure;
+  };
+
+  test.each<[string, string]>([
+    ['has a port that fetch refuses', NOWHERE],
+    ['refuses the connection', 'http://127.0.0.1:PORT'],
+    ['refuses it at each address', 'http://localhost:PORT'],
+    ['has no address', 'http://nowhere.invalid'],
+  ])('was not received if the server %s', async (_, url) => {
+    expect(await failureAt(url.replace('PORT', `${await freePort()}`))).toBe('shut');
+  });
+
+  test('was not received if the certificate of the server is not trusted', async () => {
+    const authority = new Authority();
+    const { cert, key } = authority.issue('server', 'IP:127.0.0.1');
+    const pair = { cert: readFileSync(cert), key: readFileSync(key) };
+    let received = 0;
+    const server = createTlsServer(pair, () => void received++);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(await failureAt(`https://127.0.0.1:${port}`)).toBe('shut');
+    expect(received).toBe(0);
+    server.close();
+    authority.remove();
+  });
+
+  test.each<[string, CallFailure, RequestListener]>([
+    ['closes the connection', 'lost', ({ socket }) => void socket.destroy()],
+    ['is a proxy that fails', 'lost', (_, response) => void response.writeHead(502).end()],
+    ['is another server', 'shut', (_, response) => void response.writeHead(404).end('{}')],
+    [
+      'breaks its response off',
+      'lost',
+      (_, response) => {
+        response.writeHead(201, OF_ADMIN).write('{"id":');
+        response.socket!.end();
+      },
+    ],
+  ])('to a server that %s is %s', async (_, failure, listener) => {
+    const { url, close } = await startServer(listener);
+    expect(await failureAt(url)).toBe(failure);
+    close();
+  });
 });
 
 describe('a gateway that hangs', () => {
@@ -202,7 +258,7 @@ describe('a gateway that hangs', () => {
     await serve(listener);
     const message = 'Cannot reach the gateway at URL: timeout.';
     expect(await failure(connect({ timeout: 50 }).call('GET', '/bans'))).toEqual({
-      failure: 'shut',
+      failure: 'lost',
       message,
     });
   });

@@ -111,6 +111,43 @@ describe('a command in the folder of a running gateway', () => {
     expect((await run('config diff')).err).toContain('A reload would be refused: ');
   });
 
+  test('uses the token that is given by hand, and its role', async () => {
+    const create = 'keys create --plan free --account acme';
+    const reader = (await run('tokens create reader --role read --token-only')).out.trim();
+    const denied = {
+      code: 3,
+      out: '',
+      err: 'This call needs a token of the role operate; yours has read.\n',
+    };
+    expect(await run(`${create} --token ${reader}`)).toEqual(denied);
+    expect(await run(create, { STOREGATE_ADMIN_TOKEN: reader })).toEqual(denied);
+    expect(await run(`keys list --token ${reader}`)).toMatchObject({ code: 0, err: '' });
+    expect(await run(`${create} --token ${makeToken()}`)).toEqual({
+      ...denied,
+      err: 'The admin token is missing or wrong: use --token or STOREGATE_ADMIN_TOKEN.\n',
+    });
+    const operator = (await run('tokens create operator --role operate --token-only')).out.trim();
+    const option = `${create} --token ${operator}`;
+    expect(await run(option, { STOREGATE_ADMIN_TOKEN: reader })).toMatchObject({ code: 0 });
+    expect(await json('audit list --action keys.create')).toMatchObject([{ actor: 'operator' }]);
+    expect(await run(create)).toMatchObject({ code: 0 });
+    await gateway.close();
+    expect(await run(option)).toEqual({
+      code: 3,
+      out: '',
+      err: 'No gateway of this folder was reached, and only a gateway checks --token. Name one with --url.\n',
+    });
+  });
+
+  test('asks the gateway of the URL that is given by hand', async () => {
+    const other = await TestGateway.start({ settings: SETTINGS, plans: PLANS });
+    const line = `keys create --plan free --account acme --url ${other.adminUrl}`;
+    expect(await run(line)).toMatchObject({ code: 0 });
+    expect(await json('keys list')).toEqual([]);
+    expect(await json(`keys list --url ${other.adminUrl}`)).toHaveLength(1);
+    await other.stop();
+  });
+
   test('fails for a mistake in its own environment, which may name another folder', async () => {
     expect(await run('keys list', { STOREGATE_DTA: 'elsewhere' })).toMatchObject({
       code: 1,

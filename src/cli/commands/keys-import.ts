@@ -61,7 +61,7 @@ export const importCommand = command(
       ),
       ...KEY_OPTIONS,
     ],
-    changes: 'idempotent',
+    changes: true,
     examples: [
       'keys import --file keys.csv --dry-run',
       'keys import --file kong.yaml --format kong --plan pro',

@@ -88,7 +88,7 @@ export const keyCommands = command('keys', 'manage API keys', {
         ENV,
       ],
       localOptions: [KEY_ONLY],
-      changes: 'idempotent',
+      changes: true,
       examples: [EXAMPLE],
       ...operation('createKey', ({ account, env, ...own }: NewKeyOptions) => ({
         ...bodyOf(own),
@@ -154,7 +154,7 @@ export const keyCommands = command('keys', 'manage API keys', {
           option('--force', 'end the old secret of a rotation in progress'),
         ],
         localOptions: [KEY_ONLY],
-        changes: 'idempotent',
+        changes: true,
         examples: ['keys rotate key_4fGh… --overlap 7d'],
         ...operation('rotateKey'),
         view: SECRET,

@@ -22,7 +22,7 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
       localOptions: [
         option('--token-only', 'print only the token').implies({ quiet: true }),
       ],
-      changes: 'idempotent',
+      changes: true,
       details: 'A name has lowercase letters, digits and dashes.',
       examples: [EXAMPLE],
       ...operation('createToken', (own: object, name) => ({ ...own, name })),

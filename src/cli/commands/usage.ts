@@ -84,7 +84,7 @@ export const usageCommands = command(
         'reset <key-or-account>',
         'reset all counters; strikes and bans stay',
         {
-          changes: 'idempotent',
+          changes: true,
           examples: ['usage reset acme'],
           ...memberOf('resetUsage', 'usage'),
           view: viewWith(banIn),
@@ -105,7 +105,7 @@ export const usageCommands = command(
               'one window, e.g. day or login:minute; default: all windows',
             ),
           ],
-          changes: 'idempotent',
+          changes: true,
           examples: ['usage grant key_4fGh… --units 500 --window day'],
           ...memberOf('grantUsage', 'usage'),
           view: viewWith(banIn),

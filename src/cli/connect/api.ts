@@ -31,12 +31,19 @@ export interface Api extends Omit<Connection, 'call'> {
 }
 
 /**
- * `usage`: invalid argument or option. `shut`: gateway unreachable or access denied. `lost`: it was
- * reached, and does not respond any more. `down`: the health that it reports.
+ * `usage`: invalid argument or option. `shut`: the gateway cannot have received the call. `denied`:
+ * it refused the token. `lost`: it may have received the call, and its response is missing. `down`:
+ * the health that it reports.
  */
-export type CallFailure = 'usage' | 'shut' | 'lost' | 'down' | 'failed';
+export type CallFailure =
+  | 'usage'
+  | 'shut'
+  | 'denied'
+  | 'lost'
+  | 'down'
+  | 'failed';
 
-interface Details {
+export interface Details {
   readonly failure?: CallFailure;
   readonly faults?: readonly FieldFault[] | null;
   readonly cause?: unknown;
@@ -58,8 +65,21 @@ export class CommandError extends ExpectedError {
   }
 }
 
+/** A change whose response is lost, so it may have been made. */
+export class LostChange extends CommandError {
+  readonly lost: CommandError;
+
+  constructor(lost: CommandError, idempotencyKey: string) {
+    super(
+      `${lost.message} The change may have been made: to complete it once and get its result, repeat the command with --idempotency-key ${idempotencyKey}.`,
+      { failure: 'lost', cause: lost },
+    );
+    this.lost = lost;
+  }
+}
+
 export function failureOf(status: number): CallFailure {
-  if (status === 401 || status === 403 || status === 429) return 'shut';
+  if (status === 401 || status === 403 || status === 429) return 'denied';
   return status === 400 ? 'usage' : 'failed';
 }
 

@@ -12,7 +12,7 @@ export interface ConnectOptions {
 
 /**
  * Flags come first, then the environment, a profile, the gateway that runs here, and the configured
- * state.
+ * state. A token that is given limits the command also at the gateway that runs here.
  */
 export async function connect(
   terminal: Terminal,
@@ -24,19 +24,20 @@ export async function connect(
     file === undefined ? {} : await readProfile(resolve(cwd, file));
   const url = flags.url ?? (env.STOREGATE_ADMIN_URL || profile.url);
   const tls = tlsIn(terminal, profile);
+  const token =
+    flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null;
   if (url !== undefined) {
     const { connectOverHttp } = await import('./http.ts');
-    return connectOverHttp(
-      url,
-      flags.token ?? (await tokenIn(terminal)) ?? profile.token ?? null,
-      {
-        tls,
-      },
-    );
+    return connectOverHttp(url, token, { tls });
   }
   const { connectToRunning } = await import('./running.ts');
-  const running = await connectToRunning(terminal, tls);
+  const running = await connectToRunning(terminal, tls, token);
   if (running !== null) return running;
+  if (flags.token !== undefined)
+    throw new CommandError(
+      'No gateway of this folder was reached, and only a gateway checks --token. Name one with --url.',
+      { failure: 'shut' },
+    );
   // Only a call without a gateway loads its modules.
   const [{ connectLocally }, { loadSections }] = await Promise.all([
     import('./local.ts'),

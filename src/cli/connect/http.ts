@@ -6,10 +6,21 @@ import {
   SHELL_USER_HEADER,
 } from '@storegate/admin-api';
 import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
-import { CommandError, type Connection, failureOf, queryOf } from './api.ts';
+import {
+  type CallFailure,
+  CommandError,
+  type Connection,
+  type Details,
+  failureOf,
+  queryOf,
+} from './api.ts';
 
 /** Milliseconds of a download. */
 const DOWNLOAD = 600_000;
+
+const WRONG_TOKEN =
+  'The admin token is missing or wrong: use --token or STOREGATE_ADMIN_TOKEN.';
+const DENIED = { failure: 'denied' } as const;
 
 interface HttpOptions {
   /** The shell user, valid only with the token of the data folder. */
@@ -63,11 +74,13 @@ export function connectOverHttp(
       if (response.headers.has(ADMIN_HEADER)) return response;
       await response.body?.cancel();
     } catch (cause) {
-      throw unreachable(base, cause);
+      throw unreachable(base, cause, isUnsent(cause) ? 'shut' : 'lost');
     }
     throw otherServer(
       base,
       `it returned ${response.status} without the header ${ADMIN_HEADER}`,
+      // A proxy may have passed the call to the gateway before it failed.
+      { failure: response.status < 500 ? 'shut' : 'lost' },
     );
   }
 
@@ -80,7 +93,9 @@ export function connectOverHttp(
       return otherServer(
         base,
         `it returned ${response.status} without a message`,
+        { failure: 'lost' },
       );
+    if (response.status === 401) return new CommandError(WRONG_TOKEN, DENIED);
     return new CommandError(message, {
       failure: failureOf(response.status),
       faults: faultsIn(details),
@@ -107,9 +122,9 @@ export function connectOverHttp(
         ))
           write(part);
       } catch (cause) {
-        throw lost(
+        throw new CommandError(
           `Lost the connection to the gateway at ${base}: the output is incomplete.`,
-          cause,
+          { failure: 'lost', cause },
         );
       }
       return Object.fromEntries(response.headers);
@@ -123,8 +138,11 @@ async function bodyOf(response: Response, base: string): Promise<unknown> {
   try {
     return Object(await response.json());
   } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw unreachable(base, cause);
-    throw otherServer(base, 'the response is not JSON', cause);
+    if (!(cause instanceof SyntaxError)) throw unreachable(base, cause, 'lost');
+    throw otherServer(base, 'the response is not JSON', {
+      failure: 'lost',
+      cause,
+    });
   }
 }
 
@@ -138,33 +156,47 @@ function faultsIn(details: unknown): FieldFault[] {
     );
 }
 
-function unreachable(base: string, cause: unknown): CommandError {
-  return new CommandError(
-    `Cannot reach the gateway at ${base}: ${reasonOf(cause)}.`,
-    {
-      failure: 'shut',
-      cause,
-    },
-  );
+function unreachable(
+  base: string,
+  cause: unknown,
+  failure: CallFailure,
+): CommandError {
+  const message = `Cannot reach the gateway at ${base}: ${reasonOf(cause)}.`;
+  return new CommandError(message, { failure, cause });
 }
 
 function otherServer(
   base: string,
   reason: string,
-  cause?: unknown,
+  details: Details,
 ): CommandError {
   const todo = 'Use the address of admin.host and admin.port.';
   return new CommandError(
     `${base} is not an admin URL of storegate: ${reason}. ${todo}`,
-    {
-      failure: 'shut',
-      cause,
-    },
+    details,
   );
 }
 
-function lost(message: string, cause?: unknown): CommandError {
-  return new CommandError(message, { failure: 'lost', cause });
+/** By Node's codes: OpenSSL's reasons against a certificate, and handshakes that failed. */
+const TLS_REFUSAL =
+  /CERT|SIGNATURE|ERR_TLS|WRONG_VERSION|INVALID_(CA|PURPOSE)|HOSTNAME/;
+
+/** Whether the call failed before a connection was ready, so that no server has received it. */
+function isUnsent(error: unknown): boolean {
+  const { code, syscall, message, errors, cause } = Object(error) as Partial<
+    NodeJS.ErrnoException & AggregateError
+  >;
+  // One for each address of the name.
+  if (errors !== undefined) return errors.every(isUnsent);
+  return (
+    syscall === 'connect' ||
+    syscall === 'getaddrinfo' ||
+    code === 'UND_ERR_CONNECT_TIMEOUT' ||
+    // Of fetch, for ports of other protocols.
+    message === 'bad port' ||
+    (code !== undefined && TLS_REFUSAL.test(`${code}`)) ||
+    (cause !== undefined && isUnsent(cause))
+  );
 }
 
 function reasonOf(error: unknown): string {
@@ -182,6 +214,6 @@ function reasonOf(error: unknown): string {
   if (/wrong version number/.test(inner.message))
     return 'it does not use TLS. Use an http:// URL';
   if (code === 'UND_ERR_SOCKET')
-    return `${inner.message}. If it uses TLS, use an https:// URL`;
+    return `${inner.message} (if it uses TLS, use an https:// URL)`;
   return inner.message || code;
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FetchTls } from '../../common/https-fetch.ts';
 import { findDataFolder } from '../../config/data-folder.ts';
 import { loadConfig } from '../../config/load.ts';
@@ -12,29 +13,40 @@ import {
   redisPlace,
 } from '../../state/announcements.ts';
 import type { Terminal } from '../terminal.ts';
-import { CommandError, type Connection } from './api.ts';
+import { type CallFailure, CommandError, type Connection } from './api.ts';
 import { connectOverHttp } from './http.ts';
 
 /** Milliseconds. A gateway that hangs must not keep the commands that need only its files. */
 const TRIAL = 5_000;
 
+/** Milliseconds after which the next gateway is asked too. */
+const HEAD_START = 250;
+
+interface Reached {
+  readonly connection: Connection;
+  readonly redis: string | null;
+}
+
+type Find = (isFit?: (one: Announcement) => boolean) => Promise<Reached | null>;
+
 /**
- * The gateway that runs on the data folder; `null`: no gateway, or it cannot be reached. It does
- * not use the files of the folder now, so a mistake in them is only printed. Throws ConfigError for
- * a mistake in the environment.
+ * The gateway that runs on the data folder; `null`: no gateway, or it cannot be reached. `token`:
+ * in place of the one of its folder. It does not use the files of the folder now, so a mistake in
+ * them is only printed. Throws ConfigError for a mistake in the environment.
  */
 export async function connectToRunning(
   terminal: Terminal,
   tls: FetchTls | null,
+  token: string | null,
 ): Promise<Connection | null> {
   const folder = findDataFolder(terminal);
   if (folder === null) return null;
-  const announced = announcedTo(terminal, folder);
-  const find = () => firstReached(announcedTo(terminal, folder), tls);
-  const first = await firstReached(announced, tls);
+  const find: Find = (isFit = () => true) =>
+    firstReached(announcedTo(terminal, folder).filter(isFit), { tls, token });
+  const first = await find();
   if (first === null) return null;
-  const running = failingOver(first, find);
-  const mistakes = mistakesOf(terminal, announced[0]!.redis);
+  const running = failingOver(first, token === null, find);
+  const mistakes = mistakesOf(terminal, first.redis);
   if (mistakes === null) return { ...running, isBesideFiles: true };
   terminal.err(`${mistakes}\n`);
   return running;
@@ -52,61 +64,113 @@ function announcedTo(
 }
 
 /**
- * A call that its gateway did not accept, because it has ended or was started anew, goes to one
- * that runs now: gateways on one folder share its state.
+ * A call that its gateway cannot have received, because it has ended or was started anew, goes to
+ * one that runs now. A call whose response is lost is repeated if that repeats no change: it
+ * changes nothing, or the state that keeps the response of its Idempotency-Key is the same.
+ * `ofRun`: the token is the one of a gateway's run, so another run refuses it.
  */
-function failingOver(
-  first: Connection,
-  find: () => Promise<Connection | null>,
-): Connection {
+function failingOver(first: Reached, ofRun: boolean, find: Find): Connection {
   let current = first;
+
+  async function nextAfter(
+    error: unknown,
+    isChange: boolean,
+  ): Promise<Reached | null> {
+    const failure = failureIn(error);
+    const { redis: place } = current;
+    if (failure === 'lost' && isChange)
+      return await find(({ redis }) => redis === place);
+    const isMissed =
+      failure === 'shut' ||
+      failure === 'lost' ||
+      (failure === 'denied' && ofRun);
+    return isMissed ? await find() : null;
+  }
+
   return {
-    ...first,
+    ...first.connection,
     async call(method, path, sent) {
       try {
-        return await current.call(method, path, sent);
+        return await current.connection.call(method, path, sent);
       } catch (error) {
-        if (!isShut(error)) throw error;
-        const next = await find();
+        const isChange = sent?.idempotencyKey !== undefined;
+        const next = await nextAfter(error, isChange);
         if (next === null) throw error;
         current = next;
-        return await current.call(method, path, sent);
+        return await next.connection.call(method, path, sent);
       }
     },
   };
 }
 
-const isShut = (error: unknown): boolean =>
-  error instanceof CommandError && error.failure === 'shut';
+const failureIn = (error: unknown): CallFailure | null =>
+  error instanceof CommandError ? error.failure : null;
 
-async function firstReached(
-  announced: readonly Announcement[],
-  tls: FetchTls | null,
-): Promise<Connection | null> {
-  for (const announcement of announced) {
-    const connection = await reach(announcement, tls);
-    if (connection !== null) return connection;
-  }
-  return null;
+interface Access {
+  readonly tls: FetchTls | null;
+  readonly token: string | null;
 }
 
-async function reach(
-  { url, token, certificates: known }: Announcement,
-  tls: FetchTls | null,
-): Promise<Connection | null> {
-  const options = { user: shellUser(), tls: { ...tls, known } };
+/** Prefers their order, but waits for none that hangs. */
+async function firstReached(
+  announced: readonly Announcement[],
+  access: Access,
+): Promise<Reached | null> {
+  const found = new AbortController();
+  const { signal } = found;
+  const asked: Promise<Reached>[] = [];
   try {
-    // This call needs no state, so it succeeds without Redis.
-    await connectOverHttp(url, token, { ...options, timeout: TRIAL }).call(
-      'GET',
-      '/config',
-    );
-  } catch (error) {
-    // Another machine or container may share the folder, so another service may have this address.
-    if (isShut(error)) return null;
-    throw error;
+    for (const announcement of announced) {
+      const latest = reach(announcement, access, signal);
+      asked.push(latest);
+      const first = await Promise.race([
+        firstOf(asked),
+        latest.catch(() => null),
+        pause(HEAD_START, null, { signal }),
+      ]);
+      if (first !== null) return first;
+    }
+    return await firstOf(asked);
+  } finally {
+    found.abort();
   }
-  return connectOverHttp(url, token, options);
+}
+
+async function firstOf(
+  asked: readonly Promise<Reached>[],
+): Promise<Reached | null> {
+  try {
+    return await Promise.any(asked);
+  } catch (error) {
+    const { errors } = error as AggregateError;
+    const other = errors.find((one) => !isUnreached(one));
+    if (other !== undefined) throw other;
+    return null;
+  }
+}
+
+/** Another machine or container may share the folder, so another service may have its address. */
+function isUnreached(error: unknown): boolean {
+  const failure = failureIn(error);
+  return failure === 'shut' || failure === 'lost' || failure === 'denied';
+}
+
+/** Rejects with CommandError. */
+async function reach(
+  { url, token: own, certificates: known, redis }: Announcement,
+  { tls, token }: Access,
+  signal: AbortSignal,
+): Promise<Reached> {
+  const options = { tls: { ...tls, known } };
+  const asOwn = { ...options, user: shellUser() };
+  // This call needs no state, so it succeeds without Redis.
+  const trial = connectOverHttp(url, own, { ...asOwn, timeout: TRIAL });
+  await trial.call('GET', '/config', { signal });
+  const connection =
+    token === null
+      ? connectOverHttp(url, own, asOwn)
+      : connectOverHttp(url, token, options);
+  return { connection, redis };
 }
 
 /**

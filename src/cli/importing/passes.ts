@@ -1,6 +1,6 @@
 import type { ImportReport, ManyImportedKeys } from '@storegate/admin-api';
 import { plural } from '@storegate/admin-api/words';
-import { CommandError } from '../connect/api.ts';
+import { CommandError, LostChange } from '../connect/api.ts';
 import {
   type Defaults,
   type FieldError,
@@ -77,7 +77,10 @@ export async function sendKeys(
       if (!(error instanceof CommandError) || mode.dryRun) throw error;
       const [first, last] = [batch.keys[0]!.at, batch.keys.at(-1)!.at];
       const place = `The import stopped at ${first} to ${last} after ${plural(tally.imported, 'key')}.`;
-      const message = `${error.message} ${place} Run the command again to continue.`;
+      // Keys that were imported count as existing, so the command needs no Idempotency-Key.
+      const { message: reason } =
+        error instanceof LostChange ? error.lost : error;
+      const message = `${reason} ${place} Run the command again to continue.`;
       throw new CommandError(message, { failure: error.failure, cause: error });
     }
   }

@@ -76,8 +76,8 @@ export const call = createClient(
     const text = body === undefined ? null : JSON.stringify(body);
     // Who makes a call again, because its answer was lost, does it once: it has the same
     // Idempotency-Key.
-    const asked = `${url}\n${text}`;
-    const key = method === 'POST' ? keyOf(asked) : undefined;
+    const asked = `${method} ${url}\n${text}`;
+    const key = method === 'GET' ? undefined : keyOf(asked);
     const headers = headersOf({ ...options, idempotencyKey: key });
     const inTime = method === 'GET' ? [AbortSignal.timeout(LONGEST)] : [];
     const stop = AbortSignal.any([...(signal ? [signal] : []), ...inTime]);

@@ -14,7 +14,7 @@ export type CallerWindow = ReturnType<typeof createCallerWindow>;
 
 /**
  * `window` begins with the first request of each client: an address, an IPv6 /64, or a key id. A
- * counter lasts one span, so memory is bounded by twice `ownCounters` plus the shared counters.
+ * counter lasts one span, so memory is bounded by three times `ownCounters` plus the shared counters.
  */
 export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
   const { limit, span } = window;

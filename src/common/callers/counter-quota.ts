@@ -1,39 +1,56 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
-/** Clients with counters of their own within a span. Further clients share counters. */
+/**
+ * IPv4 clients with counters of their own within a span, and half as many of IPv6. Further clients
+ * share counters.
+ */
 export const OWN_COUNTERS = 50_000;
 
 /**
- * `part`: which part of the own counters its clients may have. `shared`: the counters of its
- * further clients.
+ * `part`: how many of the own counters its clients may have. `shared`: the counters of its further
+ * clients. `divisor`: its clients reach one in so many of the counters that a block around it
+ * shares.
  */
-interface Block {
-  readonly name: string;
+interface Level {
   readonly part: number;
   readonly shared: number;
+  readonly divisor: number;
 }
 
-const ALL: Block = { name: 'all', part: 1, shared: 1_024 };
-/** IPv6 addresses cost nothing, so they leave half of the counters to IPv4. */
-const IPV6: Block = { name: 'ipv6', part: 1 / 2, shared: 1_024 };
+interface Block extends Level {
+  readonly name: string;
+}
+
+const IPV4: Block = { name: 'ipv4', part: 1, shared: 1_024, divisor: 1_024 };
+/** 64 for each of 1,024 groups of /32s. */
+const IPV6: Block = {
+  name: 'ipv6',
+  part: 1 / 2,
+  shared: 64 * 1_024,
+  divisor: 1,
+};
+/** The network of a provider. With a fifth, three of them use up the counters of IPv6. */
+const PROVIDER: Level = { part: 1 / 5, shared: 1_024, divisor: 1_024 };
+const REGION: Level = { part: 1 / 10, shared: 256, divisor: 4 };
 /**
- * A /48 is the network of one customer (RFC 6177), with 65,536 /64s. With a fiftieth one customer
- * cannot use up the counters, and a thousand clients of a large site still have their own.
+ * The network of one customer (RFC 6177), with 65,536 /64s. A thousand clients of a large site
+ * still have their own.
  */
-const NETWORK = { part: 1 / 50, shared: 64 };
+const CUSTOMER: Level = { part: 1 / 50, shared: 64, divisor: 4 };
 
 /** Of this process, so that no client can compute which clients share a counter. */
-const SECRET = randomBytes(32);
+const SECRET = randomBytes(32).toString('hex');
 
 /**
  * Bounds the number of counters for client addresses. Clients share counters only with clients of
- * the narrowest block that has used up its part, so a block cannot exhaust the counters of others.
+ * the narrowest block that has used up its part, and a block in it reaches only some of these, so
+ * no block can exhaust the counters of others.
  */
 export class CounterQuota {
   readonly #most: number;
   readonly #taken = new Map<string, number>();
 
-  /** `most`: counters of their own in all. */
+  /** `most`: counters of their own of IPv4 clients. */
   constructor(most = OWN_COUNTERS) {
     this.#most = most;
   }
@@ -43,10 +60,16 @@ export class CounterQuota {
    * own.
    */
   sharedBy(network: string): string | null {
-    const full = blocksOf(network).find((block) => this.#isFull(block));
-    return full === undefined
-      ? null
-      : `shared-${full.name}-${keyedHash(network) % full.shared}`;
+    const blocks = blocksOf(network);
+    const full = blocks.findIndex((block) => this.#isFull(block));
+    if (full === -1) return null;
+    const { name, shared } = blocks[full]!;
+    let [first, count] = [0, shared];
+    for (const inner of blocks.slice(0, full).reverse()) {
+      count /= inner.divisor;
+      first += count * (keyedHash(inner.name) % inner.divisor);
+    }
+    return `shared-${name}-${first + (keyedHash(network) % count)}`;
   }
 
   /** Notes a network that has got a counter of its own. */
@@ -70,11 +93,16 @@ export class CounterQuota {
 
 /** The narrowest first. */
 function blocksOf(network: string): readonly Block[] {
-  if (!network.endsWith('::/64')) return [ALL];
-  const name = `${network.split(':', 3).join(':')}::/48`;
-  return [{ name, part: NETWORK.part, shared: NETWORK.shared }, IPV6, ALL];
+  if (!network.endsWith('::/64')) return [IPV4];
+  const [one, two, three] = network.split(':', 3) as [string, string, string];
+  const region = (Number.parseInt(three, 16) & 0xff00).toString(16);
+  return [
+    { name: `${one}:${two}:${three}::/48`, ...CUSTOMER },
+    { name: `${one}:${two}:${region}::/40`, ...REGION },
+    { name: `${one}:${two}::/32`, ...PROVIDER },
+    IPV6,
+  ];
 }
 
-function keyedHash(text: string): number {
-  return createHmac('sha256', SECRET).update(text).digest().readUInt32BE(0);
-}
+const keyedHash = (text: string): number =>
+  hash('sha256', SECRET + text, 'buffer').readUInt32BE(0);

@@ -18,7 +18,7 @@ test('further addresses share a bounded number of counters until the day ends', 
   const all = new Set(Array.from({ length: 20_000 }, (_, i) => subjects.of(address(i))));
   expect(all.size).toBeLessThanOrEqual(10 + 1_024);
   expect(subjects.of(address(3))).toBe('address:10.0.0.3');
-  expect(subjects.of(address(300))).toMatch(/^address:shared-all-\d+$/);
+  expect(subjects.of(address(300))).toMatch(/^address:shared-ipv4-\d+$/);
   clock.now += DAY;
   expect(subjects.of(address(300))).toBe(`address:${address(300)}`);
 });

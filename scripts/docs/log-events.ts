@@ -9,6 +9,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'webhook.dropped': 'Webhook events were lost: too many were pending, or they were too old.',
   'webhook.failing': 'An endpoint accepts no events: `storegate webhooks list`.',
   'webhook.recovered': 'The endpoint accepts events again.',
+  'usage.expired':
+    'Usage that began before `before` was removed because of its age: `hours` that a day contains, and `days`.',
   'usage.export_failed': 'The receiver of `usage.export.url` accepts no usage, which waits.',
   'usage.export_recovered': 'The receiver accepts usage again.',
   'ban_log.dropped': 'Bans are missing in the ban log: there were too many at once.',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { MINUTE, SECOND } from '../common/time.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../common/time.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import { createPendingExports, type SendUsage } from './pending-exports.ts';
@@ -79,6 +79,17 @@ export function createLedger({ clock, observe }: LedgerOptions) {
       report?.pendingSince == null ? 0 : Math.max(0, now - report.pendingSince);
     if (report === null) return;
     const { maxBytes } = retention!;
+    const { hours, days } = report.old;
+    if (hours.length + days.length > 0)
+      observe({
+        type: 'usage.expired',
+        hours: hours.length,
+        days: days.length,
+        before: Math.max(
+          ...hours.map((start) => start + HOUR),
+          ...days.map((start) => start + DAY),
+        ),
+      });
     if (report.dropped > 0)
       warn(
         `${report.dropped} blocks of usage were removed: raise usage.maxBytes`,

@@ -112,25 +112,50 @@ export function createLedgerReader(
     async *blocks(period: Period, grain: Grain): AsyncGenerator<Block> {
       const { from, to } = period;
       const all = await stored(period);
-      for (let at = startOf(from, HOUR); at < to; ) {
-        const isWholeDay = at % DAY === 0 && at >= from && at + DAY <= to;
-        if (grain === 'day' && isWholeDay && isComplete(at, all)) {
-          yield* await read([blockName('d', at)]);
-          at += DAY;
+      const hours = hoursIn(period, all);
+      while (hours.length > 0) {
+        const day = startOf(hours[0]!, DAY);
+        const isWhole = day >= from && day + DAY <= to;
+        if (grain === 'day' && isWhole && isComplete(day, all)) {
+          yield* await read([blockName('d', day)]);
+          hours.splice(0, countBefore(hours, day + DAY));
           continue;
         }
-        const end = grain === 'day' ? startOf(at, DAY) + DAY : Infinity;
-        const next = startsIn(at, AT_ONCE * HOUR, HOUR).filter(
-          (hour) => hour < Math.min(to, end),
-        );
-        yield* inHours(next, grain, all);
-        at += next.length * HOUR;
+        const ofDay = countBefore(hours, grain === 'day' ? day + DAY : to);
+        yield* inHours(hours.splice(0, Math.min(AT_ONCE, ofDay)), grain, all);
       }
     },
   };
 }
 
 export type LedgerReader = ReturnType<typeof createLedgerReader>;
+
+/** The hours of a period of which something is stored, oldest first. */
+function hoursIn(
+  { from, to }: Period,
+  {
+    sizes,
+    slices,
+  }: Readonly<Record<'sizes', ReadonlyMap<string, number>>> & {
+    readonly slices: ReadonlyMap<number, unknown>;
+  },
+): number[] {
+  const starts = [...sizes.keys()].flatMap(
+    (name) => blockIn(name)?.start ?? [],
+  );
+  const hours = new Set([...starts, ...slices.keys()].map(hourOf));
+  return [...hours]
+    .filter((hour) => hour >= hourOf(from) && hour < to)
+    .sort((one, other) => one - other);
+}
+
+const hourOf = (at: number): number => startOf(at, HOUR);
+
+/** `times`: oldest first. */
+function countBefore(times: readonly number[], end: number): number {
+  const first = times.findIndex((time) => time >= end);
+  return first < 0 ? times.length : first;
+}
 
 /** Slices of an outage are not in the block of a day yet, and in no hour if hours were removed. */
 function isComplete(

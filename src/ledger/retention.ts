@@ -15,8 +15,27 @@ export interface Retention {
 type Sizes = ReadonlyMap<string, number>;
 
 /**
+ * Whether a span is too old: by the clock, and because as many newer spans are stored. So a clock
+ * that jumps removes nothing, and usage does not age while no gateway runs. `starts`: of all that
+ * is stored.
+ */
+export function oldIn(
+  starts: Iterable<number>,
+  span: number,
+  now: number,
+): (start: number, keep: number) => boolean {
+  const stored = new Set([...starts].map((start) => startOf(start, span)));
+  const newestFirst = [...stored].sort((one, other) => other - one);
+  return (start, keep) => {
+    const newest = newestFirst[Math.ceil(keep / span)];
+    return newest !== undefined && start < newest + span && start < now - keep;
+  };
+}
+
+/**
  * Names of blocks that are too old, and those that `maxBytes` has no room for. Hours are kept until
  * a day contains them, and usage that no receiver accepts as long as hours. `bytes`: of the rest.
+ * `now`: by the clock of the store.
  */
 export function expired(
   all: Sizes,
@@ -26,12 +45,14 @@ export function expired(
   const sizes = new Map([...all].filter(([name]) => blockIn(name) !== null));
   const hasDay = (start: number) =>
     all.has(blockName('d', startOf(start, DAY)));
+  const starts = [...sizes.keys()].map((name) => blockIn(name)!.start);
+  const isOld = oldIn(starts, DAY, now);
   const old = [...sizes.keys()].filter((name) => {
     const { kind, start } = blockIn(name)!;
-    if (kind === 't') return start < now - TRAFFIC;
-    if (kind === 'x') return start < now - hours;
-    if (kind === 'h') return startOf(start, DAY) < now - hours && hasDay(start);
-    return kind === 'd' && start < now - days;
+    if (kind === 't') return isOld(start, TRAFFIC);
+    if (kind === 'x') return isOld(start, hours);
+    if (kind === 'h') return isOld(startOf(start, DAY), hours) && hasDay(start);
+    return kind === 'd' && isOld(start, days);
   });
   for (const name of old) sizes.delete(name);
   let bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);

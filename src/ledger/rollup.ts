@@ -20,7 +20,7 @@ import {
   startsIn,
 } from './names.ts';
 import type { PendingExports } from './pending-exports.ts';
-import { expired, type Retention } from './retention.ts';
+import { expired, oldIn, type Retention } from './retention.ts';
 import { type Commit, type LedgerStore, TurnLost } from './store.ts';
 
 /** Milliseconds after a span in which its last slices arrive. */
@@ -35,6 +35,8 @@ interface RollupReport {
   readonly bytes: number;
   /** Blocks that were removed because of `maxBytes`. */
   readonly dropped: number;
+  /** Begins of hours and days that were removed because of their age, Unix milliseconds. */
+  readonly old: Readonly<Record<'hours' | 'days', readonly number[]>>;
   /** Removed blocks that were not exported. */
   readonly unexported: number;
   /** When the usage begins that is not exported yet; `null`: all is. Unix milliseconds. */
@@ -52,7 +54,7 @@ export function createRollup(
   damaged: (damage: string) => void,
   exports: PendingExports | null = null,
 ) {
-  async function merge(now: number, commit: Commit) {
+  async function merge(now: number, stored: number, commit: Commit) {
     const sizes = await store.sizes();
     const slices = slicesIn(await store.slices());
     for (const [hour, ofHour] of byHour(slices)) {
@@ -60,7 +62,7 @@ export function createRollup(
         await mergeLate(hour, ofHour, sizes, commit);
       else await mergeMinutes(now, ofHour, commit);
     }
-    await mergeHours(now, commit);
+    await mergeHours(now, stored, commit);
     await mergeDays(now, commit);
   }
 
@@ -70,7 +72,7 @@ export function createRollup(
     commit: Commit,
   ) {
     for (const [minute, ofMinute] of byMinute(slices)) {
-      if (minute + MINUTE + LATE > now) continue;
+      if (!isOver(minute, MINUTE + LATE, now)) continue;
       const blocks = await mergedWith('m', minute, ofMinute);
       await commit(
         blocks,
@@ -159,19 +161,25 @@ export function createRollup(
     for (const block of newBlocks(slices, known, damaged)) await sum.add(block);
   }
 
-  async function mergeHours(now: number, commit: Commit) {
+  /** `stored`: the time of the store. */
+  async function mergeHours(now: number, stored: number, commit: Commit) {
     const sizes = await store.sizes();
-    const minutes = startsOf(sizes, 'm');
+    const minutes = startsOf(sizes.keys(), 'm');
+    const isOld = oldIn(
+      [...minutes, ...startsOf(sizes.keys(), 'h')],
+      HOUR,
+      stored,
+    );
     for (const [hour, ofHour] of Map.groupBy(minutes, (start) =>
       startOf(start, HOUR),
     )) {
-      if (hour + HOUR + MINUTE + 2 * LATE > now) continue;
+      if (!isOver(hour, HOUR + MINUTE + 2 * LATE, now)) continue;
       const names = ofHour.map((start) => blockName('m', start));
       if (!sizes.has(blockName('h', hour))) {
         await mergeHour(hour, names, commit);
         await correctDay(hour, sizes, commit);
       }
-      if (hour + HOUR + MINUTES <= now)
+      if (isOld(hour + HOUR, MINUTES))
         await commit(new Map(names.map(removed)), []);
     }
   }
@@ -200,11 +208,11 @@ export function createRollup(
   async function mergeDays(now: number, commit: Commit) {
     const sizes = await store.sizes();
     const days = new Set(
-      startsOf(sizes, 'h').map((start) => startOf(start, DAY)),
+      startsOf(sizes.keys(), 'h').map((start) => startOf(start, DAY)),
     );
     for (const day of days) {
-      const isOver = day + DAY + 2 * MINUTE + 2 * LATE <= now;
-      if (isOver && !sizes.has(blockName('d', day)))
+      const hasEnded = isOver(day, DAY + 2 * MINUTE + 2 * LATE, now);
+      if (hasEnded && !sizes.has(blockName('d', day)))
         await mergeDay(day, hoursOf(day), commit);
     }
   }
@@ -249,7 +257,12 @@ export function createRollup(
     const unexported = gone.filter(
       (name) => blockIn(name)?.kind === 'x',
     ).length;
-    return { bytes, dropped: dropped.length, unexported };
+    return {
+      bytes,
+      dropped: dropped.length,
+      old: { hours: startsOf(old, 'h'), days: startsOf(old, 'd') },
+      unexported,
+    };
   }
 
   function blocksOf(names: readonly string[]): Promise<Block[]> {
@@ -261,11 +274,11 @@ export function createRollup(
     async run(now: number): Promise<RollupReport | null> {
       let report: RollupReport | null = null;
       const work = async (commit: Commit) => {
-        await merge(now, commit);
-        const bounded = await bound(now, commit);
-        // Last: a slice that was exported is in its block by then.
+        const stored = await store.now(now);
+        await merge(now, stored, commit);
+        // A slice that was exported is in its block by then, and nothing is removed untried.
         const pendingSince = (await exports?.send(commit)) ?? null;
-        report = { ...bounded, pendingSince };
+        report = { ...(await bound(stored, commit)), pendingSince };
       };
       try {
         await store.inTurn(work);
@@ -281,11 +294,12 @@ export type Rollup = ReturnType<typeof createRollup>;
 
 const removed = (name: string) => [name, null] as const;
 
-function startsOf(
-  sizes: ReadonlyMap<string, number>,
-  wanted: string,
-): number[] {
-  return [...sizes.keys()].flatMap((name) => {
+/** Whether a span has ended, or is from a clock that was ahead: its end is far away. */
+const isOver = (start: number, length: number, now: number): boolean =>
+  start + length <= now || start > now + DAY;
+
+function startsOf(names: Iterable<string>, wanted: string): number[] {
+  return [...names].flatMap((name) => {
     const block = blockIn(name);
     return block?.kind === wanted ? [block.start] : [];
   });

@@ -1,3 +1,5 @@
+import type { MaybePromise } from '../common/maybe-promise.ts';
+
 /** Where slices and blocks are kept: the data folder of a gateway, or Redis. */
 export interface LedgerStore {
   /**
@@ -11,6 +13,8 @@ export interface LedgerStore {
   sizes(): Promise<ReadonlyMap<string, number>>;
   /** `null`: missing. */
   read(names: readonly string[]): Promise<readonly (Buffer | null)[]>;
+  /** The store's time, by which usage is too old; `given`: the caller's. Unix milliseconds. */
+  now(given: number): MaybePromise<number>;
   /** Runs `work` if no other gateway does. */
   inTurn(work: (commit: Commit) => Promise<void>): Promise<void>;
   /** Resolves when what was added is stored. */

@@ -25,6 +25,8 @@ interface Events {
   };
   'webhook.failing': { endpoint: string; error: string };
   'webhook.recovered': { endpoint: string; failures: number };
+  /** Usage that was removed because of its age; `before`: it began before, Unix milliseconds. */
+  'usage.expired': { hours: number; days: number; before: number };
   'usage.export_failed': { endpoint: string; error: string };
   'usage.export_recovered': { endpoint: string; failures: number };
   /** Bans missing from the log of bans: too many at once, or the gateway stopped. */

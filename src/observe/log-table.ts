@@ -75,6 +75,8 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
       warn({ endpoint, reason }),
     'webhook.recovered': ({ endpoint, failures }) =>
       info({ endpoint, failures }),
+    'usage.expired': ({ hours, days, before }) =>
+      info({ hours, days, before: new Date(before).toISOString() }),
     'usage.export_failed': ({ endpoint, error: reason }) =>
       warn({ endpoint, reason }),
     'usage.export_recovered': ({ endpoint, failures }) =>

@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ageClock } from '../common/age-clock.ts';
 import { CoalescedWork } from '../common/coalesced-work.ts';
 import { PRIVATE, replaceFile, syncFolder } from '../common/folder.ts';
-import { blockIn } from '../ledger/names.ts';
+import { blockIn, sliceIn } from '../ledger/names.ts';
 import type { LedgerIndex, LedgerStore } from '../ledger/store.ts';
 import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
 import { createCompactor, type Packer } from './journal/compactor.ts';
@@ -42,6 +43,7 @@ export function ledgerInFolder(
   const turns = new CoalescedWork(async () => {
     await work?.(commit);
   });
+  const age = ageClock(Date.now(), newestIn(slices.keys(), sizes.keys()));
   let work: Parameters<LedgerStore['inTurn']>[0] | null = null;
   let bytes = [...slices.values()].reduce((sum, { length }) => sum + length, 0);
 
@@ -87,6 +89,7 @@ export function ledgerInFolder(
     slices: async () => new Map(slices),
     sizes: async () => new Map(sizes),
     read: (names) => readBlocks(folder, names),
+    now: age,
     async inTurn(given) {
       work = given;
       await turns.next();
@@ -115,6 +118,18 @@ export function readLedgerIn(data: string): LedgerIndex {
     sizes: async () => sizesIn(folder),
     read: (names) => readBlocks(folder, names),
   };
+}
+
+/** When the newest of what is stored begins, Unix milliseconds; `null`: nothing is stored. */
+function newestIn(
+  slices: Iterable<string>,
+  blocks: Iterable<string>,
+): number | null {
+  const starts = [
+    ...[...slices].map((name) => sliceIn(name)?.minute ?? 0),
+    ...[...blocks].map((name) => blockIn(name)!.start),
+  ];
+  return starts.length === 0 ? null : Math.max(...starts);
 }
 
 function knownSizes(

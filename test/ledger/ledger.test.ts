@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { packBlock } from '../../src/ledger/block.ts';
 import { CoverageSum } from '../../src/ledger/coverage.ts';
-import { blockName, sliceName } from '../../src/ledger/names.ts';
+import { blockIn, blockName, sliceName } from '../../src/ledger/names.ts';
 import { createPendingExports } from '../../src/ledger/pending-exports.ts';
 import { createLedgerReader } from '../../src/ledger/reader.ts';
 import { createRecorder } from '../../src/ledger/recorder.ts';
@@ -44,17 +44,40 @@ function processOf(name: string, clock: TestClock, backend: MemoryLedger) {
 
 const rollupOf = (backend: MemoryLedger, kept = KEPT) => createRollup(backend, () => kept, bug);
 
-function exporting(backend: MemoryLedger) {
+/** Passes time in which the process runs: it stores something in each step. */
+async function live(
+  { writer }: ReturnType<typeof processOf>,
+  rollup: ReturnType<typeof createRollup>,
+  clock: TestClock,
+  steps: number,
+  step = DAY,
+) {
+  let report = null;
+  for (let i = 0; i < steps; i++) {
+    clock.pass(step);
+    await writer.flush();
+    report = await rollup.run(clock.now);
+  }
+  return report;
+}
+
+function exporting(backend: MemoryLedger, kept = KEPT) {
   const receiver = new UsageCounter();
   const exports = createPendingExports({
     store: backend,
     sendUsage: receiver.accept,
     damaged: bug,
   });
-  return { receiver, rollup: createRollup(backend, () => KEPT, bug, exports) };
+  return { receiver, rollup: createRollup(backend, () => kept, bug, exports) };
 }
 
-const always = (clock: TestClock) => ({ from: NOON - DAY, to: clock.now + 2 * DAY });
+/** What a clock is ahead, in milliseconds. */
+const OFFSETS = [0, HOUR, -HOUR, 36 * DAY, -36 * DAY, 401 * DAY, -401 * DAY];
+
+const always = (clock: TestClock, ahead = 0) => ({
+  from: NOON - ahead - DAY,
+  to: clock.now + ahead + 2 * DAY,
+});
 
 describe('the ledger', () => {
   const step = fc.oneof(
@@ -82,9 +105,10 @@ describe('the ledger', () => {
       do: fc.constant('pass' as const),
       time: fc.constantFrom(SECOND, 20 * SECOND, MINUTE, 50 * MINUTE, 3 * HOUR, DAY),
     }),
+    fc.record({ do: fc.constant('set clock' as const), offset: fc.constantFrom(...OFFSETS) }),
   );
 
-  test('has and exports each request once, in any order of writes, failures, crashes, retries and roll-ups', async () => {
+  test('has and exports each request once, in any order of writes, failures, crashes, clocks, retries and roll-ups', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const clock = new TestClock(NOON);
@@ -93,6 +117,11 @@ describe('the ledger', () => {
         for (const { begin } of processes) begin();
         const { receiver, rollup } = exporting(backend);
         const sent = new Map<string, { units: number; requests: number }>();
+        let offset = 0;
+        const setClock = (ahead: number) => {
+          clock.pass(ahead - offset);
+          offset = ahead;
+        };
         try {
           for (const one of steps) {
             if (one.do === 'send') {
@@ -105,6 +134,7 @@ describe('the ledger', () => {
             else if (one.do === 'fail') backend.fails = one.how;
             else if (one.do === 'receive') receiver.fails = one.how;
             else if (one.do === 'pass') clock.pass(one.time);
+            else if (one.do === 'set clock') setClock(one.offset);
             else {
               // Without it, slices stay although blocks contain them, as after a crash.
               backend.forgets = one.completes;
@@ -116,11 +146,12 @@ describe('the ledger', () => {
           }
           backend.fails = 'no';
           receiver.fails = 'no';
+          setClock(0);
           for (const { writer } of processes) await writer.flush();
           const reader = readerOf(backend);
           for (let rolled = 0; rolled < 3; rolled++) {
             for (const grain of ['hour', 'day'] as const)
-              expect(await usageIn(reader, always(clock), grain)).toEqual(sent);
+              expect(await usageIn(reader, always(clock, 402 * DAY), grain)).toEqual(sent);
             clock.pass(DAY);
             expect(await rollup.run(clock.now)).toMatchObject({ pendingSince: null });
             expect(receiver.sums).toEqual(sent);
@@ -162,10 +193,8 @@ describe('the ledger', () => {
     receiver.fails = 'before';
     one.send('key_1');
     await one.writer.flush();
-    clock.pass(34 * DAY);
-    expect(await rollup.run(clock.now)).toMatchObject({ unexported: 0, pendingSince: NOON });
-    clock.pass(2 * DAY);
-    expect(await rollup.run(clock.now)).toMatchObject({ unexported: 1, pendingSince: null });
+    expect(await live(one, rollup, clock, 35)).toMatchObject({ unexported: 0, pendingSince: NOON });
+    expect(await live(one, rollup, clock, 1)).toMatchObject({ unexported: 1 });
     receiver.fails = 'no';
     await rollup.run(clock.now);
     expect(receiver.sums.size).toBe(0);
@@ -199,12 +228,16 @@ describe('the ledger', () => {
     await rollup.run(clock.now);
     expect(await starts('hour')).toEqual([60, 60, 60]);
     expect(await starts('day')).toEqual([180]);
-    clock.pass(3 * DAY);
-    await rollup.run(clock.now);
-    expect([...backend.blocks.keys()].map((name) => name[0]).sort()).toEqual(['d', 'h', 'h', 'h']);
-    clock.pass(40 * DAY);
-    await rollup.run(clock.now);
-    expect([...backend.blocks.keys()]).toEqual([blockName('d', NOON - 12 * HOUR)]);
+    const ofFirstDay = () =>
+      [...backend.blocks.keys()].filter((name) => blockIn(name)!.start < NOON + 3 * HOUR);
+    await live(one, rollup, clock, 4);
+    expect(
+      ofFirstDay()
+        .map((name) => name[0])
+        .sort(),
+    ).toEqual(['d', 'h', 'h', 'h']);
+    await live(one, rollup, clock, 36);
+    expect(ofFirstDay()).toEqual([blockName('d', NOON - 12 * HOUR)]);
     await one.writer.close();
   });
 
@@ -224,9 +257,15 @@ describe('the ledger', () => {
         (sum, [name, { length }]) => sum + (name[0] === kind ? length : 0),
         0,
       );
-    const days = size('d');
+    await live(one, rollupOf(backend), clock, 4, HOUR);
+    const needed = ['m', 'h'].flatMap((kind) =>
+      [...backend.blocks].filter(
+        ([name]) => name[0] === kind && blockIn(name)!.start > NOON + 4 * DAY - 12 * HOUR,
+      ),
+    );
+    const days = size('d') + needed.reduce((sum, [, { length }]) => sum + length, 0);
     const report = await rollupOf(backend, { ...KEPT, maxBytes: days }).run(clock.now);
-    expect(report).toMatchObject({ bytes: days, dropped: 6 });
+    expect(report).toMatchObject({ bytes: days });
     expect((await usageIn(readerOf(backend), always(clock))).get('key_7')).toEqual({
       units: 4,
       requests: 4,
@@ -234,6 +273,53 @@ describe('the ledger', () => {
     await rollupOf(backend, { ...KEPT, maxBytes: days - 1 }).run(clock.now);
     expect((await usageIn(readerOf(backend), always(clock))).get('key_7')!.units).toBe(3);
     await one.writer.close();
+  });
+
+  test('removes nothing because a clock jumps, that of a gateway or of the store', async () => {
+    const kept = { hours: 3 * DAY, days: 5 * DAY, maxBytes: 1 << 30 };
+    const jumps = [36 * DAY, 401 * DAY, 1_200 * DAY].flatMap((jump) => [jump, -jump]);
+    const named = (name: string) => ({ ...blockIn(name)!, name });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...jumps), { minLength: 1, maxLength: 3 }),
+        fc.integer({ min: 1, max: 8 }),
+        fc.boolean(),
+        async (jumped, lived, storeJumps) => {
+          const clock = new TestClock(NOON);
+          const backend = new MemoryLedger();
+          const one = processOf('a', clock, backend);
+          one.begin();
+          const { receiver, rollup } = exporting(backend, kept);
+          await live(one, rollup, clock, lived);
+          const before = [...backend.blocks.keys()].map(named);
+          for (const jump of jumped) {
+            clock.pass(jump);
+            backend.time = storeJumps ? null : clock.now - jump;
+            one.send('key_1');
+            await one.writer.flush();
+            await rollup.run(clock.now);
+            clock.pass(MINUTE - jump);
+            backend.time = null;
+          }
+          // The days of a store whose clock has jumped count like others.
+          const age = (days: number) => clock.now - (days - (storeJumps ? jumped.length : 0)) * DAY;
+          const held = before.filter(
+            ({ kind, start }) => kind === 'd' || (kind === 'h' && start > age(3)),
+          );
+          const gone = held.filter(({ name }) => !backend.blocks.has(name));
+          expect(gone.filter(({ start }) => start > age(5))).toEqual([]);
+          await rollup.run(clock.now);
+          const all = { units: jumped.length, requests: jumped.length };
+          expect(receiver.sums.get('key_1')).toEqual(all);
+          if (lived + jumped.length < 5 && !storeJumps) {
+            const period = { from: NOON - 1_202 * DAY, to: NOON + 1_210 * DAY };
+            expect((await usageIn(readerOf(backend), period)).get('key_1')).toEqual(all);
+          }
+          await one.writer.close();
+        },
+      ),
+      { numRuns: 30 },
+    );
   });
 
   test('changes nothing without the turn', async () => {

@@ -74,6 +74,13 @@ export function keepsThePromisesOfBanLog(open: OpenRecords): void {
     ]);
   });
 
+  test('an entry of a clock that is ahead removes nothing', async () => {
+    const now = Date.now();
+    for (const at of [now - 80 * DAY, now, now + 401 * DAY, now + 401 * DAY, now])
+      await one.banLog.append(note({ at, action: 'bans.begin' }));
+    expect(await entriesOf(other.banLog)).toHaveLength(5);
+  });
+
   test('of a name it takes one entry, also where a writer repeats it and another had it first', async () => {
     const ban = note({ action: 'bans.begin' }, 'of this ban');
     await one.banLog.append(ban);

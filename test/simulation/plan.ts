@@ -56,6 +56,8 @@ const STRETCH = 40 * SECOND;
 const CALM = 6 * MINUTE;
 /** Milliseconds between the beginnings of two stretches. */
 const GAPS = [MINUTE, 3 * MINUTE, 10 * MINUTE, HOUR, 8 * HOUR, 30 * HOUR];
+/** Milliseconds that a clock is off beyond what usage is kept for. */
+const FAR = [36 * DAY, 401 * DAY, 4 * 365 * DAY].flatMap((far) => [far, -far]);
 const LENGTHS = [SECOND, 5 * SECOND, 20 * SECOND, 90 * SECOND, 10 * MINUTE];
 
 /** What the acts of a stretch have in common: most are about one key and one gateway. */
@@ -184,7 +186,7 @@ const CHOICES: readonly Choice[] = [
     make: (one) => ({
       type: 'clock',
       machine: one.machine,
-      offset: one.random.oneOf([0, 500, -500, 40 * SECOND, HOUR, -HOUR]),
+      offset: one.random.oneOf([0, 500, -500, 40 * SECOND, HOUR, -HOUR, ...FAR]),
     }),
   },
   {
@@ -192,7 +194,7 @@ const CHOICES: readonly Choice[] = [
     make: (one) => ({
       type: 'ahead',
       machine: one.machine,
-      jump: one.random.oneOf([500, 20 * SECOND, HOUR]),
+      jump: one.random.oneOf([500, 20 * SECOND, HOUR, ...FAR]),
     }),
   },
   {

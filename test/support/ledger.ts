@@ -27,6 +27,11 @@ export class MemoryLedger implements LedgerStore {
   sizes = async () => new Map([...this.blocks].map(([name, { length }]) => [name, length]));
   read = async (names: readonly string[]) => names.map((name) => this.blocks.get(name) ?? null);
 
+  /** Its clock; `null`: that of the caller. */
+  time: number | null = null;
+
+  now = async (given: number) => this.time ?? given;
+
   async inTurn(work: Parameters<LedgerStore['inTurn']>[0]): Promise<void> {
     await work(async (blocks, slices) => {
       if (!this.hasTurn) throw new TurnLost('another has it');

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { ageClock } from '../../common/age-clock.ts';
 import type { AuditSettings } from '../../config/config.ts';
 import { inChange, type SyncCommits } from '../../state/embedded/commits.ts';
 import {
@@ -99,9 +100,15 @@ function appenderIn(
     `DELETE FROM ${log} WHERE number < (SELECT first FROM ${log}_kept)`,
   );
   const insert = insertInto(db, log);
-  function firstYoung(at: number, age: number, first: number) {
-    const { number: end } = young.get(at - age, at) as { number: number };
-    const { number: last } = lastOld.get(end, at - age) as {
+  const newestOf = db.prepare(
+    `SELECT at FROM ${log} ORDER BY number DESC LIMIT 1`,
+  );
+  const { at: newestAt = null } = (newestOf.get() ?? {}) as { at?: number };
+  const age = ageClock(Date.now(), newestAt);
+  function firstYoung(at: number, maxAge: number, first: number) {
+    const since = age(at) - maxAge;
+    const { number: end } = young.get(since, at) as { number: number };
+    const { number: last } = lastOld.get(end, since) as {
       number: number | null;
     };
     return last === null ? first : last + 1;

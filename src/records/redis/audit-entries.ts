@@ -34,9 +34,7 @@ export function auditEntriesIn(
 ) {
   function run(entry: AuditDraft, logs: readonly LogName[]): Promise<unknown> {
     const bounds = logs.flatMap((log) =>
-      log === 'audit'
-        ? [maxEntries, '']
-        : [bans.maxEntries, entry.at - bans.maxAge],
+      log === 'audit' ? [maxEntries, ''] : [bans.maxEntries, bans.maxAge],
     );
     const keys = logs.flatMap((log) => LOGS[log]);
     return appendTo(redis, keys, [

@@ -11,6 +11,7 @@ import {
   withLocks,
 } from '../../state/redis/lock.ts';
 import { loadScript } from '../../state/redis/scripts.ts';
+import { timeOf } from '../../state/redis/time.ts';
 import { allWithTimeout, withTimeout } from '../../state/redis/timeouts.ts';
 import {
   enterLists,
@@ -97,7 +98,7 @@ export async function isRepairDue(redis: Connection): Promise<boolean> {
     redis.hmget(keyOf.keyIndex, WHOLE, CHECKED, MISSING),
   );
   if (whole !== '1' || checked === null) return true;
-  const age = (await nowOf(redis)) - Number(checked);
+  const age = (await timeOf(redis)) - Number(checked);
   return (
     age < 0 ||
     age >= PASS_INTERVAL ||
@@ -120,12 +121,6 @@ async function missingIn(redis: Connection): Promise<number> {
   return all - listed;
 }
 
-/** Unix milliseconds by the clock of Redis. */
-async function nowOf(redis: Connection): Promise<number> {
-  const [seconds, microseconds] = await withTimeout(redis.time());
-  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
-}
-
 /**
  * Continues a pass that was interrupted. `step` runs between two steps and throws to interrupt it.
  */
@@ -137,7 +132,7 @@ export async function repairKeyIndex(
   for await (const list of lists(redis)) await removeSurplus(redis, list, step);
   const fields = {
     [MISSING]: await missingIn(redis),
-    [CHECKED]: await nowOf(redis),
+    [CHECKED]: await timeOf(redis),
   };
   await withTimeout(redis.hset(keyOf.keyIndex, fields));
 }

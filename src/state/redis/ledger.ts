@@ -6,6 +6,7 @@ import { keyOf, LOCK_TTL } from './key-names.ts';
 import { limitLifetime } from './lifetimes.ts';
 import { checkShape, isInteger, isList } from './replies.ts';
 import { loadScript } from './scripts.ts';
+import { timeOf } from './time.ts';
 import { withTimeout } from './timeouts.ts';
 
 const commitBlocks = loadScript('commit-n.lua');
@@ -82,6 +83,7 @@ export function ledgerInRedis(redis: Connection): LedgerStore {
       );
       return blocks as (Buffer | null)[];
     },
+    now: () => timeOf(redis),
     async inTurn(work) {
       const token = randomUUID();
       if (

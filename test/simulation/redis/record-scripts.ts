@@ -11,13 +11,14 @@ const READ_AT_ONCE = 50;
 const timeOf = (entry: string): number => (JSON.parse(entry) as { at: number }).at;
 
 function append(
-  { data, args }: ScriptCall,
+  { data, args, now: clock }: ScriptCall,
   [entries, dropped]: [string, string],
   keep: number,
-  since: number,
+  age: number,
 ) {
   const { items } = data.change(entries, 'list');
   const now = timeOf(args[0]!);
+  const since = Math.min(now, clock) - age;
   const over = Math.max(0, Math.min(items.length + 1 - keep, Number(args[1])));
   const times = items.slice(over, over + READ_AT_ONCE).map(timeOf);
   const firstYoung = times.findIndex((at) => at >= since && at <= now);
@@ -36,8 +37,8 @@ const appendMany: Script = (call) => {
   const { keys, args } = call;
   let number: Reply = null;
   for (let i = 0; i < keys.length; i += 2) {
-    const since = args[i + 3] === '' ? Number.NEGATIVE_INFINITY : Number(args[i + 3]);
-    const appended = append(call, [keys[i]!, keys[i + 1]!], Number(args[i + 2]), since);
+    const age = args[i + 3] === '' ? Number.POSITIVE_INFINITY : Number(args[i + 3]);
+    const appended = append(call, [keys[i]!, keys[i + 1]!], Number(args[i + 2]), age);
     number ??= appended;
   }
   return number;

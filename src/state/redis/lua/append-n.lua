@@ -2,8 +2,10 @@
 --
 -- KEYS    [i] for each log: entries, oldest first; number of dropped entries
 -- ARGV    [1] entry, [2] maximum entries to drop at once
---         for each log: entries to keep, time of the oldest entry to keep in Unix milliseconds ('': any)
+--         for each log: entries to keep, milliseconds that an entry is kept ('': any)
 -- Return  number of the entry in the first log
+
+--- include rules/clock.lua
 
 -- Bounds each call, because the age of an entry requires decoding.
 local READ_AT_ONCE = 50
@@ -14,8 +16,11 @@ local function time_of(entry)
 end
 
 local now = time_of(ARGV[1]) or 0
+-- An entry of a clock that is ahead removes nothing.
+local passed = math.min(now, clock())
 
-local function append(entries, dropped, keep, since)
+local function append(entries, dropped, keep, age)
+  local since = age and passed - age
   local size = redis.call('LLEN', entries) + 1
   local drop
   local over = math.max(0, math.min(size - keep, tonumber(ARGV[2])))

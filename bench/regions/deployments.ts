@@ -1,4 +1,4 @@
-import { type Admission, admit, look } from '../../src/limits/admission.ts';
+import { type Admission, admit, look, remainingIn } from '../../src/limits/admission.ts';
 import { type Counters, newCounters } from '../../src/limits/counters.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { NO_SCOPES } from '../../src/limits/scopes.ts';
@@ -37,7 +37,7 @@ export class Redis {
   }
 
   remaining({ key, at }: Request, limits: Limits): number {
-    return look(this.#of(key, limits), limits, at).readings[0]!.remaining;
+    return remainingIn(look(this.#of(key, limits), limits, at).readings[0]!);
   }
 
   called({ gateway, at }: Request): void {

@@ -1,5 +1,5 @@
 import type { Usage } from '@storegate/admin-api';
-import { usedIn } from '../limits/admission.ts';
+import { remainingIn } from '../limits/admission.ts';
 import type { Limits } from '../limits/limits.ts';
 import { fullNameOf } from '../limits/scopes.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
@@ -184,9 +184,9 @@ export async function usageOf(
     name: fullNameOf(reading.window),
     kind: reading.window.kind,
     limit: reading.window.limit,
-    used: usedIn(reading),
-    remaining: reading.remaining,
-    resets: usedIn(reading) === 0 ? null : time(reading.resetAt),
+    used: reading.used,
+    remaining: remainingIn(reading),
+    resets: reading.used === 0 ? null : time(reading.resetAt),
   }));
   return {
     ...who,

@@ -1,4 +1,4 @@
-import { excessOf, usedIn } from '../limits/admission.ts';
+import { excessOf } from '../limits/admission.ts';
 import { placeOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
@@ -63,17 +63,12 @@ export class UsesTables {
     this.excess.note(plan, subject, excessOf(admission, cost, scopes));
     const counted = subject.startsWith('account:') ? 'account' : 'key';
     for (const reading of admission.readings) {
-      const { window, resetAt } = reading;
+      const { window, used, resetAt } = reading;
       if (window.scope !== undefined) continue;
       const uses = this.#table(plan, window.kind, window.span, counted);
       // What remains of a gateway's share does not show the use.
       if (admission.by === 'local') uses.local = true;
-      else
-        uses.note(
-          subject,
-          placeOf(window, resetAt, admission.now),
-          usedIn(reading),
-        );
+      else uses.note(subject, placeOf(window, resetAt, admission.now), used);
     }
   }
 

@@ -45,7 +45,7 @@ export interface Admission extends Readings {
   readonly banBegins: boolean;
   /** Ban level, including the ban that begins with this request; absent if none begins. */
   readonly banLevel?: number;
-  /** Some reading has `over`. */
+  /** A window that does not refuse has excess (`excessOf`). */
   readonly exceeds?: true;
   /**
    * Who decided instead of the state: `memory` for a known earlier refusal, `alone` while the state
@@ -56,19 +56,19 @@ export interface Admission extends Readings {
 
 export interface Reading {
   readonly window: Window;
-  /** Whole units, never below 0. */
-  readonly remaining: number;
-  readonly resetAt: number;
   /**
-   * Units above the limit, if it does not refuse them and there are any: with `overage` all units
-   * of the window, with `watch` those of this request.
+   * Whole units that the window counts. They exceed the limit after a cost that was known with the
+   * response, or if the limit was lowered.
    */
-  readonly over?: number;
+  readonly used: number;
+  readonly resetAt: number;
+  /** The window only watches and had no room for the request, which is not charged. */
+  readonly unfit?: true;
 }
 
-/** Units that the window counts. */
-export function usedIn({ window, remaining, over = 0 }: Reading): number {
-  return window.limit - remaining + (window.excess === 'overage' ? over : 0);
+/** Units that fit; never below 0. */
+export function remainingIn({ window, used }: Reading): number {
+  return Math.max(0, window.limit - used);
 }
 
 export interface Excess {
@@ -88,32 +88,32 @@ export function excessOf(
   if (exceeds !== true || verdict !== 'admitted' || by === 'local')
     return NO_EXCESS;
   return readings
-    .filter(
-      ({ window, over }) => over !== undefined && countsIn(window, scopes),
-    )
-    .map(({ window, over }) => ({ window, units: Math.min(cost, over!) }));
+    .filter((reading) => hasExcess(reading) && countsIn(reading.window, scopes))
+    .map(({ window, used, unfit }) => ({
+      window,
+      units: unfit ? cost : Math.min(cost, used - window.limit),
+    }));
 }
 
-/**
- * `left`: remaining units. Below 0 with `overage` those above the limit; with `watch` the request
- * had no room, and -1 is none remaining, -2 one remaining.
- */
+/** Whether the window has units above its limit, or had no room, and refuses nothing. */
+export function hasExcess({ window, used, unfit }: Reading): boolean {
+  return unfit === true || (window.excess === 'overage' && used > window.limit);
+}
+
+/** `packed`: used units; below 0 the request was unfit: -1 is no used unit, -2 one. */
 export function readingOf(
   window: Window,
-  left: number,
+  packed: number,
   resetAt: number,
-  cost: number,
 ): Reading {
-  if (left >= 0) return { window, remaining: left, resetAt };
-  return window.excess === 'watch'
-    ? { window, remaining: -1 - left, resetAt, over: cost }
-    : { window, remaining: 0, resetAt, over: -left };
+  return packed >= 0
+    ? { window, used: packed, resetAt }
+    : { window, used: -1 - packed, resetAt, unfit: true };
 }
 
-/** `left` of `readingOf`. */
-export function leftIn({ window, remaining, over }: Reading): number {
-  if (over === undefined) return remaining;
-  return window.excess === 'watch' ? -1 - remaining : -over;
+/** `packed` of `readingOf`. */
+export function packReading({ used, unfit }: Reading): number {
+  return unfit ? -1 - used : used;
 }
 
 /** The admission of a client without a ban. */
@@ -139,7 +139,7 @@ export function admitted(
 export function uncounted({ windows }: Limits, now: number): Admission {
   const unused = (window: Window) => ({
     window,
-    remaining: window.limit,
+    used: 0,
     resetAt: meterOf(window).endFrom(window, now),
   });
   return admitted(now, windows.map(unused), 0);
@@ -174,7 +174,7 @@ export function admit(
       0,
       false,
     );
-    return unfit.length === 0 ? admission : withUnfit(admission, unfit, cost);
+    return unfit.length === 0 ? admission : withUnfit(admission, unfit);
   }
   const fitsAt = violated ? latestFit(counters, cost, now, scopes) : 0;
   if (bannedUntil > 0)
@@ -242,18 +242,30 @@ export function look(looked: Counters, limits: Limits, now: number): Admission {
 }
 
 /**
- * The window that limits the client most: the own window with the fewest remaining units, then the
- * longer one. `null`: all own windows only watch.
+ * The window that limits the client most: the own window that refuses with the fewest remaining
+ * units, then the longer one. If none refuses, of those with overage; then of those that only
+ * watch. `null`: there is no own window.
  */
 export function bindingReading(readings: readonly Reading[]): Reading | null {
-  let binding: Reading | null = null;
+  return (
+    fewestLeft(readings, refuses) ??
+    fewestLeft(readings, isShown) ??
+    fewestLeft(readings, () => true)
+  );
+}
+
+function fewestLeft(
+  readings: readonly Reading[],
+  matches: (window: Window) => boolean,
+): Reading | null {
+  let fewest: Reading | null = null;
   for (const reading of readings) {
-    if (reading.window.scope !== undefined || !isShown(reading.window))
+    if (reading.window.scope !== undefined || !matches(reading.window))
       continue;
-    if (binding === null || reading.remaining <= binding.remaining)
-      binding = reading;
+    if (fewest === null || remainingIn(reading) <= remainingIn(fewest))
+      fewest = reading;
   }
-  return binding;
+  return fewest;
 }
 
 /** Whether clients may know of the window. */
@@ -278,14 +290,10 @@ function answer(
   const readings: Reading[] = [];
   let exceeds = false;
   eachWindow(counters.windows, (window, at, meter) => {
-    const left = window.limit - meter.used(counters.cells, at, window, now);
+    const used = meter.used(counters.cells, at, window, now);
     const resetAt = meter.resetAt(counters.cells, at, window, now);
-    if (left >= 0 || window.excess !== 'overage') {
-      readings.push({ window, remaining: Math.max(0, left), resetAt });
-    } else {
-      readings.push(readingOf(window, left, resetAt, 0));
-      exceeds = true;
-    }
+    if (used > window.limit && window.excess === 'overage') exceeds = true;
+    readings.push({ window, used, resetAt });
   });
   const bannedUntil = banEnd(counters, now);
   const state = escalation && counters.strikeState;
@@ -332,13 +340,11 @@ function chargeAll(
   return unfit;
 }
 
-function withUnfit(
-  admission: Admission,
-  unfit: readonly Window[],
-  cost: number,
-): Admission {
+function withUnfit(admission: Admission, unfit: readonly Window[]): Admission {
   const readings = admission.readings.map((reading) =>
-    unfit.includes(reading.window) ? { ...reading, over: cost } : reading,
+    unfit.includes(reading.window)
+      ? { ...reading, unfit: true as const }
+      : reading,
   );
   return { ...admission, readings, exceeds: true };
 }

@@ -1,9 +1,4 @@
-import {
-  type Admission,
-  leftIn,
-  type Reading,
-  readingOf,
-} from './admission.ts';
+import { type Admission, hasExcess } from './admission.ts';
 import { type Counters, eachWindow } from './counters.ts';
 import { kindOf, windowId } from './kinds.ts';
 import type { Limits } from './limits.ts';
@@ -16,8 +11,8 @@ export interface Settlement {
   readonly scopes: Scopes;
   /**
    * In the order of the limits, when the units of the admission stop counting, Unix milliseconds; 0:
-   * a window that only watches had no room for them. Units are returned only before: later they would
-   * be those of other requests.
+   * a window that only watches had no room for the request, and is not charged. Units are returned
+   * only before: later they would be those of other requests.
    */
   readonly ends: readonly number[];
 }
@@ -27,9 +22,8 @@ export function settlementOf(
   units: number,
   scopes: Scopes,
 ): Settlement {
-  const ends = readings.map((reading) => {
-    if (isUncharged(reading)) return 0;
-    const { window, resetAt } = reading;
+  const ends = readings.map(({ window, resetAt, unfit }) => {
+    if (unfit) return 0;
     return kindOf(window).resetsAsWhole ? resetAt : now + window.span;
   });
   return { units, scopes, ends };
@@ -51,27 +45,24 @@ export function settle(
   eachWindow(counters.windows, (window, at, meter) => {
     const place = places.get(windowId(window));
     if (place === undefined || !countsIn(window, scopes)) return;
+    const end = ends[place]!;
+    if (end === 0) return;
     meter.correctTimes(counters.cells, at, window, now);
     if (units > 0) meter.charge(counters.cells, at, window, units, now);
-    else if (now < ends[place]!)
-      meter.refund(counters.cells, at, window, -units, now);
+    else if (now < end) meter.refund(counters.cells, at, window, -units, now);
   });
 }
 
 /** What the response of the request shows. */
-export function settledReadings(
-  readings: readonly Reading[],
+export function settledAdmission(
+  { exceeds: _, ...admission }: Admission,
   { units, scopes }: Settlement,
-): readonly Reading[] {
-  return readings.map((reading) => {
-    const { window, resetAt } = reading;
-    if (isUncharged(reading) || !countsIn(window, scopes)) return reading;
-    const left = Math.min(leftIn(reading) - units, window.limit);
-    const least = window.excess === 'overage' ? left : 0;
-    return readingOf(window, Math.max(left, least), resetAt, units);
+): Admission {
+  const readings = admission.readings.map((reading) => {
+    const { window, used, unfit } = reading;
+    if (unfit || !countsIn(window, scopes)) return reading;
+    return { ...reading, used: Math.max(0, used + units) };
   });
-}
-
-function isUncharged({ window, over }: Reading): boolean {
-  return window.excess === 'watch' && over !== undefined;
+  const settled = { ...admission, readings };
+  return readings.some(hasExcess) ? { ...settled, exceeds: true } : settled;
 }

@@ -1,5 +1,5 @@
 import { Cache } from '../common/cache.ts';
-import { isShown, type Reading, usedIn } from '../limits/admission.ts';
+import { isShown, type Reading } from '../limits/admission.ts';
 import { placeOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import { countsIn } from '../limits/scopes.ts';
@@ -61,7 +61,7 @@ export function createQuotaDetector(
     readings: readonly Reading[],
   ) {
     for (const reading of readings) {
-      const { window } = reading;
+      const { window, used } = reading;
       // A window of another scope was read separately.
       if (
         window.span < shortest ||
@@ -69,7 +69,6 @@ export function createQuotaDetector(
         !isShown(window)
       )
         continue;
-      const used = usedIn(reading);
       // The outbox ignores a threshold that was reported before.
       const before = isUnread(trace, reading) ? 0 : used - trace.cost;
       for (const percent of window.excess === 'overage'
@@ -91,7 +90,7 @@ export function createQuotaDetector(
     const { violated } = trace.admission!;
     if (violated === null || violated.span < shortest) return;
     const reading = readings.find(({ window }) => window === violated);
-    if (reading === undefined || reading.remaining === violated.limit) return;
+    if (reading === undefined || reading.used === 0) return;
     found(event, trace, reading, 100);
   }
 
@@ -104,7 +103,7 @@ export function createQuotaDetector(
     const { account, plan } = event;
     const { subject } = trace;
     const { now } = trace.admission!;
-    const { window, resetAt } = reading;
+    const { window, used, resetAt } = reading;
     const place = placeOf(window, resetAt, now);
     const name = `${subject} ${nameOf(window)} ${percent}`;
     if (last.get(name) === place) return;
@@ -118,7 +117,7 @@ export function createQuotaDetector(
       window: window.name,
       scope: window.scope ?? null,
       limit: window.limit,
-      used: usedIn(reading),
+      used,
       percent,
       resets: timeOf(resetAt),
     };

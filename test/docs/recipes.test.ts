@@ -24,6 +24,9 @@ plans:
   shared: { windows: [{ limit: 150, per: 2s }] }
   one: { windows: [{ limit: 4, per: 2s }] }
   wide: { windows: [{ limit: 1000, per: day }] }
+  billed: { windows: [{ limit: 1000, per: minute }, { limit: 5, per: month, kind: calendar, overage: true }] }
+  overage: { windows: [{ limit: 5, per: month, kind: calendar, overage: true }] }
+  watched: { enforce: false, windows: [{ limit: 5, per: day }] }
 bans: { workers: 120, strikes: 3 }
 `;
 
@@ -187,6 +190,19 @@ describe('the recipes of docs/recipes.md', () => {
     }));
     expect(seen).toEqual(expected);
   });
+
+  test.each(['billed', 'overage', 'watched'])(
+    'wait for no window that does not refuse, on the plan %s',
+    async (plan) => {
+      const calls = Array(8).fill('GET /pets');
+      const seen = await ofAll(LANGUAGES, async (language) => {
+        const { secret } = await gateway.key({ plan });
+        return await run(language, { API: gateway.url, KEY: secret }, calls);
+      });
+      const ended = { code: 0, out: '200\n'.repeat(calls.length), err: '' };
+      expect(seen).toEqual(await ofAll(LANGUAGES, async () => ended));
+    },
+  );
 
   test('get all responses without a ban while they share a key', async () => {
     const sharing = LANGUAGES.filter((language) => RECIPES[language]!.plan === 'crowd');

@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { remainingIn } from '../../src/limits/admission.ts';
 import { KEY_CACHE_FILE } from '../../src/records/key-cache/file.ts';
 import { createKeyCacheReader, type KeyCacheReader } from '../../src/records/key-cache/reader.ts';
 import { hashSecret } from '../../src/records/keys/secret.ts';
@@ -320,7 +321,8 @@ test('under local, a gateway that is killed and restarted in an outage grants no
           if (subject === `key:${id}`) kept = one;
         }),
     }));
-    return kept?.known?.admission.readings[0]?.remaining;
+    const reading = kept?.known?.admission.readings[0];
+    return reading && remainingIn(reading);
   }
 
   // Otherwise killed gateways still count there for a while and hold shares.

@@ -1,6 +1,8 @@
 import { type RequestListener, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { KIND_NAMES } from '../../src/limits/kinds.ts';
 import { adminOf } from '../support/admin.ts';
+import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -9,6 +11,13 @@ import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const PLANS = `plans:
   free: { windows: [{ limit: 20, per: minute }, { limit: 1000, per: day }] }
+  fixed: { windows: [{ limit: 10, per: day }] }
+  sliding: { windows: [{ limit: 10, per: day, kind: sliding }] }
+  calendar: { windows: [{ limit: 10, per: day, kind: calendar }] }
+  small-fixed: { windows: [{ limit: 2, per: day }] }
+  small-sliding: { windows: [{ limit: 2, per: day, kind: sliding }] }
+  small-calendar: { windows: [{ limit: 2, per: day, kind: calendar }] }
+  billed: { windows: [{ limit: 10, per: day, overage: true }] }
 `;
 const SETTINGS = `contract: { file: none }
 cost: { header: X-Usage-Units, refund: [500-599] }
@@ -77,8 +86,68 @@ describe.each([
     respond = costs(500);
     const { status, headers } = await get();
     expect([status, headers['x-ratelimit-remaining']]).toEqual([200, '0']);
-    await until('it is charged', async () => (await used()) === 20);
+    await until('it is charged', async () => (await used()) === 500);
     expect((await get()).status).toBe(429);
+  });
+
+  test.each(KIND_NAMES)(
+    'what exceeds a %s window is shown until it is given back',
+    async (kind) => {
+      const admin = adminOf(gateway.adminUrl);
+      const storegate = commandLine(gateway.folder);
+      const { secret, id } = await gateway.key({ plan: kind });
+      const send = () => gateway.client.get('/any').set('X-API-Key', secret);
+      const own = async () =>
+        (await gateway.client.get('/usage').set('X-API-Key', secret)).body.windows[0];
+      const printed = async (...args: string[]) => {
+        const { code, out } = await storegate(args, {
+          env: { STOREGATE_ADMIN_URL: gateway.adminUrl },
+        });
+        return [code, ...out.trim().split('\n').at(-1)!.split(/\s+/).slice(1, 5)];
+      };
+      respond = costs(50);
+      expect((await send()).headers['x-ratelimit-remaining']).toBe('0');
+      await until('it is charged', async () => (await own()).used === 50);
+      const shown = { limit: 10, used: 50, remaining: 0 };
+      expect(await own()).toMatchObject(shown);
+      const { usage } = bodyOf(await admin('GET', `/usage/${id}`));
+      expect(usage[0].windows[0]).toMatchObject(shown);
+      expect(await printed('usage', 'get', id)).toEqual([0, 'day', '10', '50', '0']);
+      expect(await printed('usage', 'grant', id, '--units', '5')).toEqual([
+        0,
+        'day',
+        '10',
+        '45',
+        '0',
+      ]);
+      const refused = await send();
+      expect([refused.status, refused.headers['x-ratelimit-remaining']]).toEqual([429, '0']);
+      const moved = await admin('PATCH', `/keys/${id}`, { plan: `small-${kind}` });
+      expect(moved.status).toBe(200);
+      await until('it is moved', async () => (await own()).limit === 2);
+      expect(await own()).toMatchObject({ used: 45, remaining: 0 });
+      expect(await printed('usage', 'grant', id, '--units', '44')).toEqual([
+        0,
+        'day',
+        '2',
+        '1',
+        '1',
+      ]);
+      respond = costs(1);
+      expect([(await send()).status, (await send()).status]).toEqual([200, 429]);
+      expect(await printed('usage', 'reset', id)).toEqual([0, 'day', '2', '0', '2']);
+    },
+  );
+
+  test('units above the limit of a window with overage are reported', async () => {
+    const { secret } = await gateway.key({ plan: 'billed' });
+    respond = costs(50);
+    await gateway.client.get('/any').set('X-API-Key', secret);
+    const admin = adminOf(gateway.adminUrl);
+    await until('they are counted', async () => {
+      const { excess } = bodyOf(await admin('GET', '/plans/billed'));
+      return excess[0]?.units === 40;
+    });
   });
 
   test('reports, metrics and explain have the cost of the response', async () => {

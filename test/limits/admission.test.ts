@@ -6,7 +6,7 @@ import {
   bindingReading,
   excessOf,
   look,
-  usedIn,
+  remainingIn,
 } from '../../src/limits/admission.ts';
 import {
   type Counters,
@@ -72,8 +72,7 @@ function send(
   }
 }
 
-const remaining = ({ readings }: Pick<Admission, 'readings'>) =>
-  readings.map((reading) => reading.remaining);
+const remaining = ({ readings }: Pick<Admission, 'readings'>) => readings.map(remainingIn);
 
 describe('a request', () => {
   test('is charged to every window when it fits into all of them, and to none when it does not', () => {
@@ -237,7 +236,7 @@ describe('a look', () => {
 describe('the binding window', () => {
   const reading = (span: number, left: number) => ({
     window: window(10, span),
-    remaining: left,
+    used: 10 - left,
     resetAt: NOW + span,
   });
   const [minute, hour, day] = [MINUTE, HOUR, DAY];
@@ -262,7 +261,7 @@ describe('a window that does not refuse', () => {
   const watchable = one
     .filter(hasSpan as (given: object) => boolean)
     .map(({ limit, span, kind }) => window(limit, span, kind as Window['kind']));
-  const overOf = ({ readings }: Admission) => readings[0]!.over;
+  const overOf = ({ readings }: Admission) => readings[0]!.unfit;
 
   test('and only watches reports exactly the requests that it would have refused', () => {
     let reported = 0;
@@ -277,7 +276,7 @@ describe('a window that does not refuse', () => {
           const { verdict } = admit(refusing, given, cost, now);
           const answer = admit(watching, watched, cost, now);
           expect(answer.verdict).toBe('admitted');
-          expect(overOf(answer)).toBe(verdict === 'limited' ? cost : undefined);
+          expect(overOf(answer)).toBe(verdict === 'limited' || undefined);
           expect(watching.cells).toEqual(refusing.cells);
           if (verdict === 'limited') reported++;
         }
@@ -296,7 +295,7 @@ describe('a window that does not refuse', () => {
           const answer = admit(counters, given, cost, NOW);
           const before = Math.max(used, limit);
           used += cost;
-          expect(usedIn(answer.readings[0]!)).toBe(used);
+          expect(answer.readings[0]!.used).toBe(used);
           const units = Math.max(0, used - before);
           const excesses = excessOf(answer, cost, []).filter((excess) => excess.units > 0);
           expect(excesses.map((excess) => excess.units)).toEqual(units > 0 ? [units] : []);
@@ -305,21 +304,23 @@ describe('a window that does not refuse', () => {
     );
   });
 
-  test('is not shown to clients if it only watches', () => {
+  test('is binding only if no window refuses, and if it only watches also none has overage', () => {
     const reading = (given: Window, remaining: number) => ({
       window: given,
-      remaining,
+      used: given.limit - remaining,
       resetAt: NOW,
     });
     const watched = reading(withExcess('watch', window(9, MINUTE)), 0);
     const overage = reading(withExcess('overage', window(9, HOUR)), 1);
-    expect(bindingReading([watched])).toBeNull();
-    expect(bindingReading([watched, overage, reading(window(9, DAY), 2)])).toBe(overage);
+    const refusing = reading(window(9, DAY), 2);
+    expect(bindingReading([watched, overage, refusing])).toBe(refusing);
+    expect(bindingReading([watched, overage])).toBe(overage);
+    expect(bindingReading([watched])).toBe(watched);
   });
 
   test('reports nothing of another scope, of a refusal and of a local decision', () => {
     const watched = { ...withExcess('watch', window(1, MINUTE)), scope: 'login' };
-    const readings = [{ window: watched, remaining: 0, resetAt: NOW, over: 2 }];
+    const readings = [{ window: watched, used: 1, resetAt: NOW, unfit: true as const }];
     const base = { ...admit(newCounters([]), limits([], null), 0, NOW), readings };
     const answer: Admission = { ...base, exceeds: true };
     expect(excessOf(answer, 2, ['login'])).toEqual([{ window: watched, units: 2 }]);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Outage } from '../../src/common/errors/outage.ts';
 import type { RedisSettings } from '../../src/config/config.ts';
+import { remainingIn } from '../../src/limits/admission.ts';
 import { createKeyCacheReader } from '../../src/records/key-cache/reader.ts';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
@@ -145,7 +146,7 @@ describe.each(topologies)('without %s', (_, startSet) => {
     );
     await until('it knows what was counted here', async () => {
       const { readings } = await second.state.look('key:1', limits);
-      return readings[0]!.remaining === 1;
+      return remainingIn(readings[0]!) === 1;
     });
     expect(second.eventCount('state.incompatible')).toBe(0);
     const made = keyRecord();

@@ -1,4 +1,5 @@
 import { MINUTE } from '../../src/common/time.ts';
+import { remainingIn } from '../../src/limits/admission.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { describeAct, type Plan } from './acts.ts';
 import { createKey } from './clients.ts';
@@ -138,7 +139,7 @@ class Run {
     else {
       const { gateway, status, code, subject, retryAfter, client, admission } = fact.answer;
       this.answers++;
-      const left = admission?.readings.map(({ remaining }) => remaining).join(' ') ?? '';
+      const left = admission?.readings.map(remainingIn).join(' ') ?? '';
       const answered = `${status} ${code ?? ''} ${subject ?? ''}`;
       const text = `client ${client}: ${answered}, retry ${retryAfter}, left ${left}`;
       this.#simulation.world.note(gateway, text);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { HOUR, MINUTE } from '../../src/common/time.ts';
+import { remainingIn } from '../../src/limits/admission.ts';
 import { createKey, polite, send } from './clients.ts';
 import { burst, one, plansWith, SEED, testKey, windowOf } from './faults/support.ts';
 import { type Simulation, simulate } from './simulation.ts';
@@ -92,9 +93,11 @@ describe('the disk', () => {
         await world.pass(wait);
         fail(simulation);
         await world.settle(gateways[0]!.start());
-        return (await one(simulation, gateways[0]!, key)).admission!.readings.find(
-          ({ window }) => !window.scope,
-        )!.remaining;
+        return remainingIn(
+          (await one(simulation, gateways[0]!, key)).admission!.readings.find(
+            ({ window }) => !window.scope,
+          )!,
+        );
       },
     );
   }
@@ -143,7 +146,9 @@ describe('the twin of Redis', () => {
         await burst(simulation, gateways[0]!, key, 4);
         redis.data.loseWrites(500);
         const { admission } = await one(simulation, gateways[0]!, key);
-        expect(admission!.readings.find(({ window }) => !window.scope)!.remaining).toBe(LIMIT - 4);
+        expect(remainingIn(admission!.readings.find(({ window }) => !window.scope)!)).toBe(
+          LIMIT - 4,
+        );
       },
     );
   });

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Admission } from '../../src/limits/admission.ts';
+import { type Admission, remainingIn } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
-import { settledReadings, settlementOf } from '../../src/limits/settlement.ts';
+import { settledAdmission, settlementOf } from '../../src/limits/settlement.ts';
 import type { State } from '../../src/state/state.ts';
 import {
   calendar,
@@ -67,23 +67,23 @@ export function keepsThePromisesOfState(open: OpenState): void {
       window(50, MINUTE, 'sliding'),
     ]);
     const left = async (subject: string) =>
-      (await state.look(subject, given)).readings.map(({ remaining }) => remaining);
+      (await state.look(subject, given)).readings.map(remainingIn);
 
     async function settled(units: number, wait = 0, scopes: Scopes = NO_SCOPES) {
       const subject = fresh();
       const admission = await state.admit(subject, given, 4, scopes);
       clock.pass(wait);
       await state.settle(subject, given, settlementOf(admission, units, scopes));
-      return { subject, shown: settledReadings(admission.readings, { units, scopes, ends: [] }) };
+      return { subject, shown: settledAdmission(admission, { units, scopes, ends: [] }) };
     }
 
     test('charges the rest to the windows of the request, also beyond a limit', async () => {
       const { subject, shown } = await settled(3);
       expect(await left(subject)).toEqual([3, 30, 43]);
-      expect(shown.map(({ remaining }) => remaining)).toEqual([3, 30, 43]);
+      expect(shown.readings.map(remainingIn)).toEqual([3, 30, 43]);
       const inScope = await settled(40, 0, ['login']);
       expect(await left(inScope.subject)).toEqual([0, 0, 6]);
-      expect(inScope.shown.map(({ remaining }) => remaining)).toEqual([0, 0, 6]);
+      expect(inScope.shown.readings.map(remainingIn)).toEqual([0, 0, 6]);
       expect(await admit(inScope.subject, given)).toMatchObject({
         verdict: 'limited',
         violated: given.windows[0],
@@ -115,6 +115,15 @@ export function keepsThePromisesOfState(open: OpenState): void {
       expect(await left(subject)).toEqual([4, 30, 44]);
     });
 
+    test('is not charged to a window that only watches and had no room for the request', async () => {
+      const subject = fresh();
+      const watched = limits([withExcess('watch', window(3, MINUTE)), window(9, DAY)]);
+      const admission = await admit(subject, watched, 4);
+      await state.settle(subject, watched, settlementOf(admission, 20, NO_SCOPES));
+      const { readings } = await state.look(subject, watched);
+      expect(readings.map(({ used }) => used)).toEqual([0, 24]);
+    });
+
     test('leaves windows of other limits as they are', async () => {
       const subject = fresh();
       const admission = await admit(subject, given, 1);
@@ -122,7 +131,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await admit(subject, other, 2);
       await state.settle(subject, given, settlementOf(admission, 3, NO_SCOPES));
       const { readings } = await state.look(subject, other);
-      expect(readings.map(({ remaining }) => remaining)).toEqual([4, 98]);
+      expect(readings.map(remainingIn)).toEqual([4, 98]);
     });
 
     test('is neither a strike nor ends a ban or a wait', async () => {
@@ -148,7 +157,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       scoped('login', 2, MINUTE),
       scoped('tag:search', 3, HOUR),
     ]);
-    const left = ({ readings }: Admission) => readings.map(({ remaining }) => remaining);
+    const left = ({ readings }: Admission) => readings.map(remainingIn);
 
     test('count the requests of their scope alone, beside the own windows', async () => {
       const subject = fresh();
@@ -264,7 +273,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const subject = fresh();
       const answers = await times(61, subject);
       expect(answers.map((a) => a.verdict)).toEqual([...new Array(60).fill('admitted'), 'limited']);
-      expect(answers.map((a) => a.readings[0]!.remaining)).toEqual(
+      expect(answers.map((a) => remainingIn(a.readings[0]!))).toEqual(
         [...new Array(60).keys()].reverse().concat(0),
       );
     });
@@ -282,7 +291,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       clock.now = refused.retryAt;
       const again = await admit(subject);
       expect(again.verdict).toBe('admitted');
-      expect(again.readings[0]).toMatchObject({ remaining: 59, resetAt: clock.now + MINUTE });
+      expect(again.readings[0]).toMatchObject({ used: 1, resetAt: clock.now + MINUTE });
     });
 
     test('are charged all or none', async () => {
@@ -292,7 +301,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       for (const refused of await times(4, subject, tight)) {
         expect(refused.verdict).toBe('limited');
         expect(refused.violated).toEqual(tight.windows[1]);
-        expect(refused.readings.map((r) => r.remaining)).toEqual([2, 0]);
+        expect(refused.readings.map(remainingIn)).toEqual([2, 0]);
       }
     });
 
@@ -307,9 +316,9 @@ export function keepsThePromisesOfState(open: OpenState): void {
     test('take costs above one, and nothing for a cost of zero', async () => {
       const subject = fresh();
       const ten = limits([window(10, MINUTE)]);
-      expect((await admit(subject, ten, 7)).readings[0]!.remaining).toBe(3);
+      expect(remainingIn((await admit(subject, ten, 7)).readings[0]!)).toBe(3);
       expect(await admit(subject, ten, 4)).toMatchObject({ verdict: 'limited' });
-      expect((await admit(subject, ten, 3)).readings[0]!.remaining).toBe(0);
+      expect(remainingIn((await admit(subject, ten, 3)).readings[0]!)).toBe(0);
       expect(await admit(subject, ten, 0)).toMatchObject({ verdict: 'admitted' });
     });
 
@@ -321,7 +330,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       });
       const raised = await admit(subject, limits([window(30, MINUTE), window(100, HOUR)]));
       expect(raised.verdict).toBe('admitted');
-      expect(raised.readings.map((r) => r.remaining)).toEqual([19, 99]);
+      expect(raised.readings.map(remainingIn)).toEqual([19, 99]);
     });
 
     test('of one subject know nothing of another', async () => {
@@ -372,12 +381,68 @@ export function keepsThePromisesOfState(open: OpenState): void {
     });
   });
 
+  test('shows the units that were charged and not given back, and admits what remains', async () => {
+    const act = fc.oneof(
+      fc.record({ what: fc.constant('admit' as const), units: fc.nat({ max: 4 }) }),
+      fc.record({ what: fc.constant('settle' as const), units: fc.integer({ min: -4, max: 30 }) }),
+      fc.record({ what: fc.constant('grant' as const), units: fc.integer({ min: 1, max: 20 }) }),
+      fc.record({ what: fc.constant('change' as const), units: fc.integer({ min: 1, max: 12 }) }),
+    );
+    let debts = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 25 }), async (acts) => {
+        const subject = fresh();
+        const ofLimit = (limit: number) =>
+          limits(
+            [
+              window(limit, HOUR),
+              window(limit + 1, DAY, 'sliding'),
+              withExcess('overage', window(limit, DAY)),
+              calendar(limit + 2, 7 * DAY, 'UTC'),
+            ],
+            null,
+          );
+        let given = ofLimit(10);
+        let used = 0;
+        let last: Admission | null = null;
+        for (const { what, units } of acts) {
+          if (what === 'admit') {
+            const admission = await admit(subject, given, units);
+            const isAdmitted = used + units <= given.windows[0]!.limit;
+            expect(admission.verdict).toBe(isAdmitted ? 'admitted' : 'limited');
+            if (isAdmitted) used += units;
+            last = isAdmitted ? admission : null;
+          } else if (what === 'settle' && last !== null) {
+            const settlement = settlementOf(last, units, NO_SCOPES);
+            await state.settle(subject, given, settlement);
+            used = Math.max(0, used + units);
+            last = null;
+          } else if (what === 'grant') {
+            await state.grant(subject, given, units, null);
+            used = Math.max(0, used - units);
+          } else if (what === 'change') {
+            given = ofLimit(units);
+            last = null;
+          }
+          const { readings } = await state.look(subject, given);
+          expect(readings.map((reading) => reading.used)).toEqual(given.windows.map(() => used));
+          expect(readings.map(remainingIn)).toEqual(
+            given.windows.map(({ limit }) => Math.max(0, limit - used)),
+          );
+          if (used > given.windows[0]!.limit) debts++;
+        }
+      }),
+      { numRuns: 100 },
+    );
+    expect(debts).toBeGreaterThan(0);
+  });
+
   describe('calendar windows', () => {
     const MIDNIGHT = Date.parse('2026-03-28T23:00Z');
     const inZone = (zone: string, limit = 3) => limits([calendar(limit, DAY, zone)]);
     const berlin = inZone('Europe/Berlin');
     const readings = ({ readings }: Admission) =>
-      readings.map(({ remaining, resetAt }) => [remaining, resetAt]);
+      readings.map((reading) => [remainingIn(reading), reading.resetAt]);
 
     beforeEach(() => {
       clock.now = MIDNIGHT - 30 * SECOND;
@@ -468,22 +533,22 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const answers = await times(4, subject, given);
       expect(answers.map(({ verdict }) => verdict)).toEqual(Array(4).fill('admitted'));
       expect(answers.map(({ readings }) => readings[0])).toEqual([
-        { window: watched, remaining: 1, resetAt: clock.now + MINUTE },
-        { window: watched, remaining: 0, resetAt: clock.now + MINUTE },
-        { window: watched, remaining: 0, resetAt: clock.now + MINUTE, over: 1 },
-        { window: watched, remaining: 0, resetAt: clock.now + MINUTE, over: 1 },
+        { window: watched, used: 1, resetAt: clock.now + MINUTE },
+        { window: watched, used: 2, resetAt: clock.now + MINUTE },
+        { window: watched, used: 2, resetAt: clock.now + MINUTE, unfit: true },
+        { window: watched, used: 2, resetAt: clock.now + MINUTE, unfit: true },
       ]);
-      expect(answers[3]!.readings[1]).toMatchObject({ remaining: 5 });
+      expect(answers[3]!.readings[1]).toMatchObject({ used: 4 });
     });
 
     test('counts as if it had refused: what has no room is not charged', async () => {
       const subject = fresh();
       const over = async (cost: number) => (await admit(subject, given, cost)).readings[0];
-      expect(await over(1)).toMatchObject({ remaining: 1 });
-      expect(await over(2)).toMatchObject({ remaining: 1, over: 2 });
-      expect(await over(1)).toMatchObject({ remaining: 0 });
+      expect(await over(1)).toMatchObject({ used: 1 });
+      expect(await over(2)).toMatchObject({ used: 1, unfit: true });
+      expect(await over(1)).toMatchObject({ used: 2 });
       clock.pass(MINUTE);
-      expect(await over(2)).toMatchObject({ remaining: 0 });
+      expect(await over(2)).toMatchObject({ used: 2 });
     });
 
     test('makes no strike and no ban, and leaves refusals to other windows', async () => {
@@ -497,7 +562,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
         violated: given.windows[1],
         strikes: 0,
       });
-      expect((await state.look(subject, given)).readings[0]).not.toHaveProperty('over');
+      expect((await state.look(subject, given)).readings[0]).not.toHaveProperty('unfit');
     });
 
     test('keeps its count when it begins to refuse', async () => {
@@ -515,14 +580,9 @@ export function keepsThePromisesOfState(open: OpenState): void {
     test('admits requests above its limit and counts them', async () => {
       const subject = fresh();
       const answers = await times(4, subject, given);
-      const shown = answers.map(({ readings }) => [readings[1]!.remaining, readings[1]!.over]);
-      expect(shown).toEqual([
-        [1, undefined],
-        [0, undefined],
-        [0, 1],
-        [0, 2],
-      ]);
-      expect((await state.look(subject, given)).readings[1]).toMatchObject({ over: 2 });
+      expect(answers.map(({ readings }) => readings[1]!.used)).toEqual([1, 2, 3, 4]);
+      expect(answers.map(({ exceeds }) => exceeds)).toEqual([undefined, undefined, true, true]);
+      expect((await state.look(subject, given)).readings[1]).toMatchObject({ used: 4 });
     });
 
     test('takes units back from a grant, and refuses none that other windows refuse', async () => {
@@ -533,7 +593,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
         violated: given.windows[0],
       });
       await state.grant(subject, given, 4, null);
-      expect((await state.look(subject, given)).readings[1]).toMatchObject({ remaining: 1 });
+      expect((await state.look(subject, given)).readings[1]).toMatchObject({ used: 1 });
     });
   });
 
@@ -688,7 +748,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const given = limits([window(3, span, kind)], null);
       await times(2, subject, given);
       clock.pass(BACK);
-      expect((await state.look(subject, given)).readings[0]!.remaining).toBe(1);
+      expect(remainingIn((await state.look(subject, given)).readings[0]!)).toBe(1);
       await admit(subject, given);
       const refused = await admit(subject, given);
       expect(refused.verdict).toBe('limited');
@@ -830,18 +890,14 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await times(5, subject, given);
       await admit(subject, given);
       await state.grant(subject, given, 2, '60s');
-      expect((await state.look(subject, given)).readings.map(({ remaining }) => remaining)).toEqual(
-        [2, 3],
-      );
+      expect((await state.look(subject, given)).readings.map(remainingIn)).toEqual([2, 3]);
       expect((await times(3, subject, given)).map(({ verdict }) => verdict)).toEqual([
         'admitted',
         'admitted',
         'limited',
       ]);
       await state.grant(subject, given, 100, null);
-      expect((await state.look(subject, given)).readings.map(({ remaining }) => remaining)).toEqual(
-        [5, 8],
-      );
+      expect((await state.look(subject, given)).readings.map(remainingIn)).toEqual([5, 8]);
     });
 
     test('a grant gives back the newest units of a sliding window', async () => {
@@ -851,15 +907,15 @@ export function keepsThePromisesOfState(open: OpenState): void {
       clock.pass(30 * SECOND);
       await times(2, subject, given);
       await state.grant(subject, given, 3, null);
-      expect((await state.look(subject, given)).readings[0]!.remaining).toBe(3);
+      expect(remainingIn((await state.look(subject, given)).readings[0]!)).toBe(3);
       clock.pass(35 * SECOND);
-      expect((await state.look(subject, given)).readings[0]!.remaining).toBe(4);
+      expect(remainingIn((await state.look(subject, given)).readings[0]!)).toBe(4);
     });
 
     test('a grant to who used nothing leaves nothing behind', async () => {
       const subject = fresh();
       await state.grant(subject, FREE, 5, null);
-      expect((await admit(subject)).readings[0]!.remaining).toBe(59);
+      expect(remainingIn((await admit(subject)).readings[0]!)).toBe(59);
     });
 
     test('the list of bans has all banned subjects, with the end of each ban, and no others', async () => {
@@ -920,11 +976,11 @@ export function keepsThePromisesOfState(open: OpenState): void {
   test('a look returns the readings of a subject and changes nothing', async () => {
     const subject = fresh();
     const two = limits([window(2, MINUTE)]);
-    expect((await state.look(subject, two)).readings[0]!.remaining).toBe(2);
+    expect(remainingIn((await state.look(subject, two)).readings[0]!)).toBe(2);
     await times(3, subject, two);
     clock.pass(ESCALATION.grace);
     for (let i = 0; i < 30; i++)
-      expect((await state.look(subject, two)).readings[0]!.remaining).toBe(0);
+      expect(remainingIn((await state.look(subject, two)).readings[0]!)).toBe(0);
     expect(await admit(subject, two)).toMatchObject({ verdict: 'limited', strikes: 1 });
   });
 
@@ -960,7 +1016,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
               if (clock.now >= used[i]!.resetAt) used[i] = { resetAt: reading.resetAt, units: 0 };
               if (fits) used[i]!.units += cost;
               expect(used[i]!.units).toBeLessThanOrEqual(reading.window.limit);
-              expect(reading.remaining).toBe(reading.window.limit - used[i]!.units);
+              expect(reading.used).toBe(used[i]!.units);
               // An empty window is not open, so its reset moves with the clock.
               if (used[i]!.units === 0) used[i]!.resetAt = 0;
             });

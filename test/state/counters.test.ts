@@ -262,7 +262,7 @@ describe('a folder with counters', () => {
     const { state, close } = open();
     expect(state.size).toBe(1);
     expect(await state.look('key:c', limits([window(5, DAY)]))).toMatchObject({
-      readings: [{ remaining: 2 }],
+      readings: [{ used: 3 }],
     });
     await close();
     replaceCounters(folder, new Map());

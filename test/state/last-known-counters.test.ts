@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { remainingIn } from '../../src/limits/admission.ts';
 import type { Window } from '../../src/limits/limits.ts';
 import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
 import { createStateClock } from '../../src/state/shared/clock.ts';
@@ -52,9 +53,7 @@ const anyKept: fc.Arbitrary<LastKnownEntry> = fc.record({
       admission: fc.record({
         now: fc.nat(),
         verdict: fc.constantFrom('admitted' as const, 'limited' as const, 'banned' as const),
-        readings: fc.array(
-          fc.record({ window: anyWindow, remaining: fc.nat(), resetAt: fc.nat() }),
-        ),
+        readings: fc.array(fc.record({ window: anyWindow, used: fc.nat(), resetAt: fc.nat() })),
         retryAt: fc.nat(),
         bannedUntil: fc.nat(),
       }),
@@ -92,7 +91,7 @@ test('what was packed is the same once it is unpacked, payload after payload', (
       }
     }),
   );
-  expect(() => unpackLastKnown(Buffer.from('{"format":2}'), 'file', () => {})).toThrow(
+  expect(() => unpackLastKnown(Buffer.from('{"format":1}'), 'file', () => {})).toThrow(
     /another storegate/,
   );
 });
@@ -119,7 +118,7 @@ test('of a refusal the limit is kept if it has a scope: older versions report al
 
 test('what has passed is left out', () => {
   const [minute, hour] = [window(3, MINUTE), window(9, HOUR)];
-  const reading = (resetAt: number) => ({ window: minute, remaining: 1, resetAt });
+  const reading = (resetAt: number) => ({ window: minute, used: 1, resetAt });
   const known = (resetAt: number, retryAt: number, bannedUntil: number) => ({
     admission: {
       now: 0,
@@ -243,7 +242,7 @@ test('whenever a gateway is killed, what it had written is neither given out aga
         await until('all is charged', () => last.state.unreconciled === 0);
         const { readings } = await last.state.look('a:1', HOURLY);
         const lost = history.includes('loses answers');
-        const used = 6 - readings[0]!.remaining;
+        const used = 6 - remainingIn(readings[0]!);
         // A charge whose answer was lost counts at least once.
         if (lost) expect(used).toBeGreaterThanOrEqual(Math.min(6, admitted));
         else expect(used).toBe(Math.min(6, admitted));
@@ -262,7 +261,7 @@ test('what an operator has undone does not come back', async () => {
   const { state } = openState(remote, clock, lastKnown.open(), 'g');
   for (let i = 0; i < 6; i++) await state.admit('a:1', HOURLY, 1);
   lastKnown.write();
-  expect(lastKnown.kept.get('a:1')!.known!.admission.readings[0]!.remaining).toBe(0);
+  expect(remainingIn(lastKnown.kept.get('a:1')!.known!.admission.readings[0]!)).toBe(0);
   await state.reset('a:1');
   lastKnown.write();
   expect(lastKnown.kept.get('a:1')).toEqual({ known: null, dues: [] });
@@ -273,7 +272,7 @@ const KNOWN: LastKnownEntry = {
     admission: {
       now: 1,
       verdict: 'admitted',
-      readings: [{ window: window(3, HOUR), remaining: 2, resetAt: 1_000 }],
+      readings: [{ window: window(3, HOUR), used: 1, resetAt: 1_000 }],
       retryAt: 0,
       bannedUntil: 0,
     },

@@ -33,15 +33,13 @@ const counted = (units: readonly number[], number = 1) => ({
   windows: units.map((one) => ({ units: one, openedAt: clock.now })),
 });
 
-const remaining = async (given: Limits) =>
-  (await state.look(SUBJECT, given)).readings.map(
-    ({ window, remaining }) => window.limit - remaining,
-  );
+const used = async (given: Limits) =>
+  (await state.look(SUBJECT, given)).readings.map(({ used }) => used);
 
 test('what was counted under earlier limits takes nothing from windows that those did not have', async () => {
   await state.admit(SUBJECT, AFTER, 5, SEARCH);
   await state.charge(SUBJECT, BEFORE, counted([3, 3]));
-  expect(await remaining(AFTER)).toEqual([8, 5, 5]);
+  expect(await used(AFTER)).toEqual([8, 5, 5]);
   expect(await state.admit(SUBJECT, AFTER, 1, SEARCH)).toMatchObject({ verdict: 'limited' });
 });
 
@@ -50,7 +48,7 @@ test('windows of earlier limits are kept too, for gateways that have those still
   await state.charge(SUBJECT, BEFORE, counted([3, 3]));
   await state.charge(SUBJECT, BEFORE, counted([1, 1], 2));
   expect(await state.admit(SUBJECT, BEFORE, 2, LOGIN)).toMatchObject({ verdict: 'limited' });
-  expect(await remaining(BEFORE)).toEqual([9, 4]);
+  expect(await used(BEFORE)).toEqual([9, 4]);
 });
 
 test('it does not make the refusals unknown that were answered under newer limits', async () => {
@@ -74,7 +72,7 @@ test('a ban that began under earlier limits is kept with its limit', async () =>
   });
   const { name: _, ...limit } = BEFORE.windows[1]!;
   expect(await state.bans()).toEqual([expect.objectContaining({ subject: SUBJECT, limit })]);
-  expect(await remaining(AFTER)).toEqual([8, 5, 5]);
+  expect(await used(AFTER)).toEqual([8, 5, 5]);
 });
 
 test('the counters live as long as the longest window that they have', async () => {
@@ -94,7 +92,7 @@ test('strikes that were gathered under earlier limits are void, and change nothi
     times: [clock.now],
     cause: BEFORE.windows[1]!,
   });
-  expect(await remaining(AFTER)).toEqual([5, 5, 5]);
+  expect(await used(AFTER)).toEqual([5, 5, 5]);
   expect(await state.admit(SUBJECT, AFTER, 1, SEARCH)).toMatchObject({
     verdict: 'limited',
     strikes: 1,

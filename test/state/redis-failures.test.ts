@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Outage } from '../../src/common/errors/outage.ts';
 import type { RedisSettings } from '../../src/config/config.ts';
+import { remainingIn } from '../../src/limits/admission.ts';
 import type { Plans } from '../../src/limits/plans.ts';
 import { createKey } from '../../src/records/keys/manage.ts';
 import { hashSecret } from '../../src/records/keys/secret.ts';
@@ -62,7 +63,7 @@ const untilUp = () => until('Redis is back', () => gateway.eventCount('state.rec
 
 /** The units left in Redis, or `null` if the subject has no record there. */
 async function left(subject: string, given = LENIENT): Promise<number | null> {
-  return (await gateway.state.look(subject, given)).readings[0]!.remaining;
+  return remainingIn((await gateway.state.look(subject, given)).readings[0]!);
 }
 
 /** Every kind of outage, with its begin and its end. */
@@ -189,7 +190,7 @@ describe('a Redis that was killed', () => {
       'it is asked again',
       async () => gateway.eventCount('state.outage') === gateway.eventCount('state.recovered'),
     );
-    expect((await gateway.state.look(subject, LENIENT)).readings[0]!.remaining).toBe(6);
+    expect(remainingIn((await gateway.state.look(subject, LENIENT)).readings[0]!)).toBe(6);
     await own.stop();
   });
 });
@@ -381,7 +382,7 @@ describe('under the policy', () => {
     expect(verdicts).toEqual(['admitted', 'admitted', 'limited', 'limited', 'limited', 'limited']);
     expect((await third.state.admit(subject, LENIENT, 1)).readings[0]).toMatchObject({
       window: { limit: 10 },
-      remaining: 0,
+      used: 10,
     });
     await third.close();
   });

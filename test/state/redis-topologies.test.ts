@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { remainingIn } from '../../src/limits/admission.ts';
 import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
 import { createRedisState } from '../../src/state/redis/counters.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
@@ -51,7 +52,7 @@ describe('a Sentinel set', () => {
     });
     await until('what was counted meanwhile is there', async () => {
       await gateway.state.admit('key:1', HUNDRED, 0);
-      return (await gateway.state.look('key:1', HUNDRED)).readings[0]!.remaining === 50;
+      return remainingIn((await gateway.state.look('key:1', HUNDRED)).readings[0]!) === 50;
     });
     expect(await admitted(100, 'key:1')).toBe(50);
   });
@@ -164,7 +165,7 @@ describe('a Cluster', () => {
         const admission = await Promise.resolve(gateway.state.look(subject, HUNDRED)).catch(
           () => null,
         );
-        return admission?.readings[0]?.remaining === 50;
+        return admission?.readings[0]?.used === 50;
       });
       expect(await admitted(100, subject)).toBe(50);
     });

@@ -47,8 +47,8 @@ describe('any answer of Redis', () => {
         }
         for (const { verdict, violated, readings } of admissions) {
           if (verdict === 'limited') expect(violated).not.toBeNull();
-          for (const { remaining, resetAt } of readings)
-            expect([remaining, resetAt].every(Number.isInteger)).toBe(true);
+          for (const { used, resetAt } of readings)
+            expect([used, resetAt].every(Number.isInteger)).toBe(true);
         }
       }),
     );

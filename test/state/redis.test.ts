@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { remainingIn } from '../../src/limits/admission.ts';
 import { createRedisState } from '../../src/state/redis/counters.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import {
@@ -90,7 +91,7 @@ describe('the state in Redis', () => {
         ban: null,
         windows: [{ units: 3, openedAt }],
       });
-      const used = async () => 10 - (await state.look('key:due', given)).readings[0]!.remaining;
+      const used = async () => 10 - remainingIn((await state.look('key:due', given)).readings[0]!);
       await state.charge('key:due', given, due(1, MIDNIGHT - DAY));
       expect(await used()).toBe(3);
       clock.now = MIDNIGHT + 1;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { remainingIn } from '../../src/limits/admission.ts';
 import type { Limits, Window } from '../../src/limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
@@ -163,7 +164,7 @@ describe('a refusal by the windows of a scope', () => {
       const before = asked();
       const refusal = admit('a', given, 1, login);
       expect(refusal).toMatchObject({ verdict: 'limited', violated: given.windows[1] });
-      expect(refusal.readings[0]!.remaining).toBe(7 - i);
+      expect(remainingIn(refusal.readings[0]!)).toBe(7 - i);
       expect(asked()).toBe(before);
     }
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Outage } from '../../src/common/errors/outage.ts';
-import type { Admission } from '../../src/limits/admission.ts';
+import { type Admission, remainingIn } from '../../src/limits/admission.ts';
 import { NO_SCOPES } from '../../src/limits/scopes.ts';
 import { settlementOf } from '../../src/limits/settlement.ts';
 import type { Event } from '../../src/observe/events.ts';
@@ -80,7 +80,8 @@ describe('in front of a remote that fails', () => {
   }
 
   const admitted = (count: number) => new Array(count).fill('admitted');
-  const left = async (subject: string) => (await remote.look(subject, TEN)).readings[0]!.remaining;
+  const left = async (subject: string) =>
+    remainingIn((await remote.look(subject, TEN)).readings[0]!);
   const recovered = () =>
     until('the shard is asked again', () => gateway.eventCount('state.recovered') === 1);
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Admission, admit } from '../../src/limits/admission.ts';
+import { type Admission, admit, remainingIn } from '../../src/limits/admission.ts';
 import { newCounters } from '../../src/limits/counters.ts';
 import type { Limits, Window } from '../../src/limits/limits.ts';
 import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
@@ -207,7 +207,7 @@ describe('a quota', () => {
           for (const [i, cost] of costs.entries()) {
             const admission = admit(counters, given, cost, T + i);
             readQuota(eventOf(admission, cost));
-            used = limit - admission.readings[0]!.remaining;
+            used = limit - remainingIn(admission.readings[0]!);
           }
           const names = found.map(({ once }) => once.name);
           const at = (percent: number) => names.filter((name) => name.endsWith(` ${percent}`));

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { PlanSimulation } from '@storegate/admin-api';
 import { unlessOutage } from '../../common/errors/outage.ts';
 import { formatWindows } from '../../config/windows.ts';
+import { remainingIn } from '../../limits/admission.ts';
 import type { Plan, Plans } from '../../limits/plans.ts';
 import type { KeyRecord } from '../../records/keys/key.ts';
 import { limitsOf, subjectOf, windowsOf } from '../../records/keys/subjects.ts';
@@ -165,8 +166,8 @@ async function simulationOf(
     const { readings } = await context.state().look(subject, limits);
     if (
       readings.some(
-        ({ window, remaining }) =>
-          window.scope === undefined && remaining === 0,
+        (reading) =>
+          reading.window.scope === undefined && remainingIn(reading) === 0,
       )
     )
       overLimit.add(subject);

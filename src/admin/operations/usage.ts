@@ -22,7 +22,7 @@ interface UsageChange<S extends Subject> {
   readonly action: AuditAction;
   /** `name`: a key id or an account. Throws AdminError if it has no subject. */
   readonly find: (name: string) => Promise<Found<S>>;
-  /** The resulting usage, which `make` brings about. */
+  /** The usage that `make` brings about if no request is counted meanwhile. */
   readonly after: (usage: Usage) => Usage;
   readonly make: (subject: S) => Promise<void>;
   /** For the audit log. */
@@ -48,7 +48,9 @@ export async function changeUsage<S extends Subject>(
       make: () => make(subject),
     }));
     const usage = found.map(([, before]) => after(before));
-    return await audit.make(parts, { usage });
+    await audit.make(parts, { usage });
+    const read = found.map(([subject]) => usageOf(context, subject));
+    return { usage: await Promise.all(read) };
   });
 }
 
@@ -125,7 +127,7 @@ function restoreUnits(usage: Usage, units: number, name: string | null): Usage {
     return {
       ...window,
       used,
-      remaining: window.limit - used,
+      remaining: Math.max(0, window.limit - used),
       resets: used === 0 ? null : window.resets,
     };
   });

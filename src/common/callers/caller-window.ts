@@ -48,8 +48,9 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
     // Counters end by a timer; after the clock was set back, their times lie beyond it.
     const resetAt = now + Math.min(open?.msBeforeNext ?? span, span);
     return {
+      // Requests that it refused are not used units.
       readings: [
-        { window, remaining: open?.remainingPoints ?? limit, resetAt },
+        { window, used: limit - (open?.remainingPoints ?? limit), resetAt },
       ],
       now,
     };

@@ -5,7 +5,11 @@ import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import { DAY, MINUTE } from '../../common/time.ts';
 import type { Operation } from '../../config/contract/contract.ts';
 import type { LedgerAccess } from '../../ledger/ledger.ts';
-import { type Admission, isShown, usedIn } from '../../limits/admission.ts';
+import {
+  type Admission,
+  isShown,
+  remainingIn,
+} from '../../limits/admission.ts';
 import { durationAtLevel } from '../../limits/ban-escalation.ts';
 import type { Window } from '../../limits/limits.ts';
 import { fullNameOf, readScope } from '../../limits/scopes.ts';
@@ -155,9 +159,9 @@ function windowsIn({ readings }: Admission) {
     ...scopeLabel(reading.window),
     kind: reading.window.kind,
     limit: reading.window.limit,
-    used: usedIn(reading),
-    remaining: reading.remaining,
-    reset: usedIn(reading) === 0 ? null : iso(reading.resetAt),
+    used: reading.used,
+    remaining: remainingIn(reading),
+    reset: reading.used === 0 ? null : iso(reading.resetAt),
   }));
 }
 

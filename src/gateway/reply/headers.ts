@@ -4,9 +4,10 @@ import { wholeSeconds } from '../../common/errors/retry-after.ts';
 import { remembered } from '../../common/remembered.ts';
 import {
   bindingReading,
-  isShown,
   type Reading,
   type Readings,
+  refuses,
+  remainingIn,
 } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
 import {
@@ -31,8 +32,10 @@ const [LIMIT, REMAINING, RESET, POLICY, LIMITS] = [
 
 /**
  * X-RateLimit-*: the violated window, else the binding one of the client's own windows. The headers
- * of draft-ietf-httpapi-ratelimit-headers: the client's own windows, then those of the request's
- * scopes. X-RateLimit-Reset is rounded up so that a client that waits for it is not early.
+ * of draft-ietf-httpapi-ratelimit-headers: the client's own windows that refuse, then those of the
+ * request's scopes; if there are none, the binding one. X-RateLimit-Reset is rounded up so that a
+ * client that waits for it is not early. The reset of a window that does not refuse is now: clients
+ * wait for it at 0.
  */
 export function addLimitHeaders(
   lines: FieldLines,
@@ -44,10 +47,10 @@ export function addLimitHeaders(
     violated && readings.find((reading) => reading.window === violated);
   const shown = refusing ?? bindingReading(readings);
   if (shown === null) return;
-  const { window, remaining, resetAt } = shown;
+  const { window, resetAt } = shown;
   let list = '';
   for (const reading of readings) {
-    if (reading.window.scope === undefined && isShown(reading.window))
+    if (reading.window.scope === undefined && refuses(reading.window))
       list = withLimits(list, reading, now);
   }
   if (scopes.length > 0) {
@@ -56,10 +59,13 @@ export function addLimitHeaders(
         list = withLimits(list, reading, now);
   }
   lines.addNumber(LIMIT!, window.limit);
-  lines.addNumber(REMAINING!, remaining);
-  lines.addNumber(RESET!, Math.ceil(resetAt / 1000));
-  lines.addKnown(POLICY!, policyOf(readings, scopes));
-  lines.addKnown(LIMITS!, list);
+  lines.addNumber(REMAINING!, remainingIn(shown));
+  lines.addNumber(
+    RESET!,
+    refuses(window) ? Math.ceil(resetAt / 1000) : Math.floor(now / 1000),
+  );
+  lines.addKnown(POLICY!, policyOf(readings, scopes) || wordsOf(window).policy);
+  lines.addKnown(LIMITS!, list || limitOf(shown, 0));
 }
 
 const wordsOf = remembered((window: Window) => {
@@ -73,7 +79,7 @@ const wordsOf = remembered((window: Window) => {
 function policyOf(readings: readonly Reading[], scopes: Scopes): string {
   let list = '';
   for (const { window } of readings)
-    if (window.scope === undefined && isShown(window))
+    if (window.scope === undefined && refuses(window))
       list = withPolicy(list, window);
   if (scopes.length === 0) return list;
   for (const { window } of readings)
@@ -86,18 +92,18 @@ function withPolicy(list: string, window: Window): string {
   return list ? `${list}, ${policy}` : policy;
 }
 
-function withLimits(
-  list: string,
-  { window, remaining, resetAt }: Reading,
-  now: number,
-): string {
-  const quota = `${wordsOf(window).name};r=${remaining};t=${wholeSeconds(resetAt - now)}`;
+function withLimits(list: string, reading: Reading, now: number): string {
+  const quota = limitOf(reading, wholeSeconds(reading.resetAt - now));
   return list ? `${list}, ${quota}` : quota;
+}
+
+function limitOf(reading: Reading, seconds: number): string {
+  return `${wordsOf(reading.window).name};r=${remainingIn(reading)};t=${seconds}`;
 }
 
 function isScopedIn(window: Window, scopes: Scopes): boolean {
   return (
-    window.scope !== undefined && countsIn(window, scopes) && isShown(window)
+    window.scope !== undefined && countsIn(window, scopes) && refuses(window)
   );
 }
 

@@ -6,7 +6,11 @@ import {
 import { Refusal } from '../../common/errors/refusals.ts';
 import { CONTRACT_JSON_PATH } from '../../common/reserved-paths.ts';
 import type { Config } from '../../config/config.ts';
-import { type Admission, isShown } from '../../limits/admission.ts';
+import {
+  type Admission,
+  isShown,
+  remainingIn,
+} from '../../limits/admission.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type {
   Observe,
@@ -159,9 +163,10 @@ function isNearLimit(
   scopes: Scopes,
 ): boolean {
   if (verdict !== 'admitted' || by === 'local') return false;
-  for (const { window, remaining } of readings) {
+  for (const reading of readings) {
+    const { window } = reading;
     if (
-      remaining <= NEAR * window.limit &&
+      remainingIn(reading) <= NEAR * window.limit &&
       countsIn(window, scopes) &&
       isShown(window)
     )

@@ -1,7 +1,7 @@
 import { Outage } from '../../common/errors/outage.ts';
 import { fieldIn, withoutFields } from '../../common/field-list.ts';
 import type { Config } from '../../config/config.ts';
-import { settledReadings, settlementOf } from '../../limits/settlement.ts';
+import { settledAdmission, settlementOf } from '../../limits/settlement.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
@@ -43,8 +43,7 @@ export function withSettlement(
     const rest = units - exchange.cost;
     if (admission?.verdict !== 'admitted' || rest === 0) return;
     const settlement = settlementOf(admission, rest, scopes);
-    const readings = settledReadings(admission.readings, settlement);
-    exchange.admission = { ...admission, readings };
+    exchange.admission = settledAdmission(admission, settlement);
     exchange.usage = exchange.admission;
     exchange.cost = units;
     observe({

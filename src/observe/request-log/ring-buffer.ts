@@ -1,4 +1,9 @@
-import { leftIn, type Reading, readingOf } from '../../limits/admission.ts';
+import {
+  hasExcess,
+  packReading,
+  type Reading,
+  readingOf,
+} from '../../limits/admission.ts';
 import type { BanEscalation, Window } from '../../limits/limits.ts';
 import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { BackendName, RequestEvent, RequestTrace } from '../events.ts';
@@ -177,7 +182,7 @@ function writeReadings(
       return;
     }
     kept.windows[written] = window;
-    numbers[first + 2 * written] = leftIn(reading);
+    numbers[first + 2 * written] = packReading(reading);
     numbers[first + 2 * written + 1] = resetAt;
     written++;
   }
@@ -223,7 +228,7 @@ function traceIn(kept: References, numbers: Float64Array): RequestTrace {
             bannedUntil: 0,
             banBegins: false,
             ...(by === undefined ? {} : { by }),
-            ...(usage.readings.some(({ over }) => over !== undefined) && {
+            ...(usage.readings.some(hasExcess) && {
               exceeds: true,
             }),
           },
@@ -243,9 +248,8 @@ function readingsIn(
 ): readonly Reading[] {
   if (readings !== null) return readings;
   const known = windows.filter((window) => window !== null);
-  const cost = numbers[7]!;
   return known.map((window, i) =>
-    readingOf(window, numbers[12 + 2 * i]!, numbers[13 + 2 * i]!, cost),
+    readingOf(window, numbers[12 + 2 * i]!, numbers[13 + 2 * i]!),
   );
 }
 

@@ -4,7 +4,11 @@ import { ClientError } from '@storegate/http1';
 import { Outage } from '../../common/errors/outage.ts';
 import { wholeSeconds } from '../../common/errors/retry-after.ts';
 import { roundMilliseconds } from '../../common/time.ts';
-import { type Admission, excessOf } from '../../limits/admission.ts';
+import {
+  type Admission,
+  excessOf,
+  remainingIn,
+} from '../../limits/admission.ts';
 import { countsIn, fullNameOf } from '../../limits/scopes.ts';
 import {
   type EventOf,
@@ -172,15 +176,19 @@ function windowsOf({
     countsIn(window, scopes),
   );
   const excesses = admission ? excessOf(admission, cost, scopes) : [];
-  return counting.map(({ window, remaining, resetAt }) => {
+  return counting.map((reading) => {
+    const { window, used, resetAt, unfit } = reading;
     const over =
       excesses.find((excess) => excess.window === window)?.units ?? 0;
     return {
       name: fullNameOf(window),
       kind: window.kind,
       limit: window.limit,
-      before: Math.min(window.limit, remaining + charged - over),
-      after: remaining,
+      before: remainingIn({
+        ...reading,
+        used: unfit ? used : Math.max(0, used - charged),
+      }),
+      after: remainingIn(reading),
       resetAt: Math.round(resetAt),
       excess: window.excess ?? null,
       over,

@@ -58,7 +58,7 @@ export function createSharedGuard(
     const now = Date.now();
     const resetAt = Math.min(found.resetAt, now + span);
     return {
-      readings: [{ window, remaining: 0, resetAt }],
+      readings: [{ window, used: window.limit, resetAt }],
       now,
       exhausted: true,
     };

@@ -38,9 +38,9 @@ export class Batch {
   /** Throws UnexpectedReply. */
   read(answer: unknown): Decisions {
     const reader = new ReplyReader(answer);
-    const decisions = this.requests.map(({ subject, limits, cost }) => {
+    const decisions = this.requests.map(({ subject, limits }) => {
       try {
-        return reader.admission(subject, limits, cost);
+        return reader.admission(subject, limits);
       } catch (error) {
         if (error instanceof CountersError) return error;
         throw error;

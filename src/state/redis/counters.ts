@@ -186,7 +186,7 @@ export function createRedisState(
       batches.add(subject, limits, cost, scopes),
     settle(subject, limits, { units, scopes, ends }) {
       const windows = limits.windows.flatMap((window, i) => [
-        countsIn(window, scopes) ? units : 0,
+        countsIn(window, scopes) && ends[i] !== 0 ? units : 0,
         ends[i]!,
       ]);
       // What Redis charges after all must not be repeated.

@@ -2,6 +2,7 @@ import { Outage } from '../../common/errors/outage.ts';
 import {
   type Admission,
   admitted,
+  hasExcess,
   type Reading,
   readingOf,
 } from '../../limits/admission.ts';
@@ -166,7 +167,7 @@ export class ReplyReader {
   readonly now: number;
   readonly #numbers: readonly number[];
   #at = 1;
-  /** Whether the readings of the last request have units above a limit. */
+  /** Whether a reading of the last request has excess. */
   #exceeds = false;
 
   constructor(answer: unknown) {
@@ -182,9 +183,9 @@ export class ReplyReader {
   }
 
   /** Throws CountersError. */
-  admission(subject: string, { windows }: Limits, cost: number): Admission {
+  admission(subject: string, { windows }: Limits): Admission {
     const verdict = this.#verdict(subject);
-    const readings = this.#readings(windows, cost);
+    const readings = this.#readings(windows);
     if (verdict === ADMITTED || verdict === ADMITTED_WITH_STRIKES) {
       const strikes = verdict === ADMITTED_WITH_STRIKES ? this.#next() : 0;
       return this.#withExcess(admitted(this.now, readings, strikes));
@@ -195,11 +196,7 @@ export class ReplyReader {
   /** Includes the strike state, whatever the verdict. Throws CountersError. */
   admissionWithStrikes(subject: string, { windows }: Limits): Admission {
     const verdict = this.#verdict(subject);
-    return this.#refused(
-      VERDICTS[verdict]!,
-      windows,
-      this.#readings(windows, 0),
-    );
+    return this.#refused(VERDICTS[verdict]!, windows, this.#readings(windows));
   }
 
   #verdict(subject: string): number {
@@ -243,13 +240,13 @@ export class ReplyReader {
     return this.#exceeds ? { ...admission, exceeds: true } : admission;
   }
 
-  #readings(windows: readonly Window[], cost: number): Reading[] {
+  #readings(windows: readonly Window[]): Reading[] {
     const readings: Reading[] = [];
     this.#exceeds = false;
     for (const window of windows) {
-      const left = this.#next();
-      if (left < 0) this.#exceeds = true;
-      readings.push(readingOf(window, left, this.#next(), cost));
+      const reading = readingOf(window, this.#next(), this.#next());
+      if (hasExcess(reading)) this.#exceeds = true;
+      readings.push(reading);
     }
     return readings;
   }

@@ -16,7 +16,7 @@ import type { Reconciliation } from './remote-state.ts';
 const MAX_SLOTS = 4;
 
 /** Payload format: JSON in which windows appear once and are referenced by index. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 export interface LastAdmission {
   readonly admission: Pick<
@@ -24,7 +24,7 @@ export interface LastAdmission {
     'now' | 'verdict' | 'readings' | 'retryAt' | 'bannedUntil'
   > &
     Partial<Pick<Admission, 'violated'>>;
-  /** The remaining units are already this gateway's share and must not be divided again. */
+  /** The units that fit are already this gateway's share and must not be divided again. */
   readonly divided: boolean;
 }
 
@@ -153,7 +153,7 @@ type PackedKnown = readonly [
   bannedUntil: number,
   readings: readonly (readonly [
     window: number,
-    remaining: number,
+    used: number,
     resetAt: number,
   ])[],
   /** The limit that refused, if it has a scope. */
@@ -203,8 +203,8 @@ export class LastKnownPacker implements Packer<LastKnownEntry> {
     const { now, verdict, retryAt, bannedUntil, readings, violated } =
       admission;
     const packed = readings.map(
-      ({ window, remaining, resetAt }) =>
-        [this.#place(window), remaining, resetAt] as const,
+      ({ window, used, resetAt }) =>
+        [this.#place(window), used, resetAt] as const,
     );
     const all = [now, divided, verdict, retryAt, bannedUntil, packed] as const;
     return violated?.scope === undefined
@@ -266,9 +266,9 @@ function knownIn(
   [now, divided, verdict, retryAt, bannedUntil, packed, place]: PackedKnown,
   windows: readonly Window[],
 ): LastAdmission {
-  const readings = packed.map(([place, remaining, resetAt]) => ({
+  const readings = packed.map(([place, used, resetAt]) => ({
     window: windows[place]!,
-    remaining,
+    used,
     resetAt,
   }));
   const violated = place === undefined ? {} : { violated: windows[place]! };

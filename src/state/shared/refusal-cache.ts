@@ -227,15 +227,13 @@ function withReadings(
 function changeOf({ readings, bannedUntil, retryAt }: Admission): number {
   const end = bannedUntil || retryAt;
   if (readings.every(({ window }) => kindOf(window).resetsAsWhole)) return end;
-  const used = readings.filter(
-    ({ window, remaining }) => remaining < window.limit,
-  );
-  return Math.min(end, ...used.map(({ resetAt }) => resetAt));
+  const open = readings.filter(({ used }) => used > 0);
+  return Math.min(end, ...open.map(({ resetAt }) => resetAt));
 }
 
 /**
- * Windows that reset as a whole only lose units until then, so a reading refuses any cost above its
- * remaining units.
+ * Windows that reset as a whole only lose units until then, so a reading refuses any cost that does
+ * not fit.
  */
 function recount(
   known: Admission,
@@ -244,8 +242,8 @@ function recount(
 ): Admission | null {
   const readings = known.readings.map((reading) => current(reading, now));
   const violated = readings.filter(
-    ({ remaining, window }) =>
-      cost > remaining && countsIn(window, scopes) && refuses(window),
+    ({ used, window }) =>
+      used + cost > window.limit && countsIn(window, scopes) && refuses(window),
   );
   if (known.verdict === 'limited' && violated.length === 0) return null;
   const retryAt = Math.max(
@@ -263,12 +261,12 @@ function recount(
 
 /** An unused window is not open, so its reset moves with the clock. */
 function current(reading: Reading, now: number): Reading {
-  const { window, remaining, resetAt } = reading;
-  if (now < resetAt && remaining < window.limit) return reading;
+  const { window, used, resetAt } = reading;
+  if (now < resetAt && used > 0) return reading;
   const { meter } = kindOf(window);
   return {
     window,
-    remaining: window.limit,
+    used: 0,
     resetAt: meter.endFrom(window, now),
   };
 }

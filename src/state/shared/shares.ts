@@ -1,4 +1,4 @@
-import type { Admission } from '../../limits/admission.ts';
+import type { Admission, Reading } from '../../limits/admission.ts';
 import {
   type Counters,
   eachWindow,
@@ -51,7 +51,7 @@ export function countersFrom(
       isSameCounter(known.window, window),
     );
     if (!reading) return;
-    const used = window.limit - Math.floor(reading.remaining / gateways);
+    const used = usedOfShare(reading, window, gateways);
     const { resetsAsWhole } = kindOf(window);
     if (used <= 0 || (resetsAsWhole && now >= reading.resetAt)) return;
     meter.charge(
@@ -96,15 +96,27 @@ export function banIn(
   return { until: bannedUntil, since: bannedSince, limit };
 }
 
+/** What remains is divided; units above the limit are not. */
+function usedOfShare(
+  { window, used }: Reading,
+  { limit }: Window,
+  gateways: number,
+): number {
+  const left = window.limit - used;
+  return limit - (left > 0 ? Math.floor(left / gateways) : left);
+}
+
+/** With what remains of the share. */
 export function inWholeLimits(admission: Admission, limits: Limits): Admission {
   const whole = (window: Window) =>
     limits.windows.find((one) => isSameCounter(one, window))!;
   return {
     ...admission,
-    readings: admission.readings.map((reading) => ({
-      ...reading,
-      window: whole(reading.window),
-    })),
+    readings: admission.readings.map((reading) => {
+      const window = whole(reading.window);
+      const others = window.limit - reading.window.limit;
+      return { ...reading, window, used: reading.used + others };
+    }),
     violated: admission.violated && whole(admission.violated),
   };
 }

@@ -6,6 +6,7 @@ import { networkOf } from '../../../src/common/callers/address.ts';
 import { AddressSubjects } from '../../../src/common/callers/address-subjects.ts';
 import { createCallerWindow } from '../../../src/common/callers/caller-window.ts';
 import { CounterQuota, OWN_COUNTERS } from '../../../src/common/callers/counter-quota.ts';
+import { remainingIn } from '../../../src/limits/admission.ts';
 
 const MINUTE = 60_000;
 const LIMIT = 60;
@@ -45,7 +46,7 @@ describe('60,000 /64s of one /48', () => {
     for (const attacker of attackers) await take(attacker);
     for (const stranger of STRANGERS) {
       const left = [];
-      for (let i = 0; i < LIMIT; i++) left.push((await take(stranger)).readings[0]!.remaining);
+      for (let i = 0; i < LIMIT; i++) left.push(remainingIn((await take(stranger)).readings[0]!));
       expect(left).toEqual(Array.from({ length: LIMIT }, (_, i) => LIMIT - 1 - i));
     }
     expect((await take(within('2001:db8:1', 60_001))).exhausted).toBe(true);

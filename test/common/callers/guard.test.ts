@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createCallerWindow } from '../../../src/common/callers/caller-window.ts';
 import { createGuard } from '../../../src/common/callers/guard.ts';
+import { remainingIn } from '../../../src/limits/admission.ts';
 import { until } from '../../support/until.ts';
 
 describe('the guard', () => {
@@ -9,7 +10,7 @@ describe('the guard', () => {
     const results: unknown[] = [];
     for (let i = 0; i < 3; i++) {
       const { exhausted, readings } = await guard.fail('198.51.100.1');
-      results.push([exhausted, readings[0]!.remaining]);
+      results.push([exhausted, remainingIn(readings[0]!)]);
     }
     expect(results).toEqual([
       [false, 1],
@@ -29,7 +30,7 @@ describe('the guard', () => {
   test('counts the given units', async () => {
     const window = createCallerWindow({ name: 'pages', kind: 'fixed', limit: 10, span: 60_000 });
     const left = async (units: number) =>
-      (await window.take('198.51.100.1', units)).readings[0]!.remaining;
+      remainingIn((await window.take('198.51.100.1', units)).readings[0]!);
     expect([await left(1), await left(8), await left(3)]).toEqual([9, 1, 0]);
     expect((await window.take('198.51.100.1')).exhausted).toBe(true);
     expect((await window.take('198.51.100.2', 10)).exhausted).toBe(false);
@@ -38,7 +39,7 @@ describe('the guard', () => {
   test('does not count look-ups', async () => {
     const guard = createGuard({ failures: 1, window: 60_000 });
     for (let i = 0; i < 5; i++)
-      expect((await guard.look('198.51.100.1')).readings[0]!.remaining).toBe(1);
+      expect(remainingIn((await guard.look('198.51.100.1')).readings[0]!)).toBe(1);
     expect((await guard.fail('198.51.100.1')).exhausted).toBe(false);
   });
 

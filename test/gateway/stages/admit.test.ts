@@ -17,7 +17,7 @@ function admission(given: Partial<Admission> = {}): Admission {
   return {
     verdict: 'admitted',
     now: NOW,
-    readings: [{ window: minute, remaining: 59, resetAt: NOW + MINUTE }],
+    readings: [{ window: minute, used: 1, resetAt: NOW + MINUTE }],
     retryAt: 0,
     violated: null,
     strikes: 0,
@@ -63,7 +63,7 @@ describe('an admitted request', () => {
     expect(exchange).toMatchObject({
       admission: { verdict: 'admitted' },
       cost: 3,
-      usage: { readings: [{ remaining: 59 }] },
+      usage: { readings: [{ used: 1 }] },
     });
   });
 

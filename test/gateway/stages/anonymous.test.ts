@@ -43,7 +43,7 @@ test('preflights have an allowance of their own per address, and the state is no
   });
   expect(exchange.usage!.readings[0]).toMatchObject({
     window: { name: 'preflights', limit: 6_000 },
-    remaining: 0,
+    used: 6_000,
   });
   expect(await send('192.0.2.2')).not.toBeInstanceOf(Refusal);
   expect(asked).toBe(0);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { Outage } from '../../../src/common/errors/outage.ts';
 import { Refusal } from '../../../src/common/errors/refusals.ts';
 import { createFlights, createInFlight } from '../../../src/gateway/stages/in-flight.ts';
-import type { Admission, Readings } from '../../../src/limits/admission.ts';
+import { type Admission, type Readings, remainingIn } from '../../../src/limits/admission.ts';
 import type { Plan } from '../../../src/limits/plans.ts';
 import { looseCall } from '../../support/call.ts';
 import { admittedClient, exchangeOf, knownClient } from '../../support/exchange.ts';
@@ -15,7 +15,7 @@ const plansWith = (plan: Partial<Plan>) => ({
   accounts: new Map(),
 });
 const quota = (remaining: number): Readings => ({
-  readings: [{ window: window(60, MINUTE), remaining, resetAt: 1 }],
+  readings: [{ window: window(60, MINUTE), used: 60 - remaining, resetAt: 1 }],
   now: 0,
 });
 
@@ -144,7 +144,7 @@ test('if the quota is unknown or old, one query serves all requests that are ref
     last.exchange.admittedAt = performance.now() - 1_001;
     const refused = [send(), send(), send()];
     for (const { answer } of refused) expect(await answer).toBeInstanceOf(Refusal);
-    for (const { exchange } of refused) expect(exchange.usage!.readings[0]!.remaining).toBe(1);
+    for (const { exchange } of refused) expect(remainingIn(exchange.usage!.readings[0]!)).toBe(1);
     expect(send().answer).toBeInstanceOf(Refusal);
     expect(looks()).toBe(1);
   }

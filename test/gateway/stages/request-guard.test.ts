@@ -37,7 +37,11 @@ test('the event of a request holds plain values, and no data of the client', () 
   });
   const exchange = guard.open(call);
   const client = knownClient();
-  const readings = client.limits.windows.map((window) => ({ window, remaining: 1, resetAt: 2 }));
+  const readings = client.limits.windows.map((window) => ({
+    window,
+    used: window.limit - 1,
+    resetAt: 2,
+  }));
   const admission = {
     verdict: 'admitted',
     now: 1,

@@ -22,7 +22,7 @@ const idOf = (i: number) => `00000000-0000-4000-8000-${i.toString(16).padStart(1
 function admitted(windows: readonly Window[]): Admission {
   const readings = windows.map((one, i) => ({
     window: one,
-    remaining: i,
+    used: i,
     resetAt: NOW + i * 1_000,
   }));
   return {

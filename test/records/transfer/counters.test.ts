@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { remainingIn } from '../../../src/limits/admission.ts';
 import { KIND_NAMES } from '../../../src/limits/kinds.ts';
 import type { Limits } from '../../../src/limits/limits.ts';
 import { openEmbedded } from '../../../src/records/embedded/open.ts';
@@ -264,7 +265,7 @@ test.each(MOVES)(
     };
     const first = await refused();
     expect(first).toMatchObject({ verdict: 'limited', strikes: 2 });
-    expect(first.readings.map(({ remaining }) => remaining)).toEqual([3, 0, 4]);
+    expect(first.readings.map(remainingIn)).toEqual([3, 0, 4]);
     expect(await refused()).toMatchObject({ verdict: 'banned', banBegins: true, banLevel: 1 });
     await close();
   },

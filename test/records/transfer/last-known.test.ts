@@ -1,6 +1,7 @@
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { remainingIn } from '../../../src/limits/admission.ts';
 import { openEmbedded } from '../../../src/records/embedded/open.ts';
 import { fileSource } from '../../../src/records/transfer/file-reader.ts';
 import { folderSource, folderTarget } from '../../../src/records/transfer/folder.ts';
@@ -68,7 +69,7 @@ describe.each(named(/^folder-\d+$/))('%s', (name) => {
       'key:key_aaaaaaaaaaaaaaaa',
       limits([window(1_000, DAY)]),
     );
-    expect(admission.readings[0]!.remaining).toBe(10);
+    expect(remainingIn(admission.readings[0]!)).toBe(10);
     expect((await gateway.tokens.list()).map((token) => token.name)).toEqual(['ci', 'look']);
     await gateway.close();
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createGuard } from '../../../src/common/callers/guard.ts';
+import { remainingIn } from '../../../src/limits/admission.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { NoAnswer } from '../../../src/run/workers/channel.ts';
 import { createSharedGuard, type SharedGuardOptions } from '../../../src/run/workers/guard.ts';
@@ -39,8 +40,8 @@ describe('the guard of a worker', () => {
     for (const guard of [one, other, one, other])
       results.push((await guard.fail('198.51.100.1')).exhausted);
     expect(results).toEqual([false, false, false, true]);
-    expect((await one.look('198.51.100.1')).readings[0]!.remaining).toBe(0);
-    expect((await one.look('198.51.100.2')).readings[0]!.remaining).toBe(3);
+    expect(remainingIn((await one.look('198.51.100.1')).readings[0]!)).toBe(0);
+    expect(remainingIn((await one.look('198.51.100.2')).readings[0]!)).toBe(3);
   });
 
   test('sends no more queries about a client that is known to be exhausted, whichever address of its network it uses', async () => {
@@ -75,7 +76,7 @@ describe('the guard of a worker', () => {
       'it is heard again',
       () => events.filter(({ type }) => type === 'primary.responsive').length === 2,
     );
-    expect((await one.fail('198.51.100.4')).readings[0]!.remaining).toBe(5);
-    expect((await other.fail('198.51.100.4')).readings[0]!.remaining).toBe(4);
+    expect(remainingIn((await one.fail('198.51.100.4')).readings[0]!)).toBe(5);
+    expect(remainingIn((await other.fail('198.51.100.4')).readings[0]!)).toBe(4);
   });
 });

@@ -34,7 +34,7 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
   function note(answer: Answer): void {
     const { admission, subject, operation, sentAt, decidedAt, answeredAt } = answer;
     const { cost, scopes } = OPERATIONS[operation];
-    for (const { window, remaining, resetAt } of admission!.readings) {
+    for (const { window, used, resetAt } of admission!.readings) {
       if (window.kind === 'sliding' || !countsIn(window, scopes)) continue;
       const id = `${subject} ${windowId(window)} ${resetAt}`;
       const begin = meterOf(window).beginBefore(window, resetAt);
@@ -50,7 +50,7 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
       };
       groups.set(id, group);
       group.admitted += cost;
-      group.used = Math.max(group.used, window.limit - remaining);
+      group.used = Math.max(group.used, used);
       group.until = answeredAt;
     }
   }

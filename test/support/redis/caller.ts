@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { RedisSettings } from '../../../src/config/config.ts';
+import { remainingIn } from '../../../src/limits/admission.ts';
 import type { Limits } from '../../../src/limits/limits.ts';
 import { openRedis } from '../../../src/records/redis/open.ts';
 import type { Storage } from '../../../src/records/storage.ts';
@@ -62,7 +63,7 @@ async function admittedOf(
       const { verdict, readings } = await state.admit(subject, limits, 1);
       windows.add(readings[0]!.resetAt);
       if (verdict === 'admitted')
-        admitted.push([subject, readings[0]!.remaining, readings[0]!.resetAt]);
+        admitted.push([subject, remainingIn(readings[0]!), readings[0]!.resetAt]);
       // Known refusals return at once, so without a pause nothing else would run.
       else await setTimeout(PAUSE);
     }

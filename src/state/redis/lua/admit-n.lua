@@ -5,7 +5,7 @@
 --         [2] number of limit sets; for each: ids, windows, escalation
 --         for each request: number of its set; cost, or `cost:0110` (1: charged window; default: unscoped windows)
 -- Return  now, then for each request a verdict: 0 admitted, 1 limited, 2 banned, 3 admitted after refusals,
---         -1 other data; unless -1, for each window: remaining (below 0: see readingOf in src/limits/admission.ts), reset;
+--         -1 other data; unless -1, for each window: used (below 0: see readingOf in src/limits/admission.ts), reset;
 --         if 3: strikes;
 --         if 1 or 2: violated window (0: none), retry time, strikes, further refusals that are not strikes, end of the
 --         ban, level of a starting ban (0: none)
@@ -74,17 +74,16 @@ local function admit(counters, limits, cost, counted)
     local w = windows[i]
     size = size + 2
     if not counted or counted[i] then
-      local left = w.limit - used[i] - cost
-      if left < 0 and w.excess == WATCH then
-        left = -1 - left_in(w, used[i])
-      elseif w.meter.charge(cells, w, cost, now) then
-        counters.opened = true
+      if w.excess == WATCH and used[i] + cost > w.limit then
+        answer[size] = -1 - used[i]
+      else
+        if w.meter.charge(cells, w, cost, now) then counters.opened = true end
+        answer[size] = used[i] + cost
       end
-      answer[size] = left
       -- A charge may open a sliding window's first slot, but changes no reset of other kinds.
       answer[size + 1] = w.meter ~= sliding and resets[i] or w.meter.reset_at(cells, w, now)
     else
-      answer[size] = left_in(w, used[i])
+      answer[size] = used[i]
       answer[size + 1] = resets[i]
     end
   end

@@ -169,8 +169,10 @@ export const resetAct = ({ subject, words }: BanTarget): Act => ({
 function remainingText({ usage }: UsageList): string {
   const sentences = usage.map(({ key, account, plan, windows, banned }) => {
     const left = windows.map(
-      ({ name, limit, remaining }) =>
-        `${number(remaining)} of ${number(limit)} in ${name}`,
+      ({ name, limit, remaining, used }) =>
+        `${number(remaining)} of ${number(limit)} in ${name}${
+          used > limit ? ` (${number(used)} used)` : ''
+        }`,
     );
     const who = usage.length === 1 ? 'Left' : `${key ?? account} (${plan})`;
     const ban =

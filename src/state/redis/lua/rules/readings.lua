@@ -1,9 +1,9 @@
--- Appends for each window: units left, reset.
+-- Appends for each window: used units, reset.
 local function append_readings(answer, counters, limits, now)
   local cells, n = counters.cells, #answer
   for i = 1, #limits.windows do
     local w = limits.windows[i]
-    answer[n + 1] = left_in(w, w.meter.used(cells, w, now))
+    answer[n + 1] = w.meter.used(cells, w, now)
     answer[n + 2] = w.meter.reset_at(cells, w, now)
     n = n + 2
   end

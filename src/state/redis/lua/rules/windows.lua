@@ -198,14 +198,8 @@ end
 
 local METERS = {[0] = fixed, [1] = sliding, [2] = calendar}
 
--- What happens to requests above the limit, in the tens of the code; otherwise they are refused.
-local WATCH, OVERAGE = 1, 2
-
--- Less than 0 if requests above the limit are charged.
-local function left_in(w, used)
-  if w.excess == OVERAGE then return w.limit - used end
-  return max(0, w.limit - used)
-end
+-- What happens to requests above the limit, in the tens of the code (2: overage); otherwise they are refused.
+local WATCH = 1
 
 -- `[0, 60000, 60, 2, 86400000, 500, [1, 2, 3], "login"]` becomes {{meter, span, limit, at, borders, scope}, …}; a scope
 -- follows its window. `text` is the same without borders. With scopes, `own` holds for each window whether every

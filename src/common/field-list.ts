@@ -1,3 +1,10 @@
+/**
+ * As servers with variables read a name (RFC 3875 section 4.1.18): `X.Real_IP` is `X-Real-IP`. Some
+ * fold `-` alone, others every character that a variable cannot have.
+ */
+export const foldedName = (name: string): string =>
+  name.toLowerCase().replace(/[^a-z0-9]/g, '-');
+
 export function withoutFields(
   fields: readonly string[],
   names: readonly string[],

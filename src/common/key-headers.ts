@@ -1,3 +1,5 @@
+import { foldedName } from './field-list.ts';
+
 /** The headers that may carry a key. */
 export interface KeyHeaders {
   /** Names as written, the preferred one first. */
@@ -74,7 +76,7 @@ const RESERVED = new Set([
  */
 export function isOwnHeader(name: string): boolean {
   if (!/^[a-z][\w-]{0,63}$/i.test(name)) return false;
-  const meant = name.toLowerCase().replaceAll('_', '-');
+  const meant = foldedName(name);
   return (
     !RESERVED.has(meant) &&
     !/^(?:accept|access-control|cache|content|http2|if|proxy|sec)(?:-|$)/.test(

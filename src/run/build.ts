@@ -245,6 +245,7 @@ function createReading(
     names: createFieldNames({
       strip: config.http.stripHeaders,
       own,
+      checked: contract.headerNames,
       keyHeaders,
       hide,
     }),

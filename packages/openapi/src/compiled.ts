@@ -30,6 +30,16 @@ export function namesOf(document: Document): ReadonlySet<string> {
   return names;
 }
 
+/** Of all header parameters. */
+export function headerNamesOf(document: Document): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [node, kind] of document.reach(document.root, 'openapi')) {
+    const isHeader = kind === 'parameter' && node.in === 'header';
+    if (isHeader && typeof node.name === 'string') names.add(node.name);
+  }
+  return names;
+}
+
 interface Part {
   readonly text: string;
   readonly references: ReadonlyMap<string, Kind>;

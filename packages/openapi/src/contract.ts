@@ -4,6 +4,7 @@ import {
   type Compiled,
   digestsOf,
   fingerprintOf,
+  headerNamesOf,
   namesOf,
 } from './compiled.ts';
 import type { FieldFlaw } from './document/bundle.ts';
@@ -135,6 +136,7 @@ export function checkContract<Fields = unknown, Shared = unknown>(
     fingerprint: fingerprintOf(toJson(root)),
     digests: digestsOf(described, document),
     names: namesOf(document),
+    headerNames: headerNamesOf(document),
   };
   return { compiled, notes };
 }

@@ -45,6 +45,8 @@ export interface ContractFacts {
   readonly exempted: readonly Exempted[];
   /** Of all members and parameters. */
   readonly names: ReadonlySet<string>;
+  /** Of all header parameters. */
+  readonly headerNames: ReadonlySet<string>;
 }
 
 interface ContractOf<Operation> extends ContractFacts, Validators<Operation> {

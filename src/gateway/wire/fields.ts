@@ -1,4 +1,5 @@
 import { listed, oneByte } from '@storegate/http1';
+import { foldedName } from '../../common/field-list.ts';
 import {
   DEFAULT_KEY_HEADERS,
   type KeyHeaders,
@@ -55,6 +56,9 @@ const NOT_FORWARDED = new Set([
   'x-rewrite-url',
 ]);
 
+/** The contract stage reads them. */
+const CHECKED = ['content-encoding', 'content-type', 'cookie'];
+
 const NOT_RETURNED = new Set([
   ...HOP_BY_HOP,
   'ratelimit',
@@ -96,6 +100,8 @@ export interface FieldNamesOptions {
   /** In lower case; a final `*` matches any ending. */
   readonly strip: readonly string[];
   readonly own?: readonly string[];
+  /** Names that the contract checks, which pass in this spelling alone. */
+  readonly checked?: Iterable<string>;
   readonly keyHeaders?: KeyHeaders;
   readonly hide?: boolean;
 }
@@ -105,30 +111,40 @@ export type FieldNames = ReturnType<typeof createFieldNames>;
 export function createFieldNames({
   strip,
   own = [],
+  checked = [],
   keyHeaders = DEFAULT_KEY_HEADERS,
   hide = true,
 }: FieldNamesOptions) {
   const { headers, bearer } = keyHeaders;
   const keys = new Set(headers.map((name) => name.toLowerCase()));
-  const meaning = (name: string) => name.toLowerCase().replaceAll('_', '-');
+  const isStar = (name: string) => name.endsWith('*');
   const stripped: ReadonlySet<string> = new Set([
     ...NOT_FORWARDED,
-    ...strip,
-    ...own.map(meaning),
-    ...(hide ? headers.map(meaning) : []),
+    ...[
+      ...strip.filter((name) => !isStar(name)),
+      ...own,
+      ...(hide ? headers : []),
+    ].map(foldedName),
   ]);
-  const stars = strip
-    .filter((name) => name.endsWith('*'))
-    .map((name) => name.slice(0, -1));
-  const prefixes = ['x-storegate-', 'x-forwarded-', ...stars];
+  const stars = strip.filter(isStar).map((name) => name.slice(0, -1));
+  const prefixes = ['x-storegate-', 'x-forwarded-', ...stars.map(foldedName)];
+  const spellings = new Set(
+    [...CHECKED, ...checked].map((name) => name.toLowerCase()),
+  );
+  const judged = new Set([...spellings].map(foldedName));
   const of = remembering((name) => {
-    // Many servers read `_` as `-` (RFC 3875 section 4.1.18), so neither spelling is forwarded.
-    const meant = meaning(name);
+    const meant = foldedName(name);
     const isKey = keys.has(name);
     const isStripped =
       stripped.has(meant) ||
-      prefixes.some((prefix) => meant.startsWith(prefix));
-    return { name, forwarded: !isStripped || (!hide && isKey), isKey };
+      prefixes.some((prefix) => meant.startsWith(prefix)) ||
+      (judged.has(meant) && !spellings.has(name));
+    return {
+      name,
+      forwarded: !isStripped || (!hide && isKey),
+      isKey,
+      isChecked: spellings.has(name),
+    };
   });
   return { of, bearer, hide };
 }

@@ -130,7 +130,9 @@ export function readHead(
   ) {
     const options = optionsOf(connection);
     head.upgrades = options.includes('upgrade');
-    head.forwardable = withoutFields(head.forwardable, options);
+    // The backend gets what was checked.
+    const removed = options.filter((name) => !names.of(name).isChecked);
+    head.forwardable = withoutFields(head.forwardable, removed);
   }
   if (names.hide && head.authorizations.length > 0) hideKeys(head, names);
   if (traceparents > 0 || tracestate !== undefined)

@@ -60,7 +60,37 @@ describe('headers for the backend', () => {
     expect(head.forwardable).toEqual(['X-API-Key', KEY, 'Authorization', `Bearer ${KEY}`]);
   });
 
-  test.each(['X-User', 'x-user', 'X_User'])(
+  test('have names that the contract checks in its spelling alone', () => {
+    const checked = ['X-Tenant', 'x_region'];
+    const lines = [
+      'x-tenant',
+      'X_Tenant',
+      'X.Tenant',
+      'X_Region',
+      'X-Region',
+      'X-Other',
+      'X.Other',
+    ];
+    const pairs = lines.map((name) => [name, '1'] as [string, string]);
+    const { forwardable } = headWith({ checked }, ...pairs);
+    expect(forwardable.filter((_, i) => i % 2 === 0)).toEqual([
+      'x-tenant',
+      'X_Region',
+      'X-Other',
+      'X.Other',
+    ]);
+  });
+
+  test('keep what the contract checks, whatever Connection names', () => {
+    const checked = ['X-Tenant'];
+    const kept = ['Content-Type', 'Content-Encoding', 'Cookie', 'X-Tenant'];
+    const pairs = [...kept, 'X-Other'].map((name) => [name, '1'] as [string, string]);
+    const connection = `close, ${[...kept, 'X-Other'].join(', ')}`;
+    const { forwardable } = headWith({ checked }, ['Connection', connection], ...pairs);
+    expect(forwardable.filter((_, i) => i % 2 === 0)).toEqual(kept);
+  });
+
+  test.each(['X-User', 'x-user', 'X_User', 'X.User', "X'User"])(
     'never have the identity that a client states: %s',
     (name) => {
       expect(headWith({ own: ['X-User'] }, [name, 'admin']).forwardable).toEqual([]);

@@ -235,6 +235,32 @@ const RESPONSES: readonly Rule[] = [
   },
 ];
 
+/** Of a token (RFC 9110 section 5.6.2), but for letters and digits. */
+const SEPARATORS = [..."!#$%&'*+.^_`|~"];
+
+/** What the gateway sets, checks, or removes because a backend may trust it. */
+const PROTECTED = [
+  'X-Storegate-Scopes',
+  'X-Storegate-Account',
+  'x-storegate-key-id',
+  'X-Real-IP',
+  'X-Forwarded-For',
+  'X-Forwarded-Host',
+  'Forwarded-For',
+  'X-API-Key',
+  'X-Request-ID',
+  'X-Amzn-Oidc-Identity',
+  'X-Auth-Request-User',
+  'Remote-User',
+  'X-Original-URL',
+  'X-HTTP-Method-Override',
+  'Proxy-Authorization',
+  'Content-Length',
+  'Transfer-Encoding',
+  'Content-Type',
+  'Content-Encoding',
+];
+
 const FIELDS: readonly Rule[] = [
   {
     name: 'Hop-by-hop fields pass in neither direction, and clients cannot set fields of the gateway',
@@ -263,6 +289,33 @@ const FIELDS: readonly Rule[] = [
         answer.headers['proxy-authenticate'],
         answer.headers['x-kept'],
       ];
+    },
+  },
+  {
+    name: 'A field whose name some backends read as one of the gateway, such as `X.Real_IP`, does not pass',
+    expected: { forged: [], statuses: [200], withSpace: [400, 400] },
+    async observe(route, routes) {
+      answering(routes, (route) => good(route));
+      const statuses = new Set<number>();
+      const before = routes.received(route).length;
+      for (const separator of SEPARATORS) {
+        const forged = PROTECTED.map((name) => `${name.replaceAll('-', separator)}: forged`);
+        const { status } = await route.ask(route.request('GET', forged));
+        statuses.add(route.isTunnel ? status + 99 : status);
+      }
+      const received = routes.received(route).slice(before);
+      const withSpace = [];
+      for (const name of ['X Real IP', 'X[Real-IP']) {
+        const { status } = await route.ask(route.request('GET', [`${name}: forged`]));
+        withSpace.push(status);
+      }
+      return {
+        forged: received.flatMap(({ headers }) =>
+          headers.filter(([, value]) => value.includes('forged')),
+        ),
+        statuses: [...statuses],
+        withSpace,
+      };
     },
   },
   {

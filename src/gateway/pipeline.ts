@@ -1,4 +1,6 @@
+import { WEBSOCKET_KEY } from '@storegate/http1';
 import { Refusal } from '../common/errors/refusals.ts';
+import { fieldIn } from '../common/field-list.ts';
 import { USAGE_PATH } from '../common/reserved-paths.ts';
 import type { Exchange } from './exchange.ts';
 import type { Pages } from './own/pages.ts';
@@ -111,6 +113,13 @@ export function createPipeline(parts: Parts): Pipeline {
         close: true,
       });
     }
+    const key = fieldIn(exchange.head.forwardable, 'sec-websocket-key') ?? '';
+    if (!WEBSOCKET_KEY.test(key))
+      throw new Refusal('malformed_request', {
+        message:
+          'A WebSocket request needs one Sec-WebSocket-Key. Send 16 random bytes in base64.',
+        close: true,
+      });
     exchange.step = 'authenticate';
     const client = await authenticate(exchange, target);
     if (client instanceof Refusal) throw client;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type BlackHole, startBlackHole } from '../support/black-hole.ts';
 import { until } from '../support/until.ts';
+import { HANDSHAKE_LINES, SWITCHED } from '../support/websocket.ts';
 import type { Recorded } from './recording-backend.ts';
 import { EMPTY_LIST, valuesOf } from './recording-backend.ts';
 import { isAnError, Stand } from './stand.ts';
@@ -84,7 +85,7 @@ describe('a mount', () => {
 
   test.each([
     ['a request', []],
-    ['an upgrade', ['Connection: Upgrade', 'Upgrade: websocket']],
+    ['an upgrade', HANDSHAKE_LINES],
   ])(
     'whose target accepts no connection is 502 after connectTimeout, for %s',
     async (_what, headers) => {
@@ -122,14 +123,7 @@ describe('a mount', () => {
 
 describe('an upgrade', () => {
   const upgrade = (line: string, headers: readonly string[] = []) =>
-    stand.request(line, [
-      'Connection: Upgrade',
-      'Upgrade: websocket',
-      'Sec-WebSocket-Version: 13',
-      ...headers,
-    ]);
-  const SWITCHED =
-    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    stand.request(line, [...HANDSHAKE_LINES, ...headers]);
 
   test.each([
     ['of a path of the contract', 'GET /pets', [], 404],
@@ -138,6 +132,8 @@ describe('an upgrade', () => {
     ['with a body', 'GET /live/a', ['Content-Length: 5'], 501],
     ['with a chunked body', 'GET /live/a', [CHUNKED], 501],
     ['to a path with dot segments', 'GET /live/../pets', [], 400],
+    ['with two keys', 'GET /live/a', ['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='], 400],
+    ['whose key Connection removes', 'GET /live/a', ['Connection: Sec-WebSocket-Key'], 400],
   ])('%s is refused and the connection ends', async (_what, line, headers, status) => {
     await stand.refusesAndCloses(upgrade(line, headers), [status]);
   });

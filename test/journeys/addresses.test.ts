@@ -10,6 +10,7 @@ import { adminOf } from '../support/admin.ts';
 import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { type GatewayOptions, TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
+import { HANDSHAKE_LINES, SWITCHED } from '../support/websocket.ts';
 
 let gateway: TestGateway;
 let target: Server | null = null;
@@ -33,9 +34,7 @@ const from = (address: string, path: string, key?: string) => {
 async function startTarget(): Promise<string> {
   target = createServer((_request, response) => response.end('"good"'));
   target.on('upgrade', (_request: IncomingMessage, socket: Socket) => {
-    socket.write(
-      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-    );
+    socket.write(SWITCHED);
     // The server does not track it after the upgrade, so it does not end with the other
     // connections.
     socket.on('end', () => socket.end()).resume();
@@ -146,13 +145,7 @@ mounts:
 
   const upgrade = async (address: string) => {
     const wire = await Wire.open(gateway.url);
-    const lines = [
-      'Host: a',
-      'Connection: Upgrade',
-      'Upgrade: websocket',
-      'Sec-WebSocket-Version: 13',
-      `X-API-Key: ${secret}`,
-    ];
+    const lines = ['Host: a', ...HANDSHAKE_LINES, `X-API-Key: ${secret}`];
     const text = ['GET /files/live HTTP/1.1', ...lines, `X-Forwarded-For: ${address}`, '', ''].join(
       '\r\n',
     );

@@ -10,6 +10,7 @@ import { answers, type Fault, FaultyBackend, hangs } from '../support/faulty-bac
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
+import { HANDSHAKE, SWITCHED } from '../support/websocket.ts';
 
 const backends: FaultyBackend[] = [];
 const temporary = temporaryFolders();
@@ -24,14 +25,6 @@ const PLANS = 'plans: { free: { windows: [{ limit: 100000, per: minute }] } }\n'
 const PROBED =
   'ejection: { probeInterval: 50ms, slowStart: 100ms }, healthChecks: { timeout: 200ms }';
 const QUICK = `headersTimeout: 1s, ${PROBED}`;
-
-const UPGRADE = {
-  Connection: 'Upgrade',
-  Upgrade: 'websocket',
-  'Sec-WebSocket-Version': '13',
-  'Sec-WebSocket-Key': 'x'.repeat(24),
-};
-const SWITCHED = 'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 
 async function backend(act = answers()): Promise<FaultyBackend> {
   const one = await FaultyBackend.start(act);
@@ -132,7 +125,7 @@ test('WebSockets take a hanging backend down, and no request waits for it; and o
   );
   const upgrade = () =>
     new Promise<number>((resolve, reject) => {
-      const headers = { ...UPGRADE, 'x-api-key': key };
+      const headers = { ...HANDSHAKE, 'x-api-key': key };
       const asked = request(`${gateway.url}/live`, { headers }, (response) => {
         response.resume();
         resolve(response.statusCode!);
@@ -431,9 +424,7 @@ test('a mount of an upstream streams bodies, and accepts WebSockets', async () =
     request.on('end', () => response.end(`"${request.method} ${request.url} ${size}"`));
   });
   server.on('upgrade', (_request, socket: Socket) => {
-    socket.write(
-      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-    );
+    socket.write(SWITCHED);
     socket.pipe(socket);
   });
   server.listen(0, '127.0.0.1');
@@ -445,15 +436,9 @@ test('a mount of an upstream streams bodies, and accepts WebSockets', async () =
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
     const mounts = 'mounts: [{ path: /live, upstream: default, websocket: true }]';
     await start(`upstream: { url: "${url},${gone.url}", ${PROBED} }\n${mounts}`);
-    const opening = {
-      Connection: 'Upgrade',
-      Upgrade: 'websocket',
-      'Sec-WebSocket-Version': '13',
-      'X-API-Key': key,
-    };
     const open = async () => {
       const call = request(`${gateway.url}/live`, {
-        headers: { ...opening, 'Sec-WebSocket-Key': 'x'.repeat(24) },
+        headers: { ...HANDSHAKE, 'X-API-Key': key },
       });
       call.end();
       return (await once(call, 'upgrade')) as [IncomingMessage, Socket];

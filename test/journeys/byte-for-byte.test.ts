@@ -5,10 +5,8 @@ import { EMPTY_LIST, RecordingBackend } from '../hostile/recording-backend.ts';
 import { Wire } from '../hostile/wire.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
+import { HANDSHAKE_LINES, SWITCHED } from '../support/websocket.ts';
 
-const SWITCHED =
-  'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
-const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
 const CONTRACT = `
 openapi: 3.0.3
 info: { title: Things, version: '1' }
@@ -85,11 +83,11 @@ describe('the target reaches the backend in the bytes of the client', () => {
     ['a mount to a target', `/%61t/${SPELT}`, `/base/%61t/${SPELT}`, []],
     ['a mount to a target, with an empty query', '/at/?', '/base/at/?', []],
     ['a mount to a target that cuts its path', `/c%75t-at/${SPELT}`, `/base/${SPELT}`, []],
-    ['a WebSocket', `/%77s/${SPELT}`, `/base/${SPELT}`, UPGRADE],
+    ['a WebSocket', `/%77s/${SPELT}`, `/base/${SPELT}`, HANDSHAKE_LINES],
     ['the absolute form', 'http://api/up/%7e?', '/v1/up/%7e?', []],
   ])('of %s', async (_what, target, there, headers) => {
     expect((await ask(gateway.url, secret, target, headers)).status).toBe(
-      headers === UPGRADE ? 101 : 200,
+      headers === HANDSHAKE_LINES ? 101 : 200,
     );
     expect(backend.requests.at(-1)!.line).toBe(`GET ${there} HTTP/1.1`);
     expect(backend.complaints).toEqual([]);

@@ -15,6 +15,7 @@ import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-he
 import { TestGateway } from '../support/gateway.ts';
 import { startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
+import { HANDSHAKE, SWITCHED } from '../support/websocket.ts';
 
 const plans = (concurrency: number) => `plans:
   free: { windows: [{ limit: 60, per: minute }], concurrency: ${concurrency} }
@@ -32,9 +33,7 @@ const deafOnes: Socket[] = [];
 beforeAll(async () => {
   backend = createServer((_request, response) => void held.push(response));
   backend.on('upgrade', ({ url }: IncomingMessage, socket: Socket) => {
-    socket.write(
-      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-    );
+    socket.write(SWITCHED);
     if (url === '/live/deaf') deafOnes.push(socket.resume().on('error', () => {}));
     else socket.pipe(socket);
   });
@@ -123,7 +122,7 @@ describe('a key whose plan allows two requests at once', () => {
 
   test('has a WebSocket in flight for as long as it is open', async () => {
     const { secret } = await gateway.key({ account: 'globex' });
-    const headers = { 'X-API-Key': secret, Connection: 'Upgrade', Upgrade: 'websocket' };
+    const headers = { 'X-API-Key': secret, ...HANDSHAKE };
     const asked = request(`${gateway.url}/live`, { headers }).end();
     const [, socket] = (await once(asked, 'upgrade')) as [IncomingMessage, Socket];
     isTheError(await get(secret), 429, 'too_many_in_flight');
@@ -134,7 +133,7 @@ describe('a key whose plan allows two requests at once', () => {
 
   test('frees the slot when its client has closed, although the target keeps its side open', async () => {
     const { secret } = await gateway.key({ account: 'globex' });
-    const headers = { 'X-API-Key': secret, Connection: 'Upgrade', Upgrade: 'websocket' };
+    const headers = { 'X-API-Key': secret, ...HANDSHAKE };
     const asked = request(`${gateway.url}/live/deaf`, { headers }).end();
     const [, socket] = (await once(asked, 'upgrade')) as [IncomingMessage, Socket];
     isTheError(await get(secret), 429, 'too_many_in_flight');

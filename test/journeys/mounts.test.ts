@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { plainRequest } from '../support/plain-request.ts';
+import { HANDSHAKE, SWITCHED } from '../support/websocket.ts';
 
 let target: Server;
 let gateway: TestGateway;
@@ -33,9 +34,7 @@ beforeAll(async () => {
   });
   target.on('upgrade', (request: IncomingMessage, socket: Socket) => {
     seen.push(request);
-    socket.write(
-      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-    );
+    socket.write(SWITCHED);
     socket.pipe(socket);
   });
   target.listen(0, '127.0.0.1');
@@ -131,10 +130,7 @@ describe('a WebSocket', () => {
       port,
       path,
       headers: {
-        Connection: 'Upgrade',
-        Upgrade: 'websocket',
-        'Sec-WebSocket-Version': '13',
-        'Sec-WebSocket-Key': 'x'.repeat(24),
+        ...HANDSHAKE,
         ...headers,
       },
     });

@@ -19,6 +19,7 @@ import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
+import { HANDSHAKE_LINES, SWITCHED } from '../support/websocket.ts';
 
 const PLANS = 'plans:\n  free: { windows: [{ limit: 1000000, per: 1m }] }\n';
 const NAME = 'gateway.example';
@@ -447,9 +448,7 @@ test('a stop loses no request, and ends connections with close_notify', async ()
 test('a WebSocket through a mount works over TLS too', async () => {
   const echo = createTcpServer((socket) => {
     socket.once('data', () => {
-      socket.write(
-        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-      );
+      socket.write(SWITCHED);
       socket.on('data', (bytes) => socket.write(bytes));
     });
     socket.on('error', () => socket.destroy());
@@ -459,9 +458,8 @@ test('a WebSocket through a mount works over TLS too', async () => {
   const target = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
   await open({}, { mounts: [{ path: '/chat', target, websocket: true }] });
   const socket = await handshake();
-  const upgrade =
-    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
-  socket.write(`GET /chat HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n${upgrade}\r\n`);
+  const lines = ['Host: a', `X-API-Key: ${key}`, ...HANDSHAKE_LINES];
+  socket.write(`GET /chat HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
   let heard = '';
   socket.on('data', (bytes) => {
     heard += bytes.toString('latin1');

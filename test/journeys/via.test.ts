@@ -6,6 +6,7 @@ import { Wire } from '../hostile/wire.ts';
 import { freePort } from '../support/free-port.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
+import { HANDSHAKE_LINES, SWITCHED } from '../support/websocket.ts';
 
 const OURS = /^1\.1 storegate-[0-9a-f]{8}$/;
 const OPEN = `
@@ -13,9 +14,6 @@ openapi: 3.0.3
 info: { title: Open, version: '1' }
 paths: { /open: { get: { security: [], responses: { '200': { description: Open } } } } }
 `;
-const SWITCHED =
-  'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
-const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
 
 const ofBackend = (bytes: string) => bytes.replace('\r\n', '\r\nVia: 1.1 theirs\r\n');
 
@@ -72,7 +70,7 @@ describe('Via', () => {
     ['an operation', 'GET /pets', []],
     ['a mount to an upstream', 'GET /up/a', []],
     ['a mount to a target', 'GET /at/a', []],
-    ['a WebSocket', 'GET /ws/a', UPGRADE],
+    ['a WebSocket', 'GET /ws/a', HANDSHAKE_LINES],
     [
       'a preflight for the backend',
       'OPTIONS /pets',
@@ -153,7 +151,7 @@ describe('a loop', () => {
   test.each([
     ['an operation', 'GET /pets', []],
     ['a mount', 'GET /up/a', []],
-    ['a WebSocket', 'GET /up/a', UPGRADE],
+    ['a WebSocket', 'GET /up/a', HANDSHAKE_LINES],
   ])(
     'of a gateway that is its own backend is refused at once, and uses one request: %s',
     async (_what, line, more) => {

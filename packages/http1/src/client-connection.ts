@@ -11,8 +11,10 @@ import {
 import { checkNext, type State } from './client-states.ts';
 import { type DirectWrites, directWrites } from './direct-writes.ts';
 import { chunkText, LAST_CHUNK, ONE_WRITE } from './field-lines.ts';
+import { readFields } from './fields.ts';
 import { type ResponseHead, ResponseHeads } from './heads.ts';
 import { MessageReader, type MessageSink } from './reader.ts';
+import { faultOfSwitch } from './websocket.ts';
 import { malformed, WireError } from './wire-error.ts';
 
 /** The bytes are valid only during the call. */
@@ -241,8 +243,12 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     const exchange = this.#exchange!;
     const { status } = head;
     if (status === 101) {
-      if (exchange.request.upgraded === undefined)
+      const { upgraded, fields } = exchange.request;
+      if (upgraded === undefined)
         throw malformed('The response changes the protocol without a request.');
+      const asked = readFields(`${fields.text}\r\n`);
+      const fault = faultOfSwitch(asked, head.fields);
+      if (fault !== null) throw malformed(`The response ${fault}.`);
       exchange.head = head;
       this.#enter('tunnel');
     } else if (status >= 200) this.#begin(exchange, head);

@@ -12,7 +12,7 @@ export interface ClientRequest {
   /** Without framing and connection fields. */
   readonly fields: FieldLines;
   readonly body: Buffer | StreamedBody | null;
-  /** After a 101 response to a WebSocket handshake (RFC 6455). */
+  /** After a 101 response that accepts the WebSocket handshake in `fields` (RFC 6455). */
   readonly upgraded?: (tunnel: Tunnel) => void;
 }
 

@@ -41,4 +41,5 @@ export { createServer, type Server, type ServerOptions } from './server.ts';
 export { type CallTransport, ServerCall } from './server-call.ts';
 export type { BrokenReply } from './server-connection.ts';
 export type { HandshakeFailure } from './tls-server.ts';
+export { WEBSOCKET_KEY } from './websocket.ts';
 export { WireError } from './wire-error.ts';

@@ -758,9 +758,17 @@ describe('a pool', () => {
   });
 });
 
-describe('a tunnel', () => {
-  const SWITCHED = 'HTTP/1.1 101 Go Ahead\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
+/** RFC 6455 section 1.3. */
+const HANDSHAKE = ['sec-websocket-key', 'dGhlIHNhbXBsZSBub25jZQ=='];
+const SWITCHED =
+  'HTTP/1.1 101 Go Ahead\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n';
 
+const handshake = (upgraded: (tunnel: Tunnel) => void) => ({
+  fields: lines(...HANDSHAKE),
+  upgraded,
+});
+
+describe('a tunnel', () => {
   test('has the bytes behind the answer, and carries both ways from then on', async () => {
     const backend = await far((socket, count) => {
       if (count > 1) return;
@@ -768,7 +776,7 @@ describe('a tunnel', () => {
       socket.on('data', (bytes) => socket.write(`${bytes}!`));
     });
     const pool = poolTo(backend.url, {}, true);
-    const tunnel = await new Promise<Tunnel>((resolve) => void begin(pool, { upgraded: resolve }));
+    const tunnel = await new Promise<Tunnel>((resolve) => void begin(pool, handshake(resolve)));
     expect([tunnel.reason, tunnel.rest?.toString()]).toEqual(['Go Ahead', 'early']);
     expect(backend.received).toContain('Connection: Upgrade\r\nUpgrade: websocket\r\n');
     tunnel.socket.write('ping');
@@ -864,11 +872,11 @@ describe('a server behind TLS', () => {
   test('takes a tunnel', async () => {
     const backend = await secured((socket, count) => {
       if (count > 1) return;
-      socket.write('HTTP/1.1 101 Go Ahead\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n');
+      socket.write(SWITCHED);
       socket.on('data', (bytes) => socket.write(`${bytes}!`));
     });
     const pool = poolTo(backend.url, {}, true);
-    const tunnel = await new Promise<Tunnel>((resolve) => void begin(pool, { upgraded: resolve }));
+    const tunnel = await new Promise<Tunnel>((resolve) => void begin(pool, handshake(resolve)));
     tunnel.socket.write('ping');
     expect(String((await once(tunnel.socket, 'data'))[0])).toBe('ping!');
     tunnel.socket.destroy();

@@ -189,8 +189,9 @@ function returnedList(
     if (name === 'connection')
       connection =
         connection === '' ? fields[i + 1]! : `${connection},${fields[i + 1]!}`;
-    // 204 has no length (RFC 9110 section 8.6).
-    if (!returned || (status === 204 && name === 'content-length')) continue;
+    // They have no length (RFC 9110 section 8.6).
+    const isUnsized = status === 204 || status === 101;
+    if (!returned || (isUnsized && name === 'content-length')) continue;
     if (name === 'cache-control') cached = true;
     list.push(name, fields[i + 1]!);
   }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BlackHole, startBlackHole } from '../../support/black-hole.ts';
 import { TestGateway } from '../../support/gateway.ts';
+import { HANDSHAKE_LINES } from '../../support/websocket.ts';
 import { RecordingBackend, type Respond } from '../recording-backend.ts';
 import { Wire, type WireAnswer } from '../wire.ts';
 
@@ -19,7 +20,6 @@ export type RouteName = (typeof ROUTES)[number];
 
 const JSON_BODY = { content: { 'application/json': { schema: {} } } };
 const RESPONSES = { 200: { description: 'Good.' } };
-const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
 
 /** One way to the backend. */
 export class Route {
@@ -47,7 +47,7 @@ export class Route {
   request(method: string, headers: readonly string[] = [], body = '', target = this.path): string {
     const all = ['Host: api.example', ...headers];
     if (this.name !== 'public operation') all.push(`X-API-Key: ${this.#secret}`);
-    if (this.isTunnel) all.push(...UPGRADE);
+    if (this.isTunnel) all.push(...HANDSHAKE_LINES);
     if (method === 'POST') all.push('Content-Type: application/json');
     return `${method} ${target} HTTP/1.1\r\n${all.map((line) => `${line}\r\n`).join('')}\r\n${body}`;
   }

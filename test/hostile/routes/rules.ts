@@ -1,4 +1,5 @@
 import { until } from '../../support/until.ts';
+import { SWITCHED, SWITCHING } from '../../support/websocket.ts';
 import { EMPTY_LIST, valuesOf } from '../recording-backend.ts';
 import type { Wire } from '../wire.ts';
 import type { Route, RouteName, Routes, RoutesOptions } from './routes.ts';
@@ -22,8 +23,6 @@ export interface Group {
   readonly isParallel?: boolean;
 }
 
-const SWITCHED =
-  'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked';
 const WITHOUT_BODY: readonly RouteName[] = ['WebSocket'];
 const KIB = 1024;
@@ -36,7 +35,7 @@ const ok = (fields = '', body = '[]') =>
   `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n${fields}\r\n${body}`;
 /** A good response at any route. */
 const good = (route: Route, fields = '') =>
-  route.isTunnel ? `${SWITCHED}${fields}\r\n` : ok(fields);
+  route.isTunnel ? `${SWITCHING}${fields}\r\n` : ok(fields);
 const post = (route: Route, body: string) =>
   route.request('POST', [`Content-Length: ${body.length}`], body);
 
@@ -141,6 +140,19 @@ const BODIES: readonly Rule[] = [
   },
 ];
 
+/** By a WebSocket handshake (RFC 6455 section 4.1). */
+const NOT_ASKED = [
+  SWITCHED.replace('Upgrade: websocket', 'Upgrade: foo'),
+  SWITCHED.replace('Upgrade: websocket', 'Upgrade: websocket, foo'),
+  SWITCHED.replace('Upgrade: websocket\r\n', ''),
+  SWITCHED.replace('Connection: Upgrade\r\n', ''),
+  SWITCHED.replace(/Sec-WebSocket-Accept: .*\r\n/, ''),
+  SWITCHED.replace('Accept: ', 'Accept: x'),
+  SWITCHED.replace('\r\n', '\r\nSec-WebSocket-Accept: x\r\n'),
+  SWITCHED.replace('\r\n', '\r\nSec-WebSocket-Protocol: chat\r\n'),
+  SWITCHED.replace('\r\n', '\r\nSec-WebSocket-Extensions: permessage-deflate\r\n'),
+];
+
 const RESPONSES: readonly Rule[] = [
   {
     name: 'A response later than `upstream.headersTimeout` is 504',
@@ -199,13 +211,17 @@ const RESPONSES: readonly Rule[] = [
   },
   {
     name: 'A 101 response that the client did not ask for is 502',
-    notAt: ['WebSocket'],
-    expected: [502, 'upstream_error', 200],
+    expected: [['502 upstream_error'], 200],
     async observe(route, routes) {
-      answering(routes, () => `${SWITCHED}\r\n`);
-      const { status, code } = await route.ask();
+      const outcomes = new Set<string>();
+      for (const bytes of route.isTunnel ? NOT_ASKED : [SWITCHED]) {
+        answering(routes, () => bytes);
+        const { status, code } = await route.ask();
+        outcomes.add(`${status} ${code}`);
+      }
       answering(routes, good);
-      return [status, code, (await route.ask()).status];
+      const { status } = await route.ask();
+      return [[...outcomes], route.isTunnel ? status + 99 : status];
     },
   },
   {

@@ -23,7 +23,7 @@ export function timeIn(field: string, text: string): number {
 }
 
 /** `message`: the end of a sentence. */
-function unfitField(field: string, message: string): AdminError {
+export function unfitField(field: string, message: string): AdminError {
   const details = [
     {
       in: 'body' as const,

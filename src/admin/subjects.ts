@@ -55,16 +55,29 @@ async function recordsOf(
       throw new AdminError('not_found', `The key ${name} does not exist.`);
     return [record];
   }
-  const records = (await keysOf(context, name)).filter(
-    ({ revokedAt }) => revokedAt === null,
+  const all = await keysOf(context, name);
+  if (all.length === 0) throw unknownSubject(name);
+  const records = all.filter(({ revokedAt }) => revokedAt === null);
+  if (records.length > 0) return records;
+  throw new AdminError(
+    'not_found',
+    `All keys of the account ${JSON.stringify(name)} are revoked.`,
   );
-  if (records.length === 0) {
-    throw new AdminError(
-      'not_found',
-      `No key has this id, and no account ${JSON.stringify(name)} has a key.`,
-    );
-  }
-  return records;
+}
+
+const unknownSubject = (name: string) =>
+  new AdminError(
+    'not_found',
+    `No key or account is named ${JSON.stringify(name)}.`,
+  );
+
+/** Throws AdminError if no key ever had this id or account. */
+export async function refuseUnknownSubject(
+  context: AdminContext,
+  name: string,
+): Promise<void> {
+  if (KEY_ID.test(name) && (await context.keys.get(name))) return;
+  if ((await keysOf(context, name)).length === 0) throw unknownSubject(name);
 }
 
 /**

@@ -9,6 +9,8 @@ const OPTION_OF: Readonly<Record<string, string>> = {
   [REASON_HEADER]: 'reason',
   addresses: 'address',
   scopes: 'scope',
+  addScopes: 'addScope',
+  removeScopes: 'removeScope',
   metadata: 'meta',
 };
 

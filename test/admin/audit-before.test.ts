@@ -131,7 +131,7 @@ interface ActOn {
 }
 
 function setPlan(plan: string, draft: View): ActOn {
-  const make = () => admin('PUT', `/plans/${plan}`, draft);
+  const make = () => admin('PUT', `/plans/${plan}`, { ...draft, create: true });
   const call = `${plan} ${JSON.stringify(draft)}`;
   return { call, on: () => ({ name: 'plans.set', thing: planOf(plan), make }) };
 }

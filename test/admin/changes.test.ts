@@ -32,7 +32,7 @@ describe('plans', () => {
   test('set at once are all in force, and in the file', async () => {
     const names = ['one', 'two', 'three', 'free'];
     const answers = await Promise.all(
-      names.map((name) => admin('PUT', `/plans/${name}`, { limits: '9/minute' })),
+      names.map((name) => admin('PUT', `/plans/${name}`, { create: true, limits: '9/minute' })),
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     for (const name of names)

@@ -284,7 +284,8 @@ describe('plans', () => {
       since: new Date(put).toISOString(),
     });
     expect(
-      (await admin('PUT', '/plans/gold', { limits: '99/minute', count: 'account' })).status,
+      (await admin('PUT', '/plans/gold', { create: true, limits: '99/minute', count: 'account' }))
+        .status,
     ).toBe(200);
     expect(
       (await admin('GET', '/plans')).body.plans.map(({ name }: { name: string }) => name),
@@ -294,7 +295,7 @@ describe('plans', () => {
   test.each([
     ['/plans/free', { limits: '0/minute' }],
     ['/plans/free', { limits: '5/minute,6/minute' }],
-    ['/plans/Not%20A%20Name', { limits: '5/minute' }],
+    ['/plans/Not%20A%20Name', { create: true, limits: '5/minute' }],
     ['/plans/free', { limits: '5/minute', count: 'planet' }],
     ['/plans/free', {}],
     ['/plans/free', { concurrency: 0 }],
@@ -304,7 +305,7 @@ describe('plans', () => {
     ['/plans/free', { addresses: { denied: [] } }],
     ['/plans/free', { drop: ['week'] }],
     ['/plans/free', { drop: ['minute', 'day'] }],
-    ['/plans/new', { count: 'key' }],
+    ['/plans/new', { create: true, count: 'key' }],
   ])('are refused: %s %j', async (path, body) => {
     const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
     expect((await admin('PUT', path, body)).status).toBe(400);

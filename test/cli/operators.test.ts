@@ -83,6 +83,18 @@ describe.each([
     expect(await json('keys', 'update', made.id, '--scope', 'pets:read')).toMatchObject({
       scopes: ['pets:read'],
     });
+    const scope = (...given: string[]) => sg('keys', 'update', made.id, ...given);
+    await scope('--add-scope', 'a', '--add-scope', 'b');
+    await scope('--add-scope', 'c', '--remove-scope', 'a', '--remove-scope', 'unknown');
+    expect(await json('keys', 'get', made.id)).toMatchObject({ scopes: ['pets:read', 'b', 'c'] });
+    await scope('--remove-scope', 'b', '--remove-scope', 'c');
+    for (const given of [
+      ['--add-scope', 'a', '--scope', 'b'],
+      ['--remove-scope', 'a', '--no-scopes'],
+      ['--add-scope', 'a', '--remove-scope', 'a'],
+      ['--add-scope', 'a b'],
+    ])
+      expect(await scope(...given)).toMatchObject({ code: 2, out: '' });
     const { code, err } = await sg('keys', 'update', made.id, '--scope', 'a,b');
     expect({ code, err }).toEqual({
       code: 2,
@@ -364,7 +376,11 @@ describe.each([
         "'abc' is invalid. Use the SHA-256",
       ],
       [['accounts', 'get', 'unknown'], 1, 'The account "unknown" does not exist'],
-      [['bans', 'add', 'unknown', '--duration', '1h', '--reason', 'x'], 1, 'no account "unknown"'],
+      [
+        ['bans', 'add', 'unknown', '--duration', '1h', '--reason', 'x'],
+        1,
+        'No key or account is named "unknown"',
+      ],
       [['bans', 'add', 'acme', '--reason', 'x'], 2, '--duration'],
       [['bans', 'lift', 'unknown'], 1, 'unknown'],
       [['bans', 'history', '--since', 'long ago'], 2, '2030-01-31T00:00:00Z'],
@@ -467,6 +483,18 @@ test('the admin API returns no secret of a path, query or body', async () => {
     expect(answer.status).toBe(400);
     expect(await answer.text()).not.toContain(secret.slice(0, 16));
   }
+});
+
+test('commands that add and remove scopes at the same time lose no change', async () => {
+  const { id } = await gateway.key();
+  const update = (...args: string[]) =>
+    storegate(['keys', 'update', id, ...args, '--json'], { env: REMOTE() });
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  await Promise.all(names.map((name) => update('--add-scope', name)));
+  const { scopes } = jsonOf(await update('--label', 'all'));
+  expect(scopes.sort()).toEqual(names);
+  await Promise.all(['a', 'c', 'e'].map((name) => update('--remove-scope', name)));
+  expect(jsonOf(await update('--label', 'some')).scopes.sort()).toEqual(['b', 'd']);
 });
 
 describe('the gateway of a command', () => {
@@ -624,7 +652,11 @@ test('a plan is written to its file, and a mistake changes nothing', async () =>
   expect(JSON.parse(put.out)).toMatchObject({ before: '3/minute', after: '9/minute' });
   expect(readFileSync(file, 'utf8')).toMatch(/^# Ours\.[\s\S]*limit: 9/);
   expect(
-    (await storegate(['plans', 'set', 'team', '--custom', '--count', 'account'], { env })).code,
+    (
+      await storegate(['plans', 'set', 'team', '--create', '--custom', '--count', 'account'], {
+        env,
+      })
+    ).code,
   ).toBe(0);
   expect((await storegate(['plans', 'get', 'team'], { env })).out).toMatch(/count +account/);
   const text = readFileSync(file, 'utf8');

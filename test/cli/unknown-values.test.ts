@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Json } from '@storegate/openapi';
 import type { Command, Option } from 'commander';
@@ -74,7 +75,10 @@ const others = all.filter(
 let gateway: TestGateway;
 let key: string;
 beforeAll(async () => {
-  gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: TOKEN } });
+  gateway = await TestGateway.start({
+    plans: readFileSync('plans.yaml', 'utf8'),
+    env: { STOREGATE_ADMIN_TOKEN: TOKEN },
+  });
   ({ id: key } = await gateway.key());
 });
 afterAll(() => gateway.stop());
@@ -125,6 +129,73 @@ describe('an option of the command line', () => {
   test('suggests the name that was probably meant', async () => {
     const { err } = await run(['keys', 'list', '--plan', 'buisness']);
     expect(err).toContain('Did you mean "business"?');
+  });
+});
+
+/** Of each command with an argument, one that names nothing, and the options that it needs. */
+const ARGUMENTS: Readonly<Record<string, readonly [string, string?]>> = {
+  explain: ['0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e'],
+  'gateways forget': ['nope'],
+  'keys get': ['nope'],
+  'keys update': ['nope', '--plan pro'],
+  'keys disable': ['nope'],
+  'keys enable': ['nope'],
+  'keys revoke': ['nope'],
+  'keys rotate': ['nope'],
+  'keys identify': ['nope'],
+  'accounts get': ['nope'],
+  'accounts keys': ['nope'],
+  'bans history': ['nope'],
+  'bans add': ['nope', '--duration 1h --reason abuse'],
+  'bans extend': ['nope', '--duration 1h --reason abuse'],
+  'bans lift': ['nope'],
+  'usage get': ['nope'],
+  'usage reset': ['nope'],
+  'usage grant': ['nope', '--units 1'],
+  'plans get': ['fre'],
+  'plans simulate': ['fre', '--limits 5/minute'],
+  'plans set': ['fre', '--limits 5/minute'],
+  'tokens revoke': ['nope'],
+};
+/** Arguments of commands that take new names, files or words. */
+const NEW = /^(?:tokens create|help|completion|state .*)$/;
+
+describe('a name that a command takes', () => {
+  function namedBy(command: Command, name = ''): string[] {
+    const inner = command.commands.flatMap((one) => namedBy(one, `${name} ${one.name()}`.trim()));
+    return command.registeredArguments.length > 0 && !NEW.test(name) ? [name, ...inner] : inner;
+  }
+
+  test('is in the table', () => {
+    expect(namedBy(createProgram(terminalIn('.'))).sort()).toEqual(Object.keys(ARGUMENTS).sort());
+  });
+
+  test.each(Object.entries(ARGUMENTS))(
+    'is refused by %s if it does not exist',
+    async (command, [name, options = '']) => {
+      const line = `${command} ${name} ${options}`.trim();
+      const { code, out, err } = await run(line.split(' '));
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      if (command !== 'keys identify') expect(err).toContain(name);
+      if (name === 'fre') expect(err).toContain('Did you mean "free"?');
+    },
+  );
+
+  test('of a plan may be new with --create', async () => {
+    const set = ['plans', 'set', 'trial', '--limits', '5/minute'];
+    const refused = await run(set);
+    expect(refused.err).toMatch(/"trial" does not exist\..* To create it, add create \(--create\)/);
+    expect(await run([...set, '--create'])).toMatchObject({ code: 0, err: '' });
+    expect(await run(set)).toMatchObject({ code: 0, err: '' });
+  });
+
+  test('of an account without bans is known by its keys, also if all are revoked', async () => {
+    const { id } = await gateway.key({ account: 'ended' });
+    await run(['keys', 'revoke', id]);
+    expect(await run(['bans', 'history', 'ended'])).toMatchObject({ code: 0, out: 'No bans.\n' });
+    expect((await run(['usage', 'get', 'ended'])).err).toBe(
+      'All keys of the account "ended" are revoked.\n',
+    );
   });
 });
 

@@ -502,9 +502,7 @@ describe('the buffer', () => {
     expect(out).toMatch(
       /\nhttp +accepted\nauthenticate +key_\w+ of acme, plan free .*\nadmit +REFUSED: limited; minute has less than 1 unit left; 0 of 2 strikes; retry at \S+, in \d+ s.*\ncontract +not reached\nbackend +not reached\n/,
     );
-    expect(out).toMatch(
-      /\nname +kind +limit +before +after +reset at\nminute +fixed +2 +0 +0 +in /,
-    );
+    expect(out).toMatch(/\nname +kind +limit +before +after +resets\nminute +fixed +2 +0 +0 +in /);
     expect(JSON.parse((await run('explain', request, '--json')).out)).toMatchObject({
       id: request,
     });

@@ -36,7 +36,7 @@ afterEach(async () => {
 
 const inFile = () => [...loadPlans(file).plans.keys()].sort();
 const put = (call: AdminCall, name: string) =>
-  call('PUT', `/plans/${name}`, { limits: '9/minute' });
+  call('PUT', `/plans/${name}`, { create: true, limits: '9/minute' });
 /** A key of each new plan makes every simulation ask Redis, so that concurrent calls overlap. */
 async function haveKeys(): Promise<void> {
   for (let i = 0; i < 5; i++) await calls[0]('POST', '/keys', { account: `a${i}`, plan: 'free' });

@@ -129,7 +129,7 @@ export class Acts {
 
   async plan() {
     const name = `plan-${this.count}`;
-    await this.#ask('PUT', `/plans/${name}`, { limits: '7/minute' });
+    await this.#ask('PUT', `/plans/${name}`, { create: true, limits: '7/minute' });
     return await this.#done(
       'plans.set',
       name,

@@ -29,6 +29,7 @@ import { sameReason } from '../reason.ts';
 import {
   bannedUsage,
   countedSubjects,
+  refuseUnknownSubject,
   targetOf,
   targetsOf,
   turnOf,
@@ -134,6 +135,8 @@ export function banOperations(context: AdminContext, change: Change) {
         if (targets === null || targets.has(entry.target)) found.push(entry);
         if (found.length > limit) break;
       }
+      if (found.length === 0 && subject !== undefined)
+        await refuseUnknownSubject(context, subject);
       const shown = found.slice(0, limit);
       const ends = await endsOf(context.banLog, shown, now);
       const entries = shown.map((entry) => ({

@@ -33,7 +33,7 @@ import { recentBans } from '../ban-history.ts';
 import { type AdminOperations, orLastKnown, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
-import { durationIn, timeIn } from '../duration.ts';
+import { durationIn, timeIn, unfitField } from '../duration.ts';
 import { bannedIn, keyPage } from '../lists.ts';
 import { accountTurn, subjectIn, turnOf } from '../subjects.ts';
 import { auditedKey, keyView } from '../view.ts';
@@ -171,12 +171,10 @@ export function keyOperations(context: AdminContext, change: Change) {
       ),
     updateKey: (task) =>
       changed(task, 'keys.update', (edit) =>
-        updateKey(
-          edit,
-          context.plans(),
-          task.path.id,
-          patchOf(task.body, task.now),
-        ),
+        updateKey(edit, context.plans(), task.path.id, {
+          ...patchOf(task.body, task.now),
+          ...scopeChangeOf(task.body),
+        }),
       ),
     revokeKey: (task) =>
       changed(task, 'keys.revoke', (edit) => revokeKey(edit, task.path.id)),
@@ -257,6 +255,21 @@ function patchOf(body: KeyUpdate, now: number): KeyPatch {
     expiresAt:
       expiresIn === undefined ? at : now + durationIn('expiresIn', expiresIn),
   };
+}
+
+/** Without a member if the call adds and removes none. Throws AdminError for a contradiction. */
+function scopeChangeOf(body: KeyUpdate): Pick<KeyPatch, 'scopeChange'> {
+  const { scopes, addScopes: add = [], removeScopes: remove = [] } = body;
+  if (add.length + remove.length === 0) return {};
+  if (scopes !== undefined)
+    throw unfitField('scopes', 'must be absent with addScopes or removeScopes');
+  const both = remove.find((scope) => add.includes(scope));
+  if (both !== undefined)
+    throw unfitField(
+      'removeScopes',
+      `must not have ${JSON.stringify(both)}, which addScopes has`,
+    );
+  return { scopeChange: { add, remove } };
 }
 
 function hashOf({ body }: Task<'importKey'>): string {

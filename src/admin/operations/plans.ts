@@ -47,7 +47,10 @@ export function planOperations(context: AdminContext, change: Change) {
     old: string,
   ) {
     const name = path.plan;
-    const before = checkPlans(old).plans.get(name);
+    const { plans } = checkPlans(old);
+    const before = plans.get(name);
+    if (before === undefined && !body.create)
+      throw unknownPlan(name, plans, ' To create it, add create (--create).');
     const plan = changedPlan(name, before, body);
     const text = withPlan(old, plan);
     const planned = checkPlans(text);
@@ -114,8 +117,7 @@ export function planOperations(context: AdminContext, change: Change) {
         const excess = await excessOfLastDay(context, now, plan);
         return excess === null ? view : { ...view, excess };
       }
-      const { message } = unknownName('plan', path.plan!, [...plans.keys()]);
-      throw new AdminError('not_found', message);
+      throw unknownPlan(path.plan, plans);
     },
     simulatePlan: async (task) => {
       const old = readFileSync(context.config().files.plans, 'utf8');
@@ -128,6 +130,15 @@ export function planOperations(context: AdminContext, change: Change) {
     // All plans share one file.
     setPlan: (task) => change(task, 'plans', (audit) => put(task, audit)),
   } satisfies Partial<AdminOperations>;
+}
+
+function unknownPlan(
+  name: string,
+  plans: ReadonlyMap<string, Plan>,
+  advice = '',
+): AdminError {
+  const { message } = unknownName('plan', name, [...plans.keys()]);
+  return new AdminError('not_found', `${message}${advice}`);
 }
 
 /** Usable keys of a plan whose limits would change. */

@@ -36,8 +36,8 @@ export const explainedView: View<
       page.card(headOf(request)),
       page.card(Object.fromEntries(steps)),
       page.table(
-        ['name', 'kind', 'limit', 'before', 'after', 'resetAt'],
-        windows,
+        ['name', 'kind', 'limit', 'before', 'after', 'resets'],
+        windows.map(({ resetAt, ...one }) => ({ ...one, resets: resetAt })),
       ),
       faults.map(violations).join(''),
     ]

@@ -19,6 +19,8 @@ export interface KeyOptions {
   readonly addresses?: boolean;
   readonly scope?: string[];
   readonly scopes?: boolean;
+  readonly addScope?: string[];
+  readonly removeScope?: string[];
   readonly meta?: Record<string, string>;
 }
 
@@ -64,6 +66,8 @@ export function bodyOf(options: KeyOptions): KeyUpdate {
     addresses,
     scope,
     scopes,
+    addScope,
+    removeScope,
     meta,
   } = options;
   // Commander gives `true` for a `--no-…` option that was not used.
@@ -77,6 +81,8 @@ export function bodyOf(options: KeyOptions): KeyUpdate {
     expiresIn,
     addresses: address ?? (addresses === false ? null : undefined),
     scopes: scope ?? (scopes === false ? [] : undefined),
+    addScopes: addScope,
+    removeScopes: removeScope,
     metadata: meta,
   };
 }

@@ -15,6 +15,7 @@ import {
   operation,
   option,
   reader,
+  repeated,
   withApi,
 } from '../command.ts';
 import {
@@ -130,6 +131,16 @@ export const keyCommands = command('keys', 'manage API keys', {
         option('--no-expires', 'remove the expiry'),
         option('--no-addresses', 'allow any address'),
         option('--no-scopes', 'remove all scopes'),
+        option(
+          '--add-scope <name>',
+          'add a scope, in place of --scope, which replaces all; repeatable',
+          repeated,
+        ).conflicts(['scope', 'scopes']),
+        option(
+          '--remove-scope <name>',
+          'remove a scope; repeatable',
+          repeated,
+        ).conflicts(['scope', 'scopes']),
       ],
       changes: true,
       examples: ['keys update key_4fGh… --plan pro --no-limits'],

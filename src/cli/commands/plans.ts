@@ -29,6 +29,7 @@ import { inSentence, listView, type Page, type View } from '../output.ts';
 
 interface Changes extends Omit<PlanDraft, 'limits' | 'addresses'> {
   readonly limits?: string;
+  readonly create?: true;
   readonly custom?: true;
   readonly allow?: string[];
   readonly deny?: string[];
@@ -38,6 +39,7 @@ interface Changes extends Omit<PlanDraft, 'limits' | 'addresses'> {
 type Listed = Omit<Plan, 'count'> & { readonly count: string };
 
 const CHANGES = [
+  option('--create', 'the plan may be new; otherwise it must exist'),
   option(
     '--limits <limits>',
     'e.g. 60/minute,1000/day; windows not named stay',
@@ -219,7 +221,7 @@ function bodyOf(changes: Changes): PlanDraft {
         failure: 'usage',
       },
     );
-  return body;
+  return { ...body, create: changes.create };
 }
 
 function addressesOf({

@@ -21,7 +21,25 @@ interface ReadFields {
 }
 
 export interface KeyDraft extends Omit<NewKey, Unread>, ReadFields {}
-export interface KeyPatch extends Omit<KeyUpdate, Unread>, ReadFields {}
+export interface KeyPatch
+  extends Omit<KeyUpdate, Unread | 'addScopes' | 'removeScopes'>,
+    ReadFields {
+  /** In place of `scopes`. */
+  readonly scopeChange?: ScopeChange | undefined;
+}
+
+interface ScopeChange {
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+}
+
+export function changedScopes(
+  before: readonly string[],
+  { add, remove }: ScopeChange,
+): readonly string[] {
+  const all = new Set([...before, ...add]);
+  return [...all].filter((scope) => !remove.includes(scope));
+}
 
 export class KeyError extends ExpectedError {
   override name = 'KeyError';

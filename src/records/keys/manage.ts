@@ -1,6 +1,12 @@
 import type { Plans } from '../../limits/plans.ts';
 import type { AuditNote } from '../operators/audit-log.ts';
-import { checkDraft, type KeyDraft, KeyError, type KeyPatch } from './draft.ts';
+import {
+  changedScopes,
+  checkDraft,
+  type KeyDraft,
+  KeyError,
+  type KeyPatch,
+} from './draft.ts';
 import type { KeyRecord } from './key.ts';
 import { hashSecret, makeKeyId, makeSecret } from './secret.ts';
 import { KeyConflict, type KeyStore, KeyTaken } from './store.ts';
@@ -70,10 +76,15 @@ export function updateKey(
 ): Promise<KeyRecord> {
   return change(edit, id, (record) => {
     rejectRevoked(record);
-    const given = Object.entries(patch).filter(
+    const { scopeChange, ...fields } = patch;
+    const given = Object.entries(fields).filter(
       ([, value]) => value !== undefined,
     );
-    const changed: KeyRecord = { ...record, ...Object.fromEntries(given) };
+    const changed: KeyRecord = {
+      ...record,
+      ...(scopeChange && { scopes: changedScopes(record.scopes, scopeChange) }),
+      ...Object.fromEntries(given),
+    };
     // A past expiry may stay, but cannot be set.
     checkDraft(
       plans,

@@ -354,6 +354,7 @@ export interface PlanExcess {
 }
 
 export interface PlanDraft {
+  readonly create?: boolean | undefined;
   readonly limits?: string | null | undefined;
   readonly drop?: readonly string[] | undefined;
   readonly count?: 'key' | 'account' | undefined;
@@ -430,6 +431,8 @@ export interface KeyUpdate {
   readonly expiresIn?: string | undefined;
   readonly addresses?: readonly string[] | null | undefined;
   readonly scopes?: readonly string[] | undefined;
+  readonly addScopes?: readonly string[] | undefined;
+  readonly removeScopes?: readonly string[] | undefined;
   readonly metadata?: Metadata | undefined;
 }
 

@@ -55,7 +55,10 @@ function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const name = plan?.name ?? String(form.get('name'));
-    const draft = draftOf(plan, form);
+    const draft = {
+      ...draftOf(plan, form),
+      ...(plan === null && { create: true }),
+    };
     onTried(null);
     await run(async () => {
       // The API would change the plan of this name.

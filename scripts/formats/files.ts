@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packBlock } from '../../src/ledger/block.ts';
-import { FORMAT, FORMAT_VERSION, lineOf } from '../../src/records/transfer/file-writer.ts';
+import { FORMAT, FORMAT_VERSION } from '../../src/records/transfer/file-writer.ts';
 import { TYPES } from '../../src/records/transfer/form.ts';
 import { fileVersion, openStateFile } from '../../src/state/embedded/file.ts';
 import { COUNTER_FILES } from '../../src/state/embedded/inventory.ts';
@@ -60,7 +60,7 @@ function* stateFile(): Generator<string> {
   const state = someState(Date.UTC(2026, 0));
   const types = new Map<string, Set<string>>();
   for (const type of TYPES)
-    for (const value of state[type]) addTypes(`file ${FORMAT} ${type}`, lineOf(value), types);
+    for (const value of state[type]) addTypes(`file ${FORMAT} ${type}`, value, types);
   for (const [name, found] of types) yield line(name, [[...found].sort().join('|')]);
 }
 

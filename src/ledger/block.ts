@@ -1,4 +1,4 @@
-import { crc32, deflateRaw, inflateRaw } from 'node:zlib';
+import { crc32, deflateRaw, inflateRaw, inflateRawSync } from 'node:zlib';
 import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
 
 const FORMAT = 1;
@@ -86,7 +86,41 @@ function packed(
 
 /** One block after the other. Throws NotPacked. */
 export function blocksIn(bytes: Uint8Array): Block[] {
-  const blocks: Block[] = [];
+  return [...bodiesIn(bytes)].map((body) => {
+    const { head, parts } = partsOf(body);
+    return {
+      ...head,
+      async read(name) {
+        const [isCompressed, part] = parts[name];
+        return isCompressed ? await inflated(part) : part;
+      },
+    };
+  });
+}
+
+/** Bytes of a section that is unpacked at once. */
+const MOST_BYTES = 1 << 28;
+
+/** Blocks with their sections, to check them. Throws NotPacked, and errors of JSON and of zlib. */
+export function* unpackedBlocks(
+  bytes: Uint8Array,
+): Generator<{ readonly head: unknown; readonly sections: Sections }> {
+  for (const body of bodiesIn(bytes)) {
+    const { head, parts } = partsOf(body);
+    const sections = SECTIONS.map((name) => {
+      const [isCompressed, part] = parts[name];
+      return [
+        name,
+        isCompressed
+          ? inflateRawSync(part, { maxOutputLength: MOST_BYTES })
+          : part,
+      ];
+    });
+    yield { head, sections: Object.fromEntries(sections) as Sections };
+  }
+}
+
+function* bodiesIn(bytes: Uint8Array): Generator<Unpacking> {
   const packed = new Unpacking(bytes);
   while (!packed.isAtEnd) {
     const format = packed.number();
@@ -94,25 +128,22 @@ export function blocksIn(bytes: Uint8Array): Block[] {
     const checksum = packed.number();
     const body = packed.part();
     if (crc32(body) !== checksum) throw new NotPacked('its checksum differs');
-    blocks.push(blockOf(new Unpacking(body)));
+    yield new Unpacking(body);
   }
-  return blocks;
 }
 
-function blockOf(body: Unpacking): Block {
+function partsOf(body: Unpacking) {
   const head = JSON.parse(body.text()) as BlockHead;
-  const parts = new Map<
-    Section,
-    readonly [isCompressed: boolean, bytes: Uint8Array]
-  >();
-  for (const name of SECTIONS)
-    parts.set(name, [body.number() === 1, body.part()]);
+  const parts = SECTIONS.map((name) => [
+    name,
+    [body.number() === 1, body.part()] as const,
+  ]);
   return {
-    ...head,
-    async read(name) {
-      const [isCompressed, part] = parts.get(name)!;
-      return isCompressed ? await inflated(part) : part;
-    },
+    head,
+    parts: Object.fromEntries(parts) as Record<
+      Section,
+      readonly [isCompressed: boolean, bytes: Uint8Array]
+    >,
   };
 }
 

@@ -23,20 +23,28 @@ export interface Coverage {
 /** Milliseconds after the last slice of a process in which its last second may lie. */
 const LOST = SIGN_OF_LIFE + SECOND;
 
+/** In place of a process: requests before its slice may be missing. */
+export const GAP = 'import of a state#';
+
 /** What blocks lack, from what processes noted in them. */
 export class CoverageSum {
   readonly #sources: Sources[] = [];
   #begin = Number.POSITIVE_INFINITY;
-  #droppedUntil = 0;
+  #missingUntil = 0;
 
   add({ start, span, sources }: Block): void {
     this.#sources.push(sources);
     this.#begin = Math.min(this.#begin, start);
-    for (const { dropped } of Object.values(sources))
-      if (dropped > 0)
-        this.#droppedUntil = Math.max(this.#droppedUntil, start + span);
+    for (const [process, { dropped, until }] of Object.entries(sources)) {
+      if (dropped > 0) this.#noteMissing(start + span);
+      if (process.startsWith(GAP)) this.#noteMissing(until);
+    }
     if (this.#sources.length > 100)
       this.#sources.splice(0, Infinity, joinSources(this.#sources));
+  }
+
+  #noteMissing(until: number): void {
+    this.#missingUntil = Math.max(this.#missingUntil, until);
   }
 
   /** `from`: the begin of the period. `begin`: the oldest block of all; `null`: no block. */
@@ -58,7 +66,7 @@ export class CoverageSum {
       )
       .map(([process, { since }]) => ({ process: shownName(process), since }))
       .sort((one, other) => one.since - other.since);
-    const ends = [...lost.map(({ at }) => at + LOST), this.#droppedUntil];
+    const ends = [...lost.map(({ at }) => at + LOST), this.#missingUntil];
     return {
       since: begin === null ? null : Math.max(from, begin, ...ends),
       running,

@@ -1,18 +1,35 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ageClock } from '../common/age-clock.ts';
 import { CoalescedWork } from '../common/coalesced-work.ts';
-import { PRIVATE, replaceFile, syncFolder } from '../common/folder.ts';
+import {
+  PRIVATE,
+  replaceFile,
+  syncFolder,
+  syncFolderNow,
+} from '../common/folder.ts';
 import { blockIn, sliceIn } from '../ledger/names.ts';
 import type { LedgerIndex, LedgerStore } from '../ledger/store.ts';
 import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
 import { createCompactor, type Packer } from './journal/compactor.ts';
-import { readJournal } from './journal/read.ts';
+import { generationFile } from './journal/format.ts';
+import { generationsIn, readJournal } from './journal/read.ts';
 import { openSlot } from './journal/slot.ts';
 
 const FOLDER = 'usage';
 const KIND = 'usage';
+/** Of the slices of the only gateway on a folder. */
+const JOURNAL = `${KIND}.1`;
+/** Of an import that has not ended. */
+const IMPORTING = 'usage.importing';
 /** Includes gateways that are stopping, and workers. */
 const SLOTS = { first: 1, step: 1, most: 300 };
 /** Bytes of slices, if blocks cannot be written. */
@@ -113,7 +130,7 @@ export function readLedgerIn(data: string): LedgerIndex {
           batch: (payload: Buffer) => readBatch(payload, slices),
         };
       };
-      return readJournal(data, `${KIND}.1`, begin).reader.slices;
+      return readJournal(data, JOURNAL, begin).reader.slices;
     },
     sizes: async () => sizesIn(folder),
     read: (names) => readBlocks(folder, names),
@@ -130,6 +147,53 @@ function newestIn(
     ...[...blocks].map((name) => blockIn(name)!.start),
   ];
   return starts.length === 0 ? null : Math.max(...starts);
+}
+
+/**
+ * A ledger for a data folder that has none and that this process has locked. `place` puts it there;
+ * until then it is in a folder that `discard` removes.
+ */
+export function importLedgerInto(data: string) {
+  const folder = join(data, IMPORTING);
+  let opened: LedgerStore | null = null;
+  let failure: unknown = null;
+
+  async function close() {
+    await opened?.close();
+    opened = null;
+  }
+
+  async function discard() {
+    await close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  return {
+    open(): LedgerStore {
+      // What an interrupted import has left there is not of this one.
+      if (opened === null) rmSync(folder, { recursive: true, force: true });
+      opened ??= ledgerInFolder(folder, (error) => {
+        failure ??= error;
+      });
+      return opened;
+    },
+    /** Call it last: afterwards usage is in the data folder. Throws errors of the file system. */
+    async place() {
+      if (opened === null) return;
+      await close();
+      if (failure !== null) throw failure;
+      for (const generation of generationsIn(data, JOURNAL))
+        rmSync(join(data, generationFile(JOURNAL, generation)));
+      const journals = generationsIn(folder, JOURNAL).map((generation) =>
+        generationFile(JOURNAL, generation),
+      );
+      for (const name of [...journals, FOLDER])
+        if (existsSync(join(folder, name)))
+          renameSync(join(folder, name), join(data, name));
+      syncFolderNow(data);
+    },
+    discard,
+  };
 }
 
 function knownSizes(

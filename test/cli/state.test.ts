@@ -22,6 +22,7 @@ import {
   idOf,
   movable,
   moveAll,
+  sliceOf,
   sourceOf,
   temporaryFolder,
   WITH_CLOCK,
@@ -81,6 +82,24 @@ describe('storegate state', () => {
       err: expect.stringContaining(
         `${at('restored')} is not empty, it has 2 keys, 2 audit entries`,
       ),
+    });
+  });
+
+  test('reports usage that no gateway exports from the target', async () => {
+    const now = Date.now();
+    await moveAll(sourceOf({ usage: [sliceOf(now)] }), folderTarget(at('data'), WITH_CLOCK));
+    const env = { STOREGATE_USAGE_EXPORT_URL: 'https://billing.example/events' };
+    const stays = `Usage of 1 minute that waits for usage.export stays in ${at('data')}: no gateway exports it from `;
+    expect((await state(['backup', 'a.ndjson'], { env })).err).toBe(`${stays}${at('a.ndjson')}.\n`);
+    expect((await state(['backup', 'b.ndjson'])).err).toBe('');
+    const gateway = openEmbedded(at('data'), { clock: Date.now, audit: KEPT, observe: () => {} });
+    const copy = ['copy', '--from', 'data', '--to', 'other'];
+    expect((await state(copy, { env })).err).toBe(`${stays}${at('other')}.\n`);
+    await gateway.close();
+    expect(await state([...copy.slice(0, -1), 'moved'], { env })).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('1 blocks of usage'),
+      err: '',
     });
   });
 

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readLedgerIn } from '../../src/state/ledger-folder.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { readerOf, usageIn } from '../support/ledger.ts';
+import { DAY } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
@@ -48,6 +51,7 @@ async function makeKey(
 }
 
 async function copy(): Promise<void> {
+  await redis.admin.flushall();
   const env = { STOREGATE_CONFIG: 'gateway.yaml', REDIS_URL: redis.url };
   const args = ['state', 'copy', '--from', join(old.folder, 'data'), '--to', 'redis'];
   expect(await commandLine(old.folder)(args, { env })).toMatchObject({ code: 0, err: '' });
@@ -68,6 +72,96 @@ async function auditOf(gateway: TestGateway): Promise<string[]> {
     .filter(({ action }) => action !== 'state.import')
     .map((entry) => JSON.stringify([entry.at, entry.action, entry.target]));
 }
+
+/** In a place without a gateway. */
+async function reportIn(place: string, folder: string) {
+  const env = place.startsWith('redis:') ? { REDIS_URL: place } : { STOREGATE_DATA: place };
+  const { code, out, err } = await commandLine(folder)(['usage', 'report', '--json'], { env });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out) as {
+    rows: { requests: number }[];
+    since: string | null;
+    lost: object[];
+    dropped: number;
+  };
+}
+
+describe('usage moves with the state', () => {
+  const [stopped, running] = [false, true];
+  const file = 'state.ndjson';
+  test.each<[string, boolean, 'folder' | 'redis', string[][]]>([
+    ['copy to Redis', stopped, 'redis', [['copy', '--from', 'data', '--to', 'TARGET']]],
+    ['copy to a folder', stopped, 'folder', [['copy', '--from', 'data', '--to', 'TARGET']]],
+    [
+      'copy of a running gateway',
+      running,
+      'folder',
+      [['copy', '--from', 'data', '--to', 'TARGET']],
+    ],
+    [
+      'export and import',
+      stopped,
+      'redis',
+      [
+        ['export', file],
+        ['import', file, '--to', 'TARGET'],
+      ],
+    ],
+    [
+      'backup of a running gateway, and restore',
+      running,
+      'folder',
+      [
+        ['backup', file],
+        ['restore', file],
+      ],
+    ],
+    [
+      'copy to Redis and back',
+      stopped,
+      'folder',
+      [
+        ['copy', '--from', 'data', '--to', 'REDIS'],
+        ['copy', '--from', 'REDIS', '--to', 'TARGET'],
+      ],
+    ],
+  ])('by %s', async (_way, isRunning, kind, commands) => {
+    await redis.admin.flushall();
+    const gateway = await TestGateway.start({ backendUrl: backend.url });
+    try {
+      const { secret } = await gateway.key();
+      for (let i = 0; i < 60; i++) expect(await ask(gateway, secret)).toBe(200);
+      const stored = readerOf(readLedgerIn(join(gateway.folder, 'data')));
+      const always = { from: Date.now() - DAY, to: Date.now() + DAY };
+      await until('all requests are on disk', async () => {
+        const [sum] = (await usageIn(stored, always, 'hour')).values();
+        return sum?.requests === 60;
+      });
+      if (!isRunning) await gateway.close();
+      const target = kind === 'redis' ? redis.url : join(gateway.folder, 'target');
+      const begin = Date.now();
+      for (const args of commands) {
+        const named = args.map((arg) => ({ TARGET: target, REDIS: redis.url })[arg] ?? arg);
+        const env = {
+          STOREGATE_CONFIG: 'gateway.yaml',
+          ...(args[0] === 'restore' && { STOREGATE_DATA: 'target' }),
+        };
+        expect(await commandLine(gateway.folder)(['state', ...named], { env })).toMatchObject({
+          code: 0,
+          err: '',
+        });
+      }
+      const { rows, since, lost, dropped } = await reportIn(target, gateway.folder);
+      expect(rows).toMatchObject([{ account: 'acme', requests: 60, units: 60 }]);
+      const isCopy = isRunning || commands[0]!.includes(file);
+      expect({ lost: lost.length, dropped }).toEqual({ lost: 0, dropped: 0 });
+      if (isCopy) expect(Date.parse(since!)).toBeGreaterThanOrEqual(begin);
+      else expect(Date.parse(since!)).toBeLessThan(begin);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
 
 test('a gateway that moves from its folder to Redis refuses no key, grants no daily quota twice, and loses no ban', async () => {
   const busy = await makeKey(old, '--plan', 'free', '--limits', `${LIMIT}/day`);

@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type BlockHead, packBlock } from '../../src/ledger/block.ts';
+import type { MovedUsage } from '../../src/ledger/moved-usage.ts';
+import { blockName, sliceName, startOf } from '../../src/ledger/names.ts';
 import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
 import type { AuditEntry } from '../../src/records/operators/audit-log.ts';
@@ -111,7 +114,31 @@ export function someState(now: number): Whole {
       { id: idOf(1), at: now - 5 },
       { id: idOf(2), at: now - 6 },
     ],
+    usage: [blockOf(now), sliceOf(now)],
   };
+}
+
+/** A block of the hour before `now`, without requests. */
+function blockOf(now: number): MovedUsage {
+  const start = startOf(now, HOUR) - HOUR;
+  const source = { number: 3, since: start, until: start + MINUTE, ended: true, dropped: 0 };
+  const head = { start, span: HOUR, policies: 0, sources: { 'host:1#a': source } };
+  return { name: blockName('h', start), bytes: packed(head) };
+}
+
+/** Of the minute of `now`. */
+export function sliceOf(now: number): MovedUsage {
+  const minute = startOf(now, MINUTE);
+  const process = 'host:1#b';
+  const source = { number: 1, since: minute, until: now, ended: true, dropped: 0 };
+  const head = { start: minute, span: MINUTE, policies: 0, sources: { [process]: source } };
+  return { name: sliceName({ minute, process, number: 1 }), bytes: packed(head) };
+}
+
+function packed(head: BlockHead): string {
+  const empty = Buffer.of();
+  const sections = { traffic: empty, usage: empty, uses: empty };
+  return packBlock(head, sections).toString('base64');
 }
 
 /** Cells of a sliding hour in which four units were used. */
@@ -125,11 +152,12 @@ function slots(now: number): number[] {
 
 /** `isChecked`: its records are used as they are. */
 export function sourceOf(given: Partial<Whole>, { isChecked = false } = {}): Source {
-  const whole: Whole = { key: [], token: [], audit: [], ban: [], counters: [], use: [], ...given };
+  const whole: Whole = { ...nothing(), ...given };
   return {
     name: 'a test',
     kind: 'embedded',
     isChecked,
+    isStopped: true,
     counts() {
       const counts = noCounts();
       for (const type of TYPES) counts[type] = whole[type].length;
@@ -143,15 +171,24 @@ export function sourceOf(given: Partial<Whole>, { isChecked = false } = {}): Sou
 }
 
 export async function readWhole(source: Source): Promise<Whole> {
-  const whole = { key: [], token: [], audit: [], ban: [], counters: [], use: [] } as {
-    [T in RecordType]: unknown[];
-  };
+  const whole: { [T in RecordType]: unknown[] } = nothing();
   for await (const { type, values } of source.read()) whole[type].push(...values);
   await source.close();
   const byName = (a: unknown, b: unknown) => (nameOf(a) < nameOf(b) ? -1 : 1);
-  for (const type of ['key', 'token', 'counters', 'use'] as const) whole[type].sort(byName);
+  for (const type of ['key', 'token', 'counters', 'use', 'usage'] as const)
+    whole[type].sort(byName);
   return whole as unknown as Whole;
 }
+
+const nothing = () => ({
+  key: [],
+  token: [],
+  audit: [],
+  ban: [],
+  counters: [],
+  use: [],
+  usage: [],
+});
 
 function nameOf(value: unknown): string {
   const { id, name, subject } = value as { id?: string; name?: string; subject?: string };
@@ -168,6 +205,7 @@ export async function moveAll(
       onBatch() {},
       by: { at: Date.now(), actor: 'cli:test', requestId: 'the-move' },
       dryRun: false,
+      exports: false,
       ...options,
     });
   } finally {

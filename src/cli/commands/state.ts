@@ -3,7 +3,7 @@ import type { Terminal } from '../terminal.ts';
 import type { CopyOptions } from '../transfer/copy-state.ts';
 
 const CONTENT = `\
-A state has keys, tokens, audit log, ban log, counters, strikes and bans; of secrets only hashes. Copy plans.yaml yourself.
+A state has keys, tokens, audit log, ban log, counters, strikes, bans and usage; of secrets only hashes. Copy plans.yaml yourself.
 
 A place is a data folder, a file (.ndjson), a Redis URL, or "redis" for the Redis of the configuration. Prefer REDIS_URL
 and "redis" for a Redis with a password: arguments are visible in ps.`;
@@ -31,10 +31,6 @@ export const stateCommands = command(
         {
           options: [
             option('--from <place>', 'source; default: the configured state'),
-            option(
-              '--without-bans',
-              'omit the ban log, for versions without it',
-            ),
           ],
           details: OUTPUT_FILE,
           examples: ['state export state.ndjson'],

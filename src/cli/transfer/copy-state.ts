@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { plural } from '@storegate/admin-api/words';
 import { Outage } from '../../common/errors/outage.ts';
 import { readVersion } from '../../common/version.ts';
+import type { Config } from '../../config/config.ts';
 import { loadSections } from '../../config/load.ts';
+import { UnusableSection } from '../../config/problems/problems.ts';
 import type { KeyRecord } from '../../records/keys/key.ts';
 import { shellUser } from '../../records/operators/shell-user.ts';
 import { fileSource } from '../../records/transfer/file-reader.ts';
@@ -37,7 +40,6 @@ export interface CopyOptions extends OutputOptions {
   readonly from?: Given | undefined;
   readonly to?: Given | undefined;
   readonly dryRun?: boolean | undefined;
-  readonly withoutBans?: boolean | undefined;
 }
 
 /** Throws an expected error that states what was changed before it. */
@@ -60,9 +62,10 @@ export async function copyState(
     );
   // A file takes keys of any plan, so a backup does not read the plans.
   const missing = to.type === 'file' ? null : missingPlans(config.plans);
+  const exports = exportsUsage(config);
   const onKey = (key: KeyRecord) => missing?.note(key);
   const done = await orExplained(() =>
-    copy(terminal, from, to, { ...options, dryRun, onKey }),
+    copy(terminal, from, to, { exports, dryRun, onKey }),
   );
   await print(terminal, options, { dryRun, ...done }, copiedView);
   for (const sentence of done.leftOut.first)
@@ -70,8 +73,19 @@ export async function copyState(
   const more = done.leftOut.count - done.leftOut.first.length;
   if (more > 0) terminal.err(`left out: ${more} more\n`);
   missing?.warn(terminal);
+  if (done.unexported > 0) terminal.err(unexportedText(done));
   if (dryRun) terminal.err('Dry run: nothing was changed.\n');
   rejectShortfall(done, dryRun);
+}
+
+/** A copy needs no valid settings of usage: with a mistake there, it may be exported. */
+function exportsUsage(config: Config): boolean {
+  try {
+    return config.usage.export.url !== null;
+  } catch (error) {
+    if (error instanceof UnusableSection) return true;
+    throw error;
+  }
 }
 
 interface Copied extends MoveResult {
@@ -79,7 +93,8 @@ interface Copied extends MoveResult {
   readonly target: string;
 }
 
-interface Wanted extends Pick<CopyOptions, 'withoutBans'> {
+interface Wanted {
+  readonly exports: boolean;
   readonly dryRun: boolean;
   readonly onKey: (key: KeyRecord) => void;
 }
@@ -88,10 +103,9 @@ async function copy(
   terminal: Terminal,
   from: Place,
   to: Place,
-  { dryRun, withoutBans, onKey }: Wanted,
+  { exports, dryRun, onKey }: Wanted,
 ): Promise<Copied> {
-  const opened = await openSource(terminal, from);
-  const source = withoutBans ? sourceWithoutBans(opened) : opened;
+  const source = await openSource(terminal, from);
   try {
     const target = await openTarget(terminal, source, to, dryRun);
     const title = dryRun ? 'reading' : 'moving';
@@ -102,6 +116,7 @@ async function copy(
       moveState(source, target, {
         by,
         dryRun,
+        exports,
         onBatch({ type, values }, read) {
           if (type === 'key') (values as KeyRecord[]).forEach(onKey);
           pass(read);
@@ -151,14 +166,9 @@ function folderOptions({ err }: Terminal) {
   return { clock: Date.now, damaged: (damage: string) => err(`${damage}\n`) };
 }
 
-function sourceWithoutBans(source: Source): Source {
-  return {
-    ...source,
-    async *read() {
-      for await (const batch of source.read())
-        if (batch.type !== 'ban') yield batch;
-    },
-  };
+function unexportedText({ unexported, source, target }: Copied): string {
+  const minutes = plural(unexported, 'minute');
+  return `Usage of ${minutes} that waits for usage.export stays in ${source}: no gateway exports it from ${target}.\n`;
 }
 
 const copiedView: View<Copied & { readonly dryRun: boolean }> = {

@@ -9,15 +9,21 @@ import { isScope } from '../../limits/scopes.ts';
 import { formErrors } from '../keys/draft.ts';
 import { hashesOf, type KeyRecord } from '../keys/key.ts';
 import { type CounterLine, countersIn } from './counter-line.ts';
+import {
+  type Check,
+  fields,
+  flag,
+  integer,
+  LAST_MOMENT,
+  list,
+  moment,
+  oneOf,
+  orNull,
+  text,
+} from './field-checks.ts';
 import { Fingerprints } from './fingerprints.ts';
 import type { RecordType, ValueOf } from './form.ts';
-
-/** Returns an error that completes a sentence starting with the field name; `null`: valid. */
-type Check = (value: unknown) => string | null;
-
-/** The maximum date, Unix milliseconds. */
-const LAST_MOMENT = 8.64e15;
-const moment = integer(0, LAST_MOMENT);
+import { usageFault } from './usage-check.ts';
 
 const SUBJECT =
   /^(key:key_[0-9A-Za-z]{1,64}|account:[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][A-Za-z0-9._@-]{0,63}|address:[\w.:/-]{1,64})$/;
@@ -73,8 +79,7 @@ const KEY = fields(
     revokedAt: orNull(moment),
     rotatedAt: orNull(moment),
     previous: orNull(fields({ hash: digest, until: moment })),
-    imported: (value) =>
-      typeof value === 'boolean' ? null : ' must be true or false',
+    imported: flag,
   },
   ['scopes'],
 );
@@ -135,6 +140,7 @@ const CHECKS: Readonly<Record<RecordType, Check>> = {
   ban: AUDIT,
   counters: (value) => COUNTERS(value) ?? counters(value as CounterLine),
   use: fields({ id, at: moment }),
+  usage: usageFault,
 };
 
 /** Checks records one after the other. */
@@ -230,69 +236,4 @@ function counters({ windows, cells, strikeState }: CounterLine): string | null {
       wrong = '.cells have a time that no clock shows';
   });
   return wrong;
-}
-
-function integer(from: number, to = Number.MAX_SAFE_INTEGER): Check {
-  return (value) =>
-    Number.isSafeInteger(value) &&
-    (value as number) >= from &&
-    (value as number) <= to
-      ? null
-      : ` must be a whole number from ${from} to ${to}`;
-}
-
-function text(most: number, form?: RegExp, what = 'of another form'): Check {
-  return (value) => {
-    if (typeof value !== 'string') return ' must be text';
-    if (value.length > most) return ` must have at most ${most} characters`;
-    if (!value.isWellFormed()) return ' has half a character';
-    return form === undefined || form.test(value) ? null : ` must be ${what}`;
-  };
-}
-
-function oneOf(words: readonly string[]): Check {
-  return (value) =>
-    words.includes(value as string)
-      ? null
-      : ` must be one of ${words.join(', ')}`;
-}
-
-function orNull(check: Check): Check {
-  return (value) => (value === null ? null : check(value));
-}
-
-function list(most: number, check: Check): Check {
-  return (value) => {
-    if (!Array.isArray(value)) return ' must be a list';
-    if (value.length > most) return ` must have at most ${most} entries`;
-    for (const [i, one] of value.entries()) {
-      const wrong = check(one);
-      if (wrong !== null) return `[${i}]${wrong}`;
-    }
-    return null;
-  };
-}
-
-function fields(
-  checks: Readonly<Record<string, Check>>,
-  optional: readonly string[] = [],
-): Check {
-  const names = Object.keys(checks);
-  return (value) => {
-    if (!isObject(value)) return ' must be an object';
-    for (const name of names) {
-      if (!Object.hasOwn(value, name)) {
-        if (optional.includes(name)) continue;
-        return `.${name} is missing`;
-      }
-      const wrong = checks[name]!(value[name]);
-      if (wrong !== null) return `.${name}${wrong}`;
-    }
-    const unknown = Object.keys(value).find(
-      (name) => !Object.hasOwn(checks, name),
-    );
-    return unknown === undefined
-      ? null
-      : ` has a field that is unknown here: ${JSON.stringify(unknown.slice(0, 40))}`;
-  };
 }

@@ -5,7 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../config/schema/schema.ts';
 import { type KeyRecord, wholeRecord } from '../keys/key.ts';
 import { RecordChecker } from './check.ts';
-import { FORMAT, FORMAT_VERSION } from './file-writer.ts';
+import { upgradeLine } from './earlier-lines.ts';
+import { FORMAT, FORMAT_VERSION, MAX_LINE } from './file-writer.ts';
 import {
   BATCH,
   type Batch,
@@ -18,9 +19,9 @@ import {
   type ValueOf,
 } from './form.ts';
 
-/** Maximum bytes of a line. The longest possible line is an audit entry with two whole plans. */
-const MAX_LINE = 16 * 1024 * 1024;
 const CHUNK = 256 * 1024;
+/** Bytes of lines that are given on at once. */
+const BATCH_BYTES = 1 << 22;
 
 interface Summary {
   readonly from: string;
@@ -47,6 +48,7 @@ export async function fileSource(
     name: file,
     kind: from,
     isChecked: true,
+    isStopped: false,
     counts: () => counts,
     async *read() {
       try {
@@ -85,22 +87,28 @@ function* readFile(
   const digest = createHash('sha256');
   const checker = new RecordChecker();
   const counts = noCounts();
-  let from: string | null = null;
+  let origin: Origin | null = null;
   let trailer: Content | null = null;
   let type: RecordType = TYPES[0];
   let values: ValueOf[RecordType][] = [];
+  let bytes = 0;
   for (const line of linesOf(file)) {
     const fail: Fail = (wrong) => {
       throw new TransferError(`${file}, line ${line.number}: ${wrong}`);
     };
     if (trailer) fail('there is more behind the last line');
-    const { type: named, ...rest } = parse(line.bytes, fail);
-    if (values.length === BATCH || (values.length > 0 && named !== type)) {
+    const parsed = parse(line.bytes, fail);
+    const { type: named, ...rest } =
+      origin?.version === 1 ? upgradeLine(parsed) : parsed;
+    const isFull = values.length === BATCH || bytes > BATCH_BYTES;
+    if (isFull || (values.length > 0 && named !== type)) {
       pass(line.read);
       yield { type, values };
       values = [];
+      bytes = 0;
     }
-    if (from === null) from = originIn(named, rest, fail);
+    bytes += line.bytes.length;
+    if (origin === null) origin = originIn(named, rest, fail);
     else if (named === 'trailer') trailer = trailerIn(rest, fail);
     else {
       type = typeAfter(type, named, fail);
@@ -109,14 +117,14 @@ function* readFile(
     }
     if (!trailer) digest.update(line.bytes).update('\n');
   }
-  if (from === null) throw new TransferError(`${file} is empty`);
+  if (origin === null) throw new TransferError(`${file} is empty`);
   if (!trailer)
     throw new TransferError(
       `${file} is cut off: its last line, the trailer, is missing`,
     );
   const found = { counts, sha256: digest.digest('hex') };
   rejectDifference(file, trailer, found);
-  return { from, ...found };
+  return { from: origin.from, ...found };
 }
 
 function rejectDifference(
@@ -176,31 +184,38 @@ function parse(bytes: Buffer, fail: Fail): Parsed {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The kind of state that the file was written from. */
+interface Origin {
+  /** The kind of state that the file was written from. */
+  readonly from: string;
+  readonly version: number;
+}
+
 function originIn(
   type: unknown,
   { format, version, at, from }: Parsed,
   fail: Fail,
-): string {
+): Origin {
   if (type !== 'header' || format !== FORMAT)
     return fail('this is not a state file of storegate');
-  if (version !== FORMAT_VERSION)
+  if (typeof version !== 'number' || !VERSIONS.includes(version))
     return fail(
-      `the file has format ${String(version).slice(0, 20)}, and this storegate reads ${FORMAT_VERSION}: use a newer one`,
+      `the file has format ${String(version).slice(0, 20)}, and this storegate reads ${VERSIONS.join(' and ')}: use the version that wrote it`,
     );
   const isTime = typeof at === 'string' && !Number.isNaN(Date.parse(at));
   if (!isTime || typeof from !== 'string' || from.length > 100)
     return fail('the header must say when the file was written, and from what');
-  return from;
+  return { from, version };
 }
 
+const VERSIONS: readonly number[] = [1, FORMAT_VERSION];
+
 function trailerIn({ counts, sha256 }: Parsed, fail: Fail): Content {
-  const all = isObject(counts) && { ban: 0, ...counts };
   const isCounts =
-    all && isDeepStrictEqual(Object.keys(all).sort(), [...TYPES].sort());
+    isObject(counts) &&
+    isDeepStrictEqual(Object.keys(counts).sort(), [...TYPES].sort());
   if (!isCounts || typeof sha256 !== 'string')
     return fail('the trailer must have the counts of all types, and sha256');
-  return { counts: all as unknown as Counts, sha256 };
+  return { counts: counts as unknown as Counts, sha256 };
 }
 
 /**
@@ -217,34 +232,33 @@ function* linesOf(file: string): Generator<{
 }> {
   const descriptor = open(file);
   try {
-    let rest: Buffer = Buffer.alloc(0);
+    /** The begin of a line whose end was not read yet. */
+    let begin: Buffer[] = [];
+    let length = 0;
     let number = 0;
     let read = 0;
     for (;;) {
       const chunk = Buffer.allocUnsafe(CHUNK);
       const size = readSync(descriptor, chunk, 0, CHUNK, null);
       if (size === 0) break;
-      rest =
-        rest.length === 0
-          ? chunk.subarray(0, size)
-          : Buffer.concat([rest, chunk.subarray(0, size)]);
-      let from = 0;
-      for (
-        let end = rest.indexOf(10, from);
-        end !== -1;
-        end = rest.indexOf(10, from)
-      ) {
-        yield { number: ++number, bytes: rest.subarray(from, end), read };
-        from = end + 1;
+      let rest = chunk.subarray(0, size);
+      for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
+        begin.push(rest.subarray(0, end));
+        const bytes = begin.length === 1 ? begin[0]! : Buffer.concat(begin);
+        yield { number: ++number, bytes, read };
+        rest = rest.subarray(end + 1);
+        begin = [];
+        length = 0;
       }
-      rest = rest.subarray(from);
-      if (rest.length > MAX_LINE)
+      begin.push(rest);
+      length += rest.length;
+      if (length > MAX_LINE)
         throw new TransferError(
           `${file}, line ${number + 1}: it is longer than ${MAX_LINE} bytes`,
         );
       read += size;
     }
-    if (rest.length > 0)
+    if (length > 0)
       throw new TransferError(`${file}, line ${number + 1}: it is cut off`);
   } finally {
     closeSync(descriptor);

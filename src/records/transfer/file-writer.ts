@@ -11,24 +11,25 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../common/folder.ts';
-import type { KeyRecord } from '../keys/key.ts';
 import { type Batch, noCounts, type Target, TransferError } from './form.ts';
 
 /**
  * A state file is UTF-8 text with one JSON object per line, each ended by a line feed:
  *
- *     {"type":"header","format":"storegate-state","version":1,"at":"2026-11-21T20:00:00.000Z","from":"embedded","storegate":"0.1.0"}
+ *     {"type":"header","format":"storegate-state","version":2,"at":"2026-11-21T20:00:00.000Z","from":"embedded","storegate":"0.1.0"}
  *     {"type":"key","id":"key_…",…}
  *     …
- *     {"type":"trailer","counts":{"key":1,"token":0,"audit":1,"counters":1,"use":1},"sha256":"…"}
+ *     {"type":"trailer","counts":{"key":1,"token":0,…},"sha256":"…"}
  *
- * Records are ordered by type: `key`, `token`, `audit`, `ban`, `counters`, `use`. The trailer has
- * their counts (of bans only if present, so that versions before the ban log can read other files),
- * and the SHA-256 of all bytes before its line in hexadecimal. `form.ts` has the fields.
+ * Records are ordered by type: `key`, `token`, `audit`, `ban`, `counters`, `use`, `usage`. The
+ * trailer has their counts, and the SHA-256 of all bytes before its line in hexadecimal. `form.ts`
+ * has the fields.
  */
 export const FORMAT = 'storegate-state';
 /** Increases with every incompatible change. Older files stay readable. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
+/** Maximum bytes of a line. The longest is a block of usage. */
+export const MAX_LINE = 1 << 26;
 
 const CHUNK = 1024 * 1024;
 
@@ -56,7 +57,12 @@ export function fileTarget(
   }
 
   function append(line: object) {
-    text += `${JSON.stringify(line)}\n`;
+    const added = JSON.stringify(line);
+    if (added.length > MAX_LINE)
+      throw new TransferError(
+        `${file}: a record is longer than ${MAX_LINE} bytes. Copy the state to a folder or a Redis instead.`,
+      );
+    text += `${added}\n`;
     if (text.length >= CHUNK) write();
   }
 
@@ -75,17 +81,16 @@ export function fileTarget(
   });
   return {
     name: file,
+    isState: false,
     counts: () => counts,
     add({ type, values }: Batch) {
-      for (const value of values) append({ type, ...lineOf(value) });
+      for (const value of values) append({ type, ...value });
       counts[type] += values.length;
     },
     /** Syncs the file before it gets its name. */
     async finish() {
       write();
-      const { ban, ...others } = counts;
-      const sha256 = digest.copy().digest('hex');
-      append({ type: 'trailer', counts: ban > 0 ? counts : others, sha256 });
+      append({ type: 'trailer', counts, sha256: digest.copy().digest('hex') });
       write();
       orReported(file, () => {
         fsyncSync(descriptor);
@@ -96,12 +101,6 @@ export function fileTarget(
     },
     close,
   };
-}
-
-/** Versions without scopes can read keys that omit the field. */
-export function lineOf(value: object): object {
-  const { scopes, ...rest } = value as Partial<KeyRecord>;
-  return scopes?.length === 0 ? rest : value;
 }
 
 /** Never replaces a file that was created meanwhile. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Lock } from '../../common/lock.ts';
+import { addUpUsage, addUsage, usageIn } from '../../ledger/moved-usage.ts';
 import { type Counters, staleAt } from '../../limits/counters.ts';
 import type { Window } from '../../limits/limits.ts';
 import {
@@ -12,6 +13,7 @@ import {
   makeFolder,
   openStateFile,
   readStateFile,
+  StateFileError,
 } from '../../state/embedded/file.ts';
 import {
   COUNTER_FILES,
@@ -21,6 +23,7 @@ import {
 } from '../../state/embedded/inventory.ts';
 import { FolderInUse, lockFolder } from '../../state/embedded/lock.ts';
 import { generationsIn } from '../../state/journal/read.ts';
+import { importLedgerInto, readLedgerIn } from '../../state/ledger-folder.ts';
 import {
   auditEntryOf,
   insertInto,
@@ -55,22 +58,40 @@ interface FolderOptions {
  */
 export function folderSource(folder: string, options: FolderOptions): Source {
   const db = readStateFile(folder);
+  const lock = lockIfStopped(folder);
+  const close = () => {
+    db.close();
+    lock?.release();
+  };
   try {
     const bySubject = countersOf(folder, db, options);
     db.exec('BEGIN');
-    const counts = countsIn(db, bySubject);
+    const ledger = readLedgerIn(folder);
     return {
       name: folder,
       kind: 'embedded',
       isChecked: false,
-      counts: () => counts,
+      isStopped: lock !== null,
+      counts: () => countsIn(folder, db, bySubject),
       async *read() {
         yield* recordsIn(db, bySubject);
+        for await (const values of usageIn(ledger))
+          yield { type: 'usage', values };
       },
-      close: () => db.close(),
+      close,
     };
   } catch (error) {
-    db.close();
+    close();
+    throw error;
+  }
+}
+
+/** `null`: a gateway counts in it, or this process may not lock it. */
+function lockIfStopped(folder: string): Lock | null {
+  try {
+    return lockFolder(folder);
+  } catch (error) {
+    if (error instanceof StateFileError) return null;
     throw error;
   }
 }
@@ -91,10 +112,12 @@ export function folderTarget(
   makeFolder(folder);
   const lock = lockStoppedGateway(folder);
   let db: DatabaseSync | null = null;
-  const close = () => {
+  const ledger = importLedgerInto(folder);
+  const close = async () => {
     // Rolls an unfinished import back.
     db?.close();
     db = null;
+    await ledger.discard();
     lock.release();
   };
   try {
@@ -103,30 +126,48 @@ export function folderTarget(
     db.exec(
       'PRAGMA synchronous = FULL; PRAGMA cache_size = -24576; BEGIN IMMEDIATE',
     );
-    return { ...targetIn(folder, db, bySubject, options), close };
+    const target = targetIn(folder, { db, bySubject, ledger }, options);
+    return { ...target, close };
   } catch (error) {
-    close();
+    db?.close();
+    lock.release();
     throw error;
   }
 }
 
 function missingFolder(name: string): Target {
-  return { name, counts: noCounts, add() {}, finish() {}, close() {} };
+  return {
+    name,
+    isState: true,
+    counts: noCounts,
+    add() {},
+    finish() {},
+    close() {},
+  };
+}
+
+interface OpenFolder {
+  readonly db: DatabaseSync;
+  readonly bySubject: Map<string, Counters>;
+  readonly ledger: ReturnType<typeof importLedgerInto>;
 }
 
 function targetIn(
   folder: string,
-  db: DatabaseSync,
-  bySubject: Map<string, Counters>,
+  open: OpenFolder,
   { clock }: FolderOptions,
 ): Omit<Target, 'close'> {
-  const adders = addersIn(db, bySubject, clock);
+  const { db, bySubject, ledger } = open;
+  const adders = addersIn(open, clock);
   return {
     name: folder,
-    counts: () => countsIn(db, bySubject),
+    isState: true,
+    counts: () => countsIn(folder, db, bySubject),
     add: (batch) => addWith(adders, batch),
-    finish(entry) {
+    async finish(entry, { isCopy }) {
+      if (isCopy) await addUpUsage(ledger.open(), entry.at);
       insertInto(db, 'audit')(entry);
+      await ledger.place();
       // First the write that may exceed the disk space: all else is already in the database log.
       replaceCounters(folder, bySubject);
       nameGenerations(db, generationsIn(folder, COUNTER_FILES));
@@ -148,8 +189,7 @@ function lockStoppedGateway(folder: string): Lock {
 }
 
 function addersIn(
-  db: DatabaseSync,
-  bySubject: Map<string, Counters>,
+  { db, bySubject, ledger }: OpenFolder,
   clock: FolderOptions['clock'],
 ): Adders {
   const addKey = db.prepare(
@@ -201,6 +241,7 @@ function addersIn(
     },
     use: (given) =>
       uses.save(new Map(given.map(({ id, at }) => [id, at])), clock()),
+    usage: (values) => addUsage(ledger.open(), values),
   };
 }
 
@@ -217,10 +258,13 @@ function countersOf(
   return bySubject;
 }
 
-function countsIn(
+async function countsIn(
+  folder: string,
   db: DatabaseSync,
   bySubject: ReadonlyMap<string, Counters>,
-): Counts {
+): Promise<Counts> {
+  const ledger = readLedgerIn(folder);
+  const [slices, sizes] = [await ledger.slices(), await ledger.sizes()];
   const count = (table: string) =>
     (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
   return {
@@ -230,6 +274,7 @@ function countsIn(
     ban: count('bans'),
     counters: bySubject.size,
     use: count('uses'),
+    usage: slices.size + sizes.size,
   };
 }
 

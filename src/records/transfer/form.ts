@@ -1,5 +1,6 @@
 import { ExpectedError } from '../../common/expected-error.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
+import type { MovedUsage } from '../../ledger/moved-usage.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { AuditDraft, AuditEntry } from '../operators/audit-log.ts';
 import type { TokenRecord } from '../operators/tokens.ts';
@@ -13,6 +14,7 @@ export const TYPES = [
   'ban',
   'counters',
   'use',
+  'usage',
 ] as const;
 export type RecordType = (typeof TYPES)[number];
 
@@ -31,6 +33,7 @@ export interface ValueOf {
   readonly ban: AuditEntry;
   readonly counters: CounterLine;
   readonly use: LastUse;
+  readonly usage: MovedUsage;
 }
 
 export interface Batch<T extends RecordType = RecordType> {
@@ -44,7 +47,7 @@ export const BATCH = 500;
 export type Counts = Readonly<Record<RecordType, number>>;
 
 export function noCounts(): Record<RecordType, number> {
-  return { key: 0, token: 0, audit: 0, ban: 0, counters: 0, use: 0 };
+  return { key: 0, token: 0, audit: 0, ban: 0, counters: 0, use: 0, usage: 0 };
 }
 
 /** Reads a state or a file. */
@@ -54,6 +57,8 @@ export interface Source {
   readonly kind: string;
   /** Whether every record was checked (check.ts). */
   readonly isChecked: boolean;
+  /** Whether no gateway counts in it until it is closed. */
+  readonly isStopped: boolean;
   /** Numbers known without reading everything, for a progress bar. */
   counts(): MaybePromise<Counts>;
   /** All records, in the order of `TYPES`. */
@@ -64,12 +69,20 @@ export interface Source {
 /** Writes a state or a file, which must be empty. */
 export interface Target {
   readonly name: string;
+  /** Whether it is a state, which gateways continue. */
+  readonly isState: boolean;
   /** What the target has now. */
   counts(): MaybePromise<Counts>;
   /** Adds records, in the order of `TYPES`. */
   add(batch: Batch): MaybePromise<void>;
-  /** Completes the import. States add this entry to their audit log. */
-  finish(entry: AuditDraft): MaybePromise<void>;
+  /**
+   * Completes the import. States add this entry to their audit log. `isCopy`: another state may go on
+   * from the same records, so this one exports no usage of them.
+   */
+  finish(
+    entry: AuditDraft,
+    how: { readonly isCopy: boolean },
+  ): MaybePromise<void>;
   /** Frees all resources. Without `finish`, no gateway starts on the added records. */
   close(): MaybePromise<void>;
 }

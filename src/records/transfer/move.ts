@@ -1,4 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
+import {
+  gapUntil,
+  isPending,
+  type MovedUsage,
+  waitingMinute,
+} from '../../ledger/moved-usage.ts';
 import type { AuditDraft } from '../operators/audit-log.ts';
 import { nameOf, RecordChecker } from './check.ts';
 import {
@@ -23,11 +29,14 @@ export const TYPE_NAMES: Readonly<Record<RecordType, string>> = {
   ban: 'ban entries',
   counters: 'counters',
   use: 'last uses',
+  usage: 'blocks of usage',
 };
 
 export interface MoveResult {
   readonly given: Counts;
   readonly leftOut: LeftOut;
+  /** Minutes of usage whose export waits, and which stay in the source. */
+  readonly unexported: number;
   /** What the target has now. */
   readonly has: Counts;
 }
@@ -37,6 +46,8 @@ export interface MoveOptions {
   readonly onBatch: (batch: Batch, read: number) => void;
   /** `at`: Unix milliseconds. */
   readonly by: Pick<AuditDraft, 'at' | 'actor' | 'requestId'>;
+  /** Whether gateways export usage. */
+  readonly exports: boolean;
   /** Reads and checks everything, and adds nothing. */
   readonly dryRun: boolean;
 }
@@ -48,14 +59,21 @@ export interface MoveOptions {
 export async function moveState(
   source: Source,
   target: Target,
-  { onBatch, by, dryRun }: MoveOptions,
+  { onBatch, by, dryRun, exports }: MoveOptions,
 ): Promise<MoveResult> {
   await rejectUsed(target);
   const given = noCounts();
   const leftOut = new LeftOut();
+  // What a gateway still counts in the source, or counts after a backup, is not in the target.
+  const isCopy = !source.isStopped || !target.isState;
+  const waiting = new Set<number | null>();
   let read = 0;
   for await (const batch of source.read()) {
-    const valid = source.isChecked ? batch : leftOut.validIn(batch);
+    const whole = source.isChecked ? batch : leftOut.validIn(batch);
+    const valid = isCopy ? withoutExports(whole) : whole;
+    if (isCopy && whole.type === 'usage')
+      for (const one of whole.values as readonly MovedUsage[])
+        waiting.add(waitingMinute(one, exports));
     if (!dryRun && valid.values.length > 0) await target.add(valid);
     given[valid.type] += valid.values.length;
     read += batch.values.length;
@@ -63,8 +81,23 @@ export async function moveState(
     // File and folder access is synchronous, and signals are handled only between turns.
     await setImmediate();
   }
-  if (!dryRun) await target.finish(entryOf(source, given, by));
-  return { given, leftOut, has: await target.counts() };
+  if (!dryRun) {
+    if (target.isState && (isCopy || leftOut.count > 0))
+      await target.add({ type: 'usage', values: [gapUntil(by.at)] });
+    await target.finish(entryOf(source, given, by), { isCopy });
+  }
+  return {
+    given,
+    leftOut,
+    unexported: [...waiting].filter((minute) => minute !== null).length,
+    has: await target.counts(),
+  };
+}
+
+function withoutExports(batch: Batch): Batch {
+  if (batch.type !== 'usage') return batch;
+  const values = batch.values as readonly MovedUsage[];
+  return { type: 'usage', values: values.filter((one) => !isPending(one)) };
 }
 
 async function rejectUsed(target: Target): Promise<void> {
@@ -94,10 +127,11 @@ function entryOf(
   };
 }
 
-/** Records that the target lacks. Counters may have expired meanwhile. */
+/** Records that the target lacks. Counters may have expired meanwhile, and usage is added up. */
 export function missingRecords({ given, has }: MoveResult): Partial<Counts> {
   const short = TYPES.filter(
-    (type) => type !== 'counters' && has[type] < given[type],
+    (type) =>
+      type !== 'counters' && type !== 'usage' && has[type] < given[type],
   );
   return Object.fromEntries(
     short.map((type) => [type, given[type] - has[type]]),

@@ -1,4 +1,5 @@
 import type { RedisSettings } from '../../config/config.ts';
+import { addUpUsage, addUsage, usageIn } from '../../ledger/moved-usage.ts';
 import { newCounters, staleAt } from '../../limits/counters.ts';
 import { indexBans } from '../../state/redis/ban-list.ts';
 import {
@@ -19,6 +20,7 @@ import {
   GATEWAY_TTL,
   keyOf,
 } from '../../state/redis/key-names.ts';
+import { ledgerInRedis } from '../../state/redis/ledger.ts';
 import { holdLock, releaseLock, tryLock } from '../../state/redis/lock.ts';
 import { loadScript } from '../../state/redis/scripts.ts';
 import { EVERYTHING_CHANGED } from '../../state/redis/subscriber.ts';
@@ -67,6 +69,7 @@ export async function openRedisSource(
     name: redisName(settings),
     kind: kindOf(settings),
     isChecked: false,
+    isStopped: !(await isUsed(redis)),
     counts: () => countsIn(redis),
     read: () => recordsIn(redis),
     close: () => disconnect(redis),
@@ -101,13 +104,15 @@ export async function openRedisTarget(
 
   return {
     name,
+    isState: true,
     counts: () => countsIn(redis),
     async add(batch) {
       await holdLock(redis, LOCK);
       if (isEmpty) await prepare();
       await addWith(adders, batch);
     },
-    async finish(entry) {
+    async finish(entry, { isCopy }) {
+      if (isCopy) await addUpUsage(ledgerInRedis(redis), entry.at);
       await withTimeout(redis.rpush(keyOf.audit, JSON.stringify(entry)));
       await withTimeout(redis.del(keyOf.unfinishedImport));
       // A gateway may have been silent for long.
@@ -120,10 +125,15 @@ export async function openRedisTarget(
   };
 }
 
-async function rejectGateways(redis: Connection, name: string): Promise<void> {
+/** Whether a gateway uses it, or did seconds ago. */
+async function isUsed(redis: Connection): Promise<boolean> {
   const [seconds] = await withTimeout(redis.time());
   const alive = Number(seconds) * 1_000 - GATEWAY_TTL;
-  if ((await withTimeout(redis.zcount(keyOf.gateways, alive, '+inf'))) > 0)
+  return (await withTimeout(redis.zcount(keyOf.gateways, alive, '+inf'))) > 0;
+}
+
+async function rejectGateways(redis: Connection, name: string): Promise<void> {
+  if (await isUsed(redis))
     throw new TransferError(
       `A gateway uses ${name}, or did seconds ago: nothing was changed. Stop all gateways first.`,
     );
@@ -198,6 +208,7 @@ function addersIn(redis: Connection): Adders {
     },
     use: (uses) =>
       usesInRedis(redis).save(new Map(uses.map(({ id, at }) => [id, at])), 0),
+    usage: (values) => addUsage(ledgerInRedis(redis), values),
   };
 }
 
@@ -206,16 +217,18 @@ async function countsIn(redis: Connection): Promise<Counts> {
   let counters = 0;
   for await (const subjects of countedSubjects(redis))
     counters += subjects.length;
-  const [key, token, audit, ban, use] = await withTimeout(
+  const [key, token, audit, ban, use, slices, blocks] = await withTimeout(
     Promise.all([
       redis.zcard(keyOf.apiKeys),
       redis.hlen(keyOf.tokens),
       redis.llen(keyOf.audit),
       redis.llen(keyOf.banLog),
       redis.zcard(keyOf.used),
+      redis.hlen(keyOf.ledger.slices),
+      redis.hlen(keyOf.ledger.sizes),
     ]),
   );
-  return { key, token, audit, ban, counters, use };
+  return { key, token, audit, ban, counters, use, usage: slices + blocks };
 }
 
 async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
@@ -232,6 +245,8 @@ async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
     yield { type: 'counters', values };
   for await (const values of membersOf(redis, keyOf.used))
     yield { type: 'use', values };
+  for await (const values of usageIn(ledgerInRedis(redis)))
+    yield { type: 'usage', values };
 }
 
 /** The members of a sorted set of ids, with their scores, each once. */

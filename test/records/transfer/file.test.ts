@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32, deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Packing } from '../../../src/observe/traffic/packing.ts';
 import { fileSource } from '../../../src/records/transfer/file-reader.ts';
-import { fileTarget } from '../../../src/records/transfer/file-writer.ts';
+import { fileTarget, MAX_LINE } from '../../../src/records/transfer/file-writer.ts';
 import {
   hashOf,
   movable,
@@ -41,7 +43,7 @@ function rewrite(lines: readonly string[]): void {
     .toReversed()
     .map((line) => `${line}\n`)
     .join('');
-  const counts = { key: 0, token: 0, audit: 0, ban: 0, counters: 0, use: 0 };
+  const counts = { key: 0, token: 0, audit: 0, ban: 0, counters: 0, use: 0, usage: 0 };
   for (const line of rest) {
     const type = /^{"type":"(\w+)"/.exec(line)?.[1];
     if (type && type in counts) counts[type as keyof typeof counts] += 1;
@@ -71,7 +73,7 @@ describe('a file of a state', () => {
     expect(JSON.parse(lines[0]!)).toEqual({
       type: 'header',
       format: 'storegate-state',
-      version: 1,
+      version: 2,
       ...header,
     });
     expect(lines.map((line) => JSON.parse(line).type)).toEqual([
@@ -90,11 +92,13 @@ describe('a file of a state', () => {
       'counters',
       'use',
       'use',
+      'usage',
+      'usage',
       'trailer',
     ]);
     expect(JSON.parse(lines.at(-1)!)).toEqual({
       type: 'trailer',
-      counts: { key: 3, token: 1, audit: 3, ban: 2, counters: 3, use: 2 },
+      counts: { key: 3, token: 1, audit: 3, ban: 2, counters: 3, use: 2, usage: 2 },
       sha256: createHash('sha256')
         .update(`${lines.slice(0, -1).join('\n')}\n`)
         .digest('hex'),
@@ -103,25 +107,6 @@ describe('a file of a state', () => {
     expect(readdirSync(folder.path)).toEqual(['state.ndjson']);
     const whole = await readWhole(await fileSource(path));
     expect(whole).toEqual(await readWhole(sourceOf(someState(NOW))));
-  });
-
-  test('omits bans if there are none, so that versions without a ban log can read it', async () => {
-    const other = join(folder.path, 'other.ndjson');
-    const without = { ...someState(NOW), ban: [] };
-    await moveAll(sourceOf(without), fileTarget(other, header));
-    expect(readFileSync(other, 'utf8')).not.toContain('"ban"');
-    expect(await readWhole(await fileSource(other))).toEqual(await readWhole(sourceOf(without)));
-  });
-
-  test('says the scopes of keys that have some, so that versions without scopes can read the others', async () => {
-    const other = join(folder.path, 'other.ndjson');
-    const key = [movable(1), movable(2, { scopes: ['pets:write', 'backend:admin'] })];
-    await moveAll(sourceOf({ ...someState(NOW), key }), fileTarget(other, header));
-    const written = readFileSync(other, 'utf8').split('\n');
-    expect(written.filter((line) => line.includes('scopes'))).toEqual([
-      expect.stringContaining('"scopes":["pets:write","backend:admin"]'),
-    ]);
-    expect((await readWhole(await fileSource(other))).key).toEqual(key);
   });
 
   test('has no name until it is whole, and takes no name that is taken', async () => {
@@ -134,7 +119,9 @@ describe('a file of a state', () => {
     expect(readdirSync(folder.path)).toEqual(['state.ndjson']);
     const late = fileTarget(other, header);
     writeFileSync(other, 'mine');
-    await expect(late.finish(movableEntry(1))).rejects.toThrow(/is there already/);
+    await expect(late.finish(movableEntry(1), { isCopy: true })).rejects.toThrow(
+      /is there already/,
+    );
     await late.close();
     expect(readFileSync(other, 'utf8')).toBe('mine');
     expect(readdirSync(folder.path)).toEqual(['other.ndjson', 'state.ndjson']);
@@ -146,6 +133,8 @@ describe('a file of a state', () => {
     await expect(readWhole(checked)).rejects.toThrow(/was changed while it was read/);
   });
 });
+
+const EMPTY: Section = [0, ''];
 
 type Change = (record: Record<string, unknown>) => unknown;
 const set =
@@ -160,7 +149,12 @@ const drop =
 const SPOILT: readonly (readonly [type: string, what: string, change: Change, message: RegExp])[] =
   [
     ['header', 'another format', set('format', 'other'), /not a state file of storegate/],
-    ['header', 'a newer version', set('version', 2), /has format 2, and this storegate reads 1/],
+    [
+      'header',
+      'a newer version',
+      set('version', 3),
+      /has format 3, and this storegate reads 1 and 2: use the version/,
+    ],
     ['header', 'no time', drop('at'), /must say when/],
     ['key', 'text', () => 'no json', /not JSON/],
     ['key', 'a list', () => '[]', /not a JSON object/],
@@ -249,7 +243,98 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, me
       /strikeState\.strikes\[0\] must be/,
     ],
     ['use', 'an invalid time', set('at', null), /use: at must be/],
+    ['usage', 'no name', drop('name'), /usage: name is missing/],
+    ['usage', 'a name that is a path', set('name', '../../x'), /name must be that of a slice/],
+    ['usage', 'a name after all time', set('name', 'm999999999999'), /name must be that of a sl/],
+    ['usage', 'a name of another time', set('name', 'h1'), /another time than the name/],
+    ['usage', 'bytes that are no text', set('bytes', 5), /usage: bytes must be text/],
+    ['usage', 'bytes that are not Base64', set('bytes', 'a*'), /bytes must be Base64/],
+    ['usage', 'no bytes', set('bytes', ''), /bytes must be Base64/],
+    ['usage', 'a changed byte', flip(40), /bytes are damaged: its checksum differs/],
+    ['usage', 'bytes that are cut off', cut, /bytes are damaged: a part is cut off/],
+    ['usage', 'two blocks', twice, /bytes must have one block/],
+    ['usage', 'a head that is no JSON', packed(null, []), /bytes are damaged: .*JSON/],
+    ['usage', 'a head without sources', packed({ sources: undefined }), /a head: sources is mi/],
+    ['usage', 'a process that is none', packed({ sources: { __: 1 } }), /without a unique name/],
+    ['usage', 'an own prototype', packed({ ['__proto__']: 1 }), /field that is unknown here/],
+    ['usage', 'a negative number', packed({ sources: { 'a#': {} } }), /source whose number is m/],
+    [
+      'usage',
+      'a section that inflates without end',
+      packed({}, [[1, deflateRawSync(Buffer.alloc(1 << 29))]]),
+      /bytes are damaged: Cannot create a Buffer larger/,
+    ],
+    ['usage', 'a section that is not deflated', packed({}, [[1, 'x']]), /bytes are damaged: /],
+    [
+      'usage',
+      'rows without names',
+      packed({}, [EMPTY, [0, rows('[]', [0, 0, 0, 0, 0, 0, 0, 0])]]),
+      /row without names/,
+    ],
+    ['usage', 'clients that are text', packed({}, [EMPTY, [0, rows('""', [])]]), /clients must be/],
+    ['usage', 'a row that is cut off', packed({}, [EMPTY, [0, rows('[]', [0, 0, 0, 1])]]), /usage/],
+    ['usage', 'uses that are a list', packed({}, [EMPTY, EMPTY, [0, '[]']]), /bytes are damaged: /],
+    [
+      'usage',
+      'uses with a window of a prototype',
+      packed({}, [EMPTY, EMPTY, [0, usesOf('__proto__')]]),
+      /bytes are damaged: /,
+    ],
   ];
+
+function flip(at: number): Change {
+  return (record) => {
+    const bytes = bytesIn(record);
+    bytes[at]! ^= 1;
+    return set('bytes', bytes.toString('base64'))(record);
+  };
+}
+
+function cut(record: Record<string, unknown>) {
+  return set('bytes', bytesIn(record).subarray(0, -1).toString('base64'))(record);
+}
+
+function twice(record: Record<string, unknown>) {
+  const bytes = bytesIn(record);
+  return set('bytes', Buffer.concat([bytes, bytes]).toString('base64'))(record);
+}
+
+function bytesIn({ bytes }: Record<string, unknown>): Buffer {
+  return Buffer.from(String(bytes), 'base64');
+}
+
+type Section = readonly [isCompressed: number, content: string | Uint8Array];
+
+/** With a valid checksum. `null`: no JSON. */
+function packed(head: object | null, sections: readonly Section[] = []): Change {
+  return (record) => {
+    const start = Number(String(record.name).slice(1)) * 60_000;
+    const whole = { start, span: 3_600_000, policies: 0, sources: {}, ...head };
+    const body = new Packing();
+    body.part(Buffer.from(head === null ? '{' : JSON.stringify(whole)));
+    for (const [isCompressed, content] of [...sections, EMPTY, EMPTY, EMPTY].slice(0, 3)) {
+      body.number(isCompressed);
+      body.part(Buffer.from(content));
+    }
+    const all = new Packing();
+    all.number(1);
+    all.number(crc32(body.bytes));
+    all.part(body.bytes);
+    return set('bytes', all.bytes.toString('base64'))(record);
+  };
+}
+
+function rows(clients: string, numbers: readonly number[]): Buffer {
+  const packing = new Packing();
+  for (const names of [clients, '[]', '[]']) packing.part(Buffer.from(names));
+  for (const number of numbers) packing.number(number);
+  return packing.bytes;
+}
+
+function usesOf(kind: string): string {
+  const uses = { floor: 0, local: false, rows: [] };
+  return JSON.stringify({ costliest: 0, counted: [], tables: [['free', kind, 1, 'key', uses]] });
+}
 
 function strikeState(changes: object = {}) {
   const refused = { at: 0, until: 0, refusals: 0 };
@@ -291,12 +376,12 @@ describe('a broken file is refused, with the number of the line and what is wron
     const lines = linesOf();
     lines.splice(-1, 0, JSON.stringify({ type: 'audit', ...movableEntry(9) }));
     rewrite(lines);
-    await expect(fileSource(path)).rejects.toThrow(/line 16: a audit must not come after a use/);
+    await expect(fileSource(path)).rejects.toThrow(/line 18: a audit must not come after a usage/);
   });
 
   test.each([
     ['empty', () => '', /is empty/],
-    ['cut in a line', (text: string) => text.slice(0, -20), /line 16: it is cut off/],
+    ['cut in a line', (text: string) => text.slice(0, -20), /line 18: it is cut off/],
     [
       'cut behind a line',
       (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1),
@@ -305,9 +390,9 @@ describe('a broken file is refused, with the number of the line and what is wron
     [
       'one with further lines',
       (text: string) => `${text}{}\n`,
-      /line 17: there is more behind the last line/,
+      /line 19: there is more behind the last line/,
     ],
-    ['of one endless line', () => 'x'.repeat(17 * 1024 * 1024), /line 1: it is longer than/],
+    ['of one endless line', () => 'x'.repeat(MAX_LINE + 300_000), /line 1: it is longer than/],
     [
       'in another encoding',
       (text: string) => Buffer.from(text.replace('ä', '\xff'), 'latin1'),
@@ -326,7 +411,7 @@ describe('a broken file is refused, with the number of the line and what is wron
     [
       'with a trailer that counts nothing',
       (text: string) => text.replace('"key":3,', ''),
-      /line 16: the trailer must have/,
+      /line 18: the trailer must have/,
     ],
   ])('%s', async (_what, spoil, message) => {
     writeFileSync(path, spoil(readFileSync(path, 'utf8')));

@@ -99,7 +99,7 @@ describe.each(PLACES)('$name', (place) => {
   test('imports everything and exports it unchanged, through a file too', async () => {
     const now = Date.now();
     const given = someState(now);
-    const counts = { key: 3, token: 1, audit: 3, ban: 2, counters: 3, use: 2 };
+    const counts = { key: 3, token: 1, audit: 3, ban: 2, counters: 3, use: 2, usage: 2 };
     const moved = await give(given);
     expect(moved).toMatchObject({ given: counts, has: { ...counts, audit: 4 } });
     expect(await stateIn(place)).toEqual(await sorted(given));

@@ -1,0 +1,140 @@
+import { MINUTE } from '../../common/time.ts';
+import { isObject } from '../../config/schema/schema.ts';
+import { unpackedBlocks } from '../../ledger/block.ts';
+import { blockIn, SPANS, sliceIn } from '../../ledger/names.ts';
+import { mergeTraffic, TrafficTable } from '../../ledger/traffic.ts';
+import { unpackUsage } from '../../ledger/usage-table.ts';
+import { UsesTables } from '../../ledger/uses.ts';
+import {
+  fields,
+  flag,
+  integer,
+  LAST_MOMENT,
+  list,
+  moment,
+  orNull,
+  text,
+} from './field-checks.ts';
+
+const RECORD = fields({
+  name: text(400),
+  bytes: text(Number.MAX_SAFE_INTEGER),
+});
+
+const SOURCE = fields({
+  number: integer(0),
+  since: moment,
+  until: moment,
+  ended: flag,
+  dropped: integer(0),
+});
+const HEAD = fields({
+  start: moment,
+  span: integer(1),
+  policies: integer(0),
+  sources: (value) => (isObject(value) ? null : ' must be an object'),
+});
+/** Ends with the part that makes it unique. */
+const PROCESS = /^.{0,300}#[\w-]{0,64}$/s;
+
+const NAME = orNull(text(200));
+const NAMES = fields({
+  clients: list(
+    Number.MAX_SAFE_INTEGER,
+    fields({ key: NAME, account: NAME, plan: NAME }),
+  ),
+  operations: list(Number.MAX_SAFE_INTEGER, text(2_000)),
+  outcomes: list(
+    Number.MAX_SAFE_INTEGER,
+    fields({
+      status: integer(0, 999),
+      code: NAME,
+      verdict: NAME,
+      deprecated: flag,
+    }),
+  ),
+});
+
+/** What the name of a slice or a block says about its content. */
+interface Place {
+  readonly start: number;
+  readonly span: number;
+  /** Blocks of minutes, in place of one block. */
+  readonly isList: boolean;
+}
+
+/** The error in a slice or a block that another store or a file has; `null`: valid. */
+export function usageFault(value: unknown): string | null {
+  const fault = RECORD(value);
+  if (fault !== null) return fault;
+  const { name, bytes } = value as Readonly<Record<'name' | 'bytes', string>>;
+  const place = placeOf(name);
+  if (place === null) return '.name must be that of a slice or a block';
+  const stored = Buffer.from(bytes, 'base64');
+  if (stored.length === 0 || stored.toString('base64') !== bytes)
+    return '.bytes must be Base64';
+  try {
+    const wrong = contentFault(stored, place);
+    return wrong === null ? null : `.bytes ${wrong}`;
+  } catch (error) {
+    // Bytes with a valid checksum may still have any content, down to its last number.
+    return `.bytes are damaged: ${(error as Error).message}`;
+  }
+}
+
+function placeOf(name: string): Place | null {
+  const block = blockIn(name);
+  const start = block?.start ?? sliceIn(name)?.minute;
+  if (start === undefined || start > LAST_MOMENT) return null;
+  const span = block === null ? MINUTE : SPANS[block.kind];
+  return { start, span, isList: block?.kind === 't' };
+}
+
+/** Throws errors of its parts. */
+function contentFault(bytes: Uint8Array, place: Place): string | null {
+  let count = 0;
+  for (const { head, sections } of unpackedBlocks(bytes)) {
+    count += 1;
+    const wrong = headFault(head, place) ?? usageSectionFault(sections.usage);
+    if (wrong !== null) return wrong;
+    mergeTraffic(new TrafficTable(), sections.traffic);
+    new UsesTables().add(sections.uses);
+  }
+  return count === 1 || place.isList ? null : 'must have one block';
+}
+
+function headFault(head: unknown, { start, span, isList }: Place) {
+  const wrong = HEAD(head);
+  if (wrong !== null) return `have a head: ${wrong.replace(/^[.: ]+/, '')}`;
+  const found = head as { start: number; span: number; sources: object };
+  const isIn = isList
+    ? found.span === MINUTE &&
+      found.start % MINUTE === 0 &&
+      found.start >= start &&
+      found.start < start + span
+    : found.start === start && found.span === span;
+  if (!isIn) return 'have another time than the name';
+  for (const [process, source] of Object.entries(found.sources)) {
+    if (!PROCESS.test(process)) return 'have a process without a unique name';
+    const fault = SOURCE(source);
+    if (fault !== null) return `have a source whose${fault.replace('.', ' ')}`;
+  }
+  return null;
+}
+
+function usageSectionFault(bytes: Uint8Array): string | null {
+  let wrong: string | null = null;
+  const reading = unpackUsage(bytes, (names) => {
+    wrong = NAMES(names);
+    if (wrong !== null) wrong = `have names: ${wrong.replace(/^[.: ]+/, '')}`;
+    return ({ client, operation, outcome }) => {
+      const isNamed =
+        client < names.clients?.length &&
+        operation < names.operations?.length &&
+        outcome < names.outcomes?.length;
+      if (!isNamed) wrong ??= 'have a row without names';
+    };
+  });
+  for (const _ of reading) if (wrong !== null) break;
+  return wrong;
+}

@@ -12,6 +12,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'usage.expired':
     'Usage that began before `before` was removed because of its age: `hours` that a day contains, and `days`.',
   'usage.export_failed': 'The receiver of `usage.export.url` accepts no usage, which waits.',
+  'usage.export_refused':
+    'The receiver refuses this usage and accepts other usage: it is [not exported](usage.md#usage-that-the-receiver-refuses).',
   'usage.export_recovered': 'The receiver accepts usage again.',
   'ban_log.dropped': 'Bans are missing in the ban log: there were too many at once.',
   'log.dropped': 'Lines are missing at this place: standard output did not take them.',

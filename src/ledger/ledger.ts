@@ -6,7 +6,7 @@ import type { Observe } from '../observe/events.ts';
 import { createPendingExports, type SendUsage } from './pending-exports.ts';
 import { createLedgerReader, type LedgerReader } from './reader.ts';
 import type { Retention } from './retention.ts';
-import { createRollup, type Rollup } from './rollup.ts';
+import { createRollup, type Rollup, type RollupReport } from './rollup.ts';
 import type { LedgerIndex, LedgerStore } from './store.ts';
 import { createLedgerWriter, type LedgerWriter } from './writer.ts';
 
@@ -79,17 +79,7 @@ export function createLedger({ clock, observe }: LedgerOptions) {
       report?.pendingSince == null ? 0 : Math.max(0, now - report.pendingSince);
     if (report === null) return;
     const { maxBytes } = retention!;
-    const { hours, days } = report.old;
-    if (hours.length + days.length > 0)
-      observe({
-        type: 'usage.expired',
-        hours: hours.length,
-        days: days.length,
-        before: Math.max(
-          ...hours.map((start) => start + HOUR),
-          ...days.map((start) => start + DAY),
-        ),
-      });
+    reportExpired(report.old);
     if (report.dropped > 0)
       warn(
         `${report.dropped} blocks of usage were removed: raise usage.maxBytes`,
@@ -123,6 +113,20 @@ export function createLedger({ clock, observe }: LedgerOptions) {
       isRollFailing = true;
     });
     if (!isClosed) plan();
+  }
+
+  function reportExpired({ hours, days }: RollupReport['old']) {
+    if (hours.length + days.length === 0) return;
+    const ends = [
+      ...hours.map((start) => start + HOUR),
+      ...days.map((start) => start + DAY),
+    ];
+    observe({
+      type: 'usage.expired',
+      hours: hours.length,
+      days: days.length,
+      before: new Date(Math.max(...ends)).toISOString(),
+    });
   }
 
   function warn(warning: string) {

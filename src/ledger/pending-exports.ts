@@ -15,10 +15,20 @@ import type { Commit, LedgerStore } from './store.ts';
 const SENDING = 10 * SECOND;
 
 /**
- * Resolves with whether the receiver has accepted all requests of the block. `name`: the same for
- * each attempt of any gateway, and of no other block.
+ * `accepted`: all of the block, but what was set aside; `empty`: nothing in it is exported.
+ * `refused`: the receiver refuses the content of the block. `waits`: try later.
  */
-export type SendUsage = (name: string, block: Block) => Promise<boolean>;
+export type Sent = 'accepted' | 'empty' | 'refused' | 'waits';
+
+/**
+ * `name`: the same for each attempt of any gateway, and of no other block. `accepts`: whether the
+ * receiver accepts other blocks, so that what it refuses may be set aside.
+ */
+export type SendUsage = (
+  name: string,
+  block: Block,
+  accepts: boolean,
+) => Promise<Sent>;
 
 interface PendingExportsOptions {
   readonly store: Pick<LedgerStore, 'sizes' | 'read'>;
@@ -35,10 +45,9 @@ export function createPendingExports({
   store,
   sendUsage,
 }: PendingExportsOptions) {
-  async function sendOne(name: string) {
-    for (const block of await read([name]))
-      if (!(await sendUsage(name, block))) return false;
-    return true;
+  async function sendOne(name: string, accepts: boolean): Promise<Sent> {
+    const [block] = await read([name]);
+    return block ? await sendUsage(name, block, accepts) : 'empty';
   }
 
   /** Names by minute. */
@@ -83,21 +92,37 @@ export function createPendingExports({
       return blocks;
     },
     /**
-     * Sends the oldest first, until the receiver refuses one or the time is up. Resolves with the
-     * begin of what still waits, Unix milliseconds; `null`: nothing waits.
+     * Sends the oldest first, until the receiver accepts no more or the time is up. If it refuses
+     * the content of a block, the newest follow, and then again what it has refused. Resolves with
+     * the begin of what still waits, Unix milliseconds; `null`: nothing waits.
      */
     async send(commit: Commit): Promise<number | null> {
       const end = performance.now() + SENDING;
-      const pending = [...(await pendingNames())].sort(
-        ([one], [other]) => one - other,
+      const pending = [...(await pendingNames())].flatMap(([minute, names]) =>
+        names.map((name) => ({ minute, name })),
       );
-      for (const [minute, names] of pending) {
-        for (const name of names) {
-          if (performance.now() >= end || !(await sendOne(name))) return minute;
-          await commit(new Map([[name, null]]), []);
+      pending.sort((one, other) => one.minute - other.minute);
+      const refused: typeof pending = [];
+      let accepts = false;
+      while (pending.length > 0 && performance.now() < end) {
+        const next = pending.shift()!;
+        const sent = await sendOne(next.name, accepts);
+        if (sent === 'waits') {
+          pending.push(next);
+          break;
         }
+        if (sent === 'refused') {
+          refused.push(next);
+          if (refused.length === 1) pending.reverse();
+          continue;
+        }
+        await commit(new Map([[next.name, null]]), []);
+        if (sent === 'empty') continue;
+        accepts = true;
+        pending.unshift(...refused.splice(0));
       }
-      return null;
+      const waiting = [...pending, ...refused].map(({ minute }) => minute);
+      return waiting.length === 0 ? null : Math.min(...waiting);
     },
   };
 }

@@ -31,7 +31,7 @@ export const MINUTES = 2 * HOUR;
 const HOUR_SECTIONS: readonly Section[] = ['traffic', 'usage', 'uses'];
 const DAY_SECTIONS: readonly Section[] = ['traffic', 'usage'];
 
-interface RollupReport {
+export interface RollupReport {
   readonly bytes: number;
   /** Blocks that were removed because of `maxBytes`. */
   readonly dropped: number;

@@ -25,9 +25,19 @@ interface Events {
   };
   'webhook.failing': { endpoint: string; error: string };
   'webhook.recovered': { endpoint: string; failures: number };
-  /** Usage that was removed because of its age; `before`: it began before, Unix milliseconds. */
-  'usage.expired': { hours: number; days: number; before: number };
+  /** Usage that was removed because of its age; it began before `before`, ISO 8601. */
+  'usage.expired': { hours: number; days: number; before: string };
   'usage.export_failed': { endpoint: string; error: string };
+  /** The receiver refuses this event, which is not exported. `minute`: ISO 8601. */
+  'usage.export_refused': {
+    endpoint: string;
+    error: string;
+    id: string;
+    account: string;
+    minute: string;
+    requests: number;
+    units: number;
+  };
   'usage.export_recovered': { endpoint: string; failures: number };
   /** Bans missing from the log of bans: too many at once, or the gateway stopped. */
   'ban_log.dropped': { count: number };

@@ -75,10 +75,14 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
       warn({ endpoint, reason }),
     'webhook.recovered': ({ endpoint, failures }) =>
       info({ endpoint, failures }),
-    'usage.expired': ({ hours, days, before }) =>
-      info({ hours, days, before: new Date(before).toISOString() }),
+    'usage.expired': ({ hours, days, before }) => info({ hours, days, before }),
     'usage.export_failed': ({ endpoint, error: reason }) =>
       warn({ endpoint, reason }),
+    'usage.export_refused': (event) => {
+      const { endpoint, error: reason, id, account } = event;
+      const { minute, requests, units } = event;
+      return warn({ endpoint, reason, id, account, minute, requests, units });
+    },
     'usage.export_recovered': ({ endpoint, failures }) =>
       info({ endpoint, failures }),
     'ban_log.dropped': ({ count }) => warn({ count }),

@@ -305,6 +305,12 @@ export const METRICS: readonly MetricRow[] = [
     'usageWaiting',
     'Usage that waits until Redis or the disk can store it; at most 16 MiB per process.',
   ),
+  everyEvent(
+    'storegate_usage_export_refused_total',
+    'usage.export_refused',
+    'Events of usage that usage.export.url refuses, which are not exported.',
+    { onlyWith: 'exportDelay' },
+  ),
   gauge(
     'storegate_usage_export_delay_seconds',
     'exportDelay',

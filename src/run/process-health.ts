@@ -1,5 +1,5 @@
 import { type FindingType, plural } from '@storegate/admin-api/words';
-import { MINUTE, notFuture } from '../common/time.ts';
+import { DAY, MINUTE, notFuture } from '../common/time.ts';
 import type { Upstreams } from '../gateway/upstream/backends.ts';
 import type { Event } from '../observe/events.ts';
 import { reasonOf } from '../observe/log-table.ts';
@@ -15,6 +15,8 @@ const NEWEST = 0.05;
 
 /** Milliseconds after its last loss for which a process reports it. */
 const LOSS_MEMORY = 5 * MINUTE;
+/** It is not noticed elsewhere. */
+const REFUSED_MEMORY = DAY;
 
 type Begun = Condition & { since: number };
 
@@ -32,12 +34,14 @@ export function createProcessHealth(clock: () => number) {
   let localSince: number | null = null;
   let stateTime: number | null = null;
   let lostBans = 0;
+  let refusedUsage = 0;
   const traffic = new RecentTraffic();
   /** By a name for what ends it. */
   const begun = new Map<string, Begun>();
   const lines = createLoss('log_dropped', 'line');
   const requests = createLoss('usage_dropped', 'request');
   const bans = createLoss('bans_dropped', 'ban');
+  const refused = createLoss('usage_refused', 'event', REFUSED_MEMORY);
 
   function observe(event: Event): void {
     switch (event.type) {
@@ -75,6 +79,15 @@ export function createProcessHealth(clock: () => number) {
       case 'primary.responsive':
         begun.delete('guard');
         break;
+      case 'usage.export_failed':
+        begin('export', 'usage_not_exported', event.error);
+        break;
+      case 'usage.export_recovered':
+        begun.delete('export');
+        break;
+      case 'usage.export_refused':
+        refusedUsage++;
+        break;
       case 'ban_log.dropped':
         lostBans += event.count;
         break;
@@ -96,6 +109,7 @@ export function createProcessHealth(clock: () => number) {
         ...lines(losses.logLines, now),
         ...requests(losses.requests, now),
         ...bans(lostBans, now),
+        ...refused(refusedUsage, now),
       ];
       return { conditions, traffic: traffic.sum(clock()) };
     },
@@ -110,8 +124,8 @@ export function createProcessHealth(clock: () => number) {
 
 export type ProcessHealth = ReturnType<typeof createProcessHealth>;
 
-/** A loss is noticed when it is read, and reported until `LOSS_MEMORY` after the last. */
-function createLoss(type: FindingType, unit: string) {
+/** A loss is noticed when it is read, and reported until `memory` milliseconds after the last. */
+function createLoss(type: FindingType, unit: string, memory = LOSS_MEMORY) {
   /** Before the losses that are reported. */
   let before = 0;
   let known = 0;
@@ -122,7 +136,7 @@ function createLoss(type: FindingType, unit: string) {
   return (total: number, now: number): Condition[] => {
     since = notFuture(since, now);
     last = notFuture(last, now);
-    if (now - last > LOSS_MEMORY) before = known;
+    if (now - last > memory) before = known;
     if (total > known) {
       if (known === before) since = now;
       last = now;

@@ -19,6 +19,10 @@ const BATCH_SIZE = 500;
 /** Milliseconds of a block, after which the next turn continues, and the longest of a response. */
 const ATTEMPT = 5 * SECOND;
 const TIMEOUT = 10 * SECOND;
+/** Statuses that refuse the content of a batch: it would be refused again. */
+const REFUSES_CONTENT: readonly (number | null)[] = [400, 413, 422];
+/** Refused batches of a block after which the receiver is taken to refuse everything. */
+const MOST_REFUSED = 20;
 /** The time of an event is its minute. */
 const BY = DIMENSIONS.filter(
   (name) => !['day', 'hour', 'minute'].includes(name),
@@ -84,7 +88,10 @@ export interface UsageExportOptions {
   readonly observe: Observe;
 }
 
-/** Signs as webhooks do. `null`: `usage.export.url` is not set. */
+/**
+ * Signs as webhooks do. A batch whose content is refused is halved, down to single events, which
+ * are set aside and reported if the receiver accepts others. `null`: `usage.export.url` is not set.
+ */
 export function createUsageExport({
   config,
   clock,
@@ -96,10 +103,11 @@ export function createUsageExport({
     'content-type': 'application/cloudevents-batch+json; charset=utf-8',
     ...(token !== null && { authorization: `Bearer ${token}` }),
   };
+  const endpoint = new URL(url).host;
   const cut = new AbortController();
   let failures = 0;
-  /** How many events of the block were accepted: a large one takes several turns. */
-  let accepted = { name: '', events: 0 };
+  /** Of the block: events without an answer, by place. A large one takes several turns. */
+  let open = { name: '', batches: [] as Batch[] };
   /** Unix milliseconds. */
   let pausedUntil = 0;
 
@@ -116,36 +124,89 @@ export function createUsageExport({
       now: clock(),
       signal,
     });
-    if (signal.aborted && !sent.delivered) return false;
-    const endpoint = new URL(url).host;
-    if (!sent.delivered) {
-      if (failures === 0)
-        observe({ type: 'usage.export_failed', endpoint, error: sent.error });
-      failures++;
-      pausedUntil =
-        clock() + pauseAfter(failures, sent.retryAfter, Math.random());
-    } else if (failures > 0) {
+    if (sent.delivered && failures > 0) {
       observe({ type: 'usage.export_recovered', endpoint, failures });
       failures = 0;
     }
-    return sent.delivered;
+    return sent;
   };
 
+  function fail(error: string) {
+    if (failures === 0)
+      observe({ type: 'usage.export_failed', endpoint, error });
+    failures++;
+  }
+
+  function setAside({ id, subject, time, data }: UsageEvent, error: string) {
+    const { requests, units } = data as Record<'requests' | 'units', number>;
+    const about = { id, account: subject, minute: time, requests, units };
+    observe({ type: 'usage.export_refused', endpoint, error, ...about });
+  }
+
   return {
-    async sendUsage(name, block) {
-      if (clock() < pausedUntil) return false;
+    async sendUsage(name, block, accepts) {
+      if (clock() < pausedUntil) return 'waits';
       const events = await usageEventsOf(name, block);
+      if (events.length === 0) return 'empty';
+      if (open.name !== name) open = { name, batches: batchesOf(events) };
+      const { batches } = open;
+      const alone: Batch[] = [];
       const end = performance.now() + ATTEMPT;
-      let at = accepted.name === name ? accepted.events : 0;
-      while (at < events.length && performance.now() < end) {
-        if (!(await post(events.slice(at, at + BATCH_SIZE)))) return false;
-        at += BATCH_SIZE;
-        accepted = { name, events: at };
+      let hasAccepted = accepts;
+      let refused = 0;
+      let error = '';
+      while (batches.length > 0 && performance.now() < end) {
+        const { from, to } = batches[0]!;
+        const sent = await post(events.slice(from, to));
+        if (sent.delivered) hasAccepted = true;
+        else if (!REFUSES_CONTENT.includes(sent.status)) {
+          batches.push(...alone);
+          if (cut.signal.aborted) return 'waits';
+          fail(sent.error);
+          pausedUntil =
+            clock() + pauseAfter(failures, sent.retryAfter, Math.random());
+          return 'waits';
+        } else {
+          error = sent.error;
+          refused++;
+          if (to - from > 1) batches.push(...halvesOf({ from, to }));
+          else alone.push({ from, to });
+        }
+        batches.shift();
+        if (!hasAccepted && refused === MOST_REFUSED) break;
       }
-      return at >= events.length;
+      if (hasAccepted)
+        for (const { from } of alone) setAside(events[from]!, error);
+      else batches.push(...alone);
+      if (batches.length === 0) return 'accepted';
+      if (hasAccepted || refused === 0) return 'waits';
+      fail(error);
+      return 'refused';
     },
     close: () => cut.abort(),
   };
+}
+
+/** Places of events, without `to`. */
+interface Batch {
+  readonly from: number;
+  readonly to: number;
+}
+
+function batchesOf({ length }: readonly UsageEvent[]): Batch[] {
+  const count = Math.ceil(length / BATCH_SIZE);
+  return Array.from({ length: count }, (_, i) => ({
+    from: i * BATCH_SIZE,
+    to: Math.min((i + 1) * BATCH_SIZE, length),
+  }));
+}
+
+function halvesOf({ from, to }: Batch): Batch[] {
+  const middle = Math.ceil((from + to) / 2);
+  return [
+    { from, to: middle },
+    { from: middle, to },
+  ];
 }
 
 const valuesOf = (row: ReportRow) =>

@@ -43,6 +43,12 @@ describe('conditions of a process', () => {
       'redis_down_local',
       reason,
     ],
+    [
+      { type: 'usage.export_failed', endpoint: 'meter', error: 'HTTP 400' },
+      { type: 'usage.export_recovered', endpoint: 'meter', failures: 1 },
+      'usage_not_exported',
+      'HTTP 400',
+    ],
     [{ type: 'state.write_failed', error }, { type: 'state.write_recovered' }, 'unsaved', reason],
     [
       { type: 'primary.unresponsive', error },

@@ -1,4 +1,5 @@
 import type { Block } from '../../src/ledger/block.ts';
+import type { Sent } from '../../src/ledger/pending-exports.ts';
 import { createLedgerReader, type LedgerReader } from '../../src/ledger/reader.ts';
 import { type LedgerStore, TurnLost } from '../../src/ledger/store.ts';
 import { type UsageClient, unpackUsage } from '../../src/ledger/usage-table.ts';
@@ -81,10 +82,10 @@ export class UsageCounter {
   fails: 'no' | 'before' | 'after' = 'no';
   readonly #names = new Set<string>();
 
-  readonly accept = async (name: string, block: Block): Promise<boolean> => {
-    if (this.fails === 'before') return false;
+  readonly accept = async (name: string, block: Block): Promise<Sent> => {
+    if (this.fails === 'before') return 'waits';
     if (!this.#names.has(name)) await addUsage(this.sums, block);
     this.#names.add(name);
-    return this.fails === 'no';
+    return this.fails === 'no' ? 'accepted' : 'waits';
   };
 }

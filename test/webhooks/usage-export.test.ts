@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -28,6 +29,8 @@ async function startMeter() {
     repeated: 0,
     answer: 'accept' as 'accept' | 'refuse' | 'cut',
     refuseAfter: Number.POSITIVE_INFINITY,
+    /** The status of a batch; 204: it is accepted. */
+    judge: (_events: readonly UsageEvent[]): number => 204,
   };
   const server = createServer(async (request, response) => {
     const posted = (await json(request)) as UsageEvent[];
@@ -35,6 +38,8 @@ async function startMeter() {
     meter.posts++;
     if (meter.answer === 'refuse' || meter.posts > meter.refuseAfter)
       return response.writeHead(503).end();
+    const status = meter.judge(posted);
+    if (status !== 204) return response.writeHead(status).end();
     for (const event of posted) {
       const name = `${event.source} ${event.id}`;
       if (events.has(name)) meter.repeated++;
@@ -89,6 +94,9 @@ function gateway(clock: TestClock) {
   return {
     ledger,
     types: () => events.map(({ type }) => type),
+    /** Accounts of events that were set aside. */
+    setAside: () =>
+      events.flatMap((event) => (event.type === 'usage.export_refused' ? event.account : [])),
     async send(account: string, cost: number) {
       const about = { keyId: `key_${account}`, account, trace: trace(cost) as RequestTrace };
       ledger.observe(requestEvent(about));
@@ -177,6 +185,80 @@ describe('an export of usage', () => {
     clock.pass(MINUTE);
     await one.ledger.roll();
     expect([meter.units('acme'), meter.posts, meter.repeated]).toEqual([1_200, 4, 0]);
+    await one.ledger.close();
+  });
+
+  const refusing = (status: number, ...accounts: string[]) => {
+    meter.judge = (posted) =>
+      posted.some(({ subject }) => accounts.includes(subject)) ? status : 204;
+  };
+  const nextMinute = async (clock: TestClock, { ledger }: ReturnType<typeof gateway>) => {
+    clock.pass(MINUTE + 6 * SECOND);
+    await ledger.roll();
+  };
+
+  test.each([400, 413, 422])(
+    'sets aside what is refused with %d, and nothing else',
+    async (status) => {
+      let runs = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.array(fc.nat(9), { minLength: 1, maxLength: 40 }), { maxLength: 4 }),
+          fc.subarray([0, 1, 2, 3, 4, 5, 6, 7, 8]),
+          async (minutes, poisonous) => {
+            await own.server.admin.flushall();
+            const clock = new TestClock(NOON);
+            const one = gateway(clock);
+            const run = ++runs;
+            const name = (place: number) => `account-${place}-${run}-${clock.now}`;
+            const [good, bad] = [[] as string[], [] as string[]];
+            const send = async (places: readonly number[]) => {
+              for (const place of new Set(places)) {
+                (poisonous.includes(place) ? bad : good).push(name(place));
+                await one.send(name(place), 1);
+              }
+              await nextMinute(clock, one);
+            };
+            meter.judge = (posted) =>
+              posted.some(({ subject }) => bad.includes(subject)) ? status : 204;
+            for (const places of minutes) await send(places);
+            // The receiver accepts something.
+            await send([9]);
+            expect(good.map(meter.units)).toEqual(good.map(() => 1));
+            expect(one.setAside().sort()).toEqual(bad.sort());
+            expect(one.ledger.exportDelay).toBe(0);
+            await one.ledger.close();
+          },
+        ),
+        { numRuns: 20 },
+      );
+    },
+  );
+
+  test('sets nothing aside while the receiver refuses everything, and loses nothing', async () => {
+    const clock = new TestClock(NOON);
+    const one = gateway(clock);
+    meter.judge = () => 400;
+    for (let minute = 0; minute < 3; minute++) {
+      for (let i = 0; i < 30; i++) await one.send(`account-${i}`, 1);
+      await nextMinute(clock, one);
+    }
+    expect([one.setAside(), one.types()]).toEqual([[], ['usage.export_failed']]);
+    expect(one.ledger.exportDelay).toBeGreaterThan(2 * MINUTE);
+    refusing(400, 'account-7');
+    await nextMinute(clock, one);
+    expect(one.setAside()).toEqual(Array(3).fill('account-7'));
+    expect(meter.units('account-8')).toBe(3);
+    await one.ledger.close();
+  });
+
+  test('waits after other statuses, which refuse no content', async () => {
+    const clock = new TestClock(NOON);
+    const one = gateway(clock);
+    for (const account of ['acme', 'globex']) await one.send(account, 1);
+    refusing(404, 'globex');
+    await nextMinute(clock, one);
+    expect([one.setAside(), meter.posts, meter.units('acme')]).toEqual([[], 1, 0]);
     await one.ledger.close();
   });
 

@@ -149,6 +149,20 @@ const TABLE: Readonly<Record<FindingType, readonly Row[]>> = {
   usage_dropped: [
     [reporting('usage_dropped', '1 request'), 1, 'Degraded since 10:00: The usage lacks 1 request'],
   ],
+  usage_not_exported: [
+    [
+      reporting('usage_not_exported', 'HTTP 503'),
+      1,
+      'Degraded since 10:00: The receiver of usage.export.url accepts no usage: HTTP 503. Check',
+    ],
+  ],
+  usage_refused: [
+    [
+      reporting('usage_refused', '2 events'),
+      1,
+      'Degraded since 10:00: The receiver of usage.export.url refused 2 events, not exported. Find',
+    ],
+  ],
   bans_dropped: [
     [reporting('bans_dropped', '1 ban'), 1, 'Degraded since 10:00: The log of bans lacks 1 ban. '],
   ],

@@ -63,6 +63,14 @@ export const FINDINGS = {
     'The usage lacks $.',
     'Check Redis and the data folder, which could not store it.',
   ),
+  usage_not_exported: degraded(
+    'The receiver of usage.export.url accepts no usage: $.',
+    'Check the receiver, the URL and the token.',
+  ),
+  usage_refused: degraded(
+    'The receiver of usage.export.url refused $, not exported.',
+    'Find usage.export_refused in the log.',
+  ),
   bans_dropped: degraded(
     'The log of bans lacks $.',
     'Check Redis and the data folder.',

@@ -48,7 +48,7 @@ const knowsNode = (path: string) =>
   [
     'gateway/upstream/inner-proxy.ts',
     'gateway/upstream/target-connection.ts',
-    'common/https-fetch.ts',
+    'common/http-fetch.ts',
   ].includes(path);
 const composes = (path: string) => ['run', 'cli'].includes(roomOf(path));
 

@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import {
   createServer as createTlsServer,
   type ServerOptions,
@@ -38,6 +38,8 @@ const { createServer } = process.getBuiltinModule('node:http');
 /** It shares no route with the public port. */
 interface Admin {
   listen(fd?: number): Promise<number>;
+  /** For commands in the data folder: whoever can connect is admitted as an admin. */
+  readonly local: Server;
   /** Replaces certificates; whether it uses TLS is fixed at the start. */
   use(tls: ServerMaterial | null): void;
   close(): Promise<void>;
@@ -50,8 +52,6 @@ interface AdminOptions {
   readonly context: AdminContext;
   readonly metrics: Pick<Metrics, 'exemplars' | 'figures'>;
   readonly observe: Observe;
-  /** Token of this run, for commands in the data folder. */
-  readonly ownToken: string;
   readonly readiness: () => Readiness;
   readonly down: () => readonly string[];
   /** As this gateway sees itself. */
@@ -69,16 +69,8 @@ const LONGEST_SESSION = 12 * HOUR;
 
 /** Health needs no token; everything else does, see `createGate`. */
 export function createAdmin(options: AdminOptions): Admin {
-  const {
-    config,
-    context,
-    metrics,
-    observe,
-    ownToken,
-    readiness,
-    down,
-    health,
-  } = options;
+  const { config, context, metrics, observe, readiness, down, health } =
+    options;
   const { console: find } = options;
   // Made at the first call: it reads the contract of the admin API.
   let made: AdminApi | null = null;
@@ -86,7 +78,10 @@ export function createAdmin(options: AdminOptions): Admin {
     made ??= createAdminApi(context);
     return made;
   };
-  const gate = createGate(config.admin, context.tokens, ownToken);
+  const localRequests = new WeakSet<IncomingMessage>();
+  const gate = createGate(config.admin, context.tokens, (request) =>
+    localRequests.has(request),
+  );
   const body = express.raw({
     type: () => true,
     limit: MAX_BODY,
@@ -171,18 +166,27 @@ export function createAdmin(options: AdminOptions): Admin {
     },
   );
   const { server, use } = serverFor(options.tls, app);
+  const local = createServer(LIMITS, (request, response) => {
+    localRequests.add(request);
+    app(request, response);
+  });
 
   return {
     listen: (fd) => listen(server, { ...config.admin, fd }),
+    local,
     use,
     async close() {
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      await Promise.all([server, local].map(closed));
       await made?.close();
     },
   };
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
 }
 
 function answerCall(api: () => AdminApi) {

@@ -28,18 +28,17 @@ const GUESSES = { failures: 10, window: MINUTE };
 const LOCAL: Operator = { name: 'local', role: 'admin' };
 
 /**
- * `ownToken`: the token of this run, from the gateway's folder. Read access to it implies control
- * of the folder, so its holder may name the user. No other token can choose a name, and a chosen
- * name never equals a token's.
+ * `isLocal`: whether a request came through the socket of the data folder, which only the owner of
+ * the folder can open. So it needs no token and may name the user. No other request can choose a
+ * name, and a chosen name never equals that of a token.
  */
 export function createGate(
   admin: Config['admin'],
   tokens: TokenStore,
-  ownToken: string,
+  isLocal: (request: IncomingMessage) => boolean,
 ) {
   const guard = createGuard(GUESSES);
   const configured = configuredToken(admin.token);
-  const own = [{ ...LOCAL, hash: hashSecret(ownToken), createdAt: 0 }];
   let lastKnown: readonly TokenRecord[] | null = null;
 
   /**
@@ -93,10 +92,11 @@ export function createGate(
     return (await known()).length === 0 ? LOCAL : null;
   }
 
-  async function find({ headers }: IncomingMessage): Promise<Operator | null> {
+  async function find(request: IncomingMessage): Promise<Operator | null> {
+    const { headers } = request;
     const [, token] =
       /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-    if (token !== undefined && holderOf(hashSecret(token), own))
+    if (headers.authorization === undefined && isLocal(request))
       return shellUserIn(headers[SHELL_USER_HEADER.toLowerCase()]);
     const found = token === undefined ? null : await holder(hashSecret(token));
     return (
@@ -108,6 +108,7 @@ export function createGate(
   return {
     /** Throws AdminError for requests by web pages of another origin. */
     checkOrigin(request: IncomingMessage): void {
+      if (isLocal(request)) return;
       const { host = '', origin } = request.headers;
       // DNS rebinding: a web page whose name resolves to this machine sends that name as host.
       if (isLoopback(admin.host) && !isLocalName(host)) {

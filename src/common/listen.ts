@@ -47,3 +47,18 @@ export async function listen(
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : port;
 }
+
+/** On a Unix socket that only the user of this process can open. Rejects with the system's error. */
+export async function listenLocally(
+  server: Server,
+  path: string,
+): Promise<void> {
+  // The socket is made within the call, with the umask of that moment.
+  const umask = process.umask(0o177);
+  try {
+    server.listen(path);
+  } finally {
+    process.umask(umask);
+  }
+  await once(server, 'listening');
+}

@@ -185,7 +185,7 @@ export async function createGateway(
   async function listen({ listen, announce }: Operating): Promise<Started> {
     const adminUrl = await listen(sockets.admin);
     const url = await processes.listen(sockets.public);
-    announce(adminUrl);
+    await announce();
     observe({ type: 'started', url, adminUrl, state: storage.kind });
     const unmigratedKeys = await reportUnmigratedKeys(config, storage.keys, {
       observe,

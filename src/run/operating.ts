@@ -54,7 +54,6 @@ export function createOperating(parts: OperatingParts) {
     async swap(settings, fetched) {
       await processes.use(settings);
       admin.use(settings.certificates.admin);
-      if (adminUrl !== null) local.announce(adminUrl, settings.certificates);
       report(settings, observe, clock);
       if (fetched !== null) await keepCopy(config.data, fetched, observe);
     },
@@ -62,8 +61,7 @@ export function createOperating(parts: OperatingParts) {
   report(initial, observe, clock);
   // Closures must not keep `parts`: it has the first contract.
   const { readiness, health } = parts;
-  const local = createLocalAccess(config, observe);
-  let adminUrl: string | null = null;
+  const local = createLocalAccess(config.data, observe);
   let endHealthWatch = () => {};
 
   const context: AdminContext = {
@@ -91,7 +89,6 @@ export function createOperating(parts: OperatingParts) {
     context,
     metrics: processes.metrics,
     observe,
-    ownToken: local.token,
     readiness,
     health,
     tls: initial.certificates.admin,
@@ -118,9 +115,8 @@ export function createOperating(parts: OperatingParts) {
      * Call once the gateway listens: commands then find it through its data folder, and changes of
      * its health are reported. Before, it would be reported as down.
      */
-    announce(url: string): void {
-      adminUrl = url;
-      local.announce(url, reloader.current.certificates);
+    async announce(): Promise<void> {
+      await local.open(admin.local);
       endHealthWatch = watchHealth({
         health,
         isStopping: () => readiness() === 'stopping',
@@ -130,8 +126,8 @@ export function createOperating(parts: OperatingParts) {
     async close(): Promise<void> {
       watch?.close();
       endHealthWatch();
+      await local.close();
       await admin.close();
-      local.close();
     },
   };
 }

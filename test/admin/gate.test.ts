@@ -1,15 +1,14 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:http';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createGate } from '../../src/admin/gate.ts';
 import { makeToken } from '../../src/records/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { localAdmin } from '../support/local-admin.ts';
 
 let gateway: TestGateway;
 afterEach(() => gateway.stop());
@@ -73,7 +72,7 @@ test('clients of an admin listener for IPv4 and IPv6 count their wrong tokens se
   gateway = await TestGateway.start();
   const tokens = { list: async () => [] };
   const admin = { ...gateway.config.admin, token: makeToken() };
-  const gate = createGate(admin, tokens as never, makeToken());
+  const gate = createGate(admin, tokens as never, () => false);
   const refusal = async (remoteAddress: string) => {
     const asked = { headers: {}, socket: { remoteAddress } } as IncomingMessage;
     return await gate.operator(asked).catch(({ code }) => code);
@@ -144,24 +143,17 @@ describe('tokens', () => {
   });
 });
 
-describe('the token of the run', () => {
-  const ownToken = () =>
-    (
-      JSON.parse(readFileSync(join(gateway.config.data, 'gateway.1.json'), 'utf8')) as {
-        token: string;
-      }
-    ).token;
+describe('the socket of the data folder', () => {
+  const local = (method: string, path: string, headers: Record<string, string> = {}) =>
+    localAdmin(gateway.config.data, method, path, headers);
   const actors = async () =>
-    (await gateway.admin.get('/audit').set(bearer(ownToken()))).body.entries.map(
-      ({ actor }: { actor: string }) => actor,
-    );
-  const reload = (headers: Record<string, string>) => gateway.admin.post('/reload').set(headers);
+    (await local('GET', '/audit')).body.entries.map(({ actor }: { actor: string }) => actor);
+  const named = (name: string) => ({ 'X-Storegate-User': name });
 
-  test('lets its holder name the shell user, and otherwise has the name of the gateway', async () => {
-    gateway = await TestGateway.start();
-    const named = (name: string) => ({ ...bearer(ownToken()), 'X-Storegate-User': name });
-    for (const headers of [bearer(ownToken()), named('cli:anna'), named('cli%3Aj%C3%BCrgen%20b')])
-      expect((await reload(headers)).status).toBe(200);
+  test('lets a command name the shell user, and otherwise has the name of the gateway', async () => {
+    gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: makeToken() } });
+    for (const headers of [{}, named('cli:anna'), named('cli%3Aj%C3%BCrgen%20b')])
+      expect((await local('POST', '/reload', headers)).status).toBe(200);
     expect(await actors()).toEqual(['cli:jürgen b', 'cli:anna', `cli:${userInfo().username}`]);
   });
 
@@ -176,20 +168,23 @@ describe('the token of the run', () => {
     '',
   ])('refuses the name %j', async (name) => {
     gateway = await TestGateway.start();
-    const { status, body } = await reload({ ...bearer(ownToken()), 'X-Storegate-User': name });
+    const { status, body } = await local('POST', '/reload', named(name));
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
     expect(await actors()).toEqual([]);
   });
 
-  test('is the only token whose holder may choose a name', async () => {
+  test('is the only way on which a name may be chosen, and a token on it has its own role', async () => {
     gateway = await TestGateway.start();
-    const anna = { 'X-Storegate-User': 'cli:anna' };
+    const reload = (headers: Record<string, string>) => gateway.admin.post('/reload').set(headers);
+    const anna = named('cli:anna');
     expect((await reload(anna)).status).toBe(200);
     const call = adminOf(gateway.adminUrl);
     const { token } = bodyOf(await call('POST', '/tokens', { name: 'deploy', role: 'admin' }));
     expect((await reload({ ...bearer(token), ...anna })).status).toBe(200);
     expect((await reload(anna)).status).toBe(401);
-    expect(await actors()).toEqual(['deploy', 'local', 'local']);
+    expect((await local('POST', '/reload', { ...bearer(token), ...anna })).status).toBe(200);
+    expect((await local('POST', '/reload', bearer(makeToken()))).status).toBe(401);
+    expect(await actors()).toEqual(['deploy', 'deploy', 'local', 'local']);
   });
 });
 

@@ -1,19 +1,18 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ADMIN_HEADER, type OperationId, ROUTES } from '@storegate/admin-api';
 import { adminContract } from '../../src/admin/api.ts';
 import { HOUR } from '../../src/common/time.ts';
 import { makeToken } from '../../src/records/operators/tokens.ts';
-import { type Announcer, openAnnouncer } from '../../src/state/announcements.ts';
+import { openAdminSocket } from '../../src/state/admin-sockets.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { commandLine, type Result } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { type LosingProxy, startLosingProxy } from '../support/losing-proxy.ts';
+import { type LosingProxy, startLosingProxy, startLosingProxyIn } from '../support/losing-proxy.ts';
 import { Receiver } from '../support/receiver.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { temporaryFolders } from '../support/temporary.ts';
@@ -111,7 +110,10 @@ describe.each([
       plans: PLANS,
       env: { STOREGATE_ADMIN_TOKEN: token, ...receiver.env },
     });
-    proxy = await startLosingProxy(gateway.adminUrl);
+    proxy =
+      place === 'folder'
+        ? await startLosingProxyIn(gateway.config.data)
+        : await startLosingProxy(gateway.adminUrl);
     writeFileSync(
       join(gateway.folder, 'keys.csv'),
       `hash,plan,account\n${'a1'.repeat(32)},free,once\n`,
@@ -126,11 +128,6 @@ describe.each([
 
   const admin: AdminCall = (...call) =>
     adminOf(gateway.adminUrl, { Authorization: `Bearer ${token}` })(...call);
-  function announceAt(url: string): void {
-    const file = join(gateway.folder, 'own', 'gateway.1.json');
-    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), url }));
-  }
-
   const run = (line: string, url: string | null): Promise<Result> => {
     const access: Record<string, string> =
       url === null ? {} : { STOREGATE_ADMIN_URL: url, STOREGATE_ADMIN_TOKEN: token };
@@ -157,8 +154,6 @@ describe.each([
   test.each(Object.entries(ROWS))('makes the change of %s once', async (id, row) => {
     const { line, out } = await prepare(row);
     const before = await changeCount();
-    // A reload announces the gateway anew.
-    if (place === 'folder') announceAt(proxy.url);
     proxy.loseNext();
     const first = await run(line, place === 'url' ? proxy.url : null);
     expect(proxy.isLosing).toBe(false);
@@ -205,12 +200,15 @@ describe('a folder with several gateways', () => {
     return (_, response) => void response.writeHead(200, OF_ADMIN).end(JSON.stringify(body));
   };
   const KEY = ok({ id: 'key_once', key: 'secret', plan: 'free', account: 'acme' });
+  const ofRedis = (redis: string) => ({
+    settings: [{ name: 'redis.url', value: JSON.stringify(`redis://***@${redis}`) }],
+  });
 
-  /** Announces a gateway that answers each change with `change`. */
-  async function announce(
-    redis: string | null,
+  /** A gateway that answers each change with `change`. */
+  async function open(
+    redis: string,
     change: RequestListener = KEY,
-    read: RequestListener = ok({ settings: [] }),
+    read: RequestListener = ok(ofRedis(redis)),
   ): Promise<Calls> {
     const changes: (string | undefined)[] = [];
     const server = createServer((request, response) => {
@@ -218,12 +216,9 @@ describe('a folder with several gateways', () => {
       changes.push(request.headers['idempotency-key'] as string | undefined);
       request.resume().on('end', () => change(request, response));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const announcer: Announcer = openAnnouncer(join(cwd, 'data'));
-    announcer.announce({ url, token: makeToken(), certificates: [], redis });
+    const remove = await openAdminSocket(join(cwd, 'data'), server);
     ends.push(() => {
-      announcer.close();
+      remove();
       server.close().closeAllConnections();
     });
     return { server, changes };
@@ -234,16 +229,16 @@ describe('a folder with several gateways', () => {
   const end = ({ server }: Calls) => void server.close().closeAllConnections();
 
   test('gives a change whose response is lost to the next one on its state', async () => {
-    const one = await announce('localhost:6379/0', () => end(one));
-    const two = await announce('localhost:6379/0');
+    const one = await open('localhost:6379/0', () => end(one));
+    const two = await open('localhost:6379/0');
     expect(await create()).toEqual({ code: 0, out: 'secret\n', err: '' });
     expect(one.changes).toEqual([expect.stringMatching(/^.{16,}$/)]);
     expect(two.changes).toEqual(one.changes);
   });
 
   test('gives a change whose response is lost to none on another state', async () => {
-    const one = await announce('localhost:6379/0', () => end(one));
-    const two = await announce('localhost:6379/1');
+    const one = await open('localhost:6379/0', () => end(one));
+    const two = await open('localhost:6379/1');
     const { code, out, err } = await create();
     expect({ code, out }).toEqual({ code: 3, out: '' });
     expect(err).toContain(`--idempotency-key ${one.changes[0]}`);
@@ -251,12 +246,14 @@ describe('a folder with several gateways', () => {
   });
 
   test('gives a change that was certainly not received to the next one', async () => {
-    const one = await announce('localhost:6379/0', KEY, (_, response) => {
+    const one = await open('localhost:6379/0', KEY, (_, response) => {
       // It ends between the trial and the change.
-      response.writeHead(200, { ...OF_ADMIN, Connection: 'close' }).end('{"settings":[]}');
+      response
+        .writeHead(200, { ...OF_ADMIN, Connection: 'close' })
+        .end(JSON.stringify(ofRedis('localhost:6379/0')));
       one.server.close();
     });
-    const two = await announce('localhost:6379/1');
+    const two = await open('localhost:6379/1');
     expect(await create()).toEqual({ code: 0, out: 'secret\n', err: '' });
     expect([one.changes.length, two.changes.length]).toEqual([0, 1]);
   });
@@ -264,7 +261,7 @@ describe('a folder with several gateways', () => {
   test('asks the next one while the first hangs', async () => {
     let isFirstAsked = false;
     let isFirstOpen = false;
-    const one = await announce('localhost:6379/0', KEY, (request) => {
+    const one = await open('localhost:6379/0', KEY, (request) => {
       isFirstAsked = true;
       isFirstOpen = true;
       request.socket.on('close', () => {
@@ -272,9 +269,9 @@ describe('a folder with several gateways', () => {
       });
     });
     const asked: boolean[] = [];
-    const two = await announce('localhost:6379/0', KEY, (request, response) => {
+    const two = await open('localhost:6379/0', KEY, (request, response) => {
       asked.push(isFirstAsked && isFirstOpen);
-      ok({ settings: [] })(request, response);
+      ok(ofRedis('localhost:6379/0'))(request, response);
     });
     expect(await create()).toEqual({ code: 0, out: 'secret\n', err: '' });
     expect(asked).toEqual([true]);

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { httpsFetch } from '../../src/common/https-fetch.ts';
+import { httpFetch } from '../../src/common/http-fetch.ts';
 import { Authority } from '../support/certificates.ts';
 import { failure } from '../support/failure.ts';
 import { freePort } from '../support/free-port.ts';
@@ -246,7 +246,7 @@ describe('the alerts of a Prometheus that scrapes three gateways on one Redis', 
       const options = { headers: this.#headers };
       const pets = `${url}/pets`;
       const response = url.startsWith('https:')
-        ? httpsFetch(pets, { ca: authority.pem }, options)
+        ? httpFetch(pets, { tls: { ca: authority.pem } }, options)
         : fetch(pets, options);
       // A gateway that was killed does not respond.
       await response.then((one) => one.text()).catch(() => {});

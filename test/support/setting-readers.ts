@@ -2,10 +2,10 @@
 export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   '': ['run/build.ts', 'run/gateway.ts'],
   listen: ['common/listen.ts'],
-  'listen.tls': ['run/gateway.ts', 'common/https-fetch.ts', 'http1/tls/server.ts'],
+  'listen.tls': ['run/gateway.ts', 'common/http-fetch.ts', 'http1/tls/server.ts'],
   'listen.proxyProtocol': ['run/serving.ts'],
   admin: ['admin/gate.ts', 'cli/serve.ts'],
-  'admin.tls': ['run/gateway.ts', 'common/https-fetch.ts', 'admin/admin.ts'],
+  'admin.tls': ['run/gateway.ts', 'common/http-fetch.ts', 'admin/admin.ts'],
   redis: [
     'records/redis/open.ts',
     'state/redis/client.ts',
@@ -21,7 +21,7 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
     'http1/client-connection.ts',
     'http1/pool.ts',
   ],
-  'upstream.tls': ['common/https-fetch.ts', 'http1/tls/client.ts'],
+  'upstream.tls': ['common/http-fetch.ts', 'http1/tls/client.ts'],
   'upstream.healthChecks': ['gateway/upstream/health.ts', 'gateway/upstream/checks.ts'],
   'upstream.ejection': ['gateway/upstream/health.ts', 'gateway/upstream/checks.ts'],
   'upstream.retries': ['gateway/upstream/retries.ts'],

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { FetchTls } from '../../common/https-fetch.ts';
+import type { FetchTls } from '../../common/http-fetch.ts';
 import type { Terminal } from '../terminal.ts';
 import { CommandError, type Connection } from './api.ts';
 
@@ -31,7 +31,7 @@ export async function connect(
     return connectOverHttp(url, token, { tls });
   }
   const { connectToRunning } = await import('./running.ts');
-  const running = await connectToRunning(terminal, tls, token);
+  const running = await connectToRunning(terminal, token);
   if (running !== null) return running;
   if (flags.token !== undefined)
     throw new CommandError(

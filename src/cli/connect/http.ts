@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   ADMIN_HEADER,
   type FieldFault,
@@ -5,7 +6,13 @@ import {
   type Sent,
   SHELL_USER_HEADER,
 } from '@storegate/admin-api';
-import { type FetchTls, httpsFetch } from '../../common/https-fetch.ts';
+import {
+  type FetchTls,
+  httpFetch,
+  type Outgoing,
+} from '../../common/http-fetch.ts';
+import { shellUser } from '../../records/operators/shell-user.ts';
+import { type AdminSocket, fetchThrough } from '../../state/admin-sockets.ts';
 import {
   type CallFailure,
   CommandError,
@@ -23,17 +30,17 @@ const WRONG_TOKEN =
 const DENIED = { failure: 'denied' } as const;
 
 interface HttpOptions {
-  /** The shell user, valid only with the token of the data folder. */
-  readonly user?: string | null;
+  /** In place of host and port; without a token the call is of this shell user. */
+  readonly socket?: AdminSocket;
   readonly tls?: FetchTls | null;
   /** Milliseconds until a call without a complete response fails. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
 }
 
 export function connectOverHttp(
   url: string,
   token: string | null,
-  { user = null, tls = null, timeout = 30_000 }: HttpOptions = {},
+  { socket, tls = null, timeout = 30_000 }: HttpOptions = {},
 ): Connection {
   if (!/^https?:\/\/[^\s?#]+$/.test(url) || !URL.canParse(url)) {
     throw new CommandError(
@@ -43,7 +50,9 @@ export function connectOverHttp(
       },
     );
   }
-  const base = url.replace(/\/+$/, '');
+  const base = socket
+    ? join(socket.folder, socket.name)
+    : url.replace(/\/+$/, '');
 
   async function send(
     method: string,
@@ -58,8 +67,9 @@ export function connectOverHttp(
       ...headersOf(sent),
     };
     if (token !== null) headers.Authorization = `Bearer ${token}`;
-    if (user !== null) headers[SHELL_USER_HEADER] = encodeURIComponent(user);
-    const address = `${base}${path}${search && `?${search}`}`;
+    else if (socket)
+      headers[SHELL_USER_HEADER] = encodeURIComponent(shellUser());
+    const target = `${path}${search && `?${search}`}`;
     const asked = {
       method,
       headers,
@@ -68,9 +78,7 @@ export function connectOverHttp(
     };
     let response: Response;
     try {
-      if (tls !== null && base.startsWith('https:'))
-        response = await httpsFetch(address, tls, asked);
-      else response = await fetch(address, { ...asked, redirect: 'manual' });
+      response = await responseTo(target, asked);
       if (response.headers.has(ADMIN_HEADER)) return response;
       await response.body?.cancel();
     } catch (cause) {
@@ -82,6 +90,14 @@ export function connectOverHttp(
       // A proxy may have passed the call to the gateway before it failed.
       { failure: response.status < 500 ? 'shut' : 'lost' },
     );
+  }
+
+  function responseTo(target: string, asked: Outgoing): Promise<Response> {
+    if (socket) return fetchThrough(socket, target, asked);
+    const address = `${base}${target}`;
+    return tls !== null && base.startsWith('https:')
+      ? httpFetch(address, { tls }, asked)
+      : fetch(address, { ...asked, redirect: 'manual' });
   }
 
   async function refusalIn(response: Response): Promise<CommandError> {

@@ -1,17 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FetchTls } from '../../common/https-fetch.ts';
+import type { ResponseOf } from '@storegate/admin-api';
 import { findDataFolder } from '../../config/data-folder.ts';
 import { loadConfig } from '../../config/load.ts';
 import { ConfigError, formatProblem } from '../../config/problems/problems.ts';
+import { isLoopback } from '../../config/schema/formats.ts';
 import { readSecret } from '../../config/secret-file.ts';
-import { shellUser } from '../../records/operators/shell-user.ts';
 import { makeToken } from '../../records/operators/tokens.ts';
-import {
-  type Announcement,
-  announcementsIn,
-  redisPlace,
-} from '../../state/announcements.ts';
+import { type AdminSocket, adminSocketsIn } from '../../state/admin-sockets.ts';
 import type { Terminal } from '../terminal.ts';
 import { type CallFailure, CommandError, type Connection } from './api.ts';
 import { connectOverHttp } from './http.ts';
@@ -24,52 +20,53 @@ const HEAD_START = 250;
 
 interface Reached {
   readonly connection: Connection;
+  /** Its Redis, from `redisPlace`; `null`: embedded state. */
   readonly redis: string | null;
 }
 
-type Find = (isFit?: (one: Announcement) => boolean) => Promise<Reached | null>;
+type Find = (
+  isFit?: (redis: string | null) => boolean,
+) => Promise<Reached | null>;
 
 /**
  * The gateway that runs on the data folder; `null`: no gateway, or it cannot be reached. `token`:
- * in place of the one of its folder. It does not use the files of the folder now, so a mistake in
- * them is only printed. Throws ConfigError for a mistake in the environment.
+ * limits the calls, which are otherwise those of an admin. It does not use the files of the folder
+ * now, so a mistake in them is only printed. Throws ConfigError for a mistake in the environment.
  */
 export async function connectToRunning(
   terminal: Terminal,
-  tls: FetchTls | null,
   token: string | null,
 ): Promise<Connection | null> {
   const folder = findDataFolder(terminal);
   if (folder === null) return null;
+  const named = redisNamed(terminal);
   const find: Find = (isFit = () => true) =>
-    firstReached(announcedTo(terminal, folder).filter(isFit), { tls, token });
+    firstReached(
+      adminSocketsIn(folder),
+      token,
+      (redis) => (named === undefined || redis === named) && isFit(redis),
+    );
   const first = await find();
   if (first === null) return null;
-  const running = failingOver(first, token === null, find);
+  const running = failingOver(first, find);
   const mistakes = mistakesOf(terminal, first.redis);
   if (mistakes === null) return { ...running, isBesideFiles: true };
   terminal.err(`${mistakes}\n`);
   return running;
 }
 
-/** Without gateways on another Redis than the variables of this command name. */
-function announcedTo(
-  { env, cwd }: Terminal,
-  folder: string,
-): readonly Announcement[] {
-  const announced = announcementsIn(folder);
+/** The Redis that the variables of this command name, if any. */
+function redisNamed({ env, cwd }: Terminal): string | undefined {
   const url = readSecret(env, cwd, 'REDIS_URL')?.value;
-  if (!url || !URL.canParse(url)) return announced;
-  return announced.filter(({ redis }) => redis === redisPlace(url));
+  return url && URL.canParse(url) ? redisPlace(url) : undefined;
 }
 
 /**
  * A call that its gateway cannot have received, because it has ended or was started anew, goes to
  * one that runs now. A call whose response is lost is repeated if that repeats no change: it
  * changes nothing, or the state that keeps the response of its Idempotency-Key is the same.
- * `ofRun`: the token is the one of a gateway's run, so another run refuses it.
  */
-function failingOver(first: Reached, ofRun: boolean, find: Find): Connection {
+function failingOver(first: Reached, find: Find): Connection {
   let current = first;
 
   async function nextAfter(
@@ -79,12 +76,8 @@ function failingOver(first: Reached, ofRun: boolean, find: Find): Connection {
     const failure = failureIn(error);
     const { redis: place } = current;
     if (failure === 'lost' && isChange)
-      return await find(({ redis }) => redis === place);
-    const isMissed =
-      failure === 'shut' ||
-      failure === 'lost' ||
-      (failure === 'denied' && ofRun);
-    return isMissed ? await find() : null;
+      return await find((redis) => redis === place);
+    return failure === 'shut' || failure === 'lost' ? await find() : null;
   }
 
   return {
@@ -106,22 +99,21 @@ function failingOver(first: Reached, ofRun: boolean, find: Find): Connection {
 const failureIn = (error: unknown): CallFailure | null =>
   error instanceof CommandError ? error.failure : null;
 
-interface Access {
-  readonly tls: FetchTls | null;
-  readonly token: string | null;
-}
-
 /** Prefers their order, but waits for none that hangs. */
 async function firstReached(
-  announced: readonly Announcement[],
-  access: Access,
+  sockets: readonly AdminSocket[],
+  token: string | null,
+  isFit: (redis: string | null) => boolean,
 ): Promise<Reached | null> {
   const found = new AbortController();
   const { signal } = found;
   const asked: Promise<Reached>[] = [];
   try {
-    for (const announcement of announced) {
-      const latest = reach(announcement, access, signal);
+    for (const socket of sockets) {
+      const latest = reach(socket, token, signal).then((reached) => {
+        if (isFit(reached.redis)) return reached;
+        throw new CommandError('It uses another Redis.', { failure: 'shut' });
+      });
       asked.push(latest);
       const first = await Promise.race([
         firstOf(asked),
@@ -149,28 +141,38 @@ async function firstOf(
   }
 }
 
-/** Another machine or container may share the folder, so another service may have its address. */
 function isUnreached(error: unknown): boolean {
   const failure = failureIn(error);
-  return failure === 'shut' || failure === 'lost' || failure === 'denied';
+  return failure === 'shut' || failure === 'lost';
 }
 
 /** Rejects with CommandError. */
 async function reach(
-  { url, token: own, certificates: known, redis }: Announcement,
-  { tls, token }: Access,
+  socket: AdminSocket,
+  token: string | null,
   signal: AbortSignal,
 ): Promise<Reached> {
-  const options = { tls: { ...tls, known } };
-  const asOwn = { ...options, user: shellUser() };
+  const through = (token: string | null, timeout?: number) =>
+    connectOverHttp('http://localhost', token, { socket, timeout });
   // This call needs no state, so it succeeds without Redis.
-  const trial = connectOverHttp(url, own, { ...asOwn, timeout: TRIAL });
-  await trial.call('GET', '/config', { signal });
-  const connection =
-    token === null
-      ? connectOverHttp(url, own, asOwn)
-      : connectOverHttp(url, token, options);
-  return { connection, redis };
+  const { settings } = (await through(null, TRIAL).call('GET', '/config', {
+    signal,
+  })) as ResponseOf<'getConfig'>;
+  const url = settings.find(({ name }) => name === 'redis.url')?.value;
+  const redis = url === undefined ? null : (JSON.parse(url) as string | null);
+  return {
+    connection: through(token),
+    redis: redis && redisPlace(redis),
+  };
+}
+
+/** Host, port and database of a Redis, without user and password. */
+function redisPlace(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  const host = isLoopback(hostname.replace(/[[\]]/g, ''))
+    ? 'localhost'
+    : hostname;
+  return `${host}:${port || 6379}/${pathname.slice(1) || '0'}`;
 }
 
 /**

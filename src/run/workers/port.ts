@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { httpsFetch } from '../../common/https-fetch.ts';
+import { httpFetch } from '../../common/http-fetch.ts';
 import { ListenError } from '../../common/listen.ts';
 import type { Serving } from '../serving.ts';
 
@@ -70,7 +70,7 @@ async function isReady(
   const asked =
     certificates.length === 0
       ? fetch(address, { signal })
-      : httpsFetch(address, { known: certificates }, { signal });
+      : httpFetch(address, { tls: { known: certificates } }, { signal });
   const status = await asked.then(
     (response) => response.status,
     () => 0,

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { request } from 'node:https';
+import type { ClientRequest, RequestOptions } from 'node:http';
 import { Readable } from 'node:stream';
 import type { PeerCertificate } from 'node:tls';
 
@@ -12,7 +12,14 @@ export interface FetchTls {
   readonly known?: readonly string[] | undefined;
 }
 
-interface HttpsRequest {
+/** Where a request goes that Node's own fetch cannot send. */
+interface FetchWay {
+  readonly tls?: FetchTls | null;
+  /** The path of a Unix socket, in place of host and port. */
+  readonly socketPath?: string | undefined;
+}
+
+export interface Outgoing {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -20,15 +27,14 @@ interface HttpsRequest {
 }
 
 /** Follows no redirects, and sends nothing to an untrusted server. */
-export function httpsFetch(
+export function httpFetch(
   url: string,
-  { ca, cert, key, known }: FetchTls,
-  outgoing: HttpsRequest = {},
+  { tls, socketPath }: FetchWay,
+  outgoing: Outgoing = {},
 ): Promise<Response> {
   const { method = 'GET', headers = {}, body, signal } = outgoing;
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
-  const prints = known?.map((pem) => new X509Certificate(pem).fingerprint256);
-  const call = request(url, {
+  const call = requestTo(url, {
     method,
     headers: {
       ...headers,
@@ -38,14 +44,8 @@ export function httpsFetch(
     },
     agent: false,
     ...(signal && { signal }),
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && key !== undefined && { cert, key }),
-    // A pinned certificate may be self-signed.
-    ...(prints !== undefined && {
-      ca: [...known!],
-      allowPartialTrustChain: true,
-      checkServerIdentity: identity(prints),
-    }),
+    ...(socketPath !== undefined && { socketPath }),
+    ...(tls && tlsOptions(tls)),
   });
   call.on('error', reject).on('response', (message) => {
     const { statusCode = 0, statusMessage = '', headersDistinct } = message;
@@ -65,6 +65,26 @@ export function httpsFetch(
   });
   call.end(body);
   return promise;
+}
+
+/** Importing these modules reads all their exports, and so loads undici. */
+function requestTo(url: string, options: RequestOptions): ClientRequest {
+  const name = url.startsWith('https:') ? 'node:https' : 'node:http';
+  return process.getBuiltinModule(name).request(url, options);
+}
+
+function tlsOptions({ ca, cert, key, known }: FetchTls): object {
+  const prints = known?.map((pem) => new X509Certificate(pem).fingerprint256);
+  return {
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && key !== undefined && { cert, key }),
+    // A pinned certificate may be self-signed.
+    ...(prints !== undefined && {
+      ca: [...known!],
+      allowPartialTrustChain: true,
+      checkServerIdentity: identity(prints),
+    }),
+  };
 }
 
 function identity(prints: readonly string[]) {

@@ -78,7 +78,7 @@ function placeOf(document: Document, name: string, text: string) {
 
 function nodeOf(
   document: Document,
-  { windows, count, concurrency, weight, addresses }: Plan,
+  { windows, count, concurrency, weight, workers, addresses }: Plan,
 ): Node {
   const entries = windows?.map(toEntry);
   const node = document.createNode({
@@ -86,6 +86,7 @@ function nodeOf(
     ...(count === 'account' && { count }),
     ...(concurrency !== undefined && { concurrency }),
     ...(weight !== undefined && { weight }),
+    ...(workers !== undefined && { workers }),
     ...(addresses !== undefined && { addresses: withoutEmpty(addresses) }),
   });
   const lists = node.get('addresses', true);
@@ -193,6 +194,7 @@ export function changedPlan(
 ): Plan {
   const concurrency =
     draft.concurrency === undefined ? old?.concurrency : draft.concurrency;
+  const workers = draft.workers === undefined ? old?.workers : draft.workers;
   const weight = draft.weight ?? old?.weight;
   return {
     name,
@@ -200,6 +202,7 @@ export function changedPlan(
     windows: windowsAfter(name, old, draft),
     ...(typeof concurrency === 'number' && { concurrency }),
     ...(weight !== undefined && { weight }),
+    ...(typeof workers === 'number' && { workers }),
     ...addressesOf(
       draft.addresses === undefined ? old?.addresses : draft.addresses,
     ),

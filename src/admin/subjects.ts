@@ -1,6 +1,7 @@
 import type { Usage } from '@storegate/admin-api';
 import { remainingIn } from '../limits/admission.ts';
 import type { Limits } from '../limits/limits.ts';
+import { escalationIn } from '../limits/plans.ts';
 import { fullNameOf } from '../limits/scopes.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
 import {
@@ -119,7 +120,7 @@ export function subjectIn(context: AdminContext, record: KeyRecord): Subject {
     limits:
       windows &&
       limitsOf(windows, {
-        escalation: plans.escalation,
+        escalation: escalationIn(plans.plans.get(record.plan), plans),
         scoped: context.contract().windows,
       }),
   };

@@ -35,11 +35,13 @@ export function planView(plan: Plan) {
 export function planOptions({
   concurrency,
   weight = DEFAULT_WEIGHT,
+  workers,
   addresses,
 }: Plan) {
   return {
     concurrency: concurrency ?? null,
     weight,
+    workers: workers ?? null,
     addresses: addresses ?? null,
   };
 }
@@ -113,11 +115,13 @@ export function entryView(entry: AuditEntry) {
 }
 
 export function escalationView(escalation: BanEscalation) {
-  const { strikes, window, workers, grace, durations, decay } = escalation;
+  const { strikes, window, workers, minWorkers, grace, durations, decay } =
+    escalation;
   return {
     strikes,
     window: formatDuration(window),
     workers,
+    minWorkers,
     grace: formatDuration(grace),
     durations: durations.map(formatDuration),
     decay: formatDuration(decay),

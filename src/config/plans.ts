@@ -33,6 +33,7 @@ interface PlanEntry extends Partial<AccountEntry> {
   readonly custom?: true;
   readonly count?: Plan['count'];
   readonly weight?: number;
+  readonly workers?: number;
   readonly addresses?: Partial<PlanAddresses> | null;
 }
 
@@ -177,6 +178,7 @@ function planOf(
     count = 'key',
     concurrency,
     weight,
+    workers,
     addresses,
   }: PlanEntry,
 ): Plan {
@@ -186,6 +188,7 @@ function planOf(
     windows: windows === undefined ? null : windowsOf({ windows, enforce }),
     ...(concurrency !== undefined && { concurrency }),
     ...(weight !== undefined && { weight }),
+    ...(workers !== undefined && { workers }),
     ...addressesOf(addresses),
   };
 }
@@ -203,10 +206,18 @@ function publicPlanOf(written: Partial<AccountEntry>): Plan {
   return planOf(PUBLIC_PLAN, { ...written, windows: written.windows ?? usual });
 }
 
+/** A limit of few units may be shared by this many workers. */
+const MIN_WORKERS = 20;
+
 function escalationOf(written: PlansDocument['bans']): BanEscalation {
   const schema = schemaOf('plans');
-  const bans = schema.properties!.bans!;
-  return converted(written, bans, NO_SURROUNDINGS, schema) as BanEscalation;
+  const read = converted(
+    written,
+    schema.properties!.bans!,
+    NO_SURROUNDINGS,
+    schema,
+  ) as Omit<BanEscalation, 'minWorkers'>;
+  return { ...read, minWorkers: Math.min(MIN_WORKERS, read.workers) };
 }
 
 export function addressesOf(

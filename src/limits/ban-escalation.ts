@@ -19,20 +19,32 @@ export function noteRefusal(
   now: number,
 ): RefusalEffect {
   const wait = waitFor(state, violated);
-  return isStrike(wait, escalation, retryAt, now)
+  return isStrike(wait, escalation, violated?.limit, retryAt, now)
     ? strike(state, escalation, violated, now)
     : 'none';
 }
 
 /**
- * Records a refusal in a wait, which lasts from the first refusal by a limit until its retry time.
- * A client that waits is refused at most once in it, so more refusals than there are `workers`
- * prove that one did not wait: each further one is a strike. Refusals within `grace` do not count:
- * their requests may have been sent before the first refusal arrived.
+ * Refusals in one wait that are not strikes, by a limit of `units`; without `units` the limit is
+ * unknown, and they are as many as may be. More workers than units have no use for a key.
+ */
+export function freeIn(
+  { workers, minWorkers }: BanEscalation,
+  units = workers,
+): number {
+  return Math.min(workers, Math.max(minWorkers, units));
+}
+
+/**
+ * Records a refusal in a wait, which lasts from the first refusal by a limit of `units` until its
+ * retry time. A client that waits is refused at most once in it, so more refusals than workers may
+ * share the key prove that one did not wait: each further one is a strike. Refusals within `grace`
+ * do not count: their requests may have been sent before the first refusal arrived.
  */
 export function isStrike(
   wait: Wait,
   escalation: BanEscalation,
+  units: number | undefined,
   retryAt: number,
   now: number,
 ): boolean {
@@ -46,7 +58,7 @@ export function isStrike(
   wait.until = Math.min(wait.until, retryAt);
   if (now < wait.at + escalation.grace) return false;
   wait.refusals += 1;
-  return wait.refusals > escalation.workers;
+  return wait.refusals > freeIn(escalation, units);
 }
 
 /** Refusals by `violated` that would not be strikes yet, in the wait at `now`. */
@@ -56,10 +68,18 @@ export function freeRefusals(
   violated: Window | null,
   now: number,
 ): number {
-  const wait = waitFor(state, violated);
-  return now < wait.until
-    ? Math.max(0, escalation.workers - wait.refusals)
-    : escalation.workers;
+  return freeAfter(waitFor(state, violated), escalation, violated?.limit, now);
+}
+
+/** As `freeRefusals`, in this wait after a refusal by a limit of `units`. */
+export function freeAfter(
+  wait: Wait,
+  escalation: BanEscalation,
+  units: number | undefined,
+  now: number,
+): number {
+  const free = freeIn(escalation, units);
+  return now < wait.until ? Math.max(0, free - wait.refusals) : free;
 }
 
 /** The wait after a refusal by `violated`; ended if there was none. */

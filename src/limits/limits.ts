@@ -43,10 +43,12 @@ export interface BanEscalation {
   readonly strikes: number;
   readonly window: number;
   /**
-   * Clients that may share a key, at least 1: each may learn of a limit by a refusal of its own, so
-   * this many refusals until the retry time are not strikes.
+   * Clients that may share a key: each may learn of a limit by a refusal of its own, so as many
+   * refusals until the retry time as the limit has units are not strikes, at least `minWorkers` and
+   * at most `workers` (`freeIn`). Both are at least 1.
    */
   readonly workers: number;
+  readonly minWorkers: number;
   /**
    * A refusal this soon after the first of its kind is not a strike: the client may not have
    * received a response yet.

@@ -33,6 +33,11 @@ export interface Plan {
   readonly concurrency?: number;
   /** Weight of the plan at a busy backend; absent for `DEFAULT_WEIGHT`. */
   readonly weight?: number;
+  /**
+   * Clients that may share a key, whatever the limits: as many refusals per wait are not strikes.
+   * Absent: see `BanEscalation.workers`.
+   */
+  readonly workers?: number;
   /** Addresses and blocks that its keys may be used from; absent for anywhere. */
   readonly addresses?: PlanAddresses;
 }
@@ -41,6 +46,22 @@ export interface Plan {
 export interface PlanAddresses {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
+}
+
+/** `null`: keys of the plan are never banned. */
+export function escalationIn(
+  plan: Pick<Plan, 'workers'> | undefined,
+  { escalation }: Pick<Plans, 'escalation'>,
+): BanEscalation | null {
+  if (escalation === null || plan?.workers === undefined) return escalation;
+  return { ...escalation, ...exactly(plan.workers) };
+}
+
+/** The same number of free refusals for all limits. */
+export function exactly(
+  workers: number,
+): Pick<BanEscalation, 'workers' | 'minWorkers'> {
+  return { workers, minWorkers: workers };
 }
 
 /** No plan for keys has this name. */

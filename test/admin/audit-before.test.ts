@@ -107,6 +107,7 @@ const planDraft = record(
     count: constantFrom('key', 'account'),
     concurrency: constantFrom(null, 1, 40, 77),
     weight: constantFrom(1, 2, 1000),
+    workers: constantFrom(null, 1, 60),
     addresses: option(record({ allow: uniqueArray(blocks), deny: uniqueArray(blocks) })),
   },
   { requiredKeys: ['count'] },

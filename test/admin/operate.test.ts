@@ -246,6 +246,7 @@ describe('plans', () => {
       after: '2/minute,5/day',
       concurrency: null,
       weight: 1,
+      workers: null,
       addresses: null,
       keys: 1,
       overLimit: [`key:${id}`],
@@ -260,6 +261,7 @@ describe('plans', () => {
       limits: '3/minute,5/day',
       concurrency: null,
       weight: 1,
+      workers: null,
       addresses: null,
       keys: 1,
     });
@@ -300,6 +302,7 @@ describe('plans', () => {
     ['/plans/free', {}],
     ['/plans/free', { concurrency: 0 }],
     ['/plans/free', { weight: 1001 }],
+    ['/plans/free', { workers: 0 }],
     ['/plans/free', { addresses: { deny: ['10.0.0.1/8'] } }],
     ['/plans/free', { addresses: { deny: ['nowhere'] } }],
     ['/plans/free', { addresses: { denied: [] } }],

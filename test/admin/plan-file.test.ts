@@ -64,6 +64,14 @@ describe('a plan that is set', () => {
     });
   });
 
+  test('keeps its workers unless others are given, or again those of its limits', () => {
+    const workersIn = (text: string) => checkPlans(text).plans.get('free')!.workers;
+    const text = put(put(shipped, 'free', { workers: 20 }), 'free', { limits: '7/minute' });
+    expect(workersIn(text)).toBe(20);
+    expect(workersIn(put(text, 'free', { workers: 30 }))).toBe(30);
+    expect(workersIn(put(text, 'free', { workers: null }))).toBeUndefined();
+  });
+
   test('keeps its address lists unless others are given', () => {
     const of = (text: string, name = 'free') => checkPlans(text).plans.get(name)!.addresses;
     const addresses = { allow: ['198.51.100.0/24', '2001:db8::/32'], deny: ['198.51.100.66'] };

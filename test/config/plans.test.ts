@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { escalationIn } from '../../src/limits/plans.ts';
 import { loadPlans } from '../support/load-plans.ts';
 import { folderWith } from './folder.ts';
 import { mistakesOf } from './mistakes.ts';
@@ -80,10 +81,27 @@ bans: { strikes: 3, window: 10s, workers: 5, grace: 0ms, durations: [60s, 1m, 2m
       strikes: 3,
       window: 10_000,
       workers: 5,
+      minWorkers: 5,
       grace: 0,
       durations: [60_000, 60_000, 120_000],
       decay: 172_800_000,
     });
+  });
+
+  test('lets 20 workers share a limit of few units, if so many may share any', () => {
+    const minOf = (bans: string) =>
+      plansFrom(`plans: { free: { custom: true } }\nbans: ${bans}\n`).escalation!.minWorkers;
+    expect([minOf('{}'), minOf('{ workers: 21 }'), minOf('{ workers: 19 }')]).toEqual([20, 20, 19]);
+  });
+
+  test('has the workers of a plan in place of the number that its limits give', () => {
+    const plans = plansFrom(
+      'plans: { free: { custom: true }, crowd: { custom: true, workers: 500 } }\n',
+    );
+    const ofPlan = (name: string) => escalationIn(plans.plans.get(name), plans);
+    expect(ofPlan('free')).toBe(plans.escalation);
+    expect(ofPlan('crowd')).toEqual({ ...plans.escalation, workers: 500, minWorkers: 500 });
+    expect(escalationIn(plans.plans.get('crowd'), { escalation: null })).toBeNull();
   });
 
   test.each(['off', '"off"'])('is off if bans are %s', (off) => {

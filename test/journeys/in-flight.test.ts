@@ -75,7 +75,7 @@ describe('a key whose plan allows two requests at once', () => {
       isTheError(refused, 429, 'too_many_in_flight');
       carriesTheHeadersOfEveryAnswer(refused);
       expect(refused.headers).toMatchObject({ 'retry-after': '1', 'x-ratelimit-remaining': '58' });
-      expect(refused.body.message).toContain('max 2 for this key');
+      expect(refused.body.message).toContain('limit 2 for this key');
     }
     expect(await usage(secret)).toMatchObject({
       inFlight: { most: 2, now: 2 },
@@ -152,7 +152,7 @@ test('an account that is counted as one has one limit for all its keys', async (
   const flight = await inFlight(one.secret, 2);
   const refused = await get(two.secret);
   isTheError(refused, 429, 'too_many_in_flight');
-  expect(refused.body.message).toContain('max 2 for all keys of this account');
+  expect(refused.body.message).toContain('limit 2 for all keys of this account');
   await flight.answer();
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   ban,
+  freeIn,
   levelAt,
   noteRefusal,
   recentStrikes,
@@ -9,6 +10,7 @@ import {
 } from '../../src/limits/ban-escalation.ts';
 import { newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
 import type { BanEscalation } from '../../src/limits/limits.ts';
+import { exactly } from '../../src/limits/plans.ts';
 import { DAY, scoped, window } from '../support/limits.ts';
 
 /** Short: 3 strikes in 1000 ms, bans of 5, 10 and 20 s, a decay of a minute. */
@@ -16,6 +18,7 @@ const ESCALATION: BanEscalation = {
   strikes: 3,
   window: 1_000,
   workers: 1,
+  minWorkers: 1,
   grace: 100,
   durations: [5_000, 10_000, 20_000],
   decay: 60_000,
@@ -56,11 +59,24 @@ describe('a refusal', () => {
     [4, ['none', 'none', 'none']],
   ])('is free once for each of %i workers in a wait', (workers, expected) => {
     const noted = strikeState(structuredClone(refused));
-    const escalation = { ...ESCALATION, workers, strikes: 100 };
+    const escalation = { ...ESCALATION, ...exactly(workers), strikes: 100 };
     const effects = [200, 300, 400].map((after) =>
       noteRefusal(noted, escalation, DAILY, NOW + 20_000, NOW + after),
     );
     expect(effects).toEqual(expected);
+  });
+
+  test.each([
+    [1, 20],
+    [20, 20],
+    [60, 60],
+    [200, 200],
+    [1_000, 200],
+    [undefined, 200],
+  ])('by a limit of %p units is free %i times in a wait', (units, free) => {
+    const shipped = { ...ESCALATION, workers: 200, minWorkers: 20 };
+    expect(freeIn(shipped, units)).toBe(free);
+    expect(freeIn({ ...shipped, ...exactly(7) }, units)).toBe(7);
   });
 
   test('begins a limit only where none is in force', () => {

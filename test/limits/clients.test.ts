@@ -1,12 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
+import { deafClients, stepOf } from '../../scripts/docs/deaf-clients.ts';
 import type { Admission } from '../../src/limits/admission.ts';
+import { freeIn } from '../../src/limits/ban-escalation.ts';
 import type { Limits } from '../../src/limits/limits.ts';
+import { escalationIn } from '../../src/limits/plans.ts';
 import { limitsOf } from '../../src/records/keys/subjects.ts';
 import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
-import { MINUTE, SECOND, TestClock } from '../support/limits.ts';
+import { limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 import { loadPlans } from '../support/load-plans.ts';
 
 const shipped = loadPlans('plans.yaml');
+const escalation = shipped.escalation!;
 const limitsOfPlan = (name: string): Limits => limitsOf(shipped.plans.get(name)!.windows!, shipped);
 
 /** Milliseconds until the response arrives. */
@@ -21,34 +25,32 @@ interface Clients {
 
 interface Outcome {
   readonly refused: number;
-  /** Milliseconds from the first refusal to the ban; `null`: never banned. */
-  readonly bannedAfter: number | null;
+  /** Milliseconds from the first request, and from the first refusal; `null`: never banned. */
+  readonly banned: { readonly after: number; readonly afterRefusal: number } | null;
 }
 
-/** Lets the workers of one key send for `minutes`, or until the key is banned. */
-function run(plan: string, { workers, pause, waits }: Clients, minutes: number): Outcome {
+/** Lets the workers of one key send for `duration`, or until the key is banned. */
+function run(limits: Limits, { workers, pause, waits }: Clients, duration: number): Outcome {
   const clock = new TestClock();
   const state = createEmbeddedState({ clock: clock.read });
-  const limits = limitsOfPlan(plan);
-  const end = clock.now + minutes * MINUTE;
+  const begin = clock.now;
   // The workers do not send at the same moment.
-  const next = Array.from(
-    { length: workers },
-    (_, i) => clock.now + Math.floor((i * pause) / workers),
-  );
+  const next = Array.from({ length: workers }, (_, i) => begin + Math.floor((i * pause) / workers));
   let firstRefusal: number | null = null;
   let refused = 0;
   for (;;) {
     const worker = next.indexOf(Math.min(...next));
-    clock.now = next[worker]!;
-    if (clock.now > end) return { refused, bannedAfter: null };
+    const now = next[worker]!;
+    clock.now = Math.floor(now);
+    if (now > begin + duration) return { refused, banned: null };
     const admission = state.admit('key:shared', limits, 1);
-    if (admission.verdict === 'banned') return { refused, bannedAfter: clock.now - firstRefusal! };
+    if (admission.verdict === 'banned')
+      return { refused, banned: { after: now - begin, afterRefusal: now - firstRefusal! } };
     if (admission.verdict === 'limited') {
       refused += 1;
-      firstRefusal ??= clock.now;
+      firstRefusal ??= now;
     }
-    next[worker] = clock.now + LATENCY + (waits ? waitOf(admission, pause) : pause);
+    next[worker] = now + (waits ? LATENCY + waitOf(admission, pause) : pause);
   }
 }
 
@@ -57,32 +59,65 @@ function waitOf({ verdict, retryAt, now }: Admission, pause: number): number {
   return verdict === 'admitted' ? pause : Math.ceil((retryAt - now) / SECOND) * SECOND;
 }
 
-describe.each(['free', 'pro', 'business'])('a key of the plan %s', (plan) => {
-  const pools = [1, 12, 16, 40, 200].flatMap((workers) =>
-    [50, 2 * SECOND, 20 * SECOND].map((pause) => [workers, pause] as const),
-  );
+describe.each([
+  ['free', limitsOfPlan('free'), 60],
+  ['pro', limitsOfPlan('pro'), 200],
+  ['business', limitsOfPlan('business'), 200],
+  ['with 5 units per hour', limits([window(5, 60 * MINUTE)], escalation), 20],
+] as const)('a key of the plan %s', (_name, given, most) => {
+  const pools = [1, 12, 16, 20, 40, 60, 200]
+    .filter((workers) => workers <= most)
+    .flatMap((workers) => [50, 2 * SECOND, 20 * SECOND].map((pause) => [workers, pause] as const));
 
   test.each(pools)(
     'whose %i workers wait, with pauses of %i ms, is never banned',
     (workers, pause) => {
-      expect(run(plan, { workers, pause, waits: true }, 10).bannedAfter).toBeNull();
+      expect(run(given, { workers, pause, waits: true }, 10 * MINUTE).banned).toBeNull();
     },
   );
 });
 
 describe('a key whose clients do not wait is banned within a minute of its first refusal:', () => {
-  const most = shipped.escalation!.workers + shipped.escalation!.strikes;
-
   test.each([
+    ['free', 'one client, 4 per second', 1, 250],
     ['free', 'one client, 5 per second', 1, 200],
     ['free', 'twenty clients, one per second each', 20, SECOND],
-    ['free', 'one client without a pause', 1, 0],
+    ['free', 'one client without a pause', 1, 1],
     ['pro', 'one client, 15 per second', 1, 66],
     ['business', 'forty clients, one per second each', 40, SECOND],
     ['business', 'one client, 50 per second', 1, 20],
   ])('%s, %s', (plan, _clients, workers, pause) => {
-    const { refused, bannedAfter } = run(plan, { workers, pause, waits: false }, 3);
-    expect(bannedAfter).toBeLessThan(MINUTE);
-    expect(refused).toBeLessThanOrEqual(most + shipped.escalation!.grace);
+    const given = limitsOfPlan(plan);
+    const { refused, banned } = run(given, { workers, pause, waits: false }, 3 * MINUTE);
+    expect(banned!.afterRefusal).toBeLessThan(MINUTE);
+    const most = freeIn(escalation, given.windows[0]!.limit) + escalation.strikes;
+    expect(refused).toBeLessThanOrEqual(most + escalation.grace);
   });
 });
+
+test.each([
+  [4, MINUTE],
+  [2.2, 2 * MINUTE],
+])('a client of the plan free that never waits, %f per second, is banned in time', (pace, most) => {
+  const sent = { workers: 1, pause: SECOND / pace, waits: false };
+  expect(run(limitsOfPlan('free'), sent, 3 * MINUTE).banned!.after).toBeLessThan(most);
+});
+
+describe.each(deafClients(shipped).map((row) => [`${row.plan}, ${row.window.name}`, row] as const))(
+  'a client that never waits, under one window: %s',
+  (_name, row) => {
+    const { window, pace, bannedWithin, fasterWithin } = row;
+    const own = limits([window], escalationIn(shipped.plans.get(row.plan), shipped));
+    const deaf = (pace: number) => ({ workers: 1, pause: SECOND / pace, waits: false });
+
+    test('is banned in the documented time from the documented pace on', () => {
+      const within = (times: number) => run(own, deaf(times * pace), 4 * window.span).banned!.after;
+      for (const times of [1, 1.05, 1.5]) expect(within(times)).toBeLessThanOrEqual(bannedWithin);
+      for (const times of [2, 3, 10]) expect(within(times)).toBeLessThanOrEqual(fasterWithin);
+    });
+
+    test('is not banned if it is slower', () => {
+      expect(run(own, deaf(pace - stepOf(pace)), 1.5 * window.span).banned).toBeNull();
+    });
+  },
+);

@@ -13,8 +13,8 @@ export interface Mistake {
 export const MISTAKES: readonly Mistake[] = [
   {
     file: 'src/limits/ban-escalation.ts',
-    text: 'return wait.refusals > escalation.workers;',
-    mistake: 'return wait.refusals >= escalation.workers;',
+    text: 'return wait.refusals > freeIn(escalation, units);',
+    mistake: 'return wait.refusals >= freeIn(escalation, units);',
     suite: 'test/limits',
   },
   {

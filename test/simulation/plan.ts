@@ -23,6 +23,7 @@ const PLANS: readonly KeyPlan[] = [
   planOf('shared', [minute(20)], { count: 'account' }),
   planOf('narrow', [minute(30)], { concurrency: 4 }),
   planOf('calendar', [minute(15), inIndia(25)]),
+  planOf('crowded', [minute(15)], { workers: 60 }),
   planOf('wide', [minute(600)]),
 ];
 
@@ -46,6 +47,7 @@ const KEYS = [
   'shared',
   'calendar',
   'narrow',
+  'crowded',
   'wide',
 ];
 /** The key that no one uses up. */
@@ -104,7 +106,13 @@ interface Choice {
   readonly make: (stretch: Stretch) => Step;
 }
 
-function clients(stretch: Stretch, manner: 'polite' | 'deaf', workers: number): Step {
+function clients(
+  stretch: Stretch,
+  manner: 'polite' | 'deaf',
+  workers: number,
+  pauses: readonly number[] = [60, 250, 1_000, 3_000],
+  longest = 30,
+): Step {
   const { random } = stretch;
   return {
     type: 'clients',
@@ -113,9 +121,9 @@ function clients(stretch: Stretch, manner: 'polite' | 'deaf', workers: number): 
     workers,
     gateway: random.isOnce(3) ? stretch.gateway : null,
     operation: random.oneOf(['read', 'read', 'read', 'search', 'login'] as const),
-    pause: random.oneOf([60, 250, 1_000, 3_000]) * workers,
+    pause: random.oneOf(pauses) * workers,
     backend: random.oneOf([2, 20, 400]),
-    duration: random.integer(2, 30) * SECOND,
+    duration: random.integer(2, longest) * SECOND,
   };
 }
 
@@ -132,9 +140,10 @@ const CHOICES: readonly Choice[] = [
   {
     weight: 6,
     shows: [POLITE],
-    make: (one) => clients(one, 'polite', one.random.oneOf([16, 60, 200])),
+    make: (one) => clients(one, 'polite', one.random.oneOf([16, 20, 60, 200])),
   },
-  { weight: 14, make: (one) => clients(one, 'deaf', 1) },
+  { weight: 8, make: (one) => clients(one, 'deaf', 1) },
+  { weight: 6, make: (one) => clients(one, 'deaf', 1, [150, 250, 450, 700, 1_000, 2_000], 150) },
   {
     weight: 6,
     only: 'redis',

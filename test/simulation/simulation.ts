@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config, RedisSettings } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import type { Plans } from '../../src/limits/plans.ts';
+import { escalationIn, type Plans } from '../../src/limits/plans.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { limitsOf, subjectOf } from '../../src/records/keys/subjects.ts';
 import type { Key } from './clients.ts';
@@ -119,9 +119,9 @@ export class Simulation {
   }
 
   #learn(plans: Plans): void {
-    const { escalation } = plans;
-    for (const { windows } of plans.plans.values()) {
-      if (windows) this.redis.limits.learn(limitsOf(windows, { escalation, scoped: SCOPED }));
+    for (const plan of plans.plans.values()) {
+      const own = { escalation: escalationIn(plan, plans), scoped: SCOPED };
+      if (plan.windows) this.redis.limits.learn(limitsOf(plan.windows, own));
     }
     const open = plans.publicPlan?.windows;
     if (open) this.redis.limits.learn(limitsOf(open, { escalation: null, scoped: SCOPED }));

@@ -14,7 +14,8 @@ import { Random } from './world/random.ts';
 const ESCALATION = {
   strikes: 3,
   window: 10 * SECOND,
-  workers: 2,
+  workers: 4,
+  minWorkers: 2,
   grace: 100,
   durations: [20 * SECOND, MINUTE, HOUR],
   decay: HOUR,

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Admission, remainingIn } from '../../src/limits/admission.ts';
 import type { Limits } from '../../src/limits/limits.ts';
+import { exactly } from '../../src/limits/plans.ts';
 import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import { settledAdmission, settlementOf } from '../../src/limits/settlement.ts';
 import type { State } from '../../src/state/state.ts';
@@ -832,7 +833,10 @@ export function keepsThePromisesOfState(open: OpenState): void {
 
   describe('refusals of a key with several workers', () => {
     const workers = 5;
-    const shared = limits([window(2, HOUR), scoped('login', 1, HOUR)], { ...ESCALATION, workers });
+    const shared = limits([window(2, HOUR), scoped('login', 1, HOUR)], {
+      ...ESCALATION,
+      ...exactly(workers),
+    });
 
     test('are free as often as it has workers in one wait; each further one is a strike', async () => {
       const subject = fresh();
@@ -841,6 +845,25 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const answers = await times(workers + 1, subject, shared);
       expect(answers.map(({ strikes }) => strikes)).toEqual([0, 0, 0, 0, 1, 2]);
       expect(answers.map(({ freeRefusals }) => freeRefusals)).toEqual([3, 2, 1, 0, 0, 0]);
+    });
+
+    test.each([
+      ['as many as the limit has units', 8, 8],
+      ['at least the minimum', 2, 5],
+      ['at most the maximum', 30, 12],
+    ])('are free: %s', async (_what, limit, free) => {
+      const subject = fresh();
+      const given = limits([window(limit, HOUR)], {
+        ...ESCALATION,
+        workers: 12,
+        minWorkers: 5,
+      });
+      await admit(subject, given, limit);
+      await admit(subject, given);
+      clock.pass(ESCALATION.grace);
+      const answers = await times(free + 1, subject, given);
+      expect(answers.map(({ strikes }) => strikes > 0).indexOf(true)).toBe(free - 1);
+      expect(answers[0]).toMatchObject({ freeRefusals: free - 2 });
     });
 
     test('are free again in the next wait', async () => {
@@ -855,7 +878,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
 
     test('end a wait at the earliest retry time: a cheaper request returns before a costly one', async () => {
       const subject = fresh();
-      const given = limits([window(4, MINUTE), window(5, DAY)], { ...ESCALATION, workers: 2 });
+      const given = limits([window(4, MINUTE), window(5, DAY)], { ...ESCALATION, ...exactly(2) });
       await times(4, subject, given);
       expect((await admit(subject, given, 2)).violated).toEqual(given.windows[1]);
       for (let minute = 0; minute < 5; minute++) {

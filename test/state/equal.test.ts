@@ -29,6 +29,7 @@ const ESCALATION = {
   strikes: 3,
   window: 10 * SECOND,
   workers: 4,
+  minWorkers: 2,
   grace: 100,
   durations: [20 * SECOND, MINUTE, HOUR],
   decay: HOUR,

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { remainingIn } from '../../src/limits/admission.ts';
 import type { Limits, Window } from '../../src/limits/limits.ts';
+import { exactly } from '../../src/limits/plans.ts';
 import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
 import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
 import { createRefusalCache } from '../../src/state/shared/refusal-cache.ts';
@@ -205,7 +206,7 @@ describe('strikes', () => {
 
   test('are refusals beyond the free ones, as the state would count them', () => {
     const { clock, admit } = open();
-    const given = limits([window(1, MINUTE)], { ...ESCALATION, workers: 3 });
+    const given = limits([window(1, MINUTE)], { ...ESCALATION, ...exactly(3) });
     admit('a', given);
     admit('a', given);
     clock.pass(ESCALATION.grace);

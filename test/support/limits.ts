@@ -39,6 +39,7 @@ export const ESCALATION: BanEscalation = {
   strikes: 10,
   window: MINUTE,
   workers: 1,
+  minWorkers: 1,
   grace: 100,
   durations: [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, DAY],
   decay: DAY,

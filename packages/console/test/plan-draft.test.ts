@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { draftOf } from '../src/browser/views/plans/draft.ts';
 
-function formOf(limits: string, count: string, concurrency = ''): FormData {
+function formOf(limits: string, count: string, concurrency = '', workers = ''): FormData {
   const form = new FormData();
-  for (const [name, value] of Object.entries({ limits, count, concurrency })) form.set(name, value);
+  for (const [name, value] of Object.entries({ limits, count, concurrency, workers }))
+    form.set(name, value);
   return form;
 }
 
@@ -24,14 +25,16 @@ describe('a plan as it is written in the field', () => {
       ...expected,
       count: 'key',
       concurrency: null,
+      workers: null,
     });
   });
 
   test.each([{ limits: null }, null])('drops nothing of %j', (plan) => {
-    expect(draftOf(plan, formOf('1/day', 'account', ' 5 '))).toEqual({
+    expect(draftOf(plan, formOf('1/day', 'account', ' 5 ', '30'))).toEqual({
       limits: '1/day',
       count: 'account',
       concurrency: 5,
+      workers: 30,
     });
   });
 });

@@ -13,6 +13,7 @@ const day: Window = { name: 'day', kind: 'sliding', limit: 100_000, span: 86_400
 const bans: BanRules = {
   strikes: 10,
   workers: 200,
+  minWorkers: 20,
   window: 60_000,
   durations: [60_000, 7_200_000],
   decay: 86_400_000,
@@ -63,6 +64,14 @@ describe('the limits on the page', () => {
       '10 times within 1 minute, is banned for 1 minute, the next times for 2 hours.',
     );
     expect(limits([{}], null)).toContain('never banned');
+  });
+
+  test('say how many workers may share a key', () => {
+    expect(limits([{}])).toContain(
+      'also if as many workers as its limit has requests (at least 20, at most 200) share its key',
+    );
+    expect(limits([{}], { ...bans, minWorkers: 200 })).toContain('also if up to 200 workers share');
+    expect(limits([{ workers: 30 }])).toContain('Free 30 workers may share a key');
   });
 
   test('name what operations and tags have beside the plans', () => {

@@ -1,7 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parsePlans } from '../../../src/config/plans.ts';
+import { deafClientTable } from '../deaf-clients.ts';
 import type { Results } from '../results.ts';
 import type { Blocks } from './block.ts';
 
-export const limitsAndBans: Blocks = { shares };
+const PLANS = join(import.meta.dirname, '../../../plans.yaml');
+
+export const limitsAndBans: Blocks = {
+  shares,
+  deaf: () => deafClientTable(parsePlans(readFileSync(PLANS, 'utf8'))),
+};
 
 const SATURATED = 'Plans sharing a saturated backend';
 

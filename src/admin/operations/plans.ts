@@ -3,7 +3,7 @@ import type { PlanSimulation } from '@storegate/admin-api';
 import { unlessOutage } from '../../common/errors/outage.ts';
 import { formatWindows } from '../../config/windows.ts';
 import { remainingIn } from '../../limits/admission.ts';
-import type { Plan, Plans } from '../../limits/plans.ts';
+import { escalationIn, type Plan, type Plans } from '../../limits/plans.ts';
 import type { KeyRecord } from '../../records/keys/key.ts';
 import { limitsOf, subjectOf, windowsOf } from '../../records/keys/subjects.ts';
 import { AdminError } from '../admin-error.ts';
@@ -171,7 +171,7 @@ async function simulationOf(
     const subject = subjectOf(key, planned);
     if (!windows || overLimit.has(subject)) continue;
     const limits = limitsOf(windows, {
-      escalation: planned.escalation,
+      escalation: escalationIn(planned.plans.get(name), planned),
       scoped: context.contract().windows,
     });
     const { readings } = await context.state().look(subject, limits);

@@ -38,6 +38,14 @@ interface Changes extends Omit<PlanDraft, 'limits' | 'addresses'> {
 
 type Listed = Omit<Plan, 'count'> & { readonly count: string };
 
+/** The word stands for `null`. */
+const numberOr = (word: string) =>
+  reader(
+    (text) => text === word || /^[1-9]\d{0,8}$/.test(text),
+    `Use a whole number from 1, or ${word}.`,
+    (text) => (text === word ? null : Number(text)),
+  );
+
 const CHANGES = [
   option('--create', 'the plan may be new; otherwise it must exist'),
   option(
@@ -54,11 +62,12 @@ const CHANGES = [
   option(
     '--concurrency <number>',
     'maximum concurrent requests, or none',
-    reader(
-      (text) => /^(none|[1-9]\d{0,8})$/.test(text),
-      'Use a whole number from 1, or none.',
-      (text) => (text === 'none' ? null : Number(text)),
-    ),
+    numberOr('none'),
+  ),
+  option(
+    '--workers <number>',
+    'workers that may share a key: free refusals per wait, or auto (by the limits)',
+    numberOr('auto'),
   ),
   option(
     '--weight <number>',
@@ -200,13 +209,15 @@ function showLastDay(day: LastDay, page: Page): string {
 
 /** Throws CommandError without a change, and for limits of a plan without limits. */
 function bodyOf(changes: Changes): PlanDraft {
-  const { limits: windows, custom, drop, count, concurrency, weight } = changes;
+  const { limits: windows, custom, drop, count } = changes;
+  const { concurrency, weight, workers } = changes;
   const body = {
     limits: custom ? null : windows,
     drop,
     count,
     concurrency,
     weight,
+    workers,
     addresses: addressesOf(changes),
   };
   const isContradiction =

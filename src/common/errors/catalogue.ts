@@ -68,7 +68,8 @@ export const CATALOGUE = {
   },
   key_banned: {
     status: 403,
-    title: 'This API key is banned.',
+    title:
+      'This API key is banned: it kept sending after 429, or an operator banned it.',
     advice:
       'Wait for `Retry-After`: repeated violations increase the ban duration.',
   },
@@ -116,20 +117,18 @@ export const CATALOGUE = {
   rate_limit_exceeded: {
     status: 429,
     title: 'The rate limit is exceeded.',
-    advice:
-      'Wait for `Retry-After`: requests sent earlier count towards a ban.',
+    advice: 'Wait for `Retry-After`: many requests sent earlier lead to a ban.',
   },
   daily_quota_exceeded: {
     status: 429,
     title: 'The daily quota is used up.',
-    advice:
-      'Wait for `Retry-After`: requests sent earlier count towards a ban.',
+    advice: 'Wait for `Retry-After`: many requests sent earlier lead to a ban.',
   },
   too_many_in_flight: {
     status: 429,
-    title: 'Too many concurrent requests.',
+    title: 'The key has too many open requests.',
     advice:
-      'Wait for a response, and at least for `Retry-After`: refused requests count against no quota.',
+      'Wait for a response and for `Retry-After`: many requests sent earlier lead to a ban.',
   },
   too_many_failed_attempts: {
     status: 429,

@@ -10,6 +10,7 @@ import type { BanRecorder } from '../../records/ban-recorder.ts';
 import { type State, startedBan } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, KnownClient } from '../results.ts';
+import { type BanWarning, banWarning } from './ban-warning.ts';
 
 /** One step of the state. Returns the refusal, see `pipeline.ts`. */
 export type Admit = (
@@ -63,7 +64,9 @@ export function createJudge({ bans, observe }: JudgeParts): Judge {
     const wait = wholeSeconds(admission.retryAt - admission.now);
     if (admission.verdict === 'banned')
       return banned(admission.bannedUntil, wait, null);
-    return limited(admission.violated!, wait, warningOf(client, admission));
+    const { escalation } = client.limits;
+    const warning = banWarning(escalation, admission);
+    return limited(admission.violated!, wait, warning);
   };
 
   function reportBan(
@@ -106,36 +109,17 @@ export function keepingLast<A, B, C>(
   };
 }
 
-const BAN_WARNING = ['X-Ban-Warning', 'strikes-left=1'];
-const STRIKE = ' Requests sent earlier count towards a ban.';
-const LAST_STRIKE = ' The next request sent earlier bans this key.';
-
-/** Empty if the plan has no bans. */
-function warningOf(
-  { limits: { escalation } }: KnownClient,
-  { strikes, freeRefusals }: Admission,
-): string {
-  if (escalation === null) return '';
-  return strikes === escalation.strikes - 1 && freeRefusals === 0
-    ? LAST_STRIKE
-    : STRIKE;
-}
-
 function limitedBy(
   { limit, name, span, scope }: Window,
   wait: number,
-  warning: string,
+  { clause, headers }: BanWarning,
 ): Refusal {
   const where = scope === undefined ? '' : ` ${formatScope(scope)}`;
   return new Refusal(
     span >= DAY ? 'daily_quota_exceeded' : 'rate_limit_exceeded',
     {
-      message: `Limit of ${limit} per ${name}${where} exceeded: retry after ${seconds(wait)}.${warning}`,
-      headers: [
-        'Retry-After',
-        `${wait}`,
-        ...(warning === LAST_STRIKE ? BAN_WARNING : []),
-      ],
+      message: `Limit of ${limit} per ${name}${where} exceeded: retry after ${seconds(wait)}.${sentence(clause)}`,
+      headers: ['Retry-After', `${wait}`, ...headers],
     },
   );
 }
@@ -146,9 +130,13 @@ function bannedUntil(end: number, wait: number): Refusal {
     .toISOString()
     .replace('.000Z', 'Z');
   return new Refusal('key_banned', {
-    message: `This API key is banned until ${until}. Wait until then: repeated violations increase the ban duration.`,
+    message: `This API key is banned until ${until}, because it kept sending after 429 or an operator banned it. Wait until then: repeated violations increase the ban duration.`,
     headers: ['Retry-After', `${wait}`],
   });
+}
+
+function sentence(clause: string): string {
+  return clause && ` ${clause[0]!.toUpperCase()}${clause.slice(1)}.`;
 }
 
 function seconds(count: number): string {

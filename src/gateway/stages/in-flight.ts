@@ -2,13 +2,14 @@ import { Refusal } from '../../common/errors/refusals.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { SECOND } from '../../common/time.ts';
 import type { Admission, Readings } from '../../limits/admission.ts';
-import { isStrike } from '../../limits/ban-escalation.ts';
+import { freeAfter, isStrike } from '../../limits/ban-escalation.ts';
 import { noWait, type Wait } from '../../limits/counters.ts';
 import type { Plans } from '../../limits/plans.ts';
 import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, KnownClient } from '../results.ts';
 import { type Admit, type Judge, keepingLast } from './admit.ts';
+import { type BanWarning, banWarning } from './ban-warning.ts';
 
 /** Milliseconds. */
 const FRESH = 1_000;
@@ -28,6 +29,18 @@ interface Flight {
   looking: Promise<Admission> | null;
   /** The wait after a refusal. */
   readonly wait: Wait;
+  /** The last admitted request whose usage was used. */
+  read: Exchange | null;
+  /** Strikes later than the last usage. */
+  strikes: number;
+}
+
+interface RefusedRequest {
+  readonly flight: Flight;
+  readonly exchange: Exchange;
+  readonly client: KnownClient;
+  /** Seconds. */
+  readonly retryAfter: number;
 }
 
 export function createFlights() {
@@ -46,6 +59,8 @@ export function createFlights() {
           lookedAt: 0,
           looking: null,
           wait: noWait(),
+          read: null,
+          strikes: 0,
         };
         bySubject.set(subject, flight);
       } else if (flight.count >= most) return flight;
@@ -98,26 +113,24 @@ export function createInFlight({
     const retryAfter = retryAfterOf(flight);
     const isStruck = isIgnored(flight, client, retryAfter);
     const found = isStruck ? strike(flight, client) : readingOf(flight, client);
+    const refusal = { flight, exchange, client, retryAfter };
     return found instanceof Promise
-      ? found.then((usage) => refuse(exchange, client, usage, retryAfter))
-      : refuse(exchange, client, found, retryAfter);
+      ? found.then((usage) => refuse(refusal, usage))
+      : refuse(refusal, found);
   };
 
   function refuse(
-    exchange: Exchange,
-    client: KnownClient,
+    { flight, exchange, client, retryAfter }: RefusedRequest,
     usage: Usage,
-    retryAfter: number,
   ): Admitted | Refusal {
     if ('verdict' in usage && usage.verdict === 'banned')
       return judge(exchange, client, usage);
     exchange.usage = usage;
-    const { concurrency, subject } = client;
-    return refusalOf(
-      concurrency!,
-      subject.slice(0, subject.indexOf(':')),
-      retryAfter,
-    );
+    const strikes = (usage.strikes ?? 0) + flight.strikes;
+    const freeRefusals = freeRefusalsOf(flight, client);
+    const { escalation } = client.limits;
+    const warning = banWarning(escalation, { strikes, freeRefusals });
+    return refusalOf(client, retryAfter, warning);
   }
 
   /** However many requests are refused, the state is read once per second. */
@@ -127,8 +140,11 @@ export function createInFlight({
   ): MaybePromise<Usage> {
     const { last, looked, lookedAt } = flight;
     const fresh = performance.now() - FRESH;
-    if (last.usage !== null && last.admittedAt > Math.max(fresh, lookedAt))
+    if (last.usage !== null && last.admittedAt > Math.max(fresh, lookedAt)) {
+      if (flight.read !== last) flight.strikes = 0;
+      flight.read = last;
       return last.usage;
+    }
     if (looked !== null && lookedAt > fresh) return looked;
     flight.looking ??= look(flight, state.look(subject, limits));
     return flight.looking;
@@ -138,8 +154,11 @@ export function createInFlight({
     flight: Flight,
     asked: MaybePromise<Admission>,
   ): Promise<Admission> {
+    const before = flight.strikes;
     try {
-      return noteLook(flight, await asked);
+      const looked = noteLook(flight, await asked);
+      flight.strikes -= before;
+      return looked;
     } finally {
       flight.looking = null;
     }
@@ -147,10 +166,12 @@ export function createInFlight({
 
   function strike(flight: Flight, client: KnownClient): MaybePromise<Usage> {
     const struck = state.strike(client.subject, client.limits);
-    const usageAfter = (admission: Admission | null) =>
-      admission === null
-        ? readingOf(flight, client)
-        : noteLook(flight, admission);
+    const usageAfter = (admission: Admission | null) => {
+      if (admission !== null) return noteLook(flight, admission);
+      const usage = readingOf(flight, client);
+      flight.strikes += 1;
+      return usage;
+    };
     return struck instanceof Promise
       ? struck.then(usageAfter)
       : usageAfter(struck);
@@ -172,12 +193,22 @@ function retryAfterOf({ endedAt }: Flight): number {
 /** Whether this refusal is one more than the client's workers explain. */
 function isIgnored(
   { wait }: Flight,
-  { limits: { escalation } }: KnownClient,
+  { concurrency, limits: { escalation } }: KnownClient,
   retryAfter: number,
 ): boolean {
   if (escalation === null) return false;
   const now = performance.now();
-  return isStrike(wait, escalation, now + retryAfter * SECOND, now);
+  const retryAt = now + retryAfter * SECOND;
+  return isStrike(wait, escalation, concurrency!, retryAt, now);
+}
+
+function freeRefusalsOf(
+  { wait }: Flight,
+  { concurrency, limits: { escalation } }: KnownClient,
+): number {
+  return escalation === null
+    ? 0
+    : freeAfter(wait, escalation, concurrency!, performance.now());
 }
 
 function hasBound({ plans, concurrencies, publicPlan }: Plans): boolean {
@@ -188,15 +219,19 @@ function hasBound({ plans, concurrencies, publicPlan }: Plans): boolean {
   );
 }
 
-function tooMany(most: number, kind: string, retryAfter: number): Refusal {
-  const whose =
-    kind === 'account'
-      ? 'for all keys of this account'
-      : kind === 'key'
-        ? 'for this key'
-        : 'for this address';
+function tooMany(
+  { concurrency, subject }: KnownClient,
+  retryAfter: number,
+  { clause, headers }: BanWarning,
+): Refusal {
+  const whose = WHOSE[subject.slice(0, subject.indexOf(':'))] ?? 'this address';
   return new Refusal('too_many_in_flight', {
-    message: `Too many concurrent requests (max ${most} ${whose}). Wait for a response; refused requests count against no quota.`,
-    headers: ['Retry-After', `${retryAfter}`],
+    message: `Too many open requests (limit ${concurrency} for ${whose}). Wait for a response and for Retry-After${clause && `: ${clause}`}.`,
+    headers: ['Retry-After', `${retryAfter}`, ...headers],
   });
 }
+
+const WHOSE: Readonly<Record<string, string>> = {
+  account: 'all keys of this account',
+  key: 'this key',
+};

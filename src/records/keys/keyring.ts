@@ -4,7 +4,12 @@ import { Outage } from '../../common/errors/outage.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { remembered } from '../../common/remembered.ts';
 import type { Window } from '../../limits/limits.ts';
-import { DEFAULT_WEIGHT, type Plan, type Plans } from '../../limits/plans.ts';
+import {
+  DEFAULT_WEIGHT,
+  escalationIn,
+  type Plan,
+  type Plans,
+} from '../../limits/plans.ts';
 import type { Client, ClientAddresses, KeyRecord } from './key.ts';
 import type { KeyStore } from './store.ts';
 import { limitsOf, subjectOf, windowsOf } from './subjects.ts';
@@ -195,7 +200,7 @@ export function createKeyring(
       account: record.account,
       plan: record.plan,
       subject,
-      limits: windows && limitsFor(windows),
+      limits: windows && limitsFor(plan!)(windows),
       concurrency:
         concurrencies?.get(record.account) ?? plan?.concurrency ?? null,
       owner: {
@@ -258,7 +263,10 @@ function withdrawnAs({ revokedAt, disabledAt }: KeyRecord) {
 }
 
 function limitsIn(plans: Plans) {
-  return remembered((windows: readonly Window[]) => limitsOf(windows, plans));
+  return remembered((plan: Plan) => {
+    const own = { ...plans, escalation: escalationIn(plan, plans) };
+    return remembered((windows: readonly Window[]) => limitsOf(windows, own));
+  });
 }
 
 function withLimits(

@@ -117,6 +117,15 @@ export function numbersOf(window: Window): (number | string)[] {
 
 function escalationOf({ escalation }: Limits): string {
   if (!escalation) return '';
-  const { strikes, window, workers, grace, decay, durations } = escalation;
-  return JSON.stringify([strikes, window, workers, grace, decay, ...durations]);
+  const { strikes, window, workers, minWorkers, grace, decay, durations } =
+    escalation;
+  return JSON.stringify([
+    strikes,
+    window,
+    workers,
+    minWorkers,
+    grace,
+    decay,
+    ...durations,
+  ]);
 }

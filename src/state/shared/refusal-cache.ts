@@ -11,21 +11,26 @@ import type { Charge } from './remote-state.ts';
 import {
   type CountedRefusals,
   createUnsentRefusals,
+  IN_FLIGHT,
 } from './unsent-refusals.ts';
 
 interface CachedRefusal extends Charge {
   readonly admission: Admission;
-  /**
-   * For each scope, or `undefined` for own windows: the first refusal, and the earliest retry time.
-   */
-  readonly waits: ReadonlyMap<
-    string | undefined,
-    { readonly at: number; readonly until: number }
-  >;
+  /** For each scope, or `undefined` for own windows. */
+  readonly waits: ReadonlyMap<string | undefined, CachedWait>;
   /** When the refusal may change, by Redis's clock. */
   readonly until: number;
   /** A ban began with forwarded strikes and is not yet reported in a response. */
   banBegins: boolean;
+}
+
+interface CachedWait {
+  /** The first refusal. */
+  readonly at: number;
+  /** The earliest retry time. */
+  readonly until: number;
+  /** Further refusals that Redis would not count as strikes. */
+  readonly free: number;
 }
 
 interface RefusalCacheOptions {
@@ -96,9 +101,8 @@ export function createRefusalCache({
         const sinceSent = isCounted
           ? unsent.add(subject, limits, refusal.violated, now)
           : 0;
-        const strikes =
-          refusal.strikes + Math.max(0, sinceSent - refusal.freeRefusals);
-        const freeRefusals = Math.max(0, refusal.freeRefusals - sinceSent);
+        const strikes = refusal.strikes + Math.max(0, sinceSent - wait.free);
+        const freeRefusals = Math.max(0, wait.free - sinceSent);
         return { ...refusal, strikes, freeRefusals, by: 'memory' };
       }
       const { banBegins } = entry;
@@ -124,14 +128,14 @@ export function createRefusalCache({
       const waits = new Map(before?.limits === limits ? before.waits : []);
       const scope = admission.violated?.scope;
       const { banLevel: _, ...rest } = admission;
-      const { now, retryAt } = admission;
+      const { now, retryAt, freeRefusals: free } = admission;
       const wait = waits.get(scope);
       const isInWait = wait !== undefined && now < wait.until;
       waits.set(
         scope,
         isInWait
-          ? { at: wait.at, until: Math.min(wait.until, retryAt) }
-          : { at: now, until: retryAt },
+          ? { at: wait.at, until: Math.min(wait.until, retryAt), free }
+          : { at: now, until: retryAt, free },
       );
       entries.set(subject, {
         ...charge,
@@ -146,7 +150,7 @@ export function createRefusalCache({
      * began.
      */
     apply(
-      { subject, limits }: CountedRefusals,
+      { subject, limits, cause }: CountedRefusals,
       result: Admission,
       changes: number,
     ) {
@@ -161,6 +165,12 @@ export function createRefusalCache({
         return begins;
       }
       const { banLevel: _, ...rest } = result;
+      const waits = new Map(entry.waits);
+      if (cause !== IN_FLIGHT) {
+        const wait = waits.get(cause?.scope);
+        if (wait)
+          waits.set(cause?.scope, { ...wait, free: result.freeRefusals });
+      }
       const admission: Admission = {
         ...rest,
         verdict: banned ? 'banned' : 'limited',
@@ -171,6 +181,7 @@ export function createRefusalCache({
       entries.set(subject, {
         ...entry,
         admission,
+        waits,
         until: changeOf(admission),
         banBegins: begins,
       });

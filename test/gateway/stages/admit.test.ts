@@ -137,7 +137,9 @@ describe('a banned request', () => {
       status: 403,
       headers: ['Retry-After', '62'],
     });
-    expect(refusal.message).toContain('banned until 2026-01-01T00:01:02Z.');
+    expect(refusal.message).toContain(
+      'banned until 2026-01-01T00:01:02Z, because it kept sending after 429',
+    );
     expect(exchange.admission?.verdict).toBe('banned');
     expect(events).toEqual([]);
   });

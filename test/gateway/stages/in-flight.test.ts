@@ -3,7 +3,7 @@ import { Outage } from '../../../src/common/errors/outage.ts';
 import { Refusal } from '../../../src/common/errors/refusals.ts';
 import { createFlights, createInFlight } from '../../../src/gateway/stages/in-flight.ts';
 import { type Admission, type Readings, remainingIn } from '../../../src/limits/admission.ts';
-import type { Plan } from '../../../src/limits/plans.ts';
+import { exactly, type Plan } from '../../../src/limits/plans.ts';
 import { looseCall } from '../../support/call.ts';
 import { admittedClient, exchangeOf, knownClient } from '../../support/exchange.ts';
 import { ESCALATION, limits, MINUTE, window } from '../../support/limits.ts';
@@ -74,9 +74,7 @@ test('the plan limits concurrent requests, and the next continues when one has e
     status: 429,
     headers: ['Retry-After', '1'],
   });
-  expect((third as Refusal).message).toContain(
-    'Too many concurrent requests (max 2 for this key).',
-  );
+  expect((third as Refusal).message).toContain('Too many open requests (limit 2 for this key).');
   expect(flights.of('key:key_1')).toBe(2);
   first.call.finish(false);
   expect(flights.of('key:key_1')).toBe(1);
@@ -98,7 +96,7 @@ test('each key is counted separately, an account as one, and clients without a l
   const account = { subject: 'account:free:acme', concurrency: 1 };
   await send(account).answer;
   expect(((await send(account).answer) as Refusal).message).toContain(
-    '(max 1 for all keys of this account)',
+    '(limit 1 for all keys of this account)',
   );
 });
 
@@ -183,7 +181,11 @@ test('more refusals before Retry-After than the key has workers are strikes, and
     },
     admit: () => admittedClient(),
   });
-  const limited = limits([window(60, MINUTE)], { ...ESCALATION, workers: 5, grace: 0 });
+  const limited = limits([window(60, MINUTE)], {
+    ...ESCALATION,
+    ...exactly(5),
+    grace: 0,
+  });
   const client = knownClient({ concurrency: 1, limits: limited });
   const send = () => stage(exchangeOf('GET', {}, { call: looseCall('GET').call }), client, 1);
   await send();

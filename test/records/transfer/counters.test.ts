@@ -29,6 +29,7 @@ import { idOf, moveAll, temporaryFolder, WITH_CLOCK } from '../../support/transf
 const ESCALATION = {
   strikes: 3,
   workers: 1,
+  minWorkers: 1,
   window: 10 * SECOND,
   grace: 100,
   durations: [20 * SECOND, MINUTE, HOUR],

@@ -79,7 +79,7 @@ export function readingTests(stand: ReferenceStand): void {
       await operation.getByRole('link', { name: 'rate_limit_exceeded' }).click();
       await page.waitForURL(/#errors-rate_limit_exceeded$/);
       expect(await page.locator('#errors-rate_limit_exceeded').textContent()).toContain(
-        'count towards a ban',
+        'lead to a ban',
       );
     });
 

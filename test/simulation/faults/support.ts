@@ -65,9 +65,5 @@ export async function untilBanned(
  * The most requests after the first refusal of one wait that a client can send before it is banned.
  */
 export function refusalsToBan({ escalation }: Plans): number {
-  const { strikes, workers = 0 } = escalation as {
-    readonly strikes: number;
-    readonly workers?: number;
-  };
-  return workers + strikes;
+  return escalation!.workers + escalation!.strikes;
 }

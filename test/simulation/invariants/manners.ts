@@ -1,24 +1,35 @@
 import { DAY, SECOND } from '../../../src/common/time.ts';
+import type { Plan } from '../../../src/limits/plans.ts';
 import type { Answer } from '../facts.ts';
-import { refusalsToBan } from '../faults/support.ts';
 import { isKnown } from '../known-faults.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /**
- * Refusals that a deaf client may get besides the documented number: those in flight, and strikes
- * sent in batches.
+ * Refusals in flight that a deaf client may get besides the documented number: those sent before the
+ * first one arrived, and strikes sent in batches.
  */
 const BESIDES = 60;
+/** Milliseconds: strikes are sent in batches, and responses arrive later than decisions. */
+const LATE = SECOND;
+const LATENCY = 100;
+
+/** Refusals by a limit of `units` that are free in one wait, as docs/limits-and-bans.md has them. */
+function documentedFree({ workers }: Plan, units = 200): number {
+  return workers ?? Math.min(Math.max(units, 20), 200);
+}
 
 interface Wait {
   readonly since: number;
-  until: number;
+  /** Between these moments the wait ends: Retry-After is in whole seconds. */
+  endsAfter: number;
+  endsBefore: number;
   count: number;
 }
 
 /**
- * A key whose workers, at most `bans.workers`, all wait for their own Retry-After is never banned;
- * a deaf one is, at the latest after the documented number of refusals during one wait.
+ * A key whose workers, at most as many as refusals of a wait are free, all wait for their own
+ * Retry-After is never banned; a deaf one is, at any pace, as soon as enough of its refusals are
+ * strikes.
  */
 export const manners: MakeInvariant = ({ simulation, disturbances }) => {
   /** Subjects that a client uses which does not wait. */
@@ -27,32 +38,76 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
   const workers = new Map<string, Map<number, { readonly count: number; readonly at: number }>>();
   /** The waits of a subject, by limit. */
   const refusals = new Map<string, Map<string, Wait>>();
+  /** Refusals of a subject that were strikes, and the first one for which it had to be banned. */
+  const strikes = new Map<string, { times: number[]; dueAt: number | null }>();
 
-  function waitFor({ subject, gateway, code, answeredAt, retryAfter, admission }: Answer): Wait {
+  function forget(subject: string): void {
+    refusals.delete(subject);
+    strikes.delete(subject);
+  }
+
+  /** `null`: whether the last wait has ended is unknown. */
+  function waitFor({ subject, gateway, code, answeredAt, ...rest }: Answer): Wait | null {
     const isConcurrency = code === 'too_many_in_flight';
-    const limit = isConcurrency ? `in flight at ${gateway}` : (admission!.violated!.scope ?? '');
+    const scope = isConcurrency ? null : rest.admission!.violated!.scope;
+    const limit = isConcurrency ? `in flight at ${gateway}` : (scope ?? '');
     const waits = refusals.get(subject!) ?? new Map<string, Wait>();
     refusals.set(subject!, waits);
-    const until = answeredAt + retryAfter! * 1_000;
+    const endsBefore = answeredAt + rest.retryAfter! * SECOND;
+    const endsAfter = endsBefore - SECOND;
     const known = waits.get(limit);
-    const wait = known && answeredAt < known.until ? known : { since: answeredAt, count: 0, until };
-    wait.until = Math.min(wait.until, until);
+    const isNew = known === undefined || answeredAt >= known.endsBefore;
+    const wait = isNew ? { since: answeredAt, count: 0, endsAfter, endsBefore } : known;
     waits.set(limit, wait);
-    return wait;
+    const isUnclear = !isNew && answeredAt >= wait.endsAfter;
+    wait.endsAfter = Math.min(wait.endsAfter, endsAfter);
+    wait.endsBefore = Math.min(wait.endsBefore, endsBefore);
+    return isUnclear && !isConcurrency ? null : wait;
+  }
+
+  /** Free refusals in one wait of the client. */
+  function freeFor({ key, code, admission }: Answer): number {
+    const plan = simulation.plans.plans.get(key!.plan)!;
+    const units = code === 'too_many_in_flight' ? plan.concurrency : admission!.violated!.limit;
+    return documentedFree(plan, units);
   }
 
   function countRefusal(answer: Answer): string | null {
-    const { subject, code, answeredAt } = answer;
-    const isConcurrency = code === 'too_many_in_flight';
-    if ((code !== 'rate_limit_exceeded' && !isConcurrency) || (isConcurrency && isKnown(3)))
-      return null;
-    const wait = waitFor(answer);
+    const { code } = answer;
+    if (code === 'too_many_in_flight') return isKnown(3) ? null : countInFlight(answer);
+    return code === 'rate_limit_exceeded' || code === 'daily_quota_exceeded'
+      ? countByLimit(answer)
+      : null;
+  }
+
+  /** A flight that ends takes its wait along, and nobody sees it: these are counted roughly. */
+  function countInFlight(answer: Answer): string | null {
+    const { subject, answeredAt } = answer;
+    const wait = waitFor(answer)!;
     wait.count++;
-    const most = refusalsToBan(simulation.plans) + BESIDES;
-    const { window } = simulation.plans.escalation!;
-    const isFast = answeredAt - wait.since < window;
+    const most = freeFor(answer) + simulation.plans.escalation!.strikes + BESIDES;
+    const isFast = answeredAt - wait.since < simulation.plans.escalation!.window;
     if (wait.count <= most || !isFast || isDisturbed(wait.since, answeredAt)) return null;
     return `a ban of ${subject} after ${most} refusals during one wait, not ${wait.count} refusals`;
+  }
+
+  function countByLimit(answer: Answer): string | null {
+    const { subject, answeredAt } = answer;
+    const wait = waitFor(answer);
+    if (wait === null) return null;
+    const escalation = simulation.plans.escalation!;
+    const isInGrace = answeredAt < wait.since + escalation.grace + LATENCY;
+    if (wait.count > 0 && isInGrace) return null;
+    wait.count++;
+    if (wait.count <= freeFor(answer) || isDisturbed(wait.since, answeredAt)) return null;
+    const known = strikes.get(subject!) ?? { times: [], dueAt: null };
+    strikes.set(subject!, known);
+    known.times.push(answeredAt);
+    known.times = known.times.filter((at) => at > answeredAt - escalation.window + LATE);
+    if (known.times.length >= escalation.strikes) known.dueAt ??= answeredAt;
+    return known.dueAt === null || answeredAt <= known.dueAt + LATE
+      ? null
+      : `a ban of ${subject} for ${escalation.strikes} strikes until ${new Date(known.dueAt).toISOString()}, not another refusal`;
   }
 
   /** Workers that may still wait; no wait is longer than a day. */
@@ -69,14 +124,16 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
   return {
     name: 'deaf clients are banned, and polite ones never',
     observe(fact) {
-      if (fact.type === 'change') refusals.delete(simulation.subjectOf(fact.change.key));
-      if (fact.type === 'plans') refusals.clear();
+      if (fact.type === 'change') forget(simulation.subjectOf(fact.change.key));
+      if (fact.type === 'plans') for (const subject of refusals.keys()) forget(subject);
       if (fact.type === 'client' && fact.manner === 'deaf')
         isDeaf.add(simulation.subjectOf(fact.key));
       if (fact.type === 'event' && fact.event.type === 'ban.started') {
-        const { subject, until } = fact.event.ban;
-        refusals.delete(subject);
-        const most = isKnown(3) ? 1 : simulation.plans.escalation!.workers;
+        const { subject, until, violated } = fact.event.ban;
+        forget(subject);
+        const key = simulation.keys.find((one) => simulation.subjectOf(one) === subject)!;
+        const plan = simulation.plans.plans.get(key.plan)!;
+        const most = isKnown(3) ? 1 : documentedFree(plan, violated?.limit ?? plan.concurrency);
         if (!isDeaf.has(subject) && workersOf(subject) <= most)
           return `no ban of ${subject}, whose workers wait, until ${new Date(until).toISOString()}`;
       }

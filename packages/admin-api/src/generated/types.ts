@@ -218,6 +218,7 @@ export interface PlanLimits {
   readonly limits: string | null;
   readonly concurrency: number | null;
   readonly weight: number;
+  readonly workers: number | null;
   readonly addresses: PlanAddresses | null;
 }
 
@@ -340,6 +341,7 @@ export interface Plan {
   readonly limits: string | null;
   readonly concurrency: number | null;
   readonly weight: number;
+  readonly workers: number | null;
   readonly addresses: PlanAddresses | null;
   readonly keys: number | null;
   readonly excess?: readonly PlanExcess[] | undefined;
@@ -360,6 +362,7 @@ export interface PlanDraft {
   readonly count?: 'key' | 'account' | undefined;
   readonly concurrency?: number | null | undefined;
   readonly weight?: number | undefined;
+  readonly workers?: number | null | undefined;
   readonly addresses?: {
     readonly allow?: readonly string[] | undefined;
     readonly deny?: readonly string[] | undefined;
@@ -473,6 +476,7 @@ export interface BanEscalation {
   readonly strikes: number;
   readonly window: string;
   readonly workers: number;
+  readonly minWorkers: number;
   readonly grace: string;
   readonly durations: readonly string[];
   readonly decay: string;
@@ -552,6 +556,7 @@ export interface PlanSimulation {
   readonly after: string | null;
   readonly concurrency: number | null;
   readonly weight: number;
+  readonly workers: number | null;
   readonly addresses: PlanAddresses | null;
   readonly keys: number;
   readonly overLimit: readonly string[];

@@ -1,4 +1,5 @@
 import type {
+  BanEscalation,
   Plan,
   PlanAddresses,
   PlanExcess,
@@ -35,15 +36,25 @@ export const inFlight = ({
 /** `60 per minute, 20 in flight, from 10.0.0.0/8`; `null`: the plan does not exist. */
 export function planInWords(plan: PlanLimits | null): string | null {
   if (plan === null) return null;
-  const { limits, concurrency, count, weight, addresses } = plan;
+  const { limits, concurrency, count, weight, workers, addresses } = plan;
   return [
     limits === null ? 'custom' : limitsInWords(limits),
     concurrency === null ? '' : `, ${concurrency} in flight`,
     count === 'key' ? '' : ` per ${count}`,
     weight === 1 ? '' : `, weight ${weight}`,
+    workers === null ? '' : `, ${plural(workers, 'worker')} per key`,
     addresses === null ? '' : `, ${addressesInWords(addresses)}`,
   ].join('');
 }
+
+/** Refusals of one wait that are not strikes, unless the plan sets their number. */
+export const freeRefusalsInWords = ({
+  workers,
+  minWorkers,
+}: Pick<BanEscalation, 'workers' | 'minWorkers'>): string =>
+  workers === minWorkers
+    ? plural(workers, 'refusal')
+    : `as many refusals as the limit has units, ${minWorkers} to ${workers},`;
 
 interface CountedExcess extends Pick<Plan, 'count'> {
   readonly excess?: Plan['excess'] | undefined;

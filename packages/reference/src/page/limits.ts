@@ -18,13 +18,17 @@ export interface Plan {
   readonly windows: readonly Window[] | null;
   /** Unlimited if absent. */
   readonly concurrency?: number;
+  /** Clients that may share a key, if the limits do not decide that. */
+  readonly workers?: number;
 }
 
 /** Times in milliseconds. */
 export interface BanRules {
   readonly strikes: number;
   readonly window: number;
+  /** As many as a limit has units, within these bounds. */
   readonly workers: number;
+  readonly minWorkers: number;
   readonly durations: readonly number[];
   readonly decay: number;
 }
@@ -89,7 +93,7 @@ function columnsOf(plans: readonly Plan[]): Window[] {
 }
 
 function row(
-  { name, windows, count, concurrency }: Plan,
+  { name, windows, count, concurrency, workers }: Plan,
   columns: readonly Window[],
 ): Html {
   const shared =
@@ -100,6 +104,10 @@ function row(
     concurrency === undefined
       ? null
       : html` <small>at most ${number(concurrency)} at once</small>`;
+  const sharers =
+    workers === undefined
+      ? null
+      : html` <small>${counted(workers, 'worker')} may share a key</small>`;
   const cells =
     windows === null
       ? [
@@ -109,7 +117,7 @@ function row(
           cell(windows.find((window) => window.span === span)),
         );
   const title = name.charAt(0).toUpperCase() + name.slice(1);
-  return html`<tr><th scope="row">${title}${shared}${atOnce}</th>${cells}</tr>`;
+  return html`<tr><th scope="row">${title}${shared}${atOnce}${sharers}</th>${cells}</tr>`;
 }
 
 function cell(window: Window | undefined): Html {
@@ -128,11 +136,16 @@ function bansInWords(bans: BanRules | null): Html {
     return html`<p>Keys are never banned for sending on, but a refused request stays refused.</p>`;
   const [first, ...later] = bans.durations.map(duration);
   const list = new Intl.ListFormat('en-GB').format(later);
-  return html`<p><strong>Bans.</strong> A client that waits for <code>Retry-After</code> is never banned, also if up to
-${bans.workers} workers share its key. A key that sends more requests while it is refused, ${counted(bans.strikes, 'time')} within
+  return html`<p><strong>Bans.</strong> A client that waits for <code>Retry-After</code> is never banned, also if
+${workersInWords(bans)} share its key. A key that sends more requests while it is refused, ${counted(bans.strikes, 'time')} within
 ${duration(bans.window)}, is banned for ${first!}${later.length > 0 ? `, the next times for ${list}` : null}.
 Each ${duration(bans.decay)} of good behaviour makes the next ban one step shorter again.</p>`;
 }
+
+const workersInWords = ({ workers, minWorkers }: BanRules): string =>
+  workers === minWorkers
+    ? `up to ${counted(workers, 'worker')}`
+    : `as many workers as its limit has requests (at least ${minWorkers}, at most ${number(workers)})`;
 
 const SPANS = [
   ['day', 86_400_000],

@@ -42,7 +42,7 @@ local function refuse(counters, limits, cost, violated, counted)
     local window = limits.windows[violated]
     local list, at = wait_for(counters, window, now)
     begins = note_refusal(counters.strike_state, escalation, window, fits_at, now, list, at)
-    if not begins then free = free_refusals(escalation, now, list, at) end
+    if not begins then free = free_refusals(escalation, window, now, list, at) end
     counters.waits_changed = counters.waits_changed or list == counters.waits
     counters.ban = begins or counters.ban
     counters.strike_state_changed = true

@@ -32,6 +32,7 @@ end
 
 local function add_refusals(window)
   local list, first = wait_for(counters, window, now)
+  local free_here = free_in(escalation, window)
   if counts(list, first, math.min(tonumber(ARGV[7]), now)) then
     list[first + 2] = list[first + 2] + tonumber(ARGV[6]) - (#ARGV - 6)
   end
@@ -40,10 +41,10 @@ local function add_refusals(window)
     if counts(list, first, at) then
       noted = true
       list[first + 2] = list[first + 2] + 1
-      if list[first + 2] > escalation.workers then add_strike(window, at) end
+      if list[first + 2] > free_here then add_strike(window, at) end
     end
   end
-  free = free_refusals(escalation, now, list, first)
+  free = free_refusals(escalation, window, now, list, first)
   counters.waits_changed = list == counters.waits
 end
 

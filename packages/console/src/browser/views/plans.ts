@@ -6,6 +6,7 @@ import type {
 import {
   addressesInWords,
   excessesInWords,
+  freeRefusalsInWords,
   inFlight,
   limitsInWords,
   number,
@@ -90,7 +91,7 @@ const keysLink = (plan: string, words: string) =>
 function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
   if (bans === null)
     return h('p', { class: 'empty' }, 'Automatic bans are off.');
-  const { strikes, window, workers, grace, durations, decay } = bans;
+  const { strikes, window, grace, durations, decay } = bans;
   return h(Facts, {
     facts: [
       [
@@ -99,7 +100,7 @@ function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
       ],
       [
         'A strike',
-        `a refusal before Retry-After, after ${number(workers)} refusals by the same limit`,
+        `a refusal before Retry-After, after ${freeRefusalsInWords(bans)} by the same limit`,
       ],
       ['Not counted', `refusals within ${grace} of the first`],
       ['Duration', `${durations.join(', then ')}; the last repeats`],
@@ -130,6 +131,7 @@ function OnePlan({ name }: { name: string }) {
             ['Counts', countInWords(plan.count)],
             ['In flight', inFlight(plan)],
             ['Weight', `${plan.weight}, if the backend is busy`],
+            ['Workers per key', plan.workers ?? 'by the limits'],
             ['Used', addressesInWords(plan.addresses)],
             [
               'Keys',
@@ -148,7 +150,7 @@ function OnePlan({ name }: { name: string }) {
         h('h2', null, 'Simulate other limits'),
         // The simulation belongs to the plan as it was: another plan starts with a new one.
         h(Simulation, {
-          key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight} ${addressesInWords(plan.addresses)}`,
+          key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight} ${plan.workers} ${addressesInWords(plan.addresses)}`,
           plan,
           onPut: answer.refresh,
         }),

@@ -10,11 +10,20 @@ local function new_strike_state(limits)
   return {limits, 0, 0, 0, 0, 0, 0, 0, 0}
 end
 
--- `[strikes, window, workers, grace, decay, first duration, …]`; '': none.
+-- `[strikes, window, workers, least workers, grace, decay, first duration, …]`; '': none.
 local function read_escalation(text)
   if text == '' then return nil end
   local n = cjson.decode(text)
-  return {strikes = n[1], window = n[2], workers = n[3], grace = n[4], decay = n[5], durations = {unpack(n, 6)}}
+  return {
+    strikes = n[1], window = n[2], workers = n[3], min_workers = n[4], grace = n[5], decay = n[6],
+    durations = {unpack(n, 7)},
+  }
+end
+
+-- Refusals by this window in one wait that are not strikes. nil: an unknown limit.
+local function free_in(escalation, window)
+  local workers = escalation.workers
+  return math.min(workers, max(escalation.min_workers, window and window.limit or workers))
 end
 
 local function level_at(strike_state, escalation, now)
@@ -91,12 +100,13 @@ local function note_refusal(strike_state, escalation, window, retry_at, now, lis
   list[at + 1] = math.min(list[at + 1], retry_at)
   if now < list[at] + escalation.grace then return false end
   list[at + 2] = list[at + 2] + 1
-  return list[at + 2] > escalation.workers and strike(strike_state, escalation, window, now)
+  return list[at + 2] > free_in(escalation, window) and strike(strike_state, escalation, window, now)
 end
 
-local function free_refusals(escalation, now, list, at)
-  if now >= list[at + 1] then return escalation.workers end
-  return max(0, escalation.workers - list[at + 2])
+local function free_refusals(escalation, window, now, list, at)
+  local free = free_in(escalation, window)
+  if now >= list[at + 1] then return free end
+  return max(0, free - list[at + 2])
 end
 
 local function ban_end(strike_state, now)

@@ -24,6 +24,7 @@ export function draftOf(
   const rest = {
     count: text('count') as Plan['count'],
     concurrency: Number(text('concurrency')) || null,
+    workers: Number(text('workers')) || null,
   };
   if (limits === '') return { limits: null, ...rest };
   const named = namesIn(limits);

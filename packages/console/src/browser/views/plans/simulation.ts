@@ -100,6 +100,15 @@ function SimulationForm({ plan, taken = [], onTried }: SimulationFormProps) {
         defaultValue: plan?.concurrency ?? '',
         placeholder: 'any number',
       }),
+      h(Field, {
+        label: 'Workers per key',
+        name: 'workers',
+        type: 'number',
+        min: 1,
+        max: 1_000_000,
+        defaultValue: plan?.workers ?? '',
+        placeholder: 'by the limits',
+      }),
       h(Choice, {
         label: 'Counts',
         name: 'count',

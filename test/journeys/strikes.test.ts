@@ -1,0 +1,268 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Response } from 'supertest';
+import { type Code, ERROR_CODES } from '../../src/common/errors/catalogue.ts';
+import { isTheError } from '../support/expect-headers.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+
+const PLANS = `plans:
+  free: { windows: [{ limit: 1000, per: minute }, { limit: 5000, per: day }] }
+  minute: { windows: [{ limit: 2, per: minute }, { limit: 1000, per: day }] }
+  day: { windows: [{ limit: 2, per: day }] }
+  shared: { windows: [{ limit: 2, per: minute }], count: account }
+  crowded: { windows: [{ limit: 2, per: minute }], workers: 5 }
+  sliding: { windows: [{ limit: 2, per: minute, kind: sliding }] }
+  narrow: { windows: [{ limit: 1000, per: minute }], concurrency: 1 }
+  team: { windows: [{ limit: 1000, per: minute }], concurrency: 1, count: account }
+public: { windows: [{ limit: 3, per: minute }], concurrency: 1 }
+bans: { strikes: 4, workers: 2, window: 1m, grace: 0ms, durations: [1m] }
+`;
+const DONE = 'responses: { default: { description: Any. } }';
+const CONTRACT = `openapi: 3.0.3
+info: { title: Strikes, version: '1' }
+paths:
+  /any: { get: { operationId: any, ${DONE} } }
+  /held: { get: { operationId: held, ${DONE} } }
+  /once: { get: { operationId: once, x-ratelimit: 2/minute, ${DONE} } }
+  /tagged: { get: { operationId: tagged, tags: [Few], ${DONE} } }
+  /open: { get: { operationId: open, security: [], ${DONE} } }
+  /open/held: { get: { operationId: openHeld, security: [], ${DONE} } }
+tags: [{ name: Few, x-ratelimit: 2/minute }]
+`;
+
+interface Kind {
+  readonly code: Code;
+  /** Without a plan the requests have no key. */
+  readonly plan?: string;
+  readonly path: string;
+  /** Held at the backend meanwhile. */
+  readonly held?: string;
+  readonly secret?: string;
+  /** Requests before the first refusal, at most. */
+  readonly before: number;
+  readonly strikes: boolean;
+  /** Refusals in a wait that are not strikes; absent: 2. */
+  readonly free?: number;
+}
+
+/** Every 429 that the gateway sends, except by address for its pages and for preflights. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  'the minute of a key': {
+    code: 'rate_limit_exceeded',
+    plan: 'minute',
+    path: '/any',
+    before: 2,
+    strikes: true,
+  },
+  'the day of a key': {
+    code: 'daily_quota_exceeded',
+    plan: 'day',
+    path: '/any',
+    before: 2,
+    strikes: true,
+  },
+  'the minute of an account': {
+    code: 'rate_limit_exceeded',
+    plan: 'shared',
+    path: '/any',
+    before: 2,
+    strikes: true,
+  },
+  'the minute of a plan with workers of its own': {
+    code: 'rate_limit_exceeded',
+    plan: 'crowded',
+    path: '/any',
+    before: 2,
+    strikes: true,
+    free: 5,
+  },
+  'a sliding minute': {
+    code: 'rate_limit_exceeded',
+    plan: 'sliding',
+    path: '/any',
+    before: 2,
+    strikes: true,
+  },
+  'an operation': {
+    code: 'rate_limit_exceeded',
+    plan: 'free',
+    path: '/once',
+    before: 2,
+    strikes: true,
+  },
+  'a tag': {
+    code: 'rate_limit_exceeded',
+    plan: 'free',
+    path: '/tagged',
+    before: 2,
+    strikes: true,
+  },
+  'open requests of a key': {
+    code: 'too_many_in_flight',
+    plan: 'narrow',
+    path: '/any',
+    held: '/held',
+    before: 0,
+    strikes: true,
+  },
+  'open requests of an account': {
+    code: 'too_many_in_flight',
+    plan: 'team',
+    path: '/any',
+    held: '/held',
+    before: 0,
+    strikes: true,
+  },
+  'the usage of a key': {
+    code: 'rate_limit_exceeded',
+    plan: 'free',
+    path: '/usage',
+    before: 120,
+    strikes: false,
+  },
+  'the usage of a month': {
+    code: 'rate_limit_exceeded',
+    plan: 'free',
+    path: '/usage?period=2026-01',
+    before: 10,
+    strikes: false,
+  },
+  'open requests without a key': {
+    code: 'too_many_in_flight',
+    path: '/open',
+    held: '/open/held',
+    before: 0,
+    strikes: false,
+  },
+  'the minute of requests without a key': {
+    code: 'rate_limit_exceeded',
+    path: '/open',
+    before: 3,
+    strikes: false,
+  },
+  'requests with a wrong key': {
+    code: 'too_many_failed_attempts',
+    secret: `sg_live_${'0'.repeat(40)}`,
+    path: '/any',
+    before: 60,
+    strikes: false,
+  },
+};
+
+/** Requests after the first refusal: Redis counts strikes later. */
+const MOST = 10_000;
+const WARNING = { 'x-ban-warning': 'strikes-left=1' };
+const COUNTS = /ban this key|lead to a ban|count towards a ban|bans this key/;
+
+const folder = temporaryFolders({ keep: true });
+const held: ServerResponse[] = [];
+let backend: Server;
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedis();
+  backend = createServer((request, response) => {
+    if (request.url!.endsWith('/held')) held.push(response);
+    else response.end('[]');
+  });
+  await once(backend.listen(0, '127.0.0.1'), 'listening');
+});
+afterAll(async () => {
+  backend.close();
+  backend.closeAllConnections();
+  await redis.stop();
+});
+
+test('the table has every code with status 429', () => {
+  const codes = ERROR_CODES.filter(({ status }) => status === 429).map(({ code }) => code);
+  expect(new Set(Object.values(KINDS).map(({ code }) => code))).toEqual(new Set(codes));
+});
+
+describe.each([
+  ['embedded', () => ({})],
+  ['Redis', () => ({ REDIS_URL: redis.url })],
+])('with counters in %s', (_name, env: () => Record<string, string>) => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    const contract = join(folder(), 'contract.yaml');
+    writeFileSync(contract, CONTRACT);
+    gateway = await TestGateway.start({
+      plans: PLANS,
+      settings: `contract: { file: ${contract} }\nredis: { deadline: 5s }\n`,
+      backendUrl: `http://127.0.0.1:${(backend.address() as AddressInfo).port}`,
+      env: env(),
+    });
+  });
+  afterAll(() => gateway.stop());
+
+  /** The responses from the first 429 on, until another status comes. */
+  async function refusalsOf(kind: Kind): Promise<Response[]> {
+    const { secret } = kind.plan ? await gateway.key({ plan: kind.plan }) : kind;
+    const get = (path: string) => {
+      const sent = gateway.client.get(path);
+      return secret === undefined ? sent : sent.set('X-API-Key', secret);
+    };
+    const open = kind.held === undefined ? null : get(kind.held).then(({ status }) => status);
+    if (open) await until('the backend has the request', () => held.length === 1);
+    try {
+      let answer = await get(kind.path);
+      for (let i = 0; answer.status !== 429; i++) {
+        expect(i).toBeLessThan(kind.before);
+        answer = await get(kind.path);
+      }
+      const refusals = [answer];
+      while (answer.status === 429 && refusals.length < (kind.strikes ? MOST : 10)) {
+        answer = await get(kind.path);
+        refusals.push(answer);
+      }
+      return refusals;
+    } finally {
+      for (const response of held.splice(0)) response.end('[]');
+      await open;
+    }
+  }
+
+  const rows = Object.entries(KINDS);
+
+  test.each(rows.filter(([, { strikes }]) => strikes))(
+    'refusals by %s are strikes beyond the free ones, and each says so',
+    async (_name, kind) => {
+      const answers = await refusalsOf(kind);
+      const last = answers.pop()!;
+      isTheError(last, 403, 'key_banned');
+      expect(last.body.message).toContain('because it kept sending after 429');
+      expect(last.headers).not.toHaveProperty('x-ban-warning');
+      for (const answer of answers) isTheError(answer, 429, kind.code);
+      const words = answers.map(({ body }) => COUNTS.exec(body.message)?.[0]);
+      const free = kind.free ?? 2;
+      // The last free one says that the next one is a strike.
+      expect(words.slice(0, free + 3)).toEqual([
+        ...Array(free - 1).fill('lead to a ban'),
+        ...Array(3).fill('count towards a ban'),
+        'bans this key',
+      ]);
+      for (const [i, { headers }] of answers.entries())
+        if (words[i] === 'bans this key') expect(headers).toMatchObject(WARNING);
+        else expect(headers).not.toHaveProperty('x-ban-warning');
+    },
+  );
+
+  test.each(rows.filter(([, { strikes }]) => !strikes))(
+    'refusals by %s are no strikes, and none warns',
+    async (_name, kind) => {
+      const answers = await refusalsOf(kind);
+      expect(answers).toHaveLength(10);
+      for (const answer of answers) {
+        isTheError(answer, 429, kind.code);
+        expect(answer.body.message).not.toMatch(COUNTS);
+        expect(answer.headers).not.toHaveProperty('x-ban-warning');
+      }
+    },
+  );
+});

@@ -1,0 +1,44 @@
+import { expect, test } from '@jest/globals';
+import { deafClients } from '../../../scripts/docs/deaf-clients.ts';
+import { MINUTE, SECOND } from '../../../src/common/time.ts';
+import { createKey, deaf } from '../clients.ts';
+import type { Answered } from '../gateway/gateway.ts';
+import { SHIPPED_PLANS, simulate } from '../simulation.ts';
+import { SEED } from './support.ts';
+
+/** Milliseconds: strikes are sent to Redis in batches. */
+const LATE = SECOND;
+
+/** Milliseconds from the first request of a client to its ban; `null`: none within `duration`. */
+function bannedAfter(gateways: number, plan: string, pace: number, duration: number) {
+  return simulate({ seed: SEED, gateways }, async (simulation) => {
+    const { world } = simulation;
+    const key = await createKey(simulation, plan);
+    const begin = world.now;
+    let after: number | null = null;
+    const answered = ({ code }: Answered) => {
+      if (code === 'key_banned') after ??= world.now - begin;
+    };
+    const gateway = () => world.random.oneOf(simulation.gateways);
+    const behaviour = { key, pause: SECOND / pace, backend: 2, gateway, answered };
+    const end = begin + duration;
+    void deaf(simulation, behaviour, end);
+    await world.run(end);
+    return after;
+  });
+}
+
+const ROWS = deafClients(SHIPPED_PLANS).filter(({ window }) => window.span === MINUTE);
+const FLEETS = [0, 1, 3];
+
+test.each(FLEETS.flatMap((gateways) => ROWS.map((row) => [row.plan, gateways, row] as const)))(
+  'a client of the plan %s that never waits is banned in the documented time, by %i gateways on one Redis',
+  async (plan, gateways, { pace, bannedWithin, fasterWithin }) => {
+    // A request that arrives later than it was sent may miss the end of a window.
+    for (const times of [1.02, 1.3])
+      expect(await bannedAfter(gateways, plan, times * pace, bannedWithin + LATE)).not.toBeNull();
+    for (const times of [2, 4])
+      expect(await bannedAfter(gateways, plan, times * pace, fasterWithin + LATE)).not.toBeNull();
+    expect(await bannedAfter(gateways, plan, 0.95 * pace, 3 * MINUTE)).toBeNull();
+  },
+);

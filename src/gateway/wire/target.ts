@@ -24,12 +24,9 @@ export function targetRefusal({
   advice,
   rule,
 }: TargetFlaw): Refusal {
-  const setting =
-    rule === undefined
-      ? ''
-      : `, or ask the API operator to set contract.${rule}`;
   return new Refusal('malformed_request', {
-    message: `The ${place} ${message}. ${advice}${setting}.`,
+    message: `The ${place} ${message}. ${advice}.`,
+    ...(rule !== undefined && { reason: `contract.${rule} is refuse` }),
   });
 }
 

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import { parseDocument } from 'yaml';
+import { parseWithin } from '@storegate/openapi/limits';
 import { gatewayFile, type LoadOptions } from './load.ts';
 import { settingSchema } from './settings.ts';
 import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
+import { mostTokens } from './yaml/tree.ts';
 
 /** With its continuation lines, if any. */
 const DATA = /^data:.*(?:\n[ \t].*)*/m;
@@ -24,6 +25,7 @@ export function findDataFolder(options: LoadOptions): string | null {
 
 /** The line of the setting is read alone, because a mistake may be in any other line. */
 function dataIn(text: string): string | null {
-  const written = parseDocument(DATA.exec(text)?.[0] ?? text).get('data');
+  const document = parseWithin(DATA.exec(text)?.[0] ?? text, mostTokens, {});
+  const written = typeof document === 'number' ? null : document.get('data');
   return typeof written === 'string' ? written : null;
 }

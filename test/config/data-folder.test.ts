@@ -33,6 +33,7 @@ test.each([
   ['a tab before it', 'http:\n\tport: 1\ndata: own\n', 'own'],
   ['an invalid value', 'data: [own]\n', 'data'],
   ['no map', 'just text', 'data'],
+  ['a million open brackets', '['.repeat(1_000_000), 'data'],
   ['no text', '', 'data'],
 ])('the data folder of a file with %s is found', (_, text, folder) => {
   const cwd = folderWith(text);

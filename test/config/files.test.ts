@@ -147,6 +147,17 @@ describe('a file is read', () => {
     ]);
   });
 
+  test.each([
+    ['open brackets', '['.repeat(1_000_000), '1:400001'],
+    ['entries', `plans: [${'1,'.repeat(400_000)}]`, '1:400006'],
+    ['lines', '- 1\n'.repeat(250_000), '200001:1'],
+  ])('with a bounded number of %s', (_, content, place) => {
+    const cwd = folderWith({ 'plans.yaml': content });
+    expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toEqual([
+      `plans.yaml:${place}: must not hold more than 100000 values`,
+    ]);
+  });
+
   test('with columns counted from 1 behind a byte order mark', () => {
     const cwd = folderWith({ 'plans.yaml': '\uFEFFplan: {}\n' });
     expect(mistakesOf(() => loadPlans('plans.yaml', cwd))).toContain(

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
-import { rememberContracts } from '../support/remembering-loader.ts';
+import { rememberContracts } from '../support/remember-contracts.ts';
 import { blocksOf, missingLines, runPage } from '../support/shell-pages.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { isRemote } from '../../src/config/contract/place.ts';
 import { publicationOf } from '../../src/gateway/own/published/document.ts';
 import {
@@ -21,18 +20,7 @@ export class RememberingLoader extends ContractLoader {
   }
 }
 
-/** Until the suite ends, also for gateways that commands start in this process. */
-export function rememberContracts(): void {
-  const { loadFirst } = ContractLoader.prototype;
-  jest.spyOn(ContractLoader.prototype, 'loadFirst').mockImplementation(function (
-    this: ContractLoader,
-    request,
-  ) {
-    return known(request, () => loadFirst.call(this, request));
-  });
-}
-
-async function known(request: Request, load: () => Promise<Loaded>): Promise<Loaded> {
+export async function known(request: Request, load: () => Promise<Loaded>): Promise<Loaded> {
   const { contract } = request;
   const name = JSON.stringify([contract, publicationOf(request)]);
   const earlier = remembered.get(name);

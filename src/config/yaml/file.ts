@@ -1,8 +1,8 @@
+import { parseWithin } from '@storegate/openapi/limits';
 import {
   type Document,
   type ErrorCode,
   LineCounter,
-  parseDocument,
   type YAMLError,
 } from 'yaml';
 import { dotted, parent } from '../problems/pointers.ts';
@@ -14,7 +14,7 @@ import {
 } from '../problems/problems.ts';
 import type { SchemaError } from '../schema/errors.ts';
 import { checkSize, readTextFile, UnreadableFile } from './text-file.ts';
-import { type Spot, treeOf } from './tree.ts';
+import { mostTokens, type Spot, tooManyValues, treeOf } from './tree.ts';
 
 export interface YamlFile {
   /** In problems. */
@@ -101,7 +101,16 @@ function parse(text: string, name: string): YamlFile {
     uniqueKeys: false,
     prettyErrors: false,
   } as const;
-  const document = parseDocument(text, { ...options, lineCounter: lines });
+  const document = parseWithin(text, mostTokens, {
+    ...options,
+    lineCounter: lines,
+  });
+  if (typeof document === 'number') {
+    const flaw = { offset: document, pointer: '', message: tooManyValues };
+    lines.addNewLine(0);
+    for (const { index } of text.matchAll(/\n/g)) lines.addNewLine(index + 1);
+    return unusable(name, [problem(flaw)]);
+  }
   const syntax = syntaxErrors(document);
   if (syntax.length > 0) return unusable(name, syntax.map(problem));
 

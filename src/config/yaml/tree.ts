@@ -17,6 +17,9 @@ import { quote } from '../problems/quote.ts';
 const deepest = 16;
 /** Values of aliases count at each use. */
 const mostValues = 100_000;
+/** A value in a list is two tokens, a member of a map four. Each takes about 1 KB to parse. */
+export const mostTokens = 4 * mostValues;
+export const tooManyValues = `must not hold more than ${mostValues} values`;
 
 /** Offsets in the text. */
 export interface Spot {
@@ -60,11 +63,7 @@ export function treeOf(
         `must not be nested more than ${deepest} deep`,
       );
     if (spots.size >= mostValues)
-      throw new UnsupportedNode(
-        key,
-        '',
-        `must not hold more than ${mostValues} values`,
-      );
+      throw new UnsupportedNode(key, '', tooManyValues);
     spots.set(pointer, { key, value });
     if (isMap(node)) return visitMap(node, pointer, depth);
     if (isSeq(node)) return visitList(node, pointer, depth);

@@ -2,14 +2,9 @@ import { statSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { deserialize as deserializeAnswer } from 'node:v8';
+import { deserialize as deserializeAnswer, getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import {
-  ContractError,
-  fingerprintOf,
-  inTurns,
-  type Problem,
-} from '@storegate/openapi';
+import { ContractError, fingerprintOf, inTurns } from '@storegate/openapi';
 import { type Contract, deserialize } from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
 import { contractSource } from '../../config/describe.ts';
@@ -17,6 +12,7 @@ import {
   type PublishingSettings,
   publicationOf,
 } from '../../gateway/own/published/document.ts';
+import { OUT_OF_MEMORY } from './pipe.ts';
 import {
   type Answer,
   type Order,
@@ -52,6 +48,9 @@ const SMALL = 256 * 1024;
  */
 const DEADLINE = 180_000;
 
+/** In MiB, of the reading process: twice what the largest public documents take. */
+const MEMORY = 2_048;
+
 const READER = resolve(import.meta.dirname, 'reader.ts');
 const STARTER = resolve(import.meta.dirname, 'starter.ts');
 
@@ -62,13 +61,21 @@ const STARTER = resolve(import.meta.dirname, 'starter.ts');
 export class ContractLoader {
   readonly #reader: string;
   readonly #deadline: number;
+  readonly #memory: number;
   readonly #processes = new Set<number>();
   readonly #ended = new AbortController();
 
-  /** `deadline`: milliseconds. */
-  constructor(reader: string = READER, deadline: number = DEADLINE) {
+  /** `deadline`: milliseconds. `memory`: MiB. */
+  constructor(
+    reader: string = READER,
+    deadline: number = DEADLINE,
+    memory: number = MEMORY,
+  ) {
     this.#reader = reader;
     this.#deadline = deadline;
+    // V8 has a lower limit on a small machine.
+    const most = getHeapStatistics().heap_size_limit / 2 ** 20;
+    this.#memory = Math.floor(Math.min(memory, most));
   }
 
   get reading(): readonly number[] {
@@ -129,7 +136,11 @@ export class ContractLoader {
     this.#ended.signal.throwIfAborted();
     // The reader lowers the priority of its main thread only: V8's other threads would compete with
     // requests.
-    const flags = [...process.execArgv, '--single-threaded-gc'];
+    const flags = [
+      ...process.execArgv,
+      '--single-threaded-gc',
+      `--max-old-space-size=${this.#memory}`,
+    ];
     const args: Arguments = [...flags, this.#reader, JSON.stringify(order)];
     let pid: number | undefined;
     let isLate = false;
@@ -149,19 +160,21 @@ export class ContractLoader {
       },
     );
     this.#ended.signal.throwIfAborted();
-    if (isLate) throw new ContractError([this.#lateness(order)]);
+    if (isLate)
+      throw tooLarge(order, `was not read within ${this.#deadline / 1_000} s`);
+    if (signal === OUT_OF_MEMORY)
+      throw tooLarge(order, `takes more than ${this.#memory} MiB to read`);
     if (code !== 0)
       throw new Error(
         `the process that reads the contract ended with ${signal ?? `code ${code}`}`,
       );
     return deserializeAnswer(new Uint8Array(bytes)) as Answer;
   }
+}
 
-  #lateness({ file }: Order): Problem {
-    const seconds = this.#deadline / 1_000;
-    const message = `was not read within ${seconds} s; make the contract smaller or simpler`;
-    return { file, place: '', message };
-  }
+function tooLarge({ file }: Order, reason: string): ContractError {
+  const message = `${reason}; make the contract smaller or simpler`;
+  return new ContractError([{ file, place: '', message }]);
 }
 
 async function inFile<T>(

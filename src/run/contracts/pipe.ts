@@ -3,6 +3,9 @@ import type { Readable } from 'node:stream';
 import { serialize } from 'node:v8';
 import type { Answer } from './read.ts';
 
+/** Ends a reading process whose heap is full. */
+export const OUT_OF_MEMORY = 'SIGABRT';
+
 /** Of the reading process. */
 const FD = 3;
 /** Bytes: the length of the answer comes first. */

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
-import { receiveAnswer } from './pipe.ts';
+import { OUT_OF_MEMORY, receiveAnswer } from './pipe.ts';
 
 export type Arguments = readonly string[];
+
+/** Characters. */
+const MOST_ERRORS = 64 * 1024;
 
 export type ThreadMessage =
   | { readonly kind: 'started'; readonly pid: number }
@@ -19,7 +22,11 @@ const postMessage = (message: ThreadMessage, transferred: ArrayBuffer[] = []) =>
   parentPort!.postMessage(message, transferred);
 
 const reader = spawn(process.execPath, workerData as Arguments, {
-  stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+  stdio: ['ignore', 'inherit', 'pipe', 'pipe'],
+});
+let errors = '';
+reader.stderr!.on('data', (chunk: Buffer) => {
+  errors = (errors + chunk).slice(0, MOST_ERRORS);
 });
 // Without a process an error is thrown next.
 if (reader.pid !== undefined) {
@@ -27,6 +34,8 @@ if (reader.pid !== undefined) {
   const answer = receiveAnswer(reader.stdio[3] as Readable);
   reader.on('close', async (code, signal) => {
     const bytes = await answer;
+    // V8's long report of a full heap becomes a sentence.
+    if (signal !== OUT_OF_MEMORY) process.stderr.write(errors);
     postMessage({ kind: 'ended', code, signal, bytes }, [bytes]);
   });
 }

@@ -13,8 +13,8 @@ const broken = (name: string) => resolve(here, `../../../packages/openapi/test/b
 const NOWHERE = '';
 const settings = { usage: { enabled: true }, keys: { headers: null }, plans: {} };
 const order = (file: string) => ({ file, unknownQuery: 'refuse' as const });
-const reader = (name: string, deadline?: number) =>
-  new ContractLoader(resolve(here, `readers/${name}.ts`), deadline);
+const reader = (name: string, deadline?: number, memory?: number) =>
+  new ContractLoader(resolve(here, `readers/${name}.ts`), deadline, memory);
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -100,6 +100,16 @@ describe('a process that does not respond', () => {
       problems: [{ file: 'slow.yaml', place: '', message }],
     });
     expect(loader.reading).toEqual([]);
+  });
+
+  test('is ended at the limit of its memory, with an error that names the contract', async () => {
+    const loader = reader('greedy', undefined, 32);
+    const loading = loader.load({ contract: order('large.yaml'), data: NOWHERE, ...settings });
+    const message = 'takes more than 32 MiB to read; make the contract smaller or simpler';
+    await expect(loading).rejects.toMatchObject({
+      name: 'ContractError',
+      problems: [{ file: 'large.yaml', place: '', message }],
+    });
   });
 
   test('is reported with its exit', async () => {

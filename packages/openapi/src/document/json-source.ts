@@ -1,10 +1,16 @@
 import { exact } from '../numbers.ts';
+import { ContractError } from '../problems.ts';
+import {
+  hasTooManyValues,
+  LIMITS,
+  TOO_DEEP,
+  TOO_MANY_VALUES,
+} from './limits.ts';
 import type { Origin, Places, SourceText } from './places.ts';
 
 type Json = Record<string, unknown>;
 
-/** The YAML reader reports deeper nesting and longer names. */
-const DEEPEST = 200;
+/** The YAML reader reports longer names. */
 const LONGEST_NAME = 1_000;
 
 const NAME_OR_STRING = /"[^"\\]*(?:\\.[^"\\]*)*"[ \t\r\n]*(:?)/g;
@@ -18,6 +24,8 @@ class Unfit extends Error {}
 /**
  * Takes a tenth of the time and memory of the YAML reader. `null` for other and invalid texts,
  * whose errors the YAML reader reports.
+ *
+ * @throws ContractError beyond the limits.
  */
 export function readJsonSource(
   source: SourceText,
@@ -25,6 +33,8 @@ export function readJsonSource(
 ): Json | null {
   const { text } = source;
   if (!/^[ \t\r\n]*\{/.test(text)) return null;
+  if (hasTooManyValues(text))
+    throw new ContractError([source.problem(0, [], TOO_MANY_VALUES)]);
   try {
     const root = JSON.parse(text, exactly) as Json;
     // Of equal names in one object, the parser keeps the last.
@@ -64,7 +74,11 @@ function place(
   places: Places,
   depth: number,
 ): number {
-  if (depth === DEEPEST) throw new Unfit();
+  if (depth === LIMITS.depth) {
+    const { source, tokens } = origin;
+    const problem = source.problem(origin.offset(null), tokens, TOO_DEEP);
+    throw new ContractError([problem]);
+  }
   places.set(collection, origin);
   const entries = Object.entries(collection);
   let names = Array.isArray(collection) ? 0 : entries.length;

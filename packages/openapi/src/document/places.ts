@@ -2,7 +2,7 @@ import { LineCounter } from 'yaml';
 import { pointerTo } from '../names.ts';
 import type { Problem } from '../problems.ts';
 
-type Tokens = readonly (string | number)[];
+export type Tokens = readonly (string | number)[];
 
 export class SourceText {
   readonly file: string;

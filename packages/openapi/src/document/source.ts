@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import {
   isAlias,
   isScalar,
   isSeq,
   type Node,
-  parseDocument,
   type Scalar,
   type YAMLMap,
   type YAMLSeq,
@@ -14,9 +13,13 @@ import { exact } from '../numbers.ts';
 import { ContractError, type Problem } from '../problems.ts';
 import { readAliases, TOO_MANY_NODES } from './aliases.ts';
 import { readJsonSource } from './json-source.ts';
-import { type Places, SourceText } from './places.ts';
+import { LIMITS, parseWithin, TOO_DEEP, TOO_MANY_TOKENS } from './limits.ts';
+import { type Places, SourceText, type Tokens } from './places.ts';
 
 type Collection = YAMLMap | YAMLSeq;
+
+/** Later errors of the syntax often follow from earlier ones. */
+const MOST_ERRORS = 100;
 
 export type Json = Record<string, unknown>;
 
@@ -61,23 +64,29 @@ export function readSource(
 }
 
 function readYaml(source: SourceText, places: Places): unknown {
-  const document = parseDocument(source.text, {
+  const document = parseWithin(source.text, LIMITS.tokens, {
     intAsBigInt: true,
     prettyErrors: false,
     stringKeys: true,
   });
-  const problems: Problem[] = document.errors.map(({ pos, message }) =>
-    source.problem(pos[0], [], message),
+  const fail = (offset: number, tokens: Tokens, message: string): never => {
+    throw new ContractError([source.problem(offset, tokens, message)]);
+  };
+  if (typeof document === 'number') return fail(document, [], TOO_MANY_TOKENS);
+  // All further errors follow from it.
+  const tooDeep = document.errors.find(
+    ({ code }) => code === 'RESOURCE_EXHAUSTION',
   );
-  const { targets, excess } = readAliases(document);
+  if (tooDeep) return fail(tooDeep.pos[0], [], TOO_DEEP);
+  const problems: Problem[] = document.errors
+    .slice(0, MOST_ERRORS)
+    .map(({ pos, message }) => source.problem(pos[0], [], message));
+  const { targets, depths, excess } = readAliases(document);
   if (excess !== null)
     problems.push(source.problem(excess.range![0], [], TOO_MANY_NODES));
   const read = new Map<Node, unknown>();
 
-  function value(
-    node: Node | null,
-    tokens: readonly (string | number)[],
-  ): unknown {
+  function value(node: Node | null, tokens: Tokens): unknown {
     const target = (isAlias(node) ? targets.get(node) : node) as
       | Scalar
       | Collection
@@ -93,6 +102,9 @@ function readYaml(source: SourceText, places: Places): unknown {
       );
     if (!target) return null;
     if (isScalar(target)) return scalar(target, tokens);
+    const inside = isAlias(node) ? (depths.get(target) ?? 0) : 1;
+    if (tokens.length + inside > LIMITS.depth)
+      fail(node!.range![0], tokens, TOO_DEEP);
     if (!read.has(target)) return collection(target, tokens);
     const known = read.get(target);
     if (known === undefined)
@@ -106,10 +118,7 @@ function readYaml(source: SourceText, places: Places): unknown {
     return known ?? null;
   }
 
-  function collection(
-    node: Collection,
-    tokens: readonly (string | number)[],
-  ): unknown {
+  function collection(node: Collection, tokens: Tokens): unknown {
     read.set(node, undefined);
     const result: Json | unknown[] = isSeq(node) ? [] : {};
     const merged = new Map<string, Json>();
@@ -133,7 +142,7 @@ function readYaml(source: SourceText, places: Places): unknown {
   /** Members of their own take precedence over merged ones, wherever `<<` stands. */
   function members(
     { items }: YAMLMap,
-    tokens: readonly (string | number)[],
+    tokens: Tokens,
     result: Json,
     merged: Map<string, Json>,
   ): void {
@@ -162,7 +171,7 @@ function readYaml(source: SourceText, places: Places): unknown {
   function merge(
     found: unknown,
     { range }: Scalar,
-    tokens: readonly (string | number)[],
+    tokens: Tokens,
     merged: Map<string, Json>,
   ): void {
     for (const from of Array.isArray(found) ? found : [found]) {
@@ -183,7 +192,7 @@ function readYaml(source: SourceText, places: Places): unknown {
 
   function scalar(
     { value, range, source: written }: Scalar,
-    tokens: readonly (string | number)[],
+    tokens: Tokens,
   ): unknown {
     if (typeof value === 'bigint')
       return Number.isSafeInteger(Number(value)) ? Number(value) : value;
@@ -231,15 +240,25 @@ function offsetIn(node: Collection, key: string | number | null): number {
 
 function readText(file: string): string {
   try {
+    const status = statSync(file);
+    // A pipe or a device could block for ever or never end.
+    if (!status.isFile() && !status.isDirectory())
+      throw unread(file, 'must be a regular file');
+    if (status.size > LIMITS.bytes)
+      throw unread(file, `must be at most ${LIMITS.bytes} bytes; split it`);
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (error) {
+    if (error instanceof ContractError) throw error;
     const reason =
       error instanceof TypeError
         ? 'is not UTF-8'
         : `cannot be read (${(error as NodeJS.ErrnoException).code})`;
-    throw new ContractError([{ file, place: '', message: reason }]);
+    throw unread(file, reason);
   }
 }
+
+const unread = (file: string, message: string) =>
+  new ContractError([{ file, place: '', message }]);
 
 /** `undefined` if the percent-encoding or its UTF-8 is not valid. */
 export function decoded(text: string): string | undefined {

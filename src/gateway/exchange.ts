@@ -30,6 +30,8 @@ export interface Exchange {
   client: Client | null;
   operation: Operation | null;
   usage: Readings | null;
+  /** Settles once the state has decided; `null`: it decided at once, or was not asked. */
+  deciding: Promise<unknown> | null;
   admission: Admission | null;
   cost: number;
   scopes: Scopes;

@@ -1,4 +1,4 @@
-import { type RequestListener, request } from 'node:http';
+import { Agent, type RequestListener, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { KIND_NAMES } from '../../src/limits/kinds.ts';
 import { adminOf } from '../support/admin.ts';
@@ -240,6 +240,38 @@ describe('the declared cost is charged', () => {
     asked.on('response', (response) => response.destroy()).end();
     await ended;
     expect(await used()).toBe(6);
+  });
+});
+
+describe.each([
+  ['with', SETTINGS],
+  ['without', SETTINGS.replace(/^cost: .*$/m, '')],
+])('%s a cost of the response', (_name, settings) => {
+  test('requests of clients that leave while Redis decides are reported as charged', async () => {
+    respond = answering(200);
+    await start({ REDIS_URL: redis.url }, settings);
+    await get();
+    const REQUESTS = 5;
+    const options = { headers: { 'X-API-Key': secret }, agent: new Agent({ keepAlive: false }) };
+    for (let left = 1; left <= REQUESTS; left++) {
+      await redis.admin.call('CLIENT', 'PAUSE', '60000', 'WRITE');
+      const asked = request(`${gateway.url}/any`, options).on('error', () => {});
+      asked.end();
+      await until('Redis has to decide', async () =>
+        /blocked_clients:[1-9]/.test(await redis.admin.info('clients')),
+      );
+      asked.destroy();
+      // What comes after is noticed after.
+      for (let i = 0; i < 3; i++) await gateway.client.get('/any');
+      await redis.admin.call('CLIENT', 'UNPAUSE');
+      await until('it is charged', async () => (await used()) === 1 + left);
+    }
+    const admin = adminOf(gateway.adminUrl);
+    await until('all have ended', async () => {
+      const { rows } = bodyOf(await admin('GET', `/usage/report?by=key,status&key=${id}`));
+      const counted = rows.find(({ status }: { status: number }) => status === 499);
+      return counted?.requests === REQUESTS && counted.units === REQUESTS;
+    });
   });
 });
 

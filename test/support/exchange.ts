@@ -46,6 +46,7 @@ export function exchangeOf(
     client: null,
     operation: null,
     usage: null,
+    deciding: null,
     admission: null,
     cost: 1,
     scopes: [],

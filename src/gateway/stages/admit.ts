@@ -10,9 +10,13 @@ import type { BanRecorder } from '../../records/ban-recorder.ts';
 import { type State, startedBan } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Admitted, KnownClient } from '../results.ts';
+import { ClientAbort } from '../wire/client-abort.ts';
 import { type BanWarning, banWarning } from './ban-warning.ts';
 
-/** One step of the state. Returns the refusal, see `pipeline.ts`. */
+/**
+ * One step of the state. Returns the refusal, see `pipeline.ts`. Throws ClientAbort if the client has
+ * disconnected.
+ */
 export type Admit = (
   exchange: Exchange,
   client: KnownClient,
@@ -34,12 +38,17 @@ interface AdmitParts {
 
 export function createAdmit({ state, judge }: AdmitParts): Admit {
   return function admit(exchange, client, cost, scopes = NO_SCOPES) {
+    // Its event is reported already, so nothing may be charged.
+    if (exchange.call.left) throw new ClientAbort();
     exchange.cost = cost;
     exchange.scopes = scopes;
     const asked = state.admit(client.subject, client.limits, cost, scopes);
-    return asked instanceof Promise
-      ? asked.then((admission) => judge(exchange, client, admission))
-      : judge(exchange, client, asked);
+    if (!(asked instanceof Promise)) return judge(exchange, client, asked);
+    const deciding = asked.then((admission) =>
+      judge(exchange, client, admission),
+    );
+    exchange.deciding = deciding;
+    return deciding;
   };
 }
 

@@ -80,6 +80,7 @@ export function createRequestGuard(parts: RequestGuardParts) {
       client: null,
       operation: null,
       usage: null,
+      deciding: null,
       admission: null,
       cost: 0,
       scopes: NO_SCOPES,
@@ -102,6 +103,12 @@ export function createRequestGuard(parts: RequestGuardParts) {
     if (!isComplete(exchange.call)) {
       exchange.code ??= 'client_closed_request';
       exchange.cancel?.();
+      // The state may charge a request whose client has left.
+      if (exchange.deciding !== null && exchange.admission === null) {
+        const decided = () => observe(requestEventOf(exchange, report));
+        exchange.deciding.then(decided, decided);
+        return;
+      }
     }
     observe(requestEventOf(exchange, report));
   }

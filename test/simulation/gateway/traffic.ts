@@ -67,6 +67,9 @@ const CONTRACT = {
   }),
 } as unknown as Contract;
 
+/** One request of so many loses its client while the state decides. */
+const LEAVE_EVERY = 17;
+
 /**
  * The way of a request from its key to its admission, of the real stages; the backend is a pause.
  */
@@ -76,6 +79,7 @@ export class Traffic {
   readonly #guard: ReturnType<typeof createRequestGuard>;
   #authenticate!: ReturnType<typeof createAuthenticate>;
   #admit!: ReturnType<typeof createAdmit>;
+  #decisions = 0;
 
   constructor(parts: TrafficParts) {
     this.#parts = parts;
@@ -121,20 +125,25 @@ export class Traffic {
   ): Promise<void> {
     const call = new SimulatedCall(`/${operation}`, address, secret);
     const exchange = this.#guard.open(call as unknown as Call);
-    const refusal = await this.#pass(exchange, operation);
+    const refusal = await this.#pass(exchange, call, operation);
     const decidedAt = this.#parts.trueTime();
-    if (refusal === null) await new Promise((resolve) => setTimeout(resolve, backend));
+    if (refusal === null && !call.left)
+      await new Promise((resolve) => setTimeout(resolve, backend));
     const status = refusal?.status ?? 200;
     exchange.code = refusal?.code ?? null;
     const { admission, client } = exchange;
-    call.finish(status);
+    if (!call.left) call.finish(status);
     const code = refusal?.code ?? null;
     const retryAfter = secondsIn(refusal?.headers ?? []);
     answered({ status, code, retryAfter, admission, decidedAt, subject: client?.subject ?? null });
   }
 
   /** `null`: admitted. An outage is a refusal with the status of its code. */
-  async #pass(exchange: Exchange, name: OperationName): Promise<Refusal | null> {
+  async #pass(
+    exchange: Exchange,
+    call: SimulatedCall,
+    name: OperationName,
+  ): Promise<Refusal | null> {
     try {
       const target = this.#guard.enter(exchange);
       const known = await this.#authenticate(exchange, target);
@@ -142,7 +151,9 @@ export class Traffic {
       exchange.route = name;
       if (!isAnonymous(known)) this.#parts.uses.note(known.keyId);
       const { cost, scopes } = OPERATIONS[name];
-      const admitted = await this.#admit(exchange, known, cost, scopes);
+      const admitting = this.#admit(exchange, known, cost, scopes);
+      if (exchange.deciding !== null && ++this.#decisions % LEAVE_EVERY === 0) call.finish(null);
+      const admitted = await admitting;
       return admitted instanceof Refusal ? admitted : null;
     } catch (error) {
       if (!(error instanceof Outage)) throw error;

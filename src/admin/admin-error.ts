@@ -133,3 +133,12 @@ export function errorBody({ code, message, status, details }: AdminError) {
     ? { code, message, status, details }
     : { code, message, status };
 }
+
+/** The details of an error that has one unfit field, of a body by default. */
+export const faultOf = (
+  field: string,
+  message: string,
+  place: Fault['in'] = 'body',
+): Fault[] => [
+  { in: place, pointer: `/${field}`, message, rule: 'unfit' as const },
+];

@@ -26,7 +26,7 @@ import { GIVE_THE_ID } from '../records/keys/secret.ts';
 import { KeyConflict } from '../records/keys/store.ts';
 import { holdsToken } from '../records/operators/tokens.ts';
 import { CountersError, UnsavedError } from '../state/state.ts';
-import { type AdminCode, AdminError } from './admin-error.ts';
+import { type AdminCode, AdminError, faultOf } from './admin-error.ts';
 import {
   type AdminAnswer,
   type Call,
@@ -206,7 +206,9 @@ const KINDS: Readonly<Record<KeyError['kind'], AdminCode>> = {
 
 function adminErrorOf(error: unknown, { method }: Call): unknown {
   if (error instanceof KeyError)
-    return new AdminError(KINDS[error.kind], sentence(error.message));
+    return new AdminError(KINDS[error.kind], sentence(error.message), {
+      details: error.field && faultOf(error.field, error.message),
+    });
   if (error instanceof ConfigError)
     return new AdminError('invalid_value', error.message);
   if (error instanceof KeyConflict)

@@ -3,7 +3,7 @@ import {
   LAST_TIME,
   readDuration,
 } from '../config/durations.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError, faultOf } from './admin-error.ts';
 
 /** Milliseconds of a field of a body. Throws AdminError with the field and its range. */
 export function durationIn(field: DurationField, text: string): number {
@@ -23,14 +23,11 @@ export function timeIn(field: string, text: string): number {
 }
 
 /** `message`: the end of a sentence. */
-export function unfitField(field: string, message: string): AdminError {
-  const details = [
-    {
-      in: 'body' as const,
-      pointer: `/${field}`,
-      message,
-      rule: 'unfit' as const,
-    },
-  ];
+export function unfitField(
+  field: string,
+  message: string,
+  place?: 'header' | 'query' | 'body',
+): AdminError {
+  const details = faultOf(field, message, place);
   return new AdminError('invalid_value', `${field} ${message}.`, { details });
 }

@@ -1,23 +1,26 @@
 import { suggest } from '../common/suggest.ts';
 import { PUBLIC_PLAN } from '../limits/plans.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError, faultOf } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
 
 /** Longer lists are left out if one of their names was probably meant. */
 const MOST_NAMED = 40;
 
-/** For a value that must be the name of a `what`. */
+/** For a value of `field` that must be the name of a `what`. */
 export function unknownName(
   what: string,
   value: string,
   known: readonly string[],
+  field = what,
 ): AdminError {
   const near = suggest(value, known);
   const meant = near === null ? '' : ` Did you mean ${JSON.stringify(near)}?`;
   const all =
     near !== null && known.length > MOST_NAMED ? '' : ` ${listOf(what, known)}`;
   const message = `The ${what} ${JSON.stringify(value)} does not exist.${meant}${all}`;
-  return new AdminError('invalid_value', message);
+  return new AdminError('invalid_value', message, {
+    details: faultOf(field, message),
+  });
 }
 
 const listOf = (what: string, known: readonly string[]): string =>

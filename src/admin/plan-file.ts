@@ -13,11 +13,12 @@ import {
 import { createFile, replaceFile } from '../common/folder.ts';
 import { tryLock } from '../common/lock.ts';
 import { addressesOf, parsePlans } from '../config/plans.ts';
+import { dotted, step } from '../config/problems/pointers.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { parseWindows, toEntry } from '../config/windows.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plan, PlanAddresses, Plans } from '../limits/plans.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError, faultOf } from './admin-error.ts';
 
 /** Milliseconds between two attempts, and the timeout. */
 const RETRY = 20;
@@ -124,6 +125,28 @@ export function checkPlans(text: string): Plans {
   }
 }
 
+/**
+ * As `checkPlans`, for a text that is valid but for the plan `name`, whose draft it has: no file has
+ * the places of its mistakes.
+ */
+export function checkDraftIn(text: string, name: string): Plans {
+  try {
+    return parsePlans(text);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const own = dotted(step('/plans', name));
+    const details = error.problems.flatMap(({ place, message }) => {
+      const field = place.path.slice(own.length).match(/[^.[\]]+/g) ?? [];
+      return faultOf(field.join('/'), message);
+    });
+    const said = details.map(({ pointer, message }) =>
+      `${pointer.slice(1)} ${message}`.trim(),
+    );
+    const reason = `Plan ${JSON.stringify(name)} is invalid: ${said.join('; ')}.`;
+    throw new AdminError('invalid_value', reason, { details });
+  }
+}
+
 /** Throws AdminError. */
 export async function replacePlans(file: string, text: string): Promise<void> {
   try {
@@ -224,10 +247,10 @@ function windowsAfter(
   );
   if (unknown !== undefined) {
     const known = old.map(({ name }) => name).join(', ') || 'none';
-    throw new AdminError(
-      'invalid_value',
-      `Plan ${plan} has no window ${JSON.stringify(unknown)} to drop; it has: ${known}.`,
-    );
+    const message = `plan ${plan} has no window ${JSON.stringify(unknown)} to drop; it has: ${known}`;
+    throw new AdminError('invalid_value', `P${message.slice(1)}.`, {
+      details: faultOf('drop', message),
+    });
   }
   const stays = (window: Window) =>
     !drop.includes(window.name) &&

@@ -2,6 +2,7 @@ import { REASON_HEADER } from '@storegate/admin-api';
 import { holdsSecret } from '../common/secret-mask.ts';
 import { holdsToken } from '../records/operators/tokens.ts';
 import { AdminError } from './admin-error.ts';
+import { unfitField } from './duration.ts';
 
 /** Characters. */
 const LONGEST = 500;
@@ -10,14 +11,17 @@ const LONGEST = 500;
 export function reasonIn(header: string | undefined): string | null {
   return header === undefined
     ? null
-    : fitReason(decoded(header), REASON_HEADER);
+    : fitReason(decoded(header), REASON_HEADER, 'header');
 }
 
-/** `null`: blank. Throws AdminError for an invalid one. `place`: its position in the call. */
-function fitReason(text: string, place: string): string | null {
+/** `null`: blank. Throws AdminError for an invalid one. */
+function fitReason(
+  text: string,
+  field: string,
+  place: 'header' | 'body',
+): string | null {
   const reason = text.trim();
-  const refuse = (why: string) =>
-    new AdminError('invalid_value', `${place} ${why}.`);
+  const refuse = (why: string) => unfitField(field, why, place);
   if ([...reason].length > LONGEST)
     throw refuse(`has more than ${LONGEST} characters`);
   if (/\p{Cc}/u.test(reason))
@@ -35,9 +39,8 @@ function fitReason(text: string, place: string): string | null {
 
 /** Throws AdminError if header and body differ. */
 export function sameReason(ofHeader: string | null, ofBody: string): string {
-  const reason = fitReason(ofBody, 'The reason');
-  if (reason === null)
-    throw new AdminError('invalid_value', 'The reason is blank.');
+  const reason = fitReason(ofBody, 'reason', 'body');
+  if (reason === null) throw unfitField('reason', 'is blank');
   if (ofHeader === null || ofHeader === reason) return reason;
   throw new AdminError(
     'invalid_value',

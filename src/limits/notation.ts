@@ -203,11 +203,12 @@ function faultIn(entry: object, spans: Set<number>): string | null {
   const fault = entryFault(entry as WindowEntry);
   if (fault?.expected === ZONE)
     return `${wrongField('zone', ZONE)}, not ${JSON.stringify(zone)}`;
+  if (fault?.field === 'per')
+    return `must have a span: ${per} is not ${fault.expected}`;
   if (fault !== null) return wrongField(fault.field, fault.expected);
   const span = spanOf(per, kind as Window['kind'])!;
   if (span < SHORTEST || span > LONGEST) return RANGE;
-  if (spans.has(span))
-    return 'must be over another span than the window before';
+  if (spans.has(span)) return `must have each span once: ${per} is given twice`;
   spans.add(span);
   return null;
 }

@@ -108,7 +108,7 @@ describe('an invalid key', () => {
 
   test.each([
     ['an unknown plan', { plan: SECRET }, 'plan', 'the plan does not exist; plans: free, pro'],
-    ['a custom plan without limits', { plan: 'enterprise' }, 'limits', 'give the key some'],
+    ['a custom plan without limits', { plan: 'enterprise' }, 'limits', 'add limits, such as'],
     ['invalid limits', { limits: SECRET }, 'limits', 'limits look like'],
     ['an invalid account', { account: `/${SECRET}` }, 'account', 'an account is'],
     [

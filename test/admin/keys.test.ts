@@ -263,7 +263,7 @@ describe('a key of another system', () => {
 describe('an invalid call changes nothing and says what to do', () => {
   test.each([
     ['an unknown plan', { plan: 'gold' }, 'The plan "gold" does not exist; plans: free, pro'],
-    ['a custom plan without limits', { plan: 'enterprise' }, 'give the key some'],
+    ['a custom plan without limits', { plan: 'enterprise' }, 'add limits, such as'],
     ['an account that is a path', { account: '../etc' }, 'An account is'],
     ['invalid limits', { limits: 'lots' }, 'must look like 60/minute'],
     ['an invalid address', { addresses: ['10.0.0.0/33'] }, 'is not an address'],
@@ -290,7 +290,7 @@ describe('an invalid call changes nothing and says what to do', () => {
     [
       'two expiries',
       { expires: '2101-01-01T00:00:00Z', expiresIn: '1d' },
-      'either expires or expiresIn',
+      'expiresIn must be absent with expires',
     ],
     ['an unknown field', { colour: 'red' }, 'colour'],
     ['a wrong type', { label: 7 }, 'label'],

@@ -123,6 +123,16 @@ describe.each([
     expect(rotated).toMatchObject({ id: made.id, key: expect.stringMatching(/^sg_live_/) });
     for (const key of [made.key, rotated.key])
       expect((await json('keys', 'identify', key)).id).toBe(made.id);
+    expect(await sg('keys', 'rotate', made.id)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /^The older secret works until 20\S+Z: to end it now, add force \(--force\)\.\n$/,
+      ),
+    });
+    const found = `# from a paste\napi_key=${made.key}; other=1\n`;
+    expect(
+      (await storegate(['keys', 'identify'], { env: environment(), input: found })).out,
+    ).toContain(made.id);
     expect(
       (await storegate(['keys', 'identify'], { env: environment(), input: `${rotated.key}\n` }))
         .out,
@@ -294,6 +304,38 @@ describe.each([
 
     test.each([
       [['keys', 'get', 'key_nowhere'], 1, 'The key "key_nowhere" does not exist'],
+      [['keys', 'update', 'key_nowhere'], 2, 'Name a change, such as --plan pro.'],
+      [['keys', 'identify'], 2, 'No key on standard input.'],
+      [
+        ['keys', 'create', '--plan', 'enterprise', '--account', 'a'],
+        2,
+        "error: option '--limits <limits>' is missing. Plan enterprise has no limits of its own: add limits, such as 600/minute,100000/day.",
+      ],
+      [
+        ['keys', 'update', 'x', '--expires-in', '9d', '--expires', '2030-01-31T00:00:00Z'],
+        2,
+        "option '--expires-in <time>' cannot be used with option '--expires <time>'",
+      ],
+      [
+        ['plans', 'set', 'Bad Name', '--create', '--limits', '5/minute'],
+        2,
+        'Plan "Bad Name" is invalid: must be a name of lower-case letters, digits and hyphens',
+      ],
+      [
+        ['plans', 'simulate', 'free', '--custom', '--limits', '5/minute'],
+        2,
+        'Use either --custom, or --limits and --drop.',
+      ],
+      [
+        ['plans', 'simulate', 'free', '--limits', '30/minute,30/minute'],
+        2,
+        "argument '30/minute,30/minute' is invalid. It must have each span once: minute is given twice",
+      ],
+      [
+        ['webhooks', 'test'],
+        1,
+        'No webhook endpoint is set: webhooks.url or STOREGATE_WEBHOOK_URL.',
+      ],
       [
         ['keys', 'update', 'key_nowhere', '--label', 'x'],
         1,
@@ -318,7 +360,7 @@ describe.each([
       [
         ['keys', 'create', '--plan', 'free', '--account', 'a', '--limits', '60/fortnight'],
         2,
-        "option '--limits <limits>' argument '60/fortnight' is invalid. It must be a window whose per is second, minute, hour, day",
+        "option '--limits <limits>' argument '60/fortnight' is invalid. It must have a span: fortnight is not second, minute, hour, day",
       ],
       [
         [
@@ -381,7 +423,7 @@ describe.each([
       [['usage', 'get', 'unknown'], 1, 'unknown'],
       [['usage', 'grant', 'acme', '--units', '-5'], 2, 'whole number'],
       [['plans', 'get', 'gold'], 1, 'The plan "gold" does not exist'],
-      [['plans', 'simulate', 'free'], 2, 'either --limits or --custom'],
+      [['plans', 'simulate', 'free'], 2, 'Name a change, such as --limits 30/minute.'],
       [['plans', 'simulate', 'free', '--concurrency', 'off'], 2, 'a whole number from 1, or none'],
       [
         ['plans', 'simulate', 'free', '--weight', '1001'],
@@ -419,7 +461,8 @@ describe.each([
     });
 
     test.each([
-      ...['get', 'update', 'disable', 'enable', 'rotate', 'revoke'].map((name) => ['keys', name]),
+      ...['get', 'disable', 'enable', 'rotate', 'revoke'].map((name) => ['keys', name]),
+      ['keys', 'update', '--plan', 'pro'],
       ...['get', 'keys'].map((name) => ['accounts', name]),
       ...['get', 'reset'].map((name) => ['usage', name]),
       ['usage', 'grant', '--units', '1'],

@@ -40,14 +40,77 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 const FREE =
   /^(?:url|token|profile|backend|contract|directory|host|file|key|account|label|find|address|scope|meta|reason|idempotency-key|actor|target|allow|deny|from|to|after|hash|status)$/;
 
+/** Commands that call no gateway. */
+const LOCAL = /^(?:init|serve|store|check|version|completion|help|state\b.*|)$/;
+
+/** Options for which any text is a value. */
+const ANY = new Set([
+  'keys import --file',
+  'keys list --account',
+  'keys list --label',
+  'keys list --find',
+  'usage report --account',
+  'usage report --key',
+  'audit list --actor',
+  'audit list --target',
+  'requests --key',
+  'requests --account',
+  'requests --after',
+]);
+
+/** By the option, or by command and option. */
+const INVALID: Readonly<Record<string, string>> = {
+  '--account': 'a b',
+  '--add-scope': 'a b',
+  '--address': '300.1.1.1',
+  '--after': 'first',
+  '--allow': '300.1.1.1',
+  '--below': 'first',
+  '--concurrency': 'many',
+  '--deny': '10.0.0.1/8',
+  '--duration': 'long',
+  '--env': 'LIVE',
+  '--expires': 'tomorrow',
+  '--expires-in': 'soon',
+  '--from': '2026-13-01',
+  '--hash': 'abc',
+  '--idempotency-key': 'short',
+  '--label': 'x'.repeat(201),
+  '--limit': '0',
+  '--limits': '5/fortnight',
+  '--meta': 'x y=1',
+  '--month': '2026-13',
+  '--overlap': 'long',
+  '--reason': 'x'.repeat(501),
+  '--remove-scope': 'x'.repeat(65),
+  '--scope': 'a b',
+  '--since': 'yesterday',
+  '--status': '600',
+  '--to': '2026-13-01',
+  '--units': '0',
+  '--until': 'yesterday',
+  '--weight': '0',
+};
+
 /** A call with the arguments and mandatory options that the command needs. */
 const CALLS: Readonly<Record<string, (key: string) => readonly string[]>> = {
-  'keys create': () => ['--account', 'acme'],
-  'keys update': (key) => [key],
-  'keys import': () => ['--hash', 'ab'.repeat(32), '--account', 'acme'],
+  'keys create': () => ['--plan', 'free', '--account', 'acme'],
+  'keys update': (key) => [key, '--label', 'one'],
+  'keys import': () => ['--hash', 'ab'.repeat(32), '--plan', 'free', '--account', 'acme'],
   'usage grant': (key) => [key, '--units', '1'],
   'plans simulate': () => ['free'],
-  'plans set': () => ['free'],
+  'plans set': () => ['free', '--count', 'key'],
+  'keys disable': (key) => [key],
+  'keys enable': (key) => [key],
+  'keys revoke': (key) => [key],
+  'keys rotate': (key) => [key],
+  'bans add': (key) => [key, '--duration', '1h', '--reason', 'abuse'],
+  'bans extend': (key) => [key, '--duration', '1h', '--reason', 'abuse'],
+  'bans lift': (key) => [key],
+  'usage reset': (key) => [key],
+  'tokens create': () => ['reader', '--role', 'read'],
+  'tokens revoke': () => ['reader'],
+  'gateways forget': () => ['nope'],
 };
 
 interface Found {
@@ -121,8 +184,32 @@ describe('an option of the command line', () => {
       const args = [...command.split(' '), ...needed, name.slice(at + 1), 'nope'];
       const { code, out, err } = await run(args);
       expect({ code, out }).toEqual({ code: 2, out: '' });
+      expect(err).toMatch(/^error: option '/);
+      const { option } = all.find((one) => nameOf(one) === name)!;
+      expect(err).toContain(`'${option.flags}'`);
       expect(err).toContain('"nope"');
       for (const one of names) expect(err).toContain(one);
+    },
+  );
+
+  const checked = all.filter(
+    (one) =>
+      !LOCAL.test(one.command) &&
+      one.option.argChoices === undefined &&
+      !(nameOf(one) in NAMES) &&
+      !ANY.has(nameOf(one)),
+  );
+  test.each(checked.map((one) => [nameOf(one), one] as const))(
+    '%s is named in the error for an invalid value',
+    async (name, { command, option }) => {
+      const value = INVALID[name] ?? INVALID[option.long!];
+      expect(value).toBeDefined();
+      const needed = CALLS[command]?.(key) ?? [];
+      const args = [...command.split(' '), ...needed, option.long!, value!];
+      const { code, out, err } = await run(args);
+      expect({ code, out }).toEqual({ code: 2, out: '' });
+      expect(err.split('\n')[0]).toMatch(/^error: option '.*' is invalid\. [A-Z"].*\.$/);
+      expect(err).toContain(`option '${option.flags}'`);
     },
   );
 

@@ -239,10 +239,7 @@ function patchOf(body: KeyUpdate, now: number): KeyPatch {
     metadata,
   } = body;
   if (expires !== undefined && expiresIn !== undefined)
-    throw new AdminError(
-      'invalid_value',
-      'Say either expires or expiresIn, not both.',
-    );
+    throw unfitField('expiresIn', 'must be absent with expires');
   const at = typeof expires === 'string' ? timeIn('expires', expires) : expires;
   return {
     plan,

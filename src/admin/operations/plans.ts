@@ -15,6 +15,7 @@ import { lastDay } from '../last-day.ts';
 import { excessOfLastDay } from '../plan-excess.ts';
 import {
   changedPlan,
+  checkDraftIn,
   checkPlans,
   replacePlans,
   whileUnchanged,
@@ -53,7 +54,7 @@ export function planOperations(context: AdminContext, change: Change) {
       throw unknownPlan(name, plans, ' To create it, add create (--create).');
     const plan = changedPlan(name, before, body);
     const text = withPlan(old, plan);
-    const planned = checkPlans(text);
+    const planned = checkDraftIn(text, name);
     const keys = await affectedKeys(context, name, planned);
     const simulation = await simulationOf(context, name, planned, keys);
     return { before, plan, text, planned, keys, simulation };

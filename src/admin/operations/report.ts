@@ -19,6 +19,7 @@ import {
   type Task,
 } from '../call.ts';
 import type { AdminContext } from '../context.ts';
+import { unfitField } from '../duration.ts';
 import { refuseUnknownFilters, unknownName } from '../filters.ts';
 import { coverageView } from '../ledger.ts';
 import { time } from '../view.ts';
@@ -62,7 +63,8 @@ function questionOf({ query, now }: Task<'getUsageReport'>): ReportQuestion {
   const unknown = by.find(
     (name) => !(DIMENSIONS as readonly string[]).includes(name),
   );
-  if (unknown !== undefined) throw unknownName('column', unknown, DIMENSIONS);
+  if (unknown !== undefined)
+    throw unknownName('column', unknown, DIMENSIONS, 'by');
   const today = new Date(now);
   const month = Date.UTC(today.getUTCFullYear(), today.getUTCMonth());
   const from = query.from === undefined ? month : momentIn('from', query.from);
@@ -73,8 +75,7 @@ function questionOf({ query, now }: Task<'getUsageReport'>): ReportQuestion {
       'invalid_value',
       'Minutes are kept for 2 hours: use a later from, or hour.',
     );
-  if (to <= from)
-    throw new AdminError('invalid_value', 'to must be later than from.');
+  if (to <= from) throw unfitField('to', 'must be later than from', 'query');
   const given = { account, key, plan, operation, status };
   return {
     from: Math.floor(from / grain) * grain,
@@ -93,9 +94,10 @@ function questionOf({ query, now }: Task<'getUsageReport'>): ReportQuestion {
 function momentIn(name: string, text: string): number {
   const at = Date.parse(text);
   if (!Number.isNaN(at)) return at;
-  throw new AdminError(
-    'invalid_value',
-    `${name} must be a date such as 2026-10-01, or a time.`,
+  throw unfitField(
+    name,
+    'must be a date such as 2026-10-01, or a time',
+    'query',
   );
 }
 

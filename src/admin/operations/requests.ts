@@ -106,7 +106,7 @@ function codeIn({ code }: Operations['listRequests']['query']): string | null {
   if (code === undefined) return null;
   const known = Object.keys(CATALOGUE);
   if (known.includes(refusedIn(code)) || /^5\d\d$/.test(code)) return code;
-  throw unknownName('error code', code, known);
+  throw unknownName('error code', code, known, 'code');
 }
 
 function shown(gateway: string, { decision, windows, ...rest }: RequestView) {

@@ -33,7 +33,7 @@ export function webhookOperations(context: AdminContext, change: Change) {
           if (endpoint !== null)
             throw unknownName('endpoint', endpoint, webhooks.ids);
           const none =
-            'The settings name no receiver (webhooks.url, STOREGATE_WEBHOOK_URL).';
+            'No webhook endpoint is set: webhooks.url or STOREGATE_WEBHOOK_URL.';
           throw new AdminError('not_found', none);
         }
         // It changes nothing, so the entry can include the result.

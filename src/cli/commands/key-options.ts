@@ -40,7 +40,7 @@ export const KEY_OPTIONS: readonly Option[] = [
     '--expires-in <time>',
     'time until expiry, e.g. 90d',
     durationOf('expiresIn'),
-  ),
+  ).conflicts('expires'),
   option(
     '--address <block>',
     'allowed client address or block; repeatable; default: any',

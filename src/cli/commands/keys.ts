@@ -1,10 +1,12 @@
 import {
   type Key,
+  type KeyUpdate,
   type KeyWithSecret,
   type NewKey,
   VALUES,
 } from '@storegate/admin-api';
 import { recordInWords } from '@storegate/admin-api/words';
+import { isWellFormed } from '../../records/keys/secret.ts';
 import {
   type CommandSpec,
   call,
@@ -18,6 +20,7 @@ import {
   repeated,
   withApi,
 } from '../command.ts';
+import { CommandError } from '../connect/api.ts';
 import {
   cardView,
   doneView,
@@ -129,8 +132,8 @@ export const keyCommands = command('keys', 'manage API keys', {
         option('--no-label', 'remove the label'),
         option('--no-limits', 'use the limits of the plan'),
         option('--no-expires', 'remove the expiry'),
-        option('--no-addresses', 'allow any address'),
-        option('--no-scopes', 'remove all scopes'),
+        option('--no-addresses', 'allow any address').conflicts('address'),
+        option('--no-scopes', 'remove all scopes').conflicts('scope'),
         option(
           '--add-scope <name>',
           'add a scope, in place of --scope, which replaces all; repeatable',
@@ -144,7 +147,7 @@ export const keyCommands = command('keys', 'manage API keys', {
       ],
       changes: true,
       examples: ['keys update key_4fGh… --plan pro --no-limits'],
-      ...operation('updateKey', bodyOf),
+      ...operation('updateKey', changesOf),
       view: KEY,
     }),
     statusChange('disable', 'disable a key until it is enabled', 'disableKey'),
@@ -178,7 +181,7 @@ export const keyCommands = command('keys', 'manage API keys', {
       examples: ['keys identify < found.txt'],
       run: (terminal, options: Options, [key]) =>
         withApi(terminal, options, async (api) => {
-          const body = { key: (key ?? (await terminal.input())).trim() };
+          const body = { key: keyIn(key ?? (await terminal.input())) };
           await print(
             terminal,
             options,
@@ -189,6 +192,22 @@ export const keyCommands = command('keys', 'manage API keys', {
     }),
   ],
 });
+
+/** Throws CommandError without a change. */
+function changesOf(options: KeyOptions): KeyUpdate {
+  const body = bodyOf(options);
+  if (Object.values(body).some((value) => value !== undefined)) return body;
+  throw new CommandError('Name a change, such as --plan pro.', {
+    failure: 'usage',
+  });
+}
+
+/** The key in a text such as `api_key=sg_…`, or the whole text, for imported keys. */
+function keyIn(text: string): string {
+  const key = text.match(/sg_\w+/g)?.find(isWellFormed) ?? text.trim();
+  if (key !== '') return key;
+  throw new CommandError('No key on standard input.', { failure: 'usage' });
+}
 
 function statusChange(
   name: string,

@@ -207,6 +207,8 @@ function showLastDay(day: LastDay, page: Page): string {
   ].join('');
 }
 
+const USAGE = { failure: 'usage' } as const;
+
 /** Throws CommandError without a change, and for limits of a plan without limits. */
 function bodyOf(changes: Changes): PlanDraft {
   const { limits: windows, custom, drop, count } = changes;
@@ -220,18 +222,13 @@ function bodyOf(changes: Changes): PlanDraft {
     workers,
     addresses: addressesOf(changes),
   };
-  const isContradiction =
-    custom && (windows !== undefined || drop !== undefined);
-  if (
-    isContradiction ||
-    Object.values(body).every((value) => value === undefined)
-  )
+  if (custom && (windows !== undefined || drop !== undefined))
     throw new CommandError(
-      'Use either --limits or --custom; --drop removes a window.',
-      {
-        failure: 'usage',
-      },
+      'Use either --custom, or --limits and --drop.',
+      USAGE,
     );
+  if (Object.values(body).every((value) => value === undefined))
+    throw new CommandError('Name a change, such as --limits 30/minute.', USAGE);
   return { ...body, create: changes.create };
 }
 

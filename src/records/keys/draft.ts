@@ -44,13 +44,17 @@ export function changedScopes(
 export class KeyError extends ExpectedError {
   override name = 'KeyError';
   readonly kind: 'invalid' | 'unknown' | 'conflict';
+  /** The invalid field of a draft. */
+  readonly field: DraftError['field'] | null;
 
   constructor(
     message: string,
     kind: 'invalid' | 'unknown' | 'conflict' = 'invalid',
+    field: DraftError['field'] | null = null,
   ) {
     super(message);
     this.kind = kind;
+    this.field = field;
   }
 }
 
@@ -69,7 +73,8 @@ const MAX_METADATA = 20;
 /** Throws KeyError for the first mistake. */
 export function checkDraft(plans: Plans, draft: KeyDraft, now: number): void {
   const [flaw] = draftErrors(plans, draft, now);
-  if (flaw) throw new KeyError(flaw.quoting ?? flaw.message);
+  if (flaw)
+    throw new KeyError(flaw.quoting ?? flaw.message, 'invalid', flaw.field);
 }
 
 /** `now` in Unix milliseconds. */
@@ -140,7 +145,7 @@ function planErrors(
     ];
   }
   if (windowsOf({ account, plan: name, windows }, plans)) return [];
-  const message = `plan ${name} has no limits of its own: give the key some, such as 600/minute,100000/day`;
+  const message = `plan ${name} has no limits of its own: add limits, such as 600/minute,100000/day`;
   return [{ field: 'limits', message }];
 }
 

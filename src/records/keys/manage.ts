@@ -142,7 +142,7 @@ export async function rotateKey(
     if (before.previous && before.previous.until > now && !force) {
       const until = new Date(before.previous.until).toISOString();
       throw new KeyError(
-        `the last rotation is under way until ${until}; force ends the older secret now`,
+        `the older secret works until ${until}: to end it now, add force (--force)`,
         'conflict',
       );
     }

@@ -98,7 +98,7 @@ describe('mistakes', () => {
     [
       'an unknown span',
       '5/fortnight',
-      'must be a window whose per is second, minute, hour, day or a duration such as 10s, or week or month of kind calendar',
+      'must have a span: fortnight is not second, minute, hour, day or a duration such as 10s, or week or month of kind calendar',
     ],
     [
       'an unknown zone',
@@ -115,11 +115,7 @@ describe('mistakes', () => {
       '5/10ms',
       'must be per second, minute, hour, day or a duration from 1s to 366d',
     ],
-    [
-      'a span twice',
-      '5/minute,6/60s',
-      'must be over another span than the window before (window 2)',
-    ],
+    ['a span twice', '5/minute,6/60s', 'must have each span once: 60s is given twice (window 2)'],
     [
       'more members',
       [{ limit: 5, per: 'day', of: 'x' }],

@@ -88,7 +88,7 @@ export function whoTests(stand: ConsoleStand): void {
       await page
         .getByRole('dialog')
         .getByRole('alert')
-        .getByText('the last rotation is under way', { exact: false })
+        .getByText('to end it now, add force', { exact: false })
         .waitFor();
       expect((await send(old)).status).toBe(200);
       await page.getByLabel('End the previous secret now').check();

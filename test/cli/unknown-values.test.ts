@@ -90,6 +90,7 @@ const INVALID: Readonly<Record<string, string>> = {
   '--units': '0',
   '--until': 'yesterday',
   '--weight': '0',
+  '--workers': 'many',
 };
 
 /** A call with the arguments and mandatory options that the command needs. */

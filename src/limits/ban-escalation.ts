@@ -130,8 +130,9 @@ export function durationAtLevel(
 }
 
 /**
- * Bans for `length` from `now` and raises the level by one. The level must be current at `now`.
- * `cause` is the limit that was ignored; `null` for a manual ban.
+ * Bans for `length` from `now` and raises the level by one, unless the ban replaces one in force:
+ * the client has done nothing since. The level must be current at `now`. `cause` is the limit that
+ * was ignored; `null` for a manual ban.
  */
 export function ban(
   state: StrikeState,
@@ -140,10 +141,10 @@ export function ban(
   cause: Window | null,
   now: number,
 ): void {
+  if (now >= state.bannedUntil) state.level += 1;
   state.bannedUntil = now + length;
   state.bannedSince = now;
   state.bannedFor = cause;
-  state.level += 1;
   state.strikes = [];
   state.cleanSince = state.bannedUntil;
   state.forgottenAt = forgottenAt(state, escalation);

@@ -128,7 +128,7 @@ export interface State {
   ): MaybePromise<void>;
   /**
    * Bans for `length` milliseconds from now, regardless of history. Raises the ban level like any
-   * ban.
+   * ban, unless it replaces one in force.
    */
   ban(subject: string, limits: Limits, length: number): MaybePromise<void>;
   /** All active bans. Scans all subjects, so it is for operators only, not for requests. */

@@ -94,7 +94,7 @@ describe('bans', () => {
       reason: 'still',
       since: at(0),
       limit: null,
-      level: 2,
+      level: 1,
       nextDuration: '5m',
     });
     expect(await listed()).toEqual(extended.body.bans);

@@ -213,13 +213,18 @@ describe('a refused request', () => {
     });
     const banned = await get();
     expect(banned.status).toBe(403);
-    expect((await explained(one, banned)).decision).toMatchObject({
+    const { message, decision } = await explained(one, banned);
+    expect(decision).toMatchObject({
       verdict: 'banned',
       banStarted: true,
       level: 1,
       retryAfter: 60,
-      bannedUntil: new Date(one.clock.now + 60_000).toISOString(),
     });
+    // Its response has whole seconds, so all that is said of the end has them.
+    const [end] = /[-0-9]+T[:0-9]+Z/.exec(message)!;
+    for (const said of [decision.bannedUntil, decision.retryAt])
+      expect(said).toBe(end!.replace('Z', '.000Z'));
+    expect(Date.parse(end!)).toBe(Math.ceil((one.clock.now + 60_000) / 1000) * 1000);
     expect((await explained(one, await get())).decision).toMatchObject({
       verdict: 'banned',
       banStarted: false,

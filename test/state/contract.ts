@@ -957,7 +957,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       expect(await bans()).toEqual([]);
     });
 
-    test('an automatic ban has its limit, begin and level, until an operator extends it', async () => {
+    test('an automatic ban has its limit and begin until an operator extends it, and keeps its level', async () => {
       const subject = fresh();
       const given = limits([window(2, MINUTE, 'sliding'), window(3, 100 * DAY)]);
       const bans = async () => (await state.bans()).filter((ban) => ban.subject === subject);
@@ -981,14 +981,21 @@ export function keepsThePromisesOfState(open: OpenState): void {
       clock.pass(SECOND);
       await state.ban(subject, given, HOUR);
       expect(await bans()).toEqual([
-        { subject, until: clock.now + HOUR, since: clock.now, limit: null, level: 3 },
+        { subject, until: clock.now + HOUR, since: clock.now, limit: null, level: 2 },
       ]);
+      clock.pass(HOUR);
+      await state.ban(subject, given, HOUR);
+      expect(await bans()).toMatchObject([{ level: 3 }]);
     });
 
     test('the level is returned, and decays', async () => {
       const subject = fresh();
       expect(await state.banLevel(subject, FREE)).toBe(0);
       await state.ban(subject, FREE, MINUTE);
+      clock.pass(MINUTE);
+      await state.ban(subject, FREE, HOUR);
+      expect(await state.banLevel(subject, FREE)).toBe(2);
+      clock.pass(SECOND);
       await state.ban(subject, FREE, MINUTE);
       expect(await state.banLevel(subject, FREE)).toBe(2);
       clock.pass(MINUTE + DAY);

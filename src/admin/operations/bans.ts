@@ -59,8 +59,10 @@ export function banOperations(context: AdminContext, change: Change) {
             const { now, bannedUntil } = await context
               .state()
               .look(subject, limits);
-            const length = lengthOf(Math.max(0, bannedUntil - now), subject);
-            const level = (await context.state().banLevel(subject, limits)) + 1;
+            const left = Math.max(0, bannedUntil - now);
+            const length = lengthOf(left, subject);
+            const before = await context.state().banLevel(subject, limits);
+            const level = left > 0 ? before : before + 1;
             const view = escalationView(context, {
               subject,
               until: now + length,
@@ -68,14 +70,13 @@ export function banOperations(context: AdminContext, change: Change) {
               limit: null,
               level,
             });
-            const before = {
-              plan,
-              until: bannedUntil > 0 ? time(bannedUntil) : null,
-            };
             const entry = {
               action,
               target: targetOf(counted),
-              before,
+              before: {
+                plan,
+                until: bannedUntil > 0 ? time(bannedUntil) : null,
+              },
               after: { plan, until: view.until, reason },
             };
             return {

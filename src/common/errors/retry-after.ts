@@ -3,6 +3,11 @@ export function retryAfter(retryAt: number, now: number): string[] {
   return ['Retry-After', `${wholeSeconds(retryAt - now)}`];
 }
 
+/** A moment as clients are told it, never early: the next whole second, in Unix milliseconds. */
+export function nextSecond(moment: number): number {
+  return Math.ceil(moment / 1000) * 1000;
+}
+
 export function wholeSeconds(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / 1000));
 }

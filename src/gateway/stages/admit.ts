@@ -1,5 +1,5 @@
 import { Refusal } from '../../common/errors/refusals.ts';
-import { wholeSeconds } from '../../common/errors/retry-after.ts';
+import { nextSecond, wholeSeconds } from '../../common/errors/retry-after.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { DAY } from '../../common/time.ts';
 import type { Admission } from '../../limits/admission.ts';
@@ -135,9 +135,7 @@ function limitedBy(
 
 /** `end`: Unix milliseconds. */
 function bannedUntil(end: number, wait: number): Refusal {
-  const until = new Date(Math.ceil(end / 1000) * 1000)
-    .toISOString()
-    .replace('.000Z', 'Z');
+  const until = new Date(nextSecond(end)).toISOString().replace('.000Z', 'Z');
   return new Refusal('key_banned', {
     message: `This API key is banned until ${until}, because it kept sending after 429 or an operator banned it. Wait until then: repeated violations increase the ban duration.`,
     headers: ['Retry-After', `${wait}`],

@@ -2,7 +2,7 @@ import { types } from 'node:util';
 import type { Faults } from '@storegate/admin-api';
 import { ClientError } from '@storegate/http1';
 import { Outage } from '../../common/errors/outage.ts';
-import { wholeSeconds } from '../../common/errors/retry-after.ts';
+import { nextSecond, wholeSeconds } from '../../common/errors/retry-after.ts';
 import { roundMilliseconds } from '../../common/time.ts';
 import {
   type Admission,
@@ -154,11 +154,11 @@ function decisionOf(
     cost,
     strikes,
     violated: violated && fullNameOf(violated),
-    retryAt: verdict === 'admitted' ? null : Math.round(retryAt),
+    retryAt: verdict === 'admitted' ? null : nextSecond(retryAt),
     retryAfter:
       verdict === 'admitted' ? null : wholeSeconds(retryAt - admission.now),
     strikesToBan: escalation?.strikes ?? null,
-    bannedUntil: bannedUntil > 0 ? Math.round(bannedUntil) : null,
+    bannedUntil: bannedUntil > 0 ? nextSecond(bannedUntil) : null,
     banStarted: banBegins,
     level: admission.banLevel ?? null,
   };

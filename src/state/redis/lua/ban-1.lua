@@ -1,4 +1,4 @@
--- Bans a subject and raises its ban level. Notifies all gateways.
+-- Bans a subject, or replaces its ban. Notifies all gateways.
 --
 -- KEYS    [1] counters
 -- ARGV    [1] now or '', [2] ids, [3] windows, [4] escalation, [5] duration in milliseconds, [6] channel, [7] message

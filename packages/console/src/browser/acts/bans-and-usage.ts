@@ -86,7 +86,7 @@ const durationAct = (
 export const banAct = ({ subject, words }: BanTarget): Act => ({
   title: `Ban ${subject}`,
   verb: 'Ban',
-  effect: `Refuses every request of ${words} with 403. Replaces a current ban, and raises the ban level by one. Clients see the end of the ban, not the reason.`,
+  effect: `Refuses every request of ${words} with 403. Raises the ban level by one, or replaces a current ban. Clients see the end of the ban, not the reason.`,
   ...durationAct('Duration', 'addBan', subject),
 });
 
@@ -96,7 +96,7 @@ export const extendAct = (
 ): Act => ({
   title: `Extend the ban of ${subject}`,
   verb: 'Extend',
-  effect: `Moves the end of the ban of ${words}${until === null ? '' : `, which ends ${clockTime(until)} now,`} by this duration. The ban level rises by one.`,
+  effect: `Moves the end of the ban of ${words}${until === null ? '' : `, which ends ${clockTime(until)} now,`} by this duration. The ban level stays.`,
   ...durationAct('Extension', 'extendBan', subject),
 });
 

@@ -58,9 +58,9 @@ end
 
 -- Returns the limit of the ban: kind, span, limit and scope of the window; empty if an operator set it.
 local function ban(strike_state, escalation, length, window, now)
+  if now >= strike_state[BANNED_UNTIL] then strike_state[BAN_LEVEL] = strike_state[BAN_LEVEL] + 1 end
   strike_state[BANNED_SINCE] = now
   strike_state[BANNED_UNTIL] = now + length
-  strike_state[BAN_LEVEL] = strike_state[BAN_LEVEL] + 1
   for i = #strike_state, STRIKES, -1 do strike_state[i] = nil end
   strike_state[CLEAN_SINCE] = strike_state[BANNED_UNTIL]
   strike_state[FORGOTTEN_AT] = forgotten_at(strike_state, escalation)

@@ -97,7 +97,8 @@ const TABLE: Readonly<Record<FindingType, readonly Row[]>> = {
     ],
   ],
   requests_fail: [
-    [facts({ traffic: traffic(400, 20) }), 2, 'Down: 5.0 % (20 of 400) of the requests'],
+    [facts({ traffic: traffic(54, 27) }), 2, 'Down: 50 % (27 of 54) of the requests'],
+    [facts({ traffic: traffic(6, 3) }), 2, 'Down: 50 % (3 of 6) of the requests'],
     [facts({ traffic: traffic(3, 3) }), 2, 'Down: 100 % (3 of 3) of the requests'],
   ],
   redis_down_deny: [
@@ -117,6 +118,8 @@ const TABLE: Readonly<Record<FindingType, readonly Row[]>> = {
   some_requests_fail: [
     [facts({ traffic: traffic(1_000, 1) }), 1, 'Degraded: 0.1 % (1 of 1,000) of the requests'],
     [facts({ traffic: traffic(2, 2) }), 1, 'Degraded: 100 % (2 of 2) of the requests'],
+    [facts({ traffic: traffic(53, 3) }), 1, 'Degraded: 5.7 % (3 of 53) of the requests'],
+    [facts({ traffic: traffic(400, 199) }), 1, 'Degraded: 50 % (199 of 400) of the requests'],
     [facts({ traffic: traffic(1_001, 1) }), 0, 'OK.'],
   ],
   redis_down_local: [

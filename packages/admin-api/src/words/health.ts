@@ -56,8 +56,11 @@ const SEVERITY = { ok: 0, degraded: 1, down: 2 } as const;
 /** The fewest requests of which a share counts, and the fewest failures that clients feel. */
 const MIN_REQUESTS = 20;
 const MIN_FAILED = 3;
-/** Shares of requests. 5 % is the threshold of the alert StoregateErrors. */
-const DOWN_SHARE = 0.05;
+/**
+ * Shares of requests. A service of which most requests succeed is not down: what asks `/health`
+ * may stop sending to it. The alert StoregateErrors begins at 5 % for five minutes.
+ */
+const DOWN_SHARE = 0.5;
 const DEGRADED_SHARE = 0.001;
 const REFUSED_SHARE = 0.5;
 

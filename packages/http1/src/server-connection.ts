@@ -19,6 +19,10 @@ const TURN_REQUESTS = 8;
 const TURN_TIME = 2;
 /** Milliseconds. */
 const QUIET = 100;
+/** Milliseconds for the next part of a response to a client that has closed its side. */
+const SILENCE = 500;
+/** Bytes that are read behind an unanswered request: the end of a client comes after them. */
+const MOST_AHEAD = 64 * 1024;
 
 export interface ServerShared {
   readonly options: ConnectionOptions;
@@ -132,21 +136,28 @@ export class ServerConnection
     return true;
   }
 
-  /** A response that has begun is finished; a client that waits for one has disconnected. */
+  /**
+   * A client that waits for a response has disconnected. One that has a part gets the rest as long
+   * as parts follow.
+   */
   finish(): void {
     // The last response is pending, or this side is closed too.
     if (this.#ended) return;
     const call = this.#call;
     if (call !== null) {
       this.#stop();
-      if (!call.begun) this.#socket.destroy();
-      else if (!call.bodyWhole)
+      if (!call.begun) {
+        this.#socket.destroy();
+        return;
+      }
+      if (!call.bodyWhole)
         call.failBody(
           new WireError(
             'cut_off',
             'The request ended before its body was whole.',
           ),
         );
+      this.#endIfSilent(call);
       return;
     }
     try {
@@ -155,6 +166,16 @@ export class ServerConnection
     } catch (error) {
       this.#broken(error);
     }
+  }
+
+  #endIfSilent(call: ServerCall): void {
+    const { sentBytes } = call;
+    setTimeout(() => {
+      if (this.#call !== call) return;
+      if (call.sentBytes > sentBytes || this.#isWriting)
+        this.#endIfSilent(call);
+      else this.#socket.destroy();
+    }, SILENCE).unref();
   }
 
   close(): void {
@@ -405,7 +426,7 @@ export class ServerConnection
   #settle(): void {
     if (this.#ended || this.#waitsForTurn) return;
     if (this.#call !== null) {
-      if (this.#reader.waiting > 0) this.pause();
+      if (this.#reader.waiting > MOST_AHEAD) this.pause();
       // A paused connection does not report that its client disconnected.
       else if (!this.#reader.inBody) this.resume();
       return;

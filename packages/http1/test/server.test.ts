@@ -550,6 +550,33 @@ describe('a caller that ends its side', () => {
     expect(ends).toEqual([false]);
   });
 
+  test.each([
+    ['alone', ''],
+    ['with others behind it', GET.repeat(20)],
+  ])(
+    'has left, if nothing follows the begin of its answer: a request %s',
+    async (_what, behind) => {
+      const stage = await Stage.open();
+      const { wire, call } = await stage.begin(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${behind}`);
+      const ends = endsOf(call);
+      call.begin(200, '', lines());
+      call.write(Buffer.from('one'), () => {});
+      await wire.lines();
+      wire.socket.end();
+      await until('it has left', () => ends.length === 1);
+      expect(ends).toEqual([true]);
+    },
+  );
+
+  test('has left before its answer, also with requests behind it', async () => {
+    const stage = await Stage.open();
+    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
+    const ends = endsOf(call);
+    wire.send(GET).send(GET.repeat(5)).socket.end();
+    await until('it has left', () => ends.length === 1);
+    expect(ends).toEqual([true]);
+  });
+
   test('inside its body fails that', async () => {
     const stage = await Stage.open();
     const { wire, call } = await stage.begin(sized(4, 'on'));

@@ -11,6 +11,11 @@ const REST = 1_100;
 /** Known sources: at least so many, at most twice as many. */
 const SOURCES = 2_000;
 const STATUSES: ReadonlySet<number> = new Set([401, 403, 429]);
+/** No plan limits what ends there. */
+const BEFORE_ADMISSION: ReadonlySet<string | null> = new Set([
+  'http',
+  'authenticate',
+]);
 
 interface Source {
   allowance: number;
@@ -33,8 +38,8 @@ export function createRepeatedRefusals(write: WriteLine) {
   const later = new DelayedRun(writeSummed, REST);
 
   function take(event: RequestEvent): void {
-    const { status, code, keyId, address } = event;
-    if (!STATUSES.has(status)) {
+    const { status, code, keyId, address, step } = event;
+    if (!STATUSES.has(status) && !BEFORE_ADMISSION.has(step)) {
       write(event);
       return;
     }

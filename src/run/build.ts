@@ -109,7 +109,6 @@ export function buildPipeline(
       paths: config.contract,
       observe,
       names,
-      via,
       report: createFaultReporter(contract),
       beginSpan: tracing === null ? null : tracing.begin(config.tracing),
     }),
@@ -231,7 +230,7 @@ function createReading(
   { config, contract }: ActiveConfig<Config>,
   longLived: LongLived,
 ): Reading {
-  const { keyring, guard, clock, subjects, tracing } = longLived;
+  const { keyring, guard, clock, subjects, tracing, via } = longLived;
   const { headers: chosen, hide, identity } = config.keys;
   const own = [
     ...(tracing === null ? [] : TRACE_FIELDS),
@@ -254,6 +253,7 @@ function createReading(
       guard,
       clock,
       keyHeaders,
+      via,
       anonymous: isOfBackend(config.cors)
         ? withPreflights(anonymous, usagePath)
         : anonymous,

@@ -22,7 +22,6 @@ import {
   requestFields,
   returnedNames,
   routeOf,
-  via,
 } from '../support/exchange.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
@@ -84,7 +83,6 @@ test('a stage between backend and reply is one file and one line', async () => {
       observe,
       report: () => [],
       names: fieldNames,
-      via,
       beginSpan: null,
     }),
     addresses: null,

@@ -9,10 +9,11 @@ import { type Answer, createAnswer } from '../../src/gateway/reply/answer.ts';
 import { type Cors, createCors } from '../../src/gateway/reply/cors.ts';
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
 import { type Event, type Observe, type Step, toAll } from '../../src/observe/events.ts';
-import { fieldNames, matchOf, via } from '../support/exchange.ts';
+import { fieldNames, matchOf } from '../support/exchange.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { until } from '../support/until.ts';
+import { HANDSHAKE } from '../support/websocket.ts';
 import { isAnError } from './stand.ts';
 import { Wire } from './wire.ts';
 
@@ -49,7 +50,6 @@ async function pipelineWith(
     guard: createRequestGuard({
       config: gateway.config.http,
       paths: gateway.config.contract,
-      via,
       observe,
       report: () => [],
       names: fieldNames,
@@ -73,7 +73,8 @@ async function pipelineWith(
   });
   served = await serve(pipeline);
   const wire = await Wire.open(served.url);
-  const ask = (path = '/') => wire.send(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).answer();
+  const fields = `Host: a\r\nSec-WebSocket-Key: ${HANDSHAKE['Sec-WebSocket-Key']}`;
+  const ask = (path = '/') => wire.send(`GET ${path} HTTP/1.1\r\n${fields}\r\n\r\n`).answer();
   return { ask, events, wire };
 }
 

@@ -347,14 +347,17 @@ describe('repeated refusals', () => {
     return lines.splice(0);
   }
 
-  test.each([
-    [401, 'invalid_api_key', null],
-    [403, 'key_banned', 'key_1'],
-    [429, 'rate_limit_exceeded', 'key_1'],
+  test.each<[number, string, string | null, RequestEvent['step']]>([
+    [401, 'invalid_api_key', null, 'authenticate'],
+    [403, 'key_banned', 'key_1', 'admit'],
+    [429, 'rate_limit_exceeded', 'key_1', 'admit'],
+    [400, 'malformed_request', null, 'http'],
+    [405, 'method_not_allowed', null, 'http'],
+    [508, 'loop_detected', null, 'authenticate'],
   ])(
-    'with %i have ten lines, and then one a second with their count',
-    async (status, code, keyId) => {
-      const event = refused({ status, code, keyId });
+    'with %i %s have ten lines, and then one a second with their count',
+    async (status, code, keyId, step) => {
+      const event = refused({ status, code, keyId, step });
       const first = linesOf(1_000, event);
       expect(first).toHaveLength(10);
       for (const line of first) expect(line).not.toHaveProperty('count');
@@ -386,8 +389,9 @@ describe('repeated refusals', () => {
     expect(linesOf(1, refused({ address: '2001:db8::2' }))).toEqual([]);
   });
 
-  test.each([200, 400, 404, 500, 503])('do not include %i, which is always logged', (status) => {
-    const event = refused({ status, code: status === 200 ? null : 'a_code' });
+  test.each([200, 400, 404, 500, 503])('of admitted requests are always logged: %i', (status) => {
+    const code = status === 200 ? null : 'a_code';
+    const event = refused({ status, code, step: status === 200 ? null : 'contract' });
     expect(linesOf(50, event)).toHaveLength(50);
   });
 });

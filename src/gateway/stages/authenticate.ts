@@ -28,6 +28,7 @@ import {
 import type { Exchange } from '../exchange.ts';
 import type { KnownClient, Target } from '../results.ts';
 import { bearerToken, type Head } from '../wire/head.ts';
+import type { Via } from '../wire/via.ts';
 
 /** Returns the refusal, see `pipeline.ts`. The target proves that the request guard accepted it. */
 export type Authenticate = (
@@ -44,7 +45,10 @@ interface AuthenticateParts {
   readonly clock: () => number;
   readonly keyHeaders: KeyHeaders;
   readonly anonymous: Anonymous | null;
+  readonly via: Via;
 }
+
+const LOOP = new Refusal('loop_detected');
 
 /** 429 if the address fails too often. */
 export function createAuthenticate({
@@ -53,13 +57,18 @@ export function createAuthenticate({
   clock,
   keyHeaders,
   anonymous,
+  via,
 }: AuthenticateParts): Authenticate {
   const unauthorized = createUnauthorized(keyHeaders);
   const secretIn = createSecretReader(keyHeaders, unauthorized);
   const withoutLimits = knownRefusals('limits_not_set');
 
   return function authenticate(exchange, target) {
-    const secret = secretIn(exchange.head);
+    const { head } = exchange;
+    // A loop costs one request: the key of its client is charged already.
+    if (head.via !== undefined && via.isIn(head.via))
+      return fail(exchange, LOOP);
+    const secret = secretIn(head);
     if (secret === null) {
       const client = anonymous?.(exchange, target) ?? null;
       return client === null
@@ -117,7 +126,8 @@ export function createAuthenticate({
   async function fail(exchange: Exchange, refusal: Refusal): Promise<Refusal> {
     const usage = await guard.fail(exchange.address);
     exchange.usage = usage;
-    if (!usage.exhausted) return refusal;
+    // A loop stays visible as such.
+    if (!usage.exhausted || refusal === LOOP) return refusal;
     return new Refusal('too_many_failed_attempts', {
       headers: retryAfter(usage.readings[0]!.resetAt, usage.now),
     });

@@ -30,7 +30,6 @@ import type { FieldNames } from '../wire/fields.ts';
 import { headOf } from '../wire/head.ts';
 import { requestIds } from '../wire/request-ids.ts';
 import { type PathRules, parseTarget } from '../wire/target.ts';
-import type { Via } from '../wire/via.ts';
 import { tooLarge } from '../wire/wire-refusals.ts';
 
 export type RequestGuard = ReturnType<typeof createRequestGuard>;
@@ -38,21 +37,18 @@ export type RequestGuard = ReturnType<typeof createRequestGuard>;
 /** TRACE reflects secrets, CONNECT is for forward proxies. */
 const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
 
-const LOOP = new Refusal('loop_detected');
-
 interface RequestGuardParts {
   readonly config: Config['http'];
   readonly paths: PathRules;
   readonly observe: Observe;
   readonly report: ReportFaults;
   readonly names: FieldNames;
-  readonly via: Via;
   /** `null`: the client's trace headers pass unchanged. */
   readonly beginSpan: BeginSpan | null;
 }
 
 export function createRequestGuard(parts: RequestGuardParts) {
-  const { config, paths, observe, report, names, via, beginSpan } = parts;
+  const { config, paths, observe, report, names, beginSpan } = parts;
   const proxies = trustedProxies(config.trustedProxies);
   const spanOf = beginSpan ?? (() => null);
   const nextId = requestIds();
@@ -122,8 +118,6 @@ export function createRequestGuard(parts: RequestGuardParts) {
         close: true,
       });
     }
-    // Before anything is charged or read.
-    if (head.via !== undefined && via.isIn(head.via)) throw LOOP;
     if (REFUSED_METHODS.has(call.method)) {
       throw new Refusal('method_not_allowed', {
         message: `${call.method} is not allowed for any path. See ${CONTRACT_JSON_PATH}.`,

@@ -7,7 +7,7 @@ import type { Plan } from '../../../src/limits/plans.ts';
 import type { Client } from '../../../src/records/keys/key.ts';
 import type { Keyring } from '../../../src/records/keys/keyring.ts';
 import { hashSecret, makeSecret } from '../../../src/records/keys/secret.ts';
-import { exchangeOf, foundClient, targetOf } from '../../support/exchange.ts';
+import { exchangeOf, foundClient, targetOf, via } from '../../support/exchange.ts';
 import { TestClock, window } from '../../support/limits.ts';
 
 const SECRET = makeSecret('test');
@@ -58,6 +58,7 @@ function authenticating({
     clock: clock.read,
     keyHeaders,
     anonymous: null,
+    via,
   });
   const by = (headers: Record<string, string>, exchange = exchangeOf('GET', headers)) => ({
     exchange,
@@ -138,6 +139,19 @@ describe('a request without a valid key', () => {
       headers: ['Retry-After', '5'],
     });
   });
+});
+
+test('a request that comes back is 508, counted at its address, whatever its key is', async () => {
+  const { by, failed, lookedUp } = authenticating({
+    keys: { [SECRET]: foundClient() },
+    failuresLeft: 1,
+  });
+  for (const headers of [{}, { 'X-API-Key': SECRET }, { 'X-API-Key': OTHER }]) {
+    const { answer, exchange } = by({ Via: `1.1 other, ${via.values[1]}`, ...headers });
+    expect(await answer).toMatchObject({ code: 'loop_detected', status: 508 });
+    expect(exchange.usage?.readings).toHaveLength(1);
+  }
+  expect([failed.length, lookedUp]).toEqual([3, []]);
 });
 
 const listed = (allow: readonly string[], deny: readonly string[]): Plan => ({

@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { createRequestGuard } from '../../../src/gateway/stages/request-guard.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { looseCall } from '../../support/call.ts';
-import { fieldNames, knownClient, via } from '../../support/exchange.ts';
+import { fieldNames, knownClient } from '../../support/exchange.ts';
 
 const { http: settings, contract: paths } = loadConfig({ env: {}, cwd: import.meta.dirname });
 
@@ -24,7 +24,6 @@ test('the event of a request holds plain values, and no data of the client', () 
   const guard = createRequestGuard({
     config: settings,
     paths,
-    via,
     observe: (event) => events.push(event),
     report: faults,
     names: fieldNames,

@@ -88,7 +88,6 @@ export class Traffic {
     this.#guard = createRequestGuard({
       config: config.http,
       paths: config.contract,
-      via: new Via(Buffer.of()),
       observe,
       report: () => [],
       names,
@@ -112,6 +111,7 @@ export class Traffic {
       clock,
       keyHeaders: DEFAULT_KEY_HEADERS,
       anonymous,
+      via: new Via(Buffer.of()),
     });
     const judge = createJudge({ bans, observe });
     const admit = createAdmit({ state, judge });

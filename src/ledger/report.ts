@@ -161,7 +161,8 @@ export class Report {
     const { by, filter, deprecated: deprecatedOnly } = this.#question;
     const has = (name: Dimension) => by.includes(name);
     const fits = (name: keyof ReportFilter, value: string | number | null) =>
-      filter[name] === undefined || filter[name] === String(value);
+      filter[name] === undefined ||
+      (value !== null && filter[name] === String(value));
     const clientPlaces = clients.map(({ account, key, plan }) => {
       if (!fits('account', account) || !fits('key', key) || !fits('plan', plan))
         return -1;
@@ -170,24 +171,20 @@ export class Report {
         key: has('key') ? key : null,
         plan: has('plan') ? plan : null,
       };
-      return this.#clients.place(
-        `${shown.account} ${shown.key} ${shown.plan}`,
-        shown,
-      );
+      return this.#clients.place(shown);
     });
-    const operationPlaces = operations.map((name) => {
-      const shown = has('operation') ? name : '';
-      return fits('operation', name)
-        ? this.#operations.place(shown, shown)
-        : -1;
-    });
+    const operationPlaces = operations.map((name) =>
+      fits('operation', name)
+        ? this.#operations.place(has('operation') ? name : '')
+        : -1,
+    );
     const outcomePlaces = outcomes.map(({ status, code, deprecated }) => {
       if (!fits('status', status) || (deprecatedOnly && !deprecated)) return -1;
       const shown = {
         status: has('status') ? status : 0,
         code: has('code') ? code : null,
       };
-      return this.#outcomes.place(`${shown.status} ${shown.code}`, shown);
+      return this.#outcomes.place(shown);
     });
     return (row) => {
       const client = clientPlaces[row.client]!;
@@ -237,7 +234,9 @@ class Names<T> {
   readonly #places = new Map<string, number>();
   readonly all: T[] = [];
 
-  place(name: string, value: T): number {
+  /** Values with the same members have one place. */
+  place(value: T): number {
+    const name = JSON.stringify(value);
     let place = this.#places.get(name);
     if (place === undefined) {
       place = this.all.push(value) - 1;

@@ -1,0 +1,108 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Block } from '../../src/ledger/block.ts';
+import { Ranking } from '../../src/ledger/ranking.ts';
+import { createRecorder } from '../../src/ledger/recorder.ts';
+import {
+  DIMENSIONS,
+  type Dimension,
+  dimensionsOf,
+  FIGURES,
+  Report,
+} from '../../src/ledger/report.ts';
+import type { RequestTrace } from '../../src/observe/events.ts';
+import { requestEvent } from '../support/request-event.ts';
+
+const NOON = Date.UTC(2026, 0, 1, 12);
+
+/** Names that JavaScript, CSV and joined texts may take for something else. */
+const HOSTILE = ['null', 'undefined', '0', '', ' ', 'a', 'a b', 'b', '__proto__', 'constructor'];
+const name = fc.constantFrom(...HOSTILE);
+const sent = fc.record({
+  keyId: fc.option(name),
+  account: fc.option(name),
+  plan: fc.option(name),
+  operation: name,
+  status: fc.constantFrom(200, 429, 499),
+  code: fc.option(fc.constantFrom('rate_limit_exceeded', 'null')),
+});
+type Sent = typeof sent extends fc.Arbitrary<infer One> ? One : never;
+
+/** What one process has stored of requests of one unit. */
+function blockOf(requests: readonly Sent[]): Block {
+  const stored: Buffer[] = [];
+  const recorder = createRecorder(
+    () => NOON,
+    ({ usage }) => stored.push(usage),
+  );
+  const trace = { admission: null, subject: null, cost: 1, received: 0, sent: 0 };
+  for (const request of requests)
+    recorder.observe(requestEvent({ ...request, trace: trace as unknown as RequestTrace }));
+  recorder.take();
+  return { read: async () => stored[0]! } as unknown as Block;
+}
+
+function countsBy<T>(all: readonly T[], nameOf: (one: T) => unknown): Map<string, number> {
+  const groups = Map.groupBy(all, (one) => JSON.stringify(nameOf(one)));
+  return new Map([...groups].map(([group, of]) => [group, of.length]));
+}
+
+describe('of clients with any names', () => {
+  const requests = fc.array(sent, { minLength: 1, maxLength: 40 });
+
+  test('a report has one row for each, with its requests alone, also filtered by name', async () => {
+    const dimensions = fc.subarray(DIMENSIONS.filter((one) => !/day|hour|minute/.test(one)));
+    const filtered = fc.option(
+      fc.tuple(fc.constantFrom('account', 'key', 'plan', 'operation'), name),
+    );
+    await fc.assert(
+      fc.asyncProperty(requests, dimensions, filtered, async (all, by, filter) => {
+        const question = {
+          from: NOON,
+          to: NOON,
+          by,
+          filter: filter === null ? {} : { [filter[0]]: filter[1] },
+        };
+        const report = new Report(question);
+        await report.add(blockOf(all));
+        const columns = dimensionsOf(question);
+        const found = [...report.rows()].flat();
+        const shown = found.map((row) => JSON.stringify(row.slice(0, columns.length)));
+        const counts = found.map((row) => row[columns.length + FIGURES.indexOf('requests')]);
+        const cellOf = ({ keyId: key, ...rest }: Sent, column: Dimension) =>
+          ({ key, ...rest })[column as 'key'];
+        const expected = countsBy(
+          all.filter((one) => filter === null || cellOf(one, filter[0] as Dimension) === filter[1]),
+          (one) => columns.map((column) => cellOf(one, column)),
+        );
+        expect(new Set(shown).size).toBe(shown.length);
+        expect(new Map(shown.map((row, i) => [row, counts[i]]))).toEqual(expected);
+      }),
+    );
+  });
+
+  test.each(['requests', 'operations'] as const)('a ranking by %s merges none', async (by) => {
+    await fc.assert(
+      fc.asyncProperty(requests, async (all) => {
+        const ranking = new Ranking(by);
+        await ranking.add(await blockOf(all).read('usage'));
+        const found = ranking
+          .items(1_000)
+          .map((item): [string, number] => [
+            JSON.stringify(by === 'requests' ? item.client!.key : item.operation),
+            item.count,
+          ]);
+        const isRefused = ({ code, status }: Sent) => code !== null && status === 429;
+        const expected =
+          by === 'requests'
+            ? countsBy(
+                all.filter(({ keyId }) => keyId !== null),
+                ({ keyId }) => keyId,
+              )
+            : countsBy(all.filter(isRefused), ({ operation }) => operation);
+        expect(found).toHaveLength(expected.size);
+        expect(new Map(found)).toEqual(expected);
+      }),
+    );
+  });
+});

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { QUERIES } from '../../src/observe/peers/queries.ts';
+import { DATA_FORMAT } from '../../src/state/redis/data-checks.ts';
 import { answersFor, CHANNEL, keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';
 import { readScript, SCRIPTS } from '../../src/state/redis/scripts.ts';
 import {
@@ -14,6 +15,7 @@ import { line } from './shape.ts';
 
 /** What gateways of two versions share on one Redis. */
 export function* redis(): Generator<string> {
+  yield line('redis data', [`version ${DATA_FORMAT}`]);
   for (const name of namesIn(keyOf)) yield `redis key ${name}`;
   for (const name of [CHANNEL, QUESTIONS, answersFor('*')]) yield `redis channel ${name}`;
   for (const message of [

@@ -26,6 +26,8 @@ import {
   findUnmigratedKeys,
   unmigratedKeysText,
 } from '../run/unmigrated-keys.ts';
+import { readCounters } from '../state/embedded/counter-store.ts';
+import { readStateIfAny } from '../state/embedded/file.ts';
 import { RedisError } from '../state/redis/error.ts';
 import { CommandError } from './connect/api.ts';
 import { withKeys } from './connect/storage.ts';
@@ -58,6 +60,7 @@ export async function check(
   const hasContract = config.contract.file !== NO_CONTRACT;
   const unsupported = formatExempted(contract.exempted);
   for (const line of unsupported) terminal.err(`not enforced: ${line}\n`);
+  checkFolder(config, note);
   const redis = await checkRedis(config);
   redis?.notes.forEach(note);
   await print(
@@ -221,6 +224,20 @@ function workerNotes({
     ([name, most]) =>
       `${name}: concurrency ${most} applies to each of ${workers} workers, up to ${workers * most} in all`,
   );
+}
+
+/** As at a start. Throws an expected error about a folder that no gateway starts on. */
+function checkFolder(
+  { redis, data }: Config,
+  note: (text: string) => void,
+): void {
+  if (redis !== null) return;
+  const db = readStateIfAny(data);
+  try {
+    if (db !== null) readCounters(data, db, note);
+  } finally {
+    db?.close();
+  }
 }
 
 interface RedisCheck {

@@ -33,7 +33,7 @@ import { maintainKeyIndex } from './key-index-repair.ts';
 import { textAt } from './key-records.ts';
 import { keySource, nameOf } from './key-source.ts';
 import { recordsInRedis } from './records.ts';
-import { shardsAfter, startRedis } from './start.ts';
+import { claimData, shardsAfter, startRedis } from './start.ts';
 
 /** Milliseconds. */
 const COMMAND_WAIT = 2_000;
@@ -44,7 +44,7 @@ export async function openOffline(
   settings: RedisSettings,
   audit: AuditSettings,
 ) {
-  const redis = await connect(settings);
+  const redis = await connect(settings, claimData);
   const managed = openManaged(redis, settings, audit);
   let subscriber: Subscriber | null = null;
   return {

@@ -11,7 +11,12 @@ import {
   START_TIMEOUT,
   untilReady,
 } from '../../state/redis/client.ts';
-import { type DataCheck, dataCheckOf } from '../../state/redis/data-checks.ts';
+import {
+  type DataCheck,
+  dataCheckOf,
+  markData,
+  otherFormat,
+} from '../../state/redis/data-checks.ts';
 import { isReplyError, messages, RedisError } from '../../state/redis/error.ts';
 import { CHANNEL, keyOf, PROBE_TTL } from '../../state/redis/key-names.ts';
 import { joinGateways } from '../../state/redis/peers.ts';
@@ -213,6 +218,7 @@ export async function checkRedis(
   const infos = await infosOf(redis);
   for (const info of infos) checkVersion(info);
   await rejectUnfinishedImport(redis);
+  await rejectOtherFormat(redis);
   await tryScript(redis);
   return warningsIn(infos, data);
 }
@@ -268,6 +274,22 @@ async function rejectUnfinishedImport(redis: Connection): Promise<void> {
   throw new RedisError(
     'an import into this Redis was not finished: run it again, which starts it over, or use another Redis',
   );
+}
+
+/** Throws RedisError before any change of the data. */
+async function rejectOtherFormat(redis: Connection): Promise<void> {
+  const fault = await otherFormat(redis);
+  if (fault !== null) throw new RedisError(fault);
+}
+
+/** For a process that writes records without a start. Throws RedisError. */
+export async function claimData(redis: Connection): Promise<void> {
+  try {
+    await rejectOtherFormat(redis);
+    await markData(redis);
+  } catch (error) {
+    throw unusable(error);
+  }
 }
 
 function evictionWarning(info: string): string[] {

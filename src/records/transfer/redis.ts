@@ -14,6 +14,7 @@ import {
   disconnect,
 } from '../../state/redis/client.ts';
 import { createRedisState } from '../../state/redis/counters.ts';
+import { markData } from '../../state/redis/data-checks.ts';
 import {
   CHANNEL,
   EVERY_KEY,
@@ -89,7 +90,12 @@ export async function openRedisTarget(
   const redis = await connect(settings, async (redis) => {
     await rejectGateways(redis, name);
     if (!dryRun) await beginAlone(redis, name);
-    await checkForCommand(redis);
+    try {
+      await checkForCommand(redis);
+    } catch (error) {
+      if (!dryRun) await releaseLock(redis, LOCK);
+      throw error;
+    }
   });
   const adders = addersIn(redis);
   let isEmpty = true;
@@ -98,6 +104,7 @@ export async function openRedisTarget(
   async function prepare() {
     isEmpty = false;
     await withTimeout(redis.set(keyOf.unfinishedImport, '1'));
+    await withTimeout(markData(redis));
     await createRedisState(redis).bans();
     await repairKeyIndex(redis, async () => {});
   }

@@ -12,7 +12,7 @@ import {
   missingCounterFiles,
   refuseMissingChanges,
 } from './inventory.ts';
-import { hasTables } from './tables.ts';
+import { hasAnyTable, hasTables } from './tables.ts';
 
 const STATE_FILE = 'state.db';
 
@@ -112,13 +112,23 @@ export function openStateFile(folder: string): DatabaseSync {
  * StateFileError and IncompleteFolder.
  */
 export function readStateFile(folder: string): DatabaseSync {
+  const db = readStateIfAny(folder);
+  if (db !== null) return db;
+  throw new StateFileError(
+    `${folder} does not contain a state: state.db is missing or empty`,
+  );
+}
+
+/** As `readStateFile`; `null`: a start creates the state. */
+export function readStateIfAny(folder: string): DatabaseSync | null {
   if (!existsSync(join(folder, STATE_FILE))) {
     refuseMissingChanges(expectedIn(folder), 0);
-    throw withoutState(folder);
+    return null;
   }
-  return openWhole(folder, readingOptions(folder), (db) => {
-    if (fileVersion(db) === 0) throw withoutState(folder);
-  });
+  const db = openWhole(folder, readingOptions(folder), () => {});
+  if (fileVersion(db) > 0) return db;
+  db.close();
+  return null;
 }
 
 /**
@@ -215,12 +225,6 @@ function unusable(folder: string, error: unknown): StateFileError {
   );
 }
 
-function withoutState(folder: string): StateFileError {
-  return new StateFileError(
-    `${folder} does not contain a state: state.db is missing or empty`,
-  );
-}
-
 /** Throws StateFileError. A file of version 0 has no tables yet. */
 function refuseOtherFormat(folder: string, db: DatabaseSync): void {
   const version = fileVersion(db);
@@ -229,8 +233,11 @@ function refuseOtherFormat(folder: string, db: DatabaseSync): void {
     throw new StateFileError(
       `${written} a newer storegate (format ${version}): use that version`,
     );
-  if (version === 0 || (version === FILE_VERSION && hasTables(db, SCHEMA)))
-    return;
+  const isOurs =
+    version === 0
+      ? !hasAnyTable(db)
+      : version === FILE_VERSION && hasTables(db, SCHEMA);
+  if (isOurs) return;
   throw new StateFileError(
     `${written} an unreleased storegate (format ${version}): ` +
       'run "storegate state export FILE" with that version, ' +

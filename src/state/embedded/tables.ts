@@ -16,6 +16,9 @@ export function hasTables(db: DatabaseSync, schema: string): boolean {
   return needed.isSubsetOf(columns);
 }
 
+export const hasAnyTable = (db: DatabaseSync): boolean =>
+  columnsIn(db).size > 0;
+
 function columnsIn(db: DatabaseSync): Set<string> {
   const query = `SELECT t.name AS tab, c.name AS col
     FROM sqlite_schema t, pragma_table_info(t.name) c`;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Cluster, type Redis } from 'ioredis';
 import { CountersError } from '../state.ts';
 import type { Connection } from './client.ts';
-import { isReplyError } from './error.ts';
+import { isReplyError, messages } from './error.ts';
 import { keyOf } from './key-names.ts';
 import { lookedUp } from './replies.ts';
 
@@ -11,6 +11,42 @@ import { lookedUp } from './replies.ts';
  * a restarted master sooner.
  */
 const LOST_AFTER = 30_000;
+
+/** Increases with every incompatible change of the data in Redis; its mark begins with it. */
+export const DATA_FORMAT = 1;
+
+/** Marks the data as that of this version, unless it is marked. Resolves with its mark. */
+export async function markData(redis: Connection): Promise<string | null> {
+  await redis.set(keyOf.dataMark, `${DATA_FORMAT} ${randomUUID()}`, 'NX');
+  return redis.get(keyOf.dataMark);
+}
+
+/** An unmarked Redis that has one of them was written by another version. */
+const RECORDS = [keyOf.apiKeys, keyOf.tokens, keyOf.audit, keyOf.banLog];
+
+/** Why this version must not use the data in Redis, and what to do; `null`: it may. */
+export async function otherFormat(redis: Connection): Promise<string | null> {
+  const mark = await redis.get(keyOf.dataMark).catch((error: unknown) => {
+    if (isReplyError(error) && /^WRONGTYPE/.test(messages(error))) return '';
+    throw error;
+  });
+  if (mark !== null) return formatFault(mark);
+  const found = await Promise.all(RECORDS.map((name) => redis.exists(name)));
+  return found.includes(1) ? UNMARKED : null;
+}
+
+function formatFault(mark: string): string | null {
+  const format = Number(/^(\d+) /.exec(mark)?.[1] ?? 0);
+  if (format === DATA_FORMAT) return null;
+  return format > DATA_FORMAT
+    ? `the data in this Redis was written by a newer storegate (format ${format}): use that version`
+    : UNMARKED;
+}
+
+const UNMARKED =
+  'the data in this Redis was written by an unreleased storegate, or a part of it was lost: ' +
+  'run "storegate state export FILE" with that version, ' +
+  'and "storegate state import FILE" with this one and an empty Redis database';
 
 /** `null`: missing, and Redis has its data. */
 export type LookUp = (name: string) => Promise<string | null>;
@@ -66,8 +102,11 @@ export function dataMark(
   });
 
   async function learn() {
-    await redis.set(keyOf.dataMark, randomUUID(), 'NX');
-    known = await redis.get(keyOf.dataMark);
+    const mark = await markData(redis);
+    // Data of another version may come up in its place.
+    const fault = mark === null ? null : formatFault(mark);
+    if (fault !== null) throw new CountersError(fault);
+    known = mark;
     missingSince = null;
   }
 

@@ -18,7 +18,7 @@ import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
  * | `sg:tokens` | operators' tokens: hash of JSON by name | |
  * | `sg:used` | ids by last use: sorted set | |
  * | `sg:imported` | 1 after an import of another system's key | |
- * | `sg:mark` | text that shows that Redis has its data | |
+ * | `sg:mark` | format of the data, and text that shows that Redis has it | |
  * | `sg:importing` | 1 from the first record to the end of an import of a state | |
  * | `sg:keys` | ids by creation: sorted set | |
  * | `sg:a:{<account>}` | ids of an account by creation: sorted set | |

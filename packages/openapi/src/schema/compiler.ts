@@ -8,16 +8,22 @@ import type { Translated } from './definitions.ts';
 import { marking } from './either.ts';
 import { KEYWORDS } from './keywords.ts';
 import { LOOPS, weightOf } from './loops.ts';
-import { FREE, INCOMPLETE, once } from './memory.ts';
-import {
-  tested,
-  type Unit,
-  type Units,
-  type Validator,
-  work,
-} from './pauses.ts';
+import { FREE, once } from './memory.ts';
+import { tested, type Unit, type Units, type Validator } from './pauses.ts';
+
+/** A bug: what is not a schema is reported when it is translated. */
+export class CompilationError extends Error {
+  /** The name of the definition; `null` for another schema. */
+  readonly definition: string | null;
+
+  constructor(definition: string | null, cause: unknown) {
+    super(`cannot be compiled (${(cause as Error).message})`, { cause });
+    this.definition = definition;
+  }
+}
 
 interface OwnUnit {
+  readonly definition: string | null;
   validate: Validator;
   weight: number;
   schema: (() => Translated) | null;
@@ -31,6 +37,10 @@ const FORMATS = Object.fromEntries(
     (text: string) => tested(format, text, format),
   ]),
 );
+
+const NOT_COMPILED: Validator = () => {
+  throw new Error('a schema is applied before it is compiled');
+};
 
 /** An ajv instance keeps every schema that it compiled, so it is replaced after this many. */
 const RENEWED_AFTER = 100;
@@ -60,7 +70,14 @@ export function createCompiler(
         : null;
     let unit = name === null ? inside.get(schema) : definitions.get(name);
     if (!unit) {
-      unit = create(() => (name === null ? schema : find(name)));
+      unit = {
+        definition: name,
+        schema: () => (name === null ? schema : find(name)),
+        refers: new Set(),
+        complete: false,
+        weight: 0,
+        validate: NOT_COMPILED,
+      };
       if (name === null) inside.set(schema, unit);
       else definitions.set(name, unit);
     }
@@ -68,6 +85,7 @@ export function createCompiler(
     return unit;
   }
 
+  /** Compiles the schema, and all that a check of it may need. */
   function* steps(unit: Unit): Steps {
     const reached = new Set([unit as OwnUnit]);
     for (const one of reached) {
@@ -81,25 +99,18 @@ export function createCompiler(
     for (const one of reached) one.complete = true;
   }
 
-  function create(schema: () => Translated): OwnUnit {
-    const unit: OwnUnit = {
-      schema,
-      refers: new Set(),
-      complete: false,
-      weight: 0,
-      validate: (value, context) => {
-        if (thorough && work.pass.allowance-- <= 0) throw INCOMPLETE;
-        compile(unit, schema());
-        // To compile takes as long as a step.
-        work.run?.pause(null);
-        return unit.validate(value, context);
-      },
-    };
-    return unit;
-  }
-
   function compile(unit: OwnUnit, schema: Translated): void {
     compiling = unit;
+    try {
+      compileAlone(unit, schema);
+    } catch (error) {
+      throw new CompilationError(unit.definition, error);
+    } finally {
+      compiling = null;
+    }
+  }
+
+  function compileAlone(unit: OwnUnit, schema: Translated): void {
     const whole = cut(
       arranged(thorough ? schema : withFirstLook(schema, find), find),
     );
@@ -113,7 +124,6 @@ export function createCompiler(
     unit.validate = once(schema, compiled, thorough ? 0 : FREE);
     unit.weight = weightOf(whole);
     unit.schema = null;
-    compiling = null;
   }
 
   function createAjv() {

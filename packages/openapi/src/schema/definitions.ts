@@ -66,7 +66,7 @@ export function createDefinitions(known: Definitions | undefined) {
     translated,
     find: (name: string): Translated =>
       (translated.get(name) ?? known?.get(name))!,
-    nodeOf: (name: string) => all.get(name)!.node,
+    nodeOf: (name: string) => all.get(name)?.node ?? null,
 
     /** `owner`: the definition that applies it to the same value. */
     add(

@@ -15,10 +15,12 @@ export interface Validator {
   errors?: null | readonly ErrorObject[];
 }
 
-/** Compiled on the first call or in `Compiler.steps`. */
+/** Compiled in `Compiler.steps`. */
 export interface Unit {
   /** Do not keep it: the compiled validator replaces the first one. */
   readonly validate: Validator;
+  /** Whether it is compiled, with all that it applies. */
+  readonly complete: boolean;
   /** The work for a value, without loops and other units. */
   readonly weight: number;
 }
@@ -67,12 +69,9 @@ export class Pass {
   judgements = 0;
   dropped = false;
   apart = 0;
-  /** Schemas that a search for all faults may still compile. */
-  allowance: number;
 
-  constructor(marks: Marks | null = null, allowance = 0) {
+  constructor(marks: Marks | null = null) {
     this.marks = marks;
-    this.allowance = allowance;
   }
 }
 
@@ -111,7 +110,7 @@ export class Run {
   #trail: (readonly [results: Map<unknown, unknown>, key: unknown])[] | null =
     null;
   #names: Map<object, readonly string[]> | null = null;
-  /** Where the last step ended; `null`: nowhere in particular. */
+  /** Where the last step ended; `null` before the first end. */
   #end: { readonly site: object; readonly key: unknown } | null = null;
   readonly #step: number;
 
@@ -164,8 +163,8 @@ export class Run {
   }
 
   /** What `keep` got last for the two is the place where the next step continues. */
-  pause(site: object | null, key?: unknown): never {
-    this.#end = site && { site, key };
+  pause(site: object, key: unknown): never {
+    this.#end = { site, key };
     throw PAUSE;
   }
 

@@ -5,7 +5,7 @@ import type { Json } from '../document/source.ts';
 import { faultOf, MAX_FAULTS, NONE, type ValueFault } from '../faults.ts';
 import type { Reading } from '../marks.ts';
 import { atOnce, type Steps } from '../slices.ts';
-import { createCompiler } from './compiler.ts';
+import { CompilationError, createCompiler } from './compiler.ts';
 import type { Definitions, Translated } from './definitions.ts';
 import type { Direction } from './directions.ts';
 import { isOfAlternative } from './either.ts';
@@ -31,24 +31,24 @@ export const FREE: Check = Object.assign(() => NONE, {
   },
 });
 
-/** To find all faults of an invalid value, each in about a millisecond. */
-const MOST_COMPILED = 20;
-
 /** In bytes. Large documents often repeat the same few parameters. */
 const LONGEST_SHARED = 500;
 
 interface Made {
   readonly check: Check;
-  /** `null` for a schema that matches every value. */
-  readonly unit: Unit | null;
+  /** In steps of about a millisecond. */
+  compile(): Steps;
 }
+
+/** Of a schema that matches every value. */
+const MATCHING: Made = { check: FREE, *compile() {} };
 
 export type Schemas = ReturnType<typeof createSchemas>;
 
 /** A check compiles its schema on its first call. */
 export function createSchemas(document: Document, known?: Definitions) {
   const translator = createTranslator(document, known);
-  const { find, translated: definitions } = translator.definitions;
+  const { find, nodeOf, translated: definitions } = translator.definitions;
   /** Used for every request. */
   const quick = createCompiler(false, find);
   /** Used only for invalid values. */
@@ -58,30 +58,29 @@ export function createSchemas(document: Document, known?: Definitions) {
     response: new Map<Json, Made>(),
   };
   const shared = new Map<string, Made>();
-  let gathered: Set<Unit> | null = null;
+  let gathered: Set<Made> | null = null;
 
   /** Also reports mistakes in everything that the schema refers to. */
   function check(schema: Json, direction: Direction): Check {
     const known = made[direction].get(schema);
-    const { check, unit } =
-      known ?? make(translator.translate(schema, direction));
-    if (!known) made[direction].set(schema, { check, unit });
-    if (unit) gathered?.add(unit);
-    return check;
+    const one = known ?? make(translator.translate(schema, direction));
+    if (!known) made[direction].set(schema, one);
+    gathered?.add(one);
+    return one.check;
   }
 
   function gather<T>(work: () => T): {
     readonly made: T;
     readonly steps: () => Steps;
   } {
-    const units = new Set<Unit>();
-    gathered = units;
+    const all = new Set<Made>();
+    gathered = all;
     try {
       const made = work();
       return {
         made,
         *steps() {
-          for (const unit of units) yield* quick.steps(unit);
+          for (const one of all) yield* one.compile();
         },
       };
     } finally {
@@ -89,7 +88,10 @@ export function createSchemas(document: Document, known?: Definitions) {
     }
   }
 
-  /** Call it once, after the last schema. */
+  /**
+   * Call it once, after the last schema. Compiles the checks as requests and responses do, so that
+   * none fails because of the document.
+   */
   function finish(): void {
     for (const [, schema] of document.members(
       document.object(document.root.components)?.schemas,
@@ -98,11 +100,24 @@ export function createSchemas(document: Document, known?: Definitions) {
       if (node) translator.translate(node, 'request');
     }
     translator.reportCircles();
+    const isServed = document.reading.responses !== 'off';
+    const all = [...made.request, ...(isServed ? made.response : [])];
+    for (const [node, one] of all) compileEarly(node, one);
+  }
+
+  function compileEarly(node: Json, one: Made): void {
+    try {
+      atOnce(one.compile());
+    } catch (error) {
+      if (!(error instanceof CompilationError)) throw error;
+      const { definition, message } = error;
+      const at = definition === null ? null : nodeOf(definition);
+      document.findings.problem(at ?? node, null, message);
+    }
   }
 
   function make(translated: Translated): Made {
-    if (Object.keys(translated).length === 0)
-      return { check: FREE, unit: null };
+    if (Object.keys(translated).length === 0) return MATCHING;
     const content = serialize(translated);
     if (content.length > LONGEST_SHARED) return createCheck(translated);
     const key = content.toString('latin1');
@@ -119,6 +134,7 @@ export function createSchemas(document: Document, known?: Definitions) {
       written?: Written,
       step?: number,
     ): Steps<Faults> {
+      if (!decisive.complete) yield* quick.steps(decisive);
       const found = yield* inSteps(
         () => verdictOf(decisive, value),
         new Pass(written?.marks),
@@ -126,19 +142,29 @@ export function createSchemas(document: Document, known?: Definitions) {
       );
       if (found === null) return NONE;
       if (found === 'too deep') return [TOO_DEEP];
+      // Compiled first, because faults may depend on where a search pauses.
+      if (!complete.complete) yield* thorough.steps(complete);
       const faults = yield* inSteps(
         () => searched(complete, value),
-        new Pass(written?.marks, MOST_COMPILED),
+        new Pass(written?.marks),
         step,
       );
       return faults ?? [...faultsOf(found), MORE];
     }
-    const check = (value: unknown, written?: Written) =>
-      inPass(new Pass(written?.marks), () => verdictOf(decisive, value)) ===
-      null
+    function check(value: unknown, written?: Written): Faults {
+      if (!decisive.complete) atOnce(quick.steps(decisive));
+      const pass = new Pass(written?.marks);
+      return inPass(pass, () => verdictOf(decisive, value)) === null
         ? NONE
         : atOnce(steps(value, written));
-    return { check: Object.assign(check, { steps }), unit: decisive };
+    }
+    return {
+      check: Object.assign(check, { steps }),
+      *compile() {
+        yield* quick.steps(decisive);
+        yield* thorough.steps(complete);
+      },
+    };
   }
 
   return {

@@ -258,7 +258,7 @@ export function createTranslator(document: Document, known?: Definitions) {
     if (!node || typeof pointer !== 'string') return {};
     const asBase =
       owner !== null &&
-      isAlternativeOf(document, node, definitions.nodeOf(owner));
+      isAlternativeOf(document, node, definitions.nodeOf(owner)!);
     const behind = scopeBehind(document, ref, scope);
     const refers = JSON.stringify([
       pointer,

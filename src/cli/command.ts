@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type Call,
-  type CallOptions,
   createClient,
   type InputOf,
   type OperationId,
   type ResponseOf,
   ROUTES,
+  type Send,
 } from '@storegate/admin-api';
 import {
   type Argument,
@@ -297,8 +296,18 @@ export async function withApi(
 ): Promise<void> {
   const { connect } = await import('./connect/connect.ts');
   const connection = await connect(terminal, options);
-  const client = createClient(async (method, path, sent) => {
-    const answer = await connection.call(method, path, { ...sent, reason });
+  const send: Send = async (method, path, sent, isChange) => {
+    const key = sent.idempotencyKey ?? idempotencyKey ?? randomUUID();
+    const once = isChange && { idempotencyKey: key };
+    try {
+      return await connection.call(method, path, { ...sent, ...once, reason });
+    } catch (error) {
+      const isLost = error instanceof CommandError && error.failure === 'lost';
+      throw isChange && isLost ? new LostChange(error, key) : error;
+    }
+  };
+  const call = createClient(async (...sent) => {
+    const answer = await send(...sent);
     const { asOf } = Object(answer) as { asOf?: string };
     if (asOf !== undefined)
       terminal.err(
@@ -306,37 +315,10 @@ export async function withApi(
       );
     return answer;
   });
-  const call: Call = (id, ...[input]) =>
-    isChange(id)
-      ? callOnce(client, id, {
-          idempotencyKey: idempotencyKey ?? randomUUID(),
-          ...Object(input),
-        })
-      : client(id, ...([input] as InputOf<typeof id>));
   try {
     await work({ ...connection, call });
   } finally {
     await connection.close();
-  }
-}
-
-const isChange = (id: OperationId): boolean => {
-  const [method, , role] = ROUTES[id];
-  return method !== 'GET' && role !== 'read';
-};
-
-/** The error for a lost response names the key, with which a repeated command returns it. */
-async function callOnce<Id extends OperationId>(
-  client: Call,
-  id: Id,
-  input: CallOptions,
-): Promise<ResponseOf<Id>> {
-  try {
-    return await client(id, ...([input] as unknown as InputOf<Id>));
-  } catch (error) {
-    const isLost = error instanceof CommandError && error.failure === 'lost';
-    if (!isLost) throw error;
-    throw new LostChange(error, input.idempotencyKey!);
   }
 }
 

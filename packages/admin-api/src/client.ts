@@ -53,12 +53,14 @@ export interface Sent extends CallOptions {
 
 /**
  * Sends a call, for example with `fetch`, and resolves with the JSON value of its response. Rejects
- * with an error of its own if the call was refused or lost. `path` is percent-encoded.
+ * with an error of its own if the call was refused or lost. `path` is percent-encoded. `isChange`:
+ * a repeat of the call needs its Idempotency-Key.
  */
 export type Send = (
   method: string,
   path: string,
   sent: Sent,
+  isChange: boolean,
 ) => Promise<unknown>;
 
 /** Calls operations by their ids. Rejects as `send` does. */
@@ -67,15 +69,15 @@ export function createClient(send: Send): Call {
     const { params, ...sent } = (input[0] ?? {}) as Sent & {
       readonly params?: Query;
     };
-    const [method, template] = ROUTES[id];
+    const [method, template, role] = ROUTES[id];
+    const isChange = method !== 'GET' && role !== 'read';
     const query = { ...params };
     const path = template.replace(/\{(\w+)\}/g, (_all, name: string) => {
       const value = String(query[name]);
       delete query[name];
       return encodeURIComponent(value);
     });
-    return (await send(method, path, { ...sent, query })) as ResponseOf<
-      typeof id
-    >;
+    const answer = await send(method, path, { ...sent, query }, isChange);
+    return answer as ResponseOf<typeof id>;
   };
 }

@@ -70,14 +70,14 @@ export const signedOut = new EventTarget();
 
 /** Calls the admin API. Rejects with ApiError; with what `signal` was aborted for. */
 export const call = createClient(
-  async (method, path, { query, signal, ...options }) => {
+  async (method, path, { query, signal, ...options }, isChange) => {
     const { body } = options;
     const url = API + path + searchOf(query);
     const text = body === undefined ? null : JSON.stringify(body);
     // Who makes a call again, because its answer was lost, does it once: it has the same
     // Idempotency-Key.
     const asked = `${method} ${url}\n${text}`;
-    const key = method === 'GET' ? undefined : keyOf(asked);
+    const key = isChange ? keyOf(asked) : undefined;
     const headers = headersOf({ ...options, idempotencyKey: key });
     const inTime = method === 'GET' ? [AbortSignal.timeout(LONGEST)] : [];
     const stop = AbortSignal.any([...(signal ? [signal] : []), ...inTime]);
@@ -86,9 +86,13 @@ export const call = createClient(
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 401) signedOut.dispatchEvent(new Event('ended'));
-      if (error.status === 0 && key !== undefined)
-        lost.set(asked, { key, until: Date.now() + AGAIN });
-      throw error;
+      if (error.status !== 0 || key === undefined) throw error;
+      lost.set(asked, { key, until: Date.now() + AGAIN });
+      throw new ApiError(
+        error.code,
+        'The gateway does not respond, and the change may have been made. Repeat it within 2 minutes: it is made once.',
+        0,
+      );
     }
   },
 );

@@ -27,7 +27,11 @@ export function coverageView({ since, running, lost, isolated }: LedgerAnswer) {
       gateway: process,
       since: time(since),
     })),
-    lost: lost.map(({ process, at }) => ({ gateway: process, at: time(at) })),
+    lost: lost.map(({ process, at, most }) => ({
+      gateway: process,
+      at: time(at),
+      requests: most,
+    })),
     unresponsive: [],
     isolated,
   };

@@ -16,6 +16,8 @@ export interface Source {
   readonly ended: boolean;
   /** Requests of slices that could not be stored. */
   readonly dropped: number;
+  /** Requests of its busiest second: a process that is killed lacks about as many at most. */
+  readonly most: number;
 }
 
 export type Sources = Readonly<Record<string, Source>>;
@@ -155,6 +157,7 @@ export function damagedBlock(start: number, span: number): Block {
     until: start + span,
     ended: true,
     dropped: 1,
+    most: 0,
   };
   const read = async () => Buffer.of();
   return {
@@ -187,6 +190,7 @@ function joinSource(one: Source, other: Source): Source {
     until: Math.max(one.until, other.until),
     ended: newest.ended,
     dropped: one.dropped + other.dropped,
+    most: Math.max(one.most, other.most),
   };
 }
 

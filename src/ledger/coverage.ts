@@ -14,8 +14,15 @@ export interface Coverage {
     readonly process: string;
     readonly since: number;
   }[];
-  /** Processes that ended without a stop: at most a second soon after `at` is missing. */
-  readonly lost: readonly { readonly process: string; readonly at: number }[];
+  /**
+   * Processes that ended without a stop: at most a second soon after `at` is missing. `most`:
+   * requests of their busiest second.
+   */
+  readonly lost: readonly {
+    readonly process: string;
+    readonly at: number;
+    readonly most: number;
+  }[];
   /** Requests that could not be stored. */
   readonly dropped: number;
 }
@@ -54,9 +61,10 @@ export class CoverageSum {
       ([, { ended, until }]) => !ended && until < now - SILENT,
     );
     const lost = silent
-      .map(([process, { until }]) => ({
+      .map(([process, { until, most }]) => ({
         process: shownName(process),
         at: until,
+        most,
       }))
       .sort((one, other) => one.at - other.at);
     const running = all

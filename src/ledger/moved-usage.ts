@@ -122,6 +122,7 @@ export function gapUntil(until: number): MovedUsage {
     until,
     ended: true,
     dropped: 0,
+    most: 0,
   };
   const head = {
     start: minute,

@@ -48,6 +48,9 @@ export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
   /** Requests that could not be stored, since the start. */
   let dropped = 0;
   let lastAt = Number.NEGATIVE_INFINITY;
+  /** Of slices that end in the same second. */
+  let busy = { second: 0, requests: 0 };
+  let most = 0;
   let isFailing = false;
   let isReported = false;
   let hasEnded = false;
@@ -134,12 +137,17 @@ export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
     const now = clock();
     lastAt = now;
     const number = ++lastNumber;
+    const second = Math.floor(now / SECOND);
+    if (second !== busy.second) busy = { second, requests: 0 };
+    busy.requests += requests;
+    most = Math.max(most, busy.requests);
     const source: Source = {
       number,
       since,
       until: now,
       ended: hasEnded,
       dropped: unreported,
+      most,
     };
     const lost = requests + unreported;
     unreported = 0;

@@ -162,6 +162,29 @@ describe('gateways that share a Redis', () => {
   });
   afterAll(() => redis.stop());
 
+  test('report how much a process that was killed lacks at most, in every form', async () => {
+    const env = { REDIS_URL: `${redis.url}/1` };
+    const [one, killed] = await Promise.all([gateway({ env }), gateway({ env })]);
+    const { secret } = await killed.key({ plan: 'pro' });
+    await send(killed.url, secret, 3);
+    await counted(one.adminUrl, 3);
+    // As if it had been silent since then.
+    one.clock.now = killed.clock.now + MINUTE;
+    const run = (...args: string[]) =>
+      commandLine(one.folder)(['usage', 'report', ...args], {
+        env: { STOREGATE_ADMIN_URL: one.adminUrl },
+      });
+    const missing =
+      'did not shut down: at most its last second is missing; its busiest second had 3 requests.';
+    for (const format of ['csv', 'ndjson'])
+      expect((await run('-o', format)).err).toBe(`1 process ${missing}\n`);
+    const { out } = await run();
+    expect(out).toMatch(/ was last seen at .* and did not shut down/);
+    expect(out).toContain(missing);
+    const { lost } = await reportAt(one.adminUrl, '');
+    expect(lost).toEqual([{ gateway: expect.any(String), at: expect.any(String), requests: 3 }]);
+  });
+
   test('have the units of all keys in their ledger that the counters were charged', async () => {
     const all = await Promise.all(
       Array.from({ length: 4 }, () =>

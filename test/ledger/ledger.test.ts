@@ -354,16 +354,21 @@ describe('an answer names', () => {
       one.send('key_1');
       await one.writer.flush();
     }
+    for (let i = 0; i < 3; i++) lost!.send('key_1');
+    await lost!.writer.flush();
     await stopped!.writer.close();
     clock.pass(MINUTE);
     running!.send('key_1');
     await running!.writer.flush();
-    const before = { since: NOON + 5 + 11 * SECOND, lost: [{ process: 'b', at: NOON + 5 }] };
+    const before = {
+      since: NOON + 5 + 11 * SECOND,
+      lost: [{ process: 'b', at: NOON + 5, most: 4 }],
+    };
     const now = await coverageOf(backend, clock);
     expect(now).toMatchObject({ ...before, running: [{ process: 'c', since: NOON + 5 }] });
     clock.pass(2 * DAY);
     await rollupOf(backend).run(clock.now);
-    const gone = { process: 'c', at: NOON + 5 + MINUTE };
+    const gone = { process: 'c', at: NOON + 5 + MINUTE, most: 1 };
     expect(await coverageOf(backend, clock)).toMatchObject({
       since: gone.at + 11 * SECOND,
       lost: [...before.lost, gone],

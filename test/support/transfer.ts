@@ -121,7 +121,14 @@ export function someState(now: number): Whole {
 /** A block of the hour before `now`, without requests. */
 function blockOf(now: number): MovedUsage {
   const start = startOf(now, HOUR) - HOUR;
-  const source = { number: 3, since: start, until: start + MINUTE, ended: true, dropped: 0 };
+  const source = {
+    number: 3,
+    since: start,
+    until: start + MINUTE,
+    ended: true,
+    dropped: 0,
+    most: 3,
+  };
   const head = { start, span: HOUR, policies: 0, sources: { 'host:1#a': source } };
   return { name: blockName('h', start), bytes: packed(head) };
 }
@@ -130,7 +137,7 @@ function blockOf(now: number): MovedUsage {
 export function sliceOf(now: number): MovedUsage {
   const minute = startOf(now, MINUTE);
   const process = 'host:1#b';
-  const source = { number: 1, since: minute, until: now, ended: true, dropped: 0 };
+  const source = { number: 1, since: minute, until: now, ended: true, dropped: 0, most: 3 };
   const head = { start: minute, span: MINUTE, policies: 0, sources: { [process]: source } };
   return { name: sliceName({ minute, process, number: 1 }), bytes: packed(head) };
 }

@@ -47,6 +47,21 @@ test.each([
   expect(words.addressesInWords(addresses)).toBe(text);
 });
 
+test.each([
+  [
+    1,
+    1,
+    '1 process did not shut down: at most its last second is missing; its busiest second had 1 request.',
+  ],
+  [
+    3,
+    1_200,
+    '3 processes did not shut down: at most the last second of each is missing; their busiest seconds had 1,200 requests together.',
+  ],
+])('%i lost processes with %i requests are described', (count, requests, text) => {
+  expect(words.lostProcesses(count, requests)).toBe(text);
+});
+
 test('requests above limits that do not refuse are summed up in sentences', () => {
   const excess = [
     { window: 'minute', excess: 'watch', requests: 12, units: 30, subjects: 3 },

@@ -116,6 +116,9 @@ function headersOf({ since, dropped, lost }: Coverage): Record<string, string> {
     'X-Usage-Since': since ?? '',
     'X-Usage-Dropped': String(dropped),
     'X-Usage-Lost': String(lost.length),
+    'X-Usage-Lost-Requests': String(
+      lost.reduce((sum, { requests }) => sum + requests, 0),
+    ),
   };
 }
 

@@ -1,6 +1,8 @@
 import type { Operations, Usage, UsageReport } from '@storegate/admin-api';
 import {
+  droppedRequests,
   lostGateway,
+  lostProcesses,
   missingGateways,
   NO_USAGE,
   recordInWords,
@@ -141,18 +143,18 @@ async function printReport(
     { ...query, format: output },
     terminal.out,
   );
-  if (headers['x-usage-dropped'] !== '0' || headers['x-usage-lost'] !== '0')
-    terminal.err(
-      'Requests are missing: see "storegate usage report --json".\n',
-    );
+  const [dropped, lost, requests] = ['dropped', 'lost', 'lost-requests'].map(
+    (name) => Number(headers[`x-usage-${name}`]),
+  ) as [number, number, number];
+  if (dropped > 0) terminal.err(`${droppedRequests(dropped)}\n`);
+  if (lost > 0) terminal.err(`${lostProcesses(lost, requests)}\n`);
 }
 
 function reportTable(
   { rows, since, lost, dropped, ...report }: UsageReport,
   page: Page,
 ): string {
-  const missing =
-    dropped > 0 ? [`At least ${dropped} requests could not be stored.`] : [];
+  const missing = dropped > 0 ? [droppedRequests(dropped)] : [];
   return (
     page.table(
       Object.keys(rows[0] ?? {}),

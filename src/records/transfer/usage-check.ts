@@ -27,6 +27,7 @@ const SOURCE = fields({
   until: moment,
   ended: flag,
   dropped: integer(0),
+  most: integer(0),
 });
 const HEAD = fields({
   start: moment,

@@ -719,7 +719,7 @@ export interface UsageReport {
   readonly to: string;
   readonly by: readonly string[];
   readonly since: string | null;
-  readonly lost: readonly { readonly gateway: string; readonly at: string }[];
+  readonly lost: readonly { readonly gateway: string; readonly at: string; readonly requests: number }[];
   readonly unresponsive: readonly string[];
   readonly isolated: string | null;
   readonly dropped: number;
@@ -741,7 +741,7 @@ export interface History extends PeerCoverage {
   readonly steps: readonly HistoryStep[];
   readonly outages: readonly StateOutage[];
   readonly gateways: readonly string[];
-  readonly lost: readonly { readonly gateway: string; readonly at: string }[];
+  readonly lost: readonly { readonly gateway: string; readonly at: string; readonly requests: number }[];
 }
 
 export interface Requests extends PeerCoverage {

@@ -4,7 +4,7 @@ import type {
   ContractCopy,
   PeerCoverage,
 } from '../generated/types.ts';
-import { number } from './format.ts';
+import { number, plural } from './format.ts';
 
 // Gateways in words, for the console and the command line.
 
@@ -45,10 +45,26 @@ export function missingGateways({
   ];
 }
 
+/** What usage lacks of a process. `requests`: of its busiest second. */
 export const lostGateway = (
-  { gateway, at }: { gateway: string; at: string },
+  { gateway, at, requests }: { gateway: string; at: string; requests: number },
   time: WriteTime,
-): string => `${gateway} was last seen at ${time(at)} and did not shut down.`;
+): string =>
+  `${gateway} was last seen at ${time(at)} and did not shut down: ${lostSecond(1, requests)}`;
+
+/** The same of several processes together. */
+export const lostProcesses = (count: number, requests: number): string =>
+  `${plural(count, 'process', 'processes')} did not shut down: ${lostSecond(count, requests)}`;
+
+function lostSecond(count: number, requests: number): string {
+  const busiest = plural(requests, 'request');
+  return count === 1
+    ? `at most its last second is missing; its busiest second had ${busiest}.`
+    : `at most the last second of each is missing; their busiest seconds had ${busiest} together.`;
+}
+
+export const droppedRequests = (dropped: number): string =>
+  `At least ${plural(dropped, 'request')} could not be stored.`;
 
 export function contractCopyInWords(
   gateway: string,

@@ -1,5 +1,6 @@
 import type { UsageReport } from '@storegate/admin-api';
 import {
+  droppedRequests,
   lostGateway,
   NO_USAGE,
   number,
@@ -106,9 +107,7 @@ function Gaps({ report }: { report: UsageReport }) {
   const { dropped } = report;
   const gaps = [
     ...report.lost.map((one) => lostGateway(one, clockTime)),
-    ...(dropped > 0
-      ? [`At least ${number(dropped)} requests could not be stored.`]
-      : []),
+    ...(dropped > 0 ? [droppedRequests(dropped)] : []),
   ];
   if (gaps.length === 0) return null;
   return h(Notice, { tone: 'warn' }, gaps.map(asParagraph));

@@ -73,10 +73,7 @@ async function takeConsole(gateway: TestGateway) {
     if (view === 'plans') {
       await page.getByLabel('Limits', { exact: true }).fill('20/minute,1000/day');
       await page.getByRole('button', { name: 'Simulate', exact: true }).click();
-      await page
-        .getByRole('heading', { name: /last day/i })
-        .first()
-        .waitFor();
+      await page.getByRole('heading', { name: 'On the last day' }).waitFor();
     }
     await shoot(page, `console-${view}`);
     if (view === 'overview') {

@@ -139,7 +139,7 @@ describe('an embedded gateway', () => {
     expect(await targets('acme')).toEqual([one.id]);
     expect(await targets('crew')).toEqual(['crew']);
     expect(await targets(team.id)).toEqual(['crew']);
-    expect(await targets('unknown')).toEqual([]);
+    expect((await admin('GET', '/ban-history?subject=unknown')).status).toBe(404);
     expect((await history(admin, '?subject=crew'))[0]!.after).toMatchObject({
       plan: 'team',
       level: 1,

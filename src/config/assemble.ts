@@ -69,6 +69,7 @@ const EVERY_PATH: Mount = {
   stripPrefix: false,
   rewrite: null,
   keyHeaders: null,
+  reportsCost: null,
   addresses: { allow: [], deny: [] },
 };
 

@@ -151,6 +151,7 @@ export interface GatewaySettings {
     readonly stripPrefix: boolean;
     readonly rewrite: string | null;
     readonly keyHeaders: Unit<'keyHeaders'> | null;
+    readonly reportsCost: boolean | null;
     readonly addresses: AddressLists;
   }[];
   readonly cors: { readonly origins: readonly string[]; readonly maxAge: Unit<'duration'> };

@@ -29,6 +29,8 @@ export interface Route {
   readonly scopes: Scopes;
   readonly maxBodyBytes: number;
   readonly websocket: boolean;
+  /** Whether the cost that its responses report is charged. */
+  readonly reportsCost: boolean;
   readonly send: Send;
   /** `null`: paths stay unchanged. */
   readonly rewriting: Rewriting | null;
@@ -51,6 +53,8 @@ interface RoutesParts {
   readonly mounts: readonly Mount[];
   readonly maxBodyBytes: number;
   readonly upstreams: Pick<Upstreams, 'of'>;
+  /** Of all backends. */
+  readonly hosts: ReadonlySet<string>;
   /** Of mounts with a target. */
   readonly timeouts: Timeouts;
   readonly observe: Observe;
@@ -69,7 +73,7 @@ const NO_PARAMETERS: readonly string[] = [];
 
 export function createRoutes(parts: RoutesParts) {
   const { contract, mounts, maxBodyBytes, upstreams, timeouts } = parts;
-  const { observe, returned } = parts;
+  const { observe, returned, hosts } = parts;
   const ways = new Map<string, Way>();
   /** Of requests that the contract does not describe. */
   const undescribed = {
@@ -79,6 +83,7 @@ export function createRoutes(parts: RoutesParts) {
     scopes: NO_SCOPES,
     maxBodyBytes,
     websocket: false,
+    reportsCost: true,
   };
   const byOperation = new Map(
     contract.operations.map((operation) => [operation, routeTo(operation)]),
@@ -115,6 +120,7 @@ export function createRoutes(parts: RoutesParts) {
         operation.maxBodyBytes ?? maxBodyBytes,
       ),
       websocket: false,
+      reportsCost: true,
       send,
       rewriting,
     };
@@ -122,13 +128,16 @@ export function createRoutes(parts: RoutesParts) {
 
   function routeBelow(mount: Mount): Route {
     const { path, target, upstream, websocket } = mount;
+    const reportsCost =
+      mount.reportsCost ??
+      (target === null || hosts.has(new URL(target).hostname));
     const { send, urls } =
       target === null
         ? wayTo(upstream!)
         : { send: sendTo(createInnerProxy(target, timeouts)), urls: [target] };
     const name = `mount ${path}`;
     const rewriting = mountRewriting(mount, urls);
-    return { ...undescribed, name, websocket, send, rewriting };
+    return { ...undescribed, name, websocket, reportsCost, send, rewriting };
   }
 
   /** The contract matches first. */

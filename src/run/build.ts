@@ -199,11 +199,19 @@ function routesOf(
     mounts,
     maxBodyBytes: http.maxBodyBytes,
     upstreams,
+    hosts: hostsOf(config),
     timeouts,
     observe,
     returned,
   });
 }
+
+const hostsOf = ({ upstream, upstreams }: Config): ReadonlySet<string> =>
+  new Set(
+    [upstream, ...Object.values(upstreams)].flatMap(({ backends }) =>
+      backends.map(({ url }) => new URL(url).hostname),
+    ),
+  );
 
 function tunnelTest({ takesTunnels }: Routes): Parts['takesTunnel'] {
   if (!takesTunnels) return () => false;

@@ -28,6 +28,7 @@ mounts:
     stripPrefix: false,
     rewrite: null,
     keyHeaders: null,
+    reportsCost: null,
     addresses: { allow: [], deny: [] },
   };
   expect(config.mounts).toEqual([

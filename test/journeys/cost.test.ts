@@ -281,3 +281,36 @@ test('without the setting the header is one of the backend', async () => {
   const { headers } = await get();
   expect([headers['x-usage-units'], headers['x-ratelimit-remaining']]).toEqual(['7', '19']);
 });
+
+test('the cost that a mount reports is charged if its host is that of an upstream, or by setting', async () => {
+  const elsewhere = backend.url.replace('127.0.0.1', 'localhost');
+  const mounts = [
+    `{ path: /own, target: "${backend.url}" }`,
+    `{ path: /other, target: "${elsewhere}" }`,
+    `{ path: /trusted, target: "${elsewhere}", reportsCost: true }`,
+    '{ path: /upstream, upstream: default }',
+    '{ path: /doubted, upstream: default, reportsCost: false }',
+  ];
+  await start({}, `${SETTINGS}mounts: [${mounts.join(', ')}]\n`);
+  respond = costs(5);
+  const charged: Record<string, number> = {};
+  let before = 20;
+  for (const path of ['/own', '/other', '/trusted', '/upstream', '/doubted']) {
+    const { status, headers } = await gateway.client.get(path).set('X-API-Key', secret);
+    expect([status, headers['x-usage-units']]).toEqual([200, undefined]);
+    const remaining = Number(headers['x-ratelimit-remaining']);
+    charged[path] = before - remaining;
+    before = remaining;
+    await until('it is charged', async () => (await used()) === 20 - remaining);
+  }
+  expect(charged).toEqual({
+    '/own': 5,
+    '/other': 1,
+    '/trusted': 5,
+    '/upstream': 5,
+    '/doubted': 1,
+  });
+  respond = answering(503, { 'X-Usage-Units': '5' });
+  await gateway.client.get('/other').set('X-API-Key', secret);
+  await until('a failure is still refunded', async () => (await used()) === 20 - before);
+});

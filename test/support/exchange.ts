@@ -72,6 +72,7 @@ export function routeOf(given: Partial<Route> = {}): Route {
     scopes: [],
     maxBodyBytes: 1024 ** 2,
     websocket: false,
+    reportsCost: true,
     send: () => Promise.reject(new Error('nothing is forwarded')),
     rewriting: null,
     ...given,

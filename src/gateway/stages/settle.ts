@@ -6,6 +6,7 @@ import type { Observe } from '../../observe/events.ts';
 import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
 import { type Answer, toRefusal } from '../reply/answer.ts';
+import type { Route } from '../routes.ts';
 import type { BackendResponse } from '../upstream/backend-response.ts';
 import { isIn } from '../upstream/checks.ts';
 import { ClientAbort } from '../wire/client-abort.ts';
@@ -63,6 +64,7 @@ export function withSettlement(
   /** The reported cost takes precedence over a refund. */
   function settleResponse(
     exchange: Exchange,
+    { reportsCost }: Route,
     stored: BackendResponse,
   ): BackendResponse {
     const { status, headers } = stored;
@@ -71,17 +73,18 @@ export function withSettlement(
       settleStatus(exchange, status);
       return stored;
     }
-    if (UNITS.test(reported)) settle(exchange, Number(reported));
+    if (!reportsCost) settleStatus(exchange, status);
+    else if (UNITS.test(reported)) settle(exchange, Number(reported));
     else observe({ type: 'cost.invalid', operation: exchange.route ?? 'none' });
     return { ...stored, headers: withoutFields(headers, [header!]) };
   }
 
   return {
     forward: async (exchange, checked) =>
-      settleResponse(exchange, await forward(exchange, checked)),
+      settleResponse(exchange, checked.route, await forward(exchange, checked)),
     async tunnel(exchange, checked) {
       const stored = await tunnel(exchange, checked);
-      return stored && settleResponse(exchange, stored);
+      return stored && settleResponse(exchange, checked.route, stored);
     },
     answer: {
       ...answer,

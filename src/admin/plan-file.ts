@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { PlanDraft } from '@storegate/admin-api';
@@ -174,11 +175,42 @@ export async function whileUnchanged<T>(
   text: string,
   work: () => Promise<T>,
 ): Promise<T | null> {
-  const lock = await lockOf(file);
+  const lock = await lockOf(linkTarget(file));
   try {
     return readFileSync(file, 'utf8') === text ? await work() : null;
   } finally {
     lock.release();
+  }
+}
+
+/**
+ * The file that the plans file leads to: gateways that reach it by other links take the same lock.
+ * Throws AdminError if it cannot be changed for good.
+ */
+function linkTarget(file: string): string {
+  const target = realPath(file);
+  // Kubernetes mounts names that lead through `..data` to such a folder, which it replaces.
+  if (basename(dirname(target)).startsWith('..'))
+    throw new AdminError(
+      'conflict',
+      `The plans file ${file} is mounted from a ConfigMap or a Secret: change it there.`,
+    );
+  return target;
+}
+
+function realPath(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const reasons: Readonly<Record<string, string>> = {
+      ENOENT: 'it, or the file that it links to, is missing',
+      ELOOP: 'it is a symbolic link that leads back to itself',
+    };
+    throw new AdminError(
+      'conflict',
+      `The plans file ${file} cannot be written: ${reasons[code] ?? code}.`,
+    );
   }
 }
 

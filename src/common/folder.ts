@@ -6,7 +6,7 @@ import {
   openSync,
   type Stats,
 } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { lstat, open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Only then is a new, renamed or removed file durable. */
@@ -46,13 +46,16 @@ export const PRIVATE: FileAccess = { mode: 0o600, uid: -1, gid: -1 };
 
 /**
  * Atomic and durable: readers see the old content or the new one, and it resolves after the data is on
- * disk. Only root can give a file to another owner.
+ * disk. A symbolic link stays, and the file that it leads to is replaced; rejects if that file is
+ * missing. Another hard link keeps the old content, as a backup made of them needs. Only root can
+ * give a file to another owner.
  */
 export async function replaceFile(
-  file: string,
+  name: string,
   content: string | Uint8Array,
   { mode, uid, gid }: FileAccess,
 ): Promise<void> {
+  const file = await targetOf(name);
   const beside = `${file}.${process.pid}.new`;
   try {
     const handle = await open(beside, 'w', PRIVATE.mode);
@@ -71,6 +74,23 @@ export async function replaceFile(
   }
   await syncFolder(dirname(file));
 }
+
+/** The file that a name leads to; a missing name leads to itself. */
+async function targetOf(name: string): Promise<string> {
+  try {
+    return await realpath(name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (await isThere(name)) throw error;
+    return name;
+  }
+}
+
+const isThere = (name: string): Promise<boolean> =>
+  lstat(name).then(
+    () => true,
+    () => false,
+  );
 
 /**
  * Creates a missing file. An existing file is not opened: closing a descriptor drops the SQLite

@@ -69,7 +69,7 @@ const ROWS: Partial<Record<OperationId, Row>> = {
   },
   extendBan: {
     line: 'bans extend KEY --duration 1h --reason abuse',
-    out: /^KEY .* 2 .*abuse/m,
+    out: /^KEY .* in (2h|1h 59m) .*abuse/m,
     before: 'bans add KEY --duration 1h --reason abuse',
   },
   resetUsage: { line: 'usage reset KEY', out: /^key:KEY +minute +20 +0 +20/m },

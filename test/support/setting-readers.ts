@@ -28,6 +28,7 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   contract: [
     'run/build.ts',
     'gateway/wire/target.ts',
+    'openapi/target.ts',
     'openapi/contract.ts',
     'openapi/servers.ts',
     'openapi/operations.ts',

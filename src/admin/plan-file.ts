@@ -16,7 +16,7 @@ import { tryLock } from '../common/lock.ts';
 import { addressesOf, parsePlans } from '../config/plans.ts';
 import { dotted, step } from '../config/problems/pointers.ts';
 import { ConfigError } from '../config/problems/problems.ts';
-import { parseWindows, toEntry } from '../config/windows.ts';
+import { parseChangedWindows, toEntry } from '../config/windows.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plan, PlanAddresses, Plans } from '../limits/plans.ts';
 import { AdminError, faultOf } from './admin-error.ts';
@@ -273,7 +273,6 @@ function windowsAfter(
     before?.windows === null && limits === undefined && drop.length === 0;
   if (limits === null || isCustom) return null;
   const old = before?.windows ?? [];
-  const named = limits === undefined ? [] : parseWindows(limits, 'limits');
   const unknown = drop.find(
     (name) => !old.some((window) => window.name === name),
   );
@@ -284,10 +283,12 @@ function windowsAfter(
       details: faultOf('drop', message),
     });
   }
+  const kept = old.filter(({ name }) => !drop.includes(name));
+  // A window that is both dropped and named keeps nothing.
+  const named = limits === undefined ? [] : parseChangedWindows(limits, kept);
   const stays = (window: Window) =>
-    !drop.includes(window.name) &&
     !named.some(({ span }) => span === window.span);
-  const windows = [...old.filter(stays), ...named].sort(
+  const windows = [...kept.filter(stays), ...named].sort(
     (a, b) => a.span - b.span,
   );
   if (windows.length > 0) return windows;

@@ -19,7 +19,7 @@ import {
   readDuration,
 } from '../config/durations.ts';
 import { parseDuration } from '../config/units.ts';
-import { readWindows } from '../limits/notation.ts';
+import { readShort, readWindows } from '../limits/notation.ts';
 import { type Api, CommandError, LostChange } from './connect/api.ts';
 import type { ConnectOptions } from './connect/connect.ts';
 import { refuseOptions } from './option-errors.ts';
@@ -376,6 +376,12 @@ export function pastTime(text: string): string {
   return span === null
     ? time(text)
     : new Date(Math.max(0, Date.now() - span)).toISOString();
+}
+
+/** As `limits`; what windows do not name is known where the plan is. */
+export function limitsOfPlan(text: string): string {
+  if (readShort(text).every((entry) => typeof entry !== 'string')) return text;
+  return limits(text);
 }
 
 /** Limits such as `60/minute,10/10s:sliding`. */

@@ -1,12 +1,15 @@
 import { deepFreeze } from '../common/freeze.ts';
 import { suggest } from '../common/suggest.ts';
+import { KIND_NAMES } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import {
   entryFault,
   formatWindows,
   nameOfSpan,
   readShort,
+  type ShortEntry,
   spanOf,
+  toEntry,
   toWindows,
   type WindowEntry,
 } from '../limits/notation.ts';
@@ -35,7 +38,52 @@ export function parseWindows(
   value: unknown,
   source = 'limits',
 ): readonly Window[] {
-  const entries = typeof value === 'string' ? entriesIn(value, source) : value;
+  return windowsOf(
+    typeof value === 'string' ? entriesIn(value, source) : value,
+    source,
+  );
+}
+
+/**
+ * As `parseWindows` of the short form, but each window keeps what it does not name of the window of
+ * `before` with the same span: kind, zone, anchor, `+watch` and `+overage`.
+ */
+export function parseChangedWindows(
+  text: string,
+  before: readonly Window[],
+  source = 'limits',
+): readonly Window[] {
+  const entries = entriesIn(text, source).map((entry) => {
+    const { kind, per } = entry;
+    const old = before.find(
+      (window) => spanOf(per, knownKind(kind) ?? window.kind) === window.span,
+    );
+    return old === undefined ? entry : { ...unnamedIn(entry, old), ...entry };
+  });
+  return windowsOf(entries, source);
+}
+
+/** What the entry does not name of the old window. */
+function unnamedIn(entry: ShortEntry, old: Window): Partial<WindowEntry> {
+  const { kind, zone, anchor, enforce, overage } = toEntry(old);
+  const hasExcess = entry.enforce !== undefined || entry.overage !== undefined;
+  return {
+    ...(kind !== undefined && { kind }),
+    ...((entry.kind ?? old.kind) === old.kind && {
+      ...(zone !== undefined && { zone }),
+      ...(anchor !== undefined && { anchor }),
+    }),
+    ...(!hasExcess && {
+      ...(enforce !== undefined && { enforce }),
+      ...(overage !== undefined && { overage }),
+    }),
+  };
+}
+
+const knownKind = (kind: string | undefined) =>
+  KIND_NAMES.find((name) => name === kind);
+
+function windowsOf(entries: unknown, source: string): readonly Window[] {
   refuse(schemaErrors(entries, 'plans', 'windows'), source);
   refuse(windowErrors(entries as readonly WindowEntry[], ''), source);
   return deepFreeze(toWindows(entries as readonly WindowEntry[]));
@@ -82,7 +130,7 @@ function nearZone(zone: string): string {
   return near === null ? '' : `; did you mean ${near}?`;
 }
 
-function entriesIn(text: string, source: string): readonly unknown[] {
+function entriesIn(text: string, source: string): readonly ShortEntry[] {
   const entries = readShort(text);
   const form = 'must look like 60/minute or 10/10s:sliding';
   const flaws = entries.flatMap((entry, index) =>
@@ -91,7 +139,7 @@ function entriesIn(text: string, source: string): readonly unknown[] {
       : [],
   );
   refuse(flaws, source);
-  return entries;
+  return entries as readonly ShortEntry[];
 }
 
 function refuse(flaws: readonly SchemaError[], source: string): void {

@@ -60,7 +60,7 @@ export function readShort(text: string): readonly (string | ShortEntry)[] {
   });
 }
 
-interface ShortEntry extends Omit<WindowEntry, 'kind'> {
+export interface ShortEntry extends Omit<WindowEntry, 'kind'> {
   readonly kind?: string;
 }
 

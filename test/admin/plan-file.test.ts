@@ -48,6 +48,49 @@ describe('a plan that is set', () => {
     expect(limitsIn(put(shipped, 'free', draft), 'free')).toBe(limits);
   });
 
+  test.each<[before: string, draft: PlanDraft, after: string]>([
+    ['9/day+watch', { limits: '7/day' }, '7/day+watch'],
+    ['9/day+overage', { limits: '7/day' }, '7/day+overage'],
+    ['9/day+watch', { limits: '7/day+overage' }, '7/day+overage'],
+    ['9/day:sliding', { limits: '7/day' }, '7/day:sliding'],
+    ['9/day:sliding', { limits: '7/day:fixed' }, '7/day'],
+    ['9/1m:sliding+watch', { limits: '7/minute' }, '7/minute:sliding+watch'],
+    [
+      '9/month:calendar:Europe/Berlin:15',
+      { limits: '7/month' },
+      '7/month:calendar:Europe/Berlin:15',
+    ],
+    [
+      '9/week:calendar:Asia/Tokyo:7+watch',
+      { limits: '7/week:calendar' },
+      '7/week:calendar:Asia/Tokyo:7+watch',
+    ],
+    [
+      '9/week:calendar:Asia/Tokyo:7',
+      { limits: '7/week:calendar:Europe/Berlin' },
+      '7/week:calendar:Europe/Berlin:7',
+    ],
+    [
+      '9/week:calendar:Asia/Tokyo:7',
+      { limits: '7/week:calendar:Asia/Tokyo:2+overage' },
+      '7/week:calendar:Asia/Tokyo:2+overage',
+    ],
+    ['9/day:calendar:Europe/Berlin+watch', { limits: '7/day:sliding' }, '7/day:sliding+watch'],
+    ['9/day:calendar:Europe/Berlin', { limits: '7/24h' }, '7/24h'],
+    ['9/day+watch', { limits: '7/day', drop: ['day'] }, '7/day'],
+    ['3/minute+watch,9/day:sliding', { limits: '7/day' }, '3/minute+watch,7/day:sliding'],
+  ])('with %s keeps of a window what %j does not name', (before, draft, after) => {
+    const text = put(shipped, 'gold', { limits: before });
+    expect(limitsIn(put(text, 'gold', draft), 'gold')).toBe(after);
+  });
+
+  test('keeps that all windows of a plan watch', () => {
+    const text = 'plans:\n  own: { enforce: false, windows: [{ limit: 9, per: day }] }\n';
+    expect(limitsIn(put(text, 'own', { limits: '7/day,2/minute' }), 'own')).toBe(
+      '2/minute,7/day+watch',
+    );
+  });
+
   test('keeps its concurrency unless another number is given, and a custom plan stays custom', () => {
     const of = (text: string, name = 'free') => checkPlans(text).plans.get(name)!;
     const text = put(put(shipped, 'free', { concurrency: 20 }), 'free', { limits: '7/minute' });

@@ -10,15 +10,13 @@ function formOf(limits: string, count: string, concurrency = '', workers = ''): 
 
 describe('a plan as it is written in the field', () => {
   const free = { limits: '60/minute,1000/day' };
+  const drop = ['minute', 'day'];
   test.each([
-    ['30/minute,1000/day', { limits: '30/minute,1000/day' }],
-    [' 30/minute ', { limits: '30/minute', drop: ['day'] }],
-    [
-      '9/month:calendar:Europe/Berlin:15',
-      { limits: '9/month:calendar:Europe/Berlin:15', drop: ['minute', 'day'] },
-    ],
-    ['9/day+watch', { limits: '9/day+watch', drop: ['minute'] }],
-    ['10/10s:sliding, 5/hour', { limits: '10/10s:sliding, 5/hour', drop: ['minute', 'day'] }],
+    ['30/minute,1000/day', { limits: '30/minute,1000/day', drop }],
+    [' 30/minute ', { limits: '30/minute', drop }],
+    ['9/month:calendar:Europe/Berlin:15', { limits: '9/month:calendar:Europe/Berlin:15', drop }],
+    ['9/day+watch', { limits: '9/day+watch', drop }],
+    ['10/10s:sliding, 5/hour', { limits: '10/10s:sliding, 5/hour', drop }],
     ['', { limits: null }],
   ])('%j is all that it has then', (text, expected) => {
     expect(draftOf(free, formOf(text, 'key'))).toEqual({

@@ -17,7 +17,7 @@ import {
 import {
   call,
   command,
-  limits,
+  limitsOfPlan,
   operation,
   option,
   reader,
@@ -50,10 +50,14 @@ const CHANGES = [
   option('--create', 'the plan may be new; otherwise it must exist'),
   option(
     '--limits <limits>',
-    'e.g. 60/minute,1000/day; windows not named stay',
-    limits,
+    'e.g. 60/minute,1000/day; what is not named stays: other windows, and kind, zone, first day and +watch of a window',
+    limitsOfPlan,
   ),
-  option('--drop <window>', 'remove a window, e.g. day; repeatable', repeated),
+  option(
+    '--drop <window>',
+    'remove a window, e.g. day, before --limits are set; repeatable',
+    repeated,
+  ),
   option('--custom', 'no limits: each key or account has its own'),
   option('--count <subject>', 'count per key or per account').choices([
     'key',

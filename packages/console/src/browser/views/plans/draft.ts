@@ -27,9 +27,8 @@ export function draftOf(
     workers: Number(text('workers')) || null,
   };
   if (limits === '') return { limits: null, ...rest };
-  const named = namesIn(limits);
-  const drop = !plan?.limits
-    ? []
-    : namesIn(plan.limits).filter((name) => !named.includes(name));
-  return drop.length === 0 ? { limits, ...rest } : { limits, drop, ...rest };
+  // Dropped windows keep nothing that the form does not name.
+  return plan?.limits
+    ? { limits, drop: namesIn(plan.limits), ...rest }
+    : { limits, ...rest };
 }

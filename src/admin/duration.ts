@@ -1,8 +1,5 @@
-import {
-  type DurationField,
-  LAST_TIME,
-  readDuration,
-} from '../config/durations.ts';
+import { type DurationField, readDuration } from '../config/durations.ts';
+import { readMoment } from '../config/moments.ts';
 import { AdminError, faultOf } from './admin-error.ts';
 
 /** Milliseconds of a field of a body. Throws AdminError with the field and its range. */
@@ -12,14 +9,23 @@ export function durationIn(field: DurationField, text: string): number {
   throw unfitField(field, length);
 }
 
-/** Unix milliseconds of an RFC 3339 time in a field of a body. Throws AdminError with the field. */
+/** Unix milliseconds of a time in a field of a body. Throws AdminError with the field. */
 export function timeIn(field: string, text: string): number {
-  const at = Date.parse(text);
-  if (at <= LAST_TIME) return at;
-  throw unfitField(
-    field,
-    `must be at most ${new Date(LAST_TIME).toISOString()}`,
-  );
+  const at = readMoment(text);
+  if (typeof at === 'number') return at;
+  throw unfitField(field, at);
+}
+
+/** As `timeIn`, in a query; `undefined` if it is absent. `dates`: whether a date is a time. */
+export function momentIn(
+  name: string,
+  text: string | undefined,
+  { dates = false }: { readonly dates?: boolean } = {},
+): number | undefined {
+  if (text === undefined) return undefined;
+  const at = readMoment(text, { dates });
+  if (typeof at === 'number') return at;
+  throw unfitField(name, at, 'query');
 }
 
 /** `message`: the end of a sentence. */

@@ -13,11 +13,8 @@ import {
   InvalidArgumentError,
   Option,
 } from 'commander';
-import {
-  type DurationField,
-  LAST_TIME,
-  readDuration,
-} from '../config/durations.ts';
+import { type DurationField, readDuration } from '../config/durations.ts';
+import { readMoment } from '../config/moments.ts';
 import { parseDuration } from '../config/units.ts';
 import { readShort, readWindows } from '../limits/notation.ts';
 import { type Api, CommandError, LostChange } from './connect/api.ts';
@@ -349,25 +346,27 @@ export function durationOf(field: DurationField): (text: string) => string {
   };
 }
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+/** A time of RFC 3339. */
+export function time(text: string): string {
+  return momentOf(text, false);
+}
 
-/** RFC 3339. */
-export const time = reader(
-  (text) => TIME.test(text) && !Number.isNaN(Date.parse(text)),
-  'Use a date, time and zone, such as 2030-01-31T00:00:00Z.',
-);
+/** A date, which begins in UTC, or a time of RFC 3339. */
+export function dateOrTime(text: string): string {
+  return momentOf(text, true);
+}
+
+function momentOf(text: string, dates: boolean): string {
+  const at = readMoment(text, { dates });
+  if (typeof at === 'number') return text;
+  throw new InvalidArgumentError(`It ${at}.`);
+}
 
 export function futureTime(text: string): string {
-  const at = TIME.test(text) ? Date.parse(text) : Number.NaN;
-  if (at > LAST_TIME)
-    throw new InvalidArgumentError('Use a time before the year 10000, in UTC.');
-  if (at > Date.now()) return text;
-  const reason = Number.isNaN(at)
-    ? 'Use a date, time and zone'
-    : 'It is in the past. Use a future time';
-  throw new InvalidArgumentError(
-    `${reason}, such as 2030-01-31T00:00:00Z, or --expires-in 90d.`,
-  );
+  const at = readMoment(text);
+  if (typeof at === 'number' && at > Date.now()) return text;
+  const reason = typeof at === 'number' ? 'must be in the future' : at;
+  throw new InvalidArgumentError(`It ${reason}; or use --expires-in 90d.`);
 }
 
 /** A duration before now, or a time of RFC 3339. */

@@ -105,6 +105,21 @@ export function createLedgerReader(
       for (const { minute } of [...slices.values()].flat()) starts.push(minute);
       return starts.length === 0 ? null : Math.min(...starts);
     },
+    /** Begins of days of the period whose hours were removed. Rejects as `since`. */
+    async daysWithoutHours({ from, to }: Period): Promise<number[]> {
+      const sizes = await store.sizes();
+      const blocks = [...sizes.keys()].map(blockIn);
+      const days = blocks.flatMap((block) =>
+        block?.kind === 'd' ? block.start : [],
+      );
+      const hasHours = (day: number) =>
+        startsIn(day, DAY, HOUR).some((hour) =>
+          sizes.has(blockName('h', hour)),
+        );
+      return days
+        .filter((day) => day + DAY > from && day < to && !hasHours(day))
+        .sort((one, other) => one - other);
+    },
     /**
      * Each request of the period is in one block, oldest hour first. Rejects if the store is
      * unreachable.

@@ -258,6 +258,30 @@ describe('a folder with several gateways', () => {
     expect([one.changes.length, two.changes.length]).toEqual([0, 1]);
   });
 
+  test.each([
+    ['before it began', [], ['account,requests\n', 'acme,2\n'], 0],
+    ['after its first row', ['account,requests\n'], [], 3],
+  ] as const)(
+    'gives a download that broke %s to the next one or to none',
+    async (_, before, after, code) => {
+      const downloads =
+        (parts: readonly string[], ends: boolean): RequestListener =>
+        (request, response) => {
+          if (!request.url!.startsWith('/usage/report'))
+            return ok(ofRedis('localhost:6379/0'))(request, response);
+          response.writeHead(200, { ...OF_ADMIN, 'Content-Type': 'text/csv' });
+          response.flushHeaders();
+          for (const part of parts) response.write(part);
+          if (ends) response.end();
+          else setImmediate(() => end(one));
+        };
+      const one = await open('localhost:6379/0', KEY, downloads(before, false));
+      await open('localhost:6379/0', KEY, downloads(['account,requests\n', 'acme,2\n'], true));
+      const result = await commandLine(cwd)(['usage', 'report', '-o', 'csv']);
+      expect(result).toMatchObject({ code, out: [...before, ...after].join('') });
+    },
+  );
+
   test('asks the next one while the first hangs', async () => {
     let isFirstAsked = false;
     let isFirstOpen = false;

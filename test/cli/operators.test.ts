@@ -383,12 +383,12 @@ describe.each([
       [
         ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', 'yesterday'],
         2,
-        "option '--expires <time>' argument 'yesterday' is invalid. Use a date, time and zone, such as 2030-01-31T00:00:00Z",
+        "option '--expires <time>' argument 'yesterday' is invalid. It must be a date, time and zone, such as 2030-01-31T00:00:00Z",
       ],
       [
         ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires', '2030-01-31'],
         2,
-        '2030-01-31T00:00:00Z, or --expires-in 90d',
+        '2030-01-31T00:00:00Z; or use --expires-in 90d',
       ],
       [
         [
@@ -402,7 +402,7 @@ describe.each([
           '2020-01-31T00:00:00Z',
         ],
         2,
-        "option '--expires <time>' argument '2020-01-31T00:00:00Z' is invalid. It is in the past",
+        "option '--expires <time>' argument '2020-01-31T00:00:00Z' is invalid. It must be in the future; or use",
       ],
       [['keys', 'identify', 'sg_live_x'], 1, 'No key with this secret'],
       [

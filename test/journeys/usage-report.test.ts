@@ -1,4 +1,8 @@
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { packBlock } from '../../src/ledger/block.ts';
+import { blockName } from '../../src/ledger/names.ts';
+import { ledgerInFolder } from '../../src/state/ledger-folder.ts';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -42,6 +46,19 @@ const counted = (url: string, total: number) =>
     return rows.reduce((sum: number, row: { requests: number }) => sum + row.requests, 0) === total;
   });
 
+/** A folder that has had a day long ago, whose hours were removed. */
+async function oldDay(folder: string, start: number): Promise<{ readonly blocks: number }> {
+  const block = packBlock(
+    { start, span: DAY, policies: 0, sources: {} },
+    { traffic: Buffer.of(), usage: Buffer.of(), uses: Buffer.of() },
+  );
+  const ledger = ledgerInFolder(join(folder, 'data'), () => {});
+  await ledger.inTurn((commit) => commit(new Map([[blockName('d', start), block]]), []));
+  const blocks = (await ledger.sizes()).size;
+  await ledger.close();
+  return { blocks };
+}
+
 describe('a report of usage', () => {
   test('has units, refusals, failures, bytes and durations, by what is asked for', async () => {
     const one = await gateway();
@@ -82,7 +99,7 @@ describe('a report of usage', () => {
     const filtered = await reportAt(one.adminUrl, 'by=operation&plan=pro');
     expect(filtered.rows).toMatchObject([{ operation: 'listCategories', requests: 3 }]);
     expect((await reportAt(one.adminUrl, 'by=key&status=500')).rows).toEqual([]);
-    const earlier = new Date(one.clock.now - 2 * DAY).toISOString();
+    const earlier = new Date(Math.floor(one.clock.now / HOUR - 48) * HOUR).toISOString();
     const before = await reportAt(one.adminUrl, `from=${earlier}&to=${day}`);
     expect(before.rows).toEqual([]);
   });
@@ -120,16 +137,39 @@ describe('a report of usage', () => {
     one.clock.pass(3 * MINUTE);
     await send(one.url, secret, 3, '/pets/1');
     await counted(one.adminUrl, 5);
-    const from = new Date(one.clock.now - HOUR).toISOString();
+    const minute = (at: number) => new Date(Math.floor(at / MINUTE) * MINUTE).toISOString();
+    const from = minute(one.clock.now - HOUR);
     const { rows } = await reportAt(one.adminUrl, `by=minute,operation&from=${from}`);
     const minutes = rows.map((row: { minute: string }) => Date.parse(row.minute) / MINUTE);
     expect(minutes).toEqual([minutes[0], minutes[0] + 3]);
     expect((await reportAt(one.adminUrl, 'by=operation&deprecated=true')).rows).toMatchObject([
       { operation: 'getPet', requests: 3 },
     ]);
-    const tooEarly = new Date(one.clock.now - 3 * HOUR).toISOString();
+    const tooEarly = minute(one.clock.now - 3 * HOUR);
     const refused = await adminOf(one.adminUrl)('GET', `/usage/report?by=minute&from=${tooEarly}`);
     expect(refused.body).toMatchObject({ status: 400, message: /2 hours/ });
+  });
+
+  test('is refused for parts of days of which only the sum is left', async () => {
+    const one = await gateway();
+    const day = Math.floor(one.clock.now / DAY) * DAY;
+    await one.close();
+    expect(await oldDay(one.folder, day - 60 * DAY)).toEqual({ blocks: 1 });
+    await one.open();
+    const at = (time: number) => new Date(time).toISOString();
+    const old = day - 60 * DAY;
+    const admin = adminOf(one.adminUrl);
+    for (const [query, pointer] of [
+      [`by=hour&from=${at(old)}`, '/from'],
+      [`from=${at(old + HOUR)}`, '/from'],
+      [`from=${at(old - DAY)}&to=${at(old + HOUR)}`, '/to'],
+    ] as const)
+      expect(await admin('GET', `/usage/report?${query}`)).toMatchObject({
+        status: 400,
+        body: { details: [{ in: 'query', pointer }] },
+      });
+    for (const query of [`from=${at(old)}`, `by=hour&from=${at(old + DAY)}`])
+      expect(await admin('GET', `/usage/report?${query}`)).toMatchObject({ status: 200 });
   });
 
   test('is refused for unknown values', async () => {
@@ -217,5 +257,54 @@ describe('gateways that share a Redis', () => {
       }),
     );
     expect(used).toEqual(expected);
+  });
+
+  test('refuse a report while Redis is down, and say in each form what a partial one is', async () => {
+    const down = await startRedis();
+    stops.push(() => down.stop());
+    const one = await gateway({ env: { REDIS_URL: down.url } });
+    const { secret } = await one.key({ plan: 'pro' });
+    await send(one.url, secret, 5);
+    await counted(one.adminUrl, 5);
+    await down.kill();
+    await send(one.url, secret, 2);
+    const run = (...more: string[]) =>
+      commandLine(one.folder)(['usage', 'report', ...more], {
+        env: { STOREGATE_ADMIN_URL: one.adminUrl },
+      });
+    const admin = adminOf(one.adminUrl);
+    for (const format of ['json', 'csv', 'ndjson']) {
+      const { status, body, headers } = await admin('GET', `/usage/report?format=${format}`);
+      expect({ format, status, code: body.code }).toEqual({
+        format,
+        status: 503,
+        code: 'state_unavailable',
+      });
+      expect(headers.get('retry-after')).toBe('1');
+    }
+    for (const form of [[], ['--json'], ['-o', 'csv'], ['-o', 'ndjson']]) {
+      const { code, out, err } = await run(...form);
+      expect({ form, code, out }).toEqual({ form, code: 1, out: '' });
+      expect(err).toMatch(/is not complete.*--partial/);
+    }
+    const partial = (...form: string[]) => run('--partial', ...form);
+    await until('the requests of the outage are counted', async () =>
+      /"requests":[2-7],/.test((await partial('-o', 'ndjson')).out),
+    );
+    const csv = await partial('-o', 'csv');
+    expect(csv).toMatchObject({ code: 0, err: expect.stringContaining('Redis is down: only') });
+    expect(csv.out).toMatch(/^account,requests,.*,partial\nacme,[2-7],.*,true\n$/);
+    expect(JSON.parse((await partial('-o', 'ndjson')).out)).toMatchObject({ partial: 'true' });
+    expect(JSON.parse((await partial('--json')).out)).toMatchObject({
+      isolated: expect.any(String),
+    });
+    expect((await partial()).out).toMatch(/Other gateways are unreachable/);
+    const whole = await gateway();
+    const complete = await commandLine(whole.folder)(
+      ['usage', 'report', '-o', 'csv', '--partial'],
+      { env: { STOREGATE_ADMIN_URL: whole.adminUrl } },
+    );
+    expect(complete).toMatchObject({ code: 0, err: '' });
+    expect(complete.out).toMatch(/,partial\n$/);
   });
 });

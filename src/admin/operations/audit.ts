@@ -1,6 +1,7 @@
 import { AUDIT_ACTIONS } from '../../records/operators/audit-log.ts';
 import type { AdminOperations } from '../call.ts';
 import type { AdminContext } from '../context.ts';
+import { momentIn } from '../duration.ts';
 import { refuseUnknown } from '../filters.ts';
 import { DEFAULT_LIMIT } from '../lists.ts';
 import { entryView } from '../view.ts';
@@ -12,7 +13,7 @@ export function auditOperations({ auditLog }: AdminContext) {
     }) => {
       const found = await auditLog.list({
         ...query,
-        since: since === undefined ? undefined : Date.parse(since),
+        since: momentIn('since', since),
         limit: limit + 1,
       });
       if (found.length === 0)

@@ -22,7 +22,7 @@ import {
 import { type AdminOperations, orLastKnown, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
-import { durationIn } from '../duration.ts';
+import { durationIn, momentIn } from '../duration.ts';
 import { DEFAULT_LIMIT } from '../lists.ts';
 import { readablePlans } from '../readable-plans.ts';
 import { sameReason } from '../reason.ts';
@@ -128,7 +128,7 @@ export function banOperations(context: AdminContext, change: Change) {
     listBanHistory: async ({ now, query }) => {
       const { subject, since: from, limit = DEFAULT_LIMIT, below } = query;
       const kept = now - context.config().audit.bans.maxAge;
-      const since = Math.max(kept, from === undefined ? 0 : Date.parse(from));
+      const since = Math.max(kept, momentIn('since', from) ?? 0);
       const targets =
         subject === undefined ? null : await targetsOf(context, subject);
       const found: AuditEntry[] = [];

@@ -19,7 +19,7 @@ import {
   type Task,
 } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { unfitField } from '../duration.ts';
+import { momentIn, unfitField } from '../duration.ts';
 import { refuseUnknownFilters, unknownName } from '../filters.ts';
 import { coverageView } from '../ledger.ts';
 import { time } from '../view.ts';
@@ -39,10 +39,15 @@ export function reportOperations(context: AdminContext) {
         blocks: (reader) => reader.blocks(question, 'day'),
         each: async () => {},
       });
+      const { isolated } = answer;
+      const { partial = false } = task.query;
+      if (isolated !== null && !partial)
+        throw new AdminError('state_unavailable', incomplete(isolated));
+      if (isolated === null) await refuseRemoved(context, question);
       const { gateways: _gateways, ...view } = coverageView(answer);
       const coverage = { ...view, dropped: answer.dropped };
       const { reader, unsent } = context.ledger();
-      const rows = report(answer.isolated === null ? reader : unsent, question);
+      const rows = report(isolated === null ? reader : unsent, question);
       const first = await rows.next();
       if (first.done) refuseUnknownFilters(context, task.query);
       const all = resumed(first, rows);
@@ -50,11 +55,40 @@ export function reportOperations(context: AdminContext) {
         task.query.format ?? 'json',
         question,
         coverage,
-        all,
+        partial ? marked(all, isolated !== null) : all,
+        partial,
       );
-      return new Streamed({ stream, headers: headersOf(coverage) });
+      return new Streamed({ stream, headers: headersOf(question, coverage) });
     },
   } satisfies Partial<AdminOperations>;
+}
+
+const incomplete = (reason: string): string =>
+  `The usage is not complete, because the state is down (${reason}): repeat this later, or ask with --partial (partial=true) for what this gateway has not stored yet.`;
+
+/** Refuses a period for which only sums of days are left. Throws AdminError. */
+async function refuseRemoved(
+  { ledger }: AdminContext,
+  question: ReportQuestion,
+): Promise<void> {
+  const { from, to, by } = question;
+  const days = await ledger().reader.daysWithoutHours(question);
+  const missing = days.filter(
+    (day) => by.includes('hour') || day < from || day + DAY > to,
+  );
+  if (missing.length === 0) return;
+  const [first, last] = [missing[0]!, missing.at(-1)!];
+  throw by.includes('hour')
+    ? unfitField(
+        'from',
+        `must be ${time(last + DAY)} or later, because the hours before are removed; or use day`,
+        'query',
+      )
+    : unfitField(
+        first < from ? 'from' : 'to',
+        'must be the begin of a day of UTC, because the hours of that day are removed',
+        'query',
+      );
 }
 
 function questionOf({ query, now }: Task<'getUsageReport'>): ReportQuestion {
@@ -67,22 +101,27 @@ function questionOf({ query, now }: Task<'getUsageReport'>): ReportQuestion {
     throw unknownName('column', unknown, DIMENSIONS, 'by');
   const today = new Date(now);
   const month = Date.UTC(today.getUTCFullYear(), today.getUTCMonth());
-  const from = query.from === undefined ? month : momentIn('from', query.from);
-  const to = query.to === undefined ? now : momentIn('to', query.to);
   const grain = spanOf({ by: by as Dimension[] }) === MINUTE ? MINUTE : HOUR;
+  const from = wholeIn('from', query.from, grain) ?? month;
+  const to = wholeIn('to', query.to, grain) ?? Math.ceil(now / grain) * grain;
   if (grain === MINUTE && from < now - MINUTES)
-    throw new AdminError(
-      'invalid_value',
-      'Minutes are kept for 2 hours: use a later from, or hour.',
+    throw unfitField(
+      'from',
+      'must be at most 2 hours ago, because minutes are kept for 2 hours; or use hour',
+      'query',
     );
-  if (to <= from) throw unfitField('to', 'must be later than from', 'query');
+  if (to <= from)
+    throw unfitField(
+      query.to === undefined ? 'from' : 'to',
+      query.to === undefined
+        ? 'must be in the past'
+        : 'must be later than from',
+      'query',
+    );
   const given = { account, key, plan, operation, status };
   return {
-    from: Math.floor(from / grain) * grain,
-    to: Math.min(
-      Math.ceil(to / grain) * grain,
-      Math.ceil((now + HOUR) / DAY) * DAY,
-    ),
+    from,
+    to,
     by: by as Dimension[],
     deprecated,
     filter: Object.fromEntries(
@@ -91,12 +130,21 @@ function questionOf({ query, now }: Task<'getUsageReport'>): ReportQuestion {
   };
 }
 
-function momentIn(name: string, text: string): number {
-  const at = Date.parse(text);
-  if (!Number.isNaN(at)) return at;
+/** Usage is summed up by hours, so a part of one cannot be answered. */
+function wholeIn(
+  name: string,
+  text: string | undefined,
+  grain: number,
+): number | undefined {
+  const at = momentIn(name, text, { dates: true });
+  if (at === undefined || at % grain === 0) return at;
+  const [before, after] = [Math.floor, Math.ceil].map((round) =>
+    time(round(at / grain) * grain).replace('.000', ''),
+  );
+  const unit = grain === HOUR ? 'hour' : 'minute';
   throw unfitField(
     name,
-    'must be a date such as 2026-10-01, or a time',
+    `must be a whole ${unit} of UTC, by which usage is summed up: ${before} or ${after}`,
     'query',
   );
 }
@@ -110,9 +158,24 @@ async function* resumed<T>(
   yield* rest;
 }
 
+/** With the last column: whether the report lacks what is in the state. */
+async function* marked(
+  rows: AsyncIterable<readonly ReportRow[]>,
+  isPartial: boolean,
+): AsyncGenerator<readonly ReportRow[]> {
+  for await (const part of rows)
+    yield part.map((row) => [...row, String(isPartial)]);
+}
+
 /** For formats without a place for it. */
-function headersOf({ since, dropped, lost }: Coverage): Record<string, string> {
+function headersOf(
+  { from, to }: ReportQuestion,
+  { since, dropped, lost, isolated }: Coverage,
+): Record<string, string> {
   return {
+    'X-Usage-From': time(from),
+    'X-Usage-To': time(to),
+    'X-Usage-Partial': String(isolated !== null),
     'X-Usage-Since': since ?? '',
     'X-Usage-Dropped': String(dropped),
     'X-Usage-Lost': String(lost.length),
@@ -127,8 +190,13 @@ function streamOf(
   question: ReportQuestion,
   coverage: Coverage,
   rows: AsyncIterable<readonly ReportRow[]>,
+  partial: boolean,
 ): AnswerStream {
-  const columns = [...dimensionsOf(question), ...FIGURES];
+  const columns = [
+    ...dimensionsOf(question),
+    ...FIGURES,
+    ...(partial && format !== 'json' ? ['partial'] : []),
+  ];
   const objectOf = (row: ReportRow) =>
     JSON.stringify(
       Object.fromEntries(columns.map((name, i) => [name, row[i]])),

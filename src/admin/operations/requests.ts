@@ -18,6 +18,7 @@ import {
 import { AdminError } from '../admin-error.ts';
 import type { AdminOperations } from '../call.ts';
 import type { AdminContext } from '../context.ts';
+import { momentIn } from '../duration.ts';
 import { unknownName } from '../filters.ts';
 import { DEFAULT_LIMIT, unknownPage } from '../lists.ts';
 import { time } from '../view.ts';
@@ -75,9 +76,10 @@ function periodIn({
 }: Operations['listRequests']['query']): RequestPeriod {
   const [, at, id = ''] = /^(\d{1,15})-(.+)$/.exec(after ?? '') ?? [];
   if (after !== undefined && at === undefined) throw unknownPage();
-  const end = until === undefined ? null : { at: Date.parse(until), id: '' };
+  const last = momentIn('until', until);
+  const end = last === undefined ? null : { at: last, id: '' };
   return {
-    since: since === undefined ? null : Date.parse(since),
+    since: momentIn('since', since) ?? null,
     before: at === undefined ? end : { at: Number(at), id },
   };
 }

@@ -11,6 +11,7 @@ import { InvalidArgumentError } from 'commander';
 import {
   call,
   command,
+  dateOrTime,
   memberOf,
   type Options,
   option,
@@ -51,12 +52,17 @@ export const usageCommands = command(
             '--month <month>',
             'a month in UTC, e.g. 2030-01; default: this month',
             month,
-          ),
+          ).conflicts(['from', 'to']),
           option(
             '--from <time>',
-            'begin of the period, e.g. 2030-01-15, in place of a month',
+            'begin of the period, e.g. 2030-01-15 or a whole hour of UTC, in place of a month',
+            dateOrTime,
           ),
-          option('--to <time>', 'end of the period, exclusive; default: now'),
+          option(
+            '--to <time>',
+            'end of the period, exclusive; default: now',
+            dateOrTime,
+          ),
           option('--by <list>', BY).default('account'),
           option('--account <name>', 'filter by account'),
           option('--key <id>', 'filter by key'),
@@ -64,6 +70,10 @@ export const usageCommands = command(
           option('--operation <name>', 'filter by operation of the contract'),
           option('--status <status>', 'filter by status of the response'),
           option('--deprecated', 'only calls of deprecated operations'),
+          option(
+            '--partial',
+            'while Redis is down, what the gateway has not stored yet',
+          ),
         ],
         examples: [
           'usage report --month 2030-01 --by account,operation -o csv',
@@ -143,6 +153,10 @@ async function printReport(
     { ...query, format: output },
     terminal.out,
   );
+  if (headers['x-usage-partial'] === 'true')
+    terminal.err(
+      'Redis is down: only what one gateway has not stored yet is included.\n',
+    );
   const [dropped, lost, requests] = ['dropped', 'lost', 'lost-requests'].map(
     (name) => Number(headers[`x-usage-${name}`]),
   ) as [number, number, number];

@@ -64,7 +64,8 @@ function redisNamed({ env, cwd }: Terminal): string | undefined {
 /**
  * A call that its gateway cannot have received, because it has ended or was started anew, goes to
  * one that runs now. A call whose response is lost is repeated if that repeats no change: it
- * changes nothing, or the state that keeps the response of its Idempotency-Key is the same.
+ * changes nothing, or the state that keeps the response of its Idempotency-Key is the same. So do
+ * downloads of which nothing was written.
  */
 function failingOver(first: Reached, find: Find): Connection {
   let current = first;
@@ -80,18 +81,39 @@ function failingOver(first: Reached, find: Find): Connection {
     return failure === 'shut' || failure === 'lost' ? await find() : null;
   }
 
+  async function orNext<T>(
+    ask: (connection: Connection) => Promise<T>,
+    isChange: boolean,
+    mayRepeat = () => true,
+  ): Promise<T> {
+    try {
+      return await ask(current.connection);
+    } catch (error) {
+      const next = mayRepeat() ? await nextAfter(error, isChange) : null;
+      if (next === null) throw error;
+      current = next;
+      return await ask(next.connection);
+    }
+  }
+
   return {
     ...first.connection,
-    async call(method, path, sent) {
-      try {
-        return await current.connection.call(method, path, sent);
-      } catch (error) {
-        const isChange = sent?.idempotencyKey !== undefined;
-        const next = await nextAfter(error, isChange);
-        if (next === null) throw error;
-        current = next;
-        return await next.connection.call(method, path, sent);
-      }
+    call: (method, path, sent) =>
+      orNext(
+        (connection) => connection.call(method, path, sent),
+        sent?.idempotencyKey !== undefined,
+      ),
+    download(path, query, write) {
+      let isWritten = false;
+      const note = (text: string) => {
+        isWritten = true;
+        write(text);
+      };
+      return orNext(
+        (connection) => connection.download(path, query, note),
+        false,
+        () => !isWritten,
+      );
     },
   };
 }

@@ -50,7 +50,7 @@ export const ROUTES = {
 
 // Parameters in queries that are not text.
 export const NUMBERS: ReadonlySet<string> = new Set(['limit', 'below', 'above']);
-export const FLAGS: ReadonlySet<string> = new Set(['deprecated', 'dryRun']);
+export const FLAGS: ReadonlySet<string> = new Set(['deprecated', 'partial', 'dryRun']);
 
 /** Values of enumerations: parameters in queries by their names, schemas by their own. */
 export const VALUES = {

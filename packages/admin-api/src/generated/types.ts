@@ -939,6 +939,7 @@ export interface Operations {
       readonly operation?: string | undefined;
       readonly status?: string | undefined;
       readonly deprecated?: boolean | undefined;
+      readonly partial?: boolean | undefined;
       readonly format?: 'json' | 'csv' | 'ndjson' | undefined;
     };
     readonly body?: never;

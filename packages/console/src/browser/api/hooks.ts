@@ -166,6 +166,10 @@ export function useHoursAgo(hours: string): string {
   );
 }
 
+/** As `useHoursAgo`, the begin of that hour: usage is summed up by hours of UTC. */
+export const useWholeHoursAgo = (hours: string): string =>
+  `${useHoursAgo(hours).slice(0, 13)}:00:00Z`;
+
 /**
  * Runs calls of one form or button. `error`: why the last one failed; the promise has whether it
  * succeeded.

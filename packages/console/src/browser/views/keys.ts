@@ -1,7 +1,7 @@
 import type { KeyStatus, ParamsOf } from '@storegate/admin-api';
 import { h } from 'preact';
 import { newKeyAct } from '../acts/keys.ts';
-import { useAnswer, useHoursAgo } from '../api/hooks.ts';
+import { useAnswer, useWholeHoursAgo } from '../api/hooks.ts';
 import { useActs } from '../parts/act.ts';
 import { clientLinks, isKeyId } from '../parts/data.ts';
 import { Filters } from '../parts/fields.ts';
@@ -112,9 +112,9 @@ function AlsoFound({
   find: string;
   accounts: readonly string[];
 }) {
-  const from = useHoursAgo(CALLED);
+  const from = useWholeHoursAgo(CALLED);
   const answer = useAnswer('getUsageReport', {
-    params: { from, by: 'operation' },
+    params: { from, by: 'operation', partial: true },
   });
   const matching = (names: readonly (string | undefined)[]) =>
     [...new Set(names)].filter((name) =>

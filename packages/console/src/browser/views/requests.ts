@@ -6,7 +6,7 @@ import {
 } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { useAnswer, useHoursAgo } from '../api/hooks.ts';
+import { useAnswer, useWholeHoursAgo } from '../api/hooks.ts';
 import { Badge, ClientLink, Table, Time } from '../parts/data.ts';
 import { Filters } from '../parts/fields.ts';
 import { filtersOf } from '../parts/filters.ts';
@@ -80,9 +80,9 @@ const newerThan = ({ newest }: Pick<Page, 'newest'>) =>
 
 /** Codes of the last day, and how often each occurred. Failures of backends have a status only. */
 function useCodes(code: string) {
-  const from = useHoursAgo('24');
+  const from = useWholeHoursAgo('24');
   const answer = useAnswer('getUsageReport', {
-    params: { from, by: 'status,code' },
+    params: { from, by: 'status,code', partial: true },
     every: 60_000,
   });
   const rows = answer.value?.rows ?? [];

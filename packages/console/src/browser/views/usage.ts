@@ -53,7 +53,9 @@ export function Usage({ place: { query } }: { place: Place }) {
   const month = all.find((one) => one === query.month) ?? all[0]!;
   const by = BY.find(([columns]) => columns === query.by)?.[0] ?? 'account';
   const params = { ...periodOf(month), by, account, operation };
-  const answer = useAnswer('getUsageReport', { params });
+  const answer = useAnswer('getUsageReport', {
+    params: { ...params, partial: true },
+  });
   const filters = filtersOf('usage', { month, by, account, operation });
   return h(
     View,
@@ -181,7 +183,12 @@ function DeprecatedCalls() {
     new Date(Date.now() - DAYS * 86_400_000).toISOString().slice(0, 10),
   );
   const answer = useAnswer('getUsageReport', {
-    params: { from, by: 'day,operation,account,key', deprecated: true },
+    params: {
+      from,
+      by: 'day,operation,account,key',
+      deprecated: true,
+      partial: true,
+    },
   });
   return [
     h('h2', null, `Deprecated operations, last ${DAYS} days`),

@@ -36,10 +36,9 @@ const OPTIONS = Object.entries(SPANS).map(
 
 /** The begin moves in few steps, because another begin is another question. */
 function beginOf({ back, length }: Span): string {
-  if (back === 0)
-    return new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
+  const at = back === 0 ? new Date().setHours(0, 0, 0, 0) : Date.now() - back;
   const step = Math.min(10 * length, HOUR);
-  return new Date(Math.floor((Date.now() - back) / step) * step).toISOString();
+  return new Date(Math.floor(at / step) * step).toISOString();
 }
 
 /** What became of the requests of a key or an account, and what was refused of them, and why. */
@@ -52,6 +51,7 @@ export function Traffic({ name }: { name: string }) {
       [isKeyId(name) ? 'key' : 'account']: name,
       from,
       by: `${span.by},operation,status,code`,
+      partial: true,
     },
     every: 60_000,
   });

@@ -111,12 +111,19 @@ describe('storegate state', () => {
     expect(await state(['backup', 'backup.ndjson'])).toMatchObject({ code: 1 });
     expect(await state(['repair'])).toEqual({
       code: 0,
-      out: `Gateways start on ${at('data')} again, without the last 3 changes of operators.\n`,
+      out: `Gateways start on ${at('data')} again, without state.db, the last 3 changes of operators.\n`,
       err: '',
     });
     expect((await state(['repair'])).out).toBe(
       `No file is missing in ${at('data')}. Nothing was changed.\n`,
     );
+    const gateway = openEmbedded(at('data'), { clock: Date.now, audit: KEPT, observe: () => {} });
+    expect(await state(['repair'])).toEqual({
+      code: 1,
+      out: '',
+      err: `Stop the gateway that uses ${at('data')} first: nothing was changed.\n`,
+    });
+    await gateway.close();
     expect(await state(['repair', '--json'])).toMatchObject({
       code: 0,
       out: `${JSON.stringify({ folder: at('data'), files: [], changes: 0 })}\n`,
@@ -214,7 +221,9 @@ describe('storegate state', () => {
     const refused = await state(['copy', '--from', 'data', '--to', 'used']);
     expect(refused).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/data folder .*used: stop it first/),
+      err: expect.stringMatching(
+        /^Stop the gateway that uses .*used first: nothing was changed\.\n$/,
+      ),
     });
     await gateway.close();
     rmSync(at('used'), { recursive: true });

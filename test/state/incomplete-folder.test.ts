@@ -134,6 +134,38 @@ describe('a data folder', () => {
   });
 
   test.each<[string, readonly string[], string]>([
+    ['state.db-wal and its number', ['state.db-wal', 'state.db-shm'], 'state.db-wal'],
+    ['state.db and its number', ['state.db', 'state.db-wal', 'state.db-shm'], 'state.db'],
+  ])('is refused without its %s of changes, until repaired', async (_, lost, named) => {
+    const copy = await crashed();
+    for (const file of [...lost, 'state.last-change']) rmSync(join(copy, file), { force: true });
+    const before = files(copy);
+    for (const read of READERS)
+      expect(() => read(copy)).toThrow(
+        `${join(copy, named)} is missing, with all keys: put it back, or run "storegate state repair"`,
+      );
+    expect(files(copy)).toEqual(before);
+    expect(await repairFolder(copy)).toEqual({ files: [named], changes: 0 });
+    const repaired = open(copy);
+    expect(await repaired.keys.find(record.hash)).toBeNull();
+    expect(await repaired.state.bans()).toHaveLength(1);
+    await repaired.close();
+  });
+
+  // `state.db` alone does not show that changes in its WAL were lost, after some were moved into it.
+  test.failing('is refused without changes after a stop, and the number of them', async () => {
+    await stopped();
+    const gateway = open();
+    await gateway.keys.add(keyRecord({ id: 'key_2', hash: 'other' }), note());
+    const copy = folderOf();
+    cpSync(folder, copy, { recursive: true });
+    await gateway.close();
+    for (const file of ['state.db-wal', 'state.db-shm', 'state.last-change'])
+      rmSync(join(copy, file));
+    expect(() => folderSource(copy, WITH_CLOCK)).toThrow(IncompleteFolder);
+  });
+
+  test.each<[string, readonly string[], string]>([
     ['state.db-wal', ['state.db-wal', 'state.db-shm'], 'state.db-wal'],
     ['state.db', ['state.db', 'state.db-wal', 'state.db-shm'], 'state.db'],
   ])('is refused without its %s, and left as it is', async (_, lost, named) => {
@@ -161,7 +193,7 @@ describe('a data folder', () => {
     const copy = await crashed();
     for (const file of ['state.db', 'state.db-wal', 'state.db-shm'])
       rmSync(join(copy, file), { force: true });
-    expect(await repairFolder(copy)).toEqual({ files: [], changes: 1 });
+    expect(await repairFolder(copy)).toEqual({ files: ['state.db'], changes: 1 });
     const gateway = open(copy);
     expect(await gateway.keys.find(record.hash)).toBeNull();
     expect(await gateway.state.bans()).toHaveLength(1);

@@ -19,9 +19,9 @@ import {
   COUNTER_FILES,
   expectedIn,
   nameGenerations,
-  refuseMissingChanges,
+  refuseMissingState,
 } from '../../state/embedded/inventory.ts';
-import { FolderInUse, lockFolder } from '../../state/embedded/lock.ts';
+import { lockFolder, lockStoppedFolder } from '../../state/embedded/lock.ts';
 import { generationsIn } from '../../state/journal/read.ts';
 import { importLedgerInto, readLedgerIn } from '../../state/ledger-folder.ts';
 import {
@@ -106,11 +106,11 @@ export function folderTarget(
   { dryRun, ...options }: FolderOptions & { readonly dryRun: boolean },
 ): Target {
   if (!existsSync(join(folder, 'state.db'))) {
-    refuseMissingChanges(expectedIn(folder), 0);
+    refuseMissingState(folder, expectedIn(folder));
     if (dryRun) return missingFolder(folder);
   }
   makeFolder(folder);
-  const lock = lockStoppedGateway(folder);
+  const lock = lockStoppedFolder(folder);
   let db: DatabaseSync | null = null;
   const ledger = importLedgerInto(folder);
   const close = async () => {
@@ -174,18 +174,6 @@ function targetIn(
       db.exec('COMMIT');
     },
   };
-}
-
-function lockStoppedGateway(folder: string): Lock {
-  try {
-    return lockFolder(folder);
-  } catch (error) {
-    if (!(error instanceof FolderInUse)) throw error;
-    throw new FolderInUse(
-      `${error.message}: stop it first, nothing was changed`,
-      { cause: error },
-    );
-  }
 }
 
 function addersIn(

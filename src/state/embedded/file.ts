@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { openDatabase } from '../../common/open-database.ts';
@@ -7,10 +7,12 @@ import { transaction } from '../../common/transaction.ts';
 import { makeDataFolder } from '../data-folder.ts';
 import {
   expectedIn,
+  hasCounters,
   IncompleteFolder,
   lastChangeIn,
   missingCounterFiles,
   refuseMissingChanges,
+  refuseMissingState,
 } from './inventory.ts';
 import { hasAnyTable, hasTables } from './tables.ts';
 
@@ -99,11 +101,21 @@ export class StateFileError extends ExpectedError {
  */
 export function openStateFile(folder: string): DatabaseSync {
   makeFolder(folder);
-  return openWhole(folder, {}, (db) => {
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-    transaction(db, () => {
-      db.exec(fileVersion(db) === 0 ? SCHEMA : LATER_INDICES);
-    });
+  return openWhole(folder, {}, prepare);
+}
+
+/** `openStateFile` without what is lost. Throws StateFileError. */
+export function openForRepair(folder: string): DatabaseSync {
+  return opened(folder, {}, (db) => {
+    refuseOtherFormat(folder, db);
+    prepare(db);
+  });
+}
+
+function prepare(db: DatabaseSync): void {
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+  transaction(db, () => {
+    db.exec(fileVersion(db) === 0 ? SCHEMA : LATER_INDICES);
   });
 }
 
@@ -122,7 +134,7 @@ export function readStateFile(folder: string): DatabaseSync {
 /** As `readStateFile`; `null`: a start creates the state. */
 export function readStateIfAny(folder: string): DatabaseSync | null {
   if (!existsSync(join(folder, STATE_FILE))) {
-    refuseMissingChanges(expectedIn(folder), 0);
+    refuseMissingState(folder, expectedIn(folder));
     return null;
   }
   const db = openWhole(folder, readingOptions(folder), () => {});
@@ -149,10 +161,12 @@ function openWhole(
   check: Check,
 ): DatabaseSync {
   const expected = expectedIn(folder);
-  if (!existsSync(join(folder, STATE_FILE))) refuseMissingChanges(expected, 0);
+  if (!existsSync(join(folder, STATE_FILE)))
+    refuseMissingState(folder, expected);
   return opened(folder, options, (db) => {
     refuseMissingChanges(expected, lastChangeIn(db));
     refuseOtherFormat(folder, db);
+    if (fileVersion(db) === 0) refuseMissingState(folder, expected);
     check(db);
   });
 }
@@ -168,18 +182,19 @@ interface Losses {
  * StateFileError.
  */
 export function lossesIn(folder: string): Losses {
-  const { lastChange } = expectedIn(folder);
-  if (!existsSync(join(folder, STATE_FILE)))
-    return { files: [], changes: lastChange };
+  const { file, lastChange } = expectedIn(folder);
+  const withoutState = {
+    files: hasCounters(folder) ? [basename(file)] : [],
+    changes: lastChange,
+  };
+  if (!existsSync(join(folder, STATE_FILE))) return withoutState;
   const db = opened(folder, readingOptions(folder), (db) =>
     refuseOtherFormat(folder, db),
   );
   try {
+    if (fileVersion(db) === 0) return withoutState;
     const changes = Math.max(0, lastChange - lastChangeIn(db));
-    return {
-      files: fileVersion(db) === 0 ? [] : missingCounterFiles(folder, db),
-      changes,
-    };
+    return { files: missingCounterFiles(folder, db), changes };
   } finally {
     db.close();
   }

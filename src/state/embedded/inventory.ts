@@ -141,6 +141,22 @@ export function refuseMissingChanges(
     );
 }
 
+/**
+ * `state.db` is missing or empty. It is as new only without counters: they are written after it.
+ * Throws IncompleteFolder.
+ */
+export function refuseMissingState(
+  folder: string,
+  expected: ReturnType<typeof expectedIn>,
+): void {
+  refuseMissingChanges(expected, 0);
+  if (hasCounters(folder))
+    throw incomplete(`${expected.file} is missing, with all keys`);
+}
+
+export const hasCounters = (folder: string): boolean =>
+  existsSync(folder) && wholeGenerationsIn(folder).length > 0;
+
 export function changesText(count: number): string {
   return `the last ${count === 1 ? 'change' : `${count} changes`} of operators`;
 }

@@ -22,6 +22,15 @@ export function lockFolder(folder: string): Lock {
   );
 }
 
+/** `lockFolder` for a command that changes the folder of a stopped gateway. */
+export function lockStoppedFolder(folder: string): Lock {
+  const lock = tryLockIn(folder, 'gateway.lock');
+  if (lock) return lock;
+  throw new FolderInUse(
+    `Stop the gateway that uses ${folder} first: nothing was changed.`,
+  );
+}
+
 /** `null`: another process holds the lock. Throws StateFileError if it cannot be made. */
 export function tryLockIn(folder: string, name: string): Lock | null {
   const file = join(folder, name);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { lossesIn, openStateFile, StateFileError } from './file.ts';
+import { lossesIn, openForRepair, StateFileError } from './file.ts';
 import {
   forgetLastChange,
   lastChangeIn,
@@ -7,7 +7,7 @@ import {
   noteLastChange,
   wholeGenerationsIn,
 } from './inventory.ts';
-import { lockFolder } from './lock.ts';
+import { lockStoppedFolder } from './lock.ts';
 
 /**
  * Lets gateways start with the remaining data of a folder. Returns the missing files, and the
@@ -18,7 +18,7 @@ import { lockFolder } from './lock.ts';
 export async function repairFolder(folder: string) {
   if (!existsSync(folder))
     throw new StateFileError(`the data folder ${folder} does not exist`);
-  const lock = lockFolder(folder);
+  const lock = lockStoppedFolder(folder);
   try {
     const losses = lossesIn(folder);
     if (losses.files.length > 0 || losses.changes > 0)
@@ -31,7 +31,7 @@ export async function repairFolder(folder: string) {
 
 async function requireRest(folder: string): Promise<void> {
   forgetLastChange(folder);
-  const db = openStateFile(folder);
+  const db = openForRepair(folder);
   try {
     nameGenerations(db, wholeGenerationsIn(folder));
     await noteLastChange(folder, lastChangeIn(db));

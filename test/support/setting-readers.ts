@@ -27,7 +27,6 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   'upstream.retries': ['gateway/upstream/retries.ts'],
   contract: [
     'run/build.ts',
-    'gateway/wire/target.ts',
     'openapi/target.ts',
     'openapi/contract.ts',
     'openapi/servers.ts',

@@ -33,10 +33,9 @@ export {
   type OpenerOptions,
   openerTo,
   type Pool,
-  PoolBusy,
   type PoolLimits,
-  type Waiter,
 } from './pool.ts';
+export { PoolBusy, type Waiter } from './pool-busy.ts';
 export { createServer, type Server, type ServerOptions } from './server.ts';
 export { type CallTransport, ServerCall } from './server-call.ts';
 export type { BrokenReply } from './server-connection.ts';

@@ -7,8 +7,10 @@ import {
   type OpenSocket,
 } from './client-connection.ts';
 import { FairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
+import { PoolBusy, type Waiter } from './pool-busy.ts';
 import type { ClientTls } from './tls/client.ts';
 import { tlsTo } from './tls-client.ts';
+import { type UploadSlot, UploadSlots } from './upload-slots.ts';
 
 /** A request waits for a connection as long as for a response. */
 export interface PoolLimits extends ClientTimeouts {
@@ -24,27 +26,12 @@ export interface PoolOptions extends PoolLimits {
   readonly open: OpenSocket;
 }
 
-export class PoolBusy extends Error {
-  override name = 'PoolBusy';
-  readonly isLate: boolean;
-
-  constructor(isLate = false) {
-    super();
-    this.isLate = isLate;
-  }
-}
-
 /** Milliseconds. */
 const SHORTEST_LOOK = 10;
 const LONGEST_LOOK = 250;
 const RATE_SPAN = 2_000;
 
 const ALL = Number.POSITIVE_INFINITY;
-
-export interface Waiter {
-  /** No further call follows. */
-  waits(leave: () => void): void;
-}
 
 type Waiting = Pick<
   PromiseWithResolvers<ClientConnection>,
@@ -80,6 +67,8 @@ export function createPool({
   const left = new Set<ClientConnection>();
   const idle: ClientConnection[] = [];
   const leases = new Map<ClientConnection, Lease>();
+  const slots = new UploadSlots(limits.connections, limits.mostWaiting);
+  const uploads = new Map<ClientConnection, UploadSlot>();
   /** Of bodies that clients read or send slowly. */
   const paces = new Map<ClientConnection, Pace>();
   let timer: NodeJS.Timeout | undefined;
@@ -103,6 +92,7 @@ export function createPool({
       limits = next;
       shared.timeouts = limits;
       waiting.most = limits.mostWaiting;
+      slots.use(limits.connections, limits.mostWaiting);
       look = lookFor(limits);
       if (timer !== undefined) startTimer();
       openForWaiting();
@@ -132,28 +122,28 @@ export function createPool({
       return {
         open: all.size + left.size,
         idle: idle.length,
-        waiting: waiting.size,
+        waiting: waiting.size + slots.waiting,
         most: limits.connections,
       };
     },
     get load(): number {
-      return all.size - idle.length + waiting.size;
+      return all.size - idle.length + waiting.size + slots.waiting;
     },
-    /** Groups share connection time by weight. Rejects or throws PoolBusy. */
+    /**
+     * For a request, whose body may be streamed. Groups share connection time by weight. Rejects or
+     * throws PoolBusy.
+     */
     take(
       owner: QueueOwner = NO_OWNER,
       waiter?: Waiter,
+      streams = false,
     ): ClientConnection | Promise<ClientConnection> {
       if (isClosed) throw new PoolBusy();
-      const connection = takeIdle();
-      if (connection !== undefined) return connection;
-      if (all.size < limits.connections && waiting.size === 0) return add();
-      const taken = Promise.withResolvers<ClientConnection>();
-      waiter?.waits(() => waiting.leave(taken, owner));
-      waiting
-        .add(taken, owner, shared.now + limits.headersTimeout)
-        ?.reject(new PoolBusy());
-      return taken.promise;
+      if (!streams) return takeAny(owner, waiter);
+      const slot = slots.take(owner, lateAt(), waiter);
+      return slot instanceof Promise
+        ? slot.then((one) => takeFor(one, owner, waiter))
+        : takeFor(slot, owner, waiter);
     },
     release: (connection: ClientConnection) => free(connection, false),
     close(): void {
@@ -163,6 +153,49 @@ export function createPool({
       refuseUntil(ALL, new PoolBusy());
     },
   };
+
+  function takeAny(
+    owner: QueueOwner,
+    waiter: Waiter | undefined,
+  ): ClientConnection | Promise<ClientConnection> {
+    const connection = takeIdle();
+    if (connection !== undefined) return connection;
+    if (all.size < limits.connections && waiting.size === 0) return add();
+    const taken = Promise.withResolvers<ClientConnection>();
+    waiter?.waits(() => waiting.leave(taken, owner));
+    waiting.add(taken, owner, lateAt())?.reject(new PoolBusy());
+    return taken.promise;
+  }
+
+  function takeFor(
+    slot: UploadSlot,
+    owner: QueueOwner,
+    waiter: Waiter | undefined,
+  ): ClientConnection | Promise<ClientConnection> {
+    if (isClosed) {
+      slot.free();
+      throw new PoolBusy();
+    }
+    const taken = takeAny(owner, {
+      waits: (leave) =>
+        waiter?.waits(() => {
+          leave();
+          slot.free();
+        }),
+    });
+    const hold = (connection: ClientConnection) => {
+      if (connection.isOpen) uploads.set(connection, slot);
+      else slot.free();
+      return connection;
+    };
+    if (!(taken instanceof Promise)) return hold(taken);
+    taken.catch(() => slot.free());
+    return taken.then(hold);
+  }
+
+  function lateAt(): number {
+    return shared.now + limits.headersTimeout;
+  }
 
   function takeIdle(): ClientConnection | undefined {
     if (idle.length === 0) return undefined;
@@ -176,6 +209,7 @@ export function createPool({
 
   /** Those whose deadline is not after `end`. */
   function refuseUntil(end: number, reason: Error): void {
+    slots.refuseUntil(end, reason);
     for (
       let one = waiting.takeLate(end);
       one !== null;
@@ -235,11 +269,19 @@ export function createPool({
 
   /** Without waiting nothing is measured. */
   function endTurn(connection: ClientConnection, isUsed: boolean): void {
+    endUpload(connection);
     if (leases.size === 0) return;
     const lease = leases.get(connection);
     if (lease === undefined) return;
     leases.delete(connection);
     waiting.end(lease.turn, isUsed ? performance.now() - lease.since : null);
+  }
+
+  function endUpload(connection: ClientConnection): void {
+    const slot = uploads.get(connection);
+    if (slot === undefined) return;
+    uploads.delete(connection);
+    slot.free();
   }
 
   function lookAtDeadlines(now: number): void {
@@ -251,11 +293,11 @@ export function createPool({
     // The next check may find more late connections: a request placed now could wait for a hung
     // server.
     openForWaiting(limits.connections - (before - all.size));
-    if (all.size + left.size + waiting.size === 0) {
+    if (all.size + left.size + waiting.size + slots.waiting === 0) {
       clearInterval(timer);
       timer = undefined;
     }
-    if (waiting.size > 0) refuseUntil(now, new PoolBusy(true));
+    if (waiting.size + slots.waiting > 0) refuseUntil(now, new PoolBusy(true));
     endSlowClients(now);
   }
 
@@ -266,7 +308,15 @@ export function createPool({
       .map((connection) => ({ connection, rate: rateOf(connection, now) }))
       .filter(({ rate }) => rate < minResponseRate)
       .sort((one, other) => one.rate - other.rate);
-    for (const { connection } of slow.slice(0, waiting.size))
+    const ended = slow.slice(0, waiting.size);
+    const others = slow.slice(waiting.size);
+    const uploading = others.filter(({ connection }) =>
+      uploads.has(connection),
+    );
+    for (const { connection } of [
+      ...ended,
+      ...uploading.slice(0, slots.waiting),
+    ])
       connection.endSlowClient();
   }
 

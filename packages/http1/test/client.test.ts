@@ -15,7 +15,8 @@ import { type BodySink, BodyStream } from '../src/body-stream.ts';
 import type { ClientConnection } from '../src/client-connection.ts';
 import type { ClientError } from '../src/client-error.ts';
 import type { ClientRequest, ClientResponse, StreamedBody, Tunnel } from '../src/client-request.ts';
-import { createPool, openerTo, type Pool, PoolBusy, type PoolOptions } from '../src/pool.ts';
+import { createPool, openerTo, type Pool, type PoolOptions } from '../src/pool.ts';
+import { PoolBusy } from '../src/pool-busy.ts';
 
 const HOUR = 3_600_000;
 /** More than the system buffers of a connection that is not read. */

@@ -29,7 +29,7 @@ import type { Call } from '../wire/call.ts';
 import type { FieldNames } from '../wire/fields.ts';
 import { headOf } from '../wire/head.ts';
 import { requestIds } from '../wire/request-ids.ts';
-import { parseTarget } from '../wire/target.ts';
+import { type PathRules, parseTarget } from '../wire/target.ts';
 import { tooLarge } from '../wire/wire-refusals.ts';
 
 export type RequestGuard = ReturnType<typeof createRequestGuard>;
@@ -39,7 +39,7 @@ const REFUSED_METHODS = new Set(['TRACE', 'CONNECT']);
 
 interface RequestGuardParts {
   readonly config: Config['http'];
-  readonly paths: Pick<Config['contract'], 'encodedSlash' | 'semicolon'>;
+  readonly paths: PathRules;
   readonly observe: Observe;
   readonly report: ReportFaults;
   readonly names: FieldNames;
@@ -48,9 +48,7 @@ interface RequestGuardParts {
 }
 
 export function createRequestGuard(parts: RequestGuardParts) {
-  const { config, observe, report, names, beginSpan } = parts;
-  const { encodedSlash, semicolon } = parts.paths;
-  const rules = { encodedSlash, semicolon };
+  const { config, paths, observe, report, names, beginSpan } = parts;
   const proxies = trustedProxies(config.trustedProxies);
   const spanOf = beginSpan ?? (() => null);
   const nextId = requestIds();
@@ -145,7 +143,7 @@ export function createRequestGuard(parts: RequestGuardParts) {
         message: `The request target exceeds ${config.maxUrlBytes} bytes. Shorten the path or the query.`,
       });
     }
-    return parseTarget(call.target, rules) as Target;
+    return parseTarget(call.target, paths) as Target;
   }
 
   return { open, enter };

@@ -173,6 +173,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
       const taken = this.#poolOf(next).take(
         this.#parts.exchange.client?.owner,
         this,
+        this.#streams,
       );
       if (taken instanceof Promise)
         taken
@@ -261,10 +262,14 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     );
   }
 
+  get #streams(): boolean {
+    const { body } = this.#asked;
+    return body !== null && 'readBody' in body;
+  }
+
   /** A streamed body is consumed. */
   get #canBeSentAgain(): boolean {
-    const { body } = this.#asked;
-    return body === null || !('readBody' in body);
+    return !this.#streams;
   }
 
   /**

@@ -648,6 +648,32 @@ const LARGE: readonly Rule[] = [
   },
 ];
 
+const UPLOADS: readonly Rule[] = [
+  {
+    name: 'Streamed uploads hold at most half of `upstream.connections`; others wait, and no other request does',
+    notAt: ['operation', 'public operation', 'mount to a target', 'WebSocket'],
+    expected: [200, 200, 2, [200, 200, 200]],
+    async observe(route, routes) {
+      answering(routes, good);
+      const upload = route.request(
+        'POST',
+        [`Content-Length: ${2 * KIB * KIB}`],
+        'x'.repeat(1500 * KIB),
+      );
+      const wires = await Promise.all(Array.from({ length: 3 }, () => route.connect()));
+      for (const wire of wires) wire.send(upload);
+      await until('two uploads have a connection', () => routes.backend.arriving === 2);
+      const statuses = [];
+      for (let i = 0; i < 2; i++) statuses.push((await route.ask()).status);
+      const { arriving } = routes.backend;
+      const ends = wires.map((wire) => wire.send('x'.repeat(548 * KIB)).answer());
+      const ended = (await Promise.all(ends)).map(({ status }) => status);
+      for (const wire of wires) wire.close();
+      return [...statuses, arriving, ended];
+    },
+  },
+];
+
 const STOP: readonly Rule[] = [
   {
     name: 'A stop lets requests in flight finish',
@@ -728,6 +754,14 @@ export const GROUPS: readonly Group[] = [
       settings: `http: { maxBodyBytes: 2MiB, bodyBudget: 16MiB }\n${upstream('connections: 1')}`,
     },
     rules: LARGE,
+  },
+  {
+    name: 'uploads',
+    options: {
+      plans: PLANS,
+      settings: `http: { maxBodyBytes: 2MiB, bodyBudget: 16MiB }\n${upstream('connections: 4')}`,
+    },
+    rules: UPLOADS,
   },
   {
     name: 'a stop',

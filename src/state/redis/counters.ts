@@ -39,6 +39,8 @@ const SCRIPTS = {
 
 type ScriptName = keyof typeof SCRIPTS;
 type Arguments = readonly (string | number)[];
+/** `clock`: that of Redis, which chooses the borders of calendar windows. */
+type MakeArguments = (clock: () => number) => Arguments;
 
 interface RedisStateOptions {
   /** Milliseconds. If Redis is slow, requests wait once more. */
@@ -72,19 +74,22 @@ export function createRedisState(
   const banned = banListIn(redis, now, banOf);
   let inDoubt: InDoubtCharges = IGNORED;
 
-  const argsFor = (limits: Limits, ...more: Arguments): Arguments => [
-    now(),
-    ...packWithBorders(limits, estimate),
-    ...more,
-  ];
+  const argsFor =
+    (limits: Limits, ...more: Arguments): MakeArguments =>
+    (clock) => [now(), ...packWithBorders(limits, clock), ...more];
 
   async function send(batch: Batch) {
     const { requests, sets, subject } = batch;
-    const args = [now(), sets.size];
-    for (const limits of sets.keys())
-      args.push(...packWithBorders(limits, estimate));
-    for (const { limits, cost, scopes } of requests)
-      args.push(sets.get(limits)!, packCharge(limits, cost, scopes));
+    const charges = requests.flatMap(({ limits, cost, scopes }) => [
+      sets.get(limits)!,
+      packCharge(limits, cost, scopes),
+    ]);
+    const args: MakeArguments = (clock) => [
+      now(),
+      sets.size,
+      ...[...sets.keys()].flatMap((limits) => packWithBorders(limits, clock)),
+      ...charges,
+    ];
     try {
       const decisions = await run(
         'admit',
@@ -118,15 +123,17 @@ export function createRedisState(
 
   function banOf(subject: string): Promise<Ban | null> {
     const keys = [keyOf.counters(subject)];
-    const asked = SCRIPTS.banLevel(redis, keys, [now(), '', '[]', '']);
-    return checked(asked, (answer) => readBan(subject, answer));
+    const args: MakeArguments = () => [now(), '', '[]', ''];
+    return checked(ask('banLevel', keys, args), (answer) =>
+      readBan(subject, answer),
+    );
   }
 
   function readAdmission(
     name: 'look' | 'strike',
     subject: string,
     limits: Limits,
-    args: Arguments,
+    args: MakeArguments,
   ): Promise<Admission> {
     return run(name, subject, args, (answer) => {
       const reader = new ReplyReader(answer);
@@ -139,7 +146,7 @@ export function createRedisState(
   function change(
     name: CounterScript,
     subject: string,
-    args: Arguments,
+    args: MakeArguments,
     late?: (running: Promise<void>) => void,
   ) {
     const read = (answer: unknown) => checkDone(name, answer, subject);
@@ -150,17 +157,36 @@ export function createRedisState(
   async function run<T>(
     name: ScriptName,
     subject: string,
-    args: Arguments,
+    args: MakeArguments,
     read: (answer: unknown) => T,
     late?: (running: Promise<T>) => void,
     keys: readonly string[] = [keyOf.counters(subject)],
   ): Promise<T> {
-    const running = checked(SCRIPTS[name](redis, keys, args), read);
+    const running = checked(ask(name, keys, args), read);
     try {
       return await inTime(subject, running);
     } catch (error) {
       if (error instanceof DeadlineError) late?.(running);
       throw unexpectedReply(subject, error);
+    }
+  }
+
+  /** Sends the borders around the clock of Redis if it is not where this process believes it. */
+  async function ask(
+    name: ScriptName,
+    keys: readonly string[],
+    args: MakeArguments,
+  ): Promise<unknown> {
+    try {
+      return await SCRIPTS[name](redis, keys, args(estimate));
+    } catch (error) {
+      const clock = clockWithoutBorders(error);
+      if (clock === null) throw error;
+      return await SCRIPTS[name](
+        redis,
+        keys,
+        args(() => clock),
+      );
     }
   }
 
@@ -211,9 +237,9 @@ export function createRedisState(
       }),
     countRefusals,
     liftBan: (subject) =>
-      change('liftBan', subject, [CHANNEL, subjectChanged(subject)]),
+      change('liftBan', subject, () => [CHANNEL, subjectChanged(subject)]),
     reset: (subject) =>
-      change('reset', subject, [CHANNEL, subjectChanged(subject)]),
+      change('reset', subject, () => [CHANNEL, subjectChanged(subject)]),
     grant(subject, limits, units, window) {
       const chosen = limits.windows
         .map((one) => (window === null || fullNameOf(one) === window ? 1 : 0))
@@ -259,6 +285,16 @@ export function createRedisState(
 }
 
 export type RedisState = ReturnType<typeof createRedisState>;
+
+/**
+ * The clock of Redis if a script changed nothing because the borders did not include it (see
+ * rules/counters.lua); else `null`.
+ */
+function clockWithoutBorders(error: unknown): number | null {
+  const text = error instanceof Error ? error.message : '';
+  const [, clock] = /\bBORDERS (\d+)/.exec(text) ?? [];
+  return clock === undefined ? null : Number(clock);
+}
 
 /** Numbered from 1 in scripts; 0: not in these limits. */
 function numberOf({ windows }: Limits, window: Window | null): number {

@@ -20,7 +20,7 @@
 local now = read_clock(ARGV[1])
 local sets, all_counters, written, answer, size = {}, {}, {}, {now}, 1
 local sets_count = tonumber(ARGV[2])
-for i = 1, sets_count do sets[i] = read_limits(3 * i) end
+for i = 1, sets_count do sets[i] = read_limits(3 * i, now) end
 local argument = 3 * sets_count + 3
 
 local function latest_fit(cells, windows, cost, counted)

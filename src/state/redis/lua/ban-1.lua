@@ -8,7 +8,8 @@
 --- include rules/escalation.lua
 --- include rules/counters.lua
 
-local now, limits = read_clock(ARGV[1]), read_limits(2)
+local now = read_clock(ARGV[1])
+local limits = read_limits(2, now)
 local counters = open(KEYS[1], limits, now)
 if not counters then return -1 end
 if not counters.strike_state then make_strike_state(counters, limits) end

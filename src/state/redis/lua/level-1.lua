@@ -9,7 +9,8 @@
 --- include rules/escalation.lua
 --- include rules/counters.lua
 
-local now, limits = read_clock(ARGV[1]), read_limits(2)
+local now = read_clock(ARGV[1])
+local limits = read_limits(2, now)
 local stored = redis.pcall('HMGET', KEYS[1], 's', 'l')
 if stored.err or not stored[1] then return {0, 0} end
 local strike_state, escalation = cmsgpack.unpack(stored[1]), escalation_of(limits)

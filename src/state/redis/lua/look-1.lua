@@ -9,7 +9,8 @@
 --- include rules/counters.lua
 --- include rules/readings.lua
 
-local now, limits = read_clock(ARGV[1]), read_limits(2)
+local now = read_clock(ARGV[1])
+local limits = read_limits(2, now)
 local counters = open(KEYS[1], limits, now)
 if not counters then return {now, -1} end
 local answer = {now, ban_end(counters.strike_state, now) > 0 and 2 or 0}

@@ -10,7 +10,8 @@
 --- include rules/escalation.lua
 --- include rules/counters.lua
 
-local now, limits = read_clock(ARGV[1]), read_limits(2)
+local now = read_clock(ARGV[1])
+local limits = read_limits(2, now)
 local counters = read_counters(KEYS[1], limits)
 if not counters then return -1 end
 local cells, known, settled, i = counters.cells, places_in(counters.cells[1]), {}, 0

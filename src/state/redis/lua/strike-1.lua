@@ -13,7 +13,8 @@
 
 local IN_FLIGHT = -1
 
-local now, limits = read_clock(ARGV[1]), read_limits(2)
+local now = read_clock(ARGV[1])
+local limits = read_limits(2, now)
 local counters = open(KEYS[1], limits, now)
 if not counters then return {now, -1} end
 local violated, escalation = tonumber(ARGV[5]), escalation_of(limits)

@@ -13,9 +13,13 @@ local function read_clock(given)
   return time[1] * 1000 + floor(time[2] / 1000)
 end
 
--- Reads ids, windows and escalation from ARGV[at].
-local function read_limits(at)
+-- Reads ids, windows and escalation from ARGV[at]. Ends the script, which has changed nothing, if borders of calendar
+-- windows are not those around now: the gateway then sends them (state/redis/counters.ts).
+local function read_limits(at, now)
   local windows = read_windows(ARGV[at + 1])
+  for i = 1, #windows do
+    if not calendar.knows(windows[i], now) then error(string.format('BORDERS %.0f', now)) end
+  end
   return {ids = ARGV[at], text = windows.text, windows = windows, escalation_text = ARGV[at + 2]}
 end
 

@@ -139,16 +139,19 @@ end
 local calendar = {size = 2, code = 2}
 local JITTER = 1000
 
--- The end of the period at `now`. The gateway sent the begin of the period that it believes to be current, its end, and
--- the end of the next one. Beyond them, while the gateway does not know the clock of Redis yet, periods have their usual
--- length.
+-- The gateway sent the begin of the period that it believes to be current, its end, and the end of the next one. Only
+-- calendar windows have borders.
+function calendar.knows(w, now)
+  local borders = w.borders
+  return not borders or (now >= borders[1] and now + JITTER < borders[3])
+end
+
+-- The end of the period at `now`, which the borders include; the first border ends all earlier ones.
 function calendar.end_from(w, now)
   local borders = w.borders
-  local first, last = borders[1], borders[3]
-  if now >= last then return last + (floor((now - last) / w.span) + 1) * w.span end
-  if now >= borders[2] then return last end
-  if now >= first then return borders[2] end
-  return first - (ceil((first - now) / w.span) - 1) * w.span
+  if now >= borders[2] then return borders[3] end
+  if now >= borders[1] then return borders[2] end
+  return borders[1]
 end
 
 function calendar.used(cells, w, now)

@@ -78,8 +78,8 @@ test('a ban needs requests after a refusal could be seen', async () => {
   for (let i = 0; i < 30; i++) expect(await ask()).toBe(429);
   stand.gateway.clock.pass(100);
   // The first refusal counts, too.
-  const { workers, strikes } = stand.gateway.config.plans.escalation!;
-  const free = workers + strikes - 2;
+  const { minWorkers, strikes } = stand.gateway.config.plans.escalation!;
+  const free = Math.max(LIMIT, minWorkers) + strikes - 2;
   const seen: number[] = [];
   for (let i = 0; i <= free; i++) seen.push(await ask());
   expect(seen).toEqual([...Array(free).fill(429), 403]);

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { MINUTE } from '../common/time.ts';
 import { packBlock, type Source } from './block.ts';
 import { GAP } from './coverage.ts';
-import { blockIn, sliceIn, sliceName, startOf } from './names.ts';
+import { blockIn, blocksUnder, sliceIn, sliceName, startOf } from './names.ts';
 import { createRollup } from './rollup.ts';
 import type { LedgerIndex, LedgerStore } from './store.ts';
+import { unpackUsage } from './usage-table.ts';
 
 /** A slice or a block on its way to another store. `bytes`: in Base64. */
 export interface MovedUsage {
@@ -35,6 +36,29 @@ export async function* usageIn(
       return bytes ? [moved(name, bytes)] : [];
     });
   }
+}
+
+/** Whether a request with a valid key is in it. Rejects if the store is unreachable. */
+export async function hasUsageOfKeys(store: LedgerIndex): Promise<boolean> {
+  for await (const values of usageIn(store))
+    for (const { name, bytes } of values)
+      for (const block of blocksUnder(
+        name,
+        Buffer.from(bytes, 'base64'),
+        () => {},
+      ))
+        if (hasKey(await block.read('usage'))) return true;
+  return false;
+}
+
+function hasKey(usage: Uint8Array): boolean {
+  let found = false;
+  const reading = unpackUsage(usage, ({ clients }) => {
+    found = clients.some(({ key }) => key !== null);
+    return () => {};
+  });
+  reading.next();
+  return found;
 }
 
 /** Stores what `usageIn` has read. Rejects if the store is unreachable, or if another writes it. */

@@ -150,7 +150,7 @@ function newestIn(
 }
 
 /**
- * A ledger for a data folder that has none and that this process has locked. `place` puts it there;
+ * A ledger in place of that of a data folder, which this process has locked. `place` puts it there;
  * until then it is in a folder that `discard` removes.
  */
 export function importLedgerInto(data: string) {
@@ -179,11 +179,12 @@ export function importLedgerInto(data: string) {
     },
     /** Call it last: afterwards usage is in the data folder. Throws errors of the file system. */
     async place() {
-      if (opened === null) return;
       await close();
       if (failure !== null) throw failure;
+      rmSync(join(data, FOLDER), { recursive: true, force: true });
       for (const generation of generationsIn(data, JOURNAL))
         rmSync(join(data, generationFile(JOURNAL, generation)));
+      if (!existsSync(folder)) return;
       const journals = generationsIn(folder, JOURNAL).map((generation) =>
         generationFile(JOURNAL, generation),
       );

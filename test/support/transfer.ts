@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type BlockHead, packBlock } from '../../src/ledger/block.ts';
 import type { MovedUsage } from '../../src/ledger/moved-usage.ts';
 import { blockName, sliceName, startOf } from '../../src/ledger/names.ts';
+import { packUsage, UsageTable } from '../../src/ledger/usage-table.ts';
 import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
 import type { AuditEntry } from '../../src/records/operators/audit-log.ts';
@@ -133,18 +134,27 @@ function blockOf(now: number): MovedUsage {
   return { name: blockName('h', start), bytes: packed(head) };
 }
 
-/** Of the minute of `now`. */
-export function sliceOf(now: number): MovedUsage {
+/** Of the minute of `now`, with a request of a key or with none. */
+export function sliceOf(now: number, key: string | null = null): MovedUsage {
   const minute = startOf(now, MINUTE);
   const process = 'host:1#b';
   const source = { number: 1, since: minute, until: now, ended: true, dropped: 0, most: 3 };
   const head = { start: minute, span: MINUTE, policies: 0, sources: { [process]: source } };
-  return { name: sliceName({ minute, process, number: 1 }), bytes: packed(head) };
+  const usage = key === null ? Buffer.of() : usageOf(key);
+  return { name: sliceName({ minute, process, number: 1 }), bytes: packed(head, usage) };
 }
 
-function packed(head: BlockHead): string {
+function usageOf(key: string): Buffer {
+  const table = new UsageTable();
+  const outcome = { status: 200, code: null, verdict: 'admitted', deprecated: false };
+  const client = table.client({ key, account: 'acme', plan: 'free' });
+  table.count(table.row(client, table.operation('list'), table.outcome(outcome)), 5, false, 1);
+  return packUsage(table).next().value as Buffer;
+}
+
+function packed(head: BlockHead, usage: Buffer = Buffer.of()): string {
   const empty = Buffer.of();
-  const sections = { traffic: empty, usage: empty, uses: empty };
+  const sections = { traffic: empty, usage, uses: empty };
   return packBlock(head, sections).toString('base64');
 }
 

@@ -73,6 +73,7 @@ export async function copyState(
   const more = done.leftOut.count - done.leftOut.first.length;
   if (more > 0) terminal.err(`left out: ${more} more\n`);
   missing?.warn(terminal);
+  if (done.replaced > 0) terminal.err(replacedText(done));
   if (done.unexported > 0) terminal.err(unexportedText(done));
   if (dryRun) terminal.err('Dry run: nothing was changed.\n');
   rejectShortfall(done, dryRun);
@@ -164,6 +165,10 @@ async function openTarget(
 /** As a start does, a copy ignores the damaged end of a file, and reports it. */
 function folderOptions({ err }: Terminal) {
   return { clock: Date.now, damaged: (damage: string) => err(`${damage}\n`) };
+}
+
+function replacedText({ target, replaced }: Copied): string {
+  return `${target} had usage of requests without a valid key (${plural(replaced, 'block')}): an import replaces it.\n`;
 }
 
 function unexportedText({ unexported, source, target }: Copied): string {

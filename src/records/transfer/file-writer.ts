@@ -83,6 +83,7 @@ export function fileTarget(
     name: file,
     isState: false,
     counts: () => counts,
+    hasUsageOfKeys: () => false,
     add({ type, values }: Batch) {
       for (const value of values) append({ type, ...value });
       counts[type] += values.length;

@@ -2,7 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Lock } from '../../common/lock.ts';
-import { addUpUsage, addUsage, usageIn } from '../../ledger/moved-usage.ts';
+import {
+  addUpUsage,
+  addUsage,
+  hasUsageOfKeys,
+  usageIn,
+} from '../../ledger/moved-usage.ts';
 import { type Counters, staleAt } from '../../limits/counters.ts';
 import type { Window } from '../../limits/limits.ts';
 import {
@@ -140,6 +145,7 @@ function missingFolder(name: string): Target {
     name,
     isState: true,
     counts: noCounts,
+    hasUsageOfKeys: () => false,
     add() {},
     finish() {},
     close() {},
@@ -163,6 +169,7 @@ function targetIn(
     name: folder,
     isState: true,
     counts: () => countsIn(folder, db, bySubject),
+    hasUsageOfKeys: () => hasUsageOfKeys(readLedgerIn(folder)),
     add: (batch) => addWith(adders, batch),
     async finish(entry, { isCopy }) {
       if (isCopy) await addUpUsage(ledger.open(), entry.at);

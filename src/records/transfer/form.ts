@@ -73,6 +73,8 @@ export interface Target {
   readonly isState: boolean;
   /** What the target has now. */
   counts(): MaybePromise<Counts>;
+  /** Whether it has usage of keys. Any other usage is replaced by an import. */
+  hasUsageOfKeys(): MaybePromise<boolean>;
   /** Adds records, in the order of `TYPES`. */
   add(batch: Batch): MaybePromise<void>;
   /**

@@ -35,6 +35,8 @@ export const TYPE_NAMES: Readonly<Record<RecordType, string>> = {
 export interface MoveResult {
   readonly given: Counts;
   readonly leftOut: LeftOut;
+  /** Blocks of usage without a key that the target had. */
+  readonly replaced: number;
   /** Minutes of usage whose export waits, and which stay in the source. */
   readonly unexported: number;
   /** What the target has now. */
@@ -61,7 +63,7 @@ export async function moveState(
   target: Target,
   { onBatch, by, dryRun, exports }: MoveOptions,
 ): Promise<MoveResult> {
-  await rejectUsed(target);
+  const replaced = await rejectUsed(target);
   const given = noCounts();
   const leftOut = new LeftOut();
   // What a gateway still counts in the source, or counts after a backup, is not in the target.
@@ -89,6 +91,7 @@ export async function moveState(
   return {
     given,
     leftOut,
+    replaced,
     unexported: [...waiting].filter((minute) => minute !== null).length,
     has: await target.counts(),
   };
@@ -100,10 +103,18 @@ function withoutExports(batch: Batch): Batch {
   return { type: 'usage', values: values.filter((one) => !isPending(one)) };
 }
 
-async function rejectUsed(target: Target): Promise<void> {
+/**
+ * A gateway that ran on an empty state has counted requests that it did not know: their usage alone
+ * is not a state. Resolves with its number of blocks.
+ */
+async function rejectUsed(target: Target): Promise<number> {
   const counts = await target.counts();
+  const { usage } = counts;
+  const isState =
+    TYPES.some((type) => type !== 'usage' && counts[type] > 0) ||
+    (usage > 0 && (await target.hasUsageOfKeys()));
+  if (!isState) return usage;
   const held = TYPES.filter((type) => counts[type] > 0);
-  if (held.length === 0) return;
   const content = held
     .map((type) => `${counts[type]} ${TYPE_NAMES[type]}`)
     .join(', ');

@@ -1,5 +1,10 @@
 import type { RedisSettings } from '../../config/config.ts';
-import { addUpUsage, addUsage, usageIn } from '../../ledger/moved-usage.ts';
+import {
+  addUpUsage,
+  addUsage,
+  hasUsageOfKeys,
+  usageIn,
+} from '../../ledger/moved-usage.ts';
 import { newCounters, staleAt } from '../../limits/counters.ts';
 import { indexBans } from '../../state/redis/ban-list.ts';
 import {
@@ -21,7 +26,7 @@ import {
   GATEWAY_TTL,
   keyOf,
 } from '../../state/redis/key-names.ts';
-import { ledgerInRedis } from '../../state/redis/ledger.ts';
+import { ledgerInRedis, removeLedger } from '../../state/redis/ledger.ts';
 import { holdLock, releaseLock, tryLock } from '../../state/redis/lock.ts';
 import { loadScript } from '../../state/redis/scripts.ts';
 import { EVERYTHING_CHANGED } from '../../state/redis/subscriber.ts';
@@ -105,6 +110,7 @@ export async function openRedisTarget(
     isEmpty = false;
     await withTimeout(redis.set(keyOf.unfinishedImport, '1'));
     await withTimeout(markData(redis));
+    await removeLedger(redis);
     await createRedisState(redis).bans();
     await repairKeyIndex(redis, async () => {});
   }
@@ -113,6 +119,7 @@ export async function openRedisTarget(
     name,
     isState: true,
     counts: () => countsIn(redis),
+    hasUsageOfKeys: () => hasUsageOfKeys(ledgerInRedis(redis)),
     async add(batch) {
       await holdLock(redis, LOCK);
       if (isEmpty) await prepare();

@@ -17,6 +17,7 @@ const TURN = 3 * LOCK_TTL;
 const ADD_TIMEOUT = 500;
 /** A longer step would delay requests. */
 const SLICES_AT_ONCE = 200;
+const NAMES_AT_ONCE = 1_000;
 
 const {
   slices: SLICES,
@@ -24,6 +25,14 @@ const {
   turn: TURN_KEY,
   block: blockKey,
 } = keyOf.ledger;
+
+/** Of a Redis that no gateway uses. */
+export async function removeLedger(redis: Connection): Promise<void> {
+  const blocks = Object.keys(await withTimeout(redis.hgetall(SIZES)));
+  const names = [SLICES, TURN_KEY, ...blocks.map(blockKey), SIZES];
+  for (let at = 0; at < names.length; at += NAMES_AT_ONCE)
+    await withTimeout(redis.unlink(...names.slice(at, at + NAMES_AT_ONCE)));
+}
 
 /** All in one slot. Every gateway reads and writes the same data. */
 export function ledgerInRedis(redis: Connection): LedgerStore {

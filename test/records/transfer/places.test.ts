@@ -1,12 +1,16 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { addUsage, type MovedUsage } from '../../../src/ledger/moved-usage.ts';
 import { counterLine } from '../../../src/records/transfer/counter-line.ts';
 import { fileSource } from '../../../src/records/transfer/file-reader.ts';
 import { fileTarget } from '../../../src/records/transfer/file-writer.ts';
 import { folderSource, folderTarget } from '../../../src/records/transfer/folder.ts';
 import type { Source, Target } from '../../../src/records/transfer/form.ts';
 import { openRedisSource, openRedisTarget } from '../../../src/records/transfer/redis.ts';
+import { ledgerInFolder } from '../../../src/state/ledger-folder.ts';
+import { connect, disconnect } from '../../../src/state/redis/client.ts';
 import { keyOf } from '../../../src/state/redis/key-names.ts';
+import { ledgerInRedis } from '../../../src/state/redis/ledger.ts';
 import { HOUR } from '../../support/limits.ts';
 import { openShared } from '../../support/redis/gateway.ts';
 import { type RedisServer, startRedis } from '../../support/redis/server.ts';
@@ -21,6 +25,7 @@ import {
   movableEntry,
   moveAll,
   readWhole,
+  sliceOf,
   someState,
   sourceOf,
   temporaryFolder,
@@ -50,6 +55,13 @@ interface Place {
   readonly name: string;
   readonly source: () => Promise<Source>;
   readonly target: (dryRun?: boolean) => Promise<Target>;
+  /** As of a gateway without other records. */
+  readonly ledger: () => Promise<OpenLedger>;
+}
+
+interface OpenLedger {
+  readonly add: (slice: MovedUsage) => Promise<void>;
+  readonly close: () => unknown;
 }
 
 const settingsOf = (name: string) =>
@@ -60,12 +72,23 @@ const inRedis = (name: string): Place => ({
   name,
   source: () => openRedisSource(settingsOf(name)),
   target: (dryRun = false) => openRedisTarget(settingsOf(name), { dryRun }),
+  async ledger() {
+    const connection = await connect(settingsOf(name));
+    const add = (slice: MovedUsage) => addUsage(ledgerInRedis(connection), [slice]);
+    return { add, close: () => disconnect(connection) };
+  },
 });
 const dataFolder = () => join(folder.path, 'data');
 const A_FOLDER: Place = {
   name: 'a folder',
   source: async () => folderSource(dataFolder(), WITH_CLOCK),
   target: async (dryRun = false) => folderTarget(dataFolder(), { ...WITH_CLOCK, dryRun }),
+  async ledger() {
+    const ledger = ledgerInFolder(dataFolder(), (error) => {
+      throw error;
+    });
+    return { add: (slice) => addUsage(ledger, [slice]), close: () => ledger.close() };
+  },
 };
 const A_REDIS = inRedis('a Redis');
 const PLACES: readonly Place[] = [A_FOLDER, A_REDIS, inRedis('a Cluster')];
@@ -129,6 +152,11 @@ describe.each(PLACES)('$name', (place) => {
       { counters: [counterLine(`key:${idOf(1)}`, hourly(1, Date.now()))] },
       '1 audit entries, 1 counters',
     ],
+    [
+      'usage of a key',
+      { usage: [sliceOf(Date.now(), 'key_1')] },
+      '1 audit entries, 1 blocks of usage',
+    ],
     ['a last use', { use: [{ id: idOf(1), at: 5 }] }, '1 audit entries, 1 last uses'],
   ])('with %s is refused as a target and not changed', async (_what, held, content) => {
     await give(held);
@@ -140,6 +168,16 @@ describe.each(PLACES)('$name', (place) => {
       );
     }
     expect(await readWhole(await place.source())).toEqual(before);
+  });
+
+  test('with usage of requests without a key alone is a target, and has only what is imported', async () => {
+    const now = Date.now();
+    const ledger = await place.ledger();
+    await ledger.add(sliceOf(now - HOUR));
+    await ledger.close();
+    const moved = await give({ usage: [sliceOf(now, 'key_1')] });
+    expect(moved).toMatchObject({ replaced: 1, has: { usage: 1 } });
+    expect((await stateIn(place)).usage).toEqual([sliceOf(now, 'key_1')]);
   });
 
   test('reads everything in a dry run, and changes nothing', async () => {

@@ -132,6 +132,24 @@ test('equal requests get equal answers, compiled or not', async () => {
   );
 });
 
+test.each([4, 5, 40, 41, 90])(
+  'a value that selects none of %s alternatives has the faults of all',
+  (count) => {
+    const alternatives = Array.from({ length: count }, (_, i) => ({
+      type: 'object',
+      required: ['kind'],
+      properties: { kind: { type: 'string', enum: [`k${i}`] } },
+    }));
+    for (const keyword of ['oneOf', 'anyOf']) {
+      const faults = checker({ [keyword]: alternatives });
+      expect(faults('{"kind":"k3"}')).toEqual([]);
+      const found = faults('{"kind":"other"}');
+      expect(found).toHaveLength(Math.min(count + 1, 50));
+      expect(found[0]).toBe('/kind must be k0 (in one of the schemas)');
+    }
+  },
+);
+
 test('a schema that cannot be compiled is a mistake where it stands', () => {
   const findings = new Findings(new Places());
   const $ref = '#/components/schemas/Broken';

@@ -36,7 +36,10 @@ export function arranged(
   schema: Translated,
   find: (name: string) => Translated,
 ): Translated {
-  const result = mapParts(schema, (part) => arranged(part, find));
+  const { isGroup, ...own } = schema;
+  const result = mapParts(own, (part) => arranged(part, find));
+  // To divide a group would make the same group again.
+  if (isGroup === true) return result;
   for (const union of ['anyOf', 'oneOf'] as const) {
     const { [union]: parts, ...others } = result;
     if (!Array.isArray(parts) || parts.length <= FEW) continue;
@@ -60,7 +63,7 @@ function groupsOf(
 ): Part[] {
   const groups: Part[] = [];
   for (let i = 0; i < parts.length; i += GROUP)
-    groups.push([{ [keyword]: parts.slice(i, i + GROUP) }]);
+    groups.push([{ [keyword]: parts.slice(i, i + GROUP), isGroup: true }]);
   return groups;
 }
 

@@ -10,7 +10,7 @@ const OWN_FILES: readonly RegExp[] = [
   /^(state|webhooks|keys-copy|store)\.db(-wal|-shm|-journal)?$/,
   /^(gateway(\.\d+)?|keys-copy|usage\.\d+|last-known\.\d+)\.lock(-journal)?$/,
   /^(counters|usage\.\d+|last-known\.\d+)\.\d+\.log$/,
-  /^(state\.last-change|gateway\.\d+\.json|contract-copy\.json)$/,
+  /^(state\.last-change|usage\.\d+\.files|gateway\.\d+\.json|contract-copy\.json)$/,
 ];
 
 /** Permissions of group and others. */

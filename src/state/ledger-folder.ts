@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -16,13 +17,15 @@ import {
   syncFolder,
   syncFolderNow,
 } from '../common/folder.ts';
-import { blockIn, sliceIn } from '../ledger/names.ts';
+import { MINUTE } from '../common/time.ts';
+import { packBlock } from '../ledger/block.ts';
+import { blockIn, sliceIn, sliceName, startOf } from '../ledger/names.ts';
 import type { LedgerIndex, LedgerStore } from '../ledger/store.ts';
 import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
 import { createCompactor, type Packer } from './journal/compactor.ts';
 import { generationFile } from './journal/format.ts';
 import { generationsIn, readJournal } from './journal/read.ts';
-import { openSlot } from './journal/slot.ts';
+import { listFile, openSlot } from './journal/slot.ts';
 
 const FOLDER = 'usage';
 const KIND = 'usage';
@@ -48,7 +51,7 @@ export function ledgerInFolder(
   const slices = new Map<string, Buffer>();
   const sizes = knownSizes(folder, failed);
   const slot = openSlot(
-    { folder: data, kind: KIND, numbers: SLOTS, failed },
+    { folder: data, kind: KIND, numbers: SLOTS, failed, isListed: true },
     () => {
       slices.clear();
       return { batch: (payload: Buffer) => readBatch(payload, slices) };
@@ -61,6 +64,16 @@ export function ledgerInFolder(
     await work?.(commit);
   });
   const age = ageClock(Date.now(), newestIn(slices.keys(), sizes.keys()));
+  for (const file of slot?.missing ?? []) {
+    failed(
+      new Error(
+        `${join(data, file)} is missing or empty, with the last usage: put it back, or reports lack it`,
+      ),
+    );
+    const [name, slice] = lossSlice(file, Date.now());
+    slices.set(name, slice);
+    compactor?.mark(name);
+  }
   let work: Parameters<LedgerStore['inTurn']>[0] | null = null;
   let bytes = [...slices.values()].reduce((sum, { length }) => sum + length, 0);
 
@@ -137,6 +150,31 @@ export function readLedgerIn(data: string): LedgerIndex {
   };
 }
 
+/** Says in reports that something is missing before `now`, Unix milliseconds. */
+function lossSlice(file: string, now: number): readonly [string, Buffer] {
+  const minute = startOf(now, MINUTE);
+  const process = `missing ${file}#${randomUUID()}`;
+  const source = {
+    number: 1,
+    since: now,
+    until: now,
+    ended: true,
+    dropped: 1,
+    most: 0,
+  };
+  const head = {
+    start: minute,
+    span: MINUTE,
+    policies: 0,
+    sources: { [process]: source },
+  };
+  const empty = Buffer.of();
+  return [
+    sliceName({ minute, process, number: 1 }),
+    packBlock(head, { traffic: empty, usage: empty, uses: empty }),
+  ];
+}
+
 /** When the newest of what is stored begins, Unix milliseconds; `null`: nothing is stored. */
 function newestIn(
   slices: Iterable<string>,
@@ -182,13 +220,14 @@ export function importLedgerInto(data: string) {
       await close();
       if (failure !== null) throw failure;
       rmSync(join(data, FOLDER), { recursive: true, force: true });
+      rmSync(join(data, listFile(JOURNAL)), { force: true });
       for (const generation of generationsIn(data, JOURNAL))
         rmSync(join(data, generationFile(JOURNAL, generation)));
       if (!existsSync(folder)) return;
       const journals = generationsIn(folder, JOURNAL).map((generation) =>
         generationFile(JOURNAL, generation),
       );
-      for (const name of [...journals, FOLDER])
+      for (const name of [...journals, listFile(JOURNAL), FOLDER])
         if (existsSync(join(folder, name)))
           renameSync(join(folder, name), join(data, name));
       syncFolderNow(data);

@@ -1,3 +1,4 @@
+import { readdirSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { packBlock } from '../../src/ledger/block.ts';
@@ -149,6 +150,35 @@ describe('a report of usage', () => {
     const refused = await adminOf(one.adminUrl)('GET', `/usage/report?by=minute&from=${tooEarly}`);
     expect(refused.body).toMatchObject({ status: 400, message: /2 hours/ });
   });
+
+  test.each(['missing', 'empty'])(
+    'lacks a usage log that is %s at the start, and says so',
+    async (how) => {
+      const one = await gateway();
+      const { secret } = await one.key({ plan: 'pro' });
+      await send(one.url, secret, 3);
+      await counted(one.adminUrl, 3);
+      await one.close();
+      const folder = join(one.folder, 'data');
+      const logs = readdirSync(folder).filter((name) => /^usage\.1\.\d+\.log$/.test(name));
+      expect(logs.length).toBeGreaterThan(0);
+      for (const name of logs)
+        if (how === 'empty') truncateSync(join(folder, name));
+        else rmSync(join(folder, name));
+      await one.open();
+      const warnings = one.log.filter(({ msg }) => msg === 'state.warning');
+      for (const name of logs)
+        expect(JSON.stringify(warnings)).toContain(`${join(folder, name)} is missing or empty`);
+      const { rows, dropped, since } = await reportAt(one.adminUrl, 'by=status');
+      expect([rows, dropped]).toEqual([[], logs.length]);
+      expect(Date.parse(since)).toBeGreaterThan(Date.now() - 2 * MINUTE);
+      await one.close();
+      one.log.length = 0;
+      await one.open();
+      expect(one.log.filter(({ msg }) => msg === 'state.warning')).toEqual([]);
+      expect((await reportAt(one.adminUrl, 'by=status')).dropped).toBe(logs.length);
+    },
+  );
 
   test('is refused for parts of days of which only the sum is left', async () => {
     const one = await gateway();

@@ -102,7 +102,12 @@ export class Gateway {
     // As a gateway does: requests that it has taken end before it closes.
     for (let left = DRAIN; this.open > 0 && left > 0; left -= LOOK) await this.#world.sleep(LOOK);
     this.#closing = process;
-    await this.#world.as(process, () => running.close());
+    await this.#world
+      .as(process, () => running.close())
+      // A killed process has closed its files.
+      .catch((error: unknown) => {
+        if (process.isAlive) throw error;
+      });
     this.kill();
   }
 

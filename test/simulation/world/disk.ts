@@ -83,6 +83,8 @@ export class Disk {
       here('writeFile', (path: string, content: string | Uint8Array) =>
         this.#after(USUAL_DELAY, () => files.writeFileSync(path, content)),
       ),
+      here('realpath', (path: string) => this.#after(USUAL_DELAY, () => files.realpathSync(path))),
+      here('lstat', (path: string) => this.#after(USUAL_DELAY, () => files.lstatSync(path))),
       here('readFile', (path: string) => this.#after(USUAL_DELAY, () => files.readFileSync(path))),
       ...this.#compression(),
       ...endingDatabases(this.#world),

@@ -9,6 +9,7 @@ import {
 } from '../../src/records/redis/key-index-repair.ts';
 import { recordsInRedis } from '../../src/records/redis/records.ts';
 import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
+import { markData } from '../../src/state/redis/data-checks.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { shardsOf } from '../../src/state/redis/shards.ts';
 import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
@@ -202,6 +203,7 @@ describe('in one Redis', () => {
 
   test('one gateway builds the lists, and another one continues after it was killed', async () => {
     await addUnlisted(900);
+    await markData(own.redis);
     await own.redis.set(keyOf.lock('key-index'), '', 'PX', 200);
     const gateway = await openShared({ url: own.server.url });
     expect(await isIndexWhole(own.redis)).toBe(false);

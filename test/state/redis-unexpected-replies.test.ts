@@ -141,7 +141,7 @@ describe('a connection whose answers belong to other commands', () => {
 
   test('does not say that no key was imported', async () => {
     const hasImported = async () => gateway.keys.hasImported();
-    const shifted = shift('+OK\r\n', /^\*2\r\n_\r\n\$36\r\n/);
+    const shifted = shift('+OK\r\n', /^\*2\r\n_\r\n\$38\r\n/);
     await until('the question meets it', async () => {
       await hasImported().catch((error: unknown) => expect(error).toBeInstanceOf(Outage));
       return shifted();

@@ -26,6 +26,7 @@ import {
 import { ContractError, type Problem } from './problems.ts';
 import { createContract } from './runtime.ts';
 import { createSchemas } from './schema/schemas.ts';
+import { noteUnmatchable } from './schema/unmatchable.ts';
 import { serverPaths } from './servers.ts';
 import { atOnce } from './slices.ts';
 import { outlineOf, parseTemplate } from './template.ts';
@@ -106,6 +107,7 @@ export function checkContract<Fields = unknown, Shared = unknown>(
   const prefixes = serverPaths(document);
   const canMatch = readPaths(document, operations);
   schemas.finish();
+  noteUnmatchable(document);
   const finished = operations.finish(prefixes[0]!);
   const { fieldsOf, sharedBy } = extensions.read(document, finished, findings);
   const extended = finished.map(

@@ -46,6 +46,12 @@ export class Findings {
     if (note) this.#notes.set(formatProblem(note), note);
   }
 
+  /** File, line and column, for a message about another place; empty for a document that was checked before. */
+  placeOf(node: object, key: string | number | null): string {
+    const problem = this.#places?.of(node, key, '');
+    return problem ? `${problem.file}:${problem.place.split(' ')[0]}` : '';
+  }
+
   get mistakes(): readonly Mistake[] {
     return [...this.#mistakes.values()];
   }

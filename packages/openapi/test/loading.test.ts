@@ -83,6 +83,9 @@ describe('aliases of YAML', () => {
     ['a map that is written in place', `{ <<: ${own} }`, { z: 0, x: 9 }],
     ['a map that merges another one', '{ <<: *b }', { x: 1, w: 3 }],
     ['an empty list', '{ <<: [], y: 1 }', { y: 1 }],
+    ['a map by a tag', '{ !!merge <<: *a, y: 2 }', { x: 1, y: 2 }],
+    ['a map by a long tag', '{ !<tag:yaml.org,2002:merge> <<: *a }', { x: 1 }],
+    ['nothing, because a name in quotes is a name', '{ "<<": *a, y: 2 }', { '<<': { x: 1 }, y: 2 }],
   ])('are merged by the merge key: %s', (_what, map, expected) => {
     const text = `a: &a { x: 1 }\nb: &b { <<: *a, w: 3 }\nc: ${map}\n`;
     expect((root(text) as { c: object }).c).toEqual(expected);

@@ -442,7 +442,7 @@ test('a schema is looked through in steps, and what is known to be good is not l
     properties: { next: { $ref: `#/components/schemas/${next}` } },
   });
   const schemas: Json = { A: link('B'), B: link('C'), C: { type: 'string' } };
-  const plans = createPlans(new Document({ components: { schemas } }));
+  const plans = createPlans(new Document({ components: { schemas } }), 'request');
   const steps = (name: string) => [...plans.search(schemas[name] as Json)].length;
   expect(steps('B')).toBeGreaterThan(1);
   expect(steps('A')).toBe(1);

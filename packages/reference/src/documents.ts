@@ -31,7 +31,12 @@ export function writeDocuments(
   return {
     json: servedText(toJson(document)),
     yaml: servedText(
-      stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
+      stringify(document, {
+        aliasDuplicateObjects: false,
+        lineWidth: 0,
+        // Quotes `<<`, `yes` and `12:30`, which its readers take for something else.
+        compat: 'yaml-1.1',
+      }),
     ),
   };
 }

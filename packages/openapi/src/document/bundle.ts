@@ -47,7 +47,7 @@ export interface FieldFlaw {
 
 export type JudgeField = (field: string, kind: string) => FieldFlaw | null;
 
-type Severity = 'problem' | 'refuse';
+type Severity = 'problem' | 'refuse' | 'note';
 
 /** Beside the reference of a path item they replace its field: no request depends on them. */
 const REPLACES = new Set(['summary', 'description']);
@@ -301,7 +301,10 @@ export function bundle(
     return result;
   }
 
-  /** OpenAPI 3.0.3, Discriminator Object. */
+  /**
+   * OpenAPI 3.0.3, Discriminator Object. A value that leads to nothing selects nothing: alternatives
+   * decide without it.
+   */
   function readMapping({ mapping }: Json): void {
     if (!isObject(mapping)) return;
     for (const [value, ref] of Object.entries(mapping)) {
@@ -312,7 +315,7 @@ export function bundle(
       const named = follow(root, `/components/schemas/${escapeToken(ref)}`);
       const target = isObject(named)
         ? named
-        : targetOf(mapping, value, ref, null);
+        : targetOf(mapping, value, ref, null, 'note');
       if (!target) continue;
       mapping[value] = homeOf(target, 'schema');
       nest(() => visit(target, 'schema'));

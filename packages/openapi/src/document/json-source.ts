@@ -85,7 +85,6 @@ function place(
   for (const [name, value] of entries) {
     if (
       name === '__proto__' ||
-      name === '<<' ||
       name.length > LONGEST_NAME ||
       !name.isWellFormed()
     )

@@ -79,6 +79,7 @@ function readYaml(source: SourceText, places: Places): unknown {
   );
   if (tooDeep) return fail(tooDeep.pos[0], [], TOO_DEEP);
   const problems: Problem[] = document.errors
+    .filter(({ code, pos }) => !isMergeTag(code, source.text.slice(pos[0])))
     .slice(0, MOST_ERRORS)
     .map(({ pos, message }) => source.problem(pos[0], [], message));
   const { targets, depths, excess } = readAliases(document);
@@ -151,7 +152,7 @@ function readYaml(source: SourceText, places: Places): unknown {
       const key = String(name.value);
       const member = () => value(pair.value as Node | null, [...tokens, key]);
       if (isMergeKey(name)) merge(member(), name, tokens, merged);
-      else if (key === '__proto__' || key === '<<' || !key.isWellFormed()) {
+      else if (key === '__proto__' || !key.isWellFormed()) {
         problems.push(
           source.problem(
             name.range![0],
@@ -222,6 +223,11 @@ function readYaml(source: SourceText, places: Places): unknown {
   if (problems.length > 0) throw new ContractError(problems);
   return root;
 }
+
+/** The library refuses this key: it has another tag than a string. */
+const isMergeTag = (code: string, text: string) =>
+  code === 'NON_STRING_KEY' &&
+  /^(?:!!merge|!<tag:yaml\.org,2002:merge>)\s+<</.test(text);
 
 /** In quotes, it is a name. */
 const isMergeKey = ({ type, value }: Scalar) =>

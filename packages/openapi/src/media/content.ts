@@ -236,10 +236,11 @@ function checkOf(
   const check = isObject(schema) ? schemas.check(schema, direction) : FREE;
   const shape = shapeOf(document, schema);
   if (UNTYPED.has(syntax)) noteUnread(document, shape);
-  if (syntax === 'form') return createFormCheck(document, media, shape, check);
+  if (syntax === 'form')
+    return createFormCheck(document, media, shape, check, direction);
   if (syntax === 'multipart')
-    return createMultipartCheck(schemas, media, shape, check);
-  const read = createReader(document, shape, syntax);
+    return createMultipartCheck(schemas, media, shape, check, direction);
+  const read = createReader(document, shape, syntax, direction);
   if (typeof read === 'string') return read;
   return function* checkReading(bytes, _contentType, keep) {
     const reading = yield* read(bytes);

@@ -16,13 +16,14 @@ import {
   readInSteps,
   readMembers,
 } from '../parameters/reading.ts';
-import { ANYTHING, formOf, type Shape } from '../parameters/shape.ts';
+import { ANYTHING, formOf, listsIn, type Shape } from '../parameters/shape.ts';
 import {
   isExploded,
   type Pieces,
   STYLES,
   type Style,
 } from '../parameters/styles.ts';
+import type { Direction } from '../schema/directions.ts';
 import type { Check } from '../schema/schemas.ts';
 import type { Steps } from '../slices.ts';
 import { textOf } from '../utf8.ts';
@@ -42,6 +43,7 @@ export function createFormCheck(
   media: Json,
   shape: Shape,
   check: Check,
+  direction: Direction,
 ): CheckBody | string {
   if (shape.types !== null && !shape.types.has('object'))
     return 'the schema describes no object';
@@ -53,6 +55,7 @@ export function createFormCheck(
       document.reading,
     ),
   );
+  const lists = listsIn(document, shape, direction);
   const others = rest(shape);
   const collect = createCollector([...fields, others]);
 
@@ -80,6 +83,7 @@ export function createFormCheck(
         faults.push(faultBelow('', thrown));
       }
     }
+    for (const name of lists) if (!Object.hasOwn(value, name)) value[name] = [];
     keep?.(value);
     return faults.length > 0 ? faults : yield* check.steps(value, { marks });
   };

@@ -6,6 +6,7 @@ import type { Reading } from '../marks.ts';
 import type { Keep } from '../parameters/parameter.ts';
 import { read } from '../parameters/reading.ts';
 import { PRIMITIVES, type Shape } from '../parameters/shape.ts';
+import type { Direction } from '../schema/directions.ts';
 import type { Steps } from '../slices.ts';
 import { textOf } from '../utf8.ts';
 import { isJson, isXml, type MediaType } from './type.ts';
@@ -39,10 +40,11 @@ export function createReader(
   document: Document,
   shape: Shape,
   syntax: Exclude<Syntax, 'form' | 'multipart'>,
+  direction: Direction,
 ): ReadBytes | string {
   if (syntax === 'json')
     return (bytes) => readJsonInSteps(bytes, document.reading.maxDepth);
-  if (syntax === 'xml') return createXmlReader(document, shape);
+  if (syntax === 'xml') return createXmlReader(document, shape, direction);
   const read = createTextReader(document, shape, syntax);
   if (typeof read === 'string') return read;
   // biome-ignore lint/correctness/useYield: it is a single step.

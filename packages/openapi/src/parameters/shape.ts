@@ -1,5 +1,6 @@
 import type { Document } from '../document/document.ts';
 import { isObject, type Json, objectsIn } from '../document/source.ts';
+import { type Direction, isBarred } from '../schema/directions.ts';
 import type { Form } from './styles.ts';
 
 export const PRIMITIVES: ReadonlySet<string> = new Set([
@@ -165,6 +166,24 @@ function typesOf(
   }
   return types;
 }
+
+/**
+ * Required lists: outside of JSON, an empty list leaves no trace, so what lacks one has an empty
+ * one.
+ */
+export const listsIn = (
+  document: Document,
+  { members, required }: Shape,
+  direction: Direction,
+): string[] =>
+  [...members]
+    .filter(
+      ([name, { types, schema }]) =>
+        required.has(name) &&
+        types?.has('array') &&
+        !isBarred(document, schema, direction),
+    )
+    .map(([name]) => name);
 
 export function noteUnread(document: Document, { parts }: Shape): void {
   for (const part of parts) {

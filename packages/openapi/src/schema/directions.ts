@@ -38,7 +38,7 @@ export function refusalOf(
   return refuses ? BARRED[direction] : null;
 }
 
-function isBarred(
+export function isBarred(
   document: Document,
   property: unknown,
   direction: Direction,

@@ -6,6 +6,7 @@ import {
 } from '../../parameters/checker.ts';
 import { readParameter } from '../../parameters/parameter.ts';
 import { PRIMITIVES, type Shape, shapeOf } from '../../parameters/shape.ts';
+import type { Direction } from '../../schema/directions.ts';
 import type { Schemas } from '../../schema/schemas.ts';
 import {
   createReader,
@@ -46,6 +47,7 @@ export function createField(
   schemas: Schemas,
   shape: Shape,
   encoding: Json | null,
+  direction: Direction,
 ): Field {
   const { document } = schemas;
   const list = shape.types?.has('array') === true;
@@ -58,9 +60,10 @@ export function createField(
     form: createForm(
       document,
       both ? shapeOf(document, { anyOf: others }) : item,
+      direction,
     ),
     file: both
-      ? createForm(document, shapeOf(document, { anyOf: files }))
+      ? createForm(document, shapeOf(document, { anyOf: files }), direction)
       : null,
     accepted,
     written: accepted ? String(encoding?.contentType) : '',
@@ -68,7 +71,11 @@ export function createField(
   };
 }
 
-function createForm(document: Document, shape: Shape): Form {
+function createForm(
+  document: Document,
+  shape: Shape,
+  direction: Direction,
+): Form {
   const readers = new Map<Content, ReadBytes | string>();
   const kind = kindOf(shape);
   return {
@@ -77,7 +84,7 @@ function createForm(document: Document, shape: Shape): Form {
     encoded: kind === 'text' && shape.parts.some(document.dialect.isEncoded),
     reader(syntax) {
       const reader =
-        readers.get(syntax) ?? createReader(document, shape, syntax);
+        readers.get(syntax) ?? createReader(document, shape, syntax, direction);
       readers.set(syntax, reader);
       return typeof reader === 'string' ? null : reader;
     },

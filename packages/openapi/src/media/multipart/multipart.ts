@@ -10,7 +10,8 @@ import {
 } from '../../faults.ts';
 import { Marks, put, type Reading } from '../../marks.ts';
 import { escapeToken, printable } from '../../names.ts';
-import { ANYTHING, type Shape } from '../../parameters/shape.ts';
+import { ANYTHING, listsIn, type Shape } from '../../parameters/shape.ts';
+import type { Direction } from '../../schema/directions.ts';
 import type { Check, Schemas } from '../../schema/schemas.ts';
 import type { Steps } from '../../slices.ts';
 import type { CheckBody, Syntax } from '../reading.ts';
@@ -40,6 +41,7 @@ export function createMultipartCheck(
   media: Json,
   shape: Shape,
   check: Check,
+  direction: Direction,
 ): CheckBody | string {
   const { document } = schemas;
   const { findings } = document;
@@ -49,7 +51,7 @@ export function createMultipartCheck(
   const encodings = document.object(media.encoding) ?? {};
   for (const [name, member] of shape.members) {
     const encoding = document.object(encodings[name]);
-    fields.set(name, createField(schemas, member, encoding));
+    fields.set(name, createField(schemas, member, encoding, direction));
     for (const key of ['style', 'explode', 'allowReserved']) {
       if (encoding && key in encoding)
         findings.note(
@@ -71,14 +73,8 @@ export function createMultipartCheck(
     const type = opaqueType(field);
     if (type !== null) return `the part ${name} cannot be checked as ${type}`;
   }
-  const other = createField(schemas, shape.others ?? ANYTHING, null);
-  const { required } = shape;
-  const lists = [...shape.members]
-    .filter(([name, { schema }]) => {
-      const isSent = document.object(schema)?.readOnly !== true;
-      return fields.get(name)!.list && required.has(name) && isSent;
-    })
-    .map(([name]) => name);
+  const other = createField(schemas, shape.others ?? ANYTHING, null, direction);
+  const lists = listsIn(document, shape, direction);
   return function* checkMultipart(bytes, contentType) {
     const byName = Map.groupBy(
       readParts(bytes, boundaryOf(contentType)),

@@ -1,7 +1,13 @@
 import type { Document } from '../../document/document.ts';
 import { isObject, type Json } from '../../document/source.ts';
-import { formOf, type Shape, shapeOf } from '../../parameters/shape.ts';
+import {
+  formOf,
+  listsIn,
+  type Shape,
+  shapeOf,
+} from '../../parameters/shape.ts';
 import type { Form } from '../../parameters/styles.ts';
+import type { Direction } from '../../schema/directions.ts';
 import { atOnce, type Steps } from '../../slices.ts';
 
 export interface Naming {
@@ -40,7 +46,7 @@ const NOTHING: Json = {};
 
 export type Plans = ReturnType<typeof createPlans>;
 
-export function createPlans(document: Document) {
+export function createPlans(document: Document, direction: Direction) {
   const plans = new Map<Json, Plan>();
   const good = new Set<Plan>();
 
@@ -86,7 +92,6 @@ export function createPlans(document: Document) {
 
   function make(node: Json): Plan {
     const shape = shapeOf(document, node);
-    const { required } = shape;
     const flaws = [xmlForm(shape).flaw];
     const members = [...shape.members].map(([property, member]): Member => {
       const { isList, wrapped, attribute, flaw } = xmlForm(member);
@@ -102,9 +107,7 @@ export function createPlans(document: Document) {
         schema: schema ?? NOTHING,
       };
     });
-    const lists = members.filter(
-      ({ repeated, property }) => repeated && required.has(property),
-    );
+    const lists = new Set(listsIn(document, shape, direction));
     return {
       kind: kindOf(shape),
       shape,
@@ -112,7 +115,9 @@ export function createPlans(document: Document) {
       members,
       byName: Map.groupBy(members, ({ naming }) => naming.local!),
       properties: new Set(shape.members.keys()),
-      always: lists.map(({ property }) => property),
+      always: members
+        .filter(({ repeated, property }) => repeated && lists.has(property))
+        .map(({ property }) => property),
       others: shape.others && (shape.others.schema ?? NOTHING),
       items: shape.items.schema ?? NOTHING,
       flaw: flaws.find((flaw) => flaw !== null) ?? null,

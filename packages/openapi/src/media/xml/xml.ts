@@ -7,13 +7,17 @@ import type { Reading } from '../../marks.ts';
 import { printablePointer } from '../../names.ts';
 import { read } from '../../parameters/reading.ts';
 import type { Shape } from '../../parameters/shape.ts';
+import type { Direction } from '../../schema/directions.ts';
 import type { Steps } from '../../slices.ts';
 import { createPlans, type Naming, type Plan, type Plans } from './plan.ts';
 import { readTree, type XmlElement, type XmlName } from './tree.ts';
 
 const COMPONENT = /^#\/components\/schemas\/([^/]+)$/;
 
-const PLANS = new WeakMap<Document, Plans>();
+const PLANS: Readonly<Record<Direction, WeakMap<Document, Plans>>> = {
+  request: new WeakMap(),
+  response: new WeakMap(),
+};
 
 const INK = /[^ \t\r\n]/;
 
@@ -26,8 +30,9 @@ const STEP = 500;
 export function createXmlReader(
   document: Document,
   { schema, binary }: Shape,
+  direction: Direction,
 ): ((bytes: Uint8Array) => Steps<Reading>) | string {
-  const plans = plansOf(document);
+  const plans = plansOf(document, direction);
   const node = schema && document.object(schema);
   const complaint = node ? plans.complaint(node) : null;
   if (complaint !== null) return complaint;
@@ -49,14 +54,16 @@ export function createXmlReader(
   };
 }
 
+/** For requests. */
 export function* prepareXmlReader(document: Document, schema: Json): Steps {
   const node = document.object(schema);
-  if (node) yield* plansOf(document).search(node);
+  if (node) yield* plansOf(document, 'request').search(node);
 }
 
-function plansOf(document: Document): Plans {
-  const plans = PLANS.get(document) ?? createPlans(document);
-  PLANS.set(document, plans);
+function plansOf(document: Document, direction: Direction): Plans {
+  const known = PLANS[direction];
+  const plans = known.get(document) ?? createPlans(document, direction);
+  known.set(document, plans);
   return plans;
 }
 

@@ -379,8 +379,10 @@ export function pastTime(text: string): string {
 
 /** As `limits`; what windows do not name is known where the plan is. */
 export function limitsOfPlan(text: string): string {
-  if (readShort(text).every((entry) => typeof entry !== 'string')) return text;
-  return limits(text);
+  const entries = readShort(text).filter((entry) => typeof entry !== 'string');
+  const spans = new Set(entries.map(({ per }) => per));
+  if (spans.size < text.split(',').length) limits(text);
+  return text;
 }
 
 /** Limits such as `60/minute,10/10s:sliding`. */

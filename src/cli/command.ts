@@ -16,7 +16,7 @@ import {
 import { type DurationField, readDuration } from '../config/durations.ts';
 import { readMoment } from '../config/moments.ts';
 import { parseDuration } from '../config/units.ts';
-import { readShort, readWindows } from '../limits/notation.ts';
+import { isSpan, readShort, readWindows } from '../limits/notation.ts';
 import { type Api, CommandError, LostChange } from './connect/api.ts';
 import type { ConnectOptions } from './connect/connect.ts';
 import { refuseOptions } from './option-errors.ts';
@@ -379,9 +379,11 @@ export function pastTime(text: string): string {
 
 /** As `limits`; what windows do not name is known where the plan is. */
 export function limitsOfPlan(text: string): string {
-  const entries = readShort(text).filter((entry) => typeof entry !== 'string');
-  const spans = new Set(entries.map(({ per }) => per));
-  if (spans.size < text.split(',').length) limits(text);
+  const parts = readShort(text);
+  const spans = new Set(
+    parts.flatMap((part) => (typeof part === 'string' ? [] : part.per)),
+  );
+  if (spans.size < parts.length || ![...spans].every(isSpan)) limits(text);
   return text;
 }
 

@@ -28,6 +28,10 @@ export function spanOf(
   return hasZone ? null : parseDuration(per);
 }
 
+/** Whether windows of some kind can have this span. */
+export const isSpan = (per: string): boolean =>
+  KIND_NAMES.some((kind) => spanOf(per, kind) !== null);
+
 export function nameOfSpan({
   kind,
   span,

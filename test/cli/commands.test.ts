@@ -1,7 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -402,14 +400,20 @@ paths: {/a: ${get('default')}, /b: ${get('without')}, /c: ${get('with')}}
   });
 
   test('ends on a signal while it reads the contract', async () => {
-    const pipe = join(cwd, 'endless.yaml');
-    execFileSync('mkfifo', [pipe]);
-    const run = storegate(['check'], { cwd, env: { STOREGATE_CONTRACT: pipe } });
-    const writer = await open(pipe, 'w');
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    const silent = createServer((socket) => {
+      resolve();
+      socket.resume().on('error', () => {});
+    });
+    await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening));
+    const { port } = silent.address() as AddressInfo;
+    const contract = `http://127.0.0.1:${port}/openapi.yaml`;
+    const run = storegate(['check'], { cwd, env: { STOREGATE_CONTRACT: contract } });
+    await asked;
     run.child.kill('SIGTERM');
     expect(await run.exit).toBe(1);
     expect(run.err()).toBe('The check was stopped before the contract was read. Run it again.\n');
-    await writer.close();
+    await new Promise((closed) => silent.close(closed));
   });
 
   test('reports every mistake of a contract', async () => {

@@ -280,6 +280,8 @@ async function both(...acts: MaybePromise<void>[]): Promise<void> {
 function afterCrash(): Storage {
   const copy = folderOf();
   for (const file of logs()) copyFileSync(join(folder, file), join(copy, file));
+  for (const file of ['state.db', 'state.db-wal'])
+    copyFileSync(join(folder, file), join(copy, file));
   return openEmbedded(copy, {
     clock: clock.read,
     audit: KEPT,

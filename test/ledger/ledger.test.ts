@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { packBlock } from '../../src/ledger/block.ts';
 import { CoverageSum } from '../../src/ledger/coverage.ts';
+import { createLedger } from '../../src/ledger/ledger.ts';
 import { blockIn, blockName, sliceName } from '../../src/ledger/names.ts';
 import { createPendingExports } from '../../src/ledger/pending-exports.ts';
 import { createLedgerReader } from '../../src/ledger/reader.ts';
@@ -10,7 +11,7 @@ import { createRollup } from '../../src/ledger/rollup.ts';
 import { addTraffic } from '../../src/ledger/traffic.ts';
 import { unpackUsage } from '../../src/ledger/usage-table.ts';
 import { createLedgerWriter } from '../../src/ledger/writer.ts';
-import type { RequestTrace } from '../../src/observe/events.ts';
+import type { Event, RequestTrace } from '../../src/observe/events.ts';
 import { NotPacked } from '../../src/observe/traffic/packing.ts';
 import { COLUMNS, requestsIn } from '../../src/observe/traffic/row.ts';
 import { MemoryLedger, readerOf, UsageCounter, usageIn } from '../support/ledger.ts';
@@ -320,6 +321,26 @@ describe('the ledger', () => {
       ),
       { numRuns: 30 },
     );
+  });
+
+  test('reports what it removes because of its age', async () => {
+    const clock = new TestClock(NOON);
+    const events: Event[] = [];
+    const ledger = createLedger({ clock: clock.read, observe: (event) => events.push(event) });
+    const usage = { hours: 2 * DAY, days: 4 * DAY, maxBytes: 1 << 30 };
+    ledger.use({ usage, plans: { plans: new Map() } } as unknown as Parameters<
+      typeof ledger.use
+    >[0]);
+    ledger.begin({ ledger: new MemoryLedger() });
+    for (let day = 0; day < 7; day++) {
+      await ledger.writer.flush();
+      await ledger.roll();
+      clock.pass(DAY);
+    }
+    const removed = events.filter(({ type }) => type === 'usage.expired');
+    expect(removed[0]).toMatchObject({ hours: 1, days: 0, before: '2026-01-01T13:00:00.000Z' });
+    expect(removed.at(-1)).toMatchObject({ hours: 2, days: 1 });
+    await ledger.close();
   });
 
   test('changes nothing without the turn', async () => {

@@ -1,7 +1,7 @@
 import { HOUR } from '../../../src/common/time.ts';
 import { meterOf, windowId } from '../../../src/limits/kinds.ts';
 import { countsIn } from '../../../src/limits/scopes.ts';
-import type { Answer } from '../facts.ts';
+import type { Answer, Disturbance } from '../facts.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import type { MakeInvariant } from './invariant.ts';
 
@@ -19,13 +19,13 @@ interface Group {
   used: number;
 }
 
+/** Milliseconds: from an hour fast to an hour slow. */
+const USUAL_JUMP = 2 * HOUR;
+
 /**
  * What is admitted is charged once, and what is refused is free: the last reading of a window shows
  * its admissions.
  */
-/** Milliseconds: from an hour fast to an hour slow. */
-const LONGEST_JUMP = 2 * HOUR;
-
 export const charges: MakeInvariant = ({ simulation, disturbances }) => {
   const groups = new Map<string, Group>();
   /** True times of what changes counters besides requests. */
@@ -57,8 +57,10 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
 
   function isCalm({ name, span, from, until }: Group): boolean {
     // A window that lies in the future after a clock was set back begins again when it is next
-    // used.
-    if (disturbances.between(from - span - LONGEST_JUMP, until, ['clock']).length > 0) return false;
+    // used, however late.
+    const clocks = disturbances.between(0, until, ['clock']);
+    const reach = ({ jump = 0 }: Disturbance) => Math.max(USUAL_JUMP, Math.abs(jump));
+    if (clocks.some((clock) => clock.until >= from - span - reach(clock))) return false;
     const kinds = ['outage', 'loss', 'clock', 'pause'] as const;
     if (disturbances.between(from - AFTER, until + AFTER, kinds).length > 0) return false;
     return !changes.some(

@@ -23,7 +23,7 @@ import {
   type ReadDocument,
   type RequestTreatment,
 } from './init-files.ts';
-import { sampleRequests } from './sample-requests.ts';
+import { firstSample } from './sample-requests.ts';
 import { runUntilStopped, withOrigin } from './serve.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -296,12 +296,10 @@ async function runGateway(
       { config, load },
       async ({ contract }, { url, adminUrl }) => {
         print(terminal, 'Running', `${url}, console ${adminUrl}/console/`);
-        await tryOnce(
-          terminal,
-          url,
-          contract,
-          keyField(config.keys.headers ?? contract.keyHeaders, key),
-        );
+        await tryOnce(terminal, url, contract, {
+          place: config.contract.file,
+          field: keyField(config.keys.headers ?? contract.keyHeaders, key),
+        });
         terminal.out(
           'Press Ctrl-C to stop. To start it again in this folder: npx storegate serve\n',
         );
@@ -315,14 +313,26 @@ async function runGateway(
   }
 }
 
-/** Sends one request through the gateway. */
+/** Sends one request through the gateway, if the contract has one without a body. */
 async function tryOnce(
   terminal: Terminal,
   url: string,
   contract: Contract,
-  [name, value]: ReturnType<typeof keyField>,
+  {
+    place,
+    field: [name, value],
+  }: { readonly place: string; readonly field: ReturnType<typeof keyField> },
 ): Promise<void> {
-  const path = sampleRequests(contract)[0]?.path ?? '/';
+  const path =
+    place === NO_CONTRACT ? '/' : (firstSample(contract)?.path ?? null);
+  if (path === null) {
+    const [first] = contract.operations;
+    const what = first
+      ? `${first.method} ${contract.prefixes[0]}${first.path}`
+      : 'an operation';
+    print(terminal, 'Try', `${what} with -H '${name}: ${value}'`);
+    return;
+  }
   print(terminal, 'Try', `curl -i '${url}${path}' -H '${name}: ${value}'`);
   const response = await respond(url + path, { headers: { [name]: value } });
   if (typeof response === 'string') {

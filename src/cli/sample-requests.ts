@@ -13,24 +13,42 @@ type Described = Pick<
   'operations' | 'document' | 'matchTarget' | 'prefixes'
 >;
 
-/** They pass the checks of the contract. */
-export function sampleRequests(contract: Described): readonly SampleRequest[] {
+type ReadValue = (parameter: Json, document: Document) => string | null;
+
+/** They pass the checks of the contract, with values that it has. */
+export const sampleRequests = (
+  contract: Described,
+): readonly SampleRequest[] => [...samplesWith(valueIn, contract).take(MAX)];
+
+/** `null` if no GET passes the checks of the contract, even with invented values. */
+export function firstSample(contract: Described): SampleRequest | null {
+  const [sample = null] = samplesWith(valueIn, contract).take(1);
+  if (sample !== null) return sample;
+  const [invented = null] = samplesWith(
+    (parameter, document) =>
+      valueIn(parameter, document) ?? inventedFor(parameter, document),
+    contract,
+  ).take(1);
+  return invented;
+}
+
+function* samplesWith(
+  readValue: ReadValue,
+  contract: Described,
+): Generator<SampleRequest> {
   const document = new Document(contract.document as Json);
   const usable = contract.operations.filter(
     ({ method, deprecated, tryIt, requiredScopes }) =>
       method === 'GET' && !deprecated && tryIt && requiredScopes.length === 0,
   );
-  const samples: SampleRequest[] = [];
   for (const operation of usable.toSorted((a, b) => rankOf(a) - rankOf(b))) {
-    const target = sampleOf(operation, document);
+    const target = sampleOf(operation, document, readValue);
     const path = contract.prefixes
       .map((prefix) => prefix + target)
       .find((candidate) => isValid(contract, operation, candidate));
     if (path !== undefined)
-      samples.push({ title: operation.summary || operation.id, path });
-    if (samples.length === MAX) break;
+      yield { title: operation.summary || operation.id, path };
   }
-  return samples;
 }
 
 /** Operations that need a key come first, then those without path parameters. */
@@ -53,10 +71,15 @@ function isValid(
 }
 
 /** An unknown value stays a template. */
-function sampleOf({ path }: Operation, document: Document): string {
+function sampleOf(
+  { path }: Operation,
+  document: Document,
+  readValue: ReadValue,
+): string {
   const parameters = parametersOf(path, document);
   const encoded = (place: string, name: string) => {
-    const value = exampleOf(parameters.get(`${place} ${name}`), document);
+    const parameter = parameters.get(`${place} ${name}`);
+    const value = parameter ? readValue(parameter, document) : null;
     return value === null ? null : encodeURIComponent(value);
   };
   const filled = path.replace(
@@ -92,11 +115,7 @@ function parametersOf(
   );
 }
 
-function exampleOf(
-  parameter: Json | undefined,
-  document: Document,
-): string | null {
-  if (parameter === undefined) return null;
+function valueIn(parameter: Json, document: Document): string | null {
   const [, named] = document.members(parameter.examples)[0] ?? [];
   const schema = document.object(parameter.schema) ?? {};
   const lists = [schema.examples, schema.enum].map((list) =>
@@ -113,4 +132,26 @@ function exampleOf(
     ['string', 'number', 'bigint', 'boolean'].includes(typeof one),
   );
   return value === undefined || value === '' ? null : String(value);
+}
+
+const BY_FORMAT: ReadonlyMap<unknown, string> = new Map([
+  ['date', '2026-01-31'],
+  ['date-time', '2026-01-31T12:00:00Z'],
+  ['email', 'user@example.com'],
+  ['uuid', '3fa85f64-5717-4562-b3fc-2c963f66afa6'],
+]);
+
+/** In characters, of an invented value. */
+const LONGEST = 100;
+
+/** It may violate other keywords of the schema. */
+function inventedFor(parameter: Json, document: Document): string {
+  const { type, format, minimum, minLength } =
+    document.object(parameter.schema) ?? {};
+  const types = [type].flat();
+  if (types.includes('integer') || types.includes('number'))
+    return String(minimum ?? 1);
+  if (types.includes('boolean')) return 'true';
+  const length = Math.min(Math.max(1, Number(minLength ?? 1)), LONGEST);
+  return BY_FORMAT.get(format) ?? 'a'.repeat(length);
 }

@@ -229,9 +229,8 @@ describe('changes nothing and says why', () => {
   });
 });
 
-test('runs the gateway, sends one request, and shows the 401 of the backend', async () => {
-  const folder = folderWith(TOKENS_NEEDED);
-  mkdirSync(join(folder, 'gw'));
+/** Until the gateway has sent its request. */
+async function runInit(folder: string): Promise<{ out: string; code: number }> {
   const stop = new AbortController();
   const { promise: ready, resolve } = Promise.withResolvers<void>();
   let out = '';
@@ -247,14 +246,43 @@ test('runs the gateway, sends one request, and shows the 401 of the backend', as
     },
     stop: stop.signal,
   });
-  status = 401;
   await Promise.race([ready, running]);
-  status = 200;
+  stop.abort();
+  const { code } = await running;
+  return { out, code };
+}
+
+test('runs the gateway, sends one request, and shows the 401 of the backend', async () => {
+  const folder = folderWith(TOKENS_NEEDED);
+  mkdirSync(join(folder, 'gw'));
+  status = 401;
+  const { out, code } = await runInit(folder).finally(() => {
+    status = 200;
+  });
   expect(out).toMatch(
     /\nResponse +GET \/a: 401 Unauthorized, 59 of 60 requests left\n +The 401 comes from your API/,
   );
-  stop.abort();
-  expect((await running).code).toBe(0);
+  expect(code).toBe(0);
 });
 
 const TOKENS_NEEDED = { ...DOCUMENT, ...TOKENS, security: [{ own: [] }] };
+
+test('proposes a request that the contract has, and sends none that needs a body', async () => {
+  const responses = { 200: { description: 'Any.' } };
+  const id = { name: 'id', in: 'path', required: true, schema: { type: 'integer' } };
+  const paths = {
+    post: { '/jobs': { post: { operationId: 'createJob', responses } } },
+    get: { '/jobs/{id}': { get: { operationId: 'job', parameters: [id], responses } } },
+  };
+  const shown = {
+    post: /\nTry +POST \/jobs with -H 'X-API-Key: sg_live_\w+'\nPress/,
+    get: /\nTry +curl -i 'http:\S+\/jobs\/1' .*\nResponse +GET \/jobs\/1: 200 OK/,
+  };
+  for (const method of ['post', 'get'] as const) {
+    const folder = folderWith({ ...DOCUMENT, paths: paths[method] });
+    mkdirSync(join(folder, 'gw'));
+    const { out, code } = await runInit(folder);
+    expect(out).toMatch(shown[method]);
+    expect(code).toBe(0);
+  }
+});

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { done, head } from '../../packages/openapi/test/documents.ts';
-import { sampleRequests } from '../../src/cli/sample-requests.ts';
+import { firstSample, sampleRequests } from '../../src/cli/sample-requests.ts';
 import { loadContract } from '../../src/config/contract/contract.ts';
 
 const integer = { type: 'integer' };
@@ -113,4 +113,35 @@ test('begins with the path of a server if the contract is read so', () => {
   const servers = [{ url: 'https://example.org/v1/' }];
   expect(pathsOf({ '/a': get() }, { servers }, { serverPath: 'prefix' })).toEqual(['/v1/a']);
   expect(pathsOf({ '/a': get() }, { servers }, { serverPath: 'ignore' })).toEqual(['/a']);
+});
+
+describe('the first sample', () => {
+  const first = (paths: object) => {
+    const text = JSON.stringify({ ...head, paths });
+    const contract = loadContract(`${import.meta.dirname}/none.json`, { text });
+    return firstSample(contract)?.path ?? null;
+  };
+
+  test('has values of the contract if one request has them', () => {
+    expect(first({ '/a/{id}': get([id()]), '/b': get() })).toBe('/b');
+    expect(first({ '/b/{id}': get([id()]), '/a/{id}': get([id({ example: 2 })]) })).toBe('/a/2');
+  });
+
+  test.each<[object, string | null]>([
+    [{ type: 'integer' }, '1'],
+    [{ type: 'integer', minimum: 5 }, '5'],
+    [{ type: 'string' }, 'a'],
+    [{ type: 'string', minLength: 3 }, 'aaa'],
+    [{ type: 'string', format: 'uuid' }, '3fa85f64-5717-4562-b3fc-2c963f66afa6'],
+    [{ type: 'string', format: 'date-time' }, '2026-01-31T12%3A00%3A00Z'],
+    [{ type: 'boolean' }, 'true'],
+    [{ type: 'string', pattern: '^b+$' }, null],
+    [{ type: 'string', minLength: 1_000 }, null],
+  ])('has an invented value otherwise, if it is valid: %j', (schema, value) => {
+    expect(first({ '/a/{id}': get([id({ schema })]) })).toBe(value && `/a/${value}`);
+  });
+
+  test('is missing without a GET', () => {
+    expect(first({ '/a': { post: { responses: done } } })).toBeNull();
+  });
 });

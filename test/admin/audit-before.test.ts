@@ -48,10 +48,8 @@ const windowsIn = (limits: string | null): string[] =>
 const planOf = (name: string): Thing => ({
   read: () => viewOf(`/plans/${name}`, 'name', 'keys'),
   restore(before, after) {
-    const kept = windowsIn(before.limits);
-    const drop = windowsIn(after.limits).filter(
-      (window) => before.limits !== null && !kept.includes(window),
-    );
+    // A window that is dropped and named keeps nothing of what it was.
+    const drop = before.limits === null ? [] : windowsIn(after.limits);
     return admin('PUT', `/plans/${name}`, { ...before, ...(drop.length > 0 && { drop }) });
   },
 });

@@ -10,11 +10,13 @@ const rows = readFileSync(join(root, 'docs/security.md'), 'utf8').matchAll(
 test('every test that docs/security.md names exists', () => {
   const named = [...rows].map(([, file = '', title = '']) => ({
     // A name without a folder is in this folder.
-    path: join(import.meta.dirname, file.includes('/') ? `../${file}.test.ts` : `${file}.test.ts`),
+    path: [`../${file}.test.ts`, `../${file}.ts`, `${file}.test.ts`]
+      .map((path) => join(import.meta.dirname, path))
+      .find((path) => existsSync(path)),
     title,
   }));
   expect(named.length).toBeGreaterThan(30);
-  const text = (path: string) =>
-    existsSync(path) ? readFileSync(path, 'utf8').replaceAll("\\'", "'") : '';
+  const text = (path: string | undefined) =>
+    path !== undefined ? readFileSync(path, 'utf8').replaceAll("\\'", "'") : '';
   expect(named.filter(({ path, title }) => !text(path).includes(title))).toEqual([]);
 });

@@ -95,7 +95,7 @@ describe('a backend with tokens of its own', () => {
       'ApiKey realm="storegate", header="X-API-Key"',
     );
     expect(await response.json()).toMatchObject({
-      message: 'The API key is missing. Send it in the header `X-API-Key`.',
+      message: 'The API key is missing. Send it in the header X-API-Key.',
     });
     expect(backend.seen.length).toBe(before);
   });

@@ -6,8 +6,8 @@ import type { Answered } from '../gateway/gateway.ts';
 import { SHIPPED_PLANS, simulate } from '../simulation.ts';
 import { SEED } from './support.ts';
 
-/** Milliseconds: strikes are sent to Redis in batches. */
-const LATE = SECOND;
+/** Milliseconds: each gateway sends strikes to Redis in batches, and learns of a ban with its own. */
+const LATE = 1.5 * SECOND;
 
 /** Milliseconds from the first request of a client to its ban; `null`: none within `duration`. */
 function bannedAfter(gateways: number, plan: string, pace: number, duration: number) {

@@ -101,6 +101,17 @@ const DOCUMENTS: Readonly<Record<string, readonly object[]>> = {
   ),
   '`nullable` in 3.1': [at(json({ type: 'string', nullable: true }), '3.1.0')],
   '`discriminator` alone': [at(json({ discriminator: { propertyName: 'a' } }))],
+  '`mapping` of a `discriminator` to nothing': [
+    at(
+      json({
+        oneOf: [{ type: 'object', required: ['a'], properties: { a: { enum: ['b'] } } }],
+        discriminator: { propertyName: 'a', mapping: { b: '#/components/schemas/B' } },
+      }),
+    ),
+  ],
+  'types, values, limits or members that contradict each other': [
+    at(json({ type: 'object', additionalProperties: false, required: ['url'] })),
+  ],
   'fields beside `$ref` in 3.0': [
     {
       ...at(json({ $ref: '#/components/schemas/A', minLength: 1 })),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { remainingIn } from '../../src/limits/admission.ts';
+import { freeIn } from '../../src/limits/ban-escalation.ts';
 import type { Limits, Window } from '../../src/limits/limits.ts';
 import { exactly } from '../../src/limits/plans.ts';
 import { NO_SCOPES, type Scopes } from '../../src/limits/scopes.ts';
@@ -81,6 +82,26 @@ test('a refusal is asked again when counted refusals show that the clock was set
   expect(verdict).toBe('limited');
   expect(retryAt - clock.now).toBeLessThanOrEqual(1.05 * MINUTE);
 });
+
+test.each([
+  ['asked again', 'has ended', 0, 3],
+  ['repeated', 'goes on', 1, 2],
+])(
+  'a refusal is %s if the counted refusals show that the wait of the state %s',
+  (_, __, counted, calls) => {
+    const { clock, state, refused, admit, asked } = open();
+    admit('a');
+    admit('a');
+    clock.pass(ESCALATION.grace);
+    admit('a');
+    const [refusals] = refused.unsent.take(1);
+    const freeRefusals = freeIn(ESCALATION, 1) - counted;
+    const result = { ...state.look('a', ONE), freeRefusals };
+    refused.apply(refusals!, result, refused.changes);
+    expect(admit('a').verdict).toBe('limited');
+    expect(asked()).toBe(calls);
+  },
+);
 
 test('never refuses what the state would admit, and says what it would say of the windows', () => {
   const plans = [

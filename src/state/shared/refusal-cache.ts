@@ -4,8 +4,9 @@ import {
   type Reading,
   refuses,
 } from '../../limits/admission.ts';
+import { freeIn } from '../../limits/ban-escalation.ts';
 import { kindOf } from '../../limits/kinds.ts';
-import type { Limits } from '../../limits/limits.ts';
+import type { Limits, Window } from '../../limits/limits.ts';
 import { countsIn } from '../../limits/scopes.ts';
 import type { Charge } from './remote-state.ts';
 import {
@@ -168,7 +169,10 @@ export function createRefusalCache({
       const waits = new Map(entry.waits);
       if (cause !== IN_FLIGHT) {
         const wait = waits.get(cause?.scope);
-        if (wait)
+        // All are free only after the wait that Redis has, which may be an older one. Then Redis
+        // must begin the next.
+        if (hasAllFree(result, limits, cause)) waits.delete(cause?.scope);
+        else if (wait)
           waits.set(cause?.scope, { ...wait, free: result.freeRefusals });
       }
       const admission: Admission = {
@@ -201,6 +205,16 @@ export function createRefusalCache({
 }
 
 export type RefusalCache = ReturnType<typeof createRefusalCache>;
+
+function hasAllFree(
+  { freeRefusals }: Admission,
+  { escalation }: Limits,
+  cause: Window | null,
+): boolean {
+  return (
+    escalation !== null && freeRefusals === freeIn(escalation, cause?.limit)
+  );
+}
 
 function allResetAsWhole({ windows }: Limits): boolean {
   return windows.every((window) => kindOf(window).resetsAsWhole);

@@ -38,7 +38,7 @@ const { createServer } = process.getBuiltinModule('node:http');
 /** It shares no route with the public port. */
 interface Admin {
   listen(fd?: number): Promise<number>;
-  /** For commands in the data folder: whoever can connect is admitted as an admin. */
+  /** For commands in the data folder: each process that can connect is admitted as an admin. */
   readonly local: Server;
   /** Replaces certificates; whether it uses TLS is fixed at the start. */
   use(tls: ServerMaterial | null): void;

@@ -62,7 +62,7 @@ function redisNamed({ env, cwd }: Terminal): string | undefined {
 }
 
 /**
- * A call that its gateway cannot have received, because it has ended or was started anew, goes to
+ * A call that its gateway cannot have received, because it has ended or was restarted, goes to
  * one that runs now. A call whose response is lost is repeated if that repeats no change: it
  * changes nothing, or the state that keeps the response of its Idempotency-Key is the same. So do
  * downloads of which nothing was written.

@@ -3,7 +3,7 @@ export function retryAfter(retryAt: number, now: number): string[] {
   return ['Retry-After', `${wholeSeconds(retryAt - now)}`];
 }
 
-/** A moment as clients are told it, never early: the next whole second, in Unix milliseconds. */
+/** A moment as it is sent to clients, never early: the next whole second, in Unix milliseconds. */
 export function nextSecond(moment: number): number {
   return Math.ceil(moment / 1000) * 1000;
 }

@@ -3,6 +3,7 @@ import type { Reading } from '../../../src/limits/admission.ts';
 import { meterOf, windowId } from '../../../src/limits/kinds.ts';
 import type { Window } from '../../../src/limits/limits.ts';
 import { countsIn } from '../../../src/limits/scopes.ts';
+import { ANNOUNCE_INTERVAL } from '../../../src/observe/peers/peers.ts';
 import type { Answer, OperatorChange } from '../facts.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import type { MakeInvariant } from './invariant.ts';
@@ -65,11 +66,21 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
     const outages = disturbances.between(from - AFTER, until, ['outage', 'messages', 'pause']);
     const losses = disturbances.between(from - LOST, until, ['loss']);
     const lost = losses.map((loss) => lostUnits(counter, loss.from));
-    const alone = outages.length > 0 && !simulation.isEmbedded ? window.limit + gateways : 0;
+    const alone =
+      outages.length > 0 && !simulation.isEmbedded
+        ? window.limit * sharesIn(outages[0]!.from) + gateways
+        : 0;
     const granted = grants
       .filter((grant) => grant.at >= from && grant.at <= until && concerns(grant, counter))
       .map(({ step }) => (step.type === 'grant' ? step.units : 0));
     return alone + [...lost, ...granted].reduce((sum, units) => sum + units, 0);
+  }
+
+  /** A jump of Redis's clock ends what it knows of gateways, until each has announced itself again. */
+  function sharesIn(outageFrom: number): number {
+    const before = outageFrom - 2 * ANNOUNCE_INTERVAL;
+    const jumps = disturbances.between(before, outageFrom, ['clock']);
+    return jumps.length > 0 ? simulation.gateways.length : 1;
   }
 
   const lostUnits = ({ charges }: Counter, at: number) =>

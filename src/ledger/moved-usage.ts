@@ -139,13 +139,25 @@ export const isPending = ({ name }: Pick<MovedUsage, 'name'>): boolean =>
 /** Shows in reports that requests before `until` may be missing, Unix milliseconds. */
 export function gapUntil(until: number): MovedUsage {
   const process = `${GAP}${randomUUID()}`;
-  const minute = startOf(until, MINUTE);
+  return moved(...markerSlice(process, until, 0));
+}
+
+/**
+ * A slice without requests, of a process that ended at `at` (Unix milliseconds) and lost `dropped`
+ * slices: reports then name what is missing.
+ */
+export function markerSlice(
+  process: string,
+  at: number,
+  dropped: number,
+): readonly [name: string, bytes: Buffer] {
+  const minute = startOf(at, MINUTE);
   const source: Source = {
     number: 1,
-    since: until,
-    until,
+    since: at,
+    until: at,
     ended: true,
-    dropped: 0,
+    dropped,
     most: 0,
   };
   const head = {
@@ -156,5 +168,5 @@ export function gapUntil(until: number): MovedUsage {
   };
   const sections = { traffic: EMPTY, usage: EMPTY, uses: EMPTY };
   const name = sliceName({ minute, process, number: 1 });
-  return moved(name, packBlock(head, sections));
+  return [name, packBlock(head, sections)];
 }

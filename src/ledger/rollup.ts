@@ -294,7 +294,7 @@ export type Rollup = ReturnType<typeof createRollup>;
 
 const removed = (name: string) => [name, null] as const;
 
-/** Whether a span has ended, or is from a clock that was ahead: its end is far away. */
+/** Whether a span has ended, or is from a clock that was ahead: it lies more than a day ahead. */
 const isOver = (start: number, length: number, now: number): boolean =>
   start + length <= now || start > now + DAY;
 

@@ -17,9 +17,8 @@ import {
   syncFolder,
   syncFolderNow,
 } from '../common/folder.ts';
-import { MINUTE } from '../common/time.ts';
-import { packBlock } from '../ledger/block.ts';
-import { blockIn, sliceIn, sliceName, startOf } from '../ledger/names.ts';
+import { markerSlice } from '../ledger/moved-usage.ts';
+import { blockIn, sliceIn } from '../ledger/names.ts';
 import type { LedgerIndex, LedgerStore } from '../ledger/store.ts';
 import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
 import { createCompactor, type Packer } from './journal/compactor.ts';
@@ -70,7 +69,11 @@ export function ledgerInFolder(
         `${join(data, file)} is missing or empty, with the last usage: put it back, or reports lack it`,
       ),
     );
-    const [name, slice] = lossSlice(file, Date.now());
+    const [name, slice] = markerSlice(
+      `missing ${file}#${randomUUID()}`,
+      Date.now(),
+      1,
+    );
     slices.set(name, slice);
     compactor?.mark(name);
   }
@@ -148,31 +151,6 @@ export function readLedgerIn(data: string): LedgerIndex {
     sizes: async () => sizesIn(folder),
     read: (names) => readBlocks(folder, names),
   };
-}
-
-/** Says in reports that something is missing before `now`, Unix milliseconds. */
-function lossSlice(file: string, now: number): readonly [string, Buffer] {
-  const minute = startOf(now, MINUTE);
-  const process = `missing ${file}#${randomUUID()}`;
-  const source = {
-    number: 1,
-    since: now,
-    until: now,
-    ended: true,
-    dropped: 1,
-    most: 0,
-  };
-  const head = {
-    start: minute,
-    span: MINUTE,
-    policies: 0,
-    sources: { [process]: source },
-  };
-  const empty = Buffer.of();
-  return [
-    sliceName({ minute, process, number: 1 }),
-    packBlock(head, { traffic: empty, usage: empty, uses: empty }),
-  ];
 }
 
 /** When the newest of what is stored begins, Unix milliseconds; `null`: nothing is stored. */

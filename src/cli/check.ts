@@ -63,7 +63,7 @@ export async function check(
   checkFolder(config, note);
   const redis = await checkRedis(config);
   redis?.notes.forEach(note);
-  await print(
+  print(
     terminal,
     options,
     {
@@ -75,39 +75,37 @@ export async function check(
       limits: contract.windows.map(formatLimit),
       redis: redis?.status ?? null,
     },
-    {
-      text(
-        {
-          plans,
-          openapi,
-          operations,
-          notEnforced,
-          needScopes,
-          scopes,
-          limits,
-          redis,
-        },
-        page,
-      ) {
-        const but = notEnforced === 0 ? '' : `, ${notEnforced} not enforced`;
-        const described = `${plural(operations, 'operation')}${but} (OpenAPI ${openapi})`;
-        return page.notes(
-          `OK: ${plural(plans.length, 'plan')}, ${hasContract ? described : 'no contract'}.`,
-          ...(redis === 'unreachable'
-            ? ['Not checked: Redis. It is unreachable.']
-            : []),
-          ...(needScopes === 0
-            ? []
-            : [
-                `${plural(needScopes, 'operation needs', 'operations need')} scopes: ${scopes.join(', ')}.`,
-              ]),
-          ...(limits.length === 0
-            ? []
-            : [
-                `Limits of the contract: ${limits.map(limitInWords).join(', ')}.`,
-              ]),
-        );
+    (
+      {
+        plans,
+        openapi,
+        operations,
+        notEnforced,
+        needScopes,
+        scopes,
+        limits,
+        redis,
       },
+      page,
+    ) => {
+      const but = notEnforced === 0 ? '' : `, ${notEnforced} not enforced`;
+      const described = `${plural(operations, 'operation')}${but} (OpenAPI ${openapi})`;
+      return page.notes(
+        `OK: ${plural(plans.length, 'plan')}, ${hasContract ? described : 'no contract'}.`,
+        ...(redis === 'unreachable'
+          ? ['Not checked: Redis. It is unreachable.']
+          : []),
+        ...(needScopes === 0
+          ? []
+          : [
+              `${plural(needScopes, 'operation needs', 'operations need')} scopes: ${scopes.join(', ')}.`,
+            ]),
+        ...(limits.length === 0
+          ? []
+          : [
+              `Limits of the contract: ${limits.map(limitInWords).join(', ')}.`,
+            ]),
+      );
     },
   );
 }

@@ -121,7 +121,7 @@ export function call<O extends object, T>(
         const names = details.options?.map((one) => one.attributeName()) ?? [];
         const own = names.map((name) => [name, made.getOptionValue(name)]);
         const result = await ask(api, Object.fromEntries(own) as O, argument);
-        await print(terminal, options, result, view);
+        print(terminal, options, result, view);
         const sentence = options.quiet ? null : await note(api);
         if (sentence !== null) terminal.err(`${sentence}\n`);
         const error = failure(result, options);

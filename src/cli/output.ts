@@ -3,14 +3,7 @@ import { fromNow } from '@storegate/admin-api/words';
 import { CommandError } from './connect/api.ts';
 import type { Terminal } from './terminal.ts';
 
-export const FORMATS = [
-  'json',
-  'yaml',
-  'table',
-  'name',
-  'csv',
-  'ndjson',
-] as const;
+export const FORMATS = ['table', 'json', 'csv'] as const;
 
 export interface OutputOptions {
   readonly json?: true;
@@ -19,71 +12,42 @@ export interface OutputOptions {
   readonly absolute?: true;
 }
 
-export interface View<T> {
-  readonly text: (value: T, page: Page) => string;
-  readonly names?: (value: T) => readonly unknown[];
-}
+export type View<T> = (value: T, page: Page) => string;
 
 type Row<K extends string> = Readonly<Partial<Record<K, unknown>>>;
 
-export async function print<T>(
+export function print<T>(
   terminal: Terminal,
   options: OutputOptions,
   value: T,
   view: View<T>,
-): Promise<void> {
-  const format = options.json ? 'json' : (options.output ?? 'table');
-  if (format === 'table')
-    return terminal.out(view.text(value, new Page(terminal, options)));
-  if (format === 'json') return terminal.out(`${JSON.stringify(value)}\n`);
-  if (format === 'yaml')
-    return terminal.out(
-      (await import('yaml')).stringify(value, { aliasDuplicateObjects: false }),
-    );
-  if (format !== 'name')
-    throw new CommandError(`Only "usage report" has "-o ${format}".`, {
+): void {
+  const format = options.json ? 'json' : options.output;
+  if (format === 'csv')
+    throw new CommandError('Only "usage report" has "-o csv".', {
       failure: 'usage',
     });
-  if (view.names === undefined)
-    throw new CommandError('This command has no names for "-o name".', {
-      failure: 'usage',
-    });
-  const lines = view.names(value).map((name) => `${safeText(name)}\n`);
-  terminal.out(lines.join(''));
+  terminal.out(
+    format === 'json'
+      ? `${JSON.stringify(value)}\n`
+      : view(value, new Page(terminal, options)),
+  );
 }
 
-/** `name`: the value for `-o name`; `none`: the sentence for an empty list. */
+/** `none`: the sentence for an empty list. */
 export function listView<T, K extends string>(
   columns: readonly K[],
   none: string,
-  name: (item: T) => unknown,
   rowOf: (item: T) => Row<K> = (item) => item as Row<K>,
 ): View<readonly T[]> {
-  return {
-    text: (items, page) => page.table(columns, items.map(rowOf), none),
-    names: (items) => items.map(name),
-  };
+  return (items, page) => page.table(columns, items.map(rowOf), none);
 }
 
-export function cardView<T extends object>(
-  name: (item: T) => unknown,
-  fieldsOf: (item: T) => object = (item) => item,
-): View<T> {
-  return {
-    text: (item, page) => page.card(fieldsOf(item)),
-    names: (item) => [name(item)],
-  };
-}
+export const showCard: View<object> = (item, page) => page.card(item);
 
 /** `--quiet` leaves it out. */
-export function doneView<T>(
-  sentence: (value: T) => string,
-  name: (value: T) => unknown,
-): View<T> {
-  return {
-    text: (value, page) => page.notes(sentence(value)),
-    names: (value) => [name(value)],
-  };
+export function doneView<T>(sentence: (value: T) => string): View<T> {
+  return (value, page) => page.notes(sentence(value));
 }
 
 /** Commands need their values. */

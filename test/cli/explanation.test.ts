@@ -4,7 +4,7 @@ import { explainedView } from '../../src/cli/commands/explain.ts';
 import { Page } from '../../src/cli/output.ts';
 
 const inSteps = (request: ExplainedRequest, asked = request.id) =>
-  explainedView.text({ asked, ...request }, new Page({ isTerminal: false, env: {} }, {}));
+  explainedView({ asked, ...request }, new Page({ isTerminal: false, env: {} }, {}));
 
 const EXPLAINED: ExplainedRequest = {
   id: 'a',

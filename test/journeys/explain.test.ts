@@ -496,8 +496,8 @@ describe('the buffer', () => {
     );
     const since = await run('requests', '--since', '1h', '--limit', '1');
     const [, after] = /For earlier ones, add --after (\S+)\.\n/.exec(since.out + since.err)!;
-    const earlier = await run('requests', '--after', after!, '-o', 'name');
-    expect(since.out).not.toContain(earlier.out.split('\n', 1)[0]);
+    const earlier = await run('requests', '--after', after!, '--json');
+    expect(since.out).not.toContain(JSON.parse(earlier.out).requests[0].id);
     expect((await run('requests', '--until', '1h')).out).toContain('No requests.');
     const [request] = /\S{36}(?=\n)/.exec(list.out)!;
     const { out } = await run('explain', request);

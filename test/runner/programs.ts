@@ -29,6 +29,7 @@ const PROGRAMS = {
   'systemd-notify': { packages: ['systemd'] },
   openssl: { packages: ['openssl'] },
   ps: { packages: ['procps'] },
+  jq: { packages: ['jq'] },
   pgrep: { packages: ['procps'] },
 } as const satisfies Readonly<Record<string, Known>>;
 

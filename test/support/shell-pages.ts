@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { program } from '../runner/programs.ts';
 import { commandLine } from './command-line.ts';
 import { freePort } from './free-port.ts';
 
@@ -240,6 +241,8 @@ export async function runPage(
   folder: string,
   given: Partial<Ports> = {},
 ): Promise<PageRun> {
+  // Pages read the JSON of commands with it.
+  program('jq');
   const ports = { ...given } as Ports;
   for (const port of PORTS) ports[port] ??= await freePort();
   const api = createServer((_, response) =>

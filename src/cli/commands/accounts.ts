@@ -1,9 +1,7 @@
 import type { Account, Key } from '@storegate/admin-api';
 import { call, command, everyPage, operation } from '../command.ts';
-import { cardView, listView } from '../output.ts';
+import { listView, showCard } from '../output.ts';
 import { KEYS } from './keys.ts';
-
-const nameOf = ({ account }: Account) => account;
 
 export const accountCommands = command('accounts', 'list accounts', {
   examples: ['accounts get acme'],
@@ -13,13 +11,12 @@ export const accountCommands = command('accounts', 'list accounts', {
       view: listView(
         ['account', 'keys', 'active', 'plans', 'limits'],
         'No accounts.',
-        nameOf,
       ),
     }),
     call('get <account>', 'show an account', {
       examples: ['accounts get acme'],
       ...operation('getAccount'),
-      view: cardView(nameOf),
+      view: showCard,
     }),
     call('keys <account>', 'list the keys of an account', {
       examples: ['accounts keys acme --json'],

@@ -43,16 +43,11 @@ export const auditCommands = command('audit', 'read the audit log', {
       ],
       examples: ['audit list --action keys.rotate'],
       ...memberOf('listAudit', 'entries'),
-      view: listView(
-        COLUMNS,
-        'No audit entries.',
-        ({ number }) => number,
-        (entry: Entry) => ({
-          ...entry,
-          time: entry.at,
-          change: changeIn(entry),
-        }),
-      ),
+      view: listView(COLUMNS, 'No audit entries.', (entry: Entry) => ({
+        ...entry,
+        time: entry.at,
+        change: changeIn(entry),
+      })),
     }),
     command('export', 'print all changes as lines of JSON, oldest first', {
       options: [

@@ -33,7 +33,6 @@ const BANS = listView(
     'history',
   ],
   'No bans.',
-  ({ key, account }) => key ?? account,
   ({ resetsAt, history, ...ban }: Ban) => ({
     ...ban,
     resets: resetsAt,
@@ -54,7 +53,6 @@ const HISTORY = listView(
     'reason',
   ],
   'No bans.',
-  ({ number }) => number,
   ({ at, actor, action, after, ended, ...entry }: BanEntry) => ({
     ...entry,
     time: at,
@@ -122,11 +120,8 @@ export const banCommands = command('bans', 'manage bans', {
           subject,
           ...(await api.call('liftBan', { params: { subject } })),
         }),
-        view: {
-          text: ({ subject, usage }, page) =>
-            page.notes(`${subject} is not banned.`) + windowsTable(usage, page),
-          names: ({ subject }) => [subject],
-        },
+        view: ({ subject, usage }, page) =>
+          page.notes(`${subject} is not banned.`) + windowsTable(usage, page),
       },
     ),
   ],

@@ -7,19 +7,16 @@ import {
 import { call, memberOf, operation, option } from '../command.ts';
 import { inSentence, type View } from '../output.ts';
 
-const DIFF: View<ConfigDiff> = {
-  text: (diff, page) =>
-    page.table(
-      ['type', 'name', 'inForce', 'in the files', 'source', 'restart'],
-      differencesIn(diff).map(({ inFiles, restart, ...rest }) => ({
-        ...rest,
-        'in the files': inFiles,
-        restart: restart ? 'needed' : null,
-      })),
-      NO_DIFFERENCE,
-    ),
-  names: (diff) => differencesIn(diff).map(({ name }) => name),
-};
+const DIFF: View<ConfigDiff> = (diff, page) =>
+  page.table(
+    ['type', 'name', 'inForce', 'in the files', 'source', 'restart'],
+    differencesIn(diff).map(({ inFiles, restart, ...rest }) => ({
+      ...rest,
+      'in the files': inFiles,
+      restart: restart ? 'needed' : null,
+    })),
+    NO_DIFFERENCE,
+  );
 
 function rowsOf({ restart, ...setting }: Setting) {
   const [value, ...rest] = setting.value.match(/.{1,47}(?:,|$)|.{1,48}/g)!;
@@ -35,14 +32,11 @@ export const configCommands = call(
   'show effective settings and their sources',
   {
     ...memberOf('getConfig', 'settings'),
-    view: {
-      text: (settings, page) =>
-        page.table(
-          ['name', 'value', 'source', 'restart'],
-          settings.flatMap(rowsOf),
-        ),
-      names: (settings) => settings.map(({ name }) => name),
-    },
+    view: (settings, page) =>
+      page.table(
+        ['name', 'value', 'source', 'restart'],
+        settings.flatMap(rowsOf),
+      ),
     commands: [
       call('diff', 'compare the files with the running configuration', {
         ...operation('diffConfig'),
@@ -65,7 +59,7 @@ export const reloadCommand = call(
         params: { dryRun: dryRun || undefined },
       })),
     }),
-    view: { text: (reloaded, page) => page.notes(...reloadNotes(reloaded)) },
+    view: (reloaded, page) => page.notes(...reloadNotes(reloaded)),
   },
 );
 

@@ -24,26 +24,24 @@ const MARKS = {
 /** `asked`: the id that the operator gave. */
 export const explainedView: View<
   ExplainedRequest & { readonly asked: string }
-> = {
-  names: ({ id }) => [id],
-  text({ asked, ...request }, page) {
-    const { id, windows, faults } = request;
-    const steps = stepsOf(request, inSentence).map(
-      ({ name, became, words }) => [name, `${MARKS[became]}${words}`],
-    );
-    return [
-      asked.toLowerCase() === id ? '' : page.notes(equalInWords(asked)),
-      page.card(headOf(request)),
-      page.card(Object.fromEntries(steps)),
-      page.table(
-        ['name', 'kind', 'limit', 'before', 'after', 'resets'],
-        windows.map(({ resetAt, ...one }) => ({ ...one, resets: resetAt })),
-      ),
-      faults.map(violations).join(''),
-    ]
-      .filter((text) => text !== '')
-      .join('\n');
-  },
+> = ({ asked, ...request }, page) => {
+  const { id, windows, faults } = request;
+  const steps = stepsOf(request, inSentence).map(({ name, became, words }) => [
+    name,
+    `${MARKS[became]}${words}`,
+  ]);
+  return [
+    asked.toLowerCase() === id ? '' : page.notes(equalInWords(asked)),
+    page.card(headOf(request)),
+    page.card(Object.fromEntries(steps)),
+    page.table(
+      ['name', 'kind', 'limit', 'before', 'after', 'resets'],
+      windows.map(({ resetAt, ...one }) => ({ ...one, resets: resetAt })),
+    ),
+    faults.map(violations).join(''),
+  ]
+    .filter((text) => text !== '')
+    .join('\n');
 };
 
 export const explainCommand = call(

@@ -79,7 +79,7 @@ export const importCommand = command(
       await withApi(terminal, options, async (api) => {
         const body = { ...bodyOf(options), hash, plan, account };
         const key = await api.call('importKey', { body });
-        await print(terminal, options, key, IMPORTED);
+        print(terminal, options, key, IMPORTED);
       });
     },
   },
@@ -87,7 +87,6 @@ export const importCommand = command(
 
 const IMPORTED = doneView(
   ({ id }: Key) => `${id} is imported. Its old secret works now.`,
-  ({ id }) => id,
 );
 
 /** Throws CommandError after it has printed the keys that cannot be imported. */
@@ -106,7 +105,7 @@ async function importFromFile(
         `${file === '-' ? 'The input' : file} contains secrets: delete it after the import.\n`,
       );
     const isRefused = bad > 0 && !skipBad && !dryRun;
-    await print(
+    print(
       terminal,
       options,
       { dryRun, imported, already, bad, problems, moreProblems },
@@ -116,16 +115,14 @@ async function importFromFile(
   });
 }
 
-const NOTHING: View<unknown> = { text: () => '' };
+const NOTHING: View<unknown> = () => '';
 const SUMMARY: View<{
   readonly dryRun: boolean;
   readonly imported: number;
   readonly already: number;
-}> = {
-  text({ dryRun, imported, already }, page) {
-    const what = `${plural(imported, 'key')} ${dryRun ? 'would be ' : ''}imported, ${already} exist already.`;
-    return page.notes(dryRun ? `Dry run, no changes: ${what}` : what);
-  },
+}> = ({ dryRun, imported, already }, page) => {
+  const what = `${plural(imported, 'key')} ${dryRun ? 'would be ' : ''}imported, ${already} exist already.`;
+  return page.notes(dryRun ? `Dry run, no changes: ${what}` : what);
 };
 
 function badRows({ problems, moreProblems }: Tally): string {

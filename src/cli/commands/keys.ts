@@ -21,20 +21,11 @@ import {
   withApi,
 } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
-import {
-  cardView,
-  doneView,
-  inSentence,
-  listView,
-  print,
-  type View,
-} from '../output.ts';
+import { doneView, inSentence, listView, print, type View } from '../output.ts';
 import { bodyOf, KEY_OPTIONS, type KeyOptions } from './key-options.ts';
 import { importCommand } from './keys-import.ts';
 
 type NewKeyOptions = KeyOptions & Pick<NewKey, 'account' | 'env'>;
-
-const idOf = ({ id }: Key) => id;
 
 export const KEYS = listView(
   [
@@ -49,19 +40,16 @@ export const KEYS = listView(
     'label',
   ],
   'No keys.',
-  idOf,
 );
 
-const KEY = cardView(idOf, ({ history, ...key }: Key) => ({
-  ...key,
-  ...(history && { bans: recordInWords(history, inSentence) }),
-}));
+const KEY: View<Key> = ({ history, ...key }, page) =>
+  page.card({
+    ...key,
+    ...(history && { bans: recordInWords(history, inSentence) }),
+  });
 
-const SECRET: View<KeyWithSecret> = {
-  text: ({ key, id, plan, account }, page) =>
-    `${key}\n${page.notes(`This is ${id}, plan ${plan}, account ${account}. The key is not shown again.`)}`,
-  names: ({ id }) => [id],
-};
+const SECRET: View<KeyWithSecret> = ({ key, id, plan, account }, page) =>
+  `${key}\n${page.notes(`This is ${id}, plan ${plan}, account ${account}. The key is not shown again.`)}`;
 
 const ENV = option(
   '--env <word>',
@@ -182,7 +170,7 @@ export const keyCommands = command('keys', 'manage API keys', {
       run: (terminal, options: Options, [key]) =>
         withApi(terminal, options, async (api) => {
           const body = { key: keyIn(key ?? (await terminal.input())) };
-          await print(
+          print(
             terminal,
             options,
             await api.call('identifyKey', { body }),
@@ -218,6 +206,6 @@ function statusChange(
     changes: true,
     examples: [`keys ${name} key_4fGh…`],
     ...operation(id),
-    view: doneView(({ id }) => `${id} is ${name.replace(/e$/, '')}ed.`, idOf),
+    view: doneView(({ id }) => `${id} is ${name.replace(/e$/, '')}ed.`),
   });
 }

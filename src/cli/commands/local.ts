@@ -67,8 +67,6 @@ export const versionCommand = command('version', 'print the version', {
   examples: ['version --json'],
   async run(terminal, options: OutputOptions) {
     const versions = { version: readVersion(), node: process.version };
-    await print(terminal, options, versions, {
-      text: ({ version }) => `${version}\n`,
-    });
+    print(terminal, options, versions, ({ version }) => `${version}\n`);
   },
 });

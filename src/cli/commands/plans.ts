@@ -91,23 +91,14 @@ const CHANGES = [
   option('--no-addresses', 'allow any address'),
 ];
 
-const SIMULATION: View<PlanSimulation> = {
-  text: ({ lastDay, ...now }, page) =>
-    page.card(now) + (lastDay ? `\n${showLastDay(lastDay, page)}` : ''),
-  names: ({ plan }) => [plan],
-};
+const SIMULATION: View<PlanSimulation> = ({ lastDay, ...now }, page) =>
+  page.card(now) + (lastDay ? `\n${showLastDay(lastDay, page)}` : '');
 
 const EXAMPLE = 'plans simulate free --limits 30/minute';
-const nameOf = ({ name }: Pick<Plan, 'name'>) => name;
 
-const PLAN: View<Plan> = {
-  names: (plan) => [plan.name],
-  text({ excess, ...plan }, page) {
-    const sentences = excessesInWords({ excess, count: plan.count });
-    return [page.card(plan), ...sentences.map((one) => page.notes(one))].join(
-      '',
-    );
-  },
+const PLAN: View<Plan> = ({ excess, ...plan }, page) => {
+  const sentences = excessesInWords({ excess, count: plan.count });
+  return page.card(plan) + page.notes(...sentences);
 };
 
 export const planCommands = command(
@@ -127,7 +118,6 @@ export const planCommands = command(
         view: listView(
           ['name', 'limits', 'count', 'concurrency', 'weight', 'keys'],
           'No plans.',
-          nameOf,
         ),
         note: noteOfFiles,
       }),

@@ -71,33 +71,30 @@ export const requestsCommand = command(
         const { follow, ...params } = made.opts<Filters>();
         if (!follow) {
           const requests = await api.call('listRequests', { params });
-          return await print(terminal, options, requests, VIEW);
+          return print(terminal, options, requests, VIEW);
         }
         await printNew(api, terminal, { ...options, ...params });
       }),
   },
 );
 
-const VIEW: View<Requests> = {
-  text(answer, page) {
-    const rows = answer.requests.map(rowOf);
-    return (
-      page.table(COLUMNS, rows, 'No requests.') +
-      page.notes(
-        ...(rows.length > 0
-          ? ['For details, run "storegate explain <request-id>".']
-          : []),
-        ...(rows.some(({ repeated }) => repeated !== null)
-          ? ['repeated: identical requests before it, not kept.']
-          : []),
-        ...(answer.next === null
-          ? []
-          : [`For earlier ones, add --after ${answer.next}.`]),
-        ...missingGateways(answer),
-      )
-    );
-  },
-  names: ({ requests }) => requests.map(({ id }) => id),
+const VIEW: View<Requests> = (answer, page) => {
+  const rows = answer.requests.map(rowOf);
+  return (
+    page.table(COLUMNS, rows, 'No requests.') +
+    page.notes(
+      ...(rows.length > 0
+        ? ['For details, run "storegate explain <request-id>".']
+        : []),
+      ...(rows.some(({ repeated }) => repeated !== null)
+        ? ['repeated: identical requests before it, not kept.']
+        : []),
+      ...(answer.next === null
+        ? []
+        : [`For earlier ones, add --after ${answer.next}.`]),
+      ...missingGateways(answer),
+    )
+  );
 };
 
 function rowOf({ id, at, key, repeated, ...request }: RefusedRequest) {

@@ -53,13 +53,10 @@ export const statusCommand = call(
       'The first line has the health: OK, Degraded (a promise is not held) or Down (requests fail, exit code 2). A configuration that differs from most gateways has a "!".',
     examples: ['status --url http://127.0.0.1:9901', 'status --strict'],
     ...operation('getStatus'),
-    view: {
-      text: ({ health, gateways }, page) =>
-        `${safeText(healthInWords(health, inSentence))}\n` +
-        page.table(COLUMNS, gateways.map(rowOf)) +
-        page.notes(...health.findings.slice(1).map(lineOf)),
-      names: ({ gateways }) => gateways.map(({ gateway }) => gateway),
-    },
+    view: ({ health, gateways }, page) =>
+      `${safeText(healthInWords(health, inSentence))}\n` +
+      page.table(COLUMNS, gateways.map(rowOf)) +
+      page.notes(...health.findings.slice(1).map(lineOf)),
     failure: (
       { health: { status } },
       { strict }: Options & { readonly strict?: true },
@@ -84,10 +81,7 @@ export const gatewayCommands = command('gateways', 'forget lost gateways', {
       details: 'Status names it. A gateway that still runs is listed again.',
       examples: ['gateways forget edge-1:4711'],
       ...operation('forgetGateway'),
-      view: doneView(
-        ({ gateway }: LostGateway) => `${gateway} is forgotten.`,
-        ({ gateway }) => gateway,
-      ),
+      view: doneView(({ gateway }: LostGateway) => `${gateway} is forgotten.`),
     }),
   ],
 });
@@ -97,20 +91,17 @@ export const backendsCommand = call(
   'list upstream backends and their health',
   {
     ...operation('listBackends'),
-    view: {
-      text: (answer, page) =>
-        page.table(
-          STORE_COLUMNS,
-          answer.backends.map((one) => ({
-            ...one,
-            state: stateInWords(one),
-            reason: reasonInWords(one),
-            connections: connectionsInWords(one.connections),
-          })),
-          answer.unresponsive.length === 0 ? NO_GATEWAY : 'No backends.',
-        ) + page.notes(...missingGateways(answer)),
-      names: ({ backends }) => backends.map(({ backend }) => backend),
-    },
+    view: (answer, page) =>
+      page.table(
+        STORE_COLUMNS,
+        answer.backends.map((one) => ({
+          ...one,
+          state: stateInWords(one),
+          reason: reasonInWords(one),
+          connections: connectionsInWords(one.connections),
+        })),
+        answer.unresponsive.length === 0 ? NO_GATEWAY : 'No backends.',
+      ) + page.notes(...missingGateways(answer)),
   },
 );
 

@@ -1,8 +1,7 @@
-import { ROLES, type Token } from '@storegate/admin-api';
+import { ROLES } from '@storegate/admin-api';
 import { call, command, memberOf, operation, option } from '../command.ts';
 import { doneView, listView } from '../output.ts';
 
-const nameOf = ({ name }: Token) => name;
 const FIRST =
   'It is the first token: the console and the admin API now need one. To get in, open /console/ on the admin port and sign in with it.';
 const EXAMPLE = 'tokens create ci-deploy --role operate';
@@ -26,25 +25,22 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
       details: 'A name has lowercase letters, digits and dashes.',
       examples: [EXAMPLE],
       ...operation('createToken', (own: object, name) => ({ ...own, name })),
-      view: {
-        text: ({ token, name, role, first }, page) => {
-          const notes = [
-            `This is ${name}, role ${role}. The token is not shown again.`,
-          ];
-          return `${token}\n${page.notes(...notes, ...(first ? [FIRST] : []))}`;
-        },
-        names: (token) => [nameOf(token)],
+      view: ({ token, name, role, first }, page) => {
+        const notes = [
+          `This is ${name}, role ${role}. The token is not shown again.`,
+        ];
+        return `${token}\n${page.notes(...notes, ...(first ? [FIRST] : []))}`;
       },
     }),
     call('list', 'list tokens, without secrets', {
       ...memberOf('listTokens', 'tokens'),
-      view: listView(['name', 'role', 'created'], 'No tokens.', nameOf),
+      view: listView(['name', 'role', 'created'], 'No tokens.'),
     }),
     call('revoke <name>', 'revoke a token', {
       changes: true,
       examples: ['tokens revoke ci-deploy'],
       ...operation('revokeToken'),
-      view: doneView(({ name }) => `${name} is revoked.`, nameOf),
+      view: doneView(({ name }) => `${name} is revoked.`),
     }),
   ],
 });

@@ -54,10 +54,7 @@ export const topCommand = call(
     ],
     examples: ['top --window day --by refused'],
     ...operation('getTop'),
-    view: {
-      text: showTop,
-      names: ({ items }) => items.map(({ key, operation }) => key ?? operation),
-    },
+    view: showTop,
   },
 );
 
@@ -80,7 +77,7 @@ export const historyCommand = call(
     ],
     examples: ['history --since 3h --step 10m --operation listPets'],
     ...operation('getHistory'),
-    view: { text: showHistory },
+    view: showHistory,
   },
 );
 

@@ -141,16 +141,14 @@ async function printReport(
   options: Options,
   { month: period, ...filters }: ReportOptions,
 ) {
-  const { output } = options;
   const query = { ...filters, ...period };
-  if (options.json || (output !== 'csv' && output !== 'ndjson')) {
+  if (options.json || options.output !== 'csv') {
     const report = await api.call('getUsageReport', { params: query });
-    await print(terminal, options, report, { text: reportTable });
-    return;
+    return print(terminal, options, report, reportTable);
   }
   const headers = await api.download(
     '/usage/report',
-    { ...query, format: output },
+    { ...query, format: 'csv' },
     terminal.out,
   );
   if (headers['x-usage-partial'] === 'true')
@@ -198,12 +196,9 @@ export function windowsTable(usage: readonly Usage[], page: Page): string {
 }
 
 function viewWith(note: (one: Usage) => string | null): View<readonly Usage[]> {
-  return {
-    text: (usage, page) =>
-      windowsTable(usage, page) +
-      page.notes(...usage.map(note).filter((line) => line !== null)),
-    names: (usage) => usage.map(({ subject }) => subject),
-  };
+  return (usage, page) =>
+    windowsTable(usage, page) +
+    page.notes(...usage.map(note).filter((line) => line !== null));
 }
 
 function banIn({ subject, banned }: Usage): string | null {

@@ -24,25 +24,22 @@ export const webhookCommands = command(
       call('list', 'list webhook endpoints, with pending and failed events', {
         isDefault: true,
         ...memberOf('listWebhooks', 'endpoints'),
-        view: {
-          text: (endpoints, page) =>
-            page.table(
-              COLUMNS,
-              endpoints,
-              'No webhook endpoints. Set webhooks.url or STOREGATE_WEBHOOK_URL.',
-            ) +
-            page.notes(
-              ...endpoints.map(
-                ({ id, events }) => `${id} receives ${safeText(events)}.`,
-              ),
+        view: (endpoints, page) =>
+          page.table(
+            COLUMNS,
+            endpoints,
+            'No webhook endpoints. Set webhooks.url or STOREGATE_WEBHOOK_URL.',
+          ) +
+          page.notes(
+            ...endpoints.map(
+              ({ id, events }) => `${id} receives ${safeText(events)}.`,
             ),
-          names: (endpoints) => endpoints.map(({ id }) => id),
-        },
+          ),
       }),
       call('schema', 'print the JSON Schema of all events', {
         examples: ['webhooks schema > events.json'],
         ...operation('getWebhookSchema'),
-        view: { text: (schema) => `${JSON.stringify(schema, null, 2)}\n` },
+        view: (schema) => `${JSON.stringify(schema, null, 2)}\n`,
       }),
       call(
         'test',
@@ -55,7 +52,6 @@ export const webhookCommands = command(
           view: listView(
             ['id', 'host', 'result', 'status', 'ms', 'error'],
             'No webhook endpoints.',
-            ({ id }) => id,
             ({ delivered, duration, ...test }: WebhookTest) => ({
               ...test,
               result: delivered ? 'delivered' : 'failed',

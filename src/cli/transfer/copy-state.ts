@@ -67,7 +67,7 @@ export async function copyState(
   const done = await orExplained(() =>
     copy(terminal, from, to, { exports, dryRun, onKey }),
   );
-  await print(terminal, options, { dryRun, ...done }, copiedView);
+  print(terminal, options, { dryRun, ...done }, copiedView);
   for (const sentence of done.leftOut.first)
     terminal.err(`left out: ${sentence}\n`);
   const more = done.leftOut.count - done.leftOut.first.length;
@@ -176,14 +176,13 @@ function unexportedText({ unexported, source, target }: Copied): string {
   return `Usage of ${minutes} that waits for usage.export stays in ${source}: no gateway exports it from ${target}.\n`;
 }
 
-const copiedView: View<Copied & { readonly dryRun: boolean }> = {
-  text({ source, target, dryRun, given, has }, page) {
-    const [name, counts] = dryRun ? [source, given] : [target, has];
-    const content = TYPES.map(
-      (type) => `${counts[type]} ${TYPE_NAMES[type]}`,
-    ).join(', ');
-    return page.notes(`${name} has ${content}.`);
-  },
+const copiedView: View<Copied & { readonly dryRun: boolean }> = (
+  { source, target, dryRun, given, has },
+  page,
+) => {
+  const [name, counts] = dryRun ? [source, given] : [target, has];
+  const content = TYPES.map((type) => `${counts[type]} ${TYPE_NAMES[type]}`);
+  return page.notes(`${name} has ${content.join(', ')}.`);
 };
 
 function rejectShortfall(done: Copied, dryRun: boolean): void {

@@ -16,21 +16,19 @@ export async function repair(
       'The state of this configuration is in Redis: it has no files to repair.',
     );
   const lacked = await repairFolder(folder);
-  await print(
+  print(
     terminal,
     options,
     { folder, ...lacked },
-    {
-      text({ files, changes }, page) {
-        const lost = [...files, ...(changes > 0 ? [changesText(changes)] : [])];
-        if (lost.length === 0)
-          return page.notes(
-            `No file is missing in ${folder}. Nothing was changed.`,
-          );
+    ({ files, changes }, page) => {
+      const lost = [...files, ...(changes > 0 ? [changesText(changes)] : [])];
+      if (lost.length === 0)
         return page.notes(
-          `Gateways start on ${folder} again, without ${lost.join(', ')}.`,
+          `No file is missing in ${folder}. Nothing was changed.`,
         );
-      },
+      return page.notes(
+        `Gateways start on ${folder} again, without ${lost.join(', ')}.`,
+      );
     },
   );
 }

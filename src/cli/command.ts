@@ -331,11 +331,6 @@ export function reader<T = string>(
   };
 }
 
-export const duration = reader(
-  (text) => parseDuration(text) !== null,
-  'Use a number with a unit, such as 12h or 90d.',
-);
-
 /** For an option whose value is that field of a call. */
 export function durationOf(field: DurationField): (text: string) => string {
   return (text) => {

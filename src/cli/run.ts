@@ -10,23 +10,14 @@ import { completionCommand } from './commands/completion.ts';
 import { configCommands, reloadCommand } from './commands/config.ts';
 import { explainCommand } from './commands/explain.ts';
 import { keyCommands } from './commands/keys.ts';
-import {
-  checkCommand,
-  initCommand,
-  serveCommand,
-  versionCommand,
-} from './commands/local.ts';
+import { checkCommand, initCommand, serveCommand } from './commands/local.ts';
 import { planCommands } from './commands/plans.ts';
 import { requestsCommand } from './commands/requests.ts';
 import { stateCommands } from './commands/state.ts';
-import {
-  backendsCommand,
-  gatewayCommands,
-  statusCommand,
-} from './commands/status.ts';
+import { backendsCommand, statusCommand } from './commands/status.ts';
 import { storeCommand } from './commands/store.ts';
 import { tokenCommands } from './commands/tokens.ts';
-import { historyCommand, topCommand } from './commands/traffic.ts';
+import { topCommand } from './commands/top.ts';
 import { usageCommands } from './commands/usage.ts';
 import { webhookCommands } from './commands/webhooks.ts';
 import { type CallFailure, CommandError } from './connect/api.ts';
@@ -97,10 +88,8 @@ export function createProgram(terminal: Terminal): Command {
     storeCommand(terminal.env.STOREGATE_DATA || 'data'),
     checkCommand,
     statusCommand,
-    gatewayCommands,
     backendsCommand,
     topCommand,
-    historyCommand,
     explainCommand,
     requestsCommand,
     configCommands,
@@ -115,7 +104,6 @@ export function createProgram(terminal: Terminal): Command {
     webhookCommands,
     stateCommands,
     completionCommand,
-    versionCommand,
   ];
   for (const spec of commands) addCommand(terminal, program, spec);
   addHelp(program);

@@ -74,7 +74,7 @@ const ROWS: Partial<Record<OperationId, Row>> = {
   },
   resetUsage: { line: 'usage reset KEY', out: /^key:KEY +minute +20 +0 +20/m },
   grantUsage: { line: 'usage grant KEY --units 2', out: /^key:KEY +minute +20 +3 +17/m },
-  forgetGateway: { line: 'gateways forget LOST', out: /^LOST is forgotten\.\n$/ },
+  forgetGateway: { line: 'status forget LOST', out: /^LOST is forgotten\.\n$/ },
   reload: { line: 'reload', out: /^Nothing changed\.\n/ },
   createToken: { line: 'tokens create once --role read', out: /^sgadmin_\S+\nThis is once, / },
   revokeToken: {

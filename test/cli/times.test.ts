@@ -69,8 +69,6 @@ describe('a time that is wrong', () => {
       'bans add --duration',
       'bans extend --duration',
       'bans history --since',
-      'history --since',
-      'history --step',
       'keys create --expires',
       'keys create --expires-in',
       'keys import --expires',

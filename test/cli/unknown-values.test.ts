@@ -18,8 +18,6 @@ const folder = temporaryFolders();
 
 /** Names that must exist, and what the refusal lists. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
-  'history --operation': ['listPets', 'createPet', 'usage', 'reference'],
-  'history --plan': [...PLANS, 'public'],
   'requests --code': CODES,
   'keys create --plan': PLANS,
   'keys list --plan': PLANS,
@@ -31,7 +29,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'plans set --drop': ['minute', 'day'],
   'audit list --action': AUDIT_ACTIONS,
   'usage report --by': ['day', 'code'],
-  'usage report --operation': ['listPets', 'usage'],
+  'usage report --operation': ['listPets', 'createPet', 'usage', 'reference'],
   'usage report --plan': [...PLANS, 'public'],
   'webhooks test --endpoint': ['none'],
 };
@@ -41,7 +39,7 @@ const FREE =
   /^(?:url|token|profile|backend|contract|directory|host|file|key|account|label|find|address|scope|meta|reason|idempotency-key|actor|target|allow|deny|from|to|after|hash|status)$/;
 
 /** Commands that call no gateway. */
-const LOCAL = /^(?:init|serve|store|check|version|completion|help|state\b.*|)$/;
+const LOCAL = /^(?:init|serve|store|check|completion|help|state\b.*|)$/;
 
 /** Options for which any text is a value. */
 const ANY = new Set([
@@ -111,7 +109,7 @@ const CALLS: Readonly<Record<string, (key: string) => readonly string[]>> = {
   'usage reset': (key) => [key],
   'tokens create': () => ['reader', '--role', 'read'],
   'tokens revoke': () => ['reader'],
-  'gateways forget': () => ['nope'],
+  'status forget': () => ['nope'],
 };
 
 interface Found {
@@ -223,7 +221,7 @@ describe('an option of the command line', () => {
 /** Of each command with an argument, one that names nothing, and the options that it needs. */
 const ARGUMENTS: Readonly<Record<string, readonly [string, string?]>> = {
   explain: ['0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e'],
-  'gateways forget': ['nope'],
+  'status forget': ['nope'],
   'keys get': ['nope'],
   'keys update': ['nope', '--plan pro'],
   'keys disable': ['nope'],

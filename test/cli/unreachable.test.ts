@@ -148,7 +148,6 @@ describe('a gateway of the data folder that is not reached', () => {
     'status',
     'backends',
     'top',
-    'history',
     'requests',
     'requests --follow',
     'explain 0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e',

@@ -236,7 +236,7 @@ describe('health of gateways that share a Redis', () => {
     );
     const run = commandLine(one.folder);
     const env = { STOREGATE_ADMIN_URL: one.adminUrl };
-    expect(await run(['gateways', 'forget', 'other:1'], { env })).toMatchObject({
+    expect(await run(['status', 'forget', 'other:1'], { env })).toMatchObject({
       code: 1,
       err: 'No lost gateway has the name "other:1".\n',
     });
@@ -244,7 +244,7 @@ describe('health of gateways that share a Redis', () => {
     expect(await findingAt(one, 'gateway_replaced')).toMatch(
       /^0 OK: \S+ did not shut down, and an/,
     );
-    expect(await run(['gateways', 'forget', killed!], { env })).toMatchObject({
+    expect(await run(['status', 'forget', killed!], { env })).toMatchObject({
       code: 0,
       out: `${killed} is forgotten.\n`,
     });

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
-import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { HOUR, MINUTE } from '../support/limits.ts';
@@ -101,26 +100,6 @@ describe('a single gateway', () => {
     expect(await of('?step=1m&since=1h')).toEqual([1]);
   });
 
-  test('has a command for it', async () => {
-    const one = await gateway();
-    const { secret } = await one.key();
-    await send(one.url, secret, 12);
-    await untilLogged(one, 12);
-    one.clock.pass(MINUTE);
-    const run = (...args: string[]) =>
-      commandLine(one.folder)(['history', ...args], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
-    const { code, out } = await run('--since', '2h', '--step', '10m');
-    expect(code).toBe(0);
-    expect(out).toMatch(
-      /^time +requests +limited +banned +2xx +3xx +4xx +5xx +aborted +p50 ms +p95 ms +p99 ms +top statuses +outage policy\n/,
-    );
-    expect(out).toMatch(/\n20\S+Z +12 +2 +0 +10 +0 +2 +0 +0 +\S+ +\S+ +\S+ +2 × 429 +-\n/);
-    expect(JSON.parse((await run('--json')).out)).toMatchObject({ step: '1h' });
-    expect(await run('--step', '1d')).toMatchObject({ code: 2 });
-    expect(await run('--since', 'yesterday')).toMatchObject({ code: 2 });
-    expect(await run('--operation', 'listPets', '--plan', 'free')).toMatchObject({ code: 2 });
-  });
-
   test('continues after a restart, including the minute of the restart', async () => {
     const one = await gateway();
     const { secret } = await one.key();
@@ -158,16 +137,6 @@ describe('a single gateway', () => {
     await untilLogged(one, 3);
     one.clock.pass(MINUTE);
     expect(requestsOf(await historyAt(one.adminUrl, '?step=1m'))).toEqual([1]);
-  });
-
-  test('is also known without a running gateway', async () => {
-    const one = await gateway();
-    one.clock.now = Date.now() - 2 * MINUTE;
-    const { secret } = await one.key();
-    await send(one.url, secret, 2);
-    await one.close();
-    const run = commandLine(one.folder);
-    expect((await run(['history', '--json'])).out).toMatch(/"requests": ?2/);
   });
 
   test.each(['?step=1d', '?since=yesterday', '?operation=a&plan=b', '?who=me'])(

@@ -1,6 +1,4 @@
-import { readVersion } from '../../common/version.ts';
 import { command, lazily, option } from '../command.ts';
-import { type OutputOptions, print } from '../output.ts';
 
 // Commands that need no gateway.
 
@@ -62,11 +60,3 @@ export const checkCommand = command(
     run: lazily(async () => (await import('../check.ts')).check),
   },
 );
-
-export const versionCommand = command('version', 'print the version', {
-  examples: ['version --json'],
-  async run(terminal, options: OutputOptions) {
-    const versions = { version: readVersion(), node: process.version };
-    print(terminal, options, versions, ({ version }) => `${version}\n`);
-  },
-});

@@ -15,7 +15,7 @@ import {
   stateInWords,
   statusInWords,
 } from '@storegate/admin-api/words';
-import { call, command, type Options, operation, option } from '../command.ts';
+import { call, type Options, operation, option } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
 import { doneView, inSentence, safeText } from '../output.ts';
 
@@ -67,24 +67,22 @@ export const statusCommand = call(
         ? new CommandError('A promise is not held.')
         : null;
     },
+    commands: [
+      call('forget <gateway>', 'remove a lost gateway from the list', {
+        changes: true,
+        details: 'Status names it. A gateway that still runs is listed again.',
+        examples: ['status forget edge-1:4711'],
+        ...operation('forgetGateway'),
+        view: doneView(
+          ({ gateway }: LostGateway) => `${gateway} is forgotten.`,
+        ),
+      }),
+    ],
   },
 );
 
 const lineOf = (finding: Finding): string =>
   `${finding.status === 'ok' ? 'Note' : statusInWords(finding.status)}: ${findingInWords(finding, inSentence)}`;
-
-export const gatewayCommands = command('gateways', 'forget lost gateways', {
-  examples: ['gateways forget edge-1:4711'],
-  commands: [
-    call('forget <gateway>', 'remove a lost gateway from the list', {
-      changes: true,
-      details: 'Status names it. A gateway that still runs is listed again.',
-      examples: ['gateways forget edge-1:4711'],
-      ...operation('forgetGateway'),
-      view: doneView(({ gateway }: LostGateway) => `${gateway} is forgotten.`),
-    }),
-  ],
-});
 
 export const backendsCommand = call(
   'backends',

@@ -111,7 +111,7 @@ export const FINDINGS = {
   ),
   gateway_lost: degraded(
     '$ did not shut down, and no gateway has replaced it.',
-    'Start a gateway, or run storegate gateways forget NAME.',
+    'Start a gateway, or run storegate status forget NAME.',
   ),
   peers_unreachable: degraded(
     'Other gateways are unreachable: $.',

@@ -45,11 +45,7 @@ const isRedis = (path: string) => /^(state|records)\/redis\//.test(path);
 const isState = (path: string) => inside('state')(path) || inside('records')(path);
 const knowsNode = (path: string) =>
   ['http1', 'admin', 'store'].includes(roomOf(path)) ||
-  [
-    'gateway/upstream/inner-proxy.ts',
-    'gateway/upstream/target-connection.ts',
-    'common/http-fetch.ts',
-  ].includes(path);
+  ['gateway/upstream/target-proxy.ts', 'common/http-fetch.ts'].includes(path);
 const composes = (path: string) => ['run', 'cli'].includes(roomOf(path));
 
 const PACKAGES: readonly string[] = [
@@ -234,9 +230,9 @@ const words: readonly {
     planted: 'const ledger = createLedger(options);',
   },
   {
-    name: 'the gateway writes no answer of a server of Node, except inside mounts',
+    name: 'the gateway writes no answer of a server of Node',
     pattern: /\bresponse\.(end|writeHead|write|setHeader)\(/,
-    allowed: (file) => !inside('gateway')(file) || file === 'gateway/upstream/target-connection.ts',
+    allowed: (file) => !inside('gateway')(file),
     planted: 'response.end();',
   },
   {

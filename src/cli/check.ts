@@ -203,7 +203,7 @@ function bodyLimitNotes({ http }: Config, { operations }: Contract): string[] {
 /** docs/failure-modes.md compares targets and upstreams. */
 function targetNotes({ mounts }: Config): string[] {
   const lacks =
-    'a target has no health checks, retries or limit of connections; set upstream to have them';
+    'a target has no health checks, retries or limit of connections, joins repeated fields, and accepts response heads of up to 16 KiB; set upstream to have all of them';
   return mounts
     .filter(({ target }) => target !== null)
     .map(({ path }) => `mount ${path}: ${lacks}`);

@@ -5,13 +5,13 @@ import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { NO_SCOPES, type Scopes } from '../limits/scopes.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Upstreams } from './upstream/backends.ts';
-import { createInnerProxy } from './upstream/inner-proxy.ts';
 import type { Timeouts } from './upstream/pools.ts';
 import {
   mountRewriting,
   prefixRewriting,
   type Rewriting,
 } from './upstream/rewriting.ts';
+import { createTargetProxy } from './upstream/target-proxy.ts';
 import type { Upstream } from './upstream/upstream.ts';
 import { type Send, sendUpstream } from './upstream/upstream-request.ts';
 import type { ReturnedNames } from './wire/fields.ts';
@@ -61,8 +61,11 @@ interface RoutesParts {
   readonly returned: ReturnedNames;
 }
 
-/** Where requests go, and the URLs of the backends. */
-interface Way extends Pick<Route, 'send' | 'rewriting'> {
+/** Where requests go. */
+type WayOnly = Pick<Route, 'send' | 'rewriting'>;
+
+interface Way extends WayOnly {
+  /** Of the backends. */
   readonly urls: readonly string[];
 }
 
@@ -131,13 +134,28 @@ export function createRoutes(parts: RoutesParts) {
     const reportsCost =
       mount.reportsCost ??
       (target === null || hosts.has(new URL(target).hostname));
-    const { send, urls } =
-      target === null
-        ? wayTo(upstream!)
-        : { send: sendTo(createInnerProxy(target, timeouts)), urls: [target] };
     const name = `mount ${path}`;
-    const rewriting = mountRewriting(mount, urls);
-    return { ...undescribed, name, websocket, reportsCost, send, rewriting };
+    const way =
+      target === null ? wayBelow(mount, upstream!) : wayToTarget(mount, target);
+    return { ...undescribed, ...way, name, websocket, reportsCost };
+  }
+
+  function wayBelow(mount: Mount, name: string): WayOnly {
+    const { send, urls } = wayTo(name);
+    return { send, rewriting: mountRewriting(mount, urls) };
+  }
+
+  function wayToTarget(mount: Mount, target: string): WayOnly {
+    const rewriting = mountRewriting(mount, [target]);
+    const proxy = createTargetProxy(
+      target,
+      timeouts,
+      rewriting === null ? undefined : (raw) => rewriting.asked({ raw }),
+    );
+    return {
+      send: sendTo(proxy),
+      rewriting: rewriting && { ...rewriting, asked: null },
+    };
   }
 
   /** The contract matches first. */

@@ -25,7 +25,6 @@ export const IGNORED_CALLS: readonly string[] = [
   'gateway/pipeline.ts answer.fail',
   'gateway/pipeline.ts walk',
   'gateway/reply/relay.ts answer.fail',
-  'gateway/upstream/inner-proxy.ts proxy',
   'gateway/wire/listener.ts answerUnparsed',
   'gateway/wire/listener.ts stopAccepting',
   'http1/shared-reads.ts receive',

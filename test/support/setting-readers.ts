@@ -14,7 +14,7 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'redis.keyCache': ['records/redis/open.ts'],
   upstream: [
-    'gateway/upstream/inner-proxy.ts',
+    'gateway/upstream/target-proxy.ts',
     'gateway/upstream/backend.ts',
     'gateway/upstream/pools.ts',
     'gateway/upstream/backends.ts',

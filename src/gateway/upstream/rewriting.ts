@@ -9,12 +9,16 @@ import type { BackendResponse } from './backend-response.ts';
 
 /** Of the targets of a route. */
 export interface Rewriting {
-  /** Returns the target for the backend, spelt as the client did. */
-  readonly asked: (target: RequestTarget) => string;
+  /** Returns the target for the backend, spelt as the client did. `null`: done elsewhere. */
+  readonly asked: ((target: RequestTarget) => string) | null;
   /** For X-Forwarded-Prefix; `''`: the backend needs none. */
   readonly prefix: string;
   /** `null`: responses stay unchanged. */
   readonly answered: ((answer: BackendResponse) => BackendResponse) | null;
+}
+
+interface MountRewriting extends Rewriting {
+  readonly asked: (target: Pick<RequestTarget, 'raw'>) => string;
 }
 
 interface Base {
@@ -31,7 +35,7 @@ interface Base {
 export function mountRewriting(
   { path, stripPrefix, rewrite: other }: Mount,
   urls: readonly string[],
-): Rewriting | null {
+): MountRewriting | null {
   const rewrite = stripPrefix ? '' : other;
   if (rewrite === null) return null;
   const known = path === '/' ? '' : path;

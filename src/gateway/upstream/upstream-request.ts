@@ -275,10 +275,11 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
   /**
    * Once, for a connection that had been closed as idle: the backend cannot have responded on it.
    */
-  #mayRepeat({ diedIdle }: ClientError): boolean {
+  #mayRepeat({ diedIdle, cause }: ClientError): boolean {
     const { exchange } = this.#parts;
     return (
       diedIdle &&
+      !(cause instanceof Outage) &&
       !this.#repeated &&
       isIdempotent(this.#asked.method) &&
       this.#canBeSentAgain &&

@@ -77,6 +77,8 @@ export function outageOf(error: unknown): unknown {
   if (error instanceof PoolBusy) return new Outage('upstream_busy');
   if (!(error instanceof ClientError)) return error;
   const { failure, cause, message } = error;
+  // What forwards to a target knows more of the failure than the connection to it.
+  if (cause instanceof Outage) return cause;
   if (failure === 'body') return bodyFailure(cause);
   if (failure === 'slow_reader')
     return new ClientAbort(message, { code: failure });

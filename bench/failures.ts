@@ -1,19 +1,19 @@
 /**
- * CPU of counting a failed authentication in a worker: over the channel to the primary process, and
- * in Redis.
+ * CPU of counting a failed authentication: in memory, and in Redis.
  *
  *     node --disable-warning=ExperimentalWarning bench/failures.ts
  */
 
-import cluster from 'node:cluster';
 import { parseArgs } from 'node:util';
-import { Redis } from 'ioredis';
-import { RateLimiterRedis } from 'rate-limiter-flexible';
-import { createGuard, type Guard } from '../src/common/callers/guard.ts';
-import { type Channel, createChannel } from '../src/run/workers/channel.ts';
+import { type CallerWindow, createCallerWindow } from '../src/common/callers/caller-window.ts';
+import type { Window } from '../src/limits/limits.ts';
+import { callerWindowsIn } from '../src/state/redis/caller-windows.ts';
+import { connect, disconnect } from '../src/state/redis/client.ts';
+import { DEFAULTS } from '../test/support/redis/settings.ts';
 import { Children } from './children.ts';
-import { ownCpuTime } from './cpu.ts';
+import { cpuTime, ownCpuTime } from './cpu.ts';
 import { startRedis } from './redis-server.ts';
+import { spread } from './statistics.ts';
 
 const { values } = parseArgs({
   options: {
@@ -26,74 +26,46 @@ const [failures, together, rounds] = [values.failures, values.together, values.r
   Number,
 ) as [number, number, number];
 const ADDRESSES = 20_000;
-const DEADLINE = 5_000;
-const LIMIT = { failures: 1_000_000, window: 60_000 };
+const WINDOW: Window = { name: 'failures', kind: 'fixed', limit: 1_000_000, span: 60_000 };
 
-type Counting = { fail: Guard['fail'] };
-type Measuring = { measure: (to: { readonly url: string; readonly pid: number }) => string[] };
-
-if (cluster.isPrimary) await supervise();
-else serve();
-
-async function supervise(): Promise<void> {
-  const children = new Children();
-  cluster.setupPrimary({ serialization: 'advanced' });
-  const worker = cluster.fork();
-  try {
-    const redis = await startRedis(children);
-    const channel = createChannel<Measuring, Counting>({
-      peer: 'the worker',
-      send: (frame, sent) => void worker.send(frame, sent),
-      handlers: { fail: createGuard(LIMIT).fail },
-    });
-    worker.on('message', (message) => channel.receive(message));
-    const target = { url: redis.url, pid: redis.pid };
-    for (let round = 0; round < rounds; round++)
-      console.log((await channel.call('measure', target, 600_000)).join('; '));
-    redis.close();
-  } finally {
-    worker.kill();
-    await children.close();
+const children = new Children();
+try {
+  const server = await startRedis(children);
+  const redis = await connect({ ...DEFAULTS, url: server.url });
+  const windows = {
+    memory: createCallerWindow(WINDOW),
+    redis: callerWindowsIn(redis, { workers: 1, isDown: () => false })(WINDOW),
+  };
+  const series = Object.entries(windows).map(([name, window]) => ({
+    name,
+    window,
+    own: [] as number[],
+    inRedis: [] as number[],
+  }));
+  for (let round = 0; round <= rounds; round++) {
+    for (const { window, own, inRedis } of series) {
+      const before = [ownCpuTime(process.pid), cpuTime(server.pid)] as const;
+      await count(window);
+      // The first round warms up.
+      if (round === 0) continue;
+      own.push((ownCpuTime(process.pid) - before[0]) / failures);
+      inRedis.push((cpuTime(server.pid) - before[1]) / failures);
+    }
   }
+  for (const { name, own, inRedis } of series)
+    console.log(
+      `${name}: ${spread(own).median.toFixed(1)} µs (least ${spread(own).min.toFixed(1)}) in the gateway, ${spread(inRedis).median.toFixed(1)} µs in Redis`,
+    );
+  disconnect(redis);
+  server.close();
+} finally {
+  await children.close();
 }
 
-function serve(): void {
-  const channel: Channel<Counting, Measuring> = createChannel({
-    peer: 'the primary process',
-    send: (frame, sent) => void process.send!(frame, sent),
-    handlers: {
-      async measure({ url, pid }) {
-        const redis = new Redis(url, { enableAutoPipelining: true });
-        const limiter = new RateLimiterRedis({
-          storeClient: redis,
-          points: LIMIT.failures,
-          duration: LIMIT.window / 1_000,
-        });
-        const over = [
-          await cost('channel', process.ppid, (address) => channel.call('fail', address, DEADLINE)),
-          await cost('redis', pid, (address) => limiter.consume(address)),
-        ];
-        redis.disconnect();
-        return over;
-      },
-    },
-  });
-  process.on('message', (message) => channel.receive(message));
-}
-
-async function cost(
-  name: string,
-  counting: number,
-  fail: (address: string) => Promise<unknown>,
-): Promise<string> {
-  const before = [process.pid, counting].map(ownCpuTime);
+async function count(window: CallerWindow): Promise<void> {
   let sent = 0;
   async function send(): Promise<void> {
-    while (sent < failures) await fail(`10.0.${(sent++ % ADDRESSES) >> 8}.${sent & 255}`);
+    while (sent < failures) await window.take(`10.0.${(sent++ % ADDRESSES) >> 8}.${sent & 255}`);
   }
   await Promise.all(Array.from({ length: together }, send));
-  const [own, other] = [process.pid, counting].map((pid, i) =>
-    ((ownCpuTime(pid) - before[i]!) / failures).toFixed(1),
-  );
-  return `${name}: ${own} µs in the worker, ${other} µs where it is counted`;
 }

@@ -7,7 +7,6 @@ import { keyView } from '../src/admin/view.ts';
 import { AddressSubjects } from '../src/common/callers/address-subjects.ts';
 import { createCallerWindow } from '../src/common/callers/caller-window.ts';
 import { CounterQuota } from '../src/common/callers/counter-quota.ts';
-import { createGuard } from '../src/common/callers/guard.ts';
 import { createRollup } from '../src/ledger/rollup.ts';
 import { createLedgerWriter } from '../src/ledger/writer.ts';
 import { admit, remainingIn } from '../src/limits/admission.ts';
@@ -25,7 +24,6 @@ import type { KeyStore } from '../src/records/keys/store.ts';
 import type { Addition, Outbox } from '../src/records/outbox.ts';
 import { outboxInRedis } from '../src/records/redis/outbox.ts';
 import { createProcessHealth } from '../src/run/process-health.ts';
-import { createSharedGuard } from '../src/run/workers/guard.ts';
 import { openStateFile } from '../src/state/embedded/file.ts';
 import { notifyExpiring } from '../src/webhooks/expiry-notices.ts';
 import { createIncidents } from '../src/webhooks/incidents.ts';
@@ -115,23 +113,6 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     // They use all shared counters, so it would be exhausted without its own.
     for (let i = 0; i < 10_000; i++) await take(`10.0.${i >> 8}.${i & 255}`);
     expect((await take(next)).exhausted).toBe(false);
-  },
-  async 'exhausted address at a worker'() {
-    const { setBack } = fastMachine();
-    const guard = createGuard({ failures: 1, window: MINUTE });
-    const primary = { call: (name: 'fail' | 'look', address: string) => guard[name](address) };
-    const shared = createSharedGuard({
-      primary: primary as never,
-      failures: 1,
-      window: MINUTE,
-      workers: 2,
-      observe: () => {},
-    });
-    for (let i = 0; i < 2; i++) await shared.fail(ADDRESS);
-    setBack();
-    const { readings, now } = await shared.look(ADDRESS);
-    expect(readings[0]!.resetAt).toBe(now + MINUTE);
-    shared.close();
   },
   'subject of an address'() {
     const clock = fastClock();

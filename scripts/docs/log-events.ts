@@ -49,8 +49,6 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'tls.warning': 'A certificate ends soon, has ended, or is not valid yet: renew it.',
   'worker.started': 'A worker serves.',
   'worker.ended': 'A worker ended: an error if it was not asked to.',
-  'primary.unresponsive': 'A worker gets no answer from the primary process.',
-  'primary.responsive': 'The primary process responds again.',
   'primary.exited': 'The primary process ended; the worker serves until there is a new one.',
   started: 'The gateway accepts requests.',
   stopping: 'The gateway was asked to stop and finishes open requests.',

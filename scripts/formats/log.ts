@@ -89,7 +89,7 @@ function sampleLine(): object {
     { level: 'info', requests: true, format: 'json' },
     { destination, worker: 1 },
   );
-  const event: Event = { type: 'primary.responsive' };
+  const event: Event = { type: 'state.write_recovered' };
   log.observe(event);
   log.close();
   return JSON.parse(lines[0]!);

@@ -182,9 +182,6 @@ interface Events {
     unexpected: boolean;
     replacedAfter: number | null;
   };
-  /** The worker counts client failures by itself. */
-  'primary.unresponsive': { error: unknown };
-  'primary.responsive': object;
   /** The worker serves until there is a new primary process, then drains and ends. */
   'primary.exited': { inFlight: number };
   started: { url: string; adminUrl: string; state: string };

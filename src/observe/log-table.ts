@@ -193,8 +193,6 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'worker.started': ({ worker, pid }) => info({ worker, pid }),
     'worker.ended': ({ unexpected, worker, pid, reason, replacedAfter }) =>
       (unexpected ? error : info)({ worker, pid, reason, replacedAfter }),
-    'primary.unresponsive': ({ error }) => warn({ reason: reasonOf(error) }),
-    'primary.responsive': () => info({}),
     'primary.exited': ({ inFlight }) => warn({ inFlight }),
     started: ({ url, adminUrl, state }) => info({ url, adminUrl, state }),
     stopping: ({ inFlight }) => info({ inFlight }),

@@ -1,3 +1,4 @@
+import type { OpenCallerWindow } from '../common/callers/caller-window.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 import type { Peers, Self } from '../observe/peers/peers.ts';
 import type { BansAsOf, StartedBan, State } from '../state/state.ts';
@@ -31,6 +32,8 @@ export interface LastKnown {
 
 export interface Storage extends Records {
   readonly state: State & { readonly size: number };
+  /** Counts in one window of all gateways that share the state. Never fails. */
+  readonly openCallerWindow: OpenCallerWindow;
   /**
    * Milliseconds until a key is looked up again without a change message; Infinity if every change
    * is reported.

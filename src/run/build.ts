@@ -91,7 +91,8 @@ export function buildPipeline(
   longLived: LongLived,
 ): Pipeline {
   const { config, contract } = settings;
-  const { largeChecks, observe, clock, tracing, guard, via } = longLived;
+  const { largeChecks, observe, clock, tracing, guard, via, openCallerWindow } =
+    longLived;
   const cors = createCors(config.cors);
   const { maxBodyBytes } = config.http;
   const { responses } = config.contract;
@@ -142,6 +143,7 @@ export function buildPipeline(
       paths: hasReference(config) ? PAGE_PATHS : [],
       home: homeOf(settings),
       guard,
+      openCallerWindow,
       answer,
     }),
     cors,
@@ -221,7 +223,7 @@ function tunnelTest({ takesTunnels }: Routes): Parts['takesTunnel'] {
 
 function createAdmission(
   { plans, cors }: Config,
-  { state, bans, flights, observe }: LongLived,
+  { state, bans, flights, observe, openCallerWindow }: LongLived,
 ): Admit {
   const judge = createJudge({ bans, observe });
   const admit = createInFlight({
@@ -231,7 +233,7 @@ function createAdmission(
     judge,
     admit: createAdmit({ state, judge }),
   });
-  return isOfBackend(cors) ? admitPreflights(admit) : admit;
+  return isOfBackend(cors) ? admitPreflights(admit, openCallerWindow) : admit;
 }
 
 function createReading(

@@ -46,7 +46,7 @@ export function openLongLived(parts: ServingParts) {
     deprecatedBy,
   } = parts;
   const { config } = settings;
-  const { state, keys } = storage;
+  const { state, keys, openCallerWindow } = storage;
   const keyring = createKeyring(keys, plansIn(settings), {
     recheckAfter: storage.recheckKeysAfter,
   });
@@ -77,6 +77,7 @@ export function openLongLived(parts: ServingParts) {
     keys,
     uses,
     guard,
+    openCallerWindow,
     subjects,
     upstreams,
     bodies,

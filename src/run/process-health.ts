@@ -73,12 +73,6 @@ export function createProcessHealth(clock: () => number) {
       case 'state.write_recovered':
         begun.delete('writes');
         break;
-      case 'primary.unresponsive':
-        begin('guard', 'guard_alone', event.error);
-        break;
-      case 'primary.responsive':
-        begun.delete('guard');
-        break;
       case 'usage.export_failed':
         begin('export', 'usage_not_exported', event.error);
         break;

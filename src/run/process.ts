@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Guard } from '../common/callers/guard.ts';
+import { createGuard } from '../common/callers/guard.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import {
   accessTo,
@@ -46,7 +46,6 @@ export interface ProcessParts
   readonly settings: ActiveConfig<ServedConfig>;
   readonly workers: number;
   readonly gauges: Omit<Gauges, keyof RequestGauges | 'workers'>;
-  readonly openGuard: (observe: Observe) => Guard & { close?(): void };
   /** The gateway of this process, which answers for all its processes. */
   readonly gateway: Pick<Peers, 'ask'>;
 }
@@ -56,7 +55,7 @@ export interface ProcessParts
  * state cannot be opened.
  */
 export async function openProcess(parts: ProcessParts) {
-  const { settings, worker, gauges, gateway, openGuard } = parts;
+  const { settings, worker, gauges, gateway } = parts;
   const { config } = settings;
   const all: Gauges = {
     ...gauges,
@@ -73,7 +72,10 @@ export async function openProcess(parts: ProcessParts) {
     storage,
     await usageReceiver({ config, clock: parts.clock, observe }),
   );
-  const guard = openGuard(observe);
+  const guard = createGuard(
+    config.http.authFailureLimit,
+    storage.openCallerWindow,
+  );
   const access = accessTo(storage.ledger, ledger.writer, (warning) =>
     observe({ type: 'state.warning', warning }),
   );
@@ -126,7 +128,6 @@ export async function openProcess(parts: ProcessParts) {
     },
     drain: serving.drain,
     async end(): Promise<void> {
-      guard.close?.();
       await serving.close();
       await ledger.close();
     },

@@ -1,6 +1,5 @@
 import { makeTicketSecret } from '@storegate/http1/tls';
 import type { AdminContext } from '../admin/context.ts';
-import { createGuard } from '../common/callers/guard.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import type { LedgerAccess } from '../ledger/ledger.ts';
 import type { Observe } from '../observe/events.ts';
@@ -70,7 +69,6 @@ export async function openOnlyProcess(
     worker: null,
     workers: 1,
     gauges: { ...parts.gauges, ...copyGauges(config, () => process.storage) },
-    openGuard: () => createGuard(config.http.authFailureLimit),
     ticketSecret: makeTicketSecret(),
   });
   return {

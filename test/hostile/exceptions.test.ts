@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadContract } from '@storegate/openapi';
 import { createReference, writeDocuments } from '@storegate/reference';
+import { createCallerWindow } from '../../src/common/callers/caller-window.ts';
 import { createGuard, type Guard } from '../../src/common/callers/guard.ts';
 import { PAGE_PATHS } from '../../src/common/reserved-paths.ts';
 import { createPages } from '../../src/gateway/own/pages.ts';
@@ -142,7 +143,13 @@ describe('an exception affects its own request only: 500, an id, one line, no de
       errors: [],
     });
     const { wire, events } = await pipelineWith((made) => ({
-      pages: createPages({ find, paths: PAGE_PATHS, home: null, ...made }),
+      pages: createPages({
+        find,
+        paths: PAGE_PATHS,
+        home: null,
+        openCallerWindow: createCallerWindow,
+        ...made,
+      }),
     }));
     const ask = (path: string) =>
       wire.send(`GET ${path} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n`).answer();

@@ -29,7 +29,7 @@ test('a nested event has its own time, and the clock continues after both', () =
   const observe = of(
     toAll(({ type }) => {
       read.push(clock());
-      if (type === 'state.write_recovered') observe({ type: 'primary.responsive' });
+      if (type === 'state.write_recovered') observe({ type: 'state.recovered', duration: 1 });
     }),
   );
   observe({ type: 'state.write_recovered' });

@@ -51,12 +51,6 @@ describe('conditions of a process', () => {
     ],
     [{ type: 'state.write_failed', error }, { type: 'state.write_recovered' }, 'unsaved', reason],
     [
-      { type: 'primary.unresponsive', error },
-      { type: 'primary.responsive' },
-      'guard_alone',
-      reason,
-    ],
-    [
       { type: 'state.connection', of: 'messages', isCut: true },
       { type: 'state.connection', of: 'messages', isCut: false },
       'redis_connection',

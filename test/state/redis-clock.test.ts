@@ -5,6 +5,7 @@ import { LEASE } from '../../src/records/outbox.ts';
 import { repairKeyIndex } from '../../src/records/redis/key-index-repair.ts';
 import { outboxInRedis } from '../../src/records/redis/outbox.ts';
 import { usesInRedis } from '../../src/records/redis/records.ts';
+import { callerWindowsIn } from '../../src/state/redis/caller-windows.ts';
 import { GATEWAY_TTL, keyOf, LOCK_TTL, PEER_MEMORY } from '../../src/state/redis/key-names.ts';
 import { ledgerInRedis } from '../../src/state/redis/ledger.ts';
 import { tryLock, withLocks } from '../../src/state/redis/lock.ts';
@@ -121,6 +122,11 @@ async function answered(): Promise<void> {
   await gateway.close();
 }
 
+function failedKey(): Promise<unknown> {
+  const open = callerWindowsIn(own.redis, { workers: 1, isDown: () => false });
+  return open({ name: 'failures', kind: 'fixed', limit: 5, span: MINUTE }).take('192.0.2.1');
+}
+
 /** Everything whose end somebody or something waits for. */
 const WAITING: Readonly<Record<string, Waiting>> = {
   [keyOf.gateways]: {
@@ -146,6 +152,12 @@ const WAITING: Readonly<Record<string, Waiting>> = {
     left: () => lifetime(keyOf.ledger.turn),
     begin: () => own.redis.set(keyOf.ledger.turn, 'dead', 'PX', 3 * LOCK_TTL),
     look: () => ledgerInRedis(own.redis).inTurn(async () => {}),
+  },
+  [keyOf.callers('*')]: {
+    span: MINUTE,
+    left: () => lifetime(`${keyOf.callers('failures')}:192.0.2.1`),
+    begin: failedKey,
+    look: failedKey,
   },
   [keyOf.idempotentAnswer('*')]: {
     span: IDEMPOTENCY_LIFETIME,

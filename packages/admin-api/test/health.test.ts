@@ -169,9 +169,6 @@ const TABLE: Readonly<Record<FindingType, readonly Row[]>> = {
   bans_dropped: [
     [reporting('bans_dropped', '1 ban'), 1, 'Degraded since 10:00: The log of bans lacks 1 ban. '],
   ],
-  guard_alone: [
-    [reporting('guard_alone', 'late'), 1, 'Degraded since 10:00: A worker counts requests without'],
-  ],
   key_cache_old: [
     [reporting('key_cache_old'), 1, 'Degraded since 10:00: The key cache is older than 30 minutes'],
   ],

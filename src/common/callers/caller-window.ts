@@ -1,28 +1,63 @@
-import { createRequire } from 'node:module';
-import type * as Package from 'rate-limiter-flexible';
+import {
+  type RateLimiterAbstract,
+  RateLimiterMemory,
+  type RateLimiterRes,
+} from 'rate-limiter-flexible';
 import type { Readings } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
 import { networkOf } from './address.ts';
 import { CounterQuota, OWN_COUNTERS } from './counter-quota.ts';
 
-/** The package index would load 35 more modules at every start. */
-const RateLimiterMemory = createRequire(import.meta.url)(
-  'rate-limiter-flexible/lib/RateLimiterMemory.js',
-) as typeof Package.RateLimiterMemory;
-
-export type CallerWindow = ReturnType<typeof createCallerWindow>;
+export interface CallerWindow {
+  take(
+    caller: string,
+    units?: number,
+  ): Promise<Readings & { readonly exhausted: boolean }>;
+  look(caller: string): Promise<Readings>;
+}
 
 /**
- * `window` begins with the first request of each client: an address, an IPv6 /64, or a key id. A
- * counter lasts one span, so memory is bounded by three times `ownCounters` plus the shared counters.
+ * `window` begins with the first request of each client: an address, an IPv6 /64, or a key id.
+ * `ownCounters`: see `CounterQuota`.
  */
-export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
-  const { limit, span } = window;
-  const limiter = new RateLimiterMemory({
-    points: limit,
+export type OpenCallerWindow = (
+  window: Window,
+  ownCounters?: number,
+) => CallerWindow;
+
+/** Counts in this process. */
+export function createCallerWindow(window: Window, ownCounters?: number) {
+  const limiter = memoryLimiter(window, window.limit);
+  return {
+    ...callerWindowIn(() => limiter, window, ownCounters),
+    /** Copies all counters. */
+    get size(): number {
+      return limiter.dump().storage.length;
+    },
+  };
+}
+
+export function memoryLimiter(
+  { span }: Window,
+  points: number,
+): RateLimiterMemory {
+  return new RateLimiterMemory({
+    points,
     duration: span / 1_000,
     keyPrefix: '',
   });
+}
+
+/**
+ * A counter lasts one span, so the number of counters that a process adds is at most three times
+ * `ownCounters` plus the shared counters. `limiter` never fails.
+ */
+export function callerWindowIn(
+  limiter: () => RateLimiterAbstract,
+  window: Window,
+  ownCounters = OWN_COUNTERS,
+): CallerWindow {
+  const { limit, span } = window;
   /** On the clock of `performance.now()`. */
   let began = performance.now();
   const quota = new CounterQuota(ownCounters);
@@ -35,15 +70,12 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
       quota.clear();
     }
     const shared = quota.sharedBy(caller);
-    return shared === null || (await limiter.get(caller)) !== null
+    return shared === null || (await limiter().get(caller)) !== null
       ? caller
       : shared;
   }
 
-  function readingOf(
-    result: Package.RateLimiterRes | null,
-    now: number,
-  ): Readings {
+  function readingOf(result: RateLimiterRes | null, now: number): Readings {
     const open = result !== null && result.msBeforeNext > 0 ? result : null;
     // Counters end by a timer; after the clock was set back, their times lie beyond it.
     const resetAt = now + Math.min(open?.msBeforeNext ?? span, span);
@@ -57,25 +89,32 @@ export function createCallerWindow(window: Window, ownCounters = OWN_COUNTERS) {
   }
 
   return {
-    /** Copies all counters. */
-    get size(): number {
-      return limiter.dump().storage.length;
-    },
-    async take(caller: string, units = 1) {
+    async take(caller, units = 1) {
       const now = Date.now();
-      // `penalty` counts like `consume`, but does not reject when the counter is exhausted.
       const counter = await counterOf(caller);
-      const result = await limiter.penalty(counter, units);
+      const { result, exhausted } = await consumed(limiter(), counter, units);
       if (result.isFirstInDuration && counter === networkOf(caller))
         quota.take(counter);
-      return {
-        ...readingOf(result, now),
-        exhausted: result.consumedPoints > limit,
-      };
+      return { ...readingOf(result, now), exhausted };
     },
-    async look(caller: string): Promise<Readings> {
+    async look(caller) {
       const now = Date.now();
-      return readingOf(await limiter.get(await counterOf(caller)), now);
+      return readingOf(await limiter().get(await counterOf(caller)), now);
     },
   };
+}
+
+/** The library rejects with the result if there are too few points. */
+async function consumed(
+  limiter: RateLimiterAbstract,
+  counter: string,
+  units: number,
+) {
+  try {
+    const result = await limiter.consume(counter, units);
+    return { result, exhausted: false };
+  } catch (refused) {
+    if (refused instanceof Error) throw refused;
+    return { result: refused as RateLimiterRes, exhausted: true };
+  }
 }

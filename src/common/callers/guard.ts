@@ -1,4 +1,8 @@
-import { type CallerWindow, createCallerWindow } from './caller-window.ts';
+import {
+  type CallerWindow,
+  createCallerWindow,
+  type OpenCallerWindow,
+} from './caller-window.ts';
 
 /** Counts only requests without a valid key. */
 export interface Guard {
@@ -7,14 +11,11 @@ export interface Guard {
 }
 
 /** `window` in milliseconds. */
-export function createGuard({
-  failures,
-  window,
-}: {
-  failures: number;
-  window: number;
-}): Guard {
-  const { take, look } = createCallerWindow({
+export function createGuard(
+  { failures, window }: { failures: number; window: number },
+  openWindow: OpenCallerWindow = createCallerWindow,
+): Guard {
+  const { take, look } = openWindow({
     name: 'failures',
     kind: 'fixed',
     limit: failures,

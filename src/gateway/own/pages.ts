@@ -1,5 +1,5 @@
 import type { FindPage } from '@storegate/pages';
-import { createCallerWindow } from '../../common/callers/caller-window.ts';
+import type { OpenCallerWindow } from '../../common/callers/caller-window.ts';
 import type { Guard } from '../../common/callers/guard.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import { MINUTE } from '../../common/time.ts';
@@ -26,6 +26,7 @@ interface PagesOptions {
   readonly paths: readonly string[];
   readonly home: string | null;
   readonly guard: Guard;
+  readonly openCallerWindow: OpenCallerWindow;
   readonly answer: Answer;
 }
 
@@ -34,11 +35,12 @@ export function createPages({
   paths,
   home,
   guard,
+  openCallerWindow,
   answer,
 }: PagesOptions) {
   const exact = new Set(paths.filter((path) => !path.endsWith('/')));
   const prefixes = paths.filter((path) => path.endsWith('/'));
-  const allowance = createCallerWindow(ALLOWANCE);
+  const allowance = openCallerWindow(ALLOWANCE);
 
   /** Pages need no key. */
   async function spend(exchange: Exchange, units: number) {

@@ -1,4 +1,4 @@
-import { createCallerWindow } from '../../common/callers/caller-window.ts';
+import type { OpenCallerWindow } from '../../common/callers/caller-window.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
 import { HOUR, MINUTE } from '../../common/time.ts';
@@ -8,7 +8,7 @@ import { FIGURES, Report } from '../../ledger/report.ts';
 import type { Window } from '../../limits/limits.ts';
 import { windowUsedUp } from '../route-refusals.ts';
 
-/** Per process: a month of a large gateway takes half a second of CPU. */
+/** A month of a large gateway takes half a second of CPU. */
 const ALLOWANCE: Window = {
   name: 'usage of a period',
   kind: 'fixed',
@@ -56,8 +56,12 @@ export function periodIn(target: string): UsagePeriod | null {
 }
 
 /** `clock`: Unix milliseconds. */
-export function createPeriodUsage(ledger: LedgerAccess, clock: () => number) {
-  const allowance = createCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
+export function createPeriodUsage(
+  ledger: LedgerAccess,
+  clock: () => number,
+  openCallerWindow: OpenCallerWindow,
+) {
+  const allowance = openCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
   /** One at a time, so that clients take at most a part of the CPU. */
   let last: Promise<unknown> = Promise.resolve();
 

@@ -1,5 +1,5 @@
 import { entityTag, hasTag } from '@storegate/pages';
-import { createCallerWindow } from '../../common/callers/caller-window.ts';
+import type { OpenCallerWindow } from '../../common/callers/caller-window.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import { DAY, MINUTE } from '../../common/time.ts';
@@ -28,7 +28,6 @@ import {
   type UsagePeriod,
 } from './period-usage.ts';
 
-/** Per process. */
 const ALLOWANCE: Window = {
   name: 'usage',
   kind: 'fixed',
@@ -47,6 +46,7 @@ export interface UsageParts {
   readonly answer: Answer;
   readonly operations: readonly Operation[];
   readonly ledger: LedgerAccess;
+  readonly openCallerWindow: OpenCallerWindow;
   readonly clock: () => number;
 }
 
@@ -59,6 +59,7 @@ export function createUsage({
   operations,
   ledger,
   clock,
+  openCallerWindow,
 }: UsageParts): Usage {
   /** On first use: a contract may have thousands. */
   let costs: Readonly<Record<string, number>> | null = null;
@@ -67,8 +68,8 @@ export function createUsage({
       .filter(({ sunset }) => sunset !== null)
       .map(({ id, sunset }) => [id, sunset]),
   );
-  const allowance = createCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
-  const periodUsage = createPeriodUsage(ledger, clock);
+  const allowance = openCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
+  const periodUsage = createPeriodUsage(ledger, clock, openCallerWindow);
 
   async function bodyFor(
     client: KnownClient,

@@ -1,6 +1,6 @@
 import { networkOf } from '../../common/callers/address.ts';
 import type { AddressSubjects } from '../../common/callers/address-subjects.ts';
-import { createCallerWindow } from '../../common/callers/caller-window.ts';
+import type { OpenCallerWindow } from '../../common/callers/caller-window.ts';
 import { MINUTE } from '../../common/time.ts';
 import type { Config } from '../../config/config.ts';
 import type { Contract } from '../../config/contract/contract.ts';
@@ -118,8 +118,11 @@ export function withPreflights(
 }
 
 /** Preflights without a key are charged to the allowance of their address, not to the state. */
-export function admitPreflights(admit: Admit): Admit {
-  const { take } = createCallerWindow(ALLOWANCE);
+export function admitPreflights(
+  admit: Admit,
+  openCallerWindow: OpenCallerWindow,
+): Admit {
+  const { take } = openCallerWindow(ALLOWANCE);
 
   return function admitPreflight(exchange, client, cost, scopes) {
     const isFree = isPreflight(exchange) && isAnonymous(client);

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { createCallerWindow } from '../../common/callers/caller-window.ts';
 import type { AuditSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import { noPeers } from '../../observe/peers/peers.ts';
@@ -54,6 +55,7 @@ export function openEmbedded(
     );
     return {
       state,
+      openCallerWindow: createCallerWindow,
       ...recordsInFile(db, audit),
       recheckKeysAfter: Number.POSITIVE_INFINITY,
       kind: 'embedded',

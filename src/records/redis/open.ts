@@ -5,6 +5,7 @@ import type { Observe } from '../../observe/events.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
 import { throttle } from '../../observe/throttle.ts';
 import { ledgerInFolder } from '../../state/ledger-folder.ts';
+import { callerWindowsIn } from '../../state/redis/caller-windows.ts';
 import {
   type Connection,
   connect,
@@ -254,6 +255,10 @@ export async function openRedis(
   });
   return {
     state,
+    openCallerWindow: callerWindowsIn(redis, {
+      workers,
+      isDown: () => breakers.anyOpen,
+    }),
     ...records,
     keys: cache
       ? keysWithCache(records.keys, {

@@ -1,4 +1,3 @@
-import { createGuard } from '../../common/callers/guard.ts';
 import { accessTo } from '../../ledger/ledger.ts';
 import { toAll } from '../../observe/events.ts';
 import { totalOf } from '../../observe/exposition.ts';
@@ -32,7 +31,6 @@ export async function openWorkers(parts: ProcessesParts): Promise<Processes> {
   });
   const pool = createWorkerPool({
     ...parts,
-    guard: createGuard(config.http.authFailureLimit),
     observe,
   });
   const drain = () => pool.drain();

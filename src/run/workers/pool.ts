@@ -2,7 +2,6 @@ import cluster from 'node:cluster';
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { makeTicketSecret } from '@storegate/http1/tls';
-import type { Guard } from '../../common/callers/guard.ts';
 import type { ServedConfig } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import { type Figures, lastingFigures } from '../../observe/exposition.ts';
@@ -24,7 +23,6 @@ const SETTLED = 10_000;
 
 interface WorkerPoolParts
   extends Pick<ProcessesParts, 'settings' | 'gateway' | 'onDetection'> {
-  readonly guard: Guard;
   readonly observe: Observe;
 }
 
@@ -158,10 +156,8 @@ export function createWorkerPool(parts: WorkerPoolParts) {
   }
 
   function fork(number: number): WorkerHandle {
-    const { guard, gateway, onDetection } = parts;
+    const { gateway, onDetection } = parts;
     const handle: WorkerHandle = createWorkerHandle(number, cluster.fork(), {
-      fail: guard.fail,
-      look: guard.look,
       ask: ({ question, argument }) => gateway.ask(question, argument),
       webhook: (detection) => onDetection(detection, number),
       leave: () => void letLeave(handle),

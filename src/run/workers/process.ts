@@ -16,7 +16,6 @@ import {
   type Handlers,
   NoAnswer,
 } from './channel.ts';
-import { createSharedGuard } from './guard.ts';
 import { listenInTurn, takeOver, untilReady } from './port.ts';
 import {
   type LastReport,
@@ -189,7 +188,6 @@ function processParts(
   settings: ActiveConfig<ServedConfig>,
   primary: Channel<PrimaryCalls, WorkerCalls>,
 ): Omit<ProcessParts, 'log' | 'others'> {
-  const { authFailureLimit } = settings.config.http;
   return {
     settings,
     worker,
@@ -197,8 +195,6 @@ function processParts(
     clock: Date.now,
     gauges: {},
     ticketSecret,
-    openGuard: (observe) =>
-      createSharedGuard({ primary, ...authFailureLimit, workers, observe }),
     gateway: {
       ask: (question, argument) =>
         primary

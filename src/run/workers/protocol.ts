@@ -1,5 +1,4 @@
 import { isSameReading } from '@storegate/openapi';
-import type { Guard } from '../../common/callers/guard.ts';
 import { deepFreeze } from '../../common/freeze.ts';
 import type { Certificates } from '../../config/certificates.ts';
 import { MIN_BODY_BUDGET, type ServedConfig } from '../../config/config.ts';
@@ -52,8 +51,6 @@ export type WorkerCalls = {
 };
 
 export type PrimaryCalls = {
-  fail: (address: string) => Awaited<ReturnType<Guard['fail']>>;
-  look: (address: string) => Awaited<ReturnType<Guard['look']>>;
   /** Answered by all workers. */
   ask: (asked: Question) => Awaited<ReturnType<Peers['ask']>>;
   webhook: (heard: Detection) => void;

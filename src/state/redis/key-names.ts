@@ -44,6 +44,7 @@ import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
  * | `sg:{sg:usage}:sizes` | bytes of the blocks by name: hash | |
  * | `sg:{sg:usage}:turn` | token of the gateway that makes blocks | `3 * LOCK_TTL` |
  * | `sg:{sg:usage}:<block>` | block of the ledger (ledger/names.ts): bytes | bound: `usage.hours`, `usage.days`, `usage.maxBytes` |
+ * | `sg:w:<window>:<client>` | uses of a window of client addresses or keys (caller-windows.ts): number | the window |
  * | `sg:probe:{<subject>}` | probe for writes | `PROBE_TTL` |
  */
 const PREFIX = 'sg:';
@@ -64,6 +65,7 @@ const OUTBOX = `${PREFIX}{${PREFIX}webhooks}`;
 
 export const keyOf = {
   counters: (subject: string) => `${PREFIX}s:{${subject}}`,
+  callers: (window: string) => `${PREFIX}w:${window}`,
   probe: (subject: string) => `${PREFIX}probe:{${subject}}`,
   apiKey: (hash: string) => `${PREFIX}k:{${hash}}`,
   apiKeyId: (id: string) => `${PREFIX}i:{${id}}`,

@@ -75,10 +75,6 @@ export const FINDINGS = {
     'The log of bans lacks $.',
     'Check Redis and the data folder.',
   ),
-  guard_alone: degraded(
-    'A worker counts requests without a valid key by itself: $.',
-    'Restart the gateway if it persists.',
-  ),
   key_cache_old: degraded(
     'The key cache is older than 30 minutes.',
     'Check that the data folder is writable: state.warning in the log has the reason.',

@@ -56,6 +56,8 @@ const TRACE = {
   traceparent: null,
 } as unknown as RequestTrace;
 
+const traced = tracedFields(requestFields);
+
 if (process.argv[2] === 'receiver') await receive();
 else await compare();
 
@@ -105,8 +107,6 @@ async function compare(): Promise<void> {
   console.log(became);
   receiver.kill();
 }
-
-const traced = tracedFields(requestFields);
 
 /** One request as far as tracing sees it. */
 function begun(tracing: Tracing, ratio: number, fields: { traceparent?: string }): () => void {

@@ -190,7 +190,6 @@ export interface GatewaySettings {
     readonly endpoint: Unit<'url'> | null;
     readonly tracesEndpoint: Unit<'url'> | null;
     readonly exporter: 'otlp' | 'none';
-    readonly protocol: 'http/protobuf' | 'http/json';
     readonly headers: Unit<'pairs'> | null;
     readonly compression: 'none' | 'gzip';
     readonly timeout: Unit<'duration'>;

@@ -112,14 +112,9 @@ test('ignores other variables of OpenTelemetry, valid or not, if its SDK is off'
     OTEL_EXPORTER_OTLP_HEADERS_FILE: 'nowhere',
     OTEL_TRACES_EXPORTER: 'console',
   };
-  const { tracing } = load({
-    ...off,
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
-    OTEL_TRACES_SAMPLER: 'always_on',
-  });
+  const { tracing } = load({ ...off, OTEL_TRACES_SAMPLER: 'always_on' });
   expect(tracing).toMatchObject({
     exporter: 'none',
-    protocol: 'http/protobuf',
     sampler: 'always_off',
     headers: {},
   });

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { type ReceivedSpan, spansInJson, spansInProtobuf } from './otlp.ts';
+import { type ReceivedSpan, spansInJson } from './otlp.ts';
 import { until } from './until.ts';
 
 export type Mood = 'takes' | 'refuses' | 'fails' | 'hangs';
@@ -37,11 +37,8 @@ export class Collector {
         return;
       }
       const bytes = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
-      const isJson = request.headers['content-type'] === 'application/json';
-      this.spans.push(...(isJson ? spansInJson(bytes.toString()) : spansInProtobuf(bytes)));
-      response
-        .writeHead(200, { 'Content-Type': request.headers['content-type']! })
-        .end(isJson ? '{}' : '');
+      this.spans.push(...spansInJson(bytes.toString()));
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
     });
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');

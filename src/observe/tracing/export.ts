@@ -23,10 +23,9 @@ export async function createExporter(
   settings: Settings,
   stopped: AbortSignal,
 ): Promise<SpanExporter> {
-  const { OTLPTraceExporter } =
-    settings.protocol === 'http/json'
-      ? await import('@opentelemetry/exporter-trace-otlp-http')
-      : await import('@opentelemetry/exporter-trace-otlp-proto');
+  const { OTLPTraceExporter } = await import(
+    '@opentelemetry/exporter-trace-otlp-http'
+  );
   type ExporterConfig = NonNullable<
     ConstructorParameters<typeof OTLPTraceExporter>[0]
   >;

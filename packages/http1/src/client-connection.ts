@@ -9,7 +9,6 @@ import {
   type StreamedBody,
 } from './client-request.ts';
 import { checkNext, type State } from './client-states.ts';
-import { type DirectWrites, directWrites } from './direct-writes.ts';
 import { chunkText, LAST_CHUNK, ONE_WRITE } from './field-lines.ts';
 import { readFields } from './fields.ts';
 import { type ResponseHead, ResponseHeads } from './heads.ts';
@@ -88,8 +87,6 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   /** May be longer than the exchange: a server may respond before it has the request. */
   #upload: Upload | null = null;
   #connected = false;
-  /** Also `null` until it is connected. */
-  #direct: DirectWrites | null = null;
   #paused = false;
   #persistent = true;
   #retired = false;
@@ -166,21 +163,16 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     };
     this.#reader.next();
     if (this.#connected) this.#limit('headersTimeout');
-    if (body === null) this.#write(text);
+    if (body === null) this.#socket.write(text, 'latin1');
     else if ('readBody' in body) this.#sendStreamed(text, body);
     else if (body.length <= ONE_WRITE)
-      this.#write(text + body.toString('latin1'));
+      this.#socket.write(text + body.toString('latin1'), 'latin1');
     else {
       this.#socket.cork();
       this.#socket.write(text, 'latin1');
       this.#socket.write(body);
       this.#socket.uncork();
     }
-  }
-
-  #write(text: string): void {
-    if (this.#direct === null) this.#socket.write(text, 'latin1');
-    else this.#direct.write(text);
   }
 
   #limit(timeout: 'headersTimeout' | 'bodyTimeout'): void {
@@ -299,7 +291,6 @@ export class ClientConnection implements MessageSink<ResponseHead> {
 
   #opened(): void {
     this.#connected = true;
-    this.#direct = directWrites(this.#socket, () => {});
     if (this.#upload !== null) this.#deadline = NEVER;
     else if (this.#exchange !== null) this.#limit('headersTimeout');
   }
@@ -348,10 +339,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
 
   get #isReusable(): boolean {
     // A response to an incomplete request: whether the server reads the rest is unknown.
-    const isSent =
-      this.#upload === null &&
-      this.#socket.writableLength === 0 &&
-      this.#direct?.isPending !== true;
+    const isSent = this.#upload === null && this.#socket.writableLength === 0;
     return (
       this.#persistent && !this.#retired && isSent && this.#reader.waiting === 0
     );

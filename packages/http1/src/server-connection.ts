@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { type DirectWrites, directWrites } from './direct-writes.ts';
 import type { Closing, FieldLines } from './field-lines.ts';
 import { type RequestHead, RequestHeads } from './heads.ts';
 import type { Occupant } from './place.ts';
@@ -71,7 +70,6 @@ export class ServerConnection
   readonly secure: boolean;
   known = false;
   readonly #socket: Socket;
-  readonly #direct: DirectWrites | null;
   /** `null` for plain sockets. */
   readonly #written: ((error?: Error | null) => void) | null;
   /** TLS: `null` if no whole response is being written. */
@@ -102,7 +100,6 @@ export class ServerConnection
     // TLS writes are never synchronous; each calls back when done.
     this.#written =
       'encrypted' in socket ? (error) => this.#partWritten(error) : null;
-    this.#direct = directWrites(socket, () => this.drained());
     this.#shared = shared;
     this.#deadline = shared.now + shared.options.headersTimeout;
     const heads = new RequestHeads();
@@ -296,11 +293,7 @@ export class ServerConnection
 
   write(data: string | Buffer, more?: string | Buffer): boolean {
     const socket = this.#socket;
-    if (more === undefined) {
-      if (this.#direct !== null && typeof data === 'string')
-        return this.#direct.write(data);
-      return this.#queue(data);
-    }
+    if (more === undefined) return this.#queue(data);
     socket.cork();
     this.#queue(data);
     const wantsMore = this.#queue(more);
@@ -317,7 +310,7 @@ export class ServerConnection
   }
 
   get #isWriting(): boolean {
-    return this.#socket.writableLength > 0 || this.#direct?.isPending === true;
+    return this.#socket.writableLength > 0;
   }
 
   answered(persistent: boolean): void {

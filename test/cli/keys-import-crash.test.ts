@@ -23,8 +23,8 @@ beforeAll(async () => {
   redis = await startRedis();
   cwd = mkdtempSync(join(tmpdir(), 'storegate-crash-'));
   writeFileSync(
-    join(cwd, 'keys.csv'),
-    `hash,plan,account\n${hashes.map((hash) => `${hash},pro,acme\n`).join('')}`,
+    join(cwd, 'keys.ndjson'),
+    hashes.map((hash) => `{"hash":"${hash}","plan":"pro","account":"acme"}\n`).join(''),
   );
 });
 afterAll(async () => {
@@ -37,7 +37,7 @@ test.each([
   ['Redis', () => ({ REDIS_URL: redis.url })],
 ])('a repeated import into %s completes one that was killed', async (_where, environment) => {
   const env = environment();
-  const args = ['keys', 'import', '--file', 'keys.csv'];
+  const args = ['keys', 'import', '--file', 'keys.ndjson'];
   const keys = <T>(work: Parameters<typeof withKeys<T>>[1]) =>
     withKeys(loadConfig({ cwd, env }), work);
   const killed = storegate(args, { cwd, env });

@@ -11,8 +11,8 @@ import { until } from '../support/until.ts';
 
 const hex = (secret: string) => createHash('sha256').update(secret).digest('hex');
 const secretOf = () => `old-${randomBytes(9).toString('hex')}`;
-const csv = (rows: readonly (readonly string[])[]) =>
-  rows.map((row) => `${row.join(',')}\r\n`).join('');
+const lines = (...rows: readonly unknown[]) =>
+  rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
 let redis: RedisServer;
 const gateways: { embedded?: TestGateway; redis?: TestGateway } = {};
@@ -71,42 +71,33 @@ describe.each([
   test('imported keys work with their secrets, and the audit log names the importer', async () => {
     const [hashed, plain, off] = [secretOf(), secretOf(), secretOf()];
     const file = write(
-      'keys.csv',
-      csv([
-        [
-          'account',
-          'hash',
-          'key',
-          'plan',
-          'label',
-          'limits',
-          'expires',
-          'addresses',
-          'scopes',
-          'disabled',
-          'metadata.team',
-        ],
-        [
+      'keys.ndjson',
+      lines(
+        {
           account,
-          `sha256:${hex(hashed)}`,
-          '',
-          'pro',
-          '"one, two"',
-          '"7/minute,70/day"',
-          '2999-01-01T00:00:00Z',
-          '',
-          'pets:write backend:admin',
-          '',
-          'pets',
-        ],
-        [account, '', plain, 'pro', '', '', '4102444800', '"127.0.0.0/8, ::1"', '', 'false', ''],
-        [account, hex(off), '', 'pro', '', '', '', '', '', 'true', ''],
-      ]),
+          hash: `sha256:${hex(hashed)}`,
+          plan: 'pro',
+          label: 'one, two',
+          limits: '7/minute,70/day',
+          expires: '2999-01-01T00:00:00Z',
+          scopes: ['pets:write', 'backend:admin'],
+          metadata: { team: 'pets' },
+        },
+        {
+          account,
+          key: plain,
+          plan: 'pro',
+          expires: 4102444800,
+          addresses: ['127.0.0.0/8', '::1'],
+          disabled: false,
+        },
+        { account, hash: hex(off), plan: 'pro', disabled: true },
+      ),
     );
     expect(await importing(file)).toEqual({
       code: 0,
       out: '3 keys imported, 0 exist already.\n',
-      err: 'keys.csv contains secrets: delete it after the import.\n',
+      err: 'keys.ndjson contains secrets: delete it after the import.\n',
     });
     for (const secret of [hashed, plain])
       await until('the key works', async () => (await status(secret)) === 200);
@@ -143,12 +134,10 @@ describe.each([
       plan: 'pro',
       account,
     }));
-    const text = (some: readonly object[]) =>
-      some.map((row) => `${JSON.stringify(row)}\n`).join('');
-    const file = write('keys.ndjson', text(rows.slice(0, 1_102)));
+    const file = write('keys.ndjson', lines(...rows.slice(0, 1_102)));
     expect((await importing(file)).out).toBe('1,102 keys imported, 0 exist already.\n');
     expect((await importing(file)).out).toBe('0 keys imported, 1102 exist already.\n');
-    expect((await importing(write('more.ndjson', text(rows)))).out).toBe(
+    expect((await importing(write('more.ndjson', lines(...rows)))).out).toBe(
       '101 keys imported, 1102 exist already.\n',
     );
     expect(await listed()).toHaveLength(1_203);
@@ -159,30 +148,29 @@ describe.each([
     await importing(write('there.ndjson', JSON.stringify({ key: there, plan: 'pro', account })));
     const before = await listed();
     const file = write(
-      'bad.csv',
-      csv([
-        ['key', 'plan', 'account', 'limits'],
-        [secretOf(), 'pro', account, ''],
-        [secret, 'gold', account, ''],
-        [secret],
-        [twin, 'pro', account, ''],
-        [twin, 'pro', account, ''],
-        [secretOf(), 'enterprise', account, ''],
-        [secretOf(), secret, `/${secret}`, secret],
-        [there, 'free', account, ''],
-      ]),
+      'bad.ndjson',
+      lines(
+        { key: secretOf(), plan: 'pro', account },
+        { key: secret, plan: 'gold', account },
+        secret,
+        { key: twin, plan: 'pro', account },
+        { key: twin, plan: 'pro', account },
+        { key: secretOf(), plan: 'enterprise', account },
+        { key: secretOf(), plan: secret, account: `/${secret}`, limits: secret },
+        { key: there, plan: 'free', account },
+      ),
     );
     const checked = await importing(file, '--dry-run');
     const plans = 'the plan does not exist; plans: free, pro';
     expect(checked.err.split('\n')).toEqual([
-      expect.stringContaining(`line 3: plan: ${plans}`),
-      'line 4: has 1 cells for 4 columns',
-      'line 6: hash: is the same key as line 5',
-      expect.stringContaining('line 7: limits: plan enterprise has no limits of its own'),
-      expect.stringContaining('line 8: limits: must be one to four limits'),
-      expect.stringContaining('line 8: account: an account is'),
-      `line 9: plan: it is there already as ${before[0].id}, with another plan`,
-      'bad.csv contains secrets: delete it after the import.',
+      expect.stringContaining(`line 2: plan: ${plans}`),
+      'line 3: is not a JSON object',
+      'line 5: hash: is the same key as line 4',
+      expect.stringContaining('line 6: limits: plan enterprise has no limits of its own'),
+      expect.stringContaining('line 7: limits: must be one to four limits'),
+      expect.stringContaining('line 7: account: an account is'),
+      `line 8: plan: it is there already as ${before[0].id}, with another plan`,
+      'bad.ndjson contains secrets: delete it after the import.',
       '6 keys cannot be imported.',
       '',
     ]);
@@ -205,21 +193,8 @@ describe.each([
 
   test('reads standard input with default plan and account, and prints JSON', async () => {
     const secret = secretOf();
-    const input = JSON.stringify({
-      consumers: [{ keyauth_credentials: [{ key: secret }, { key: 'x', ttl: 5 }] }],
-    });
-    const args = [
-      'keys',
-      'import',
-      '--file',
-      '-',
-      '--format',
-      'kong',
-      '--plan',
-      'pro',
-      '--account',
-      account,
-    ];
+    const input = lines({ key: secret }, { key: 'x', expires: 'soon' });
+    const args = ['keys', 'import', '--file', '-', '--plan', 'pro', '--account', account];
     const { code, out, err } = await run([...args, '--skip-bad', '--json'], { input });
     expect(JSON.parse(out)).toEqual({
       dryRun: false,
@@ -228,9 +203,9 @@ describe.each([
       bad: 1,
       problems: [
         {
-          at: 'consumer 1, key 2',
+          line: 2,
           field: 'expires',
-          message: expect.stringContaining('ttl without a creation time'),
+          message: expect.stringContaining('is not a time'),
         },
       ],
       moreProblems: 0,
@@ -245,7 +220,7 @@ describe('keys import', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'storegate-import-'));
-    writeFileSync(join(folder, 'bad.csv'), Buffer.from([0x6b, 0x65, 0x79, 0x0a, 0xc3, 0x28, 0x0a]));
+    writeFileSync(join(folder, 'bad.ndjson'), Buffer.from([0x7b, 0x7d, 0x0a, 0xc3, 0x28, 0x0a]));
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -256,21 +231,15 @@ describe('keys import', () => {
       'use --hash, --plan and --account for one key, or --file',
     ],
     [
-      ['--file', 'a.csv', '--hash', 'a'.repeat(64)],
+      ['--file', 'a.ndjson', '--hash', 'a'.repeat(64)],
       2,
       "'--file <file>' cannot be used with option '--hash <sha256>'",
     ],
-    [['--file', 'a.csv', '--label', 'x'], 2, 'cannot be used with'],
-    [
-      ['--file', 'a.csv', '--format', 'xml'],
-      2,
-      'Allowed choices are csv, ndjson, kong, tyk, apisix, unkey',
-    ],
+    [['--file', 'a.ndjson', '--label', 'x'], 2, 'cannot be used with'],
     [['--hash', 'a'.repeat(64), '--plan', 'pro', '--account', 'a', '--dry-run'], 2, 'need --file'],
-    [['--file', 'a.csv'], 1, 'Cannot read a.csv: it does not exist.'],
-    [['--file', '.', '--format', 'csv'], 1, 'Cannot read .: it is a folder.'],
-    [['--file', 'keys.txt'], 1, 'Unknown format of keys.txt. Use --format with csv, ndjson'],
-    [['--file', 'bad.csv'], 1, 'The file is not UTF-8.'],
+    [['--file', 'a.ndjson'], 1, 'Cannot read a.ndjson: it does not exist.'],
+    [['--file', '.'], 1, 'Cannot read .: it is a folder.'],
+    [['--file', 'bad.ndjson'], 1, 'The file is not UTF-8.'],
   ])('%j fails with a reason', async (args, code, message) => {
     const result = await commandLine(folder)(['keys', 'import', ...args]);
     expect(result).toMatchObject({ code, out: '' });
@@ -278,14 +247,14 @@ describe('keys import', () => {
   });
 
   test('counts problems beyond the first 50', async () => {
-    writeFileSync(join(folder, 'many.csv'), `key\r\n${'a\r\n'.repeat(2_500)}`);
-    const args = ['keys', 'import', '--file', 'many.csv', '--dry-run', '--json'];
+    writeFileSync(join(folder, 'many.ndjson'), '{"key":"a"}\n'.repeat(2_500));
+    const args = ['keys', 'import', '--file', 'many.ndjson', '--dry-run', '--json'];
     const { err } = await commandLine(folder)(args);
     const lines = err.split('\n');
     expect(lines.slice(0, 3)).toEqual([
+      'line 1: plan: is missing; use --plan for a default',
+      'line 1: account: is missing; use --account for a default',
       'line 2: plan: is missing; use --plan for a default',
-      'line 2: account: is missing; use --account for a default',
-      'line 3: plan: is missing; use --plan for a default',
     ]);
     expect(lines.slice(50)).toEqual(['and 4950 more', '2,500 keys cannot be imported.', '']);
   });

@@ -54,7 +54,10 @@ const ROWS: Partial<Record<OperationId, Row>> = {
     line: `keys import --hash ${'ab'.repeat(32)} --plan free --account once`,
     out: /^key_\w+ is imported\./,
   },
-  importKeys: { line: 'keys import --file keys.csv', out: /^1 key imported, 0 exist already\.\n$/ },
+  importKeys: {
+    line: 'keys import --file keys.ndjson',
+    out: /^1 key imported, 0 exist already\.\n$/,
+  },
   updateKey: { line: 'keys update KEY --plan pro', out: /^plan +pro$/m },
   revokeKey: { line: 'keys revoke KEY', out: /^KEY is revoked\.\n$/ },
   disableKey: { line: 'keys disable KEY', out: /^KEY is disabled\.\n$/ },
@@ -115,8 +118,8 @@ describe.each([
         ? await startLosingProxyIn(gateway.config.data)
         : await startLosingProxy(gateway.adminUrl);
     writeFileSync(
-      join(gateway.folder, 'keys.csv'),
-      `hash,plan,account\n${'a1'.repeat(32)},free,once\n`,
+      join(gateway.folder, 'keys.ndjson'),
+      `{"hash":"${'a1'.repeat(32)}","plan":"free","account":"once"}\n`,
     );
   });
   afterAll(async () => {

@@ -62,7 +62,7 @@ async function runAt(url: string, example: string): Promise<Pick<Result, 'code' 
   const words = example.match(/"[^"]*"|\S+/g)!.map((word) => word.replaceAll('"', ''));
   const args = words.filter((word) => word !== '--url' && !word.startsWith('http:'));
   // A file without keys needs no call.
-  writeFileSync(join(cwd, 'keys.csv'), `hash,plan,account\n${'a'.repeat(64)},free,acme\n`);
+  writeFileSync(join(cwd, 'keys.ndjson'), `{"hash":"${'a'.repeat(64)}","account":"acme"}\n`);
   const { code, err } = await commandLine(cwd)([...args, '--url', url], { input: 'sg_live_x' });
   return { code, err };
 }

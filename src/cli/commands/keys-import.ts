@@ -2,7 +2,6 @@ import type { Key } from '@storegate/admin-api';
 import { plural } from '@storegate/admin-api/words';
 import { command, type Options, option, reader, withApi } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
-import { FORMATS, type Format } from '../importing/formats.ts';
 import type { ImportOptions } from '../importing/import-file.ts';
 import type { Tally } from '../importing/passes.ts';
 import { doneView, print, type View } from '../output.ts';
@@ -14,7 +13,6 @@ type ImportCommandOptions = Options &
   Pick<ImportOptions, 'account' | 'dryRun' | 'skipBad'> & {
     readonly hash?: string;
     readonly file?: string;
-    readonly format?: Format;
   };
 
 const OF_ONE_KEY = [
@@ -43,12 +41,8 @@ export const importCommand = command(
       ),
       option(
         '--file <file>',
-        'keys as CSV or lines of JSON; - for standard input',
+        'keys as lines of JSON; - for standard input',
       ).conflicts(OF_ONE_KEY),
-      option(
-        '--format <format>',
-        'format of the file; default: by its name',
-      ).choices(FORMATS),
       option('--dry-run', 'check the file without changes'),
       option('--skip-bad', 'import valid keys even if others are invalid'),
       option(
@@ -62,10 +56,7 @@ export const importCommand = command(
       ...KEY_OPTIONS,
     ],
     changes: true,
-    examples: [
-      'keys import --file keys.csv --dry-run',
-      'keys import --file kong.yaml --format kong --plan pro',
-    ],
+    examples: ['keys import --file keys.ndjson --plan pro --dry-run'],
     async run(terminal, options: ImportCommandOptions, _args, command) {
       const { hash, file, plan, account } = options;
       if (file !== undefined)
@@ -74,8 +65,8 @@ export const importCommand = command(
         return command.error(
           'error: use --hash, --plan and --account for one key, or --file for many',
         );
-      if (options.format || options.dryRun || options.skipBad)
-        command.error('error: --format, --dry-run and --skip-bad need --file');
+      if (options.dryRun || options.skipBad)
+        command.error('error: --dry-run and --skip-bad need --file');
       await withApi(terminal, options, async (api) => {
         const body = { ...bodyOf(options), hash, plan, account };
         const key = await api.call('importKey', { body });
@@ -127,8 +118,8 @@ const SUMMARY: View<{
 
 function badRows({ problems, moreProblems }: Tally): string {
   const lines = problems.map(
-    ({ at, field, message }) =>
-      `${at}: ${field === null ? '' : `${field}: `}${message}`,
+    ({ line, field, message }) =>
+      `line ${line}: ${field === null ? '' : `${field}: `}${message}`,
   );
   if (moreProblems > 0) lines.push(`and ${moreProblems} more`);
   return lines.map((line) => `${line}\n`).join('');

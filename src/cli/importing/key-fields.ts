@@ -40,8 +40,8 @@ export function readKey(
     message: string,
     work: (value: unknown) => T | null,
   ): T | undefined {
-    const value = fields[field] ?? undefined;
-    const result = value === undefined ? undefined : work(value);
+    const value = fields[field] ?? '';
+    const result = value === '' ? undefined : work(value);
     if (result === null) flaws.push({ field, message });
     return result ?? undefined;
   }

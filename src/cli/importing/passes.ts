@@ -8,7 +8,7 @@ import {
   type ReadKey,
   readKey,
 } from './key-fields.ts';
-import { type BadRow, bad, type Read } from './rows.ts';
+import type { BadRow, Read } from './rows.ts';
 
 const MAX_PROBLEMS = 50;
 /**
@@ -37,7 +37,7 @@ export type Mode = Pick<ManyImportedKeys, 'dryRun' | 'skipBad'>;
 /** Throws CommandError with the place if a call fails; keys of earlier calls stay imported. */
 export async function sendKeys(
   importMany: ImportMany,
-  rows: AsyncIterable<Read>,
+  rows: Iterable<Read>,
   defaults: Defaults,
   mode: Mode,
 ): Promise<Tally> {
@@ -49,22 +49,20 @@ export async function sendKeys(
     moreProblems: 0,
     hadSecrets: false,
   };
-  const seen = new Map<string, string>();
+  const seen = new Map<string, number>();
   let batch = new Batch();
 
   async function send(): Promise<void> {
-    const { keys } = batch;
+    const { keys, refused } = batch;
     if (keys.length > 0) {
       const body = { keys: keys.map((key) => key.body), ...mode };
       const answer = await withProgress(() => importMany(body));
       tally.imported += answer.imported;
       tally.already += answer.already;
-      for (const { index, field, message } of answer.bad) {
-        const { at, row } = keys[index]!;
-        batch.refuse(row, bad(at, field, message));
-      }
+      for (const { index, field, message } of answer.bad)
+        refused.push({ line: keys[index]!.line, field, message });
     }
-    addProblems(tally, batch);
+    addProblems(tally, refused);
     batch = new Batch();
   }
 
@@ -75,8 +73,8 @@ export async function sendKeys(
       return await call();
     } catch (error) {
       if (!(error instanceof CommandError) || mode.dryRun) throw error;
-      const [first, last] = [batch.keys[0]!.at, batch.keys.at(-1)!.at];
-      const place = `The import stopped at ${first} to ${last} after ${plural(tally.imported, 'key')}.`;
+      const [first, last] = [batch.keys[0]!.line, batch.keys.at(-1)!.line];
+      const place = `The import stopped at lines ${first} to ${last} after ${plural(tally.imported, 'key')}.`;
       // Keys that were imported count as existing, so the command needs no Idempotency-Key.
       const { message: reason } =
         error instanceof LostChange ? error.lost : error;
@@ -85,28 +83,26 @@ export async function sendKeys(
     }
   }
 
-  function take(row: number, at: string, key: ReadKey | FieldError[]): void {
+  function take(line: number, key: ReadKey | FieldError[]): void {
     if (Array.isArray(key)) {
-      for (const { field, message } of key)
-        batch.refuse(row, bad(at, field, message));
+      batch.refused.push(...key.map((error) => ({ line, ...error })));
       return;
     }
     tally.hadSecrets ||= key.hadSecret;
     const hash = Buffer.from(key.body.hash, 'base64url').toString('latin1');
     const before = seen.get(hash);
-    if (before !== undefined) {
-      batch.refuse(row, bad(at, 'hash', `is the same key as ${before}`));
+    if (before === undefined) {
+      seen.set(hash, line);
+      batch.add(line, key.body);
     } else {
-      seen.set(hash, at);
-      batch.add(row, at, key.body);
+      const message = `is the same key as line ${before}`;
+      batch.refused.push({ line, field: 'hash', message });
     }
   }
 
-  let row = 0;
-  for await (const read of rows) {
-    row++;
-    if ('message' in read) batch.refuse(row, read);
-    else take(row, read.at, readKey(read.fields, defaults));
+  for (const row of rows) {
+    if ('message' in row) batch.refused.push(row);
+    else take(row.line, readKey(row.fields, defaults));
     if (batch.isFull) await send();
   }
   await send();
@@ -114,12 +110,8 @@ export async function sendKeys(
 }
 
 class Batch {
-  readonly keys: {
-    readonly at: string;
-    readonly row: number;
-    readonly body: KeyBody;
-  }[] = [];
-  readonly refused: { readonly row: number; readonly flaw: BadRow }[] = [];
+  readonly keys: { readonly line: number; readonly body: KeyBody }[] = [];
+  readonly refused: BadRow[] = [];
   #bytes = 0;
 
   /** No key is larger than the rest of a body. */
@@ -131,20 +123,16 @@ class Batch {
     );
   }
 
-  add(row: number, at: string, body: KeyBody): void {
-    this.keys.push({ row, at, body });
+  add(line: number, body: KeyBody): void {
+    this.keys.push({ line, body });
     this.#bytes += Buffer.byteLength(JSON.stringify(body));
-  }
-
-  refuse(row: number, flaw: BadRow): void {
-    this.refused.push({ row, flaw });
   }
 }
 
-function addProblems(tally: Tally, { refused }: Batch): void {
-  tally.bad += new Set(refused.map(({ row }) => row)).size;
-  for (const { flaw } of refused.sort((a, b) => a.row - b.row)) {
-    if (tally.problems.length < MAX_PROBLEMS) tally.problems.push(flaw);
+function addProblems(tally: Tally, refused: BadRow[]): void {
+  tally.bad += new Set(refused.map(({ line }) => line)).size;
+  for (const one of refused.sort((a, b) => a.line - b.line)) {
+    if (tally.problems.length < MAX_PROBLEMS) tally.problems.push(one);
     else tally.moreProblems++;
   }
 }

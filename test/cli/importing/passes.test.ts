@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { ManyImportedKeys } from '@storegate/admin-api';
 import { CommandError } from '../../../src/cli/connect/api.ts';
 import { sendKeys } from '../../../src/cli/importing/passes.ts';
-import { bad, type Read } from '../../../src/cli/importing/rows.ts';
+import type { Read } from '../../../src/cli/importing/rows.ts';
 
 function apiOf(answer: (call: number, body: ManyImportedKeys) => object) {
   const bodies: ManyImportedKeys[] = [];
@@ -21,8 +21,8 @@ function apiOf(answer: (call: number, body: ManyImportedKeys) => object) {
   };
 }
 
-async function* keys(count: number, more: object = {}): AsyncGenerator<Read> {
-  for (let i = 1; i <= count; i++) yield { at: `line ${i}`, fields: { key: `key-${i}`, ...more } };
+function* keys(count: number, more: object = {}): Generator<Read> {
+  for (let i = 1; i <= count; i++) yield { line: i, fields: { key: `key-${i}`, ...more } };
 }
 
 const DEFAULTS = { plan: 'pro', account: 'acme' };
@@ -61,21 +61,21 @@ test('reports problems in the order of the file', async () => {
       { index: 2, field: 'plan', message: 'three' },
     ],
   }));
-  const rows = async function* (): AsyncGenerator<Read> {
-    yield* keys(2);
-    yield bad('line 3', null, 'unreadable');
-    yield { at: 'line 4', fields: { key: 'another' } };
-    yield { at: 'line 5', fields: { key: 'another' } };
-  };
-  const { problems, ...counts } = await sendKeys(api.importMany, rows(), DEFAULTS, {
+  const rows: Read[] = [
+    ...keys(2),
+    { line: 3, field: null, message: 'unreadable' },
+    { line: 4, fields: { key: 'another' } },
+    { line: 5, fields: { key: 'another' } },
+  ];
+  const { problems, ...counts } = await sendKeys(api.importMany, rows, DEFAULTS, {
     skipBad: true,
   });
-  expect(problems.map(({ at, message }) => `${at} ${message}`)).toEqual([
-    'line 1 one',
-    'line 1 two',
-    'line 3 unreadable',
-    'line 4 three',
-    'line 5 is the same key as line 4',
+  expect(problems.map(({ line, message }) => `${line} ${message}`)).toEqual([
+    '1 one',
+    '1 two',
+    '3 unreadable',
+    '4 three',
+    '5 is the same key as line 4',
   ]);
   expect(counts).toMatchObject({ imported: 1, bad: 4, moreProblems: 0 });
 });
@@ -93,7 +93,7 @@ test('a failed call reports its place and what to do', async () => {
   expect(failed).toMatchObject({
     failure: 'shut',
     message:
-      'The state cannot be reached: try again later. The import stopped at line 501 to line 650 after 500 keys. Run the command again to continue.',
+      'The state cannot be reached: try again later. The import stopped at lines 501 to 650 after 500 keys. Run the command again to continue.',
   });
 });
 

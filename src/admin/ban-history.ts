@@ -202,12 +202,9 @@ export async function banAuthorOf(
     limit: PAGE_OF_TARGET,
   })) {
     const { action, actor, after, requestId } = entry;
-    // Bans of an account are distinguished by plan. Older entries have the subject itself as their
-    // target.
-    const isOfIt =
-      entry.target === target && (plan === null || planOf(entry) === plan);
-    if (!action.startsWith('bans.') || !(isOfIt || entry.target === subject))
-      continue;
+    // Bans of an account are distinguished by plan.
+    if (plan !== null && planOf(entry) !== plan) continue;
+    if (!action.startsWith('bans.')) continue;
     const ban = Object(after) as { until?: string | null; reason?: string };
     if (action.endsWith('.failed')) failed.add(requestId);
     // A matching failed one was made: only its response was lost in an outage.

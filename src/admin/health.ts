@@ -70,10 +70,10 @@ function gatewayFacts(
   { gateway, answer }: StatusAnswer,
   differs: Differing,
 ): GatewayFacts {
-  const { readiness, workers, processes, conditions = [] } = answer;
+  const { readiness, workers, processes, conditions } = answer;
   const all = [
     ...conditions,
-    ...processes.flatMap((process) => process.conditions ?? []),
+    ...processes.flatMap((process) => process.conditions),
   ];
   return {
     gateway,

@@ -154,7 +154,7 @@ test('asks each process for what is newer, and keeps the place of silent ones', 
     (await listRequests!({ ...task, query: { newer } } as typeof task)).newest;
   const newest = await newestFor();
   expect(newest!.split('.').sort()).toEqual(['12345678-0', 'a1b2c3d4-7', 'e5f6a7b8-3']);
-  expect(asked.at(-1)).toMatchObject({ newer: undefined });
+  expect(asked.at(-1)).toMatchObject({ newer: null });
   expect((await newestFor('a1b2c3d4-5.99999999-12'))!.split('.')).toContain('99999999-12');
   expect(asked.at(-1)).toMatchObject({ newer: { a1b2c3d4: 5, 99999999: 12 } });
 });

@@ -91,11 +91,10 @@ const MOST_PROCESSES = 500;
 
 function newerIn({
   newer,
-}: Operations['listRequests']['query']): Newest | undefined {
-  const places = newer?.split('.').map((place) => place.split('-'));
-  return (
-    places && Object.fromEntries(places.map(([id, number]) => [id, +number!]))
-  );
+}: Operations['listRequests']['query']): Newest | null {
+  if (newer === undefined) return null;
+  const places = newer.split('.').map((place) => place.split('-'));
+  return Object.fromEntries(places.map(([id, number]) => [id, +number!]));
 }
 
 function newestText(upTo: Newest): string | null {

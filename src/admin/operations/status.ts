@@ -140,7 +140,7 @@ function processView({
   backends: _backends,
   conditions: _conditions,
   traffic: _lastMinute,
-  counted = '',
+  counted,
   ...rest
 }: ProcessStatus) {
   const row = rowIn(counted);

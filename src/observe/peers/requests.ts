@@ -16,7 +16,6 @@ import {
   listOf,
   type Of,
   oneOf,
-  orAbsent,
   orNull,
 } from './shapes.ts';
 
@@ -98,7 +97,7 @@ const isFaults: Is<Faults> = has({
 
 const isBackendView = has({
   attempts: isCount,
-  /** The last backend; `null`: none or unknown. */
+  /** The last backend; `null`: none. */
   target: orNull(has({ upstream: isText, backend: isText })),
   /** Milliseconds until the response head; `null`: none. */
   head: orNull(isLength),
@@ -174,8 +173,8 @@ interface RequestPlace extends Of<typeof isPlace> {}
 
 /** Requests from this time on, and before this place. */
 const PERIOD = {
-  since: orAbsent(orNull(isMoment)),
-  before: orAbsent(orNull(isPlace)),
+  since: orNull(isMoment),
+  before: orNull(isPlace),
 };
 const isPeriod = has(PERIOD);
 export interface RequestPeriod extends Of<typeof isPeriod> {}
@@ -188,7 +187,7 @@ export interface RequestFilter extends Of<typeof isFilter> {}
 const isQuestion = has({
   ...FILTER,
   /** The `upTo` of an earlier answer: only later refusals are returned. */
-  newer: orAbsent(isCounts),
+  newer: orNull(isCounts),
 });
 
 function isRequestId(value: unknown): value is string {

@@ -33,12 +33,6 @@ export const orNull =
   (value): value is T | null =>
     value === null || is(value);
 
-/** A member that gateways of earlier versions do not have. */
-export const orAbsent =
-  <T>(is: Is<T>): Is<T | undefined> =>
-  (value): value is T | undefined =>
-    value === undefined || is(value);
-
 export const listOf =
   <T>(is: Is<T>): Is<readonly T[]> =>
   (value): value is readonly T[] =>

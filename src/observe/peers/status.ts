@@ -12,7 +12,6 @@ import {
   listOf,
   type Of,
   oneOf,
-  orAbsent,
   orNull,
 } from './shapes.ts';
 
@@ -81,7 +80,7 @@ const isCondition = has({
 /** One fact of a process or gateway that `judgeHealth` judges. */
 export interface Condition extends Of<typeof isCondition> {}
 
-const isConditions = orAbsent(listOf(isCondition));
+const isConditions = listOf(isCondition);
 
 /** Requests of the last minute: all, with 5xx, and refused by limits. */
 const isTraffic = has({ requests: isCount, failed: isCount, refused: isCount });
@@ -101,9 +100,9 @@ export const isProcess = has({
   /** In the order of the settings. */
   backends: listOf(isBackend),
   conditions: isConditions,
-  traffic: orAbsent(isTraffic),
+  traffic: isTraffic,
   /** All requests since the start, a packed row in Base64. */
-  counted: orAbsent(isRowText),
+  counted: isRowText,
 });
 
 export interface ProcessStatus extends Of<typeof isProcess> {}

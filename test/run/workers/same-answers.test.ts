@@ -93,7 +93,7 @@ async function answerOf<A, R>(
 
 const sum = (values: readonly number[]): number => values.reduce((one, other) => one + other, 0);
 const ANY = { key: null, account: null, code: null, since: null, before: null };
-const LAST = { ...ANY, limit: 200, newer: undefined };
+const LAST = { ...ANY, limit: 200, newer: null };
 const seen = ({ method, operation, status, code, step, message, key }: ListedRequest) => ({
   method,
   operation,

@@ -7,15 +7,16 @@ import {
   type RedisOptions,
 } from 'ioredis';
 import type { RedisSettings } from '../../config/config.ts';
-import { QuietSentinelConnector, SILENCE_TIMEOUT } from './client-patches.ts';
 import { explain, isFinal, isRefusal, RedisError } from './error.ts';
+import { followFailovers } from './failovers.ts';
 
 export type Connection = Redis | Cluster;
 
 /** Milliseconds. */
 const CONNECT_TIMEOUT = 1_000;
 export const START_TIMEOUT = 5_000;
-const SLOTS_REFRESH = 5_000;
+/** A stopped machine sends no reset. */
+const SILENCE_TIMEOUT = 2_000;
 
 /**
  * Milliseconds. Jitter keeps gateways from reconnecting at the same time. Changes of an outage hold
@@ -45,7 +46,14 @@ const COMMON = {
   disconnectTimeout: 100,
 } as const satisfies RedisOptions;
 
+const SENTINEL = {
+  connectTimeout: CONNECT_TIMEOUT,
+  retryStrategy: retryDelay,
+  connectionName: COMMON.connectionName,
+} as const satisfies RedisOptions;
+
 const lastErrors = new WeakMap<Connection, unknown>();
+const followers = new WeakMap<Connection, () => void>();
 const closed = new WeakSet<Connection>();
 
 export const lastErrorOf = (redis: Connection): unknown =>
@@ -107,7 +115,17 @@ export function begin(redis: Connection): void {
   redis.on('error', note);
   if (redis instanceof Cluster) redis.on('node error', note);
   keepConnected(redis);
+  if (redis instanceof Redis && redis.options.sentinels)
+    followers.set(
+      redis,
+      followFailovers({ redis, options: SENTINEL, switched }),
+    );
   redis.connect().catch(() => {});
+
+  function switched(): void {
+    // Otherwise it looks for the master already.
+    if (redis.status === 'ready') reconnect(redis);
+  }
 }
 
 /**
@@ -143,6 +161,7 @@ export function reconnect(redis: Connection): void {
 /** Permanent, whereas `keepConnected` reconnects after the client's own `disconnect`. */
 export function disconnect(redis: Connection): void {
   closed.add(redis);
+  followers.get(redis)?.();
   redis.disconnect();
 }
 
@@ -191,11 +210,6 @@ function create(settings: RedisSettings): Connection {
     name: settings.master,
     sentinelRetryStrategy: retryDelay,
     sentinelCommandTimeout: CONNECT_TIMEOUT,
-    Connector: QuietSentinelConnector as unknown as NonNullable<
-      RedisOptions['Connector']
-    >,
-    // Without it, the first sign of a failover is a refused write.
-    failoverDetector: true,
     ...(settings.sentinelPassword === null
       ? {}
       : { sentinelPassword: settings.sentinelPassword }),
@@ -231,7 +245,8 @@ function clusterOptions(credentials: Credentials) {
     dnsLookup: (name, found) => found(null, name),
     redisOptions: { ...redisOptions, ...credentials },
     clusterRetryStrategy: retryDelay,
-    slotsRefreshInterval: SLOTS_REFRESH,
+    // Redirections are enough, and a refresh that `disconnect` meets would repeat for ever.
+    slotsRefreshInterval: 0,
     // Values above 0 resend commands after a disconnection, which may charge twice.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,

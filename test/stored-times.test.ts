@@ -21,8 +21,6 @@ import { createKeysInDoubt } from '../src/records/key-cache/key-cache.ts';
 import { createKeyring } from '../src/records/keys/keyring.ts';
 import { createLastUseTracker } from '../src/records/keys/last-use-tracker.ts';
 import type { KeyStore } from '../src/records/keys/store.ts';
-import type { Addition, Outbox } from '../src/records/outbox.ts';
-import { outboxInRedis } from '../src/records/redis/outbox.ts';
 import { createProcessHealth } from '../src/run/process-health.ts';
 import { openStateFile } from '../src/state/embedded/file.ts';
 import { notifyExpiring } from '../src/webhooks/expiry-notices.ts';
@@ -33,14 +31,12 @@ import { MemoryKeys, TestCopy } from './support/key-cache.ts';
 import { MemoryLedger, readerOf, usageIn } from './support/ledger.ts';
 import { DAY, HOUR, limits, MINUTE, SECOND, TestClock, window } from './support/limits.ts';
 import { keyRecord, note } from './support/records.ts';
-import { redisForSuite } from './support/redis/suite.ts';
 import { requestEvent } from './support/request-event.ts';
 import { until } from './support/until.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const ADDRESS = '198.51.100.1';
 
-const suite = redisForSuite();
 const ends: (() => void)[] = [];
 afterEach(() => {
   jest.useRealTimers();
@@ -70,21 +66,6 @@ function stateFile() {
   );
   return db;
 }
-
-async function outboxes(): Promise<readonly Outbox[]> {
-  await suite.server.admin.flushall();
-  const embedded = openOutbox(null);
-  ends.push(() => embedded.close());
-  return [embedded, outboxInRedis(suite.redis)];
-}
-
-const _addition = (name: string, now: number): Addition => ({
-  message: { id: `msg_${name}`, type: 'test', body: '{}' },
-  once: { name, since: 0, until: now + DAY },
-  endpoints: ['a'],
-  most: 10,
-  now,
-});
 
 const bug = (error: unknown) => {
   throw error;
@@ -192,7 +173,8 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     expect(await targets(NOON + 3 * HOUR + 1, 'c')).toEqual(['c']);
   },
   async 'search for expiring keys'() {
-    const [outbox] = await outboxes();
+    const outbox = openOutbox(null);
+    ends.push(() => outbox.close());
     let searches = 0;
     const keys = {
       async *readExpiring() {
@@ -200,7 +182,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
         yield [];
       },
     };
-    const search = (now: number) => notifyExpiring(keys, outbox!, { ahead: DAY, now }, bug);
+    const search = (now: number) => notifyExpiring(keys, outbox, { ahead: DAY, now }, bug);
     for (const now of [NOON + HOUR, NOON, NOON + HOUR]) await search(now);
     expect(searches).toBe(3);
   },

@@ -290,9 +290,12 @@ describe('a promise', () => {
     expect([...new Set(FILES.flatMap((file) => ignoredCalls(file, textOf(file))))].sort()).toEqual(
       [...IGNORED_CALLS].sort(),
     );
-    const planted = ignoredCalls('webhooks/deliveries.ts', 'if (sent) void outbox.done(job, now);');
+    const planted = ignoredCalls(
+      'webhooks/deliveries.ts',
+      'if (sent) void outbox.move(id, mark, to);',
+    );
     expect(planted.filter((call) => !IGNORED_CALLS.includes(call))).toEqual([
-      'webhooks/deliveries.ts outbox.done',
+      'webhooks/deliveries.ts outbox.move',
     ]);
   });
 });

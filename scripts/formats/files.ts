@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packBlock } from '../../src/ledger/block.ts';
+import { outboxIn } from '../../src/records/embedded/outbox.ts';
 import { FORMAT, FORMAT_VERSION } from '../../src/records/transfer/file-writer.ts';
 import { TYPES } from '../../src/records/transfer/form.ts';
 import { fileVersion, openStateFile } from '../../src/state/embedded/file.ts';
@@ -22,6 +23,7 @@ export function* files(): Generator<string> {
 function* stateDatabase(): Generator<string> {
   const folder = mkdtempSync(join(tmpdir(), 'storegate-formats-'));
   const db = openStateFile(folder);
+  outboxIn(db);
   try {
     yield line('file state.db', [`version ${fileVersion(db)}`]);
     const columns = `SELECT t.name AS "table", c.name AS "column", c.type, c."notnull" AS needed

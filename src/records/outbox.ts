@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../common/maybe-promise.ts';
 
 export interface Message {
-  /** The same for each attempt and endpoint. */
+  /** The same for each attempt and receiver. */
   readonly id: string;
   readonly type: string;
   readonly body: string;
@@ -19,85 +19,46 @@ export interface Once {
 
 export interface Addition {
   readonly message: Message;
-  readonly endpoints: readonly string[];
+  /** Those that want it. A receiver without a mark begins with this event. */
+  readonly receivers: readonly string[];
   readonly once: Once;
+  /** Events to keep, the newest. */
   readonly most: number;
   readonly now: number;
 }
 
-/** The number of events dropped for it; `null`: a duplicate, not added. */
-type Added = number | null;
-
-export interface Job extends Message {
-  readonly endpoint: string;
-  readonly number: string;
+export interface StoredEvent extends Message {
+  /** 1 for the first event, and one more for each. */
+  readonly number: number;
   readonly at: number;
-  readonly attempts: number;
-  readonly failures: number;
 }
-
-export interface Failure {
-  readonly now: number;
-  readonly again: number;
-  readonly pausedUntil: number;
-  readonly error: string;
-  readonly isGone: boolean;
-}
-
-/** Times are Unix milliseconds. */
-export interface EndpointState {
-  readonly waiting: number;
-  readonly oldest: number | null;
-  readonly failingSince: number | null;
-  readonly failures: number;
-  readonly error: string | null;
-  readonly deliveredAt: number | null;
-  readonly pausedUntil: number;
-  readonly isGone: boolean;
-  readonly lost: number;
-}
-
-export const NEW_ENDPOINT_STATE: EndpointState = {
-  waiting: 0,
-  oldest: null,
-  failingSince: null,
-  failures: 0,
-  error: null,
-  deliveredAt: null,
-  pausedUntil: 0,
-  isGone: false,
-  lost: 0,
-};
-
-/** Milliseconds. Much longer than an attempt, because clocks of gateways differ. */
-export const LEASE = 120_000;
-
-export const DUE_BATCH = 1_000;
-
-export const MAX_NAMES = 100_000;
 
 /**
- * Stores events for all gateways of one state. Every implementation guarantees:
+ * The log of events for receivers, shared by all gateways of one state, and marks: how far each
+ * reader is. Every implementation guarantees:
  *
- * - An event is added for all its endpoints or for none, and once, also by concurrent calls.
- * - A job has one taker at a time. Without a result within `LEASE` it is due again.
- * - Pending jobs survive a restart, and a crash of every process.
- * - Jobs that were never tried are taken in order.
+ * - An event is appended once, also by concurrent calls, and is stored once for all receivers.
+ * - Events and marks survive a restart, and a crash of every process.
  * - It holds no address, only names that settings resolve.
- * - Callers pass the time. It throws `Outage` if it is unavailable.
+ * - Callers pass times, those of `time`. It throws `Outage` if it is unavailable.
  */
 export interface Outbox {
-  add(addition: Addition): MaybePromise<Added>;
-  take(endpoint: string, now: number): MaybePromise<Job | null>;
-  /** The endpoint is up: its pending jobs become due, `DUE_BATCH` per call. */
-  done(job: Job, now: number): MaybePromise<void>;
-  failed(job: Job, failure: Failure): MaybePromise<void>;
-  giveUp(job: Job, now: number): MaybePromise<void>;
-  resume(endpoint: string, now: number): MaybePromise<void>;
-  states(endpoints: readonly string[]): MaybePromise<EndpointState[]>;
-  /** `null`: never run. */
-  mark(name: string): MaybePromise<number | null>;
-  /** Compare and set; returns whether it moved. */
-  move(name: string, from: number | null, to: number): MaybePromise<boolean>;
+  /** Returns whether the event is new. */
+  add(addition: Addition): MaybePromise<boolean>;
+  /** Events above a number, the oldest first. */
+  read(above: number, limit: number): MaybePromise<readonly StoredEvent[]>;
+  /** The number of the newest event; 0: none. */
+  newest(): MaybePromise<number>;
+  /** How many events above a number are stored, by type. */
+  count(above: number): MaybePromise<ReadonlyMap<string, number>>;
+  /** The time for all its processes, Unix milliseconds: by its own clock if it has one. */
+  time(ofCaller: number): MaybePromise<number>;
+  mark(name: string): MaybePromise<string | null>;
+  /** Compare and set; returns whether it moved. `null`: no mark yet. */
+  move(name: string, from: string | null, to: string): MaybePromise<boolean>;
   close(): void;
 }
+
+/** The mark of a receiver that begins after an event. As in lua/enqueue-6.lua. */
+export const beginAfter = (position: number): string =>
+  JSON.stringify({ position });

@@ -66,7 +66,7 @@ export function createGatewayWebhooks({
         clock,
         observe,
       });
-      await webhooks.begin();
+      webhooks.begin();
       for (const event of early.splice(0)) webhooks.observe(event);
     },
     /** Call before the state is closed. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { unlessOutage } from '../common/errors/outage.ts';
 import type { WebhookSettings } from '../config/config.ts';
-import type { EndpointState, Outbox } from '../records/outbox.ts';
+import type { Outbox } from '../records/outbox.ts';
+import { type EndpointState, resume, stateOf } from './cursors.ts';
 import { type Endpoint, endpointsOf } from './endpoints.ts';
 import { messageOf, uniqueEvent, WEBHOOK_TYPES } from './event.ts';
 import { send } from './send.ts';
@@ -42,7 +43,7 @@ export function createWebhookAdmin({
     // Pending events are sent at once. An outage of the state does not affect the test.
     if (delivered)
       await unlessOutage(
-        async () => (await outbox()).resume(id, clock()),
+        async () => resume(await outbox(), id, clock()),
         undefined,
       );
     const duration = Math.round(performance.now() - began);
@@ -60,17 +61,15 @@ export function createWebhookAdmin({
     ids: endpoints.map(({ id }) => id),
     async list(): Promise<readonly EndpointView[]> {
       if (endpoints.length === 0) return [];
-      const states = await (await outbox()).states(
-        endpoints.map(({ id }) => id),
+      const opened = await outbox();
+      return await Promise.all(
+        endpoints.map(async (endpoint) => ({
+          id: endpoint.id,
+          host: endpoint.host,
+          events: WEBHOOK_TYPES.filter(endpoint.wants),
+          state: await stateOf(opened, endpoint, clock()),
+        })),
       );
-      return endpoints.map(({ id, host, wants }, i) => {
-        return {
-          id,
-          host,
-          events: WEBHOOK_TYPES.filter(wants),
-          state: states[i]!,
-        };
-      });
     },
     /** `id` `null`: all endpoints. Returns `null` for an unknown id. */
     async test(by: string, id: string | null) {

@@ -8,7 +8,8 @@ const MARK = 'audit';
 
 /**
  * In the audit log, as local commands change keys too, and the log survives a crash. The gateways
- * share one position in it.
+ * share one position in it. `since` (Unix milliseconds) is the start if the log was never read, or
+ * ends before the position: it is then another log, for example of a backup.
  */
 export async function readAuditTrail(
   log: Pick<AuditLog, 'list'>,
@@ -16,42 +17,25 @@ export async function readAuditTrail(
   since: number,
   add: (event: WebhookEvent) => Promise<void>,
 ): Promise<void> {
-  const from =
-    (await outbox.mark(MARK)) ?? (await beginAuditTrail(log, outbox, since));
-  for (let at = from; ; ) {
-    const entries = await log.list({ above: at, limit: PAGE_SIZE });
-    const last = entries.at(-1)?.number;
-    if (last === undefined) return;
+  const mark = await outbox.mark(MARK);
+  const [newest] = await log.list({ limit: 1 });
+  const end = newest?.number ?? 0;
+  if (mark === `${end}`) return;
+  const isKnown = mark !== null && Number(mark) <= end;
+  let entries = isKnown
+    ? await log.list({ above: Number(mark), limit: PAGE_SIZE })
+    : (await log.list({ since, limit: PAGE_SIZE })).toReversed();
+  for (let from = mark; ; ) {
     for (const entry of entries) {
       const found = eventOf(entry);
       if (found !== null) await add(found);
     }
+    const last = entries.at(-1)?.number ?? end;
     // A slower gateway has added nothing twice.
-    if (!(await outbox.move(MARK, at, last)) || entries.length < PAGE_SIZE)
-      return;
-    at = last;
+    if (!(await outbox.move(MARK, from, `${last}`)) || last >= end) return;
+    from = `${last}`;
+    entries = await log.list({ above: last, limit: PAGE_SIZE });
   }
-}
-
-/**
- * `since` (Unix milliseconds) is the start if the log was never read, or ends before the position:
- * it is then another log, for example of a backup.
- */
-export async function beginAuditTrail(
-  log: Pick<AuditLog, 'list'>,
-  outbox: Outbox,
-  since: number,
-): Promise<number> {
-  const before = await outbox.mark(MARK);
-  const [newest] = await log.list({ limit: 1 });
-  const end = newest?.number ?? 0;
-  if (before !== null && before <= end) return before;
-  // The state may have been down since then.
-  const news = await log.list({ since, limit: PAGE_SIZE });
-  const from = (news.at(-1)?.number ?? end + 1) - 1;
-  return (await outbox.move(MARK, before, from))
-    ? from
-    : ((await outbox.mark(MARK)) ?? from);
 }
 
 interface AuditedKey {

@@ -2,8 +2,8 @@ import { Outage } from '../common/errors/outage.ts';
 import { WakeableSleep } from '../common/wakeable-sleep.ts';
 import type { WebhookSettings } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
-import type { Job, Outbox } from '../records/outbox.ts';
-import { pauseAfter, waitAfter } from './backoff.ts';
+import type { Outbox, StoredEvent } from '../records/outbox.ts';
+import { settle, takeNext } from './cursors.ts';
 import type { Endpoint } from './endpoints.ts';
 import { send } from './send.ts';
 
@@ -49,10 +49,12 @@ export function createDeliveries({
 
   async function deliverNext(endpoint: Endpoint) {
     try {
-      const job = await outbox.take(endpoint.id, clock());
-      if (job === null) return false;
-      await deliver(endpoint, job);
-      return true;
+      const { retryFor } = settings;
+      const taken = await takeNext(outbox, endpoint, retryFor, clock());
+      const { event, failures, lost } = taken;
+      if (lost > 0) report(endpoint.host, 'any', 'dropped', lost);
+      if (event !== null) await deliver(endpoint, event, failures);
+      return event !== null || lost > 0;
     } catch (error) {
       // The state reports its outages itself; a taken event is due again after its lease.
       if (!(error instanceof Outage))
@@ -61,52 +63,41 @@ export function createDeliveries({
     }
   }
 
-  async function deliver(endpoint: Endpoint, job: Job) {
-    const report = (result: 'delivered' | 'failed' | 'dropped') =>
-      observe({
-        type: 'webhook.delivery',
-        endpoint: endpoint.host,
-        event: job.type,
-        result,
-        count: 1,
-      });
-    if (job.at + settings.retryFor <= clock()) {
-      await outbox.giveUp(job, clock());
-      return report('dropped');
-    }
+  async function deliver(
+    { id, host, url }: Endpoint,
+    event: StoredEvent,
+    failures: number,
+  ) {
     const { signal } = cut;
     const sent = await send({
-      url: endpoint.url,
-      message: job,
+      url,
+      message: event,
       settings,
       now: clock(),
       signal,
     });
-    if (signal.aborted && !sent.delivered) return;
-    const now = clock();
-    if (sent.delivered) {
-      await outbox.done(job, now);
-      if (job.failures > 0)
-        observe({
-          type: 'webhook.recovered',
-          endpoint: endpoint.host,
-          failures: job.failures,
-        });
-      return report('delivered');
-    }
-    const { error, isGone, retryAfter } = sent;
-    const again = now + waitAfter(job.attempts, retryAfter, Math.random());
-    const pausedUntil =
-      now + pauseAfter(job.failures + 1, retryAfter, Math.random());
-    await outbox.failed(job, { now, error, isGone, again, pausedUntil });
-    if (job.failures === 0 || isGone)
-      observe({ type: 'webhook.failing', endpoint: endpoint.host, error });
-    report('failed');
+    const isCut = signal.aborted && !sent.delivered;
+    await settle(outbox, id, event, isCut ? null : sent, clock());
+    if (isCut) return;
+    if (!sent.delivered && (failures === 0 || sent.isGone))
+      observe({ type: 'webhook.failing', endpoint: host, error: sent.error });
+    if (sent.delivered && failures > 0)
+      observe({ type: 'webhook.recovered', endpoint: host, failures });
+    report(host, event.type, sent.delivered ? 'delivered' : 'failed');
+  }
+
+  function report(
+    endpoint: string,
+    event: string,
+    result: 'delivered' | 'failed' | 'dropped',
+    count = 1,
+  ) {
+    observe({ type: 'webhook.delivery', endpoint, event, result, count });
   }
 
   return {
     wake,
-    /** An event without a response is sent again after its lease. */
+    /** An event without a response is sent again. */
     async close() {
       isClosed = true;
       wake();

@@ -14,8 +14,9 @@ export async function notifyExpiring(
   add: (event: WebhookEvent) => Promise<void>,
 ): Promise<void> {
   const before = await outbox.mark(MARK);
-  if (before !== null && before <= now && now < before + HOUR) return;
-  if (!(await outbox.move(MARK, before, now))) return;
+  const age = before === null ? HOUR : now - Number(before);
+  if (age >= 0 && age < HOUR) return;
+  if (!(await outbox.move(MARK, before, `${now}`))) return;
   for await (const part of keys.readExpiring(now, now + ahead)) {
     for (const { id, account, plan, expiresAt } of part) {
       const data = { key: id, account, plan, expires: timeOf(expiresAt!) };

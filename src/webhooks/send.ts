@@ -4,7 +4,7 @@ import type { WebhookSettings } from '../config/config.ts';
 import type { Message } from '../records/outbox.ts';
 import { retryAfterOf } from './backoff.ts';
 
-type DeliveryResult =
+export type DeliveryResult =
   | { readonly delivered: true; readonly status: number }
   | {
       readonly delivered: false;

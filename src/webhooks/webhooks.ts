@@ -1,6 +1,6 @@
 import { CoalescedWork } from '../common/coalesced-work.ts';
 import { DelayedRun } from '../common/delayed-run.ts';
-import { Outage, unlessOutage } from '../common/errors/outage.ts';
+import { Outage } from '../common/errors/outage.ts';
 import { HOUR, SECOND } from '../common/time.ts';
 import { WriteBehind } from '../common/write-behind.ts';
 import type { WebhookSettings } from '../config/config.ts';
@@ -8,8 +8,9 @@ import type { Event, Observe } from '../observe/events.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
 import type { KeyStore } from '../records/keys/store.ts';
 import type { AuditLog } from '../records/operators/audit-log.ts';
-import type { EndpointState, Outbox } from '../records/outbox.ts';
-import { beginAuditTrail, readAuditTrail } from './audit-trail.ts';
+import type { Outbox } from '../records/outbox.ts';
+import { readAuditTrail } from './audit-trail.ts';
+import { type EndpointState, stateOf } from './cursors.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDetector, type Detection } from './detector.ts';
 import { endpointsOf } from './endpoints.ts';
@@ -143,27 +144,23 @@ export function createWebhooks({
       ...found,
       data: await whole(found.data),
     });
-    const now = clock();
-    const once = {
-      ...found.once,
-      until: Math.max(found.once.until, now + DEDUPLICATION_TIME),
-    };
-    const endpoints = wanting.map(({ id }) => id);
-    const dropped = await outbox.add({
+    const { since, until, ...once } = found.once;
+    const began = clock();
+    const now = await outbox.time(began);
+    // The clock of this gateway only shows its difference to the shared clock.
+    const later = now - began;
+    const isNew = await outbox.add({
       message,
-      endpoints,
-      once,
+      receivers: wanting.map(({ id }) => id),
+      once: {
+        ...once,
+        since: since === 0 ? 0 : since + later,
+        until: Math.max(until + later, now + DEDUPLICATION_TIME),
+      },
       most: settings.maxPending,
       now,
     });
-    if (dropped)
-      observe({
-        type: 'webhook.delivery',
-        endpoint: 'any',
-        event: 'any',
-        result: 'dropped',
-        count: dropped,
-      });
+    if (!isNew) return;
     for (const deliveries of senders) deliveries.wake();
   }
 
@@ -205,10 +202,9 @@ export function createWebhooks({
         { ahead: settings.keyExpiryNotice, now: clock() },
         add,
       );
-      backlog = backlogOf(
-        await outbox.states(receivers.map(({ id }) => id)),
-        clock(),
-      );
+      const now = clock();
+      const states = receivers.map((each) => stateOf(outbox, each, now));
+      backlog = backlogOf(await Promise.all(states), now);
     } catch (error) {
       if (!(error instanceof Outage))
         observe({ type: 'bug', id: 'webhooks', error });
@@ -224,13 +220,7 @@ export function createWebhooks({
       if (event.type === 'worker.ended')
         incidents.forget(event.worker, clock());
     },
-    async begin() {
-      await unlessOutage(
-        () => beginAuditTrail(auditLog, outbox, since),
-        undefined,
-      );
-      void checks.next();
-    },
+    begin: () => void checks.next(),
     onDetection,
     async close() {
       isClosed = true;
@@ -247,16 +237,11 @@ export function createWebhooks({
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
 function backlogOf(states: readonly EndpointState[], now: number) {
-  const since = (times: readonly (number | null)[]) =>
-    Math.max(
-      0,
-      ...times
-        .filter((time) => time !== null)
-        .map((time) => (now - time) / 1_000),
-    );
+  const longest = (since: 'oldest' | 'failingSince') =>
+    Math.max(0, ...states.map((state) => now - (state[since] ?? now))) / 1_000;
   return {
     waiting: states.reduce((sum, { waiting }) => sum + waiting, 0),
-    oldest: since(states.map(({ oldest }) => oldest)),
-    failing: since(states.map(({ failingSince }) => failingSince)),
+    oldest: longest('oldest'),
+    failing: longest('failingSince'),
   };
 }

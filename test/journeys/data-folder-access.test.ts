@@ -62,7 +62,7 @@ async function start(env: Readonly<Record<string, string>>): Promise<void> {
 
 describe('a data folder that a gateway makes under an open umask', () => {
   test.each<[string, readonly string[], () => Record<string, string>]>([
-    ['embedded state', [...EMBEDDED, ...BOTH, 'webhooks.db', `${COUNTER_FILES}.1.log`], () => ({})],
+    ['embedded state', [...EMBEDDED, ...BOTH, `${COUNTER_FILES}.1.log`], () => ({})],
     ['Redis', [...REDIS, ...BOTH], () => ({ REDIS_URL: redis.url })],
   ])('is accessible to its owner only, with %s', async (_, files, env) => {
     await start(env());

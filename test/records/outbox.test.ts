@@ -1,19 +1,26 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { openOutbox } from '../../src/records/embedded/outbox.ts';
+import { openOutbox, outboxIn } from '../../src/records/embedded/outbox.ts';
 import type { Outbox } from '../../src/records/outbox.ts';
 import { outboxInRedis } from '../../src/records/redis/outbox.ts';
+import { openStateFile } from '../../src/state/embedded/file.ts';
 import { connect, disconnect } from '../../src/state/redis/client.ts';
+import { keyOf } from '../../src/state/redis/key-names.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
 import { type ClusterSet, startCluster } from '../support/redis/topologies.ts';
 import { keepsThePromisesOfOutbox } from './outbox-contract.ts';
 
-const OWN_CLOCK = { usesCallerClock: true };
+/** With the time that the test passes, in place of that of Redis. */
+const ofRedis = (redis: Parameters<typeof outboxInRedis>[0]): Outbox => ({
+  ...outboxInRedis(redis),
+  time: (ofCaller) => ofCaller,
+});
 
-describe('the outbox in a folder', () => {
+describe('the outbox in a folder of its own', () => {
   const opened: Outbox[] = [];
   let folder = '';
   afterEach(() => {
@@ -30,27 +37,6 @@ describe('the outbox in a folder', () => {
     return { one: open(), other: open() };
   });
 
-  test('keeps nothing for ever that waits for a receiver of earlier settings', async () => {
-    folder = mkdtempSync(join(tmpdir(), 'storegate-'));
-    const add = (outbox: Outbox, endpoint: string, now: number) => {
-      const message = { id: `msg_${now}`, type: 'test', body: '{}' };
-      const once = { name: `${endpoint} ${now}`, since: 0, until: now + 5 };
-      return outbox.add({ message, endpoints: [endpoint], once, most: 10, now });
-    };
-    const day = 86_400_000;
-    const before = open();
-    await add(before, 'earlier', day);
-    await add(before, 'earlier', 10 * day);
-    const outbox = open();
-    await add(outbox, 'today', 32 * day);
-    expect(await outbox.states(['earlier', 'today'])).toMatchObject([
-      { waiting: 1, lost: 1, oldest: 10 * day },
-      { waiting: 1, lost: 0 },
-    ]);
-    await add(open(), 'today', 50 * day);
-    expect(await outbox.states(['earlier'])).toMatchObject([{ waiting: 0, lost: 2, oldest: null }]);
-  });
-
   test('that is not a database is reported with its path', () => {
     folder = mkdtempSync(join(tmpdir(), 'storegate-'));
     writeFileSync(
@@ -60,6 +46,23 @@ describe('the outbox in a folder', () => {
     expect(open).toThrow(
       /^cannot use webhooks\.db in the data folder \S+: .*file is not a database$/,
     );
+  });
+});
+
+describe('the outbox in the state of a folder', () => {
+  let folder = '';
+  const opened: DatabaseSync[] = [];
+  afterEach(() => {
+    for (const db of opened.splice(0)) db.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  function open(): Outbox {
+    opened.push(openStateFile(folder));
+    return outboxIn(opened.at(-1)!);
+  }
+  keepsThePromisesOfOutbox(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+    return { one: open(), other: open() };
   });
 });
 
@@ -77,27 +80,32 @@ describe('the outbox in one Redis', () => {
   keepsThePromisesOfOutbox(async () => {
     await suite.server.admin.flushall();
     return {
-      one: outboxInRedis(suite.redis, OWN_CLOCK),
-      other: outboxInRedis(suite.server.admin, OWN_CLOCK),
+      one: ofRedis(suite.redis),
+      other: ofRedis(suite.server.admin),
     };
   });
 
-  test('expires if it is never taken', async () => {
+  test('has the time of Redis, whatever the time of its caller', async () => {
+    const read = async () => {
+      const [seconds, microseconds] = await suite.server.admin.time();
+      return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+    };
+    const before = await read();
+    const time = await outboxInRedis(suite.redis).time(1);
+    expect(time).toBeGreaterThanOrEqual(before);
+    expect(time).toBeLessThanOrEqual(await read());
+  });
+
+  test('keeps its events for a month after the last one, and a name as long as it was to be', async () => {
     const outbox = outboxInRedis(suite.redis);
-    const once = { name: 'x', since: 0, until: 5 };
+    const once = { name: 'x', since: 0, until: 60_001 };
     const message = { id: 'msg_x', type: 'test', body: '{}' };
-    await outbox.add({ message, endpoints: ['a'], once, most: 10, now: 1 });
-    await outbox.failed((await outbox.take('a', 1))!, {
-      now: 1,
-      again: 2,
-      pausedUntil: 2,
-      error: 'no',
-      isGone: false,
-    });
-    const names = (await suite.server.admin.keys('*')).filter((name) => name.endsWith(':a'));
-    expect(names).toHaveLength(4);
-    for (const name of names)
-      expect(await suite.server.admin.pttl(name)).toBeGreaterThan(29 * 86_400_000);
+    await outbox.add({ message, receivers: ['a'], once, most: 10, now: 1 });
+    const { events, types, once: nameKey } = keyOf.outbox;
+    const left = (key: string) => suite.server.admin.pttl(key);
+    for (const key of [events, types]) expect(await left(key)).toBeGreaterThan(29 * 86_400_000);
+    expect(await left(nameKey('x'))).toBeGreaterThan(0);
+    expect(await left(nameKey('x'))).toBeLessThanOrEqual(60_000);
   });
 });
 
@@ -114,6 +122,6 @@ describe('the outbox in a Redis Cluster', () => {
   });
   keepsThePromisesOfOutbox(async () => {
     await Promise.all(set.masters.map(({ admin }) => admin.flushall()));
-    return { one: outboxInRedis(redis, OWN_CLOCK), other: outboxInRedis(redis, OWN_CLOCK) };
+    return { one: ofRedis(redis), other: ofRedis(redis) };
   });
 });

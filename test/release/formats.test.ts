@@ -23,7 +23,7 @@ test.each([
   ['field of an event', /^webhook ban\.started\.data\.until: string date-time, always$/],
   ['key in Redis', /^redis key sg:k:\{\*\}$/],
   ['script', /^redis script admit-n\.lua: [0-9a-f]{40}$/],
-  ['field of a hash', /^redis hash field failures$/],
+  ['field of a hash', /^redis hash field until$/],
   ['column', /^file state\.db keys\.hash: TEXT, not null$/],
   ['journal', /^file \*\.1\.log: storegate journal 1 \*$/],
   ['state file', /^file storegate-state key\.previous\.hash: string$/],

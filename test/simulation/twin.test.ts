@@ -2,6 +2,9 @@ import { expect, test } from '@jest/globals';
 import { HOUR, MINUTE, SECOND } from '../../src/common/time.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { settlementOf } from '../../src/limits/settlement.ts';
+import { openOutbox } from '../../src/records/embedded/outbox.ts';
+import type { Outbox } from '../../src/records/outbox.ts';
+import { outboxInRedis } from '../../src/records/redis/outbox.ts';
 import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
 import { disconnect, openConnection } from '../../src/state/redis/client.ts';
 import { createRedisState } from '../../src/state/redis/counters.ts';
@@ -85,3 +88,58 @@ test('the twin of Redis gives the same answers as the rules', async () => {
     expect([...verdicts]).toEqual(expect.arrayContaining(['admitted', 'limited', 'banned']));
   });
 });
+
+const TYPES = ['down', 'back', 'quota'];
+const NAMES = Array.from({ length: 150 }, (_, i) => `${TYPES[i % 3]} ${i}`);
+
+function eventStepOf(
+  random: Random,
+  now: number,
+  spans: readonly number[],
+): (outbox: Outbox) => unknown {
+  const type = random.oneOf(TYPES);
+  const since = random.oneOf([0, now - MINUTE]);
+  const ends = random.oneOf(NAMES);
+  const once = { name: random.oneOf(NAMES), since, until: now + random.oneOf(spans), ends };
+  const above = random.oneOf([0, 1, 5, 20, 100]);
+  const most = random.oneOf([3, 10, 10]);
+  const message = { id: `msg_${now}`, type, body: `{"at":${now}}` };
+  const mark = random.oneOf([null, 'a', 'b']);
+  const next = random.oneOf(['a', 'b']);
+  const others: readonly ((outbox: Outbox) => unknown)[] = [
+    (outbox) => outbox.read(above, 5),
+    (outbox) => outbox.newest(),
+    (outbox) => outbox.count(above),
+    (outbox) => outbox.mark(type),
+    (outbox) => outbox.move(type, mark, next),
+  ];
+  return random.isOnce(2)
+    ? random.oneOf(others)
+    : (outbox) => outbox.add({ message, receivers: [type], once, most, now });
+}
+
+test.each([
+  ['time passes', [0, 30, 2_000, MINUTE], [MINUTE, HOUR]],
+  ['the clock is set back', [0, 30, -SECOND, -HOUR], [30_000 * HOUR]],
+])(
+  'the twin of Redis has the same events as the embedded outbox while %s',
+  async (_, passes, spans) => {
+    await simulate({ seed: SEED, gateways: 1 }, async ({ world, gateways }) => {
+      const connection = gateways[0]!.within(() => openConnection(REDIS_SETTINGS));
+      await world.pass(100);
+      const clock = new TestClock();
+      const remote = outboxInRedis(connection);
+      const memory = openOutbox(null);
+      const random = new Random(SEED);
+      for (let step = 0; step < RUNS * STEPS; step++) {
+        clock.pass(random.oneOf(passes));
+        const work = eventStepOf(random, clock.read(), spans);
+        const expected = await work(memory);
+        expect(await world.settle(gateways[0]!.within(async () => work(remote)))).toEqual(expected);
+      }
+      expect(await memory.newest()).toBeGreaterThan(100);
+      memory.close();
+      disconnect(connection);
+    });
+  },
+);

@@ -5,7 +5,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { shippedFiles } from '../../src/config/load.ts';
 import { openEmbedded } from '../../src/records/embedded/open.ts';
-import { openOutbox } from '../../src/records/embedded/outbox.ts';
 import { createKey, revokeKey } from '../../src/records/keys/manage.ts';
 import { folderSource, folderTarget } from '../../src/records/transfer/folder.ts';
 import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts';
@@ -93,16 +92,6 @@ describe('the embedded state file', () => {
         err: `${full}\n`,
       });
     expect(readFileSync(file)).toEqual(before);
-  });
-
-  test('of webhook events of an unreleased version is refused with what to do', () => {
-    openOutbox(folder).close();
-    const db = new DatabaseSync(join(folder, 'webhooks.db'));
-    db.exec('ALTER TABLE endpoints DROP COLUMN lost');
-    db.close();
-    expect(() => openOutbox(folder)).toThrow(
-      `cannot use webhooks.db in the data folder ${folder}: an unreleased storegate has written it. Delete it`,
-    );
   });
 
   test('reports a file that is not a database', () => {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { redis as sharedFormats } from '../../scripts/formats/redis.ts';
 import { IDEMPOTENCY_LIFETIME } from '../../src/records/operators/audit-log.ts';
-import { LEASE } from '../../src/records/outbox.ts';
 import { repairKeyIndex } from '../../src/records/redis/key-index-repair.ts';
 import { outboxInRedis } from '../../src/records/redis/outbox.ts';
 import { usesInRedis } from '../../src/records/redis/records.ts';
@@ -10,6 +9,7 @@ import { GATEWAY_TTL, keyOf, LOCK_TTL, PEER_MEMORY } from '../../src/state/redis
 import { ledgerInRedis } from '../../src/state/redis/ledger.ts';
 import { tryLock, withLocks } from '../../src/state/redis/lock.ts';
 import { joinGateways } from '../../src/state/redis/peers.ts';
+import { settle, takeNext } from '../../src/webhooks/cursors.ts';
 import { HOUR, MINUTE } from '../support/limits.ts';
 import { note } from '../support/records.ts';
 import { openShared } from '../support/redis/gateway.ts';
@@ -22,24 +22,12 @@ beforeEach(() => own.server.admin.flushall());
 const ENDPOINT = 'a';
 /** Milliseconds that commands take, and that clocks differ. */
 const JITTER = 1_000;
-const { names, queuedAt, due, createdAt, lastResult } = keyOf.outbox;
+const { events, types, newest, once, marks } = keyOf.outbox;
 /** Scores, and fields of hashes, that are times; `*`: all fields. */
-const SCORES = [
-  keyOf.gateways,
-  keyOf.peers,
-  keyOf.used,
-  keyOf.bans,
-  names,
-  due(ENDPOINT),
-  createdAt(ENDPOINT),
-];
+const SCORES = [keyOf.gateways, keyOf.peers, keyOf.used, keyOf.bans];
 const FIELDS: [key: string, field: string][] = [
-  [queuedAt, '*'],
+  [once('x'), '*'],
   [keyOf.keyIndex, 'checked'],
-  ...['clock', 'paused', 'failing', 'delivered'].map((field): [string, string] => [
-    lastResult(ENDPOINT),
-    field,
-  ]),
 ];
 
 /** To set the clock of Redis back by an hour is to add an hour to every time that it has. */
@@ -55,6 +43,9 @@ async function setClockBack(): Promise<void> {
     for (const [field, value] of Object.entries(await admin.hgetall(key)))
       if (name === '*' || name === field) await admin.hset(key, field, Number(value) + HOUR);
   }
+  const mark = await admin.hget(marks, ENDPOINT);
+  const later = (time: string) => `${Number(time) + HOUR}`;
+  if (mark !== null) await admin.hset(marks, ENDPOINT, mark.replace(/\d{13}/g, later));
 }
 
 /** Milliseconds from now, by the clock of Redis. */
@@ -90,26 +81,22 @@ const outbox = () => outboxInRedis(own.redis);
 const addEvent = (name = 'x') =>
   outbox().add({
     message: { id: `msg_${name}`, type: 'test', body: '{}' },
-    endpoints: [ENDPOINT],
+    receivers: [ENDPOINT],
     once: { name, since: 0, until: Date.now() + 10 * MINUTE },
     most: 10,
     now: Date.now(),
   });
-async function failJob(): Promise<void> {
+const take = () => takeNext(outbox(), { id: ENDPOINT, wants: () => true }, 30 * MINUTE, Date.now());
+async function failEvent(): Promise<void> {
   await addEvent();
-  const job = (await outbox().take(ENDPOINT, Date.now()))!;
-  const now = Date.now();
-  await outbox().failed(job, {
-    now,
-    again: now + MINUTE,
-    pausedUntil: now + 5_000,
-    error: 'no',
-    isGone: false,
-  });
+  const { event } = await take();
+  const failure = { status: 500, error: 'no', retryAfter: MINUTE, isGone: false } as const;
+  await settle(outbox(), ENDPOINT, event!, { delivered: false, ...failure }, Date.now());
 }
-const take = () => outbox().take(ENDPOINT, Date.now());
-const firstDue = async () =>
-  score(due(ENDPOINT), (await own.server.admin.zrange(due(ENDPOINT), '0', '0'))[0]!);
+async function pause(): Promise<number> {
+  const mark = await own.server.admin.hget(marks, ENDPOINT);
+  return fromNow(JSON.parse(mark!).pausedUntil);
+}
 
 async function remember(): Promise<void> {
   const gateway = await openShared({ url: own.server.url });
@@ -181,31 +168,16 @@ const WAITING: Readonly<Record<string, Waiting>> = {
       await gateway.close();
     },
   },
-  [names]: {
+  [once('*')]: {
     span: 10 * MINUTE,
-    left: () => score(names, 'x'),
+    left: () => field(once('x'), 'until'),
     begin: () => addEvent(),
     look: () => addEvent(),
   },
-  [queuedAt]: {
-    span: 0,
-    left: () => field(queuedAt, 'x'),
-    begin: () => addEvent(),
-    look: () => addEvent(),
-  },
-  [due('*')]: {
-    span: LEASE,
-    left: firstDue,
-    async begin() {
-      await addEvent();
-      await take();
-    },
-    look: take,
-  },
-  [lastResult('*')]: {
-    span: 5_000,
-    left: () => field(lastResult(ENDPOINT), 'paused'),
-    begin: failJob,
+  [marks]: {
+    span: MINUTE,
+    left: pause,
+    begin: failEvent,
     look: take,
   },
 };
@@ -216,9 +188,7 @@ const NOT_WAITING: Readonly<Record<string, string>> = {
   [keyOf.bans]: 'every entry is checked against the counters of its subject',
   [keyOf.banLog]: 'entries of a clock that was ahead go with the next one: ban-log-contract.ts',
   [keyOf.probe('*')]: 'it is only written',
-  [createdAt('*')]: 'an order, and the age of the oldest job for operators',
-  [keyOf.outbox.jobs('*')]: 'the age at which a job is given up only ends its retries later',
-  [keyOf.outbox.marks]: 'a time in the future counts as none: expiry-notices.ts',
+  [events]: 'the age at which an event is given up only ends its retries later',
   [keyOf.apiKeys]: 'an order',
   [keyOf.keysOfAccount('*')]: 'an order',
   [keyOf.keysOfPlan('*')]: 'an order',
@@ -240,7 +210,8 @@ const WITHOUT_TIME = [
   keyOf.bansWhole,
   keyOf.auditDropped,
   keyOf.banLogDropped,
-  keyOf.outbox.counter,
+  types,
+  newest,
   keyOf.ledger.sizes,
 ];
 

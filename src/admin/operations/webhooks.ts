@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { WebhookEndpoint } from '@storegate/admin-api';
 import { WEBHOOK_SCHEMA } from '@storegate/admin-api/files';
-import type { EndpointState } from '../../records/outbox.ts';
 import type { EndpointView } from '../../webhooks/admin.ts';
+import type { EndpointState } from '../../webhooks/cursors.ts';
 import { AdminError } from '../admin-error.ts';
 import type { AdminOperations } from '../call.ts';
 import type { Change } from '../change.ts';

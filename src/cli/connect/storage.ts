@@ -3,7 +3,7 @@ import type { Lock } from '../../common/lock.ts';
 import type { Config } from '../../config/config.ts';
 import { accessTo, type LedgerAccess } from '../../ledger/ledger.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
-import { openOutbox } from '../../records/embedded/outbox.ts';
+import { outboxIn } from '../../records/embedded/outbox.ts';
 import { recordsInFile } from '../../records/embedded/records.ts';
 import type { KeyStore } from '../../records/keys/store.ts';
 import type { Outbox } from '../../records/outbox.ts';
@@ -92,7 +92,6 @@ function openFolder(config: Config): Storage {
   const { data, audit } = config;
   const db = openStateFile(data);
   let counting: { state: EmbeddedState; lock: Lock } | null = null;
-  let opened: Outbox | null = null;
 
   function state(): State {
     if (counting !== null) return counting.state;
@@ -151,13 +150,9 @@ function openFolder(config: Config): Storage {
     state,
     peers,
     refuseRunning,
-    async outbox() {
-      opened ??= openOutbox(data);
-      return opened;
-    },
+    outbox: async () => outboxIn(db),
     async close() {
       try {
-        opened?.close();
         await counting?.state.close();
       } finally {
         counting?.lock.release();

@@ -40,7 +40,8 @@ export function openEmbedded(
   }
 
   try {
-    db = openStateFile(folder);
+    const opened = openStateFile(folder);
+    db = opened;
     const reports = counterStoreEvents(observe);
     const state = createEmbeddedState({
       clock,
@@ -60,7 +61,7 @@ export function openEmbedded(
       recheckKeysAfter: Number.POSITIVE_INFINITY,
       kind: 'embedded',
       ledger,
-      outbox: async () => (await import('./outbox.ts')).openOutbox(folder),
+      outbox: async () => (await import('./outbox.ts')).outboxIn(opened),
       join: noPeers,
       ready: () => true,
       unsavedFor: reports.unsavedFor,

@@ -32,14 +32,11 @@ import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
  * | `sg:l:{<name>}` | lock on a key, token or call | `LOCK_TTL` |
  * | `sg:bans` | banned subjects, and some whose ban was lifted, by end of the ban: sorted set | until the last ban ends |
  * | `sg:bans:whole` | 1 if `sg:bans` is complete | |
- * | `sg:{sg:webhooks}:names` | queued events by expiry: sorted set | bound: `MAX_NAMES` |
- * | `sg:{sg:webhooks}:queued` | times of queued events: hash | as `names` |
- * | `sg:{sg:webhooks}:counter` | number of jobs created | |
- * | `sg:{sg:webhooks}:marks` | progress in the audit log and in expiring keys: hash | |
- * | `sg:{sg:webhooks}:due:<endpoint>` | jobs by next attempt: sorted set | `OUTBOX_TTL` after the last job |
- * | `sg:{sg:webhooks}:created:<endpoint>` | jobs by creation: sorted set | as `due` |
- * | `sg:{sg:webhooks}:jobs:<endpoint>` | content and attempts of jobs: hash | as `due` |
- * | `sg:{sg:webhooks}:result:<endpoint>` | last result: hash | `OUTBOX_TTL` after the last attempt |
+ * | `sg:{sg:webhooks}:events` | newest webhook events: stream | bound: `webhooks.maxPending`; `OUTBOX_TTL` after the last event |
+ * | `sg:{sg:webhooks}:types` | their types: list | as `events` |
+ * | `sg:{sg:webhooks}:newest` | number of the newest event | |
+ * | `sg:{sg:webhooks}:once:<name>` | when an event of this name was stored: hash | until the name is forgotten |
+ * | `sg:{sg:webhooks}:marks` | progress of each receiver, in the audit log and in expiring keys: hash | |
  * | `sg:{sg:usage}:slices` | slices of the ledger by name: hash | until a block contains them |
  * | `sg:{sg:usage}:sizes` | bytes of the blocks by name: hash | |
  * | `sg:{sg:usage}:turn` | token of the gateway that makes blocks | `3 * LOCK_TTL` |
@@ -57,7 +54,7 @@ export const GATEWAY_TTL = 4 * ANNOUNCE_INTERVAL;
 export const GATEWAYS_TTL = MINUTE;
 /** Milliseconds for gateways without a clean stop. */
 export const PEER_MEMORY = DAY;
-/** Milliseconds. Longer than any event is retried; data of removed receivers then expires. */
+/** Milliseconds. Longer than any event is retried. */
 export const OUTBOX_TTL = 30 * DAY;
 
 const LEDGER = `${PREFIX}{${PREFIX}usage}`;
@@ -99,14 +96,11 @@ export const keyOf = {
     block: (name: string) => `${LEDGER}:${name}`,
   },
   outbox: {
-    names: `${OUTBOX}:names`,
-    queuedAt: `${OUTBOX}:queued`,
-    counter: `${OUTBOX}:counter`,
+    events: `${OUTBOX}:events`,
+    types: `${OUTBOX}:types`,
+    newest: `${OUTBOX}:newest`,
+    once: (name: string) => `${OUTBOX}:once:${name}`,
     marks: `${OUTBOX}:marks`,
-    due: (endpoint: string) => `${OUTBOX}:due:${endpoint}`,
-    createdAt: (endpoint: string) => `${OUTBOX}:created:${endpoint}`,
-    jobs: (endpoint: string) => `${OUTBOX}:jobs:${endpoint}`,
-    lastResult: (endpoint: string) => `${OUTBOX}:result:${endpoint}`,
   },
 } as const;
 

@@ -83,6 +83,17 @@ export const READS: Readonly<Record<string, Command>> = {
     const found = (data.read(key!, 'list')?.items ?? []).lastIndexOf(item!);
     return found < 0 ? null : found;
   },
+  lrange: (data, [key, from, to]) => {
+    const items = data.read(key!, 'list')?.items ?? [];
+    return items.slice(Number(from), to === '-1' ? undefined : Number(to) + 1);
+  },
+  /** Entries from an id to the end, of the twin of a stream: a list of texts. */
+  xrange: (data, [key, from, , , count]) =>
+    (data.read(key!, 'list')?.items ?? [])
+      .map((item) => [item.slice(0, item.indexOf(' ')), item.slice(item.indexOf(' ') + 1)] as const)
+      .filter(([id]) => Number.parseInt(id, 10) >= Number(from))
+      .slice(0, Number(count))
+      .map(([id, event]) => [id, ['event', event]]),
   dbsize: (data) => data.size,
   scan: (data, [, , pattern]) => {
     const start = pattern!.slice(0, pattern!.indexOf('*'));

@@ -1,4 +1,3 @@
-import type { RedisData } from './database.ts';
 import type { Reply, Script, ScriptCall } from './scripts.ts';
 
 /** Members by score, then by name. */
@@ -97,168 +96,57 @@ const moveOne: Script = ({ data, keys, args }) => {
   return 1;
 };
 
-function forgetNames(
-  data: RedisData,
-  [names, queuedAt]: [string, string],
-  old: readonly string[],
-): void {
-  for (const name of old) {
-    data.change(names, 'sorted').scores.delete(name);
-    data.change(queuedAt, 'hash').fields.delete(name);
-  }
-}
+/** An item of the twin of the stream of events: its number, and the event. */
+export const eventItem = (number: number, event: string): string => `${number}-0 ${event}`;
 
-/** Milliseconds: as in rules/outbox.lua. */
-const [NOTE_INTERVAL, JITTER] = [10_000, 1_000];
-
-/** The time, and what to add to a time of the caller, whose clock only shows its difference. */
-function timesOf({ now }: ScriptCall, ofCaller: string): { now: number; offset: number } {
-  return { now, offset: now - Number(ofCaller) };
-}
-
-function followClock(data: RedisData, due: string, lastResult: string, now: number): void {
-  const { fields } = data.change(lastResult, 'hash');
-  const text = fields.get('clock');
-  const noted = text === undefined ? null : Number(text);
-  if (noted !== null && now < noted - JITTER) {
-    const back = noted - now;
-    const { scores } = data.change(due, 'sorted');
-    for (const [number, at] of scores) scores.set(number, at - back);
-    if (fields.has('paused')) fields.set('paused', String(Number(fields.get('paused')) - back));
-  } else if (noted !== null && now < noted + NOTE_INTERVAL) return;
-  fields.set('clock', String(now));
-}
-
-/**
- * Whether an event was queued before. After the clock was set back, its name is remembered as long
- * as it was to be.
- */
-function isDuplicate(
-  data: RedisData,
-  [names, queuedAt]: [string, string],
-  name: string,
-  since: number,
-  now: number,
-) {
-  let at = Number(data.read(queuedAt, 'hash')?.fields.get(name) ?? -1);
-  let expiry = data.read(names, 'sorted')?.scores.get(name) ?? -1;
-  if (at > now) {
-    expiry += now - at;
-    at = now;
-    data.change(names, 'sorted').scores.set(name, expiry);
-    data.change(queuedAt, 'hash').fields.set(name, String(at));
-  }
-  return at >= since && expiry >= now;
-}
-
-const enqueueMany: Script = (call) => {
-  const { data, keys, args } = call;
-  const [ofCaller, , name, since, until, ends, mostNames, most, life, job] = args as string[];
-  const [names, queuedAt, counter] = keys as [string, string, string];
-  const { now, offset } = timesOf(call, ofCaller!);
-  const first = since === '0' ? 0 : Number(since) + offset;
-  if (isDuplicate(data, [names, queuedAt], name!, first, now)) return null;
-  const forget = (old: readonly [name: string, end: number][]) => {
-    const gone = old.slice(0, 100).map(([one]) => one);
-    forgetNames(data, [names, queuedAt], gone);
-  };
-  forget(byScore(data.change(names, 'sorted').scores).filter(([, end]) => end < now));
-  const remembered = byScore(data.change(names, 'sorted').scores);
-  forget(remembered.slice(0, Math.max(0, remembered.length - Number(mostNames) + 1)));
-  if (ends !== '') forgetNames(data, [names, queuedAt], [ends!]);
-  data.change(names, 'sorted').scores.set(name!, Number(until) + offset);
-  data.change(queuedAt, 'hash').fields.set(name!, String(now));
-  let dropped = 0;
-  for (let i = 3; i < keys.length; i += 4) {
-    const [due, came, jobs, lastResult] = keys.slice(i, i + 4) as [string, string, string, string];
-    followClock(data, due, lastResult, now);
-    const next = Number(data.read(counter, 'text')?.text ?? 0) + 1;
-    data.put(counter, { type: 'text', text: String(next) });
-    const number = String(next).padStart(16, '0');
-    data.change(due, 'sorted').scores.set(number, now);
-    data.change(came, 'sorted').scores.set(number, now);
-    data.change(jobs, 'hash').fields.set(number, job!);
-    const oldest = byScore(data.change(came, 'sorted').scores);
-    for (const [one] of oldest.slice(0, Math.max(0, oldest.length - Number(most)))) {
-      removeJob(data, [due, came, jobs], one);
-      const { fields } = data.change(lastResult, 'hash');
-      fields.set('lost', String(Number(fields.get('lost') ?? 0) + 1));
-      dropped++;
-    }
-  }
-  for (const key of keys.slice(3)) if (data.has(key)) data.expire(key, Number(life));
-  return dropped;
-};
-
-function removeJob(
-  data: RedisData,
-  [due, came, jobs]: [string, string, string],
-  number: string,
-): void {
-  data.change(due, 'sorted').scores.delete(number);
-  data.change(came, 'sorted').scores.delete(number);
-  const { fields } = data.change(jobs, 'hash');
-  fields.delete(number);
-  fields.delete(`${number}:n`);
-}
-
-const takeOne: Script = (call) => {
-  const { data, keys, args } = call;
-  const [due, jobs, lastResult] = keys as [string, string, string];
-  const { now } = timesOf(call, args[0]!);
-  if (data.has(lastResult)) followClock(data, due, lastResult, now);
-  const state = data.read(lastResult, 'hash')?.fields;
-  if (state?.get('gone') === '1' || Number(state?.get('paused') ?? 0) > now) return null;
-  const [first] = byScore(data.read(due, 'sorted')?.scores ?? new Map());
-  if (!first || first[1] > now) return null;
-  const [number] = first;
-  data.change(due, 'sorted').scores.set(number, now + Number(args[2]));
-  const { fields } = data.change(jobs, 'hash');
-  const attempts = Number(fields.get(`${number}:n`) ?? 0) + 1;
-  fields.set(`${number}:n`, String(attempts));
-  return [number, fields.get(number) ?? null, attempts, Number(state?.get('failures') ?? 0)];
-};
-
-const settleOne: Script = (call) => {
-  const { data, keys, args } = call;
-  const [due, came, jobs, lastResult] = keys as [string, string, string, string];
-  const [what, number, ofCaller, , life, ...more] = args as [
+const enqueueOne: Script = ({ data, keys, args }) => {
+  const [events, types, newest, marks, name, ends] = keys as [
     string,
     string,
     string,
     string,
     string,
-    ...string[],
+    string,
   ];
-  const { now, offset } = timesOf(call, ofCaller);
-  followClock(data, due, lastResult, now);
-  const { fields } = data.change(lastResult, 'hash');
-  if (what === 'failed') {
-    const { scores } = data.change(due, 'sorted');
-    if (scores.has(number)) scores.set(number, Number(more[0]) + offset);
-    fields.set('failures', String(Number(fields.get('failures') ?? 0) + 1));
-    if (!fields.has('failing')) fields.set('failing', String(now));
-    fields
-      .set('paused', String(Number(more[1]) + offset))
-      .set('error', more[2]!)
-      .set('gone', more[3]!);
-  } else if (what === 'lost') {
-    removeJob(data, [due, came, jobs], number);
-    fields.set('lost', String(Number(fields.get('lost') ?? 0) + 1));
-  } else {
-    if (number !== '') removeJob(data, [due, came, jobs], number);
-    const later =
-      fields.has('failing') || fields.has('late') ? byScore(data.change(due, 'sorted').scores) : [];
-    const moved = later.filter(([, at]) => at > Number(more[0]) + offset).slice(0, Number(more[1]));
-    for (const [one] of moved) data.change(due, 'sorted').scores.set(one, now);
-    for (const name of ['failures', 'failing', 'error', 'paused', 'gone', 'late'])
-      fields.delete(name);
-    fields.set('delivered', String(now));
-    if (moved.length === Number(more[1])) fields.set('late', '1');
+  const [now, since, expiry, most, life] = args.slice(0, 5).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const [type, event, ...receivers] = args.slice(5) as [string, string, ...string[]];
+  const known = data.read(name, 'hash')?.fields;
+  if (known !== undefined) {
+    const { fields } = data.change(name, 'hash');
+    const ahead = Math.max(0, Number(fields.get('at')) - now);
+    const at = Number(fields.get('at')) - ahead;
+    const until = Number(fields.get('until')) - ahead;
+    fields.set('at', `${at}`).set('until', `${until}`);
+    if (at >= since && until >= now) return 0;
   }
-  data.expire(lastResult, Number(life));
-  return 'done';
+  data.remove(ends);
+  const { fields } = data.change(name, 'hash');
+  fields.set('at', `${now}`).set('until', `${expiry}`);
+  data.expire(name, Math.max(1, expiry - now));
+  const number = Number(data.read(newest, 'text')?.text ?? 0) + 1;
+  data.put(newest, { type: 'text', text: `${number}` });
+  for (const [key, item] of [
+    [events, eventItem(number, event)],
+    [types, type],
+  ] as const) {
+    const { items } = data.change(key, 'list');
+    items.push(item);
+    items.splice(0, items.length - most);
+    data.expire(key, life);
+  }
+  const positions = data.change(marks, 'hash').fields;
+  for (const one of receivers)
+    if (!positions.has(one)) positions.set(one, `{"position":${number - 1}}`);
+  return 1;
 };
+
+const readClock: Script = ({ now }) => now;
 
 const boundOne: Script = ({ data, keys, args }) => {
   if (data.leftOf(keys[0]!) <= Number(args[0])) return 0;
@@ -327,7 +215,6 @@ export const RECORD_SCRIPTS: Readonly<Record<string, Script>> = {
   'change-1.lua': changeOne,
   'commit-n.lua': commitMany,
   'move-1.lua': moveOne,
-  'enqueue-n.lua': enqueueMany,
-  'take-3.lua': takeOne,
-  'settle-4.lua': settleOne,
+  'enqueue-6.lua': enqueueOne,
+  'clock-1.lua': readClock,
 };

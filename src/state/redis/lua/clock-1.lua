@@ -1,0 +1,8 @@
+-- Reads the clock of the node that has a key.
+--
+-- KEYS    [1] any key
+-- Return  Unix milliseconds
+
+--- include rules/clock.lua
+
+return clock()

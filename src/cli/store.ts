@@ -16,7 +16,7 @@ export async function startStore(
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     createPrivateFile(file);
-    store = createStore({ file });
+    store = createStore(file);
     seedStore(store);
     const { url } = await store.listen(address);
     return { store, url };

@@ -1,25 +1,20 @@
 import type { Store } from './store.ts';
 
-const SHELVES = [
-  ['Cats', 'Small, soft and in charge.', ['Minka', 3n], ['Tiger', 1n]],
-  ['Dogs', 'Glad that you are home.', ['Rex', 2n], ['Bella', 0n, 'sold']],
-  ['Birds', 'They sing, whether you are awake or not.', ['Pico', 12n]],
-  ['Fish', 'The quiet ones.', ['Nemo', 100n], ['Dory', 1n, 'pending']],
-] as const;
+const SEED = `BEGIN;
+  INSERT INTO categories (id, name, description) VALUES
+    (1, 'Cats', 'Small, soft and in charge.'),
+    (2, 'Dogs', 'Glad that you are home.'),
+    (3, 'Birds', 'They sing, whether you are awake or not.'),
+    (4, 'Fish', 'The quiet ones.');
+  INSERT INTO pets (name, categoryId, quantity, status) VALUES
+    ('Minka', 1, 3, 'available'), ('Tiger', 1, 1, 'available'),
+    ('Rex', 2, 2, 'available'), ('Bella', 2, 0, 'sold'),
+    ('Pico', 3, 12, 'available'),
+    ('Nemo', 4, 100, 'available'), ('Dory', 4, 1, 'pending');
+  COMMIT`;
 
-export function seedStore({
-  records: { categories, pets, inventory },
-  transaction,
-}: Store): boolean {
-  return transaction(() => {
-    if (categories.list({ from: 0n, size: 1n }).length > 0) return false;
-    for (const [name, description, ...shelf] of SHELVES) {
-      const { id: categoryId } = categories.add({ name, description });
-      for (const [name, quantity, status] of shelf)
-        inventory.replace(pets.add({ name, categoryId, status }).id, {
-          quantity,
-        });
-    }
-    return true;
-  });
+/** Leaves a store with data unchanged. */
+export function seedStore({ db }: Store): void {
+  const isEmpty = db.prepare('SELECT 1 FROM categories').get() === undefined;
+  if (isEmpty) db.exec(SEED);
 }

@@ -90,9 +90,9 @@ export const MISTAKES: readonly Mistake[] = [
     suite: 'test/admin/gate.test.ts',
   },
   {
-    file: 'src/store/checks.ts',
-    text: 'if (exact < least || exact > greatest)',
-    mistake: 'if (exact <= least || exact > greatest)',
+    file: 'src/store/schema.ts',
+    text: "'new.quantity < 0'",
+    mistake: "'new.quantity < -1'",
     suite: 'test/store',
   },
   {

@@ -1,12 +1,11 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Operation } from '@storegate/openapi';
-import { MAX_BODY_BYTES } from '../../src/store/store.ts';
 import { contract, follow, lookUpOperation, type Part } from './document.ts';
 import { closeStores, type RunningStore, startStore } from './start-store.ts';
 
 afterEach(closeStores);
 
-const gatewayStatuses = [401, 403, 410, 429, 500, 502, 503, 504];
+const gatewayStatuses = [400, 401, 403, 410, 413, 415, 429, 500, 502, 503, 504];
 const gatewayHeaders = [
   'X-Request-Id',
   'X-RateLimit-Limit',
@@ -22,7 +21,7 @@ type Cases = Readonly<Record<number, Request>>;
  * `startFurnishedStore`.
  */
 const cases: Readonly<Record<string, Cases>> = {
-  listPets: { 200: ['GET', '/pets'], 400: ['GET', '/pets?limit=0'], 405: ['PATCH', '/pets'] },
+  listPets: { 200: ['GET', '/pets'], 405: ['PATCH', '/pets'] },
   createPet: {
     ...writing('POST', '/pets', 201, { name: 'Rex', categoryId: 1 }),
     422: ['POST', '/pets', { name: 'Rex', categoryId: 9 }],
@@ -35,14 +34,12 @@ const cases: Readonly<Record<string, Cases>> = {
   },
   deletePet: {
     204: ['DELETE', '/pets/2'],
-    400: ['DELETE', '/pets/x'],
     404: ['DELETE', '/pets/9'],
     405: ['PATCH', '/pets/2'],
     409: ['DELETE', '/pets/1'],
   },
   listCategories: {
     200: ['GET', '/categories'],
-    400: ['GET', '/categories?cursor=!'],
     405: ['PATCH', '/categories'],
   },
   createCategory: writing('POST', '/categories', 201, { name: 'Dogs' }),
@@ -53,14 +50,12 @@ const cases: Readonly<Record<string, Cases>> = {
   },
   deleteCategory: {
     204: ['DELETE', '/categories/2'],
-    400: ['DELETE', '/categories/x'],
     404: ['DELETE', '/categories/9'],
     405: ['PATCH', '/categories/2'],
     409: ['DELETE', '/categories/1'],
   },
   listOrders: {
     200: ['GET', '/store/orders'],
-    400: ['GET', '/store/orders?limit=x'],
     405: ['PATCH', '/store/orders'],
   },
   createOrder: {
@@ -77,7 +72,6 @@ const cases: Readonly<Record<string, Cases>> = {
   },
   listInventory: {
     200: ['GET', '/store/inventory'],
-    400: ['GET', '/store/inventory?limit=101'],
     405: ['PATCH', '/store/inventory'],
   },
   getInventory: reading('/store/inventory'),
@@ -90,7 +84,6 @@ const cases: Readonly<Record<string, Cases>> = {
 function reading(path: string): Cases {
   return {
     200: ['GET', `${path}/1`],
-    400: ['GET', `${path}/9223372036854775808`],
     404: ['GET', `${path}/9`],
     405: ['PATCH', `${path}/1`],
   };
@@ -99,20 +92,19 @@ function reading(path: string): Cases {
 function writing(method: string, path: string, good: number, body: unknown): Cases {
   return {
     [good]: [method, path, body],
-    400: [method, path, '[]'],
     405: ['PATCH', path],
-    413: [method, path, ' '.repeat(MAX_BODY_BYTES + 1)],
-    415: [method, path, body, { 'Content-Type': 'text/plain' }],
   };
 }
 
 async function startFurnishedStore(): Promise<RunningStore> {
   const running = await startStore();
-  const { categories, pets, inventory, orders } = running.store.records;
-  for (const name of ['Cats', 'Birds']) categories.add({ name, description: 'A kind of animal.' });
-  for (const name of ['Minka', 'Tiger']) pets.add({ name, categoryId: 1n });
-  inventory.replace(1n, { quantity: 5n });
-  orders.add({ petId: 1n, shipDate: '2026-12-01T09:00:00Z' });
+  running.store.db.exec(`
+    INSERT INTO categories (name, description)
+    VALUES ('Cats', 'A kind of animal.'), ('Birds', 'A kind of animal.');
+    INSERT INTO pets (name, categoryId, status, quantity)
+    VALUES ('Minka', 1, 'available', 5), ('Tiger', 1, 'available', 0);
+    INSERT INTO orders (petId, quantity, shipDate, complete)
+    VALUES (1, 1, '2026-12-01T09:00:00Z', FALSE)`);
   return running;
 }
 

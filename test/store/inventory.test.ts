@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
+import { addPets, closeStores, startStore, startStoreWithPet } from './start-store.ts';
 
 afterEach(closeStores);
 
@@ -29,25 +29,12 @@ describe('the inventory', () => {
 
   test('lists every pet', async () => {
     const { send, store } = await startStoreWithPet(7);
-    store.records.pets.add({ name: 'Rex', categoryId: 1n });
+    addPets(store, 1, 'Rex');
     expect((await send('GET', '/store/inventory')).json).toEqual([
       { petId: 1, quantity: 7, status: 'available' },
-      { petId: 2, quantity: 0, status: 'available' },
+      { petId: 2, quantity: 5, status: 'available' },
     ]);
   });
-
-  test.each([-1, 1.5, 2147483648, '3', null, true])(
-    'refuses a quantity of %j',
-    async (quantity) => {
-      const { send } = await startStoreWithPet(5);
-      const refused = await send('PUT', '/store/inventory/1', { quantity });
-      expect(refused.json).toMatchObject({
-        code: 'invalid_request',
-        details: [{ in: 'body', pointer: '/quantity' }],
-      });
-      expect((await send('GET', '/store/inventory/1')).json.quantity).toBe(5);
-    },
-  );
 
   test.each([
     ['GET', undefined],

@@ -29,7 +29,7 @@ test('of many orders for the last piece exactly one wins', async () => {
 
 test('two stores over one file sell the last pieces once', async () => {
   const file = join(folder, 'shared.db');
-  const stores = [await startStoreWithPet(3, { file }), await startStore({ file })];
+  const stores = [await startStoreWithPet(3, { file }), await startStore(file)];
   expect(await race(stores, 40, { petId: 1 })).toEqual([
     ...Array(3).fill(201),
     ...Array(37).fill(409),

@@ -1,12 +1,17 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { int64Range } from '../../src/store/checks.ts';
-import { PET_STATUSES } from '../../src/store/records.ts';
-import { closeStores, type RunningStore, startStore, startStoreWithPet } from './start-store.ts';
+import {
+  addPets,
+  closeStores,
+  type RunningStore,
+  startStore,
+  startStoreWithPet,
+} from './start-store.ts';
 
 afterEach(closeStores);
 
 const total = 130;
+const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 
 async function walk({ send }: RunningStore, first: string): Promise<number[][]> {
   const pages: number[][] = [];
@@ -23,18 +28,14 @@ async function walk({ send }: RunningStore, first: string): Promise<number[][]> 
 
 async function startFullStore(): Promise<RunningStore> {
   const running = await startStore();
-  const { records } = running.store;
-  running.store.transaction(() => {
-    for (const name of ['Cats', 'Dogs', 'Birds']) records.categories.add({ name });
-    for (let n = 0; n < total; n++) {
-      const status = PET_STATUSES[n % PET_STATUSES.length];
-      const pet = records.pets.add({ name: `Pet ${n}`, categoryId: BigInt((n % 2) + 1), status });
-      records.inventory.replace(pet.id, { quantity: 1n });
-      records.orders.add({ petId: pet.id });
-    }
-    for (let id = 7n; id <= BigInt(total); id += 7n)
-      records.inventory.replace(id, { quantity: 2n });
-  });
+  const { db } = running.store;
+  db.exec("BEGIN; INSERT INTO categories (name) VALUES ('Cats'), ('Dogs'), ('Birds')");
+  const addPet = db.prepare(
+    'INSERT INTO pets (name, categoryId, status, quantity) VALUES (?, ?, ?, 1)',
+  );
+  for (let n = 0; n < total; n++) addPet.run(`Pet ${n}`, (n % 2) + 1, PET_STATUSES[n % 3]!);
+  db.exec(`INSERT INTO orders (petId, quantity, complete) SELECT id, 1, FALSE FROM pets;
+    UPDATE pets SET quantity = 2 WHERE id % 7 = 0; COMMIT`);
   return running;
 }
 
@@ -82,8 +83,8 @@ describe('turning pages', () => {
 
   test('works from the least identifier to the greatest', async () => {
     const running = await startStoreWithPet(9);
-    const ids = [int64Range.least, -1n, 0n, 5n, int64Range.greatest];
-    for (const id of ids) running.store.records.orders.add({ id, petId: 1n });
+    const ids = [-(2n ** 63n), -1n, 0n, 5n, 2n ** 63n - 1n];
+    for (const id of ids) await running.send('POST', '/store/orders', `{"id":${id},"petId":1}`);
     const seen: string[] = [];
     for (let path: string | undefined = '/store/orders?limit=1'; path !== undefined; ) {
       const { text, headers } = await running.send('GET', path);
@@ -93,42 +94,18 @@ describe('turning pages', () => {
     expect(seen).toEqual(ids.map(String));
   });
 
+  test.each(['!', 'MQ', '1.5', '1'.repeat(20)])('refuses the cursor %j', async (cursor) => {
+    const { send } = await startStore();
+    const { status, json } = await send('GET', `/pets?cursor=${cursor}`);
+    expect([status, json.code]).toEqual([400, 'invalid_request']);
+  });
+
   test('continues at its place when the next entry has been deleted', async () => {
     const { send, store } = await startStoreWithPet();
-    for (const name of ['Tiger', 'Luna']) store.records.pets.add({ name, categoryId: 1n });
+    addPets(store, 1, 'Tiger', 'Luna');
     const first = await send('GET', '/pets?limit=1');
-    store.records.pets.remove(2n);
+    await send('DELETE', '/pets/2');
     const second = await send('GET', `/pets?limit=1&cursor=${first.headers.get('X-Next-Cursor')}`);
     expect(second.json).toMatchObject([{ id: 3 }]);
   });
-});
-
-test.each([
-  ['limit', ['0', '101', '-1', '1.5', 'ten', '', '01', '2&limit=3']],
-  [
-    'cursor',
-    [
-      '',
-      '!',
-      'MQ==',
-      'bm9wZQ',
-      'OTIyMzM3MjAzNjg1NDc3NTgwOA',
-      'MDE',
-      'a'.repeat(65),
-      'MQ&cursor=MQ',
-    ],
-  ],
-  ['status', ['gone', '', 'SOLD', 'sold&status=sold']],
-  ['categoryId', ['x', '', '1,2', '0x1', '1&categoryId=1']],
-  ['ids', ['', 'x', '1,,2', '1,', Array(101).fill(1).join(','), '1&ids=2']],
-])('an invalid %s is refused, naming it', async (name, values) => {
-  const { send } = await startStore();
-  for (const value of values) {
-    const { status, json } = await send('GET', `/pets?${name}=${value}`);
-    expect([value, status, json.details]).toMatchObject([
-      value,
-      400,
-      [{ in: 'query', pointer: `/${name}` }],
-    ]);
-  }
 });

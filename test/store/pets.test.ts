@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
+import { addPets, closeStores, startStore, startStoreWithPet } from './start-store.ts';
 
 afterEach(closeStores);
 
@@ -107,9 +107,9 @@ describe('the list of pets', () => {
     ['?ids=1,2,3&status=available&categoryId=2', [3]],
   ])('with %j has the pets that match every filter', async (query, ids) => {
     const { send, store } = await startStoreWithPet();
-    store.records.categories.add({ name: 'Dogs' });
-    store.records.pets.add({ name: 'Rex', categoryId: 2n, status: 'sold' });
-    store.records.pets.add({ name: 'Bella', categoryId: 2n });
+    store.db.exec("INSERT INTO categories (name) VALUES ('Dogs')");
+    await send('POST', '/pets', { name: 'Rex', categoryId: 2, status: 'sold' });
+    addPets(store, 2, 'Bella');
     expect((await send('GET', `/pets${query}`)).json.map((pet: { id: number }) => pet.id)).toEqual(
       ids,
     );
@@ -117,7 +117,7 @@ describe('the list of pets', () => {
 
   test('has the next page in Link and X-Next-Cursor, with the same filters', async () => {
     const { send, store } = await startStoreWithPet();
-    for (const name of ['Tiger', 'Luna']) store.records.pets.add({ name, categoryId: 1n });
+    addPets(store, 1, 'Tiger', 'Luna');
     const { headers } = await send('GET', '/pets?limit=1&ids=1,2,3&status=available');
     const cursor = headers.get('X-Next-Cursor');
     expect(headers.get('Link')).toBe(

@@ -1,4 +1,4 @@
-import { createStore, type Store, type StoreOptions } from '../../src/store/store.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
 
 export interface Answer {
   readonly status: number;
@@ -29,8 +29,8 @@ export async function closeStores(): Promise<void> {
   running.clear();
 }
 
-export async function startStore(options: Partial<StoreOptions> = {}): Promise<RunningStore> {
-  const store = createStore({ file: ':memory:', ...options });
+export async function startStore(file = ':memory:'): Promise<RunningStore> {
+  const store = createStore(file);
   running.add(store);
   const { url } = await store.listen({ host: '127.0.0.1', port: 0 });
   return {
@@ -62,15 +62,22 @@ async function send(
   };
 }
 
-/** One category and one pet, both with identifier 1, and `stock` of the pet. */
+/** One category and one pet, both with the identifier `id`, and `stock` of the pet. */
 export async function startStoreWithPet(
   stock = 0,
-  options: Partial<StoreOptions> = {},
+  { file, id = 1n }: { readonly file?: string; readonly id?: bigint } = {},
 ): Promise<RunningStore> {
-  const running = await startStore(options);
-  const { categories, pets, inventory } = running.store.records;
-  const category = categories.add({ name: 'Cats' });
-  const pet = pets.add({ name: 'Minka', categoryId: category.id });
-  inventory.replace(pet.id, { quantity: BigInt(stock) });
+  const running = await startStore(file);
+  running.store.db.exec(`INSERT INTO categories (id, name) VALUES (${id}, 'Cats');
+    INSERT INTO pets (id, name, categoryId, status, quantity)
+    VALUES (${id}, 'Minka', ${id}, 'available', ${stock})`);
   return running;
+}
+
+/** Adds pets of a category, in stock. */
+export function addPets({ db }: Store, category: number, ...names: readonly string[]): void {
+  const insert = db.prepare(
+    "INSERT INTO pets (name, categoryId, status, quantity) VALUES (?, ?, 'available', 5)",
+  );
+  for (const name of names) insert.run(name, category);
 }

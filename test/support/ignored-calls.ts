@@ -64,6 +64,6 @@ export const IGNORED_CALLS: readonly string[] = [
   'state/shared/shared-state.ts flushRefusals',
   'state/shared/shared-state.ts reconciler.sendAll',
   'state/shared/shared-state.ts reconciler.sendOne',
-  'store/store.ts socket.destroy',
+  'store/store.ts exchange',
   'webhooks/webhooks.ts checks.next',
 ];

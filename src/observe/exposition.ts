@@ -1,10 +1,10 @@
-import { AggregatorRegistry, type Metric, Registry } from 'prom-client';
+import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
 import type { MaybePromise } from '../common/maybe-promise.ts';
 
 /** The metrics of one process. */
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-type Family = Figures[number];
+export type Family = Figures[number];
 
 export const {
   PROMETHEUS_CONTENT_TYPE: TEXT,
@@ -38,15 +38,21 @@ export type Sample = Family['values'][number] & {
   readonly exemplar?: Exemplar | null | undefined;
 };
 
-/** A registry needs only the name of a metric and `get`. */
-export function addFamily(
-  registry: Pick<Registry, 'registerMetric'>,
-  name: string,
-  get: () => MaybePromise<
-    Pick<Family, 'name' | 'help' | 'type' | 'aggregator' | 'values'>
-  >,
-): void {
-  registry.registerMetric({ name, get } as unknown as Metric);
+/** Whatever type it reads: a metric of prom-client counts, and hashes labels, by itself. */
+export class ReadMetric extends Gauge {
+  readonly #read: () => MaybePromise<Family>;
+
+  constructor(
+    { name, help }: Pick<Family, 'name' | 'help'>,
+    read: () => MaybePromise<Family>,
+  ) {
+    super({ name, help, registers: [] });
+    this.#read = read;
+  }
+
+  override async get(): Promise<Family> {
+    return await this.#read();
+  }
 }
 
 type ExpositionType = typeof TEXT | typeof OPEN_METRICS;
@@ -58,7 +64,8 @@ export function expositionOf(
   const registry = new Registry<ExpositionType>();
   registry.setContentType(type);
   const families = type === OPEN_METRICS ? figures.map(openFamily) : figures;
-  for (const family of families) addFamily(registry, family.name, () => family);
+  for (const family of families)
+    registry.registerMetric(new ReadMetric(family, () => family));
   return registry.metrics();
 }
 

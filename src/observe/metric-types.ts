@@ -1,6 +1,11 @@
-import type { MetricType, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { MaybePromise } from '../common/maybe-promise.ts';
-import { addFamily, type Exemplar, type Sample } from './exposition.ts';
+import {
+  type Exemplar,
+  type Family,
+  ReadMetric,
+  type Sample,
+} from './exposition.ts';
 import type {
   BackendReading,
   BackendRow,
@@ -19,18 +24,25 @@ type Labels = Readonly<Record<string, LabelValue>>;
 /** `aggregator`: of several processes. */
 function register(
   registry: Registry,
-  { name, help }: Row,
+  row: Row,
   type: 'counter' | 'gauge' | 'histogram',
   read: () => MaybePromise<Sample[]>,
   aggregator: 'sum' | 'average' | 'max' = 'sum',
 ): void {
-  addFamily(registry, name, async () => ({
-    name,
-    help,
-    type: type as unknown as MetricType,
-    aggregator,
-    values: await read(),
-  }));
+  const { name, help } = row;
+  const metric = new ReadMetric(row, async () => {
+    const values = await read();
+    // The types of prom-client have an enum and a function that its values lack.
+    const family: Omit<Family, 'type' | 'collect'> & { type: string } = {
+      name,
+      help,
+      type,
+      aggregator,
+      values,
+    };
+    return family as object as Family;
+  });
+  registry.registerMetric(metric);
 }
 
 export function counterTally(registry: Registry, row: Labelled) {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { type ServerTls, ticketKeys } from './tls/server.ts';
@@ -20,9 +21,8 @@ export interface Handshakes {
 /** Milliseconds. */
 const LOOK = 60_000;
 
-interface OverTcp extends TLSSocket {
-  readonly _parent: Socket;
-}
+/** Events of TLS do not name the accepted socket. That of a socket that closed is not in this context. */
+const handshake = new AsyncLocalStorage<Socket>();
 
 export function createTlsServer(
   initial: ServerTls,
@@ -30,6 +30,7 @@ export function createTlsServer(
   { done, failed }: Handshakes,
 ) {
   let tls = initial;
+  const unsecured = new Set<Socket>();
   const server = createServer({
     ...options(),
     ALPNProtocols: ['http/1.1'],
@@ -38,12 +39,15 @@ export function createTlsServer(
     handshakeTimeout: 0,
   });
   server.on('secureConnection', (secured) => {
+    const accepted = handshake.getStore()!;
     secured.allowHalfOpen = true;
-    done((secured as OverTcp)._parent, secured);
+    unsecured.delete(accepted);
+    done(accepted, secured);
   });
   server.on('tlsClientError', (error, secured) => {
-    failed((secured as OverTcp)._parent, reasonOf(error));
+    const accepted = handshake.getStore();
     secured.destroy();
+    if (accepted !== undefined) end(accepted, reasonOf(error));
   });
   const timer = setInterval(
     () => server.setTicketKeys(ticketKeys(secret, Date.now())),
@@ -59,10 +63,16 @@ export function createTlsServer(
     begin(accepted: Socket): void {
       // A client that closes its side during the handshake has disconnected.
       accepted.allowHalfOpen = false;
-      server.emit('connection', accepted);
+      unsecured.add(accepted);
+      accepted.once('close', () => end(accepted, 'closed'));
+      handshake.run(accepted, () => server.emit('connection', accepted));
     },
     stop: () => clearInterval(timer),
   };
+
+  function end(accepted: Socket, why: HandshakeFailure): void {
+    if (unsecured.delete(accepted)) failed(accepted, why);
+  }
 
   function options() {
     return { ...tls.usual, ticketKeys: ticketKeys(secret, Date.now()) };

@@ -249,6 +249,22 @@ const words: readonly {
     planted: "import { METHODS } from 'node:http';",
   },
   {
+    name: 'private fields of Node.js and of libraries are used in one file',
+    pattern: /(?<!this)\??\._[a-z]|\b_handle\b/,
+    allowed: (file) => file === 'http1/internals.ts',
+    planted: ['socket._write(text);', 'const { _handle: handle } = socket;'],
+  },
+  {
+    name: 'packages are loaded by their entries, and their classes stay unchanged',
+    pattern: /createRequire\([^)]*\)\(|\.prototype as\b|\b(?!Bag)[A-Z]\w+\.prototype\.\w+ = /,
+    allowed: () => false,
+    planted: [
+      "const lib = createRequire(import.meta.url)('lib/private.js');",
+      'const open = Redis.prototype as unknown as Open;',
+      'Redis.prototype.connect = connect;',
+    ],
+  },
+  {
     name: 'no key prefix of Redis is written outside the Redis state',
     pattern: /['"`]sg:/,
     allowed: inside('state/redis'),

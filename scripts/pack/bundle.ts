@@ -76,7 +76,6 @@ function movedModules(root: string): Plugin {
           .replace(/resolve\(import\.meta\.dirname, '(\w+)\.ts'\)/g, (_all, name: string) =>
             entry(path, name),
           )
-          .replace(/createRequire\(import\.meta\.url\)\(/g, 'require(')
           .replace(/import\.meta\.dirname(?! \+)/g, `(import.meta.dirname + '/../${folder}')`);
         return { contents, loader: path.endsWith('.ts') ? 'ts' : 'js' };
       });

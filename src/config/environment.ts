@@ -10,7 +10,7 @@ import { putAt, settingsOf } from './settings.ts';
 /** An empty variable counts as unset. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Not settings: the settings file, and how commands reach a running gateway. */
+/** Not settings: the settings file, how commands reach a running gateway, and packages/http1/src/internals.ts. */
 const UNMAPPED_VARIABLES = [
   'STOREGATE_CONFIG',
   'STOREGATE_ADMIN_URL',
@@ -18,6 +18,7 @@ const UNMAPPED_VARIABLES = [
   'STOREGATE_ADMIN_CA',
   'STOREGATE_ADMIN_CLIENT_CERT',
   'STOREGATE_ADMIN_CLIENT_KEY',
+  'STOREGATE_PORTABLE',
 ];
 
 /** With the setting that each variable overrides. The names never change. */

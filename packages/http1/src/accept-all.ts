@@ -4,6 +4,7 @@ import {
   setImmediate as nextTurn,
   setTimeout as pause,
 } from 'node:timers/promises';
+import { isEstablished, type ListeningSocket } from './internals.ts';
 
 const MOST_TURNS = 2_000;
 /**
@@ -14,35 +15,6 @@ const REPEATED = 300;
 const MOST_REPEATS = 5;
 /** proc(5). */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
-
-interface WithHandle<T> {
-  readonly _handle: Partial<T> | null;
-}
-
-interface ListeningHandle {
-  listen(backlog: number): number;
-  close(): void;
-}
-
-export interface ListeningSocket extends ListeningHandle {
-  readonly address: AddressInfo;
-}
-
-/**
- * Node has no public way to change the backlog of a listening socket. `null` on systems other than
- * Linux, and if Node does not have these functions.
- */
-export function socketOf(listener: Server): ListeningSocket | null {
-  const { _handle: handle } =
-    listener as unknown as WithHandle<ListeningHandle>;
-  const { listen, close } = handle ?? {};
-  if (process.platform !== 'linux' || !listen || !close) return null;
-  return {
-    address: listener.address() as AddressInfo,
-    listen: listen.bind(handle),
-    close: close.bind(handle),
-  };
-}
 
 /**
  * Accepts all connections, and lets the system drop the first packet of any other. The caller must
@@ -91,13 +63,9 @@ async function takesRoom({
   port,
 }: AddressInfo): Promise<Socket | null> {
   const own = connect({ host: address, port }).on('error', () => {});
-  // A connection within one machine is established at once. Node's property `remoteAddress` shows
-  // that one turn later.
+  // A connection within one machine is established at once.
   await new Promise<void>((resolve) => process.nextTick(resolve));
-  const { _handle: handle } = own as unknown as WithHandle<{
-    getpeername(into: object): number;
-  }>;
-  if (handle?.getpeername?.({}) === 0) return own;
+  if (isEstablished(own)) return own;
   own.destroy();
   return null;
 }

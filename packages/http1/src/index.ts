@@ -1,9 +1,4 @@
-export {
-  acceptAll,
-  acceptWaiting,
-  type ListeningSocket,
-  socketOf,
-} from './accept-all.ts';
+export { acceptAll, acceptWaiting } from './accept-all.ts';
 export { type BodySink, BodyStream, EMPTY } from './body-stream.ts';
 export { ByteBuffer } from './byte-buffer.ts';
 export type { ClientConnection } from './client-connection.ts';
@@ -26,6 +21,7 @@ export {
 } from './field-lines.ts';
 export { type Fields, listed } from './fields.ts';
 export { RequestHeads } from './heads.ts';
+export { type ListeningSocket, socketOf } from './internals.ts';
 export { oneByte } from './one-byte.ts';
 export type { CallConnection, Occupant, Place } from './place.ts';
 export {

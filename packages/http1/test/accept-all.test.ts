@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { acceptAll, acceptWaiting, socketOf } from '../src/accept-all.ts';
+import { acceptAll, acceptWaiting } from '../src/accept-all.ts';
+import { socketOf } from '../src/internals.ts';
 
 /** What a client meets that connects in the last moment before the listener closes. */
 async function lastClient(prepare: (listener: Server) => Promise<void>): Promise<string> {
@@ -30,8 +31,3 @@ test.each([
 function acceptsAll(listener: Server): Promise<void> {
   return acceptAll(socketOf(listener)!);
 }
-
-test('a socket of which Node has no functions is not used', () => {
-  expect(socketOf(createServer())).toBeNull();
-  expect(socketOf({ _handle: { close() {} } } as never)).toBeNull();
-});

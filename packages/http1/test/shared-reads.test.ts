@@ -34,10 +34,13 @@ test('sockets read into one buffer, which the next read uses again', async () =>
   await new Promise((closed) => server.close(closed));
 });
 
-test('what comes once it is given up is the stream of the socket', async () => {
+test.each([
+  ['a shared buffer', undefined],
+  ['its own stream', () => null],
+])('what comes once it is given up is the stream of the socket: %s', async (_what, move) => {
   let given: Socket | null = null;
   const server = createServer({ pauseOnConnect: true }, (accepted) => {
-    given = readShared(accepted, () => false);
+    given = readShared(accepted, () => false, move);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -54,7 +57,7 @@ test('what comes once it is given up is the stream of the socket', async () => {
   await new Promise((closed) => server.close(closed));
 });
 
-test('a socket without a handle of the system reads by itself', async () => {
+test('a socket that Node.js cannot move reads by itself', async () => {
   const [near, far] = duplexPair();
   const texts: string[] = [];
   const receive = (_socket: Socket, bytes: Buffer) => {

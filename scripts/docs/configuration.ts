@@ -37,7 +37,7 @@ const OTHER_VARIABLES = [
   [
     'STOREGATE_PORTABLE',
     '',
-    '`1`: only documented interfaces of Node.js are used. A request costs about 10 % more CPU, and a stop may reset one of 10,000 connections.',
+    '`1`: only documented interfaces of Node.js are used. A request costs 10 to 20 % more CPU, and a stop may reset one of 10,000 connections.',
   ],
 ] as const;
 

@@ -48,7 +48,7 @@ test('a client that gave up connects again, and so does the one that listens', a
   await until('it hears', () => heard.includes('subject'));
 });
 
-test('a connection is dropped once Redis was silent for two seconds, and is back after this process was held up for so long', async () => {
+test('a connection is dropped once Redis was silent for two seconds, not where this process was held up for so long', async () => {
   const server = await startRedis();
   stops.push(() => server.stop());
   const proxy = await startProxy(server.port);
@@ -61,10 +61,8 @@ test('a connection is dropped once Redis was silent for two seconds, and is back
   await new Promise((resolve) => setImmediate(resolve));
   const [held, silent] = [near.ping(), far.ping()];
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500);
-  await Promise.allSettled([held]);
+  expect(await held).toBe('PONG');
   await expect(silent).rejects.toThrow();
-  await until('it is back', () => near.status === 'ready');
-  expect(await near.ping()).toBe('PONG');
 });
 
 test('a subscription that Redis refuses for a while is tried again on the same connection', async () => {

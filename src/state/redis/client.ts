@@ -9,14 +9,15 @@ import {
 import type { RedisSettings } from '../../config/config.ts';
 import { explain, isFinal, isRefusal, RedisError } from './error.ts';
 import { followFailovers } from './failovers.ts';
+import { SILENCE_TIMEOUT, watchSilence } from './silence.ts';
 
 export type Connection = Redis | Cluster;
 
 /** Milliseconds. */
 const CONNECT_TIMEOUT = 1_000;
 export const START_TIMEOUT = 5_000;
-/** A stopped machine sends no reset. */
-const SILENCE_TIMEOUT = 2_000;
+/** For a connection that is not ready yet; see silence.ts. */
+const SOCKET_TIMEOUT = 10_000;
 
 /**
  * Milliseconds. Jitter keeps gateways from reconnecting at the same time. Changes of an outage hold
@@ -41,7 +42,7 @@ const COMMON = {
   // The client's resubscription leaves an unhandled rejection if the connection breaks again.
   autoResubscribe: false,
   connectTimeout: CONNECT_TIMEOUT,
-  socketTimeout: SILENCE_TIMEOUT,
+  socketTimeout: SOCKET_TIMEOUT,
   connectionName: 'storegate',
   disconnectTimeout: 100,
 } as const satisfies RedisOptions;
@@ -53,7 +54,7 @@ const SENTINEL = {
 } as const satisfies RedisOptions;
 
 const lastErrors = new WeakMap<Connection, unknown>();
-const followers = new WeakMap<Connection, () => void>();
+const watches = new WeakMap<Connection, readonly (() => void)[]>();
 const closed = new WeakSet<Connection>();
 
 export const lastErrorOf = (redis: Connection): unknown =>
@@ -115,16 +116,22 @@ export function begin(redis: Connection): void {
   redis.on('error', note);
   if (redis instanceof Cluster) redis.on('node error', note);
   keepConnected(redis);
-  if (redis instanceof Redis && redis.options.sentinels)
-    followers.set(
-      redis,
-      followFailovers({ redis, options: SENTINEL, switched }),
-    );
+  const silence = watchSilence(redis, (node) => {
+    note(new Error(`it was silent for ${SILENCE_TIMEOUT} ms`));
+    if (node === redis) reconnect(redis);
+    else node.disconnect();
+  });
+  const failovers =
+    redis instanceof Redis && redis.options.sentinels
+      ? followFailovers({ redis, options: SENTINEL, switched })
+      : () => {};
+  watches.set(redis, [silence, failovers]);
   redis.connect().catch(() => {});
 
   function switched(): void {
     // Otherwise it looks for the master already.
-    if (redis.status === 'ready') reconnect(redis);
+    if (redis.status === 'ready' || redis.status === 'connect')
+      reconnect(redis);
   }
 }
 
@@ -161,7 +168,7 @@ export function reconnect(redis: Connection): void {
 /** Permanent, whereas `keepConnected` reconnects after the client's own `disconnect`. */
 export function disconnect(redis: Connection): void {
   closed.add(redis);
-  followers.get(redis)?.();
+  for (const stop of watches.get(redis) ?? []) stop();
   redis.disconnect();
 }
 

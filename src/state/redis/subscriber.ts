@@ -12,7 +12,6 @@ import {
 import { CHANNEL } from './key-names.ts';
 
 /** Milliseconds. */
-const HEARTBEAT = 1_000;
 const RETRY_DELAY = 1_000;
 const POLL_INTERVAL = 10;
 
@@ -72,12 +71,6 @@ export function createSubscriber(redis: Connection) {
   const first = () => begin(connection);
   if (redis.status === 'ready') first();
   else redis.once('ready', first);
-  // If the peer is dead, the client replaces the connection, and `onDisconnect` detects it.
-  const beat = () =>
-    isReady() &&
-    !(connection instanceof Cluster) &&
-    connection.ping().catch(() => {});
-  const heartbeat = setInterval(beat, HEARTBEAT).unref();
 
   return {
     listen(listener: Listener): Subscription {
@@ -87,7 +80,6 @@ export function createSubscriber(redis: Connection) {
       return one;
     },
     close() {
-      clearInterval(heartbeat);
       redis.off('ready', first);
       // Ends waiting `begun` calls.
       failure ??= new Error('the subscriber is closed');

@@ -13,7 +13,6 @@ export interface CurrentEntries<V> {
 
 export interface Packer<V> {
   add(name: string, entry: V): void;
-  expect?(entries: Entries<V>): void;
   /** Bytes added since the last `take`. */
   readonly size: number;
   take(): Buffer;
@@ -138,7 +137,6 @@ export function createCompactor<V>(
     for (;;) {
       const group: (readonly [string, V])[] = [];
       const isLast = gather(entries, group);
-      packer.expect?.(group);
       for (const [name, entry] of group) {
         packer.add(name, entry);
         packed.push(name);
@@ -213,7 +211,7 @@ export function createCompactor<V>(
 
 export type Compactor<V> = ReturnType<typeof createCompactor<V>>;
 
-/** Moves up to GROUP entries into `group`. Returns whether none remain. */
+/** Moves up to PACK_GROUP entries into `group`. Returns whether none remain. */
 function gather<V>(
   entries: Unread<V>,
   group: (readonly [string, V])[],

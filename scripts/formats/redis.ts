@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { QUERIES } from '../../src/observe/peers/queries.ts';
-import { DATA_FORMAT } from '../../src/state/redis/data-checks.ts';
+import { DATA_FORMAT } from '../../src/state/redis/data-mark.ts';
 import { answersFor, CHANNEL, keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';
 import { readScript, SCRIPTS } from '../../src/state/redis/scripts.ts';
 import {
   EVERYTHING_CHANGED,
-  keyChanged,
+  entryAppended,
   subjectBanned,
   subjectChanged,
 } from '../../src/state/redis/subscriber.ts';
@@ -21,7 +21,7 @@ export function* redis(): Generator<string> {
   for (const message of [
     subjectChanged('*'),
     subjectBanned('*'),
-    keyChanged('*'),
+    entryAppended('*'),
     EVERYTHING_CHANGED,
   ])
     yield `redis message ${message}`;

@@ -87,12 +87,7 @@ export interface GatewaySettings {
     readonly shareRemaining: boolean;
     readonly readyDuringOutage: boolean;
     readonly refusalCacheTtl: Unit<'duration'>;
-    readonly keyCacheTtl: Unit<'duration'>;
-    readonly keyCache: {
-      readonly enabled: boolean;
-      readonly resyncInterval: Unit<'duration'>;
-      readonly maxAge: Unit<'duration'>;
-    };
+    readonly keyCache: { readonly enabled: boolean; readonly maxAge: Unit<'duration'> };
   };
   readonly upstream: Upstream;
   readonly upstreams: Readonly<Record<string, Upstream>>;

@@ -35,11 +35,6 @@ export interface Storage extends Records {
   /** Counts in one window of all gateways that share the state. Never fails. */
   readonly openCallerWindow: OpenCallerWindow;
   /**
-   * Milliseconds until a key is looked up again without a change message; Infinity if every change
-   * is reported.
-   */
-  readonly recheckKeysAfter: number;
-  /**
    * Reports bans that no response includes; absent if every response includes the ban it starts.
    */
   readonly onBan?: (hear: (ban: StartedBan) => void) => void;

@@ -47,9 +47,7 @@ export function openLongLived(parts: ServingParts) {
   } = parts;
   const { config } = settings;
   const { state, keys, openCallerWindow } = storage;
-  const keyring = createKeyring(keys, plansIn(settings), {
-    recheckAfter: storage.recheckKeysAfter,
-  });
+  const keyring = createKeyring(keys, plansIn(settings));
   const subjects = new AddressSubjects(clock);
   const uses = createLastUseTracker(storage.uses, {
     clock,

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { KEY_QUERIES } from '../../src/records/embedded/keystore.ts';
 import { recordsInFile } from '../../src/records/embedded/records.ts';
+import { KEY_QUERIES } from '../../src/records/model/keys.ts';
 import { IDEMPOTENCY_LIFETIME } from '../../src/records/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { KEPT } from '../support/audit.ts';
@@ -86,22 +86,4 @@ describe('in the embedded state file', () => {
       expect(plan.filter((step) => /SCAN keys|TEMP B-TREE/.test(step))).toEqual([]);
     },
   );
-
-  test('a file without later indices gets them', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
-    close = () => rmSync(folder, { recursive: true });
-    const indices = (db: ReturnType<typeof openStateFile>) =>
-      db
-        .prepare(
-          "SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE 'keys_%' ORDER BY name",
-        )
-        .all();
-    const file = openStateFile(folder);
-    const all = indices(file);
-    file.exec('DROP INDEX keys_by_plan; DROP INDEX keys_in_use_by_plan; DROP INDEX keys_expiring');
-    file.close();
-    const again = openStateFile(folder);
-    expect(indices(again)).toEqual(all);
-    again.close();
-  });
 });

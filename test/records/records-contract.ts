@@ -19,8 +19,8 @@ export function keepsThePromisesOfRecords(open: OpenRecords): void {
       const { one, other } = await open(audit);
       return { one: asAuditLog(one), other: asAuditLog(other) };
     });
-    keepsThePromisesOfBanLog(open);
   });
+  describe('a log of bans beside an audit log', () => keepsThePromisesOfBanLog(open));
   describe('a token store', () => keepsThePromisesOfTokenStore(open));
   describe('a store of last uses', () => keepsThePromisesOfLastUseStore(open));
 }

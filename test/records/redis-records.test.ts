@@ -1,37 +1,34 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { KEPT } from '../support/audit.ts';
-import { openRecords } from '../support/redis/records.ts';
+import { connectRecords } from '../support/redis/records.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
-import { keepsThePromisesOfKeyStore } from './keystore-contract.ts';
 import { keepsThePromisesOfRecords } from './records-contract.ts';
 
 describe('in one Redis', () => {
   let server: RedisServer;
-  let gateways: Awaited<ReturnType<typeof openRecords>>[];
+  let connections: Awaited<ReturnType<typeof connectRecords>>[];
+  let close = () => {};
 
   beforeAll(async () => {
     server = await startRedis();
     const settings = { ...DEFAULTS, url: server.url };
-    gateways = await Promise.all([openRecords(settings), openRecords(settings)]);
+    connections = await Promise.all([connectRecords(settings), connectRecords(settings)]);
   });
   afterAll(async () => {
-    for (const { close } of gateways) close();
+    close();
+    for (const { close } of connections) close();
     await server.stop();
   });
 
-  async function open(audit = KEPT) {
+  keepsThePromisesOfRecords(async (audit = KEPT) => {
+    close();
     await server.admin.flushall();
-    return { one: gateways[0]!.records(audit), other: gateways[1]!.records(audit) };
-  }
-
-  keepsThePromisesOfRecords(open);
-
-  describe('with lists of keys', () => {
-    keepsThePromisesOfKeyStore(async (audit) => {
-      const records = await open(audit);
-      await gateways[0]!.index();
-      return records;
-    });
+    const opened = connections.map((connection) => connection.open({ audit }));
+    close = () => {
+      for (const { close } of opened) close();
+    };
+    for (const { records } of opened) await records.keys.isEmpty();
+    return { one: opened[0]!.records, other: opened[1]!.records };
   });
 });

@@ -34,7 +34,7 @@ export interface Storage {
 
 export async function openStorage(config: Config): Promise<Storage> {
   return config.redis
-    ? await openShared(config.redis, config.audit)
+    ? await openShared(config.redis, config)
     : openFolder(config);
 }
 
@@ -62,12 +62,13 @@ function wayTo({ host, port, tls }: Config['admin']): string {
 
 async function openShared(
   settings: NonNullable<Config['redis']>,
-  audit: Config['audit'],
+  { audit, data }: Pick<Config, 'audit' | 'data'>,
 ): Promise<Storage> {
   const { openOffline } = await import('../../records/redis/open.ts');
   const { state, peers, close, outbox, ledger, ...records } = await openOffline(
     settings,
     audit,
+    data,
   );
   let asked: Peers | null = null;
   return {

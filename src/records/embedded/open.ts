@@ -58,7 +58,6 @@ export function openEmbedded(
       state,
       openCallerWindow: createCallerWindow,
       ...recordsInFile(db, audit),
-      recheckKeysAfter: Number.POSITIVE_INFINITY,
       kind: 'embedded',
       ledger,
       outbox: async () => (await import('./outbox.ts')).outboxIn(opened),

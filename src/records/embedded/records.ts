@@ -4,50 +4,59 @@ import { transaction } from '../../common/transaction.ts';
 import type { AuditSettings } from '../../config/config.ts';
 import { syncsCommitsOf } from '../../state/embedded/commits.ts';
 import type { LastUseStore } from '../keys/last-use-tracker.ts';
-import type { TokenRecord, TokenStore } from '../operators/tokens.ts';
+import { modelIn } from '../model/model.ts';
+import { recordsOf } from '../records.ts';
 import type { Records } from '../storage.ts';
-import {
-  auditedChangesIn,
-  auditLogInFile,
-  type MakeChange,
-} from './audit-log.ts';
-import { keysInFile } from './keystore.ts';
+import { logInFile } from './log.ts';
 
+/** Milliseconds between two checks for changes by other processes. A check costs microseconds. */
+const POLL_INTERVAL = 800;
+
+/** Records in `state.db`. Commands may change them while a gateway runs. */
 export function recordsInFile(
   db: DatabaseSync,
-  settings: AuditSettings,
+  audit: AuditSettings,
   sync = syncsCommitsOf(db),
 ): Records {
-  const change = auditedChangesIn(db, 'audit', settings, sync);
-  return {
-    keys: keysInFile(db, change),
-    auditLog: auditLogInFile(db, 'audit', change, sync),
-    banLog: auditLogInFile(
-      db,
-      'bans',
-      auditedChangesIn(db, 'bans', settings, sync),
-      sync,
-    ),
-    tokens: tokensInFile(db, change),
+  const model = modelIn(db);
+  const listeners = new Set<() => void>();
+  const log = logInFile(db, model, {
+    audit,
+    sync,
+    keysChanged: () => {
+      for (const listener of listeners) listener();
+    },
+  });
+  return recordsOf({
+    log,
+    model: () => model,
+    lookUp: model.keys,
+    watch(changed) {
+      listeners.add(changed);
+      const timer = watchOtherProcesses(db, changed);
+      return () => {
+        listeners.delete(changed);
+        clearInterval(timer);
+      };
+    },
     uses: usesInFile(db),
-  };
+  });
 }
 
-function tokensInFile(db: DatabaseSync, change: MakeChange): TokenStore {
-  const all = db.prepare(
-    'SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name',
-  );
-  const insert = db.prepare(
-    'INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING',
-  );
-  const remove = db.prepare('DELETE FROM tokens WHERE name = ?');
-
-  return {
-    list: () => all.all() as unknown as TokenRecord[],
-    add: ({ name, hash, role, createdAt }, note) =>
-      change(note, () => insert.run(name, hash, role, createdAt).changes === 1),
-    remove: (name, note) => change(note, () => remove.run(name).changes === 1),
-  };
+/** SQLite's data_version changes whenever another connection commits. */
+function watchOtherProcesses(
+  db: DatabaseSync,
+  changed: () => void,
+): NodeJS.Timeout {
+  const version = db.prepare('PRAGMA data_version');
+  const read = () => (version.get() as { data_version: number }).data_version;
+  let seen = read();
+  return setInterval(() => {
+    const current = read();
+    if (current === seen) return;
+    seen = current;
+    changed();
+  }, POLL_INTERVAL).unref();
 }
 
 export function usesInFile(db: DatabaseSync): LastUseStore {

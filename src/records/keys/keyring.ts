@@ -19,31 +19,23 @@ const MAX_UNKNOWN_KEYS = 20_000;
 /** Milliseconds. */
 const RETRY_DELAY = 1_000;
 
-interface KeyringOptions {
-  /**
-   * Milliseconds, for stores whose announcements can be lost. If absent, a result stays valid until
-   * the store announces a change.
-   */
-  readonly recheckAfter?: number;
-  /** Monotonic milliseconds. */
-  readonly clock?: () => number;
-}
-
 interface CachedClient {
   readonly record: KeyRecord | null;
+  /** Infinity, unless the store was down. */
   readonly recheckAt: number;
   readonly generation: number;
   client: Client | null;
   plans: Plans;
 }
 
+/**
+ * Clients by the hashes of their secrets. A result is valid until the store reports a change.
+ * `clock`: monotonic milliseconds.
+ */
 export function createKeyring(
   store: KeyStore,
   plans: Plans,
-  {
-    recheckAfter = Infinity,
-    clock = () => performance.now(),
-  }: KeyringOptions = {},
+  clock: () => number = () => performance.now(),
 ) {
   const clients = new Cache<CachedClient>(MAX_CLIENTS);
   /** Separate from `clients`, so that guesses never displace real keys. */
@@ -53,7 +45,7 @@ export function createKeyring(
   let hasImported: boolean | null = null;
   let importedQuestion = 0;
   let importedTimer: NodeJS.Timeout | undefined;
-  /** Increases when a change may have been missed; older results are then looked up again. */
+  /** Increases with every change of keys; older results are then looked up again. */
   let currentGeneration = 0;
   let hasStarted = false;
   const ready = Promise.withResolvers<void>();
@@ -62,8 +54,10 @@ export function createKeyring(
   /** Shared per set of windows, because counters compare limits by identity. */
   let limitsFor = limitsIn(plans);
 
-  const stopWatching = store.watch((hash) => {
-    forget(hash);
+  const stopWatching = store.watch(() => {
+    currentGeneration += 1;
+    strangers.clear();
+    lookups.clear();
     void lookForImported();
   });
   const opened = lookForImported();
@@ -83,16 +77,14 @@ export function createKeyring(
     return found.client;
   }
 
-  /** Once a key was imported, the result never changes. */
   async function lookForImported() {
-    if (hasImported) return;
     hasImported = null;
     const question = ++importedQuestion;
     clearTimeout(importedTimer);
     try {
       const imported = await store.hasImported();
       // The result of an earlier query may be older than a change.
-      if (imported || question === importedQuestion) hasImported = imported;
+      if (question === importedQuestion) hasImported = imported;
       hasStarted = true;
       ready.resolve();
     } catch (error) {
@@ -105,40 +97,19 @@ export function createKeyring(
     }
   }
 
-  function forget(hash?: string) {
-    if (hash === undefined) {
-      currentGeneration += 1;
-      strangers.clear();
-      lookups.clear();
-    } else {
-      clients.delete(hash);
-      strangers.delete(hash);
-      lookups.delete(hash);
-    }
-  }
-
   function lookUp(
     hash: string,
     stale: CachedClient | undefined,
   ): MaybePromise<Client | null> {
-    const asked = store.find(hash, stale !== undefined);
-    if (!(asked instanceof Promise)) return remember(hash, asked, recheckAfter);
+    const asked = store.find(hash);
+    if (!(asked instanceof Promise))
+      return remember(hash, withLimits(stale, asked));
     const lookup: Promise<Client | null> = asked.then(
-      (record) =>
-        arrived(hash, lookup, withLimits(stale, record), recheckAfter),
+      (record) => arrived(hash, lookup, withLimits(stale, record)),
       (error) => {
-        // An outage must not lock out all clients.
-        const known =
-          error instanceof Outage
-            ? knownWithoutBackend(hash, stale)
-            : undefined;
-        if (known !== undefined)
-          return arrived(
-            hash,
-            lookup,
-            known,
-            Math.min(recheckAfter, RETRY_DELAY),
-          );
+        // An outage must not lock out clients that are known.
+        if (error instanceof Outage && stale?.record)
+          return arrived(hash, lookup, stale.record, RETRY_DELAY);
         isCurrent(hash, lookup);
         throw error;
       },
@@ -147,23 +118,12 @@ export function createKeyring(
     return lookup;
   }
 
-  /** `undefined`: whether the key exists is unknown. */
-  function knownWithoutBackend(
-    hash: string,
-    stale: CachedClient | undefined,
-  ): KeyRecord | null | undefined {
-    // Without a missed change, a copy has nothing newer.
-    if (stale?.generation === currentGeneration) return stale.record;
-    const copied = store.findCopy?.(hash) ?? null;
-    return copied === null ? stale?.record : withLimits(stale, copied);
-  }
-
   /** A result older than a change is not cached. */
   function arrived(
     hash: string,
     lookup: Promise<Client | null>,
     record: KeyRecord | null,
-    recheckAfter: number,
+    recheckAfter?: number,
   ): Client | null {
     if (isCurrent(hash, lookup)) return remember(hash, record, recheckAfter);
     return record && clientOf(record, hash);
@@ -176,7 +136,7 @@ export function createKeyring(
   function remember(
     hash: string,
     record: KeyRecord | null,
-    recheckAfter: number,
+    recheckAfter = Infinity,
   ): Client | null {
     const found = {
       record,

@@ -15,15 +15,10 @@ export interface KeyQuery {
  */
 export interface KeyStore {
   /**
-   * By SHA-256 of the current or previous secret. `hasFallback`: the caller can continue without
-   * the result, so it need not wait for a slow store.
+   * By SHA-256 of the current or previous secret. `null`: no key has it. Throws `Outage` if that is
+   * not known.
    */
-  find(hash: string, hasFallback?: boolean): MaybePromise<KeyRecord | null>;
-  /**
-   * From a local copy, for the time of an outage: it may lack the latest changes. `null`: not in
-   * the copy.
-   */
-  findCopy?(hash: string): KeyRecord | null;
+  find(hash: string): MaybePromise<KeyRecord | null>;
   get(id: string): MaybePromise<KeyRecord | null>;
   findMany(hashes: readonly string[]): MaybePromise<(KeyRecord | null)[]>;
   /**
@@ -53,10 +48,7 @@ export interface KeyStore {
   isEmpty(): MaybePromise<boolean>;
   /** Throws IdempotencyConflict first, and KeyTaken if another key has the id or the hash. */
   add(record: KeyRecord, note: AuditNote): MaybePromise<void>;
-  /**
-   * All or none, at most a thousand, because other work waits; throws like `add`. After an `Outage`
-   * some keys may be stored.
-   */
+  /** All or none, at most a thousand, because other work waits; throws like `add`. */
   addMany(records: readonly KeyRecord[], note: AuditNote): MaybePromise<void>;
   /**
    * Throws IdempotencyConflict first, then: if the key does not exist; KeyConflict if the stored
@@ -65,22 +57,8 @@ export interface KeyStore {
   replace(record: KeyRecord, note: AuditNote): MaybePromise<void>;
   /** Throws `Outage` if unknown. */
   hasImported(): MaybePromise<boolean>;
-  /** No hash: any key may have changed. Returns a function that stops this. */
-  watch(changed: (hash?: string) => void): () => void;
-}
-
-/** Whether a key is in the result of `readExpiring`. */
-export function isExpiring(
-  { expiresAt, revokedAt }: KeyRecord,
-  from: number,
-  until: number,
-): boolean {
-  return (
-    expiresAt !== null &&
-    revokedAt === null &&
-    expiresAt > from &&
-    expiresAt <= until
-  );
+  /** `changed`: any key may have changed. Returns a function that stops this. */
+  watch(changed: () => void): () => void;
 }
 
 /** Time in Unix milliseconds. */

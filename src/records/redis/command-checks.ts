@@ -4,14 +4,12 @@ import {
   connect,
   disconnect,
 } from '../../state/redis/client.ts';
-import { dataCheckOf } from '../../state/redis/data-checks.ts';
 import { checkRedis, unusable } from './start.ts';
 
-/** The checks of a start, for a command, which reports no lost data. Throws RedisError. */
+/** The checks of a start, for a command. Throws RedisError. */
 export async function checkForCommand(redis: Connection): Promise<string[]> {
-  const data = dataCheckOf(redis, () => {});
   try {
-    return await checkRedis(redis, data);
+    return await checkRedis(redis);
   } catch (error) {
     throw unusable(error);
   }

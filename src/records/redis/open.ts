@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { MINUTE } from '../../common/time.ts';
 import type { AuditSettings, RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
@@ -23,33 +25,53 @@ import { createCircuitBreakers } from '../../state/shared/circuit-breakers.ts';
 import { createStateClock } from '../../state/shared/clock.ts';
 import { lastKnownCountersIn } from '../../state/shared/last-known-counters.ts';
 import { createSharedState } from '../../state/shared/shared-state.ts';
-import {
-  createKeyCache,
-  keysWithCache,
-  tokensWithCache,
-} from '../key-cache/key-cache.ts';
-import { createKeyCacheSynchronizer } from '../key-cache/synchronizer.ts';
+import type { KeysAsOf } from '../keys/store.ts';
 import type { Storage } from '../storage.ts';
-import { maintainKeyIndex } from './key-index-repair.ts';
-import { textAt } from './key-records.ts';
-import { keySource, nameOf } from './key-source.ts';
+import { COPY_FILE } from './copy.ts';
+import { epochOf } from './epoch.ts';
 import { recordsInRedis } from './records.ts';
+import { createRecordsCopy, type RecordsCopy } from './records-copy.ts';
 import { claimData, shardsAfter, startRedis } from './start.ts';
 
 /** Milliseconds. */
 const COMMAND_WAIT = 2_000;
 const WARNING_INTERVAL = MINUTE;
+/** Milliseconds between two notes of the number of gateways. */
+const COUNT_INTERVAL = 5_000;
 
-/** Throws RedisError after closing all connections. */
+/**
+ * For a command. It uses the copy of the records in the data folder if a gateway has made one.
+ * Throws RedisError after closing all connections.
+ */
 export async function openOffline(
   settings: RedisSettings,
   audit: AuditSettings,
+  folder: string,
 ) {
   const redis = await connect(settings, claimData);
-  const managed = openManaged(redis, settings, audit);
+  const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
+  const epoch = epochOf(redis, () => {});
+  const copy = createRecordsCopy({
+    folder: existsSync(join(folder, COPY_FILE)) ? folder : null,
+    source: nameOf(settings),
+    maxAge: 0,
+    isWorker: false,
+    isLazy: true,
+    failed: process.emitWarning as (error: unknown) => void,
+    invalid: (what) => process.emitWarning(invalidIn(what)),
+  });
+  copy.follow({
+    redis,
+    epoch,
+    bus: { listen: () => () => {}, isLive: false },
+    lost: () => {},
+    checkReadable: () => {},
+  });
+  const parts = { copy, epoch, breakers, audit, isFit: () => true };
   let subscriber: Subscriber | null = null;
   return {
-    ...managed,
+    ...recordsInRedis(redis, parts),
+    state: createRedisState(redis, { deadline: COMMAND_WAIT }),
     outbox: outboxIn(redis),
     ledger: ledgerInRedis(redis),
     peers(): Peers {
@@ -57,43 +79,22 @@ export async function openOffline(
       return peersInRedis(redis, subscriber, { self: null, failed: () => {} });
     },
     close() {
-      managed.close();
+      copy.close();
+      breakers.close();
       subscriber?.close();
       disconnect(redis);
     },
   };
 }
 
-/** Nothing is cached, so no messages about changes are needed. */
-function openManaged(
-  redis: Connection,
-  settings: RedisSettings,
-  audit: AuditSettings,
-) {
-  const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
-  const bus = { listen: () => () => {}, isLive: false };
-  return {
-    ...recordsInRedis(redis, {
-      bus,
-      breakers,
-      deadline: COMMAND_WAIT,
-      audit,
-      isFit: () => true,
-      lookUp: (name) => textAt(redis, name),
-    }),
-    state: createRedisState(redis, { deadline: COMMAND_WAIT }),
-    close: () => breakers.close(),
-  };
-}
-
 interface OpenOptions {
   readonly observe: Observe;
   readonly audit: AuditSettings;
-  /** `null`: no key copy. */
+  /** `null`: the copy of the records is in memory. */
   readonly folder?: string | null;
   /**
    * Number of workers, each with its own state. During an outage each admits its share of the
-   * limits. The primary checks Redis and maintains the key copy.
+   * limits. The primary checks Redis and writes the copy of the records.
    */
   readonly workers?: number;
   /** From 1. */
@@ -109,84 +110,83 @@ async function open(
 ) {
   const { observe, folder = null, workers = 1 } = options;
   const isWorker = workers > 1;
-  const { enabled, maxAge, resyncInterval } = settings.keyCache;
-  const cache =
-    folder !== null && enabled
-      ? createKeyCache({
-          folder,
-          source: nameOf(settings),
-          maxAge,
-          failed: warn(observe, `cannot read the copy of keys in ${folder}`),
-        })
-      : null;
+  const { enabled, maxAge } = settings.keyCache;
+  const place = enabled ? folder : null;
+  const failed = warn(observe, `cannot keep a copy of the keys in ${place}`);
+  const copy = createRecordsCopy({
+    folder: place,
+    source: nameOf(settings),
+    maxAge,
+    isWorker,
+    failed,
+    invalid: (what) =>
+      observe({ type: 'state.warning', warning: invalidIn(what) }),
+  });
   const started = await startRedis(settings, {
     ...options,
     id,
     isWorker,
-    copy: cache,
+    copy,
   }).catch((error: unknown) => {
-    cache?.close();
+    copy.close();
     throw error;
   });
-  const { redis, subscriber, bus, checks, data } = started;
-  // Does nothing while another process maintains the copy.
-  const synchronizer =
-    cache && !isWorker
-      ? createKeyCacheSynchronizer({
-          folder: folder!,
-          bus,
-          sweep: resyncInterval,
-          source: keySource(redis, settings, () => checks.passed, data),
-          failed: warn(observe, `cannot keep a copy of the keys in ${folder}`),
-        })
-      : null;
-  const stopIndexing = isWorker
-    ? () => {}
-    : maintainKeyIndex(redis, {
-        isFit: () => checks.passed,
-        failed: warn(observe, 'cannot index the keys in Redis'),
-      });
+  const { redis, subscriber, gateways } = started;
+  const counting = setInterval(
+    () => copy.noteGateways(gateways.count()),
+    COUNT_INTERVAL,
+  ).unref();
   return {
     started,
-    cache,
-    synchronizer,
+    copy,
     parts: {
       kind: kindOf(settings),
       join: (self, failed) => peersInRedis(redis, subscriber, { self, failed }),
       outbox: outboxIn(redis),
       ledger: ledgerInRedis(redis),
-      ...(synchronizer && { keyCacheAge: () => cache!.age }),
+      ...(!isWorker && enabled && { keyCacheAge: () => copy.age }),
     } satisfies Partial<Storage>,
     async close() {
-      stopIndexing();
-      synchronizer?.close();
-      cache?.close();
+      clearInterval(counting);
+      copy.close();
       await started.close();
     },
   };
 }
 
 /**
- * For the primary, which serves operators, checks Redis for the workers and maintains the key copy.
- * Throws RedisError after closing all connections.
+ * For the primary, which serves operators, checks Redis for the workers and writes the copy of the
+ * records. Throws RedisError after closing all connections.
  */
 export async function openForWorkers(
   settings: RedisSettings,
   options: Omit<OpenOptions, 'worker' | 'workers'>,
 ) {
-  const { started, cache, parts, close } = await open(settings, options, null);
-  const managed = openManaged(started.redis, settings, options.audit);
+  const { started, copy, parts, close } = await open(settings, options, null);
+  const { redis, epoch, checks } = started;
+  const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
   return {
-    ...managed,
+    ...recordsInRedis(redis, {
+      copy,
+      epoch,
+      breakers,
+      audit: options.audit,
+      isFit: () => checks.passed,
+    }),
+    state: createRedisState(redis, { deadline: COMMAND_WAIT }),
     ...parts,
-    tokens: cache ? tokensWithCache(managed.tokens, cache) : managed.tokens,
     // Only workers know bans.
-    lastKnown: { keys: () => cache?.asOf ?? null, bans: () => null },
+    lastKnown: { keys: () => lastKnownKeys(copy), bans: () => null },
     close() {
-      managed.close();
+      breakers.close();
       void close();
     },
   };
+}
+
+function lastKnownKeys(copy: RecordsCopy): KeysAsOf | null {
+  const model = copy.lastKnown;
+  return model && { asOf: copy.progress!.confirmedAt, ...model.keys };
 }
 
 /** Throws RedisError after closing all connections. */
@@ -196,12 +196,8 @@ export async function openRedis(
 ): Promise<Storage> {
   const { observe, audit, folder = null, worker = 1, workers = 1 } = options;
   const id = randomUUID();
-  const { started, cache, synchronizer, parts, close } = await open(
-    settings,
-    options,
-    id,
-  );
-  const { redis, bus, gateways, absence, checks, data } = started;
+  const { started, copy, parts, close } = await open(settings, options, id);
+  const { redis, bus, gateways, absence, checks, epoch } = started;
   const breakers = createCircuitBreakers(
     shardsAfter(checks, shardsOf(redis)),
     settings,
@@ -241,18 +237,15 @@ export async function openRedis(
     gateways: () =>
       settings.shareRemaining ? Math.max(gateways.count(), workers) : workers,
   });
-  const isFit = () => checks.passed;
   const records = recordsInRedis(redis, {
-    bus,
+    copy,
+    epoch,
     breakers,
-    deadline,
     audit,
-    isFit,
-    lookUp: data.lookUp,
+    isFit: () => checks.passed,
   });
-  const stopListening = bus.listen((message) => {
-    if (message.type === 'key') cache?.doubt(message.hash);
-  });
+  // What was appended meanwhile is read before the next interval.
+  const stopRecovering = breakers.onRecovery(copy.wake);
   return {
     state,
     openCallerWindow: callerWindowsIn(redis, {
@@ -260,22 +253,17 @@ export async function openRedis(
       isDown: () => breakers.anyOpen,
     }),
     ...records,
-    keys: cache
-      ? keysWithCache(records.keys, {
-          cache,
-          refresh: (hash) => synchronizer?.refresh(hash),
-        })
-      : records.keys,
-    tokens: cache ? tokensWithCache(records.tokens, cache) : records.tokens,
     onBan: (hear) => state.onBan(hear),
-    recheckKeysAfter: settings.keyCacheTtl,
     ready: () => settings.readyDuringOutage || !breakers.anyOpen,
     unsavedFor: () => 0,
-    lastKnown: { keys: () => cache?.asOf ?? null, bans: () => state.bansAsOf },
+    lastKnown: {
+      keys: () => lastKnownKeys(copy),
+      bans: () => state.bansAsOf,
+    },
     ...(ledgerSpool && { ledgerSpool }),
     ...parts,
     async close() {
-      stopListening();
+      stopRecovering();
       await ledgerSpool?.close();
       await state.close();
       breakers.close();
@@ -306,6 +294,20 @@ function warn(observe: Observe, what: string): (error: unknown) => void {
 
 function outboxIn(redis: Connection): Storage['outbox'] {
   return async () => (await import('./outbox.ts')).outboxInRedis(redis);
+}
+
+const invalidIn = (what: string) =>
+  `${what} in Redis is not valid, and is left out: delete it, or restore it from a backup`;
+
+/** Identifies a Redis, without user and password. */
+function nameOf({ topology, url, master }: RedisSettings): string {
+  const { host, pathname } = new URL(url);
+  return JSON.stringify([
+    topology,
+    host,
+    pathname.slice(1) || '0',
+    topology === 'sentinel' ? master : null,
+  ]);
 }
 
 export function kindOf({ topology }: RedisSettings): string {

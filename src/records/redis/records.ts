@@ -1,192 +1,113 @@
+import { Outage } from '../../common/errors/outage.ts';
+import { SECOND } from '../../common/time.ts';
 import type { AuditSettings } from '../../config/config.ts';
 import type { Connection } from '../../state/redis/client.ts';
-import { keyOf } from '../../state/redis/key-names.ts';
-import { checkShape, isHash } from '../../state/redis/replies.ts';
+import { keyOf, RECORDS_SLOT } from '../../state/redis/key-names.ts';
 import { loadScript } from '../../state/redis/scripts.ts';
 import { withTimeout } from '../../state/redis/timeouts.ts';
+import type { CircuitBreakers } from '../../state/shared/circuit-breakers.ts';
 import type { LastUseStore } from '../keys/last-use-tracker.ts';
-import {
-  type AuditEntry,
-  type AuditLog,
-  type AuditNote,
-  type AuditQuery,
-  isAbout,
-} from '../operators/audit-log.ts';
-import type { TokenRecord, TokenStore } from '../operators/tokens.ts';
+import type { KeyStore } from '../keys/store.ts';
+import { recordsOf } from '../records.ts';
 import type { Records } from '../storage.ts';
-import { type AuditEntries, auditEntriesIn } from './audit-entries.ts';
-import { type AuditedChanges, auditedChangesIn } from './audited-changes.ts';
-import {
-  applyKeyChange,
-  applyNewKeys,
-  type KeyChange,
-  type NewKeys,
-} from './key-change.ts';
-import { type KeysInRedisOptions, keysInRedis } from './keystore.ts';
+import type { Epoch } from './epoch.ts';
+import { logInRedis } from './log.ts';
+import { lookUpIn } from './look-up.ts';
+import type { RecordsCopy } from './records-copy.ts';
 
-/** Audit entries per read, and last uses per command. */
-const PAGE_SIZE = 500;
+/** Last uses per command. */
 const USES_BATCH = 1_000;
+/**
+ * Milliseconds for a key that the copy does not have. Without a reply its request fails with 503.
+ */
+const LOOK_UP_TIMEOUT = 1_000;
+/** Milliseconds since the last confirmation within which the copy knows what it does not have. */
+const CONFIRMED_FOR = 10 * SECOND;
 
 const noteUses = loadScript('used-1.lua');
 
-type TokenChange = { readonly token: TokenRecord } | { readonly ended: string };
-
-class WrongName extends Error {}
-
-/** `null`: a change that is stored elsewhere. */
-type Change = KeyChange | NewKeys | TokenChange | null;
-
-interface RecordsInRedisOptions extends KeysInRedisOptions {
+export interface RecordsInRedisOptions {
+  readonly copy: RecordsCopy;
+  readonly epoch: Epoch;
+  readonly breakers: CircuitBreakers;
   readonly audit: AuditSettings;
+  /** Whether Redis has passed the checks of a start. */
+  readonly isFit: () => boolean;
 }
 
+/** Changes are entries of the log in Redis, and questions are asked of the copy. */
 export function recordsInRedis(
   redis: Connection,
-  { audit, ...options }: RecordsInRedisOptions,
+  options: RecordsInRedisOptions,
 ): Records {
-  const entries = auditEntriesIn(redis, audit);
-  const banEntries = auditEntriesIn(redis, audit, 'bans');
-  const auditedChanges = auditedChangesIn<Change>(
-    redis,
-    entries,
-    async (change) => {
-      if (change === null) return;
-      if ('records' in change) await applyNewKeys(redis, change);
-      else if ('record' in change) await applyKeyChange(redis, change);
-      else await applyTokenChange(redis, change);
-    },
-  );
-  return {
-    keys: keysInRedis(redis, auditedChanges, options),
-    auditLog: auditLogInRedis(entries, auditedChanges),
-    banLog: auditLogInRedis(
-      banEntries,
-      auditedChangesIn<null>(redis, banEntries, async () => {}),
-    ),
-    tokens: tokensInRedis(redis, auditedChanges),
+  const { copy, epoch, audit } = options;
+  const records = recordsOf({
+    log: logInRedis(redis, {
+      epoch,
+      audit,
+      applied: async (number) => void (await copy.reached(number)),
+    }),
+    model: () => copy.confirm(),
+    lookUp: lookUpOf(redis, options),
+    watch: (changed) => copy.watch(changed),
     uses: usesInRedis(redis),
-  };
-}
-
-function auditLogInRedis(
-  entries: Pick<AuditEntries, 'read'>,
-  {
-    make,
-    answered,
-    forget,
-  }: Pick<AuditedChanges<null>, 'make' | 'answered' | 'forget'>,
-): AuditLog {
-  /** Oldest first with `above`, else newest first. */
-  async function list({
-    above,
-    below = Number.MAX_SAFE_INTEGER,
-    limit,
-    ...query
-  }: AuditQuery): Promise<AuditEntry[]> {
-    const found: AuditEntry[] = [];
-    const isUp = above !== undefined;
-    let { oldest, newest } = await entries.read(1, 0);
-    let at = isUp ? Math.max(above + 1, oldest) : Math.min(newest, below - 1);
-    while (
-      found.length < limit &&
-      at >= oldest &&
-      at <= Math.min(newest, below - 1)
-    ) {
-      const part = isUp
-        ? await entries.read(at, Math.min(at + PAGE_SIZE, below) - 1)
-        : await entries.read(at - PAGE_SIZE + 1, at);
-      const page = isUp ? part.entries : part.entries.toReversed();
-      found.push(...page.filter((entry) => fits(entry, query)));
-      if (isUp) newest = part.newest;
-      else oldest = part.oldest;
-      at += isUp ? PAGE_SIZE : -PAGE_SIZE;
-    }
-    return found.slice(0, limit);
-  }
-
+  });
   return {
-    append: (note) => make({ note, locks: [], plan: async () => null }),
-    list,
-    forget,
-    answered,
+    ...records,
+    tokens: {
+      ...records.tokens,
+      /** During an outage those of the copy: operators need their tokens most then. */
+      async list() {
+        try {
+          return await records.tokens.list();
+        } catch (error) {
+          const known = error instanceof Outage ? copy.usable : null;
+          if (known === null || !copy.isWhole) throw error;
+          return known.tokens.list();
+        }
+      },
+    },
   };
 }
 
-function fits(
-  entry: AuditEntry,
-  query: Pick<AuditQuery, 'actor' | 'action' | 'target' | 'since'>,
-): boolean {
-  const {
-    actor = entry.actor,
-    action = entry.action,
-    since = entry.at,
-    target,
-  } = query;
-  const isAsked =
-    entry.at >= since && actor === entry.actor && action === entry.action;
-  return isAsked && (target === undefined || isAbout(entry, target));
-}
-
-/** Sorted by name. */
-export async function tokensIn(redis: Connection): Promise<TokenRecord[]> {
-  const texts = Object.values(
-    await checkShape(redis, 'the tokens', redis.hgetall(keyOf.tokens), isHash),
-  );
-  return texts
-    .map((text) => JSON.parse(text) as TokenRecord)
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-function tokensInRedis(
+/** A key that the copy does not have is asked of Redis: it may be new. */
+function lookUpOf(
   redis: Connection,
-  auditedChanges: Pick<AuditedChanges<TokenChange>, 'make'>,
-): TokenStore {
-  async function make(
-    name: string,
-    exists: boolean,
-    change: TokenChange,
-    note: AuditNote,
-  ) {
-    async function plan() {
-      if (
-        (await withTimeout(redis.hexists(keyOf.tokens, name))) !==
-        Number(exists)
-      )
-        throw new WrongName(name);
-      return change;
-    }
+  { copy, epoch, breakers, isFit }: RecordsInRedisOptions,
+): Pick<KeyStore, 'find' | 'get' | 'findMany' | 'hasImported'> {
+  const lookUp = lookUpIn(redis, epoch);
+
+  async function ask(hash: string) {
+    if (!isFit())
+      throw new Outage('state_unavailable', { cause: 'Redis is down' });
+    const breaker = breakers.of(RECORDS_SLOT);
     try {
-      await auditedChanges.make({ note, locks: [`token:${name}`], plan });
-      return true;
+      const asked = lookUp('hash', [hash]);
+      const [found] = await withTimeout(asked, LOOK_UP_TIMEOUT);
+      breaker.recordSuccess();
+      return found!;
     } catch (error) {
-      if (error instanceof WrongName) return false;
+      if (error instanceof Outage) breakers.recordFailure(breaker, error);
       throw error;
     }
   }
 
   return {
-    list: () => withTimeout(tokensIn(redis)),
-    add: (token, note) => make(token.name, false, { token }, note),
-    remove: (name, note) => make(name, true, { ended: name }, note),
+    find: (hash) => copy.find(hash) ?? ask(hash),
+    async get(id) {
+      if (copy.isWhole) return (await copy.confirm()).keys.get(id);
+      return (await lookUp('id', [id]))[0]!;
+    },
+    findMany: (hashes) => lookUp('hash', hashes),
+    hasImported() {
+      if (!copy.isWhole) return true;
+      if (copy.lastKnown!.keys.hasImported()) return true;
+      // The first import may be newer.
+      if (copy.age > CONFIRMED_FOR)
+        throw new Outage('state_unavailable', { cause: 'Redis is down' });
+      return false;
+    },
   };
-}
-
-/** Idempotent. */
-async function applyTokenChange(
-  redis: Connection,
-  change: TokenChange,
-): Promise<void> {
-  if ('ended' in change) {
-    await withTimeout(redis.hdel(keyOf.tokens, change.ended));
-    return;
-  }
-  const { token } = change;
-  const text = JSON.stringify(token);
-  if ((await withTimeout(redis.hsetnx(keyOf.tokens, token.name, text))) === 1)
-    return;
-  if ((await withTimeout(redis.hget(keyOf.tokens, token.name))) !== text)
-    throw new WrongName(token.name);
 }
 
 export function usesInRedis(redis: Connection): LastUseStore {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Outage } from '../../common/errors/outage.ts';
 import { MINUTE } from '../../common/time.ts';
 import type { RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
@@ -11,12 +12,7 @@ import {
   START_TIMEOUT,
   untilReady,
 } from '../../state/redis/client.ts';
-import {
-  type DataCheck,
-  dataCheckOf,
-  markData,
-  otherFormat,
-} from '../../state/redis/data-checks.ts';
+import { markData, otherFormat } from '../../state/redis/data-mark.ts';
 import { isReplyError, messages, RedisError } from '../../state/redis/error.ts';
 import { CHANNEL, keyOf, PROBE_TTL } from '../../state/redis/key-names.ts';
 import { joinGateways } from '../../state/redis/peers.ts';
@@ -27,8 +23,8 @@ import {
   subjectChanged,
 } from '../../state/redis/subscriber.ts';
 import type { Shards } from '../../state/shared/remote-state.ts';
-import type { KeyCache } from '../key-cache/key-cache.ts';
-import { forgetIndex } from './key-index.ts';
+import { epochOf } from './epoch.ts';
+import type { RecordsCopy } from './records-copy.ts';
 
 /** The first version whose scripts may write after reading the clock, and replicate effects. */
 const MIN_VERSION = '6.2';
@@ -46,8 +42,8 @@ interface StartOptions {
   readonly id: string | null;
   /** The primary process reports for its workers. */
   readonly isWorker: boolean;
-  /** `null`: the gateway cannot start during an outage. */
-  readonly copy: Pick<KeyCache, 'unusable' | 'age' | 'known'> | null;
+  /** Of the records. If it cannot be used, the gateway cannot start during an outage. */
+  readonly copy: RecordsCopy;
   /** For tests: milliseconds. */
   readonly lookAgain?: number;
 }
@@ -62,8 +58,8 @@ export async function startRedis(
   options: StartOptions,
 ) {
   const { copy, isWorker, observe } = options;
-  const missing = copy ? copy.unusable : '';
   const started = open(settings, options);
+  const missing = copy.unusable;
   try {
     await started.checks.first(
       missing === null ? FIRST_CHECK_TIMEOUT : START_TIMEOUT,
@@ -76,7 +72,7 @@ export async function startRedis(
         observe({
           type: 'state.unavailable_at_start',
           reason: absence.message,
-          copyAge: copy!.age,
+          copyAge: copy.age,
         });
       observe({ type: 'state.connection', of: 'requests', isCut: true });
       observe({ type: 'state.connection', of: 'messages', isCut: true });
@@ -84,7 +80,7 @@ export async function startRedis(
       return { ...started, absence };
     }
     await started.close();
-    if (!absence.isUnreachable || missing === '') throw absence;
+    if (!absence.isUnreachable || missing === null) throw absence;
     throw new RedisError(`${absence.message}; ${missing}`, {
       cause: absence.cause,
       isUnreachable: true,
@@ -105,34 +101,46 @@ function open(
   );
   const subscriber = createSubscriber(redis);
   const bus = createBus(subscriber, observe);
+  // Each worker finds out, and the primary process reports it.
   const lost = () => {
-    observe({ type: 'state.warning', warning: DATA_LOST });
-    // If Redis fails again, the daily repair does it.
-    forgetIndex(redis).catch(() => {});
+    if (!isWorker) observe({ type: 'state.warning', warning: DATA_LOST });
   };
-  const data = dataCheckOf(redis, lost);
+  const epoch = epochOf(redis, lost);
   const gateways =
     id === null
       ? null
-      : joinGateways(redis, keyOf.gateways, id, copy?.known?.gateways);
+      : joinGateways(redis, keyOf.gateways, id, copy.progress?.gateways);
   let stopReporting = () => {};
   async function check(patience: number) {
     await untilReady(redis, settings, patience);
-    const warnings = await checkRedis(redis, data);
+    const warnings = await checkRedis(redis);
     await bus.begun(patience);
-    await data.learn();
+    await epoch.learn();
     await gateways?.announce();
     if (!isWorker && !checks.isStopped) {
-      const look = async () => warningsIn(await infosOf(redis), data);
+      const look = async () => warningsIn(await infosOf(redis));
       stopReporting = reportWarnings(warnings, look, observe, lookAgain);
     }
   }
   const checks = startChecks(check, isWorker ? () => {} : observe);
+  copy.follow({
+    redis,
+    epoch,
+    bus,
+    lost,
+    checkReadable() {
+      if (!checks.passed)
+        throw new Outage('state_unavailable', {
+          cause: 'Redis has not been checked yet',
+        });
+    },
+  });
+  void checks.whenPassed.then(copy.wake);
   return {
     redis,
     subscriber,
     bus,
-    data,
+    epoch,
     checks,
     gateways: { count: () => gateways?.count() ?? 1 },
     async close() {
@@ -155,14 +163,17 @@ function startChecks(
 ) {
   let reported: string | null = null;
   let timer: NodeJS.Timeout | undefined;
+  const passed = Promise.withResolvers<void>();
   const checks = {
     passed: false,
     isStopped: false,
+    whenPassed: passed.promise,
     /** Throws RedisError. */
     async first(patience: number) {
       try {
         await check(patience);
         checks.passed = !checks.isStopped;
+        if (checks.passed) passed.resolve();
       } catch (error) {
         throw unusable(error);
       }
@@ -211,25 +222,17 @@ export function shardsAfter(
 /**
  * Returns warnings. Throws if Redis lacks what the gateway needs; `unusable` explains the error.
  */
-export async function checkRedis(
-  redis: Connection,
-  data: Pick<DataCheck, 'warnings'>,
-): Promise<string[]> {
+export async function checkRedis(redis: Connection): Promise<string[]> {
   const infos = await infosOf(redis);
   for (const info of infos) checkVersion(info);
   await rejectUnfinishedImport(redis);
   await rejectOtherFormat(redis);
   await tryScript(redis);
-  return warningsIn(infos, data);
+  return warningsIn(infos);
 }
 
-async function warningsIn(
-  infos: readonly string[],
-  data: Pick<DataCheck, 'warnings'>,
-): Promise<string[]> {
-  return [
-    ...new Set([...infos.flatMap(evictionWarning), ...(await data.warnings())]),
-  ];
+function warningsIn(infos: readonly string[]): string[] {
+  return [...new Set(infos.flatMap(evictionWarning))];
 }
 
 /** Reports the first warnings, and each new one of `look`. Returns a function that stops it. */

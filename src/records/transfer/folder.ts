@@ -29,13 +29,9 @@ import {
 import { lockFolder, lockStoppedFolder } from '../../state/embedded/lock.ts';
 import { generationsIn } from '../../state/journal/read.ts';
 import { importLedgerInto, readLedgerIn } from '../../state/ledger-folder.ts';
-import {
-  auditEntryOf,
-  insertInto,
-  type LogName,
-} from '../embedded/audit-log.ts';
 import { usesInFile } from '../embedded/records.ts';
 import { readRecord } from '../keys/key.ts';
+import { modelIn } from '../model/model.ts';
 import { counterLine, countersIn } from './counter-line.ts';
 import {
   type Adders,
@@ -173,7 +169,7 @@ function targetIn(
     add: (batch) => addWith(adders, batch),
     async finish(entry, { isCopy }) {
       if (isCopy) await addUpUsage(ledger.open(), entry.at);
-      insertInto(db, 'audit')(entry);
+      modelIn(db).audit.add(entry);
       await ledger.place();
       // First the write that may exceed the disk space: all else is already in the database log.
       replaceCounters(folder, bySubject);
@@ -187,13 +183,7 @@ function addersIn(
   { db, bySubject, ledger }: OpenFolder,
   clock: FolderOptions['clock'],
 ): Adders {
-  const addKey = db.prepare(
-    'INSERT INTO keys (id, hash, previous, record) VALUES (?, ?, ?, ?)',
-  );
-  const addToken = db.prepare(
-    'INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?)',
-  );
-  const [toAudit, toBans] = [insertInto(db, 'audit'), insertInto(db, 'bans')];
+  const model = modelIn(db);
   const uses = usesInFile(db);
   const lists = new Map<string, readonly Window[]>();
 
@@ -206,24 +196,17 @@ function addersIn(
   }
 
   return {
-    key(keys) {
-      for (const key of keys)
-        addKey.run(
-          key.id,
-          key.hash,
-          key.previous?.hash ?? null,
-          JSON.stringify(key),
-        );
+    key(records) {
+      for (const record of records) model.keys.put(record);
     },
     token(tokens) {
-      for (const { name, hash, role, createdAt } of tokens)
-        addToken.run(name, hash, role, createdAt);
+      for (const token of tokens) model.tokens.add(token);
     },
     audit(entries) {
-      for (const entry of entries) toAudit(entry, entry.number);
+      for (const entry of entries) model.audit.add(entry, entry.number);
     },
     ban(entries) {
-      for (const entry of entries) toBans(entry, entry.number);
+      for (const entry of entries) model.bans.add(entry, entry.number);
     },
     counters(lines) {
       for (const line of lines) {
@@ -278,8 +261,7 @@ function* recordsIn(
   bySubject: ReadonlyMap<string, Counters>,
 ): Generator<Batch> {
   const rows = (query: string) => db.prepare(query).iterate();
-  const entries = (log: LogName) =>
-    rows(`SELECT * FROM ${log} ORDER BY number`).map(auditEntryOf);
+  const model = modelIn(db);
   const plain = <T>(row: object) => ({ ...row }) as T;
   yield* batches(
     'key',
@@ -287,14 +269,9 @@ function* recordsIn(
       readRecord(String(record)),
     ),
   );
-  yield* batches(
-    'token',
-    rows(
-      'SELECT name, hash, role, created AS createdAt FROM tokens ORDER BY name',
-    ).map(plain<ValueOf['token']>),
-  );
-  yield* batches('audit', entries('audit'));
-  yield* batches('ban', entries('bans'));
+  yield* batches('token', model.tokens.list());
+  yield* batches('audit', model.audit.all());
+  yield* batches('ban', model.bans.all());
   yield* batches(
     'counters',
     bySubject

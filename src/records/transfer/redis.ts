@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { RedisSettings } from '../../config/config.ts';
 import {
   addUpUsage,
@@ -19,7 +20,7 @@ import {
   disconnect,
 } from '../../state/redis/client.ts';
 import { createRedisState } from '../../state/redis/counters.ts';
-import { markData } from '../../state/redis/data-checks.ts';
+import { markData } from '../../state/redis/data-mark.ts';
 import {
   CHANNEL,
   EVERY_KEY,
@@ -31,14 +32,14 @@ import { holdLock, releaseLock, tryLock } from '../../state/redis/lock.ts';
 import { loadScript } from '../../state/redis/scripts.ts';
 import { EVERYTHING_CHANGED } from '../../state/redis/subscriber.ts';
 import { allWithTimeout, withTimeout } from '../../state/redis/timeouts.ts';
-import type { KeyRecord } from '../keys/key.ts';
-import { LOGS, type LogName, readEntries } from '../redis/audit-entries.ts';
+import { hashesOf, type KeyRecord } from '../keys/key.ts';
+import type { LogName } from '../model/entries.ts';
+import type { AuditDraft } from '../operators/audit-log.ts';
 import { checkForCommand } from '../redis/command-checks.ts';
-import { applyNewKeys } from '../redis/key-change.ts';
-import { repairKeyIndex } from '../redis/key-index-repair.ts';
-import { keysOf, readWith } from '../redis/key-records.ts';
+import { numberOf } from '../redis/copy.ts';
 import { kindOf, redisName } from '../redis/open.ts';
-import { tokensIn, usesInRedis } from '../redis/records.ts';
+import { usesInRedis } from '../redis/records.ts';
+import { parsed, recordIn } from '../redis/texts.ts';
 import { counterLine, countersIn } from './counter-line.ts';
 import { Fingerprints } from './fingerprints.ts';
 import {
@@ -53,6 +54,8 @@ import {
   type ValueOf,
 } from './form.ts';
 import { formatCounters, parseStoredCounters } from './redis-counters.ts';
+
+const { head, keys, hashes, tokens } = keyOf.records;
 
 const SCAN_COUNT = 1_000;
 /** One import at a time. */
@@ -105,14 +108,13 @@ export async function openRedisTarget(
   const adders = addersIn(redis);
   let isEmpty = true;
 
-  /** Of an empty Redis, the lists of bans and keys are complete without a scan. */
+  /** Of an empty Redis, the list of bans is complete without a scan. */
   async function prepare() {
     isEmpty = false;
     await withTimeout(redis.set(keyOf.unfinishedImport, '1'));
     await withTimeout(markData(redis));
     await removeLedger(redis);
     await createRedisState(redis).bans();
-    await repairKeyIndex(redis, async () => {});
   }
 
   return {
@@ -127,7 +129,8 @@ export async function openRedisTarget(
     },
     async finish(entry, { isCopy }) {
       if (isCopy) await addUpUsage(ledgerInRedis(redis), entry.at);
-      await withTimeout(redis.rpush(keyOf.audit, JSON.stringify(entry)));
+      const number = await withTimeout(redis.hincrby(head, 'audit', 1));
+      await withTimeout(addEntry(redis, 'audit', number, entry));
       await withTimeout(redis.del(keyOf.unfinishedImport));
       // A gateway may have been silent for long.
       await withTimeout(redis.publish(CHANNEL, EVERYTHING_CHANGED));
@@ -181,23 +184,48 @@ async function empty(redis: Connection): Promise<void> {
   await withTimeout(redis.del(keyOf.unfinishedImport));
 }
 
+/** The second part of an id tells the entry from another one with its number. */
+function addEntry(
+  redis: Connection,
+  log: LogName,
+  number: number,
+  entry: AuditDraft,
+): Promise<unknown> {
+  const id = `${number}-${randomInt(2 ** 47)}`;
+  return redis.xadd(keyOf.records[log], id, 'entry', JSON.stringify(entry));
+}
+
 function addersIn(redis: Connection): Adders {
   /** An empty log keeps the numbers of its entries. */
   async function append(log: LogName, given: readonly ValueOf['audit'][]) {
-    const [entries, dropped] = LOGS[log];
-    await withTimeout(redis.setnx(dropped, given[0]!.number - 1));
-    const texts = given.map(({ number: _, ...entry }) => JSON.stringify(entry));
-    await withTimeout(redis.rpush(entries, ...texts));
+    await withTimeout(
+      Promise.all(
+        given.map(({ number, ...entry }) =>
+          addEntry(redis, log, number, entry),
+        ),
+      ),
+    );
+    await withTimeout(redis.hset(head, log, given.at(-1)!.number));
   }
 
   return {
-    key: (records) => applyNewKeys(redis, { records }),
-    async token(tokens) {
-      const fields = tokens.flatMap((token) => [
+    async key(records) {
+      const owners = records.flatMap((record) =>
+        hashesOf(record).flatMap((hash) => [hash, record.id]),
+      );
+      await withTimeout(redis.hset(hashes, ...owners));
+      const texts = records.flatMap((record) => [
+        record.id,
+        JSON.stringify(record),
+      ]);
+      await withTimeout(redis.hset(keys, ...texts));
+    },
+    async token(given) {
+      const fields = given.flatMap((token) => [
         token.name,
         JSON.stringify(token),
       ]);
-      await withTimeout(redis.hset(keyOf.tokens, ...fields));
+      await withTimeout(redis.hset(tokens, ...fields));
     },
     audit: (entries) => append('audit', entries),
     ban: (entries) => append('bans', entries),
@@ -233,10 +261,10 @@ async function countsIn(redis: Connection): Promise<Counts> {
     counters += subjects.length;
   const [key, token, audit, ban, use, slices, blocks] = await withTimeout(
     Promise.all([
-      redis.zcard(keyOf.apiKeys),
-      redis.hlen(keyOf.tokens),
-      redis.llen(keyOf.audit),
-      redis.llen(keyOf.banLog),
+      redis.hlen(keys),
+      redis.hlen(tokens),
+      redis.xlen(keyOf.records.audit),
+      redis.xlen(keyOf.records.bans),
       redis.zcard(keyOf.used),
       redis.hlen(keyOf.ledger.slices),
       redis.hlen(keyOf.ledger.sizes),
@@ -246,11 +274,19 @@ async function countsIn(redis: Connection): Promise<Counts> {
 }
 
 async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
-  for await (const found of membersOf(redis, keyOf.apiKeys)) {
-    const ids = found.map(({ id }) => id);
-    yield { type: 'key', values: await keysOf(redis, ids, recordOrId) };
+  const met = new Fingerprints();
+  const pages = walk((cursor) =>
+    redis.hscan(keys, cursor, 'COUNT', SCAN_COUNT),
+  );
+  for await (const found of pages) {
+    const values = found.flatMap((id, i) =>
+      i % 2 === 0 && met.add(id) ? [recordOrId(id, found[i + 1]!)] : [],
+    );
+    yield { type: 'key', values };
   }
-  yield { type: 'token', values: await withTimeout(tokensIn(redis)) };
+  const texts = await withTimeout(redis.hvals(tokens));
+  const values = texts.map((text) => parsed(text) as ValueOf['token']);
+  yield { type: 'token', values };
   for await (const values of entriesIn(redis, 'audit'))
     yield { type: 'audit', values };
   for await (const values of entriesIn(redis, 'bans'))
@@ -278,24 +314,24 @@ async function* membersOf(
     );
 }
 
-/** Invalid JSON becomes a record with only an id, which is left out and reported. */
-const recordOrId = readWith((_, id) => ({ id }) as KeyRecord);
+/** An invalid text becomes a record with only an id, which is left out and reported. */
+const recordOrId = (id: string, text: string): KeyRecord =>
+  recordIn(text) ?? ({ id } as KeyRecord);
 
 async function* entriesIn(
   redis: Connection,
   log: LogName,
 ): AsyncGenerator<ValueOf['audit'][]> {
-  for (let from = 1, last = from; from <= last; ) {
-    const { entries, newest, oldest } = await readEntries(
-      redis,
-      log,
-      from,
-      from + BATCH - 1,
+  for (let from = '-', isLast = false; !isLast; ) {
+    const found = await withTimeout(
+      redis.xrange(keyOf.records[log], from, '+', 'COUNT', BATCH),
     );
-    last = newest;
-    yield entries;
-    // Older entries may be dropped meanwhile.
-    from = Math.max((entries.at(-1)?.number ?? from + BATCH - 1) + 1, oldest);
+    yield found.map(([id, [, text]]) => ({
+      ...(parsed(text!) as AuditDraft),
+      number: numberOf(id),
+    }));
+    from = `(${found.at(-1)?.[0]}`;
+    isLast = found.length < BATCH;
   }
 }
 

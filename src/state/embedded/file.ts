@@ -14,41 +14,19 @@ import {
   refuseMissingChanges,
   refuseMissingState,
 } from './inventory.ts';
-import { hasAnyTable, hasTables } from './tables.ts';
+import { hasAnyTable, hasTables, RECORD_TABLES } from './tables.ts';
 
 const STATE_FILE = 'state.db';
 
 type Check = (db: DatabaseSync) => void;
 
 /** Increases with every incompatible change of the schema. */
-export const FILE_VERSION = 5;
-
-/**
- * Files of this format may lack them: other versions read and write a file with or without them.
- */
-const LATER_INDICES = `
-   CREATE INDEX IF NOT EXISTS keys_by_plan
-     ON keys (json_extract(record, '$.plan'), json_extract(record, '$.createdAt'));
-   CREATE INDEX IF NOT EXISTS keys_in_use_by_plan
-     ON keys (json_extract(record, '$.plan')) WHERE json_extract(record, '$.revokedAt') IS NULL;
-   CREATE INDEX IF NOT EXISTS keys_expiring
-     ON keys (json_extract(record, '$.expiresAt'))
-     WHERE json_extract(record, '$.expiresAt') IS NOT NULL AND json_extract(record, '$.revokedAt') IS NULL;`;
+export const FILE_VERSION = 6;
 
 const SCHEMA = `
-   CREATE TABLE keys (
-     id TEXT PRIMARY KEY,
-     hash TEXT NOT NULL UNIQUE,
-     record TEXT NOT NULL,
-     previous TEXT
-   ) STRICT;
-   CREATE UNIQUE INDEX keys_by_previous ON keys (previous) WHERE previous IS NOT NULL;
-   CREATE INDEX keys_imported ON keys (id) WHERE json_extract(record, '$.imported') = 1;
-   CREATE INDEX keys_by_age ON keys (json_extract(record, '$.createdAt'));
-   CREATE INDEX keys_by_account ON keys (json_extract(record, '$.account'), json_extract(record, '$.createdAt'));
-   ${LATER_INDICES}
-   ${logSchema('audit')}
-   ${logSchema('bans')}
+   ${RECORD_TABLES}
+   ${appendOnly('audit')}
+   ${appendOnly('bans')}
    CREATE TABLE answers (
      name TEXT PRIMARY KEY,
      at INTEGER NOT NULL,
@@ -59,29 +37,12 @@ const SCHEMA = `
      id TEXT PRIMARY KEY,
      at INTEGER NOT NULL
    ) STRICT;
-   CREATE TABLE tokens (
-     name TEXT PRIMARY KEY,
-     hash TEXT NOT NULL UNIQUE,
-     role TEXT NOT NULL,
-     created INTEGER NOT NULL
-   ) STRICT;
    CREATE TABLE counter_files (generation INTEGER PRIMARY KEY) STRICT;
    PRAGMA user_version = ${FILE_VERSION};`;
 
 /** Entries never change, and are deleted only before the first one that is kept. */
-function logSchema(log: string): string {
-  return `CREATE TABLE ${log} (
-     number INTEGER PRIMARY KEY AUTOINCREMENT,
-     at INTEGER NOT NULL,
-     actor TEXT NOT NULL,
-     action TEXT NOT NULL,
-     target TEXT NOT NULL,
-     request TEXT NOT NULL,
-     before TEXT NOT NULL,
-     after TEXT NOT NULL,
-     reason TEXT
-   ) STRICT;
-   CREATE INDEX ${log}_by_target ON ${log} (target, number);
+function appendOnly(log: string): string {
+  return `
    CREATE TABLE ${log}_kept (first INTEGER NOT NULL) STRICT;
    INSERT INTO ${log}_kept VALUES (1);
    CREATE TRIGGER ${log}_never_change BEFORE UPDATE ON ${log}
@@ -115,7 +76,7 @@ export function openForRepair(folder: string): DatabaseSync {
 function prepare(db: DatabaseSync): void {
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
   transaction(db, () => {
-    db.exec(fileVersion(db) === 0 ? SCHEMA : LATER_INDICES);
+    if (fileVersion(db) === 0) db.exec(SCHEMA);
   });
 }
 

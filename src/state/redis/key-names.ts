@@ -8,25 +8,15 @@ import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
  * | name | holds | lifetime (default: unlimited) |
  * |---|---|---|
  * | `sg:s:{<subject>}` | counters: hash | until they equal empty counters |
- * | `sg:k:{<hash>}` | record of an API key: JSON | |
- * | `sg:i:{<id>}` | hash of a key | |
- * | `sg:o:{<name>}` | answer to an idempotent call, or mark of a logged ban: JSON | 24 hours |
- * | `sg:audit` | newest audit entries: list of JSON | bound: `audit.maxEntries` |
- * | `sg:{sg:audit}:dropped` | number of dropped entries; in the slot of `sg:audit` | |
- * | `sg:{sg:audit}:bans` | newest ban entries: list of JSON | bound: `audit.bans` |
- * | `sg:{sg:audit}:bans:dropped` | number of dropped entries | |
- * | `sg:tokens` | operators' tokens: hash of JSON by name | |
+ * | `sg:{sg:records}:head` | epoch: format of the data, and text that shows that Redis has it; last numbers of both logs: hash | |
+ * | `sg:{sg:records}:keys` | records of API keys by id: hash of JSON | |
+ * | `sg:{sg:records}:hashes` | ids of keys by the hashes of their secrets: hash | |
+ * | `sg:{sg:records}:tokens` | operators' tokens: hash of JSON by name | |
+ * | `sg:{sg:records}:audit` | newest audit entries: stream | bound: `audit.maxEntries` |
+ * | `sg:{sg:records}:bans` | newest ban entries: stream | bound: `audit.bans` |
+ * | `sg:{sg:records}:answer:<name>` | answer to an idempotent call, or mark of a logged ban: JSON | 24 hours |
  * | `sg:used` | ids by last use: sorted set | |
- * | `sg:imported` | 1 after an import of another system's key | |
- * | `sg:mark` | format of the data, and text that shows that Redis has it | |
  * | `sg:importing` | 1 from the first record to the end of an import of a state | |
- * | `sg:keys` | ids by creation: sorted set | |
- * | `sg:a:{<account>}` | ids of an account by creation: sorted set | |
- * | `sg:p:{<plan>}` | ids of a plan by creation: sorted set | |
- * | `sg:p:{<plan>}:revoked` | its revoked ids by creation: sorted set | |
- * | `sg:expiring` | ids that are not revoked, by expiry: sorted set | |
- * | `sg:accounts`, `sg:plans` | names that have had a key: sorted set | |
- * | `sg:index` | progress of the index of keys (key-index.ts): hash | |
  * | `sg:g` | running gateways by last announcement: sorted set | 1 minute after the last announcement |
  * | `sg:fleet` | gateways that accept queries, by last announcement: sorted set | 1 day after the last announcement; newest 1,000 |
  * | `sg:l:{<name>}` | lock on a key, token or call | `LOCK_TTL` |
@@ -57,6 +47,9 @@ export const PEER_MEMORY = DAY;
 /** Milliseconds. Longer than any event is retried. */
 export const OUTBOX_TTL = 30 * DAY;
 
+/** The text that decides the slot of all records. */
+export const RECORDS_SLOT = `${PREFIX}records`;
+const RECORDS = `${PREFIX}{${RECORDS_SLOT}}`;
 const LEDGER = `${PREFIX}{${PREFIX}usage}`;
 const OUTBOX = `${PREFIX}{${PREFIX}webhooks}`;
 
@@ -64,27 +57,20 @@ export const keyOf = {
   counters: (subject: string) => `${PREFIX}s:{${subject}}`,
   callers: (window: string) => `${PREFIX}w:${window}`,
   probe: (subject: string) => `${PREFIX}probe:{${subject}}`,
-  apiKey: (hash: string) => `${PREFIX}k:{${hash}}`,
-  apiKeyId: (id: string) => `${PREFIX}i:{${id}}`,
-  idempotentAnswer: (name: string) => `${PREFIX}o:{${name}}`,
+  records: {
+    head: `${RECORDS}:head`,
+    keys: `${RECORDS}:keys`,
+    hashes: `${RECORDS}:hashes`,
+    tokens: `${RECORDS}:tokens`,
+    audit: `${RECORDS}:audit`,
+    bans: `${RECORDS}:bans`,
+    answer: (name: string) => `${RECORDS}:answer:${name}`,
+  },
+  /** What earlier formats have in place of `records`. */
+  unreleased: ['mark', 'keys', 'tokens', 'audit'].map((name) => PREFIX + name),
   lock: (name: string) => `${PREFIX}l:{${name}}`,
-  audit: `${PREFIX}audit`,
-  auditDropped: `${PREFIX}{${PREFIX}audit}:dropped`,
-  banLog: `${PREFIX}{${PREFIX}audit}:bans`,
-  banLogDropped: `${PREFIX}{${PREFIX}audit}:bans:dropped`,
-  tokens: `${PREFIX}tokens`,
   used: `${PREFIX}used`,
-  imported: `${PREFIX}imported`,
-  dataMark: `${PREFIX}mark`,
   unfinishedImport: `${PREFIX}importing`,
-  apiKeys: `${PREFIX}keys`,
-  keysOfAccount: (account: string) => `${PREFIX}a:{${account}}`,
-  keysOfPlan: (plan: string) => `${PREFIX}p:{${plan}}`,
-  revokedKeysOfPlan: (plan: string) => `${PREFIX}p:{${plan}}:revoked`,
-  expiringKeys: `${PREFIX}expiring`,
-  accounts: `${PREFIX}accounts`,
-  plans: `${PREFIX}plans`,
-  keyIndex: `${PREFIX}index`,
   bans: `${PREFIX}bans`,
   bansWhole: `${PREFIX}bans:whole`,
   gateways: `${PREFIX}g`,

@@ -9,7 +9,7 @@ import {
 } from '../../observe/peers/peers.ts';
 import { withDeadline } from '../shared/deadline.ts';
 import type { Connection } from './client.ts';
-import { markData } from './data-checks.ts';
+import { markData } from './data-mark.ts';
 import {
   answersFor,
   GATEWAY_TTL,

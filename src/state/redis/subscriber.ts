@@ -156,7 +156,8 @@ export function createBus(
 
 export const subjectChanged = (subject: string): string => `s:${subject}`;
 export const subjectBanned = (subject: string): string => `b:${subject}`;
-export const keyChanged = (hash: string): string => `k:${hash}`;
+/** As lua/append-7.lua. `number`: of an entry in the audit log. */
+export const entryAppended = (number: number | string): string => `l:${number}`;
 export const EVERYTHING_CHANGED = '*';
 
 /** An unknown message means that anything may have changed. */
@@ -166,6 +167,6 @@ function readMessage(text: string): Message {
     return { type: 'subject', subject: rest, banned: false };
   if (text.startsWith('b:'))
     return { type: 'subject', subject: rest, banned: true };
-  if (text.startsWith('k:')) return { type: 'key', hash: rest };
+  if (/^l:\d+$/.test(text)) return { type: 'record', number: Number(rest) };
   return { type: 'anything' };
 }

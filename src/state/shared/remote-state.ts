@@ -42,7 +42,8 @@ export type Message =
       readonly subject: string;
       readonly banned: boolean;
     }
-  | { readonly type: 'key'; readonly hash: string }
+  /** `number`: of the entry in the audit log. */
+  | { readonly type: 'record'; readonly number: number }
   /** Messages may have been lost: drop all copies. */
   | { readonly type: 'anything' };
 

@@ -1,37 +1,63 @@
 import type { AuditSettings, RedisSettings } from '../../../src/config/config.ts';
-import { repairKeyIndex } from '../../../src/records/redis/key-index-repair.ts';
-import { textAt } from '../../../src/records/redis/key-records.ts';
+import { epochOf } from '../../../src/records/redis/epoch.ts';
 import { recordsInRedis } from '../../../src/records/redis/records.ts';
+import { createRecordsCopy } from '../../../src/records/redis/records-copy.ts';
 import type { Records } from '../../../src/records/storage.ts';
 import { connect, disconnect } from '../../../src/state/redis/client.ts';
 import { shardsOf } from '../../../src/state/redis/shards.ts';
 import { createBus, createSubscriber } from '../../../src/state/redis/subscriber.ts';
 import { createCircuitBreakers } from '../../../src/state/shared/circuit-breakers.ts';
+import { KEPT } from '../audit.ts';
 
-/** The deadline is long: a busy test machine is not an outage. */
-export async function openRecords(settings: RedisSettings): Promise<{
-  records: (audit: AuditSettings) => Records;
-  index: () => Promise<void>;
-  close: () => void;
-}> {
+interface OpenedRecords {
+  readonly records: Records;
+  readonly failures: unknown[];
+  close(): void;
+}
+
+interface RecordsOptions {
+  readonly audit?: AuditSettings;
+  /** `null`: the copy is in memory. */
+  readonly folder?: string | null;
+}
+
+/** One connection to Redis, on which records can be opened and closed. */
+export async function connectRecords(settings: RedisSettings) {
   const redis = await connect(settings);
   const subscriber = createSubscriber(redis);
   const bus = createBus(subscriber, () => {});
   await bus.begun(60_000);
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
+  const opened = new Set<OpenedRecords>();
   return {
-    records: (audit) =>
-      recordsInRedis(redis, {
-        bus,
-        breakers,
-        deadline: 60_000,
-        audit,
-        isFit: () => true,
-        lookUp: (name) => textAt(redis, name),
-      }),
-    /** The lists of keys are used from now on. */
-    index: () => repairKeyIndex(redis, async () => {}),
+    redis,
+    open({ audit = KEPT, folder = null }: RecordsOptions = {}): OpenedRecords {
+      const failures: unknown[] = [];
+      const failed = (error: unknown) => void failures.push(error);
+      const epoch = epochOf(redis, () => failed('lost'));
+      const copy = createRecordsCopy({
+        folder,
+        source: settings.url,
+        maxAge: 60_000,
+        isWorker: false,
+        failed,
+        invalid: failed,
+      });
+      copy.follow({ redis, epoch, bus, checkReadable: () => {}, lost: () => failed('lost') });
+      const parts = { copy, epoch, breakers, audit, isFit: () => true };
+      const one = {
+        records: recordsInRedis(redis, parts),
+        failures,
+        close() {
+          opened.delete(one);
+          copy.close();
+        },
+      };
+      opened.add(one);
+      return one;
+    },
     close() {
+      for (const one of opened) one.close();
       breakers.close();
       subscriber.close();
       disconnect(redis);

@@ -11,6 +11,5 @@ export const DEFAULTS = {
   shareRemaining: true,
   readyDuringOutage: true,
   refusalCacheTtl: 5_000,
-  keyCacheTtl: 30_000,
-  keyCache: { enabled: true, resyncInterval: 300_000, maxAge: 86_400_000 },
+  keyCache: { enabled: true, maxAge: 86_400_000 },
 } as const satisfies Omit<RedisSettings, 'url'>;

@@ -1,24 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
-import { type KeyRecord, readRecord } from '../keys/key.ts';
-import {
-  KeyConflict,
-  type KeyQuery,
-  type KeyStore,
-  KeyTaken,
-} from '../keys/store.ts';
-import type { AuditNote } from '../operators/audit-log.ts';
-import type { MakeChange } from './audit-log.ts';
+import { hashesOf, type KeyRecord, readRecord } from '../keys/key.ts';
+import type { KeyQuery } from '../keys/store.ts';
 
 /** Keys per read; one page takes about 2 ms. */
 const PAGE_SIZE = 500;
 /** Keys counted at a time; they take about 1 ms. */
 const COUNT_SIZE = 10_000;
-/** Milliseconds between two checks for changes by other processes. A check costs microseconds. */
-const POLL_INTERVAL = 800;
 
-/** Keys in the embedded state file. Commands may change them while a gateway runs. */
-export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
+export type KeyTable = ReturnType<typeof keysIn>;
+
+/** The table of keys. Reads in parts, so that requests are served in between. */
+export function keysIn(db: DatabaseSync) {
   const byHash = db.prepare('SELECT record FROM keys WHERE hash = ?');
   const byPrevious = db.prepare('SELECT record FROM keys WHERE previous = ?');
   const byId = db.prepare('SELECT record FROM keys WHERE id = ?');
@@ -29,17 +22,16 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
   const nextAccount = db.prepare(KEY_QUERIES.nextAccount);
   const inUse = db.prepare(KEY_QUERIES.inUse);
   const expiring = db.prepare(KEY_QUERIES.expiring);
-  const insert = db.prepare(
-    'INSERT INTO keys (id, hash, record) VALUES (?, ?, ?)',
+  const write = db.prepare(
+    `INSERT INTO keys (id, hash, previous, record) VALUES (?, ?, ?, ?) ON CONFLICT (id)
+     DO UPDATE SET hash = excluded.hash, previous = excluded.previous, record = excluded.record`,
   );
-  const update = db.prepare(
-    'UPDATE keys SET hash = ?, previous = ?, record = ? WHERE id = ?',
+  const free = db.prepare(
+    'DELETE FROM keys WHERE (hash = $hash OR previous = $hash) AND id <> $id',
   );
-  const listeners = new Set<() => void>();
 
   const find = (hash: string) =>
     parse(byHash.get(hash)) ?? parse(byPrevious.get(hash));
-  const get = (id: string) => parse(byId.get(id));
 
   async function* read(
     query: KeyQuery = {},
@@ -65,28 +57,16 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
     }
   }
 
-  async function change(note: AuditNote, work: () => unknown) {
-    const notify = () => {
-      for (const listener of listeners) listener();
-    };
-    await make(note, work, notify);
-  }
-
-  function addInside(record: KeyRecord) {
-    if (get(record.id)) throw new KeyTaken(`the key id ${record.id} is taken`);
-    if (find(record.hash)) throw new KeyTaken('the hash of the key is taken');
-    insert.run(record.id, record.hash, JSON.stringify(record));
-  }
-
   return {
+    /** By the hash of the current or previous secret. */
     find,
-    get,
-    findMany: (hashes) => hashes.map(find),
+    get: (id: string) => parse(byId.get(id)),
+    findMany: (hashes: readonly string[]) => hashes.map(find),
     read,
-    async *readAccounts(accounts) {
+    async *readAccounts(accounts: readonly string[]) {
       for (const account of accounts) yield* read({ account });
     },
-    async *readExpiring(from, until) {
+    async *readExpiring(from: number, until: number) {
       let rows = expiring.all({ from, until, rowid: Number.MAX_SAFE_INTEGER });
       for (; rows.length > 0; await setImmediate()) {
         yield rows.map((row) => parse(row)!);
@@ -94,7 +74,7 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
         rows = expiring.all({ from: expires!, until, rowid: rowid! });
       }
     },
-    accounts(after, limit) {
+    accounts(after: string, limit: number) {
       const names: string[] = [];
       for (let last = after; names.length < limit; last = names.at(-1)!) {
         const row = nextAccount.get(last);
@@ -103,7 +83,7 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
       }
       return names;
     },
-    async countKeys(plans) {
+    async countKeys(plans: readonly string[]) {
       const counts = new Map<string, number>();
       for (const plan of plans) {
         let count = 0;
@@ -118,39 +98,19 @@ export function keysInFile(db: DatabaseSync, make: MakeChange): KeyStore {
       return counts;
     },
     isEmpty: () => any.get() === undefined,
-    add: (record, note) => change(note, () => addInside(record)),
-    addMany: (records, note) => change(note, () => records.forEach(addInside)),
-    replace: (record, note) =>
-      change(note, () => {
-        const stored = get(record.id);
-        if (!stored) throw new Error(`the key ${record.id} does not exist`);
-        if (stored.version !== record.version - 1)
-          throw new KeyConflict(`key ${record.id} was changed meanwhile`);
-        const owner = find(record.hash);
-        if (owner && owner.id !== record.id)
-          throw new KeyTaken('the hash of the key is taken');
-        update.run(
-          record.hash,
-          record.previous?.hash ?? null,
-          JSON.stringify(record),
-          record.id,
-        );
-      }),
     hasImported: () => imported.get() !== undefined,
-    watch(changed) {
-      listeners.add(changed);
-      const timer = watchOtherProcesses(db, changed);
-      return () => {
-        listeners.delete(changed);
-        clearInterval(timer);
-      };
+    /** Adds or replaces a record. A key that had one of its hashes loses its row. */
+    put(record: KeyRecord, text = JSON.stringify(record)) {
+      const { id, hash, previous } = record;
+      for (const hash of hashesOf(record)) free.run({ hash, id });
+      write.run(id, hash, previous?.hash ?? null, text);
     },
   };
 }
 
 const field = (name: keyof KeyRecord) => `json_extract(record, '$.${name}')`;
 
-/** The indices in file.ts match these exact expressions. */
+/** The indices in tables.ts match these exact expressions. */
 export const KEY_QUERIES = {
   /** Reads keys, those of an account, or those of a plan, after a cursor. */
   page({
@@ -169,8 +129,8 @@ export const KEY_QUERIES = {
     const [beyond, order] = newestFirst ? ['<', 'DESC'] : ['>', 'ASC'];
     // SQLite seeks in an index by a scalar comparison, not by a row-value comparison.
     return `SELECT record FROM keys WHERE ${ofAccount} ${ofPlan} ${created} ${beyond}= $created
-     AND (${created} ${beyond} $created OR rowid ${beyond} (SELECT rowid FROM keys WHERE id = $id))
-     ORDER BY ${created} ${order}, rowid ${order} LIMIT ${PAGE_SIZE}`;
+     AND (${created} ${beyond} $created OR id ${beyond} $id)
+     ORDER BY ${created} ${order}, id ${order} LIMIT ${PAGE_SIZE}`;
   },
   nextAccount: `SELECT ${field('account')} AS account FROM keys WHERE ${field('account')} > ?
      ORDER BY ${field('account')} LIMIT 1`,
@@ -182,23 +142,7 @@ export const KEY_QUERIES = {
      ORDER BY ${field('expiresAt')}, rowid LIMIT ${PAGE_SIZE}`,
 };
 
-/** SQLite's data_version changes whenever another connection commits. */
-function watchOtherProcesses(
-  db: DatabaseSync,
-  changed: () => void,
-): NodeJS.Timeout {
-  const version = db.prepare('PRAGMA data_version');
-  const read = () => (version.get() as { data_version: number }).data_version;
-  let seen = read();
-  return setInterval(() => {
-    const current = read();
-    if (current === seen) return;
-    seen = current;
-    changed();
-  }, POLL_INTERVAL).unref();
-}
-
-export function parse(row: unknown): KeyRecord | null {
+function parse(row: unknown): KeyRecord | null {
   return row === undefined
     ? null
     : readRecord((row as { record: string }).record);

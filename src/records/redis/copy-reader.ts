@@ -1,0 +1,175 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Outage } from '../../common/errors/outage.ts';
+import { openDatabase } from '../../common/open-database.ts';
+import { SECOND } from '../../common/time.ts';
+import type { Connection } from '../../state/redis/client.ts';
+import { EPOCH } from '../../state/redis/data-mark.ts';
+import { keyOf } from '../../state/redis/key-names.ts';
+import { withTimeout } from '../../state/redis/timeouts.ts';
+import type { Bus } from '../../state/shared/remote-state.ts';
+import { modelIn } from '../model/model.ts';
+import {
+  COPY_FILE,
+  isOfThisFormat,
+  numberOf,
+  type Progress,
+  progressIn,
+} from './copy.ts';
+
+const { head } = keyOf.records;
+
+/** Milliseconds between two looks at the position of the copy, without a message and after one. */
+const INTERVAL = SECOND;
+const FIRST_WAIT = 1;
+const LONGEST_WAIT = 50;
+/** Milliseconds after which a copy that does not have a known entry is not used. */
+const BEHIND_AFTER = SECOND;
+
+export interface CopyReaderOptions {
+  readonly folder: string;
+  readonly source: string;
+  readonly bus: Bus;
+  /** Throws an Outage if Redis cannot be read yet. */
+  readonly checkReadable: () => void;
+  readonly changed: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+export type CopyReader = ReturnType<typeof createCopyReader>;
+
+/**
+ * Reads the copy that another process writes. Its position shows how far it is: if it does not
+ * reach an entry that Redis has, it is not used.
+ */
+export function createCopyReader(
+  redis: Connection,
+  options: CopyReaderOptions,
+) {
+  const { folder, source, bus, checkReadable, changed, failed } = options;
+  const file = join(folder, COPY_FILE);
+  let open: ReturnType<typeof openAt> | null = null;
+  let progress: Progress | null = null;
+  /** The number of the last entry that Redis is known to have, and since when. */
+  let target = { number: 0, since: 0 };
+  let isBehind = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const stopListening = bus.listen((message) => {
+    if (message.type === 'record') expect(message.number);
+    else if (message.type === 'anything') void ask().catch(() => {});
+  });
+  // An outage is reported by requests.
+  const asking = setInterval(
+    () => void ask().catch(() => {}),
+    INTERVAL,
+  ).unref();
+  look();
+
+  function close() {
+    open?.db.close();
+    open = null;
+    progress = null;
+  }
+
+  function read() {
+    const inode = statSync(file, { throwIfNoEntry: false })?.ino;
+    if (open?.inode !== inode) close();
+    if (inode !== undefined) open ??= openAt(file, inode);
+    const found = open?.progress() ?? null;
+    return found?.source === source ? found : null;
+  }
+
+  /** Reports a position that has moved. */
+  function look() {
+    const before = progress;
+    try {
+      progress = read();
+    } catch (error) {
+      close();
+      failed(error);
+    }
+    if (progress?.epoch !== before?.epoch) target.number = 0;
+    const wasBehind = isBehind;
+    isBehind = !isReached() && performance.now() - target.since > BEHIND_AFTER;
+    const isMoved =
+      progress?.audit !== before?.audit ||
+      progress?.epoch !== before?.epoch ||
+      progress?.isPassing !== before?.isPassing;
+    if (isMoved || isBehind !== wasBehind) changed();
+  }
+
+  const isReached = () =>
+    target.number <= (progress === null ? 0 : numberOf(progress.audit));
+
+  function expect(number: number) {
+    if (number > target.number) {
+      const since = isReached() ? performance.now() : target.since;
+      target = { number, since };
+    }
+    lookUntilReached(0);
+  }
+
+  function lookUntilReached(wait: number) {
+    clearTimeout(timer);
+    look();
+    if (isReached()) return;
+    const next = Math.min(LONGEST_WAIT, Math.max(FIRST_WAIT, 2 * wait));
+    timer = setTimeout(() => lookUntilReached(next), next).unref();
+  }
+
+  async function ask() {
+    look();
+    checkReadable();
+    const [epoch, number] = await withTimeout(
+      redis.hmget(head, EPOCH, 'audit'),
+    );
+    if (epoch !== null && epoch === progress?.epoch)
+      expect(Number(number ?? 0));
+  }
+
+  return {
+    /** `null`: it cannot be used. */
+    get model() {
+      return isBehind || progress === null ? null : (open?.model ?? null);
+    },
+    get progress() {
+      return progress;
+    },
+    /** Throws an Outage if the copy does not reach what Redis has now. */
+    async confirm() {
+      await ask();
+      for (
+        let wait = FIRST_WAIT;
+        !isReached() || progress === null;
+        wait *= 2
+      ) {
+        if (wait > BEHIND_AFTER)
+          throw new Outage('state_unavailable', {
+            cause: `${file} lacks changes that Redis has`,
+          });
+        await new Promise((resolve) => setTimeout(resolve, wait).unref());
+        look();
+      }
+    },
+    wake: () => void ask().catch(() => {}),
+    close() {
+      stopListening();
+      clearInterval(asking);
+      clearTimeout(timer);
+      close();
+    },
+  };
+}
+
+function openAt(file: string, inode: number) {
+  return openDatabase(file, { readOnly: true, timeout: 100 }, (db) => {
+    if (!isOfThisFormat(db)) throw new Error(`${file} has another format`);
+    return {
+      db,
+      inode,
+      model: modelIn(db),
+      progress: progressIn(db),
+    };
+  });
+}

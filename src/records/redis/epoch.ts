@@ -1,0 +1,88 @@
+import { Outage } from '../../common/errors/outage.ts';
+import type { Connection } from '../../state/redis/client.ts';
+import { formatFault, markData } from '../../state/redis/data-mark.ts';
+import { messages } from '../../state/redis/error.ts';
+import { withTimeout } from '../../state/redis/timeouts.ts';
+import { CountersError } from '../../state/state.ts';
+
+/**
+ * Milliseconds of other data on one connection before the known data counts as lost. Sentinels
+ * demote a restarted master sooner.
+ */
+const LOST_AFTER = 30_000;
+
+export type Epoch = ReturnType<typeof epochOf>;
+
+/**
+ * The data that Redis had at the start. A Redis that came up without it, or a replica, may lack
+ * records: what it does not have is not known to be missing. `lost` is called when such data is
+ * accepted. `clock`: monotonic milliseconds.
+ */
+export function epochOf(
+  redis: Connection,
+  lost: () => void,
+  clock: () => number = () => performance.now(),
+) {
+  let known: string | null = null;
+  let otherSince: number | null = null;
+  redis.on('close', () => {
+    otherSince = null;
+  });
+
+  /** Accepts the data as it is, and marks it if it has no mark. Throws CountersError. */
+  async function learn(): Promise<string> {
+    const mark = await withTimeout(markData(redis));
+    // Data of another version may come up in its place.
+    const fault = mark === null ? null : formatFault(mark);
+    if (fault !== null) throw new CountersError(fault);
+    known = mark;
+    otherSince = null;
+    return mark!;
+  }
+
+  return {
+    learn,
+    known: async () => known ?? (await orReplica(learn())),
+    /**
+     * `epoch`: of a reply. Resolves with the epoch of the data that Redis has from now on. Throws an
+     * Outage if Redis may not have its data yet.
+     */
+    async check(epoch: string | null): Promise<string> {
+      if (epoch !== null && epoch === known) {
+        otherSince = null;
+        return epoch;
+      }
+      if (known !== null) {
+        otherSince ??= clock();
+        if (clock() - otherSince < LOST_AFTER) throw missing();
+        lost();
+      }
+      return await orReplica(learn());
+    },
+  };
+}
+
+/** Redis refuses `work` because it is a replica: a CountersError says so. */
+export async function orReplica<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const cause = error instanceof Outage ? error.cause : error;
+    if (error instanceof CountersError)
+      throw new Outage('state_unavailable', { cause: error });
+    if (!messages(cause).includes('READONLY')) throw error;
+    throw new Outage('state_unavailable', {
+      cause: new CountersError(
+        'Redis is a replica: it may not have the newest keys',
+      ),
+    });
+  }
+}
+
+export function missing(): Outage {
+  return new Outage('state_unavailable', {
+    cause: new CountersError(
+      'Redis may have come up without its data: keys that it does not have are answered 503',
+    ),
+  });
+}

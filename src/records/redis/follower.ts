@@ -1,0 +1,296 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { CoalescedWork } from '../../common/coalesced-work.ts';
+import { Outage } from '../../common/errors/outage.ts';
+import { SECOND } from '../../common/time.ts';
+import { walk } from '../../state/redis/bulk.ts';
+import type { Connection } from '../../state/redis/client.ts';
+import { keyOf } from '../../state/redis/key-names.ts';
+import { checkShape } from '../../state/redis/replies.ts';
+import { loadScript } from '../../state/redis/scripts.ts';
+import { withTimeout } from '../../state/redis/timeouts.ts';
+import type { Bus } from '../../state/shared/remote-state.ts';
+import {
+  BEFORE_ALL,
+  type Copy,
+  numberOf,
+  type Reading,
+  type StoredEntry,
+} from './copy.ts';
+import { type Epoch, orReplica } from './epoch.ts';
+
+const follow = loadScript('follow-5.lua');
+
+const { head, keys, tokens, audit, bans } = keyOf.records;
+const LOGS = { audit, bans } as const;
+
+/** Entries and records per reading, and records per page: few enough not to delay requests. */
+const MAX_ENTRIES = 200;
+const MAX_RECORDS = 500;
+const PAGE_SIZE = 100;
+/** Milliseconds between two readings, in case that a message was lost. */
+const INTERVAL = SECOND;
+/** Milliseconds between two attempts to read all records. */
+const RETRY_DELAY = SECOND;
+
+class Superseded extends Error {}
+
+interface FollowerOptions {
+  readonly epoch: Epoch;
+  readonly copy: Copy;
+  readonly bus: Bus;
+  /** Throws an Outage if Redis cannot be read yet. */
+  readonly checkReadable: () => void;
+  /** Any key may have changed. */
+  readonly changed: () => void;
+  /** The copy cannot be written: it lacks changes from now on. */
+  readonly failed: (error: unknown) => void;
+  /** Redis has lost entries that the copy has. */
+  readonly lost: () => void;
+  /** Whether it waits for the first `confirm`. */
+  readonly isLazy?: boolean;
+}
+
+export type Follower = ReturnType<typeof createFollower>;
+
+/**
+ * Keeps the copy of the records in Redis equal to them: it reads the log from the position of the
+ * copy. A message only wakes it. If the log does not go on from there, because the position is too
+ * old or Redis has lost entries, it reads all records again, while requests are served.
+ */
+export function createFollower(redis: Connection, options: FollowerOptions) {
+  const { epoch, copy, bus, checkReadable, changed, failed, lost } = options;
+  const reading = new CoalescedWork(readOn);
+  /** The reading of all records; another object is another one. */
+  let pass: { readonly done: Promise<void> } | null = null;
+  let isClosed = false;
+
+  const wake = () => void reading.next().catch(report);
+  const stopListening = bus.listen(({ type }) => {
+    if (type === 'record' || type === 'anything') wake();
+  });
+  const timer = setInterval(wake, INTERVAL).unref();
+  if (!options.isLazy) wake();
+
+  /** The next reading goes on after an outage, which requests report. */
+  function report(error: unknown) {
+    if (!isClosed && !(error instanceof Outage)) failed(error);
+  }
+
+  async function readOn() {
+    // At least one reading begins after the call.
+    while (await step());
+  }
+
+  /** Returns whether there may be more. */
+  async function step(): Promise<boolean> {
+    if (isClosed) return false;
+    checkReadable();
+    const at = Date.now();
+    const { epoch: mark, ...found } = await readAfter(copy.progress);
+    const current = await epoch.check(mark);
+    if (isClosed) return false;
+    const isSame = current === copy.progress.epoch;
+    const wasInterrupted = copy.progress.isPassing && pass === null;
+    if (
+      !isSame ||
+      wasInterrupted ||
+      found.audit === null ||
+      found.bans === null
+    ) {
+      const { isWhole, audit, bans } = copy.progress;
+      await beginPass(current);
+      if (isWhole && isSame && hasLost({ audit, bans })) lost();
+      return true;
+    }
+    copy.take({ ...found, audit: found.audit, bans: found.bans }, at);
+    if (found.audit.length > 0) changed();
+    return found.audit.length > 0 || found.bans.length > 0;
+  }
+
+  /** Whether the entries that the copy had are not only dropped from the log. */
+  function hasLost(before: { readonly audit: string; readonly bans: string }) {
+    return (['audit', 'bans'] as const).some((log) => {
+      const [known, now] = [before[log], copy.progress[log]];
+      return numberOf(now) < numberOf(known);
+    });
+  }
+
+  async function readAfter({
+    audit,
+    bans,
+  }: Pick<typeof copy.progress, 'audit' | 'bans'>) {
+    const names = [head, keys, tokens, LOGS.audit, LOGS.bans];
+    const args = [audit, bans, MAX_ENTRIES, MAX_RECORDS];
+    return readingIn(
+      await orReplica(
+        withTimeout(
+          checkShape(
+            redis,
+            'a reading of the log',
+            follow(redis, names, args),
+            isReply,
+          ),
+        ),
+      ),
+    );
+  }
+
+  async function beginPass(epoch: string) {
+    const [lastAudit, lastBans] = await Promise.all(
+      Object.values(LOGS).map((log) => lastIn(log)),
+    );
+    copy.beginPass({ epoch, audit: lastAudit!, bans: lastBans! });
+    const own = { done: Promise.resolve() };
+    pass = Object.assign(own, { done: readAll(() => pass === own) });
+    pass.done.catch(() => {});
+  }
+
+  async function lastIn(log: string): Promise<string> {
+    const found = await withTimeout(redis.xrevrange(log, '+', '-', 'COUNT', 1));
+    return found[0]?.[0] ?? BEFORE_ALL;
+  }
+
+  /** Tries again until it has read everything, or another reading has begun. */
+  async function readAll(isOwn: () => boolean): Promise<void> {
+    const { audit, bans } = copy.progress;
+    for (;;) {
+      try {
+        await readOnce({ audit, bans }, isOwn);
+        return;
+      } catch (error) {
+        if (isClosed || !isOwn() || error instanceof Superseded) return;
+        if (!(error instanceof Outage)) {
+          pass = null;
+          failed(error);
+          return;
+        }
+        await pause(RETRY_DELAY, undefined, { ref: false });
+      }
+    }
+  }
+
+  async function readOnce(
+    until: { readonly audit: string; readonly bans: string },
+    isOwn: () => boolean,
+  ) {
+    let began = performance.now();
+    /** Leaves at least half of the time to requests. */
+    async function rest() {
+      await pause(Math.max(1, performance.now() - began), undefined, {
+        ref: false,
+      });
+      if (isClosed || !isOwn()) throw new Superseded();
+      checkReadable();
+      began = performance.now();
+    }
+
+    const at = Date.now();
+    copy.takeTokens(await withTimeout(redis.hvals(tokens)));
+    const pages = walk((cursor) => {
+      checkReadable();
+      return redis.hscan(keys, cursor, 'COUNT', PAGE_SIZE);
+    });
+    for await (const page of pages) {
+      copy.takeRecords(page);
+      await rest();
+    }
+    for (const log of ['audit', 'bans'] as const) {
+      for await (const page of entriesUntil(LOGS[log], until[log])) {
+        copy.takeEntries(log, page);
+        await rest();
+      }
+    }
+    for (let after: number | null = 0; after !== null; await rest())
+      after = copy.removeUnseen(after);
+    // What was read is the data of one epoch, and of a master.
+    await reading.next();
+    if (!isOwn()) throw new Superseded();
+    copy.endPass(at);
+    pass = null;
+    changed();
+  }
+
+  async function* entriesUntil(
+    log: string,
+    until: string,
+  ): AsyncGenerator<StoredEntry[]> {
+    if (until === BEFORE_ALL) return;
+    for (let from = '-'; ; ) {
+      const found = await withTimeout(
+        redis.xrange(log, from, until, 'COUNT', MAX_ENTRIES),
+      );
+      yield found;
+      if (found.length < MAX_ENTRIES) return;
+      from = `(${found.at(-1)![0]}`;
+    }
+  }
+
+  return {
+    /** Resolves when the copy has every change made before the call. */
+    confirm: () => reading.next(),
+    /** `null`: no reading of all records is in progress. */
+    get pass() {
+      return pass?.done ?? null;
+    },
+    wake,
+    close() {
+      isClosed = true;
+      pass = null;
+      stopListening();
+      clearInterval(timer);
+    },
+  };
+}
+
+type Reply = readonly [
+  epoch: string | null,
+  audit: StoredEntry[] | null,
+  bans: StoredEntry[] | null,
+  records: string[],
+  tokens: string[] | null,
+  oldestAudit: string | null,
+  oldestBan: string | null,
+];
+
+function readingIn([epoch, audit, bans, records, tokens, ...oldest]: Reply) {
+  const [oldestAudit, oldestBan] = oldest.map((id) => numberOf(id ?? '0'));
+  return {
+    epoch,
+    audit,
+    bans,
+    records,
+    tokens,
+    oldest: { audit: oldestAudit!, bans: oldestBan! },
+  } satisfies Partial<Record<keyof Reading | 'epoch', unknown>>;
+}
+
+const isText = (one: unknown) => typeof one === 'string';
+const isTexts = (one: unknown) => Array.isArray(one) && one.every(isText);
+const orNull = (is: (one: unknown) => boolean) => (one: unknown) =>
+  one === null || is(one);
+const isEntries = (one: unknown) =>
+  Array.isArray(one) &&
+  one.every(
+    (entry) =>
+      Array.isArray(entry) &&
+      /^\d+-\d+$/.test(String(entry[0])) &&
+      isTexts(entry[1]) &&
+      entry[1].length >= 2,
+  );
+const SHAPE = [
+  orNull(isText),
+  orNull(isEntries),
+  orNull(isEntries),
+  isTexts,
+  orNull(isTexts),
+  orNull(isText),
+  orNull(isText),
+];
+
+function isReply(answer: unknown): answer is Reply {
+  return (
+    Array.isArray(answer) &&
+    answer.length === SHAPE.length &&
+    SHAPE.every((is, i) => is(answer[i]))
+  );
+}

@@ -99,8 +99,10 @@ export function createCopyReader(
     if (isMoved || isBehind !== wasBehind) changed();
   }
 
-  const isReached = () =>
-    target.number <= (progress === null ? 0 : numberOf(progress.audit));
+  function isReached() {
+    const position = progress === null ? 0 : numberOf(progress.audit);
+    return target.number <= position;
+  }
 
   function expect(number: number) {
     if (number > target.number) {

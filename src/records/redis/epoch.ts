@@ -1,7 +1,8 @@
 import { Outage } from '../../common/errors/outage.ts';
 import type { Connection } from '../../state/redis/client.ts';
-import { formatFault, markData } from '../../state/redis/data-mark.ts';
+import { EPOCH, formatFault, markData } from '../../state/redis/data-mark.ts';
 import { messages } from '../../state/redis/error.ts';
+import { keyOf } from '../../state/redis/key-names.ts';
 import { withTimeout } from '../../state/redis/timeouts.ts';
 import { CountersError } from '../../state/state.ts';
 
@@ -13,15 +14,22 @@ const LOST_AFTER = 30_000;
 
 export type Epoch = ReturnType<typeof epochOf>;
 
+interface EpochOptions {
+  /** Called when data is accepted in place of the known data. */
+  readonly lost: () => void;
+  /** The epoch of a copy: at the start, a Redis without any may have lost it. */
+  readonly before?: string | null;
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number;
+}
+
 /**
  * The data that Redis had at the start. A Redis that came up without it, or a replica, may lack
- * records: what it does not have is not known to be missing. `lost` is called when such data is
- * accepted. `clock`: monotonic milliseconds.
+ * records: what it does not have is not known to be missing.
  */
 export function epochOf(
   redis: Connection,
-  lost: () => void,
-  clock: () => number = () => performance.now(),
+  { lost, before = null, clock = () => performance.now() }: EpochOptions,
 ) {
   let known: string | null = null;
   let otherSince: number | null = null;
@@ -41,7 +49,14 @@ export function epochOf(
   }
 
   return {
-    learn,
+    /** At a start. Throws as `check`. */
+    async begin(): Promise<void> {
+      const isEmpty =
+        before !== null &&
+        (await withTimeout(redis.hexists(keyOf.records.head, EPOCH))) === 0;
+      if (isEmpty) known = before;
+      else await orReplica(learn());
+    },
     known: async () => known ?? (await orReplica(learn())),
     /**
      * `epoch`: of a reply. Resolves with the epoch of the data that Redis has from now on. Throws an

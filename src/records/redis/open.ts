@@ -50,7 +50,7 @@ export async function openOffline(
 ) {
   const redis = await connect(settings, claimData);
   const breakers = createCircuitBreakers(shardsOf(redis), settings, () => {});
-  const epoch = epochOf(redis, () => {});
+  const epoch = epochOf(redis, { lost: () => {} });
   const copy = createRecordsCopy({
     folder: existsSync(join(folder, COPY_FILE)) ? folder : null,
     source: nameOf(settings),

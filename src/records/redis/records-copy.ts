@@ -245,12 +245,14 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
     wake: () => (follower ?? reader)?.wake(),
     /** Why keys cannot be looked up without Redis, for operators; `null`: they can. */
     get unusable(): string | null {
-      const place = folder ?? 'the memory of the gateway';
-      if (!isWhole()) return `${place} has no copy of its keys yet`;
+      if (!isWhole())
+        return folder === null
+          ? 'redis.keyCache.enabled is false, so no copy of its keys survives a restart'
+          : `${folder} has no copy of its keys yet`;
       if (age() <= maxAge) return null;
       const hours = (milliseconds: number) =>
         `${Math.round(milliseconds / 36_000) / 100} h`;
-      return `the copy of its keys in ${place} is ${hours(age())} old, and redis.keyCache.maxAge is ${hours(maxAge)}`;
+      return `the copy of its keys in ${folder} is ${hours(age())} old, and redis.keyCache.maxAge is ${hours(maxAge)}`;
     },
     close() {
       isClosed = true;

@@ -105,7 +105,8 @@ function open(
   const lost = () => {
     if (!isWorker) observe({ type: 'state.warning', warning: DATA_LOST });
   };
-  const epoch = epochOf(redis, lost);
+  const before = copy.progress?.epoch || null;
+  const epoch = epochOf(redis, { lost, before });
   const gateways =
     id === null
       ? null
@@ -115,7 +116,7 @@ function open(
     await untilReady(redis, settings, patience);
     const warnings = await checkRedis(redis);
     await bus.begun(patience);
-    await epoch.learn();
+    await epoch.begin();
     await gateways?.announce();
     if (!isWorker && !checks.isStopped) {
       const look = async () => warningsIn(await infosOf(redis));

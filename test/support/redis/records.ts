@@ -34,7 +34,7 @@ export async function connectRecords(settings: RedisSettings) {
     open({ audit = KEPT, folder = null }: RecordsOptions = {}): OpenedRecords {
       const failures: unknown[] = [];
       const failed = (error: unknown) => void failures.push(error);
-      const epoch = epochOf(redis, () => failed('lost'));
+      const epoch = epochOf(redis, { lost: () => failed('lost') });
       const copy = createRecordsCopy({
         folder,
         source: settings.url,

@@ -9,13 +9,7 @@ import { checkShape } from '../../state/redis/replies.ts';
 import { loadScript } from '../../state/redis/scripts.ts';
 import { withTimeout } from '../../state/redis/timeouts.ts';
 import type { Bus } from '../../state/shared/remote-state.ts';
-import {
-  BEFORE_ALL,
-  type Copy,
-  numberOf,
-  type Reading,
-  type StoredEntry,
-} from './copy.ts';
+import { type Copy, numberOf, type Reading, type StoredEntry } from './copy.ts';
 import { type Epoch, orReplica } from './epoch.ts';
 
 const follow = loadScript('follow-5.lua');
@@ -68,7 +62,7 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
   const stopListening = bus.listen(({ type }) => {
     if (type === 'record' || type === 'anything') wake();
   });
-  const timer = setInterval(wake, INTERVAL).unref();
+  const timer = options.isLazy ? null : setInterval(wake, INTERVAL).unref();
   if (!options.isLazy) wake();
 
   /** The next reading goes on after an outage, which requests report. */
@@ -97,21 +91,24 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
       found.audit === null ||
       found.bans === null
     ) {
-      const { isWhole, audit, bans } = copy.progress;
+      if (isSame && copy.progress.isWhole && isLost(found)) lost();
       await beginPass(current);
-      if (isWhole && isSame && hasLost({ audit, bans })) lost();
       return true;
     }
     copy.take({ ...found, audit: found.audit, bans: found.bans }, at);
-    if (found.audit.length > 0) changed();
+    if (found.records.length > 0) changed();
     return found.audit.length > 0 || found.bans.length > 0;
   }
 
-  /** Whether the entries that the copy had are not only dropped from the log. */
-  function hasLost(before: { readonly audit: string; readonly bans: string }) {
+  /** Whether the last known entries are missing, and were not dropped for their age or number. */
+  function isLost(found: {
+    readonly audit: unknown;
+    readonly bans: unknown;
+    readonly oldest: Reading['oldest'];
+  }) {
     return (['audit', 'bans'] as const).some((log) => {
-      const [known, now] = [before[log], copy.progress[log]];
-      return numberOf(now) < numberOf(known);
+      const number = numberOf(copy.progress[log]);
+      return found[log] === null && number > 0 && number >= found.oldest[log];
     });
   }
 
@@ -135,19 +132,21 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
     );
   }
 
-  async function beginPass(epoch: string) {
-    const [lastAudit, lastBans] = await Promise.all(
-      Object.values(LOGS).map((log) => lastIn(log)),
-    );
-    copy.beginPass({ epoch, audit: lastAudit!, bans: lastBans! });
+  async function beginPass(epoch: string): Promise<void> {
+    const [audit, bans] = [await lastIn('audit'), await lastIn('bans')];
+    copy.beginPass({ epoch, audit, bans });
     const own = { done: Promise.resolve() };
     pass = Object.assign(own, { done: readAll(() => pass === own) });
     pass.done.catch(() => {});
   }
 
-  async function lastIn(log: string): Promise<string> {
-    const found = await withTimeout(redis.xrevrange(log, '+', '-', 'COUNT', 1));
-    return found[0]?.[0] ?? BEFORE_ALL;
+  async function lastIn(log: 'audit' | 'bans'): Promise<string> {
+    const found = await withTimeout(
+      redis.xrevrange(LOGS[log], '+', '-', 'COUNT', 1),
+    );
+    const last = found[0]?.[0];
+    if (last !== undefined) return last;
+    return `${(await withTimeout(redis.hget(head, log))) ?? 0}-0`;
   }
 
   /** Tries again until it has read everything, or another reading has begun. */
@@ -214,7 +213,6 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
     log: string,
     until: string,
   ): AsyncGenerator<StoredEntry[]> {
-    if (until === BEFORE_ALL) return;
     for (let from = '-'; ; ) {
       const found = await withTimeout(
         redis.xrange(log, from, until, 'COUNT', MAX_ENTRIES),
@@ -237,7 +235,7 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
       isClosed = true;
       pass = null;
       stopListening();
-      clearInterval(timer);
+      if (timer) clearInterval(timer);
     },
   };
 }

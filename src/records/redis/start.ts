@@ -318,7 +318,7 @@ async function tryScript(redis: Connection): Promise<void> {
 /** The reason why a check failed. */
 export function unusable(error: unknown): RedisError {
   if (error instanceof RedisError) return error;
-  const message = messages(error);
+  const message = messages(error instanceof Outage ? error.cause : error);
   if (/NOPERM|NOAUTH|ACL|permission|can't run this command/i.test(message))
     return new RedisError(`the Redis user lacks a permission: ${message}`, {
       cause: error,

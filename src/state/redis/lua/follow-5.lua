@@ -14,10 +14,12 @@ redis.call('PERSIST', head)
 local function after(log, name, id)
   local found = redis.call('XRANGE', log, id == '0-0' and '-' or id, '+', 'COUNT', ARGV[3] + 1)
   local first = found[1] and found[1][1]
-  if id == '0-0' then
-    local is_whole = first and string.match(first, '^1%-') or not first and not redis.call('HGET', head, name)
-    return is_whole and found or false
+  if not first then
+    -- Without any entry the log goes on after the last number.
+    local is_last = string.match(id, '^%d+') == (redis.call('HGET', head, name) or '0')
+    return is_last and redis.call('XLEN', log) == 0 and found
   end
+  if id == '0-0' then return string.match(first, '^1%-') and found or false end
   if first ~= id then return false end
   table.remove(found, 1)
   return found

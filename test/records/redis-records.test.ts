@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { KEPT } from '../support/audit.ts';
-import { connectRecords } from '../support/redis/records.ts';
+import { connectRecords, upToDate } from '../support/redis/records.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { keepsThePromisesOfRecords } from './records-contract.ts';
@@ -29,6 +29,6 @@ describe('in one Redis', () => {
       for (const { close } of opened) close();
     };
     for (const { records } of opened) await records.keys.isEmpty();
-    return { one: opened[0]!.records, other: opened[1]!.records };
+    return { one: upToDate(opened[0]!.records), other: upToDate(opened[1]!.records) };
   });
 });

@@ -28,25 +28,6 @@ export interface KeyRecord {
   readonly imported: boolean;
 }
 
-const EARLIER = {
-  version: 1,
-  addresses: null,
-  scopes: [],
-  metadata: {},
-  disabledAt: null,
-  rotatedAt: null,
-  previous: null,
-  imported: false,
-};
-
-export function readRecord(text: string): KeyRecord {
-  return wholeRecord(JSON.parse(text));
-}
-
-export function wholeRecord(record: Partial<KeyRecord>): KeyRecord {
-  return { ...EARLIER, ...record } as KeyRecord;
-}
-
 /** Of the current secret, and of the previous one. */
 export function hashesOf({
   hash,

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
-import { hashesOf, type KeyRecord, readRecord } from '../keys/key.ts';
+import { hashesOf, type KeyRecord } from '../keys/key.ts';
 import type { KeyQuery } from '../keys/store.ts';
 
 /** Keys per read; one page takes about 2 ms. */
@@ -145,5 +145,5 @@ export const KEY_QUERIES = {
 function parse(row: unknown): KeyRecord | null {
   return row === undefined
     ? null
-    : readRecord((row as { record: string }).record);
+    : (JSON.parse((row as { record: string }).record) as KeyRecord);
 }

@@ -60,29 +60,25 @@ const WINDOW = fields(
   ['zone', 'anchor', 'excess'],
 );
 
-/** Keys without scopes omit the field, as do older files. */
-const KEY = fields(
-  {
-    id,
-    version: integer(1),
-    hash: digest,
-    account: text(64),
-    plan: text(32, /^[a-z][a-z0-9-]{0,31}$/, 'the name of a plan'),
-    label: orNull(text(200)),
-    windows: orNull(list(4, WINDOW)),
-    addresses: orNull(list(100, text(64))),
-    scopes: list(MAX_SCOPES, text(MAX_SCOPE_LENGTH)),
-    metadata: strings,
-    createdAt: moment,
-    expiresAt: orNull(moment),
-    disabledAt: orNull(moment),
-    revokedAt: orNull(moment),
-    rotatedAt: orNull(moment),
-    previous: orNull(fields({ hash: digest, until: moment })),
-    imported: flag,
-  },
-  ['scopes'],
-);
+const KEY = fields({
+  id,
+  version: integer(1),
+  hash: digest,
+  account: text(64),
+  plan: text(32, /^[a-z][a-z0-9-]{0,31}$/, 'the name of a plan'),
+  label: orNull(text(200)),
+  windows: orNull(list(4, WINDOW)),
+  addresses: orNull(list(100, text(64))),
+  scopes: list(MAX_SCOPES, text(MAX_SCOPE_LENGTH)),
+  metadata: strings,
+  createdAt: moment,
+  expiresAt: orNull(moment),
+  disabledAt: orNull(moment),
+  revokedAt: orNull(moment),
+  rotatedAt: orNull(moment),
+  previous: orNull(fields({ hash: digest, until: moment })),
+  imported: flag,
+});
 
 const TOKEN = fields({
   name: text(40, /^[a-z][a-z0-9-]{0,39}$/, 'small letters, digits and dashes'),
@@ -91,7 +87,7 @@ const TOKEN = fields({
   createdAt: moment,
 });
 
-/** Entries without a reason omit the field, so that older versions can read them. */
+/** Entries without a reason omit the field. */
 const AUDIT = fields(
   {
     number: integer(1),

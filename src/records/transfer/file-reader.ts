@@ -3,7 +3,6 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../config/schema/schema.ts';
-import { type KeyRecord, wholeRecord } from '../keys/key.ts';
 import { RecordChecker } from './check.ts';
 import { upgradeLine } from './earlier-lines.ts';
 import { FORMAT, FORMAT_VERSION, MAX_LINE } from './file-writer.ts';
@@ -162,8 +161,7 @@ function recordIn(
   const value = line as unknown as ValueOf[RecordType];
   const fault = checker.faultIn(type, value);
   if (fault !== null) fail(fault);
-  // Keys without scopes omit the field, as do older files.
-  return type === 'key' ? wholeRecord(value as KeyRecord) : value;
+  return value;
 }
 function parse(bytes: Buffer, fail: Fail): Parsed {
   let value: unknown;

@@ -30,7 +30,7 @@ import { lockFolder, lockStoppedFolder } from '../../state/embedded/lock.ts';
 import { generationsIn } from '../../state/journal/read.ts';
 import { importLedgerInto, readLedgerIn } from '../../state/ledger-folder.ts';
 import { usesInFile } from '../embedded/records.ts';
-import { readRecord } from '../keys/key.ts';
+import type { KeyRecord } from '../keys/key.ts';
 import { modelIn } from '../model/model.ts';
 import { counterLine, countersIn } from './counter-line.ts';
 import {
@@ -265,8 +265,8 @@ function* recordsIn(
   const plain = <T>(row: object) => ({ ...row }) as T;
   yield* batches(
     'key',
-    rows('SELECT record FROM keys ORDER BY rowid').map(({ record }) =>
-      readRecord(String(record)),
+    rows('SELECT record FROM keys ORDER BY rowid').map(
+      ({ record }) => JSON.parse(String(record)) as KeyRecord,
     ),
   );
   yield* batches('token', model.tokens.list());

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Outage } from '../../../src/common/errors/outage.ts';
 import type { Plan, Plans } from '../../../src/limits/plans.ts';
-import { type KeyRecord, readRecord } from '../../../src/records/keys/key.ts';
+import type { KeyRecord } from '../../../src/records/keys/key.ts';
 import { createKeyring } from '../../../src/records/keys/keyring.ts';
 import type { KeyStore } from '../../../src/records/keys/store.ts';
 import { ESCALATION, MINUTE, TestClock, window } from '../../support/limits.ts';
@@ -334,10 +334,4 @@ describe('whether any key was imported', () => {
     await jest.advanceTimersByTimeAsync(5_000);
     expect(questions).toHaveLength(1);
   });
-});
-
-test('a record from before scopes is a key without scopes', () => {
-  const { scopes: _, ...before } = RECORD;
-  expect(readRecord(JSON.stringify(before))).toEqual(RECORD);
-  expect(readRecord(JSON.stringify({ ...RECORD, scopes: ['a'] })).scopes).toEqual(['a']);
 });

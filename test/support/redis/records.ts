@@ -64,3 +64,23 @@ export async function connectRecords(settings: RedisSettings) {
     },
   };
 }
+
+/** Look-ups after every change that was made before: otherwise those of others are milliseconds late. */
+export function upToDate(records: Records): Records {
+  const { keys } = records;
+  const confirmed = async () => void (await keys.isEmpty());
+  return {
+    ...records,
+    keys: {
+      ...keys,
+      find: async (hash) => {
+        await confirmed();
+        return keys.find(hash);
+      },
+      hasImported: async () => {
+        await confirmed();
+        return keys.hasImported();
+      },
+    },
+  };
+}

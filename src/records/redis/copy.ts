@@ -200,10 +200,17 @@ function copyIn(db: DatabaseSync, invalid: (what: string) => void) {
         });
       });
     },
-    /** Begins to read all records, of an epoch in which these entries are the last ones. */
-    beginPass(begin: Pick<Progress, 'epoch' | 'audit' | 'bans'>): void {
+    /**
+     * Begins to read all records, of an epoch in which these entries are the last ones. It has the
+     * tokens from the beginning: operators need them meanwhile.
+     */
+    beginPass(
+      begin: Pick<Progress, 'epoch' | 'audit' | 'bans'>,
+      tokens: readonly string[],
+    ): void {
       transaction(db, () => {
         db.exec('DELETE FROM seen; DELETE FROM audit; DELETE FROM bans');
+        model.tokens.replaceAll(tokensIn(tokens));
         save({ ...begin, isPassing: true });
       });
     },
@@ -211,8 +218,6 @@ function copyIn(db: DatabaseSync, invalid: (what: string) => void) {
       transaction(db, () => putRecords(records, false)),
     takeEntries: (log: 'audit' | 'bans', found: readonly StoredEntry[]) =>
       transaction(db, () => addEntries(log, found)),
-    takeTokens: (texts: readonly string[]) =>
-      transaction(db, () => model.tokens.replaceAll(tokensIn(texts))),
     /**
      * Removes keys that the pass has not seen, among the rows after `after`. Returns the last of
      * these rows; `null`: there are none.

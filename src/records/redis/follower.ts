@@ -134,7 +134,8 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
 
   async function beginPass(epoch: string): Promise<void> {
     const [audit, bans] = [await lastIn('audit'), await lastIn('bans')];
-    copy.beginPass({ epoch, audit, bans });
+    const texts = await withTimeout(redis.hvals(tokens));
+    copy.beginPass({ epoch, audit, bans }, texts);
     const own = { done: Promise.resolve() };
     pass = Object.assign(own, { done: readAll(() => pass === own) });
     pass.done.catch(() => {});
@@ -184,7 +185,6 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
     }
 
     const at = Date.now();
-    copy.takeTokens(await withTimeout(redis.hvals(tokens)));
     const pages = walk((cursor) => {
       checkReadable();
       return redis.hscan(keys, cursor, 'COUNT', PAGE_SIZE);

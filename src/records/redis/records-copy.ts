@@ -181,10 +181,17 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
     }
   }
 
-  async function confirm(): Promise<Model> {
+  async function confirmTokens(): Promise<Model['tokens']> {
     const one = follower ?? reader;
     if (!one) throw stillReading();
     await one.confirm();
+    const model = tables();
+    if (!model || progress()!.epoch === '') throw stillReading();
+    return model.tokens;
+  }
+
+  async function confirm(): Promise<Model> {
+    await confirmTokens();
     await untilWhole();
     const model = tables();
     if (!model || !isWhole()) throw stillReading();
@@ -212,6 +219,8 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
     },
     /** The tables with every change before the call. Throws an Outage. */
     confirm,
+    /** Like `confirm`, but does not wait for a reading of all records. */
+    confirmTokens,
     /** Resolves when an entry of this process is in the copy, or cannot be soon. */
     async reached(number: number) {
       try {

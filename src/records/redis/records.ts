@@ -59,7 +59,7 @@ export function recordsInRedis(
       /** During an outage those of the copy: operators need their tokens most then. */
       async list() {
         try {
-          return await records.tokens.list();
+          return (await copy.confirmTokens()).list();
         } catch (error) {
           const known = error instanceof Outage ? copy.usable : null;
           if (known === null || !copy.isWhole) throw error;

@@ -125,6 +125,17 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
     });
   });
 
+  test('each key comes once, though others are added while they are read', async () => {
+    const all = Array.from({ length: 1_200 }, (_, i) => keyRecord({ createdAt: 2_000 + i }));
+    for (const from of [0, 600]) await keys.addMany(all.slice(from, from + 600), note());
+    const read: string[] = [];
+    for await (const page of other.keys.read()) {
+      read.push(...page.map(({ id }) => id));
+      if (read.length <= 600) await addedMany(501);
+    }
+    expect(read).toEqual(all.map(({ id }) => id));
+  });
+
   describe('answers for', () => {
     const idsIn = async (pages: AsyncIterable<readonly KeyRecord[]>) =>
       (await Array.fromAsync(pages)).flat().map(({ id }) => id);

@@ -8,6 +8,7 @@ import { shardsOf } from '../../../src/state/redis/shards.ts';
 import { createBus, createSubscriber } from '../../../src/state/redis/subscriber.ts';
 import { createCircuitBreakers } from '../../../src/state/shared/circuit-breakers.ts';
 import { KEPT } from '../audit.ts';
+import type { RedisServer } from './server.ts';
 
 interface OpenedRecords {
   readonly records: Records;
@@ -24,6 +25,8 @@ interface RecordsOptions {
 /** One connection to Redis, on which records can be opened and closed. */
 export async function connectRecords(settings: RedisSettings) {
   const redis = await connect(settings);
+  // Each opening listens on it until its end.
+  redis.setMaxListeners(0);
   const subscriber = createSubscriber(redis);
   const bus = createBus(subscriber, () => {});
   await bus.begun(60_000);
@@ -81,6 +84,29 @@ export function upToDate(records: Records): Records {
         await confirmed();
         return keys.hasImported();
       },
+    },
+  };
+}
+
+export type RecordsConnections = Awaited<ReturnType<typeof twoConnections>>;
+
+/** Of two gateways that share a Redis or a Cluster of these masters. */
+export async function twoConnections(settings: RedisSettings, masters: readonly RedisServer[]) {
+  const connections = [await connectRecords(settings), await connectRecords(settings)] as const;
+  let opened: OpenedRecords[] = [];
+  return {
+    async openEmpty(audit: AuditSettings = KEPT) {
+      for (const { close } of opened) close();
+      await Promise.all(masters.map(({ admin }) => admin.flushall()));
+      opened = connections.map((connection) => connection.open({ audit }));
+      const [one, other] = opened.map(({ records }) => upToDate(records)) as [Records, Records];
+      for (const { keys } of [one, other]) await keys.isEmpty();
+      return { one, other };
+    },
+    /** Other settings of the same records. */
+    open: (audit: AuditSettings) => connections[0].open({ audit }).records,
+    close() {
+      for (const { close } of connections) close();
     },
   };
 }

@@ -27,11 +27,9 @@ const MAX_LAST_STRIKES = 5_000;
 const ESCALATION_ACTOR = 'storegate';
 
 interface BanRecorderOptions {
-  readonly log: Pick<AuditLog, 'append' | 'answered'>;
+  readonly log: Pick<AuditLog, 'append'>;
   /** Whether the state reports some bans separately from responses. */
   readonly reportsLateBans: boolean;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
   /** Called with bans that are never logged, because of a full queue or a stop. */
   readonly dropped: (count: number) => void;
   readonly failed: (error: unknown) => void;
@@ -49,7 +47,6 @@ interface PendingEntry {
  */
 export function createBanRecorder({
   log,
-  clock,
   failed,
   dropped,
   reportsLateBans,
@@ -69,19 +66,14 @@ export function createBanRecorder({
   async function take({ ban, strike }: PendingEntry) {
     const [name, entry] = [nameOf(ban), entryOf(ban, strike)];
     try {
-      try {
-        await log.append({
-          entry,
-          idempotent: { name, question: '', sealed: '' },
-        });
-      } catch (error) {
-        if (!(error instanceof IdempotencyConflict)) throw error;
-        // Completes the entry of a writer that crashed half-way.
-        await log.answered(name, clock());
-      }
+      await log.append({
+        entry,
+        idempotent: { name, question: '', sealed: '' },
+      });
     } catch (error) {
       if (error instanceof Outage) return false;
-      failed(error);
+      // Another report of the same ban has written it.
+      if (!(error instanceof IdempotencyConflict)) failed(error);
     }
     return true;
   }

@@ -59,7 +59,6 @@ export function openLongLived(parts: ServingParts) {
   const bans = createBanRecorder({
     log: storage.banLog,
     reportsLateBans: storage.onBan !== undefined,
-    clock,
     dropped: (count) => observe({ type: 'ban_log.dropped', count }),
     failed: (error) => observe({ type: 'bug', id: 'bans', error }),
     begun: (ban, strike) => observe({ type: 'ban.started', ban, strike }),

@@ -4,7 +4,7 @@ import type { Plan, Plans } from '../../../src/limits/plans.ts';
 import type { KeyRecord } from '../../../src/records/keys/key.ts';
 import { createKeyring } from '../../../src/records/keys/keyring.ts';
 import type { KeyStore } from '../../../src/records/keys/store.ts';
-import { ESCALATION, MINUTE, TestClock, window } from '../../support/limits.ts';
+import { DAY, ESCALATION, MINUTE, TestClock, window } from '../../support/limits.ts';
 
 const PLANS: Plans = {
   plans: new Map([['free', { name: 'free', count: 'key', windows: [window(60, MINUTE)] }]]),
@@ -32,22 +32,18 @@ const RECORD: KeyRecord = {
 };
 
 class RemoteStore implements KeyStore {
-  /** What a copy on disk has of every key. */
-  copied: KeyRecord | null = null;
   readonly lookups: {
     readonly hash: string;
-    readonly hasFallback: boolean | undefined;
     answer(record: KeyRecord | null): void;
     fail(error: unknown): void;
   }[] = [];
-  changed: (hash?: string) => void = () => {};
+  changed: () => void = () => {};
 
-  find(hash: string, hasFallback?: boolean): Promise<KeyRecord | null> {
+  find(hash: string): Promise<KeyRecord | null> {
     return new Promise((resolve, reject) =>
-      this.lookups.push({ hash, hasFallback, answer: resolve, fail: reject }),
+      this.lookups.push({ hash, answer: resolve, fail: reject }),
     );
   }
-  findCopy = () => this.copied;
   get = async () => null;
   findMany = async () => [];
   async *read() {}
@@ -60,7 +56,7 @@ class RemoteStore implements KeyStore {
   addMany = async () => {};
   replace = async () => {};
   hasImported = async (): Promise<boolean> => false;
-  watch(changed: (hash?: string) => void): () => void {
+  watch(changed: () => void): () => void {
     this.changed = changed;
     return () => {
       this.changed = () => {};
@@ -68,11 +64,19 @@ class RemoteStore implements KeyStore {
   }
 }
 
-function open(recheckAfter = 30_000) {
+function open() {
   const store = new RemoteStore();
   const clock = new TestClock();
-  const keyring = createKeyring(store, PLANS, { recheckAfter, clock: clock.read });
+  const keyring = createKeyring(store, PLANS, clock.read);
   return { store, clock, keyring };
+}
+
+/** With the key `h1`, which a look-up has found. */
+async function openWith(record = RECORD) {
+  const opened = open();
+  const asked = opened.keyring.find('h1');
+  opened.store.lookups[0]!.answer(record);
+  return { ...opened, first: await asked };
 }
 
 test('concurrent requests of one key share a look-up', async () => {
@@ -116,34 +120,31 @@ test('a client is limited as its plan and account define, also after a reload', 
   keyring.close();
 });
 
-test('an unknown key costs one look-up until it expires', async () => {
-  const { store, clock, keyring } = open();
+test('a key costs one look-up until any key changes, also an unknown one', async () => {
+  const { store, clock, keyring } = await openWith();
   const asked = keyring.find('x');
-  store.lookups[0]!.answer(null);
+  store.lookups[1]!.answer(null);
   expect(await asked).toBeNull();
-  for (let i = 0; i < 100; i++) expect(keyring.find('x')).toBeNull();
-  clock.pass(30_000);
-  const again = keyring.find('x');
-  expect(store.lookups).toHaveLength(2);
-  store.lookups[1]!.answer(RECORD);
-  expect(await again).not.toBeNull();
-});
-
-test('a look-up returns whether the key was known before', async () => {
-  const { store, clock, keyring } = open();
-  const asked = keyring.find('h1');
-  store.lookups[0]!.answer(RECORD);
-  await asked;
-  clock.pass(30_000);
-  void keyring.find('h1');
-  void keyring.find('h2');
-  expect(store.lookups.map(({ hasFallback }) => hasFallback)).toEqual([false, true, false]);
+  for (let i = 0; i < 100; i++) {
+    clock.pass(DAY);
+    expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
+    expect(keyring.find('x')).toBeNull();
+  }
+  store.changed();
+  expect(keyring.known('h1')).toBeNull();
+  const again = ['h1', 'x'].map((hash) => keyring.find(hash));
+  store.lookups[2]!.answer({ ...RECORD, revokedAt: 1 });
+  store.lookups[3]!.answer({ ...RECORD, hash: 'x' });
+  expect(await Promise.all(again)).toEqual([
+    expect.objectContaining({ withdrawn: 'revoked' }),
+    expect.objectContaining({ withdrawn: null }),
+  ]);
 });
 
 test('a response older than a change is not cached', async () => {
   const { store, keyring } = open();
   const stale = keyring.find('h1');
-  store.changed('h1');
+  store.changed();
   store.lookups[0]!.answer(RECORD);
   await stale;
   const fresh = keyring.find('h1');
@@ -164,15 +165,6 @@ test('a request after a change does not share an earlier look-up', async () => {
   expect(keyring.find('h1')).toMatchObject({ withdrawn: 'revoked' });
 });
 
-test('a change of one key leaves the others cached', async () => {
-  const { store, keyring } = open();
-  const asked = keyring.find('h1');
-  store.lookups[0]!.answer(RECORD);
-  await asked;
-  store.changed('h2');
-  expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
-});
-
 test('cached keys and pending look-ups get the limits of new plans without another look-up', async () => {
   const { store, keyring } = open();
   const asked = keyring.find('h1');
@@ -191,80 +183,41 @@ test('cached keys and pending look-ups get the limits of new plans without anoth
   expect(store.lookups).toHaveLength(2);
 });
 
+test('own limits stay the same object when the key is found again, so that its counters continue', async () => {
+  const own = { ...RECORD, windows: [window(7, MINUTE)] };
+  const { store, keyring, first } = await openWith(own);
+  store.changed();
+  const again = keyring.find('h1');
+  store.lookups[1]!.answer({ ...own, windows: own.windows.map((one) => ({ ...one })) });
+  expect((await again)!.limits).toBe(first!.limits);
+});
+
 describe('while the state is down', () => {
-  test('a valid key stays valid', async () => {
-    const { store, clock, keyring } = open();
-    const asked = keyring.find('h1');
-    store.lookups[0]!.answer(RECORD);
-    await asked;
-    clock.pass(30_000);
-    const again = keyring.find('h1');
-    store.lookups[1]!.fail(new Outage('state_unavailable'));
-    expect(await again).toMatchObject({ keyId: 'key_1' });
-  });
+  const outage = () => new Outage('state_unavailable');
 
-  test('a known key stays valid if a change may have been missed, and is looked up again', async () => {
-    const { store, clock, keyring } = open();
-    const asked = keyring.find('h1');
-    store.lookups[0]!.answer(RECORD);
-    await asked;
+  test('a known key stays valid after a change, and is looked up again each second', async () => {
+    const { store, clock, keyring } = await openWith();
     store.changed();
-    expect(keyring.known('h1')).toBeNull();
-    const meanwhile = keyring.find('h1');
-    store.lookups[1]!.fail(new Outage('state_unavailable'));
-    expect(await meanwhile).toMatchObject({ keyId: 'key_1', withdrawn: null });
-    expect(keyring.find('h1')).toMatchObject({ withdrawn: null });
-    clock.pass(1_000);
-    const back = keyring.find('h1');
-    store.lookups[2]!.answer({ ...RECORD, revokedAt: 1 });
-    expect(await back).toMatchObject({ withdrawn: 'revoked' });
-  });
-
-  test('a key of the copy is valid for a second, then looked up again', async () => {
-    const { store, clock, keyring } = open();
-    store.copied = RECORD;
-    const asked = keyring.find('h1');
-    store.lookups[0]!.fail(new Outage('state_unavailable'));
-    expect(await asked).toMatchObject({ keyId: 'key_1', withdrawn: null });
-    clock.pass(999);
-    expect(keyring.known('h1')).toMatchObject({ withdrawn: null });
-    clock.pass(1);
+    for (const lookup of [1, 2]) {
+      const meanwhile = keyring.find('h1');
+      store.lookups[lookup]!.fail(outage());
+      expect(await meanwhile).toMatchObject({ keyId: 'key_1', withdrawn: null });
+      clock.pass(999);
+      expect(keyring.find('h1')).toMatchObject({ withdrawn: null });
+      clock.pass(1);
+    }
     const later = keyring.find('h1');
-    store.lookups[1]!.answer({ ...RECORD, revokedAt: 1 });
+    store.lookups[3]!.answer({ ...RECORD, revokedAt: 1 });
     expect(await later).toMatchObject({ withdrawn: 'revoked' });
-  });
-
-  test('the copy corrects a known key if a change may have been missed', async () => {
-    const { store, keyring } = open();
-    const asked = keyring.find('h1');
-    store.lookups[0]!.answer(RECORD);
-    await asked;
-    store.changed();
-    store.copied = { ...RECORD, revokedAt: 1 };
-    const meanwhile = keyring.find('h1');
-    store.lookups[1]!.fail(new Outage('state_unavailable'));
-    expect(await meanwhile).toMatchObject({ withdrawn: 'revoked' });
-  });
-
-  test('own limits stay the same object when the key is found again, so that its counters continue', async () => {
-    const { store, clock, keyring } = open();
-    const own = { ...RECORD, windows: [window(7, MINUTE)] };
-    const asked = keyring.find('h1');
-    store.lookups[0]!.answer(own);
-    const first = await asked;
-    clock.pass(30_000);
-    const again = keyring.find('h1');
-    store.lookups[1]!.answer({ ...own, windows: own.windows.map((one) => ({ ...one })) });
-    expect((await again)!.limits).toBe(first!.limits);
   });
 
   test('an unknown key is an outage, and is looked up again', async () => {
     const { store, keyring } = open();
-    const asked = keyring.find('h1');
-    store.lookups[0]!.fail(new Outage('state_unavailable'));
-    await expect(asked).rejects.toBeInstanceOf(Outage);
-    void Promise.resolve(keyring.find('h1')).catch(() => {});
-    expect(store.lookups).toHaveLength(2);
+    for (const lookup of [0, 1]) {
+      const asked = keyring.find('h1');
+      store.lookups[lookup]!.fail(outage());
+      await expect(asked).rejects.toBeInstanceOf(Outage);
+    }
   });
 });
 
@@ -309,9 +262,9 @@ describe('whether any key was imported', () => {
     expect(questions).toHaveLength(4);
   });
 
-  test('is unknown again after a change, also if an earlier query is answered after it', async () => {
+  test('is asked again after each change, also if an earlier query is answered after it', async () => {
     const { store, keyring, questions } = openImported();
-    store.changed('h1');
+    store.changed();
     questions[0]!.resolve(false);
     await keyring.whenReady;
     expect([keyring.acceptsImported, keyring.isReady]).toEqual([true, true]);
@@ -322,7 +275,6 @@ describe('whether any key was imported', () => {
     expect(keyring.acceptsImported).toBe(true);
     questions[2]!.resolve(true);
     await settle();
-    store.changed('h2');
     expect([keyring.acceptsImported, questions.length]).toEqual([true, 3]);
   });
 

@@ -66,7 +66,6 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
   const bans = createBanRecorder({
     log: storage.banLog,
     reportsLateBans: storage.onBan !== undefined,
-    clock,
     dropped: (count) => observe({ type: 'ban_log.dropped', count }),
     failed: (error) => observe({ type: 'bug', id: 'bans', error }),
     begun: (ban, strike) => observe({ type: 'ban.started', ban, strike }),

@@ -3,6 +3,8 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { folderTarget } from '../../src/records/transfer/folder.ts';
+import { FILE_VERSION } from '../../src/state/embedded/file.ts';
+import { DATA_FORMAT, EPOCH } from '../../src/state/redis/data-mark.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { commandLine } from '../support/command-line.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -63,7 +65,9 @@ const A_FOLDER: Place = {
   async become(format) {
     await moveAll(sourceOf({ key: [movable(1)] }), folderTarget(at('data'), WITH_CLOCK));
     if (format === 'a damaged') writeFileSync(at('data/state.db'), 'not a database'.repeat(99));
-    const version = { 'an older': 4, 'a newer': 6, 'an unmarked': 0 }[format as string];
+    const version = { 'an older': FILE_VERSION - 1, 'a newer': FILE_VERSION + 1, 'an unmarked': 0 }[
+      format as string
+    ];
     if (version === undefined) return;
     const db = new DatabaseSync(at('data/state.db'));
     db.exec(`PRAGMA user_version = ${version}`);
@@ -84,13 +88,17 @@ const A_REDIS: Place = {
     expect(
       await run(['state', 'copy', '--from', 'this', '--to', 'redis'], this.env()),
     ).toMatchObject(OK);
-    const marks = { 'an older': '357bf201-a9f7-4c9c-a60c-8c4456750784', 'a newer': '2 x' };
+    const { head } = keyOf.records;
+    const marks = {
+      'an older': `${DATA_FORMAT - 1} 357bf201-a9f7-4c9c-a60c-8c4456750784`,
+      'a newer': `${DATA_FORMAT + 1} x`,
+    };
     const mark = marks[format as keyof typeof marks];
-    if (mark !== undefined) await admin.set(keyOf.dataMark, mark);
-    if (format === 'an unmarked') await admin.del(keyOf.dataMark);
+    if (mark !== undefined) await admin.hset(head, EPOCH, mark);
+    if (format === 'an unmarked') await admin.del(head);
     if (format !== 'a damaged') return;
-    await admin.del(keyOf.dataMark);
-    await admin.rpush(keyOf.dataMark, 'x');
+    await admin.del(head);
+    await admin.rpush(head, 'x');
   },
   async content() {
     const names = (await redis.admin.keys('*')).filter((name) => !name.startsWith('sg:probe'));

@@ -14,6 +14,7 @@ import { openEmbedded } from '../../src/records/embedded/open.ts';
 import { folderTarget } from '../../src/records/transfer/folder.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { COUNTER_FILES } from '../../src/state/embedded/inventory.ts';
+import { keyOf } from '../../src/state/redis/key-names.ts';
 import { KEPT } from '../support/audit.ts';
 import { commandLine, type Surroundings } from '../support/command-line.ts';
 import { HOUR, limits, window } from '../support/limits.ts';
@@ -192,7 +193,7 @@ describe('storegate state', () => {
     expect(await state(['copy', '--from', 'data', '--to', 'redis'], { env })).toMatchObject({
       code: 0,
     });
-    expect(await redis.admin.zcard('sg:keys')).toBe(3);
+    expect(await redis.admin.hlen(keyOf.records.keys)).toBe(3);
     expect(await state(['copy', '--from', redis.url, '--to', 'back'])).toMatchObject({ code: 0 });
     const { out } = await state(['export', 'back.ndjson', '--from', 'back', '--json']);
     expect(JSON.parse(out)).toMatchObject({ has: { key: 3, audit: 3 } });
@@ -266,7 +267,7 @@ describe('storegate state', () => {
     expect(err).toMatch(/^Redis failed: .*OOM.*\n$/);
     await redis.admin.config('SET', 'maxmemory', '0');
     expect(await state(args)).toMatchObject({ code: 0 });
-    expect(await redis.admin.zcard('sg:keys')).toBe(1_200);
+    expect(await redis.admin.hlen(keyOf.records.keys)).toBe(1_200);
   });
 
   test('reports an unreadable or full folder in one line', async () => {

@@ -177,7 +177,6 @@ describe('a file', () => {
   test.each([
     ['this', 'state-2.ndjson', '3 keys'],
     ['an older', 'state-1.ndjson', '3 keys'],
-    ['the oldest', 'state-ledger.ndjson', '2 keys, 0 tokens, 4 audit entries, 1 ban entries'],
   ])('of %s format is read by every command', async (_format, name, content) => {
     const file = join(FIXTURES, name);
     expect(await importing(file, '--dry-run')).toMatchObject(OK);

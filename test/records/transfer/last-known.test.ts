@@ -6,7 +6,7 @@ import { openEmbedded } from '../../../src/records/embedded/open.ts';
 import { fileSource } from '../../../src/records/transfer/file-reader.ts';
 import { folderSource, folderTarget } from '../../../src/records/transfer/folder.ts';
 import { KEPT } from '../../support/audit.ts';
-import { DAY, limits, MINUTE, window } from '../../support/limits.ts';
+import { DAY, limits, window } from '../../support/limits.ts';
 import {
   moveAll,
   readWhole,
@@ -50,27 +50,6 @@ describe.each(named(/^state-\d+\.ndjson$/))('%s', (name) => {
       await expected(),
     );
   });
-});
-
-test('state-ledger.ndjson, of a version before formats had numbers, keeps bans and counters', async () => {
-  const written = Date.parse('2026-11-28T18:15:36Z');
-  const options = { clock: () => written, dryRun: false };
-  const source = await fileSource(join(FIXTURES, 'state-ledger.ndjson'));
-  await moveAll(source, folderTarget(folder.path, options));
-  const gateway = openEmbedded(folder.path, { ...options, audit: KEPT, observe: () => {} });
-  try {
-    expect(await gateway.state.bans()).toMatchObject([
-      { subject: 'key:key_uFtH0yQ7ZXWvHS6m', until: 1795907733845, level: 1, limit: null },
-    ]);
-    const plan = limits([window(60, MINUTE), window(1_000, DAY)]);
-    const { readings } = await gateway.state.look('key:key_j1IV2NGeytAPSBwg', plan);
-    expect(readings.map(({ used }) => used)).toEqual([60, 60]);
-  } finally {
-    await gateway.close();
-  }
-  expect((await readWhole(folderSource(folder.path, options))).ban).toMatchObject([
-    { action: 'bans.add', target: 'key_uFtH0yQ7ZXWvHS6m' },
-  ]);
 });
 
 describe.each(named(/^folder-\d+$/))('%s', (name) => {

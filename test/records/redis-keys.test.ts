@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Outage } from '../../src/common/errors/outage.ts';
 import type { Plans } from '../../src/limits/plans.ts';
 import { createKeyring, type Keyring } from '../../src/records/keys/keyring.ts';
 import { createKey, revokeKey } from '../../src/records/keys/manage.ts';
@@ -87,6 +88,19 @@ test('a look-up sends nothing if the key is known, and else one command', async 
   });
   const about = (hash: string) => commands.filter((command) => command.includes(hash)).length;
   expect([about(record.hash), about('unknown')]).toEqual([0, 1]);
+});
+
+test('a record that is not valid is an outage of its key alone, with a warning', async () => {
+  await server.admin.hset(keyOf.records.hashes, 'bad', 'key_bad');
+  await server.admin.hset(keyOf.records.keys, 'key_bad', 'no JSON');
+  for (let i = 0; i < 5; i++)
+    await expect((async () => two.keys.find('bad'))()).rejects.toBeInstanceOf(Outage);
+  expect(two.events).toContainEqual({
+    type: 'state.warning',
+    warning: expect.stringContaining('the field bad of'),
+  });
+  expect(two.eventCount('state.outage')).toBe(0);
+  expect(await two.keys.find('unknown')).toBeNull();
 });
 
 test('records do not expire, and everything else does', async () => {

@@ -14,11 +14,12 @@ export async function withTimeout<T>(
   return orOutage(withDeadline(work, wait));
 }
 
-/** Rejects with `Outage`. */
+/** Rejects with `Outage`; its cause is not one. */
 export async function orOutage<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
+    if (error instanceof Outage) throw error;
     throw new Outage('state_unavailable', { cause: error });
   }
 }

@@ -20,7 +20,7 @@ import {
   disconnect,
 } from '../../state/redis/client.ts';
 import { createRedisState } from '../../state/redis/counters.ts';
-import { markData } from '../../state/redis/data-mark.ts';
+import { markNewData } from '../../state/redis/data-mark.ts';
 import {
   CHANNEL,
   EVERY_KEY,
@@ -112,7 +112,7 @@ export async function openRedisTarget(
   async function prepare() {
     isEmpty = false;
     await withTimeout(redis.set(keyOf.unfinishedImport, '1'));
-    await withTimeout(markData(redis));
+    await withTimeout(markNewData(redis));
     await removeLedger(redis);
     await createRedisState(redis).bans();
   }

@@ -15,9 +15,16 @@ export const EPOCH = 'epoch';
  */
 export async function markData(redis: Connection): Promise<string | null> {
   const { head } = keyOf.records;
-  await redis.hsetnx(head, EPOCH, `${DATA_FORMAT} ${randomUUID()}`);
+  await redis.hsetnx(head, EPOCH, newMark());
   return redis.hget(head, EPOCH);
 }
+
+/** Marks data that takes the place of the data before: every copy reads all of it. */
+export async function markNewData(redis: Connection): Promise<void> {
+  await redis.hset(keyOf.records.head, EPOCH, newMark());
+}
+
+const newMark = () => `${DATA_FORMAT} ${randomUUID()}`;
 
 /** An unmarked Redis that has one of them was written by another version. */
 const WRITTEN = [

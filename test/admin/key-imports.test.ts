@@ -23,12 +23,15 @@ const keyOf = (changes: object = {}) => ({
 });
 const importMany = (keys: readonly object[], more: object = {}) =>
   admin('POST', '/keys/import-many', { keys, ...more });
-const listed = async (account: string) =>
-  (await admin('GET', `/keys?account=${account}`)).body.keys;
+/** In the order of their labels: imported at once, they have one age. */
+const listed = async (account: string): Promise<{ id: string; label: string | null }[]> =>
+  (await admin('GET', `/keys?account=${account}`)).body.keys.sort(
+    (one: { label: string }, other: { label: string }) => (one.label < other.label ? -1 : 1),
+  );
 const pets = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
 
 const FULL = {
-  label: 'from before',
+  label: 'a – from before',
   limits: '5/minute,50/day',
   addresses: ['127.0.0.0/8', '::1'],
   scopes: ['pets:write', 'backend:admin'],
@@ -45,8 +48,8 @@ test('imports many keys with all their fields, and their old secrets work', asyn
       ...FULL,
       expires,
     }),
+    keyOf({ account: 'full', hash: hashSecret(off), label: 'b', disabled: true }),
     keyOf({ account: 'full', hash: hashSecret(two) }),
-    keyOf({ account: 'full', hash: hashSecret(off), disabled: true }),
   ]);
   expect({ status, body }).toEqual({
     status: 200,
@@ -58,8 +61,8 @@ test('imports many keys with all their fields, and their old secrets work', asyn
   const keys = await listed('full');
   expect(keys).toMatchObject([
     { ...FULL, expires, status: 'active', imported: true },
-    { limits: null, label: null, addresses: null, scopes: [], metadata: {}, status: 'active' },
     { status: 'disabled' },
+    { limits: null, label: null, addresses: null, scopes: [], metadata: {}, status: 'active' },
   ]);
   for (const { id } of keys) {
     const { body } = await admin('GET', `/audit?target=${id}`);
@@ -67,7 +70,7 @@ test('imports many keys with all their fields, and their old secrets work', asyn
       {
         action: 'keys.import',
         target: 'keys',
-        after: { count: 3, ids: keys.map((key: { id: string }) => key.id) },
+        after: { count: 3, ids: keys.map((key) => key.id) },
       },
     ]);
   }
@@ -197,9 +200,10 @@ describe('an invalid key', () => {
   });
 
   test('is a revoked or rotated key', async () => {
-    const [revoked, rotated] = [keyOf({ account: 'ended' }), keyOf({ account: 'ended' })];
+    const revoked = keyOf({ account: 'ended', label: 'a' });
+    const rotated = keyOf({ account: 'ended', label: 'b' });
     await importMany([revoked, rotated]);
-    const [first, second] = await listed('ended');
+    const [first, second] = (await listed('ended')) as [{ id: string }, { id: string }];
     await admin('DELETE', `/keys/${first.id}`);
     await admin('POST', `/keys/${second.id}/rotate`, {});
     const { body } = await importMany([revoked, rotated], { dryRun: true });

@@ -54,8 +54,10 @@ describe('a key', () => {
 
   test('is listed with filters and pages', async () => {
     const ids: string[] = [];
-    for (let i = 0; i < 5; i++)
+    for (let i = 0; i < 5; i++) {
+      gateway.clock.pass(1);
       ids.push((await create({ account: 'lister', label: `Number ${i}` })).id);
+    }
     await admin('POST', `/keys/${ids[1]}/disable`);
     const seen: string[] = [];
     for (let next: string | null = ''; next !== null; ) {

@@ -120,7 +120,8 @@ export function createCopyReader(
     timer = setTimeout(() => lookUntilReached(next), next).unref();
   }
 
-  async function ask() {
+  /** Resolves with the epoch of the data that Redis has. */
+  async function ask(): Promise<string | null> {
     look();
     checkReadable();
     const [epoch, number] = await withTimeout(
@@ -128,6 +129,7 @@ export function createCopyReader(
     );
     if (epoch !== null && epoch === progress?.epoch)
       expect(Number(number ?? 0));
+    return epoch!;
   }
 
   return {
@@ -140,10 +142,10 @@ export function createCopyReader(
     },
     /** Throws an Outage if the copy does not reach what Redis has now. */
     async confirm() {
-      await ask();
+      let epoch = await ask();
       for (
         let wait = FIRST_WAIT;
-        !isReached() || progress === null;
+        !isReached() || progress?.epoch !== epoch;
         wait *= 2
       ) {
         if (wait > BEHIND_AFTER)
@@ -152,6 +154,7 @@ export function createCopyReader(
           });
         await new Promise((resolve) => setTimeout(resolve, wait).unref());
         look();
+        if (progress?.epoch !== epoch) epoch = await ask();
       }
     },
     wake: () => void ask().catch(() => {}),

@@ -7,9 +7,7 @@ import { makeDataFolder } from '../../state/data-folder.ts';
 import { RECORD_TABLES } from '../../state/embedded/tables.ts';
 import { keyOf } from '../../state/redis/key-names.ts';
 import { type Model, modelIn } from '../model/model.ts';
-import type { AuditDraft } from '../operators/audit-log.ts';
-import type { TokenRecord } from '../operators/tokens.ts';
-import { parsed, recordIn } from './texts.ts';
+import { entryIn, recordIn, tokenIn } from './texts.ts';
 
 export const COPY_FILE = 'records.db';
 
@@ -158,10 +156,17 @@ function copyIn(db: DatabaseSync, invalid: (what: string) => void) {
 
   function addEntries(log: 'audit' | 'bans', found: readonly StoredEntry[]) {
     for (const [id, [, text]] of found) {
-      const entry = parsed(text!) as AuditDraft | null;
+      const entry = entryIn(text!);
       if (entry === null) invalid(`the entry ${id} of ${keyOf.records[log]}`);
       else model[log].add(entry, numberOf(id));
     }
+  }
+
+  function replaceTokens(texts: readonly string[]): void {
+    const tokens = texts.map(tokenIn).filter((token) => token !== null);
+    if (tokens.length < texts.length)
+      invalid(`a field of ${keyOf.records.tokens}`);
+    model.tokens.replaceAll(tokens);
   }
 
   /** `isNewer`: what a complete reading has seen is replaced too. */
@@ -192,7 +197,7 @@ function copyIn(db: DatabaseSync, invalid: (what: string) => void) {
         drop.audit.run(oldest.audit);
         drop.bans.run(oldest.bans);
         putRecords(records, true);
-        if (tokens) model.tokens.replaceAll(tokensIn(tokens));
+        if (tokens) replaceTokens(tokens);
         save({
           audit: audit.at(-1)?.[0] ?? progress.audit,
           bans: bans.at(-1)?.[0] ?? progress.bans,
@@ -210,7 +215,7 @@ function copyIn(db: DatabaseSync, invalid: (what: string) => void) {
     ): void {
       transaction(db, () => {
         db.exec('DELETE FROM seen; DELETE FROM audit; DELETE FROM bans');
-        model.tokens.replaceAll(tokensIn(tokens));
+        replaceTokens(tokens);
         save({ ...begin, isPassing: true });
       });
     },
@@ -239,8 +244,4 @@ function copyIn(db: DatabaseSync, invalid: (what: string) => void) {
 
 export function numberOf(id: string): number {
   return Number.parseInt(id, 10);
-}
-
-function tokensIn(texts: readonly string[]): TokenRecord[] {
-  return texts.flatMap((text) => (parsed(text) as TokenRecord | null) ?? []);
 }

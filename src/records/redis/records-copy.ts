@@ -194,7 +194,8 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
     await confirmTokens();
     await untilWhole();
     const model = tables();
-    if (!model || !isWhole()) throw stillReading();
+    // Another process may be reading all records again.
+    if (!model || !isWhole() || progress()!.isPassing) throw stillReading();
     return model;
   }
 

@@ -1,5 +1,7 @@
 import { isObject } from '../../config/schema/schema.ts';
 import type { KeyRecord } from '../keys/key.ts';
+import type { AuditDraft } from '../operators/audit-log.ts';
+import type { TokenRecord } from '../operators/tokens.ts';
 
 /** JSON of Redis; `null`: it is not valid. */
 export function parsed(text: string): unknown {
@@ -12,18 +14,32 @@ export function parsed(text: string): unknown {
 }
 
 /** The record in a text of Redis; `null`: it is not one. */
-export function recordIn(text: string): KeyRecord | null {
-  const record = parsed(text) as KeyRecord | null;
-  return isObject(record) && isRecord(record) ? record : null;
+export const recordIn = (text: string) => checked(text, RECORD);
+/** The entry in a text of Redis; `null`: it is not one. */
+export const entryIn = (text: string) => checked(text, ENTRY);
+/** The token in a text of Redis; `null`: it is not one. */
+export const tokenIn = (text: string) => checked(text, TOKEN);
+
+type Check = (value: unknown) => boolean;
+/** Of fields that are relied on; further ones may be there. */
+type Checks<T> = Readonly<Record<keyof T, Check>>;
+
+function checked<T>(text: string, checks: Checks<T>): T | null {
+  const value = parsed(text);
+  if (!isObject(value)) return null;
+  const isValid = (name: string) => checks[name as keyof T](value[name]);
+  return Object.keys(checks).every(isValid) ? (value as T) : null;
 }
 
-const isText = (value: unknown) => typeof value === 'string';
-const isNumber = (value: unknown) => typeof value === 'number';
-const orNull = (is: (value: unknown) => boolean) => (value: unknown) =>
-  value === null || is(value);
+const isText: Check = (value) => typeof value === 'string';
+const isNumber: Check = (value) => typeof value === 'number';
+const isAny: Check = (value) => value !== undefined;
+const orNull =
+  (is: Check): Check =>
+  (value) =>
+    value === null || is(value);
 
-/** Fields that requests rely on; further ones may be there. */
-const FIELDS: Readonly<Record<keyof KeyRecord, (value: unknown) => boolean>> = {
+const RECORD: Checks<KeyRecord> = {
   id: isText,
   version: isNumber,
   hash: isText,
@@ -44,9 +60,21 @@ const FIELDS: Readonly<Record<keyof KeyRecord, (value: unknown) => boolean>> = {
   ),
   imported: (value) => typeof value === 'boolean',
 };
-const CHECKS = Object.entries(FIELDS);
 
-function isRecord(record: KeyRecord): boolean {
-  const values = record as unknown as Readonly<Record<string, unknown>>;
-  return CHECKS.every(([name, is]) => is(values[name]));
-}
+const ENTRY: Checks<Required<AuditDraft>> = {
+  at: isNumber,
+  actor: isText,
+  action: isText,
+  target: isText,
+  before: isAny,
+  after: isAny,
+  requestId: isText,
+  reason: (value) => value === undefined || isText(value),
+};
+
+const TOKEN: Checks<TokenRecord> = {
+  name: isText,
+  hash: isText,
+  role: isText,
+  createdAt: isNumber,
+};

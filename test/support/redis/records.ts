@@ -1,7 +1,7 @@
 import type { AuditSettings, RedisSettings } from '../../../src/config/config.ts';
 import { epochOf } from '../../../src/records/redis/epoch.ts';
 import { recordsInRedis } from '../../../src/records/redis/records.ts';
-import { createRecordsCopy } from '../../../src/records/redis/records-copy.ts';
+import { createRecordsCopy, type RecordsCopy } from '../../../src/records/redis/records-copy.ts';
 import type { Records } from '../../../src/records/storage.ts';
 import { connect, disconnect } from '../../../src/state/redis/client.ts';
 import { shardsOf } from '../../../src/state/redis/shards.ts';
@@ -10,8 +10,10 @@ import { createCircuitBreakers } from '../../../src/state/shared/circuit-breaker
 import { KEPT } from '../audit.ts';
 import type { RedisServer } from './server.ts';
 
-interface OpenedRecords {
+export interface OpenedRecords {
   readonly records: Records;
+  readonly copy: RecordsCopy;
+  /** Errors and invalid data, and 'lost'. */
   readonly failures: unknown[];
   close(): void;
 }
@@ -20,6 +22,11 @@ interface RecordsOptions {
   readonly audit?: AuditSettings;
   /** `null`: the copy is in memory. */
   readonly folder?: string | null;
+  readonly maxAge?: number;
+  /** It reads the copy of another process, and never takes its place. */
+  readonly isWorker?: boolean;
+  /** Otherwise no message arrives. */
+  readonly isListening?: boolean;
 }
 
 /** One connection to Redis, on which records can be opened and closed. */
@@ -34,22 +41,35 @@ export async function connectRecords(settings: RedisSettings) {
   const opened = new Set<OpenedRecords>();
   return {
     redis,
-    open({ audit = KEPT, folder = null }: RecordsOptions = {}): OpenedRecords {
+    open({
+      audit = KEPT,
+      folder = null,
+      maxAge = 60_000,
+      isWorker = false,
+      isListening = true,
+    }: RecordsOptions = {}): OpenedRecords {
       const failures: unknown[] = [];
       const failed = (error: unknown) => void failures.push(error);
       const epoch = epochOf(redis, { lost: () => failed('lost') });
       const copy = createRecordsCopy({
         folder,
         source: settings.url,
-        maxAge: 60_000,
-        isWorker: false,
+        maxAge,
+        isWorker,
         failed,
         invalid: failed,
       });
-      copy.follow({ redis, epoch, bus, checkReadable: () => {}, lost: () => failed('lost') });
+      copy.follow({
+        redis,
+        epoch,
+        bus: isListening ? bus : { listen: () => () => {}, isLive: false },
+        checkReadable: () => {},
+        lost: () => failed('lost'),
+      });
       const parts = { copy, epoch, breakers, audit, isFit: () => true };
       const one = {
         records: recordsInRedis(redis, parts),
+        copy,
         failures,
         close() {
           opened.delete(one);

@@ -380,6 +380,9 @@ async function restart(project: string, data: string, redis: RedisServer): Promi
 /** By the admin API of the first gateway. */
 async function revoke(gateways: readonly Gateway[]): Promise<void> {
   const connections = gateways.map(({ port }) => new Connection(port));
+  const keysAt = `http://127.0.0.1:${gateways[0]!.adminPort}/keys`;
+  // Loads the admin API.
+  await fetch(`${keysAt}?limit=1`);
   const [calls, seen, last]: number[][] = [[], [], []];
   for (const [i, secret] of secrets.slice(1).entries()) {
     const request = requestWith(secret);
@@ -391,8 +394,7 @@ async function revoke(gateways: readonly Gateway[]): Promise<void> {
       return performance.now() - began;
     });
     const id = idOf(count - 2 - i);
-    const url = `http://127.0.0.1:${gateways[0]!.adminPort}/keys/${id}`;
-    const response = await fetch(url, { method: 'DELETE' });
+    const response = await fetch(`${keysAt}/${id}`, { method: 'DELETE' });
     if (!response.ok) throw new Error(`a revocation was answered with ${response.status}`);
     calls!.push(performance.now() - began);
     const times = await Promise.all(refused);

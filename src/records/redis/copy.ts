@@ -221,6 +221,9 @@ function copyIn(db: DatabaseSync, invalid: (what: string) => void) {
     },
     takeRecords: (records: readonly string[]) =>
       transaction(db, () => putRecords(records, false)),
+    /** Like `take`, but leaves the position. */
+    takeNewer: (records: readonly string[]) =>
+      transaction(db, () => putRecords(records, true)),
     takeEntries: (log: 'audit' | 'bans', found: readonly StoredEntry[]) =>
       transaction(db, () => addEntries(log, found)),
     /**

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { SECOND } from '../../common/time.ts';
@@ -17,10 +17,13 @@ const follow = loadScript('follow-5.lua');
 const { head, keys, tokens, audit, bans } = keyOf.records;
 const LOGS = { audit, bans } as const;
 
-/** Entries and records per reading, and records per page: few enough not to delay requests. */
-const MAX_ENTRIES = 200;
+/** Entries and records per reading: few enough not to delay requests. */
+const MAX_ENTRIES = 100;
 const MAX_RECORDS = 500;
-const PAGE_SIZE = 100;
+/** Records stored at a time; they take about 2 ms. */
+const PAGE_SIZE = 25;
+/** Ids and records of a page. */
+const PART = 2 * PAGE_SIZE;
 /** Milliseconds between two readings, in case that a message was lost. */
 const INTERVAL = SECOND;
 /** Milliseconds between two attempts to read all records. */
@@ -95,7 +98,16 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
       await beginPass(current);
       return true;
     }
-    copy.take({ ...found, audit: found.audit, bans: found.bans }, at);
+    const { audit, bans } = found;
+    let { records } = found;
+    // Of an entry with many keys. Without its last part the position stays.
+    while (records.length > PART) {
+      copy.takeNewer(records.slice(0, PART));
+      records = records.slice(PART);
+      await setImmediate();
+      if (isClosed) return false;
+    }
+    copy.take({ ...found, audit, bans, records }, at);
     if (found.records.length > 0) changed();
     return found.audit.length > 0 || found.bans.length > 0;
   }

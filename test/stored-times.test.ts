@@ -7,6 +7,7 @@ import { keyView } from '../src/admin/view.ts';
 import { AddressSubjects } from '../src/common/callers/address-subjects.ts';
 import { createCallerWindow } from '../src/common/callers/caller-window.ts';
 import { CounterQuota } from '../src/common/callers/counter-quota.ts';
+import { Outage } from '../src/common/errors/outage.ts';
 import { createRollup } from '../src/ledger/rollup.ts';
 import { createLedgerWriter } from '../src/ledger/writer.ts';
 import { admit, remainingIn } from '../src/limits/admission.ts';
@@ -17,7 +18,6 @@ import { createRepeatedRefusals } from '../src/observe/repeated-refusals.ts';
 import { createRecentRequests } from '../src/observe/request-log/recent.ts';
 import { openOutbox } from '../src/records/embedded/outbox.ts';
 import { recordsInFile } from '../src/records/embedded/records.ts';
-import { createKeysInDoubt } from '../src/records/key-cache/key-cache.ts';
 import { createKeyring } from '../src/records/keys/keyring.ts';
 import { createLastUseTracker } from '../src/records/keys/last-use-tracker.ts';
 import type { KeyStore } from '../src/records/keys/store.ts';
@@ -27,12 +27,13 @@ import { notifyExpiring } from '../src/webhooks/expiry-notices.ts';
 import { createIncidents } from '../src/webhooks/incidents.ts';
 import { createQuotaDetector } from '../src/webhooks/quota-detector.ts';
 import { KEPT } from './support/audit.ts';
-import { MemoryKeys, TestCopy } from './support/key-cache.ts';
 import { MemoryLedger, readerOf, usageIn } from './support/ledger.ts';
 import { DAY, HOUR, limits, MINUTE, SECOND, TestClock, window } from './support/limits.ts';
 import { keyRecord, note } from './support/records.ts';
+import { connectRecords } from './support/redis/records.ts';
+import { DEFAULTS } from './support/redis/settings.ts';
+import { redisForSuite } from './support/redis/suite.ts';
 import { requestEvent } from './support/request-event.ts';
-import { until } from './support/until.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const ADDRESS = '198.51.100.1';
@@ -286,52 +287,44 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     await pass(6 * MINUTE);
     expect(begins(1)).toEqual([NOON]);
   },
-  async 'freshness of the key cache'() {
-    const keys = new MemoryKeys();
-    const copy = new TestCopy();
-    ends.push(() => copy.close());
-    const clock = fastClock();
-    const record = keyRecord();
-    keys.put(record);
-    let updates = 0;
-    keys.onUpdate = () => void updates++;
-    copy.keep(keys, { clock: clock.read, freshnessInterval: 1 });
-    const seen = copy.open(keys, { maxAge: 2 * HOUR, clock: clock.read });
-    await until('it is fresh', () => updates > 3);
-    clock.pass(-HOUR);
-    expect(seen.find(record.hash)).toEqual(record);
-    const before = updates;
-    await until('it was updated', () => updates > before + 3);
-    expect(seen.age).toBe(0);
+  async 'confirmation of the copy of records'() {
+    const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+    const connection = await connectRecords({ ...DEFAULTS, url: suite.server.url });
+    ends.push(
+      () => rmSync(folder, { recursive: true }),
+      () => connection.close(),
+    );
+    const now = jest.spyOn(Date, 'now').mockReturnValue(NOON + HOUR);
+    const { copy, records } = connection.open({ folder, maxAge: 2 * HOUR });
+    await records.keys.isEmpty();
+    now.mockReturnValue(NOON);
+    expect([copy.age, copy.usable !== null]).toEqual([HOUR, true]);
+    await records.keys.isEmpty();
+    expect(copy.age).toBe(0);
+    now.mockRestore();
   },
-  'doubt about a key in the key cache'() {
-    const monotonic = new TestClock(0);
-    const clock = fastClock();
-    const doubts = createKeysInDoubt({ clock: clock.read, monotonic: monotonic.read });
-    doubts.note('a');
-    clock.pass(-HOUR);
-    for (const one of [clock, monotonic]) one.pass(SECOND);
-    expect(doubts.isTrue('a', NOON + SECOND)).toBe(true);
-  },
-  async 'key in the keyring'() {
+  async 'retry of a key in the keyring'() {
     const { setBack, pass } = fastMachine();
     let lookups = 0;
-    const find = () => {
-      lookups++;
+    let changed = () => {};
+    const find = async () => {
+      if (++lookups === 2) throw new Outage('state_unavailable');
       return keyRecord();
     };
-    const backend = {
-      find,
-      hasImported: () => false,
-      watch: () => () => {},
-    } as unknown as KeyStore;
+    const watch = (listener: () => void) => {
+      changed = listener;
+      return () => {};
+    };
+    const backend = { find, watch, hasImported: () => false } as unknown as KeyStore;
     const plans = { plans: new Map(), escalation: null, accounts: new Map() };
-    const keyring = createKeyring(backend, plans, { recheckAfter: 30 * SECOND });
+    const keyring = createKeyring(backend, plans);
+    await keyring.find('a');
+    changed();
     await keyring.find('a');
     setBack();
-    await pass(30 * SECOND);
+    await pass(SECOND);
     await keyring.find('a');
-    expect(lookups).toBe(2);
+    expect(lookups).toBe(3);
     keyring.close();
   },
 };

@@ -26,7 +26,8 @@ const importMany = (keys: readonly object[], more: object = {}) =>
 /** In the order of their labels: imported at once, they have one age. */
 const listed = async (account: string): Promise<{ id: string; label: string | null }[]> =>
   (await admin('GET', `/keys?account=${account}`)).body.keys.sort(
-    (one: { label: string }, other: { label: string }) => (one.label < other.label ? -1 : 1),
+    (one: { label: string }, other: { label: string }) =>
+      `${one.label}` < `${other.label}` ? -1 : 1,
   );
 const pets = (key: string) => gateway.client.get('/pets').set('X-API-Key', key);
 
@@ -203,13 +204,13 @@ describe('an invalid key', () => {
     const revoked = keyOf({ account: 'ended', label: 'a' });
     const rotated = keyOf({ account: 'ended', label: 'b' });
     await importMany([revoked, rotated]);
-    const [first, second] = (await listed('ended')) as [{ id: string }, { id: string }];
-    await admin('DELETE', `/keys/${first.id}`);
-    await admin('POST', `/keys/${second.id}/rotate`, {});
+    const [first, second] = (await listed('ended')).map(({ id }) => id);
+    await admin('DELETE', `/keys/${first}`);
+    await admin('POST', `/keys/${second}/rotate`, {});
     const { body } = await importMany([revoked, rotated], { dryRun: true });
     expect(body.bad.map(({ message }: { message: string }) => message)).toEqual([
-      `it is there already as ${first.id}, which is revoked for good`,
-      `it is there already as ${second.id}, which has a newer secret since: this one is the former`,
+      `it is there already as ${first}, which is revoked for good`,
+      `it is there already as ${second}, which has a newer secret since: this one is the former`,
     ]);
   });
 });

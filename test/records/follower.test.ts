@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import { Outage } from '../../src/common/errors/outage.ts';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
 import type { Records } from '../../src/records/storage.ts';
 import { openRedisTarget } from '../../src/records/transfer/redis.ts';
@@ -9,9 +8,9 @@ import { keyOf } from '../../src/state/redis/key-names.ts';
 import { CountersError } from '../../src/state/state.ts';
 import { KEPT } from '../support/audit.ts';
 import { freePort } from '../support/free-port.ts';
-import { allKeys, changed, draft, entries, keyRecord, note } from '../support/records.ts';
+import { changed, draft, keyRecord, note } from '../support/records.ts';
 import { commandsDuring } from '../support/redis/commands.ts';
-import { connectRecords, type OpenedRecords } from '../support/redis/records.ts';
+import { connectRecords, modelOf, type OpenedRecords } from '../support/redis/records.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { temporaryFolders } from '../support/temporary.ts';
@@ -37,24 +36,6 @@ beforeEach(async () => {
   other = connection.open().records;
 });
 afterEach(() => connection.close());
-
-async function modelOf(records: Records) {
-  await until('no reading of all records is in progress', async () => {
-    try {
-      await records.keys.isEmpty();
-      return true;
-    } catch (error) {
-      if (error instanceof Outage) return false;
-      throw error;
-    }
-  });
-  return {
-    keys: await allKeys(records.keys),
-    tokens: await records.tokens.list(),
-    audit: await entries(records),
-    bans: await records.banLog.list({ limit: 10_000 }),
-  };
-}
 
 /** Of all that Redis has now. */
 async function expected() {

@@ -18,7 +18,7 @@ const LONG = [
   'state/redis-failures',
   'state/redis-topologies',
   'journeys/workers-as-one',
-  'records/redis-key-cache',
+  'records/redis-absence',
   'state/redis-cluster-data',
   'journeys/cold-start',
   'journeys/tls',

@@ -1,3 +1,4 @@
+import { unlessOutage } from '../../../src/common/errors/outage.ts';
 import type { AuditSettings, RedisSettings } from '../../../src/config/config.ts';
 import { epochOf } from '../../../src/records/redis/epoch.ts';
 import { recordsInRedis } from '../../../src/records/redis/records.ts';
@@ -8,6 +9,8 @@ import { shardsOf } from '../../../src/state/redis/shards.ts';
 import { createBus, createSubscriber } from '../../../src/state/redis/subscriber.ts';
 import { createCircuitBreakers } from '../../../src/state/shared/circuit-breakers.ts';
 import { KEPT } from '../audit.ts';
+import { allKeys, entries } from '../records.ts';
+import { until } from '../until.ts';
 import type { RedisServer } from './server.ts';
 
 export interface OpenedRecords {
@@ -29,8 +32,11 @@ interface RecordsOptions {
   readonly isListening?: boolean;
 }
 
-/** One connection to Redis, on which records can be opened and closed. */
-export async function connectRecords(settings: RedisSettings) {
+/**
+ * One connection to Redis, on which records can be opened and closed. `source`: the name of this
+ * Redis in copies.
+ */
+export async function connectRecords(settings: RedisSettings, source = settings.url) {
   const redis = await connect(settings);
   // Each opening listens on it until its end.
   redis.setMaxListeners(0);
@@ -53,7 +59,7 @@ export async function connectRecords(settings: RedisSettings) {
       const epoch = epochOf(redis, { lost: () => failed('lost') });
       const copy = createRecordsCopy({
         folder,
-        source: settings.url,
+        source,
         maxAge,
         isWorker,
         failed,
@@ -85,6 +91,22 @@ export async function connectRecords(settings: RedisSettings) {
       subscriber.close();
       disconnect(redis);
     },
+  };
+}
+
+/** All that people manage, once no reading of all records is in progress. */
+export async function modelOf(records: Records) {
+  await until('its questions are answered', () =>
+    unlessOutage(async () => {
+      await records.keys.isEmpty();
+      return true;
+    }, false),
+  );
+  return {
+    keys: await allKeys(records.keys),
+    tokens: await records.tokens.list(),
+    audit: await entries(records),
+    bans: await records.banLog.list({ limit: 10_000 }),
   };
 }
 

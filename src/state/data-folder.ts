@@ -7,8 +7,8 @@ import { syncFolderNow } from '../common/folder.ts';
  * are.
  */
 const OWN_FILES: readonly RegExp[] = [
-  /^(state|webhooks|keys-copy|store)\.db(-wal|-shm|-journal)?$/,
-  /^(gateway(\.\d+)?|keys-copy|usage\.\d+|last-known\.\d+)\.lock(-journal)?$/,
+  /^(state|webhooks|records|store)\.db(-wal|-shm|-journal)?$/,
+  /^(gateway(\.\d+)?|records|usage\.\d+|last-known\.\d+)\.lock(-journal)?$/,
   /^(counters|usage\.\d+|last-known\.\d+)\.\d+\.log$/,
   /^(state\.last-change|usage\.\d+\.files|gateway\.\d+\.json|contract-copy\.json)$/,
 ];

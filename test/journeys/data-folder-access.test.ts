@@ -21,7 +21,7 @@ const CONTRACT = JSON.stringify({
 
 /** Files that a gateway has while it runs. */
 const EMBEDDED = ['state.db', 'state.db-wal', 'state.db-shm', 'state.last-change', 'gateway.lock'];
-const REDIS = ['keys-copy.db', 'keys-copy.db-wal', 'keys-copy.lock'];
+const REDIS = ['records.db', 'records.db-wal', 'records.lock'];
 const BOTH = ['contract-copy.json', 'usage.1.lock'];
 
 const contract = createServer((_request, response) => response.end(CONTRACT));

@@ -359,7 +359,10 @@ async function question(what: string, ask: (i: number) => unknown): Promise<void
 
 async function restart(project: string, data: string, redis: RedisServer): Promise<void> {
   const read = async () =>
-    Number(/^cmdstat_hscan:calls=(\d+)/m.exec(await redis.admin.info('commandstats'))?.[1] ?? 0);
+    [...(await redis.admin.info('commandstats')).matchAll(/^cmdstat_h?scan:calls=(\d+)/gm)].reduce(
+      (sum, [, calls]) => sum + Number(calls),
+      0,
+    );
   const [before, began] = [await read(), performance.now()];
   const gateway = await start(project, data, redis);
   const connection = new Connection(gateway.port);

@@ -19,7 +19,7 @@ const LONG = [
   'state/redis-topologies',
   'journeys/workers-as-one',
   'records/redis-absence',
-  'state/redis-cluster-data',
+  'records/redis-lost-data',
   'journeys/cold-start',
   'journeys/tls',
   'journeys/status',

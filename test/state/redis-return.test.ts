@@ -88,7 +88,7 @@ test('a subscription that Redis refuses for a while is tried again on the same c
   await until('it hears', () => heard.includes('subject'));
 });
 
-test('every client of several gateways reconnects after the master died, with slow Sentinels', async () => {
+test('every client of several gateways reconnects after the master died, with slow Sentinels, and no key is unknown meanwhile', async () => {
   const set = await openFailovers({ gateways: 2, distance: 150 });
   stops.push(() => set.stop());
   for (let i = 0; i < 2; i++) {
@@ -96,4 +96,6 @@ test('every client of several gateways reconnects after the master died, with sl
     expect(returns).toHaveLength(4);
     expect(returns.filter(({ after }) => after === null)).toEqual([]);
   }
+  expect(set.lookUps.found).toBeGreaterThan(0);
+  expect(set.lookUps.wrong).toBe(0);
 }, 180_000);

@@ -33,9 +33,11 @@ export function epochOf(
 ) {
   let known: string | null = null;
   let otherSince: number | null = null;
-  redis.on('close', () => {
+  const reconnected = () => {
     otherSince = null;
-  });
+  };
+  // A Cluster closes with its last node only.
+  redis.on('close', reconnected).on('-node', reconnected);
 
   /** Accepts the data as it is, and marks it if it has no mark. Throws CountersError. */
   async function learn(): Promise<string> {

@@ -1,5 +1,4 @@
 import { CHANNEL, keyOf } from '../../../src/state/redis/key-names.ts';
-import { keyChanged } from '../../../src/state/redis/subscriber.ts';
 import { keyRecord, note } from '../records.ts';
 import { until } from '../until.ts';
 import { openShared, type SharedGateway } from './gateway.ts';
@@ -52,7 +51,6 @@ export async function openFailovers({
   const proxies: TcpProxy[] = [];
   const gateways: SharedGateway[] = [];
   let nodes: RedisServer[] = [];
-  let deaths = 0;
   const lookUps: LookUps = { found: 0, outages: 0, wrong: 0 };
   const ended = new AbortController();
   const lookingUp: Promise<void>[] = [];
@@ -94,7 +92,9 @@ export async function openFailovers({
       url: first,
       nodes: others.map((url) => url.slice('redis://'.length)),
     } as const;
-    for (let i = 0; i < count; i++) gateways.push(await openShared(settings));
+    // Each second one has no copy of the keys: it asks Redis for each.
+    for (let i = 0; i < count; i++)
+      gateways.push(await openShared(settings, { workers: (i % 2) + 1 }));
     const record = keyRecord();
     await gateways[0]!.keys.add(record, note());
     await untilCopied(record.hash);
@@ -102,7 +102,8 @@ export async function openFailovers({
   }
 
   async function untilCopied(hash: string): Promise<void> {
-    const has = async ({ admin }: RedisServer) => (await admin.exists(keyOf.apiKey(hash))) === 1;
+    const has = async ({ admin }: RedisServer) =>
+      (await admin.hexists(keyOf.records.hashes, hash)) === 1;
     await until('all have the key', async () => (await Promise.all(nodes.map(has))).every(Boolean));
   }
 
@@ -129,8 +130,6 @@ export async function openFailovers({
   async function next(patience: number): Promise<Return[]> {
     await untilWhole();
     const [dead, ...others] = nodes as [RedisServer, ...RedisServer[]];
-    const mark = `death-${++deaths}`;
-    const listening = gateways.map((gateway) => heardOf(gateway, mark));
     await dead.kill();
     await until(
       'a replica has taken over',
@@ -153,18 +152,15 @@ export async function openFailovers({
       }
       return { gateway, client, after: null };
     };
-    const returns = await Promise.all(
+    // Redis does not show which gateway a listener belongs to.
+    const allListen = async () =>
+      (await listenersOf(await mastersOf(others))).some((number) => number >= count);
+    return await Promise.all(
       gateways.flatMap((gateway, i) => [
         untilBack('requests', i, () => takesWrites(gateway)),
-        untilBack('messages', i, async () => {
-          for (const { admin } of await mastersOf(others))
-            await admin.publish(CHANNEL, keyChanged(mark));
-          return listening[i]!.heard;
-        }),
+        untilBack('messages', i, allListen),
       ]),
     );
-    for (const { stop } of listening) stop();
-    return returns;
   }
 
   try {
@@ -216,18 +212,7 @@ function takesWrites({ state }: SharedGateway): Promise<boolean> {
   );
 }
 
-function heardOf(
-  { keys }: SharedGateway,
-  mark: string,
-): { readonly heard: boolean; readonly stop: () => void } {
-  let heard = false;
-  const stop = keys.watch((hash) => {
-    heard ||= hash === mark;
-  });
-  return {
-    get heard() {
-      return heard;
-    },
-    stop,
-  };
+async function listenersOf(nodes: readonly RedisServer[]): Promise<number[]> {
+  const counts = nodes.map(({ admin }) => admin.pubsub('NUMSUB', CHANNEL));
+  return (await Promise.all(counts)).map((count) => Number((count as [string, number])[1]));
 }

@@ -2,30 +2,12 @@ import type { RedisSettings } from '../../../src/config/config.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { openRedis } from '../../../src/records/redis/open.ts';
 import type { Storage } from '../../../src/records/storage.ts';
-import { keyOf } from '../../../src/state/redis/key-names.ts';
 import { KEPT } from '../audit.ts';
-import { until } from '../until.ts';
-import type { RedisServer } from './server.ts';
 import { DEFAULTS } from './settings.ts';
 
 export interface SharedGateway extends Storage {
   readonly events: Event[];
   eventCount(type: Event['type']): number;
-}
-
-/**
- * Waits until the first gateway has built the lists of keys: another one then sends few commands on
- * its own.
- */
-export async function untilIndexed({ admin }: RedisServer): Promise<void> {
-  await until(
-    'the lists of keys are built',
-    async () => (await admin.hget(keyOf.keyIndex, 'checked')) !== null,
-  );
-  await until(
-    'no gateway builds them',
-    async () => (await admin.exists(keyOf.lock('key-index'))) === 0,
-  );
 }
 
 /** The deadline is long unless a test sets it: a busy test machine is not an outage. */

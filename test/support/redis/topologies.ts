@@ -87,8 +87,6 @@ export async function startCluster({ replicas = false } = {}): Promise<ClusterSe
     `${replicas ? DEAD_AFTER : NEVER_DEAD}`,
     '--cluster-replica-validity-factor',
     '0',
-    '--enable-debug-command',
-    'local',
   ];
   const start = () => startRedis({ args });
   const servers = await startTogether(Array.from({ length: replicas ? 6 : 3 }, () => start));
@@ -145,23 +143,6 @@ async function follow(
       /master_link_status:up/.test(await admin.info('replication')),
     );
   }
-}
-
-/** The node restarts at once without its data; the Cluster takes it for the same node. */
-export async function comeUpEmpty({ admin }: RedisServer): Promise<void> {
-  // A connection that does not repeat the command when it ends.
-  const last = admin.duplicate({
-    retryStrategy: null,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-  });
-  last.on('error', () => {});
-  await last.call('DEBUG', 'RESTART').catch(() => {});
-  last.disconnect();
-  await until('the node is empty', async () => (await admin.dbsize()) === 0);
-  await until('it takes commands', async () =>
-    ((await admin.cluster('INFO')) as string).includes('cluster_state:ok'),
-  );
 }
 
 /**

@@ -1,0 +1,258 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  jest,
+  test,
+} from '@jest/globals';
+import { Outage } from '../../src/common/errors/outage.ts';
+import type { RedisSettings } from '../../src/config/config.ts';
+import { epochOf } from '../../src/records/redis/epoch.ts';
+import { type LookUp, lookUpIn } from '../../src/records/redis/look-up.ts';
+import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
+import { keyOf } from '../../src/state/redis/key-names.ts';
+import { TestClock } from '../support/limits.ts';
+import { allKeys, changed, keyRecord, note } from '../support/records.ts';
+import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
+import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
+import { startCluster, startSentinelSet, untilReplicated } from '../support/redis/topologies.ts';
+import { recommendedUser } from '../support/redis/user.ts';
+import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
+
+const { head } = keyOf.records;
+const folderOf = temporaryFolders();
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+interface Set {
+  readonly settings: RedisSettings;
+  readonly masters: readonly RedisServer[];
+  /** In the order of their masters. */
+  readonly replicas: readonly RedisServer[];
+  stop(): Promise<void>;
+}
+
+const TOPOLOGIES: [name: string, start: () => Promise<Set>][] = [
+  [
+    'a single Redis',
+    async () => {
+      const server = await startRedis();
+      const settings = { ...DEFAULTS, url: server.url };
+      return { settings, masters: [server], replicas: [], stop: () => server.stop() };
+    },
+  ],
+  [
+    'Sentinels',
+    async () => {
+      const { url, nodes, master, replica, stop } = await startSentinelSet();
+      const settings = { ...DEFAULTS, topology: 'sentinel', url, nodes } as const;
+      return { settings, masters: [master], replicas: [replica], stop };
+    },
+  ],
+  [
+    'a Cluster',
+    async () => {
+      const { url, nodes, masters, replicas, stop } = await startCluster({ replicas: true });
+      const settings = { ...DEFAULTS, topology: 'cluster', url, nodes } as const;
+      return { settings, masters, replicas, stop };
+    },
+  ],
+];
+
+const LOST = 'Redis may have come up without its data';
+const REPLICA = 'Redis is a replica: it may not have the newest keys';
+
+/** What a client would get: a key, 401 (`null`), or why it is 503. */
+const answerOf = (asked: Promise<unknown>) =>
+  asked.catch((error: unknown) => String((error as Outage).cause));
+
+describe.each(TOPOLOGIES)('%s', (name, start) => {
+  let set: Set;
+  let redis: Connection;
+  let clock: TestClock;
+  let losses: number;
+  let lookUp: LookUp;
+
+  beforeAll(async () => {
+    set = await start();
+  });
+  afterAll(() => set.stop());
+  beforeEach(async () => {
+    redis = await connect(set.settings);
+    stops.push(() => disconnect(redis));
+    clock = new TestClock();
+    losses = 0;
+    const epoch = epochOf(redis, () => losses++, clock.read);
+    await epoch.learn();
+    lookUp = lookUpIn(redis, epoch);
+  });
+
+  const unknown = () => answerOf(lookUp('hash', ['unknown']));
+
+  /** The master that has the records, and its replica. */
+  async function holder() {
+    for (const [i, master] of set.masters.entries())
+      if ((await master.admin.exists(head).catch(() => 0)) === 1)
+        return { master, replica: set.replicas[i]! };
+    throw new Error('no master has records');
+  }
+
+  async function cut({ admin }: RedisServer) {
+    await admin.client('KILL', 'TYPE', 'normal');
+    await until('it is connected again', () =>
+      redis.exists(head).then(
+        () => true,
+        () => false,
+      ),
+    );
+  }
+
+  /** As if it had died and come up without its data. */
+  async function comeUpEmpty() {
+    const { master } = await holder();
+    await master.admin.flushall();
+    await cut(master);
+    return master;
+  }
+
+  test('without its data makes no key unknown for 30 s, then what it has is the data', async () => {
+    expect(await unknown()).toEqual([null]);
+    await comeUpEmpty();
+    expect(await unknown()).toContain(LOST);
+    clock.pass(29_999);
+    expect(await unknown()).toContain(LOST);
+    expect(losses).toBe(0);
+    clock.pass(1);
+    expect(await unknown()).toEqual([null]);
+    expect(await unknown()).toEqual([null]);
+    expect(losses).toBe(1);
+  });
+
+  test('that gets its data back knows at once which keys it does not have', async () => {
+    const { master } = await holder();
+    const data = await master.admin.dumpBuffer(head);
+    await comeUpEmpty();
+    expect(await unknown()).toContain(LOST);
+    clock.pass(29_999);
+    await master.admin.restore(head, 0, data, 'REPLACE');
+    expect(await unknown()).toEqual([null]);
+    await master.admin.del(head);
+    clock.pass(1);
+    expect(await unknown()).toContain(LOST);
+  });
+
+  test('that comes up twice without its data has 30 s each time', async () => {
+    const master = await comeUpEmpty();
+    expect(await unknown()).toContain(LOST);
+    clock.pass(29_999);
+    await cut(master);
+    clock.pass(1);
+    expect(await unknown()).toContain(LOST);
+    clock.pass(30_000);
+    expect(await unknown()).toEqual([null]);
+  });
+
+  test('that another gateway has marked meanwhile makes no key unknown either', async () => {
+    await comeUpEmpty();
+    const other = epochOf(redis, () => {});
+    await other.learn();
+    expect(await answerOf(lookUpIn(redis, other)('hash', ['unknown']))).toEqual([null]);
+    expect(await unknown()).toContain(LOST);
+  });
+
+  if (name !== 'a single Redis')
+    test('has the data of the dead master when a replica has taken over', async () => {
+      const { master, replica } = await holder();
+      await untilReplicated(master, replica);
+      await master.kill();
+      const answers: unknown[] = [];
+      await until('the replica is asked', async () => {
+        answers.push(await unknown());
+        return Array.isArray(answers.at(-1));
+      });
+      expect(await replica.admin.role()).toContain('master');
+      expect(answers).not.toContainEqual(expect.stringContaining(LOST));
+      expect(losses).toBe(0);
+    });
+});
+
+describe('a gateway', () => {
+  let server: RedisServer;
+  let gateway: SharedGateway;
+  beforeEach(async () => {
+    server = await startRedis();
+    stops.push(() => server.stop());
+  });
+
+  async function open(url = server.url) {
+    gateway = await openShared({ url }, { folder: folderOf() });
+    stops.push(() => gateway.close());
+    await allKeys(gateway.keys);
+  }
+
+  const find = async (hash: string) => await gateway.keys.find(hash);
+  const warnings = () =>
+    gateway.events.flatMap((event) => (event.type === 'state.warning' ? [event.warning] : []));
+
+  test('serves the keys of its copy, and answers no question, while Redis is without its data', async () => {
+    await open();
+    const [known, unseen] = [keyRecord(), keyRecord()];
+    await gateway.keys.add(known, note());
+    await server.admin.flushall();
+    await expect(find('unknown')).rejects.toThrow(Outage);
+    await expect(find(unseen.hash)).rejects.toThrow(Outage);
+    await expect(gateway.keys.add(unseen, note())).rejects.toThrow(Outage);
+    await expect(allKeys(gateway.keys)).rejects.toThrow(Outage);
+    await expect((async () => await gateway.tokens.list())()).resolves.toEqual([]);
+    expect(await find(known.hash)).toEqual(known);
+    expect(warnings()).toEqual([expect.stringContaining(LOST)]);
+  });
+
+  test('takes the data of an older dump as it is, and warns', async () => {
+    await open();
+    const kept = keyRecord();
+    await gateway.keys.add(kept, note());
+    const names = await server.admin.keys('sg:{sg:records}:*');
+    const dump = await Promise.all(names.map((name) => server.admin.dumpBuffer(name)));
+    const late = keyRecord();
+    await gateway.keys.add(late, note());
+    await gateway.keys.replace(changed(kept, { revokedAt: 5 }), note());
+
+    const restore = server.admin.multi().flushall();
+    for (const [i, name] of names.entries()) restore.restore(name, 0, dump[i]!);
+    await restore.exec();
+    await until('it has read all keys again', async () => (await find(late.hash)) === null);
+    expect(await allKeys(gateway.keys)).toEqual([kept]);
+    expect(await find(kept.hash)).toEqual(kept);
+    expect(warnings()).toEqual([expect.stringMatching(/^Redis has lost its data/)]);
+    await gateway.keys.add(late, note());
+    expect(await find(late.hash)).toEqual(late);
+  });
+
+  test.each([
+    ['the rights of the manual', []],
+    ['these rights without INFO', ['-info']],
+  ])('with %s learns nothing from a replica', async (_rights, changes) => {
+    const warn = jest.spyOn(console, 'warn').mockReturnValue();
+    stops.push(() => warn.mockRestore());
+    await open(await recommendedUser(server, ...changes));
+    const [known, record] = [keyRecord(), keyRecord()];
+    await gateway.keys.add(known, note());
+    await server.admin.call('REPLICAOF', '127.0.0.1', '1');
+    expect(await answerOf(find('unknown'))).toContain(REPLICA);
+    await expect(allKeys(gateway.keys)).rejects.toThrow(Outage);
+    await expect(gateway.keys.add(record, note())).rejects.toThrow(Outage);
+    expect(await find(known.hash)).toEqual(known);
+    await server.admin.call('REPLICAOF', 'NO', 'ONE');
+    await until('it asks again', async () => (await answerOf(find('unknown'))) === null);
+    expect(await allKeys(gateway.keys)).toEqual([known]);
+    expect(warnings()).toEqual([REPLICA]);
+  });
+});

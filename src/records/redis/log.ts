@@ -121,7 +121,7 @@ function refusalOf(
     case 'changed':
       return new KeyConflict(`key ${id} was changed meanwhile`);
     case 'broken':
-      return brokenRecord(id!);
+      return brokenRecord(fieldOf(id!));
     case 'token':
       return new WrongToken(tokenAdded?.name ?? tokenRemoved);
     default:
@@ -129,10 +129,13 @@ function refusalOf(
   }
 }
 
+/** The record of a key, for people. */
+export function fieldOf(id: string): string {
+  return `the field ${id} of ${keys}`;
+}
+
 /** An Outage caused by a CountersError. */
-export function brokenRecord(id: string): Outage {
-  const cause = new CountersError(
-    `the field ${id} of the Redis hash ${keys} is not the record of a key: delete it`,
-  );
+export function brokenRecord(place: string): Outage {
+  const cause = new CountersError(`${place} is not valid: delete it`);
   return new Outage('state_unavailable', { cause });
 }

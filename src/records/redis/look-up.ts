@@ -5,7 +5,7 @@ import { loadScript } from '../../state/redis/scripts.ts';
 import { withTimeout } from '../../state/redis/timeouts.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import { type Epoch, orReplica } from './epoch.ts';
-import { brokenRecord } from './log.ts';
+import { brokenRecord, fieldOf } from './log.ts';
 import { recordIn } from './texts.ts';
 
 const findKeys = loadScript('find-3.lua');
@@ -32,7 +32,7 @@ export function lookUpIn(redis: Connection, epoch: Epoch) {
     );
     const [mark, ...texts] = reply;
     const found = texts.map((text, i) =>
-      text === null ? null : readOr(text, names[i]!),
+      text === null ? null : readOr(text, by, names[i]!),
     );
     // A missing key is unknown only in the data that is known.
     if (found.includes(null)) await epoch.check(mark!);
@@ -50,11 +50,22 @@ export function lookUpIn(redis: Connection, epoch: Epoch) {
   };
 }
 
-function readOr(text: string, name: string): KeyRecord {
+/** A record of another key may belong to another look-up. */
+function readOr(text: string, by: 'hash' | 'id', name: string): KeyRecord {
   const record = recordIn(text);
-  if (record === null) throw brokenRecord(name);
+  const isOfKey =
+    by === 'id'
+      ? record?.id === name
+      : [record?.hash, record?.previous?.hash].includes(name);
+  if (record === null || !isOfKey) throw brokenRecord(PLACES[by](name));
   return record;
 }
+
+const PLACES = {
+  id: fieldOf,
+  hash: (hash: string) =>
+    `the record in ${keys} of the id in the field ${hash} of ${hashes}`,
+};
 
 const isFound =
   (count: number) =>

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { redis as sharedFormats } from '../../scripts/formats/redis.ts';
 import { IDEMPOTENCY_LIFETIME } from '../../src/records/operators/audit-log.ts';
-import { repairKeyIndex } from '../../src/records/redis/key-index-repair.ts';
 import { outboxInRedis } from '../../src/records/redis/outbox.ts';
 import { usesInRedis } from '../../src/records/redis/records.ts';
 import { callerWindowsIn } from '../../src/state/redis/caller-windows.ts';
@@ -22,12 +21,12 @@ beforeEach(() => own.server.admin.flushall());
 const ENDPOINT = 'a';
 /** Milliseconds that commands take, and that clocks differ. */
 const JITTER = 1_000;
+const { records } = keyOf;
 const { events, types, newest, once, marks } = keyOf.outbox;
 /** Scores, and fields of hashes, that are times; `*`: all fields. */
 const SCORES = [keyOf.gateways, keyOf.peers, keyOf.used, keyOf.bans];
 const FIELDS: [key: string, field: string][] = [
   [once('x'), '*'],
-  [keyOf.keyIndex, 'checked'],
 ];
 
 /** To set the clock of Redis back by an hour is to add an hour to every time that it has. */
@@ -146,9 +145,9 @@ const WAITING: Readonly<Record<string, Waiting>> = {
     begin: failedKey,
     look: failedKey,
   },
-  [keyOf.idempotentAnswer('*')]: {
+  [records.answer('*')]: {
     span: IDEMPOTENCY_LIFETIME,
-    left: () => lifetime(keyOf.idempotentAnswer('call')),
+    left: () => lifetime(records.answer('call')),
     begin: remember,
     look: answered,
   },
@@ -157,16 +156,6 @@ const WAITING: Readonly<Record<string, Waiting>> = {
     left: () => score(keyOf.used, 'key_1'),
     begin: () => usesInRedis(own.redis).save(new Map([['key_1', Date.now()]]), Date.now()),
     look: () => usesInRedis(own.redis).save(new Map([['key_2', Date.now()]]), Date.now()),
-  },
-  [keyOf.keyIndex]: {
-    span: 0,
-    left: () => field(keyOf.keyIndex, 'checked'),
-    begin: () => repairKeyIndex(own.redis, async () => {}),
-    async look() {
-      const gateway = await openShared({ url: own.server.url });
-      await until('it is checked again', async () => (await field(keyOf.keyIndex, 'checked')) <= 0);
-      await gateway.close();
-    },
   },
   [once('*')]: {
     span: 10 * MINUTE,
@@ -186,30 +175,21 @@ const WAITING: Readonly<Record<string, Waiting>> = {
 const NOT_WAITING: Readonly<Record<string, string>> = {
   [keyOf.counters('*')]: 'windows, strikes and bans have rules of their own: lua/rules',
   [keyOf.bans]: 'every entry is checked against the counters of its subject',
-  [keyOf.banLog]: 'entries of a clock that was ahead go with the next one: ban-log-contract.ts',
+  [records.bans]: 'entries of a clock that was ahead go with the next one: ban-log-contract.ts',
   [keyOf.probe('*')]: 'it is only written',
   [events]: 'the age at which an event is given up only ends its retries later',
-  [keyOf.apiKeys]: 'an order',
-  [keyOf.keysOfAccount('*')]: 'an order',
-  [keyOf.keysOfPlan('*')]: 'an order',
-  [keyOf.revokedKeysOfPlan('*')]: 'an order',
-  [keyOf.expiringKeys]: 'dates that an operator has set',
-  [keyOf.apiKey('*')]: 'dates that an operator has set',
-  [keyOf.audit]: 'what happened when, without an age at which it goes',
-  [keyOf.tokens]: 'when a token was created, for operators',
+  [records.keys]: 'dates that an operator has set',
+  [records.audit]: 'what happened when, without an age at which it goes',
+  [records.tokens]: 'when a token was created, for operators',
   [keyOf.ledger.slices]: 'minutes of the clocks of gateways, which reports name',
   [keyOf.ledger.block('*')]: 'minutes of the clocks of gateways, which reports name',
 };
 const WITHOUT_TIME = [
-  keyOf.apiKeyId('*'),
-  keyOf.accounts,
-  keyOf.plans,
-  keyOf.imported,
+  records.head,
+  records.hashes,
+  ...keyOf.unreleased,
   keyOf.unfinishedImport,
-  keyOf.dataMark,
   keyOf.bansWhole,
-  keyOf.auditDropped,
-  keyOf.banLogDropped,
   types,
   newest,
   keyOf.ledger.sizes,

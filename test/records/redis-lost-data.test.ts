@@ -10,6 +10,7 @@ import {
 } from '@jest/globals';
 import { Outage } from '../../src/common/errors/outage.ts';
 import type { RedisSettings } from '../../src/config/config.ts';
+import { createCopyReader } from '../../src/records/redis/copy-reader.ts';
 import { epochOf } from '../../src/records/redis/epoch.ts';
 import { type LookUp, lookUpIn } from '../../src/records/redis/look-up.ts';
 import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
@@ -89,8 +90,8 @@ describe.each(TOPOLOGIES)('%s', (name, start) => {
     stops.push(() => disconnect(redis));
     clock = new TestClock();
     losses = 0;
-    const epoch = epochOf(redis, () => losses++, clock.read);
-    await epoch.learn();
+    const epoch = epochOf(redis, { lost: () => losses++, clock: clock.read });
+    await epoch.begin();
     lookUp = lookUpIn(redis, epoch);
   });
 
@@ -105,7 +106,7 @@ describe.each(TOPOLOGIES)('%s', (name, start) => {
   }
 
   async function cut({ admin }: RedisServer) {
-    await admin.client('KILL', 'TYPE', 'normal');
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal');
     await until('it is connected again', () =>
       redis.exists(head).then(
         () => true,
@@ -161,8 +162,8 @@ describe.each(TOPOLOGIES)('%s', (name, start) => {
 
   test('that another gateway has marked meanwhile makes no key unknown either', async () => {
     await comeUpEmpty();
-    const other = epochOf(redis, () => {});
-    await other.learn();
+    const other = epochOf(redis, { lost: () => {} });
+    await other.begin();
     expect(await answerOf(lookUpIn(redis, other)('hash', ['unknown']))).toEqual([null]);
     expect(await unknown()).toContain(LOST);
   });
@@ -213,6 +214,43 @@ describe('a gateway', () => {
     await expect((async () => await gateway.tokens.list())()).resolves.toEqual([]);
     expect(await find(known.hash)).toEqual(known);
     expect(warnings()).toEqual([expect.stringContaining(LOST)]);
+  });
+
+  test('that starts with a copy on a Redis without data makes no key unknown', async () => {
+    const folder = folderOf();
+    const first = await openShared({ url: server.url }, { folder });
+    const record = keyRecord();
+    await first.keys.add(record, note());
+    await first.close();
+    await server.admin.flushall();
+    gateway = await openShared({ url: server.url }, { folder });
+    stops.push(() => gateway.close());
+    expect(await answerOf(find('unknown'))).toContain(LOST);
+    expect(await find(record.hash)).toEqual(record);
+  });
+
+  test('counts the 30 s of its workers from the loss, not from their first look-up', async () => {
+    const folder = folderOf();
+    const settings = { ...DEFAULTS, url: server.url };
+    const redis = await connect(settings);
+    stops.push(() => disconnect(redis));
+    const clock = new TestClock();
+    const epoch = epochOf(redis, { lost: () => {}, clock: clock.read });
+    await epoch.begin();
+    const reader = createCopyReader(redis, {
+      folder,
+      source: settings.url,
+      epoch,
+      bus: { listen: () => () => {}, isLive: true },
+      checkReadable: () => {},
+      changed: () => {},
+      failed: (error) => expect(error).toBeUndefined(),
+    });
+    stops.push(() => reader.close());
+    await server.admin.flushall();
+    await expect(reader.confirm()).rejects.toThrow(Outage);
+    clock.pass(30_000);
+    expect(await lookUpIn(redis, epoch)('hash', ['unknown'])).toEqual([null]);
   });
 
   test('takes the data of an older dump as it is, and warns', async () => {

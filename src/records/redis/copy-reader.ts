@@ -16,6 +16,7 @@ import {
   type Progress,
   progressIn,
 } from './copy.ts';
+import type { Epoch } from './epoch.ts';
 
 const { head } = keyOf.records;
 
@@ -29,6 +30,7 @@ const BEHIND_AFTER = SECOND;
 export interface CopyReaderOptions {
   readonly folder: string;
   readonly source: string;
+  readonly epoch: Epoch;
   readonly bus: Bus;
   /** Throws an Outage if Redis cannot be read yet. */
   readonly checkReadable: () => void;
@@ -46,7 +48,8 @@ export function createCopyReader(
   redis: Connection,
   options: CopyReaderOptions,
 ) {
-  const { folder, source, bus, checkReadable, changed, failed } = options;
+  const { folder, source, epoch, bus, checkReadable, changed, failed } =
+    options;
   const file = join(folder, COPY_FILE);
   let open: ReturnType<typeof openAt> | null = null;
   let progress: Progress | null = null;
@@ -121,15 +124,14 @@ export function createCopyReader(
   }
 
   /** Resolves with the epoch of the data that Redis has. */
-  async function ask(): Promise<string | null> {
+  async function ask(): Promise<string> {
     look();
     checkReadable();
-    const [epoch, number] = await withTimeout(
-      redis.hmget(head, EPOCH, 'audit'),
-    );
-    if (epoch !== null && epoch === progress?.epoch)
-      expect(Number(number ?? 0));
-    return epoch!;
+    const [mark, number] = await withTimeout(redis.hmget(head, EPOCH, 'audit'));
+    // Otherwise a look-up would be the first to find out that data was lost.
+    const current = await epoch.check(mark!);
+    if (current === progress?.epoch) expect(Number(number ?? 0));
+    return current;
   }
 
   return {
@@ -142,10 +144,10 @@ export function createCopyReader(
     },
     /** Throws an Outage if the copy does not reach what Redis has now. */
     async confirm() {
-      let epoch = await ask();
+      let current = await ask();
       for (
         let wait = FIRST_WAIT;
-        !isReached() || progress?.epoch !== epoch;
+        !isReached() || progress?.epoch !== current;
         wait *= 2
       ) {
         if (wait > BEHIND_AFTER)
@@ -154,7 +156,7 @@ export function createCopyReader(
           });
         await new Promise((resolve) => setTimeout(resolve, wait).unref());
         look();
-        if (progress?.epoch !== epoch) epoch = await ask();
+        if (progress?.epoch !== current) current = await ask();
       }
     },
     wake: () => void ask().catch(() => {}),

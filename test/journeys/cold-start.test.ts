@@ -1,11 +1,13 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { remainingIn } from '../../src/limits/admission.ts';
-import { KEY_CACHE_FILE } from '../../src/records/key-cache/file.ts';
-import { createKeyCacheReader, type KeyCacheReader } from '../../src/records/key-cache/reader.ts';
+import type { KeyRecord } from '../../src/records/keys/key.ts';
 import { hashSecret } from '../../src/records/keys/secret.ts';
+import { modelIn } from '../../src/records/model/model.ts';
+import { COPY_FILE, progressIn } from '../../src/records/redis/copy.ts';
 import { readJournal } from '../../src/state/journal/read.ts';
 import {
   type LastKnownEntry,
@@ -108,17 +110,22 @@ async function makeKey({ adminUrl }: Called, limits: string): Promise<{ id: stri
   return body;
 }
 
-type Copied = NonNullable<ReturnType<KeyCacheReader['find']>>['record'];
-
+/** Waits until the copy in the folder is whole and has this key so. */
 async function untilCopied(
   data: string,
   key: string,
-  condition: (record: Copied | null) => boolean = (record) => record !== null,
+  condition: (record: KeyRecord | null) => boolean = (record) => record !== null,
 ): Promise<void> {
-  const reader = createKeyCacheReader(data, (error) => expect(error).toBeUndefined());
-  const isThere = () => condition(reader.find(hashSecret(key))?.record ?? null);
-  await until('the copy has it', () => (reader.freshness?.swept ?? 0) > 0 && isThere());
-  reader.close();
+  const db = new DatabaseSync(join(data, COPY_FILE), { readOnly: true });
+  try {
+    const [model, progress] = [modelIn(db), progressIn(db)];
+    await until(
+      'the copy has it',
+      () => progress().isWhole && condition(model.keys.find(hashSecret(key))),
+    );
+  } finally {
+    db.close();
+  }
 }
 
 const logged = (log: readonly Line[], type: string) => log.filter(({ msg }) => msg === type);
@@ -194,10 +201,10 @@ describe('a gateway that was killed', () => {
     ).toBe(200);
     await untilCopied(data, banned.key);
     for (const end of ['', '-wal', '-shm'])
-      expect(statSync(join(data, `${KEY_CACHE_FILE}${end}`)).mode & 0o777).toBe(0o600);
+      expect(statSync(join(data, `${COPY_FILE}${end}`)).mode & 0o777).toBe(0o600);
     const copy = copyOf(join(data, '..'));
     await first.stop();
-    const written = readFileSync(join(copy, `${KEY_CACHE_FILE}-wal`));
+    const written = readFileSync(join(copy, `${COPY_FILE}-wal`));
     expect(written.includes('"plan"')).toBe(true);
     for (const { key } of [limited, banned]) expect(written.includes(key)).toBe(false);
 
@@ -288,12 +295,14 @@ describe('a gateway that was killed', () => {
 
     test('if the copy is too old, or disabled', async () => {
       await redis.stop();
-      const { mtimeMs } = statSync(join(crashed, KEY_CACHE_FILE));
+      const { mtimeMs } = statSync(join(crashed, COPY_FILE));
       await until('it is older than a second', () => Date.now() - mtimeMs > 1_000);
       expect(await refusal('redis: { keyCache: { maxAge: 1s } }\n')).toMatch(
         /the copy of its keys in .*data is .* h old, and redis.keyCache.maxAge is 0 h/,
       );
-      expect(await refusal('redis: { keyCache: { enabled: false } }\n')).not.toMatch(/copy/);
+      expect(await refusal('redis: { keyCache: { enabled: false } }\n')).toMatch(
+        /redis.keyCache.enabled is false, so no copy of its keys survives a restart/,
+      );
     });
 
     test('if Redis answers, and refuses the password', async () => {
@@ -303,6 +312,21 @@ describe('a gateway that was killed', () => {
       redis = await startAgain();
     });
   });
+});
+
+test('a gateway with an empty folder serves the keys of Redis from its first request on', async () => {
+  const first = await startHere(join(folder(), 'data'));
+  const made = await Promise.all(['100/day', '100/day'].map((limits) => makeKey(first, limits)));
+  const [served, revoked] = made as [(typeof made)[0], (typeof made)[0]];
+  expect((await adminOf(first.adminUrl)('DELETE', `/keys/${revoked.id}`)).status).toBe(200);
+  const second = await start(folder(), 2);
+  for (const [key, status] of [
+    [served.key, 200],
+    [revoked.key, 401],
+  ] as const) {
+    const answers = await second.fromEveryWorker('/categories', { 'X-API-Key': key });
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([status]));
+  }
 });
 
 test('under local, a gateway that is killed and restarted in an outage grants nothing twice, and charges all of it once Redis is up', async () => {

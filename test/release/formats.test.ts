@@ -21,7 +21,7 @@ test.each([
   ['field of the log that is not always there', /^log upstream\.down error$/],
   ['field that a function of the table adds', /^log request traceId$/],
   ['field of an event', /^webhook ban\.started\.data\.until: string date-time, always$/],
-  ['key in Redis', /^redis key sg:k:\{\*\}$/],
+  ['key in Redis', /^redis key sg:\{sg:records\}:keys$/],
   ['script', /^redis script admit-n\.lua: [0-9a-f]{40}$/],
   ['field of a hash', /^redis hash field until$/],
   ['column', /^file state\.db keys\.hash: TEXT, not null$/],

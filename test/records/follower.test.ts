@@ -298,6 +298,19 @@ describe('what is not valid in Redis is reported and left out:', () => {
   });
 });
 
+test('two tokens with one hash keep nothing else from being read', async () => {
+  await fill(1);
+  const opened = connection.open();
+  await modelOf(opened.records);
+  const twin = { name: 'twin', hash: 'of anna', role: 'read', createdAt: 1 };
+  await admin.hset(tokens, 'twin', JSON.stringify(twin));
+  await addToken('ben');
+  const names = (await modelOf(opened.records)).tokens.map(({ name }) => name);
+  expect(names).toHaveLength(2);
+  expect(names).toContain('ben');
+  expect(opened.failures).toEqual([]);
+});
+
 test('a replica is not read; known keys stay known', async () => {
   const [record] = await fill(1);
   const opened = connection.open();

@@ -26,6 +26,10 @@ function tokensIn(db: DatabaseSync) {
   const insert = db.prepare(
     'INSERT INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING',
   );
+  // Redis may have two of one hash: none of them keeps the others from being read.
+  const insertAny = db.prepare(
+    'INSERT OR IGNORE INTO tokens (name, hash, role, created) VALUES (?, ?, ?, ?)',
+  );
   const remove = db.prepare('DELETE FROM tokens WHERE name = ?');
   return {
     /** Sorted by name. */
@@ -38,7 +42,7 @@ function tokensIn(db: DatabaseSync) {
     replaceAll(tokens: readonly TokenRecord[]) {
       db.exec('DELETE FROM tokens');
       for (const { name, hash, role, createdAt } of tokens)
-        insert.run(name, hash, role, createdAt);
+        insertAny.run(name, hash, role, createdAt);
     },
   };
 }

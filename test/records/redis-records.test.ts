@@ -1,9 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { IDEMPOTENCY_LIFETIME } from '../../src/records/operators/audit-log.ts';
+import { Outage } from '../../src/common/errors/outage.ts';
+import {
+  type AuditNote,
+  IDEMPOTENCY_LIFETIME,
+  IdempotencyConflict,
+} from '../../src/records/operators/audit-log.ts';
+import type { Records } from '../../src/records/storage.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { KEPT } from '../support/audit.ts';
-import { entries, note } from '../support/records.ts';
-import { type RecordsConnections, twoConnections } from '../support/redis/records.ts';
+import { changed, entries, keyRecord, note } from '../support/records.ts';
+import { startProxy } from '../support/redis/proxy.ts';
+import {
+  connectRecords,
+  modelOf,
+  type RecordsConnections,
+  twoConnections,
+} from '../support/redis/records.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { keepsThePromisesOfRecords } from './records-contract.ts';
@@ -44,5 +56,36 @@ describe('in one Redis', () => {
     await server.admin.pexpire(keyOf.records.answer('call'), lifetime - IDEMPOTENCY_LIFETIME);
     expect(await auditLog.answered('call', 1_000)).toBeNull();
     await auditLog.append(note({}, 'call'));
+  });
+
+  describe('a change whose answer was lost', () => {
+    const [before, added] = [keyRecord(), keyRecord()];
+    const token = { name: 'anna', hash: 'h', role: 'read' as const, createdAt: 1 };
+    test.each<[string, (records: Records, by: AuditNote) => unknown]>([
+      ['a new key', ({ keys }, by) => keys.add(added, by)],
+      ['a changed key', ({ keys }, by) => keys.replace(changed(before, { label: 'new' }), by)],
+      ['a new token', ({ tokens }, by) => tokens.add(token, by)],
+      ['an entry', ({ auditLog }, by) => auditLog.append(by)],
+    ])('is not made again under its name, which has its answer: %s', async (_what, change) => {
+      const { one } = await connections.openEmpty();
+      await one.keys.add(before, note());
+      const proxy = await startProxy(server.port);
+      const cutOff = await connectRecords({ ...DEFAULTS, url: proxy.url });
+      const { records } = cutOff.open();
+      await modelOf(records);
+      const make = async (target: string) => change(records, note({ target }, 'call'));
+      proxy.replies = 'cut';
+      await expect(make('first')).rejects.toBeInstanceOf(Outage);
+      const made = await modelOf(one);
+      expect(made.audit.map(({ target }) => target)).toEqual(['thing', 'first']);
+      proxy.replies = 'pass';
+      expect(await modelOf(records)).toEqual(made);
+      await expect(make('second')).rejects.toBeInstanceOf(IdempotencyConflict);
+      const answer = note({}, 'call').idempotent;
+      expect(await records.auditLog.answered('call', 1_000)).toEqual(answer);
+      for (const each of [one, records]) expect(await modelOf(each)).toEqual(made);
+      cutOff.close();
+      await proxy.stop();
+    });
   });
 });

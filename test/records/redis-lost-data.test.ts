@@ -221,6 +221,7 @@ describe('a gateway', () => {
     const first = await openShared({ url: server.url }, { folder });
     const record = keyRecord();
     await first.keys.add(record, note());
+    await allKeys(first.keys);
     await first.close();
     await server.admin.flushall();
     gateway = await openShared({ url: server.url }, { folder });

@@ -1,6 +1,8 @@
-import { rmSync } from 'node:fs';
+import { closeSync, fdatasync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { syncFile } from '../../common/folder.ts';
 import { openDatabase } from '../../common/open-database.ts';
 import { transaction } from '../../common/transaction.ts';
 import { makeDataFolder } from '../../state/data-folder.ts';
@@ -73,11 +75,11 @@ export function openCopy(
   if (file !== ':memory:') {
     try {
       const db = open();
-      const copy = copyIn(db, invalid);
-      if (copy.progress.source === source) return copy;
+      const { isWhole, source: known } = progressIn(db)();
+      if (isWhole && known === source) return copyIn(db, invalid);
       db.close();
     } catch {
-      // Missing, damaged, or of another format: a new one replaces it.
+      // Missing, damaged, not whole or of another format: a new one replaces it.
     }
     removeCopy(folder!);
   }
@@ -148,6 +150,8 @@ function copyIn(db: DatabaseSync, invalid: (what: string) => void) {
     bans: db.prepare('DELETE FROM bans WHERE number < ?'),
   };
   let progress = progressIn(db)();
+  const syncFirst = firstSyncOf(db);
+  if (!progress.isWhole) db.exec('PRAGMA synchronous = OFF');
 
   function save(changes: Partial<Progress>): void {
     progress = { ...progress, ...changes };
@@ -235,14 +239,47 @@ function copyIn(db: DatabaseSync, invalid: (what: string) => void) {
       if (last !== null) removeUnseen.run(after, last);
       return last;
     },
+    /** What was read survives a power failure. Before the end of the first pass. */
+    async sync(): Promise<void> {
+      if (!progress.isWhole) await syncFirst();
+    },
     endPass(at: number): void {
       transaction(db, () => {
         db.exec('DELETE FROM seen');
         save({ isPassing: false, isWhole: true, confirmedAt: at });
       });
     },
-    close: () => db.close(),
+    close() {
+      db.close();
+      syncFirst.close();
+    },
   };
+}
+
+/**
+ * Until a copy is whole nothing of it is synced, because it is of no use after a power failure. The
+ * result makes all of it durable: most of it on the thread pool, so that requests are served
+ * meanwhile.
+ */
+function firstSyncOf(db: DatabaseSync) {
+  const file = db.location();
+  let fd: number | null = null;
+
+  async function sync() {
+    if (file === null) return;
+    await syncFile(`${file}-wal`);
+    if (!db.isOpen) return;
+    fd ??= openSync(file, 'r+');
+    await promisify(fdatasync)(fd);
+    db.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_checkpoint');
+  }
+
+  /** After the database: closing any descriptor of the file drops the locks of SQLite on it. */
+  function close() {
+    if (fd !== null) closeSync(fd);
+    fd = null;
+  }
+  return Object.assign(sync, { close });
 }
 
 export function numberOf(id: string): number {

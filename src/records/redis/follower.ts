@@ -185,15 +185,13 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
     until: { readonly audit: string; readonly bans: string },
     isOwn: () => boolean,
   ) {
-    let began = performance.now();
     /** Leaves at least half of the time to requests. */
-    async function rest() {
-      await pause(Math.max(1, performance.now() - began), undefined, {
-        ref: false,
-      });
+    async function rested(work: () => void) {
+      const began = performance.now();
+      work();
+      await pause(performance.now() - began, undefined, { ref: false });
       if (isClosed || !isOwn()) throw new Superseded();
       checkReadable();
-      began = performance.now();
     }
 
     const at = Date.now();
@@ -201,18 +199,16 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
       checkReadable();
       return redis.hscan(keys, cursor, 'COUNT', PAGE_SIZE);
     });
-    for await (const page of pages) {
-      copy.takeRecords(page);
-      await rest();
-    }
+    for await (const page of pages) await rested(() => copy.takeRecords(page));
     for (const log of ['audit', 'bans'] as const) {
-      for await (const page of entriesUntil(LOGS[log], until[log])) {
-        copy.takeEntries(log, page);
-        await rest();
-      }
+      for await (const page of entriesUntil(LOGS[log], until[log]))
+        await rested(() => copy.takeEntries(log, page));
     }
-    for (let after: number | null = 0; after !== null; await rest())
-      after = copy.removeUnseen(after);
+    for (let after: number | null = 0; after !== null; )
+      await rested(() => {
+        after = copy.removeUnseen(after!);
+      });
+    await copy.sync();
     // What was read is the data of one epoch, and of a master.
     await reading.next();
     if (!isOwn()) throw new Superseded();

@@ -86,6 +86,14 @@ function retryAtOnce(): void {
       set(work, wait === RETRY_DELAY ? 5 : wait)) as never);
 }
 
+async function isNotified({ records }: OpenedRecords, change: () => unknown): Promise<void> {
+  let changes = 0;
+  const stop = records.keys.watch(() => void changes++);
+  await change();
+  await until('it is notified', () => changes > 0, 10_000);
+  stop();
+}
+
 /** Holds the copy, and does not go on with it. */
 function hang(): () => void {
   const copy = createRecordsCopy({
@@ -103,11 +111,8 @@ describe('another process of the folder', () => {
   test('reads what one writes, and is notified of it', async () => {
     const writer = await openedWith();
     const reader = await openedWith(other);
-    let changes = 0;
-    reader.records.keys.watch(() => void changes++);
     const added = keyRecord();
-    await writer.records.keys.add(added, note());
-    await until('it is notified', () => changes > 0);
+    await isNotified(reader, () => writer.records.keys.add(added, note()));
     await hasCopied(reader, added.hash);
     await reader.records.keys.replace(changed(record, { revokedAt: 5 }), note());
     expect(copied(reader)?.revokedAt).toBe(5);
@@ -151,10 +156,11 @@ describe('another process of the folder', () => {
     });
     expect(copied(reader)).toBeUndefined();
     await expect((async () => reader.records.keys.isEmpty())()).rejects.toBeInstanceOf(Outage);
+    await isNotified(reader, () => keys.add(keyRecord(), note()));
     // What it changes itself is stored.
     const added = keyRecord();
     await reader.records.keys.add(added, note());
-    expect((await auditLog.list({ limit: 1 }))[0]!.number).toBe(4);
+    expect((await auditLog.list({ limit: 1 }))[0]!.number).toBe(5);
     expect(await reader.records.keys.find(added.hash)).toEqual(added);
     release();
   });
@@ -182,8 +188,9 @@ describe('another process of the folder', () => {
   });
 });
 
-test('a worker without a folder asks Redis for each key', async () => {
+test('a worker without a folder asks Redis for each key, and is notified of changes', async () => {
   const worker = one.open({ isWorker: true });
+  await isNotified(worker, () => other.open().records.keys.add(keyRecord(), note()));
   expect(copied(worker)).toBeUndefined();
   expect(await worker.records.keys.find(record.hash)).toEqual(record);
   expect(await worker.records.keys.find('unknown')).toBeNull();

@@ -107,10 +107,14 @@ export function createCopyReader(
     return target.number <= position;
   }
 
+  const isUsed = () => !isBehind && progress !== null;
+
   function expect(number: number) {
     if (number > target.number) {
       const since = isReached() ? performance.now() : target.since;
       target = { number, since };
+      // What was looked up in Redis instead may have changed.
+      if (!isUsed()) changed();
     }
     lookUntilReached(0);
   }
@@ -130,14 +134,15 @@ export function createCopyReader(
     const [mark, number] = await withTimeout(redis.hmget(head, EPOCH, 'audit'));
     // Otherwise a look-up would be the first to find out that data was lost.
     const current = await epoch.check(mark!);
-    if (current === progress?.epoch) expect(Number(number ?? 0));
+    if (progress === null || current === progress.epoch)
+      expect(Number(number ?? 0));
     return current;
   }
 
   return {
     /** `null`: it cannot be used. */
     get model() {
-      return isBehind || progress === null ? null : (open?.model ?? null);
+      return isUsed() ? (open?.model ?? null) : null;
     },
     get progress() {
       return progress;

@@ -56,6 +56,7 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
   let follower: Follower | null = null;
   let connected: FollowOptions | null = null;
   let retry: NodeJS.Timeout | undefined;
+  let stopListening = () => {};
   let isClosed = false;
 
   openAny();
@@ -145,6 +146,11 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
         failed,
       });
       retryLater();
+    } else {
+      // Without a copy, what was looked up in Redis may have changed.
+      stopListening = parts.bus.listen(({ type }) => {
+        if (type !== 'subject') changed();
+      });
     }
   }
 
@@ -267,6 +273,7 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
     close() {
       isClosed = true;
       clearTimeout(retry);
+      stopListening();
       follower?.close();
       reader?.close();
       copy?.close();

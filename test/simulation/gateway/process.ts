@@ -57,7 +57,7 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
       : await openRedis(config.redis, { observe, audit: config.audit, folder: config.data });
   ledger.begin(storage);
   let plans: Plans = { ...config.plans, scoped: SCOPED };
-  const keyring = createKeyring(storage.keys, plans, { recheckAfter: storage.recheckKeysAfter });
+  const keyring = createKeyring(storage.keys, plans);
   const uses = createLastUseTracker(storage.uses, {
     clock,
     failed: (error) => observe({ type: 'last_used.write_failed', error }),

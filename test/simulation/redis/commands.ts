@@ -1,4 +1,4 @@
-import type { RedisData } from './database.ts';
+import { isNewer, type RedisData, type StreamEntry } from './database.ts';
 import { byScore } from './record-scripts.ts';
 import type { Reply } from './scripts.ts';
 
@@ -54,6 +54,40 @@ function add(data: RedisData, [key, ...rest]: readonly string[]): Reply {
   return added;
 }
 
+/** Entries between two ids, which a parenthesis excludes. */
+function entriesBetween(
+  data: RedisData,
+  [key, from, to, , count]: readonly string[],
+): readonly StreamEntry[] {
+  const entries = data.read(key!, 'stream')?.entries ?? [];
+  // A number alone is the first id that begins with it.
+  const first = /^\d+$/.test(from!) ? `${from}-0` : from!;
+  const isFrom = (id: string) =>
+    first === '-' || (first.startsWith('(') ? isNewer(id, first.slice(1)) : !isNewer(first, id));
+  const isTo = (id: string) => to === '+' || !isNewer(id, to!);
+  const found = entries.filter(([id]) => isFrom(id) && isTo(id));
+  return count === undefined ? found : found.slice(0, Number(count));
+}
+
+/** Places of fields, which do not depend on other fields. */
+const placeOf = (field: string): number =>
+  [...field].reduce((sum, one) => (sum * 31 + one.charCodeAt(0)) % 1_000_003, 7);
+
+/** Less than `COUNT`, which is a hint, so that changes come in between. */
+const SCAN_PART = 4;
+
+function scanHash(data: RedisData, [key, cursor]: readonly string[]): Reply {
+  const all = [...fieldsAt(data, key!)]
+    .map(([field, text]) => ({ place: placeOf(field), field, text }))
+    .filter(({ place }) => place >= Number(cursor))
+    .sort((one, other) => one.place - other.place);
+  const next = all[SCAN_PART]?.place ?? Number.POSITIVE_INFINITY;
+  const last = next === Number(cursor) ? next + 1 : next;
+  const page = all.filter(({ place }) => place < last);
+  const isLast = page.length === all.length;
+  return [isLast ? '0' : String(last), page.flatMap(({ field, text }) => [field, text])];
+}
+
 /** Reads. A replica executes them too. */
 export const READS: Readonly<Record<string, Command>> = {
   get: (data, [key]) => textAt(data, key!),
@@ -62,6 +96,11 @@ export const READS: Readonly<Record<string, Command>> = {
   hget: (data, [key, field]) => fieldsAt(data, key!).get(field!) ?? null,
   hmget: (data, [key, ...names]) => names.map((name) => fieldsAt(data, key!).get(name) ?? null),
   hgetall: (data, [key]) => [...fieldsAt(data, key!)].flat(),
+  hvals: (data, [key]) => [...fieldsAt(data, key!).values()],
+  hscan: scanHash,
+  xrange: entriesBetween,
+  xrevrange: (data, [key, , , , count]) =>
+    (data.read(key!, 'stream')?.entries ?? []).slice(-Number(count)).reverse(),
   hexists: (data, [key, field]) => Number(fieldsAt(data, key!).has(field!)),
   zcard: (data, [key]) => scoresAt(data, key!).size,
   zrange: (data, args) => range(data, args, false),
@@ -79,21 +118,10 @@ export const READS: Readonly<Record<string, Command>> = {
       .sort()
       .filter((member) => member > from!.slice(1))
       .slice(0, Number(limit)),
-  lpos: (data, [key, item]) => {
-    const found = (data.read(key!, 'list')?.items ?? []).lastIndexOf(item!);
-    return found < 0 ? null : found;
-  },
   lrange: (data, [key, from, to]) => {
     const items = data.read(key!, 'list')?.items ?? [];
     return items.slice(Number(from), to === '-1' ? undefined : Number(to) + 1);
   },
-  /** Entries from an id to the end, of the twin of a stream: a list of texts. */
-  xrange: (data, [key, from, , , count]) =>
-    (data.read(key!, 'list')?.items ?? [])
-      .map((item) => [item.slice(0, item.indexOf(' ')), item.slice(item.indexOf(' ') + 1)] as const)
-      .filter(([id]) => Number.parseInt(id, 10) >= Number(from))
-      .slice(0, Number(count))
-      .map(([id, event]) => [id, ['event', event]]),
   dbsize: (data) => data.size,
   scan: (data, [, , pattern]) => {
     const start = pattern!.slice(0, pattern!.indexOf('*'));
@@ -110,8 +138,7 @@ export const WRITES: Readonly<Record<string, Command>> = {
     for (let i = 0; i < pairs.length; i += 2) fields.set(pairs[i]!, pairs[i + 1]!);
     return fields.size - before;
   },
-  hdel: (data, [key, ...names]) =>
-    names.filter((name) => data.change(key!, 'hash').fields.delete(name)).length,
+  hdel: (data, [key, ...names]) => names.filter((name) => data.removeField(key!, name)).length,
   hsetnx: (data, [key, field, text]) => {
     const { fields } = data.change(key!, 'hash');
     if (fields.has(field!)) return 0;

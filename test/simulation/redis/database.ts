@@ -1,5 +1,7 @@
 import type { Counters } from '../../../src/limits/counters.ts';
 
+export type StreamEntry = readonly [id: string, fields: readonly string[]];
+
 /** Counters of a subject, and the last reconciliation of each gateway. */
 export interface StoredCounters extends Counters {
   readonly marks: Map<string, number>;
@@ -12,6 +14,8 @@ export type Value =
   | { readonly type: 'list'; readonly items: string[] }
   | { readonly type: 'hash'; readonly fields: Map<string, string> }
   | { readonly type: 'sorted'; readonly scores: Map<string, number> }
+  /** `last`: the newest id, also of an entry that was dropped. */
+  | { readonly type: 'stream'; readonly entries: StreamEntry[]; last: string }
   | { readonly type: 'counters'; readonly counters: StoredCounters };
 
 type OfType<T extends Value['type']> = Extract<Value, { readonly type: T }>;
@@ -37,6 +41,7 @@ const EMPTY: { readonly [T in Exclude<Value['type'], 'counters'>]: () => OfType<
   list: () => ({ type: 'list', items: [] }),
   hash: () => ({ type: 'hash', fields: new Map() }),
   sorted: () => ({ type: 'sorted', scores: new Map() }),
+  stream: () => ({ type: 'stream', entries: [], last: '0-0' }),
 };
 
 /** The data of Redis, with lifetimes, and the last writes, which a failover may lose. */
@@ -90,6 +95,23 @@ export class RedisData {
     return this.#keys.delete(key);
   }
 
+  /** An empty hash does not exist. */
+  removeField(key: string, field: string): boolean {
+    const { fields } = this.change(key, 'hash');
+    const isRemoved = fields.delete(field);
+    if (fields.size === 0) this.#keys.delete(key);
+    return isRemoved;
+  }
+
+  /** Throws if the id is not newer than all before it. */
+  addEntry(key: string, id: string, fields: readonly string[]): void {
+    const stream = this.change(key, 'stream');
+    if (!isNewer(id, stream.last))
+      throw new Error('ERR The ID specified in XADD is equal or smaller than the target');
+    stream.entries.push([id, fields]);
+    stream.last = id;
+  }
+
   expire(key: string, lifetime: number): void {
     this.#note(key);
     const stored = this.#stored(key);
@@ -140,6 +162,14 @@ export class RedisData {
   }
 }
 
+const partsOf = (id: string) => id.split('-').map(Number) as [number, number];
+
+/** Of ids in a stream. */
+export function isNewer(id: string, other: string): boolean {
+  const [[number, part], [otherNumber, otherPart]] = [partsOf(id), partsOf(other)];
+  return number > otherNumber || (number === otherNumber && part > otherPart);
+}
+
 function copyOf(value: Value): Value {
   switch (value.type) {
     case 'text':
@@ -150,6 +180,8 @@ function copyOf(value: Value): Value {
       return { type: 'hash', fields: new Map(value.fields) };
     case 'sorted':
       return { type: 'sorted', scores: new Map(value.scores) };
+    case 'stream':
+      return { ...value, entries: [...value.entries] };
     case 'counters':
       return { type: 'counters', counters: copyOfCounters(value.counters) };
   }

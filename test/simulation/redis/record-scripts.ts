@@ -1,3 +1,4 @@
+import type { RedisData, StreamEntry } from './database.ts';
 import type { Reply, Script, ScriptCall } from './scripts.ts';
 
 /** Members by score, then by name. */
@@ -5,56 +6,212 @@ export function byScore(scores: ReadonlyMap<string, number>): [member: string, s
   return [...scores].sort(([a, x], [b, y]) => x - y || (a < b ? -1 : Number(a > b)));
 }
 
-const READ_AT_ONCE = 50;
-
-const timeOf = (entry: string): number => (JSON.parse(entry) as { at: number }).at;
-
-function append(
-  { data, args, now: clock }: ScriptCall,
-  [entries, dropped]: [string, string],
-  keep: number,
-  age: number,
-) {
-  const { items } = data.change(entries, 'list');
-  const now = timeOf(args[0]!);
-  const since = Math.min(now, clock) - age;
-  const over = Math.max(0, Math.min(items.length + 1 - keep, Number(args[1])));
-  const times = items.slice(over, over + READ_AT_ONCE).map(timeOf);
-  const firstYoung = times.findIndex((at) => at >= since && at <= now);
-  const lastOld = times
-    .slice(0, firstYoung < 0 ? times.length : firstYoung)
-    .findLastIndex((at) => at < since);
-  const first = over + lastOld + 1;
-  const gone = Number(data.read(dropped, 'text')?.text ?? 0) + first;
-  data.put(dropped, { type: 'text', text: String(gone) });
-  items.push(args[0]!);
-  items.splice(0, first);
-  return gone + items.length;
+/** What cjson reads; `undefined`: it is not valid. */
+function decoded(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
-const appendMany: Script = (call) => {
-  const { keys, args } = call;
-  let number: Reply = null;
-  for (let i = 0; i < keys.length; i += 2) {
-    const age = args[i + 3] === '' ? Number.POSITIVE_INFINITY : Number(args[i + 3]);
-    const appended = append(call, [keys[i]!, keys[i + 1]!], Number(args[i + 2]), age);
-    number ??= appended;
+interface KeyChange {
+  readonly id: string;
+  readonly version: string;
+  readonly hash: string;
+  readonly previous: string;
+  readonly record: string;
+  before?: Before;
+}
+
+interface Before {
+  readonly version?: unknown;
+  readonly hash?: string;
+  readonly previous?: { readonly hash?: string } | null;
+}
+
+interface TokenChange {
+  readonly name: string;
+  readonly record: string;
+}
+
+function changesIn(args: readonly string[]) {
+  const keys: KeyChange[] = [];
+  let token: TokenChange | null = null;
+  for (let i = 10; i < args.length; ) {
+    if (args[i + 1] === 'token') {
+      token = { name: args[i]!, record: args[i + 2]! };
+      i += 3;
+    } else {
+      const [id, version, hash, previous, record] = args.slice(i, i + 5) as string[];
+      keys.push({ id: id!, version: version!, hash: hash!, previous: previous!, record: record! });
+      i += 5;
+    }
   }
+  return { keys, token };
+}
+
+/** Why nothing is changed. */
+function refusalOf(call: ScriptCall, keys: readonly KeyChange[], token: TokenChange | null) {
+  const [, records, hashes, tokens] = call.keys as [string, string, string, string];
+  const fieldsOf = (name: string) => call.data.read(name, 'hash')?.fields ?? new Map();
+  const owners = new Map<string, string>();
+  const known = new Set<string>();
+  for (const key of keys) {
+    const stored = fieldsOf(records).get(key.id);
+    if (key.version === '') {
+      if (stored !== undefined || known.has(key.id)) return 'taken';
+    } else {
+      if (stored === undefined) return 'unknown';
+      const before = decoded(stored) as Before | null | undefined;
+      if (typeof before !== 'object' || before === null) return 'broken';
+      if (before.version !== Number(key.version)) return 'changed';
+      key.before = before;
+    }
+    const owner = owners.get(key.hash) ?? fieldsOf(hashes).get(key.hash);
+    if (owner !== undefined && owner !== key.id) return 'taken';
+    owners.set(key.hash, key.id);
+    known.add(key.id);
+  }
+  if (token && fieldsOf(tokens).has(token.name) !== (token.record === '')) return 'token';
+  return null;
+}
+
+function applyKey({ data, keys: names }: ScriptCall, key: KeyChange): void {
+  const [, records, hashes] = names as [string, string, string];
+  const old = [key.before?.hash, key.before?.previous?.hash];
+  for (const hash of old) {
+    if (hash !== undefined && hash !== key.hash && hash !== key.previous)
+      data.removeField(hashes, hash);
+  }
+  data.change(records, 'hash').fields.set(key.id, key.record);
+  const { fields } = data.change(hashes, 'hash');
+  fields.set(key.hash, key.id);
+  if (key.previous !== '') fields.set(key.previous, key.id);
+}
+
+const READ_AT_ONCE = 50;
+
+function timeOf(entry: string): number | null {
+  const { at } = (decoded(entry) ?? {}) as { at?: unknown };
+  return typeof at === 'number' ? at : null;
+}
+
+/** How many of the oldest entries are too old. */
+function oldIn({ data, args, now: clock }: ScriptCall, log: string, age: number): number {
+  const at = timeOf(args[2]!) ?? 0;
+  const since = Math.min(at, clock) - age;
+  let old = 0;
+  const entries = data.read(log, 'stream')?.entries ?? [];
+  for (const [n, [, fields]] of entries.slice(0, READ_AT_ONCE).entries()) {
+    const time = timeOf(fields[1]!);
+    if (time === null || (time >= since && time <= at)) break;
+    if (time < since) old = n + 1;
+  }
+  return old;
+}
+
+function appendTo(
+  call: ScriptCall,
+  log: string,
+  name: string,
+  changed: readonly string[],
+  { keep, age }: { readonly keep: number; readonly age?: number },
+): number {
+  const { data, keys, args } = call;
+  const { fields } = data.change(keys[0]!, 'hash');
+  const number = Number(fields.get(name) ?? 0) + 1;
+  fields.set(name, String(number));
+  const { entries } = data.change(log, 'stream');
+  const tooOld = age === undefined ? 0 : oldIn(call, log, age);
+  const drop = Math.min(Math.max(entries.length + 1 - keep, tooOld), Number(args[9]));
+  if (drop > 0) entries.splice(0, drop);
+  data.addEntry(log, `${number}-${args[3]}`, ['entry', args[2]!, ...changed]);
   return number;
+}
+
+const appendOne: Script = (call) => {
+  const { data, keys: names, args } = call;
+  const [head, , , tokens, audit, bans, answer] = names as string[];
+  if (data.read(head!, 'hash')?.fields.get('epoch') !== args[0]) return 'epoch';
+  const lifetime = Number(args[5]);
+  if (args[4] !== '' && data.has(answer!)) {
+    if (data.leftOf(answer!) > lifetime) data.expire(answer!, lifetime);
+    return 'again';
+  }
+  const { keys, token } = changesIn(args);
+  const refusal = refusalOf(call, keys, token);
+  if (refusal !== null) return refusal;
+  for (const key of keys) applyKey(call, key);
+  if (token?.record === '') data.removeField(tokens!, token.name);
+  else if (token) data.change(tokens!, 'hash').fields.set(token.name, token.record);
+  const ids = keys.map(({ id }) => id).join(' ');
+  const ofToken = token ? ['token', token.name] : [];
+  const changed = keys.length > 0 ? ['keys', ids] : ofToken;
+  const [keep, keepBans, age] = args.slice(6, 9) as [string, string, string];
+  const ofAudit =
+    keep === '' ? null : appendTo(call, audit!, 'audit', changed, { keep: Number(keep) });
+  const bounds = { keep: Number(keepBans), age: Number(age) };
+  const ofBans = keepBans === '' ? null : appendTo(call, bans!, 'bans', changed, bounds);
+  if (args[4] !== '') data.put(answer!, { type: 'text', text: args[4]! }, lifetime);
+  if (ofAudit !== null) call.publish(args[1]!, `l:${ofAudit}`);
+  return ofAudit ?? ofBans;
 };
 
-const entriesBetween: Script = ({ data, keys, args }) => {
-  const items = data.read(keys[0]!, 'list')?.items ?? [];
-  const dropped = Number(data.read(keys[1]!, 'text')?.text ?? 0);
-  const newest = dropped + items.length;
-  const first = Math.max(Number(args[0]), dropped + 1);
-  const last = Math.min(Number(args[1]), newest);
+const followOne: Script = ({ data, keys, args }) => {
+  const [head, records, tokens, audit, bans] = keys as [string, string, string, string, string];
+  const fieldsOf = (name: string) => data.read(name, 'hash')?.fields ?? new Map<string, string>();
+  const entriesOf = (log: string) => data.read(log, 'stream')?.entries ?? [];
+  const most = Number(args[2]);
+
+  /** `null`: the known entry is missing. */
+  function after(log: string, name: string, id: string): StreamEntry[] | null {
+    const all = entriesOf(log);
+    if (id === '0-0') {
+      const isWhole = all.length > 0 ? all[0]![0].startsWith('1-') : !fieldsOf(head).has(name);
+      return isWhole ? all.slice(0, most + 1) : null;
+    }
+    const at = all.findIndex((entry) => entry[0] === id);
+    return at < 0 ? null : all.slice(at + 1, at + 1 + most);
+  }
+
+  const found = after(audit, 'audit', args[0]!);
+  const ids = new Set<string>();
+  let areTokens = false;
+  for (const [n, [, fields]] of [...(found ?? [])].entries()) {
+    if (fields[2] === 'keys') {
+      if (n > 0 && ids.size >= Number(args[3])) {
+        found!.splice(n);
+        break;
+      }
+      for (const id of fields[3]!.match(/\S+/g) ?? []) ids.add(id);
+    }
+    areTokens ||= fields[2] === 'token';
+  }
+  const changed = [...ids].flatMap((id) => {
+    const record = fieldsOf(records).get(id);
+    return record === undefined ? [] : [id, record];
+  });
   return [
-    dropped + 1,
-    newest,
-    first,
-    ...items.slice(first - dropped - 1, Math.max(0, last - dropped)),
+    fieldsOf(head).get('epoch') ?? null,
+    found,
+    after(bans, 'bans', args[1]!),
+    changed,
+    areTokens ? [...fieldsOf(tokens).values()] : null,
+    entriesOf(audit)[0]?.[0] ?? null,
+    entriesOf(bans)[0]?.[0] ?? null,
   ];
+};
+
+const findMany: Script = ({ data, keys, args }) => {
+  const [head, records, hashes] = keys as [string, string, string];
+  const fieldsOf = (name: string) => data.read(name, 'hash')?.fields ?? new Map<string, string>();
+  const [by, ...names] = args as [string, ...string[]];
+  const recordOf = (name: string) => {
+    const id = by === 'hash' ? fieldsOf(hashes).get(name) : name;
+    return id === undefined ? null : (fieldsOf(records).get(id) ?? null);
+  };
+  return [fieldsOf(head).get('epoch') ?? null, ...names.map(recordOf)];
 };
 
 const announceOne: Script = ({ data, keys, args, now }) => {
@@ -79,25 +236,12 @@ const bannedOne: Script = ({ data, keys, args, now }) => {
   return 1;
 };
 
-const changeOne: Script = ({ data, keys, args }) => {
-  const stored = data.read(keys[0]!, 'text')?.text;
-  if (stored === undefined) return 0;
-  const versionOf = (text: string) => (JSON.parse(text) as { version?: number }).version ?? 1;
-  if (args[0] === '' && versionOf(stored) >= versionOf(args[1]!)) return -1;
-  if (args[0] !== '' && versionOf(stored) !== Number(args[0])) return -1;
-  data.put(keys[0]!, { type: 'text', text: args[1]! });
-  return 1;
-};
-
 const moveOne: Script = ({ data, keys, args }) => {
   const [name, from, to] = args as [string, string, string];
   if ((data.read(keys[0]!, 'hash')?.fields.get(name) ?? '') !== from) return 0;
   data.change(keys[0]!, 'hash').fields.set(name, to);
   return 1;
 };
-
-/** An item of the twin of the stream of events: its number, and the event. */
-export const eventItem = (number: number, event: string): string => `${number}-0 ${event}`;
 
 const enqueueOne: Script = ({ data, keys, args }) => {
   const [events, types, newest, marks, name, ends] = keys as [
@@ -131,15 +275,13 @@ const enqueueOne: Script = ({ data, keys, args }) => {
   data.expire(name, Math.max(1, expiry - now));
   const number = Number(data.read(newest, 'text')?.text ?? 0) + 1;
   data.put(newest, { type: 'text', text: `${number}` });
-  for (const [key, item] of [
-    [events, eventItem(number, event)],
-    [types, type],
-  ] as const) {
-    const { items } = data.change(key, 'list');
-    items.push(item);
-    items.splice(0, items.length - most);
-    data.expire(key, life);
-  }
+  data.addEntry(events, `${number}-0`, ['event', event]);
+  const { entries } = data.change(events, 'stream');
+  entries.splice(0, entries.length - most);
+  const { items } = data.change(types, 'list');
+  items.push(type);
+  items.splice(0, items.length - most);
+  for (const key of [events, types]) data.expire(key, life);
   const positions = data.change(marks, 'hash').fields;
   for (const one of receivers)
     if (!positions.has(one)) positions.set(one, `{"position":${number - 1}}`);
@@ -167,23 +309,6 @@ const usedOne: Script = ({ data, keys, args, now }) => {
   return 1;
 };
 
-const pageOne: Script = ({ data, keys, args }) => {
-  const [last, created, size, isReversed] = [
-    args[0]!,
-    Number(args[1]),
-    Number(args[2]),
-    args[3] === '1',
-  ];
-  const all = byScore(data.read(keys[0]!, 'sorted')?.scores ?? new Map());
-  if (isReversed) all.reverse();
-  const isAfter = ([id, at]: [string, number]) => {
-    if (at !== created) return isReversed ? at < created : at > created;
-    return isReversed ? id < last : id > last;
-  };
-  const page = last === '' ? all : all.filter(isAfter);
-  return page.slice(0, size).flatMap(([id, at]) => [id, String(at)]);
-};
-
 const commitMany: Script = ({ data, keys, args }) => {
   const [turn, slices, sizes, ...blocks] = keys as [string, string, string, ...string[]];
   if (data.read(turn, 'text')?.text !== args[0]) return 0;
@@ -205,14 +330,13 @@ const commitMany: Script = ({ data, keys, args }) => {
 
 /** By file name. */
 export const RECORD_SCRIPTS: Readonly<Record<string, Script>> = {
-  'append-n.lua': appendMany,
+  'append-7.lua': appendOne,
+  'find-3.lua': findMany,
+  'follow-5.lua': followOne,
   'bound-1.lua': boundOne,
-  'page-1.lua': pageOne,
   'used-1.lua': usedOne,
-  'entries-2.lua': entriesBetween,
   'announce-1.lua': announceOne,
   'banned-1.lua': bannedOne,
-  'change-1.lua': changeOne,
   'commit-n.lua': commitMany,
   'move-1.lua': moveOne,
   'enqueue-6.lua': enqueueOne,

@@ -14,6 +14,9 @@
 local head, records, hashes, tokens = unpack(KEYS, 1, 4)
 local entry, call = ARGV[3], KEYS[7]
 
+-- A write that changes nothing: a replica, which may lack entries, refuses it before it refuses a change.
+redis.call('PERSIST', head)
+
 if redis.call('HGET', head, 'epoch') ~= ARGV[1] then return 'epoch' end
 
 if ARGV[5] ~= '' and redis.call('EXISTS', call) == 1 then
@@ -78,7 +81,8 @@ if token and token.record ~= '' then redis.call('HSET', tokens, token.name, toke
 local READ_AT_ONCE = 50
 
 local function time_of(text)
-  local at = cjson.decode(text).at
+  local valid, one = pcall(cjson.decode, text)
+  local at = valid and type(one) == 'table' and one.at
   return type(at) == 'number' and at or nil
 end
 

@@ -98,7 +98,7 @@ class Both {
     const last = this.data.read(log, 'stream')?.last ?? '0-0';
     const entries = this.data.read(log, 'stream')?.entries ?? [];
     const known = entries.length > 0 ? random.oneOf(entries)[0] : last;
-    return random.oneOf([known, known, last, '0-0', '3-7']);
+    return random.oneOf([known, known, last, last.replace(/-.*/, '-0'), '0-0', '3-7']);
   }
 }
 

@@ -167,10 +167,8 @@ const followOne: Script = ({ data, keys, args }) => {
   /** `null`: the known entry is missing. */
   function after(log: string, name: string, id: string): StreamEntry[] | null {
     const all = entriesOf(log);
-    if (id === '0-0') {
-      const isWhole = all.length > 0 ? all[0]![0].startsWith('1-') : !fieldsOf(head).has(name);
-      return isWhole ? all.slice(0, most + 1) : null;
-    }
+    if (all.length === 0) return id.split('-')[0] === (fieldsOf(head).get(name) ?? '0') ? [] : null;
+    if (id === '0-0') return all[0]![0].startsWith('1-') ? all.slice(0, most + 1) : null;
     const at = all.findIndex((entry) => entry[0] === id);
     return at < 0 ? null : all.slice(at + 1, at + 1 + most);
   }

@@ -10,7 +10,8 @@ export type Act = { readonly at: number } & Step;
 /**
  * `gateway`: its place; `null`: each request goes to another one. `key`: its place among the keys;
  * `null`: none. `offset`: what a clock is ahead of the true time from now on; `jump`: what it
- * jumps. `lag`: the last writes that a replica lacked; 0: Redis is started again with all its data.
+ * jumps. `backup`: of the records, which a Redis without them, or with newer ones, gets back.
+ * `lag`: the last writes that a replica lacked; 0: Redis is started again with all its data.
  */
 export type Step =
   | {
@@ -38,6 +39,18 @@ export type Step =
       readonly key: number;
       readonly units: number;
     }
+  | {
+      readonly type: 'edit';
+      /** Of each attempt, in turn. */
+      readonly gateways: readonly number[];
+      readonly kind: EditKind;
+      /** The place of the key or token. */
+      readonly key: number;
+      /** Whether two gateways get the same call at once. */
+      readonly twice: boolean;
+    }
+  | { readonly type: 'backup' }
+  | { readonly type: 'records are lost' | 'records are restored'; readonly duration: number }
   | { readonly type: 'plans'; readonly factor: number }
   | { readonly type: 'clock'; readonly machine: number | 'redis'; readonly offset: number }
   | { readonly type: 'ahead'; readonly machine: number | 'redis'; readonly jump: number }
@@ -64,6 +77,9 @@ export type Step =
     }
   | { readonly type: 'stop' | 'suspend'; readonly gateway: number; readonly duration: number }
   | { readonly type: 'receiver'; readonly duration: number };
+
+/** What a call of an operator changes. `create` adds a key that no client has. */
+export type EditKind = 'create' | 'label' | 'rotate' | 'token';
 
 export type StepType = Step['type'];
 

@@ -24,6 +24,15 @@ export interface OperatorChange {
   readonly error: string | null;
 }
 
+/** A call of an operator, repeated under its Idempotency-Key until it was answered. */
+export interface Edit {
+  /** Its Idempotency-Key, and its request id in the audit log. */
+  readonly name: string;
+  readonly at: number;
+  /** `unknown` too if one call was refused and another one may have made the change. */
+  readonly result: 'made' | 'refused' | 'unknown';
+}
+
 /**
  * Something that an invariant must allow for. Times are true; `until` is Infinity while it lasts.
  */
@@ -31,9 +40,10 @@ export interface Disturbance {
   /**
    * `outage`: the gateway, or all, may lack Redis. `messages`: it may lack messages. `loss`:
    * counters of the last `lost` milliseconds may be missing. `clock`: the clock that counts was
-   * changed. `pause`: the gateway did not run.
+   * changed. `pause`: the gateway did not run. `unknown`: the records are gone for so long that
+   * their keys are unknown.
    */
-  readonly kind: 'outage' | 'messages' | 'loss' | 'clock' | 'pause';
+  readonly kind: 'outage' | 'messages' | 'loss' | 'clock' | 'pause' | 'unknown';
   /** `null`: all gateways. */
   readonly gateway: string | null;
   readonly from: number;
@@ -47,7 +57,9 @@ export type Fact =
   | { readonly type: 'event'; readonly process: string; readonly at: number; readonly event: Event }
   | { readonly type: 'change'; readonly change: OperatorChange }
   | { readonly type: 'client'; readonly manner: ClientStep['manner']; readonly key: Key }
-  | { readonly type: 'attempt'; readonly step: OperatorChange['step'] }
+  /** `id`: of the key. */
+  | { readonly type: 'attempt'; readonly step: OperatorChange['step']; readonly id: string }
+  | { readonly type: 'edit'; readonly edit: Edit }
   | { readonly type: 'plans'; readonly at: number };
 
 /** All disturbances of a run. */

@@ -1,6 +1,6 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/common/time.ts';
 import type { Plan as KeyPlan, Plans } from '../../src/limits/plans.ts';
-import type { Act, Plan, Step } from './acts.ts';
+import type { Act, EditKind, Plan, Step } from './acts.ts';
 import { isKnown } from './known-faults.ts';
 import { SHIPPED_PLANS } from './simulation.ts';
 import { Random } from './world/random.ts';
@@ -188,6 +188,11 @@ const CHOICES: readonly Choice[] = [
       units: one.random.integer(1, 8),
     }),
   },
+  {
+    weight: 6,
+    only: 'redis',
+    make: (one) => editOf(one, one.random.oneOf(EDITS), one.random.integer(0, 9)),
+  },
   { weight: 2, make: (one) => ({ type: 'plans', factor: one.random.oneOf([0.5, 1, 2]) }) },
   {
     weight: 3,
@@ -304,6 +309,31 @@ function operatorStep(
     : { type, gateway: 0, key };
 }
 
+const EDITS = ['create', 'label', 'label', 'rotate', 'token'] as const;
+
+/** Repeated at any gateway until it is answered. */
+function editOf(one: Stretch, kind: EditKind, key: number): Step {
+  const gateways = [one.gateway, ...Array.from({ length: one.gateways }, (_, i) => i)];
+  return { type: 'edit', gateways, kind, key, twice: one.random.isOnce(4) };
+}
+
+/** Edits of a few keys from `begin`, each `pause` milliseconds after the one before. */
+function edits(one: Stretch, begin: number, count: number, pause: number) {
+  const [some, other] = [one.random.integer(0, WIDE), one.random.integer(0, WIDE)];
+  return Array.from({ length: count }, (_, i) => {
+    const key = one.random.oneOf([some, some, other]);
+    return [begin + i * pause, editOf(one, one.random.oneOf(EDITS), key)] as const;
+  });
+}
+
+/** Edits while something disturbs Redis, a gateway or the network. */
+function editsDuring(one: Stretch, disturbance: Step) {
+  const count = one.random.integer(4, 16);
+  const pause = one.random.oneOf([1, 40, 300, 1_000]);
+  const at = 2 * SECOND + one.random.integer(0, count * pause);
+  return [[at, disturbance], ...edits(one, 2 * SECOND, count, pause)] as const;
+}
+
 /** A change by an operator while another gateway is cut off. */
 function changeWhileCut(one: Stretch, types: Parameters<typeof operatorStep>[1]) {
   const key = WIDE;
@@ -322,6 +352,71 @@ function changeWhileCut(one: Stretch, types: Parameters<typeof operatorStep>[1])
     [4 * SECOND + duration / 2, operatorStep(one, types, key)],
   ] as const;
 }
+
+/** Of operators whose changes something disturbs. */
+const OF_RECORDS: readonly Combination[] = [
+  {
+    only: 'redis',
+    make: (one) => {
+      const duration = one.random.oneOf([30, 400, 5_000]);
+      const lag = one.random.oneOf([2, 50, 1_000]);
+      return editsDuring(one, { type: 'redis ends', duration, lag });
+    },
+  },
+  {
+    only: 'redis',
+    make: (one) => {
+      const duration = one.random.oneOf([120, 5_000, 40_000]);
+      const directions = one.random.oneOf([['to', 'from'], ['from']] as const);
+      const kinds = one.random.oneOf([
+        ['requests', 'messages'],
+        ['requests'],
+        ['messages'],
+      ] as const);
+      return editsDuring(one, { type: 'cut', gateway: one.gateway, duration, directions, kinds });
+    },
+  },
+  {
+    only: 'redis',
+    make: (one) => {
+      const type = one.random.oneOf(['redis hangs', 'redis is demoted'] as const);
+      return editsDuring(one, { type, duration: one.random.oneOf([120, 5_000]) });
+    },
+  },
+  {
+    only: 'redis',
+    make: (one) => {
+      const type = one.random.oneOf(['kill', 'power', 'stop'] as const);
+      return editsDuring(one, {
+        type,
+        gateway: one.gateway,
+        duration: one.random.oneOf([0, 5_000]),
+      });
+    },
+  },
+  {
+    // The node with the records comes up empty, and gets them back before or after that is believed.
+    only: 'redis',
+    make: (one) => {
+      const duration = one.random.oneOf([5_000, 33_000, 90_000]);
+      return [
+        ...editsDuring(one, { type: 'records are lost', duration }),
+        ...edits(one, duration, 4, 3_000),
+      ];
+    },
+  },
+  {
+    // A backup is restored.
+    only: 'redis',
+    make: (one) => [
+      [2 * SECOND, { type: 'backup' }],
+      ...edits(one, 2 * SECOND + one.random.oneOf([1, 500]), one.random.integer(1, 8), 400),
+      ...editsDuring(one, { type: 'records are restored', duration: 0 }).map(
+        ([after, step]) => [after + 2 * SECOND, step] as const,
+      ),
+    ],
+  },
+];
 
 const COMBINATIONS: readonly Combination[] = [
   { only: 'redis', make: (one) => changeWhileCut(one, ['ban', 'lift', 'reset']) },
@@ -374,18 +469,28 @@ export function planOfSeed(seed: number, days: number): Plan {
     only === kind && !shows.some((fault) => isKnown(fault));
   const choices = CHOICES.filter(isLeft);
   const combinations = COMBINATIONS.filter(isLeft);
+  /** A combination in every second stretch, or two of changes by operators. */
+  function combined(one: Stretch, isOfRecords: boolean) {
+    if (!isOfRecords) return random.isOnce(2) ? random.oneOf(combinations).make(one) : [];
+    const [first, second] = [random.oneOf(OF_RECORDS), random.oneOf(OF_RECORDS)];
+    const later = random.oneOf([SECOND, 20 * SECOND]);
+    const shifted = second.make(one).map(([after, step]) => [after + later, step] as const);
+    return [...first.make(one), ...shifted];
+  }
+
   const length = days * DAY;
   const acts: Act[] = [];
   const checks: number[] = [];
   let begin = random.integer(0, length / 2);
   for (let stretch = random.integer(2, 5); stretch > 0 && begin < length - 20 * MINUTE; stretch--) {
     const one = new Stretch(random, gateways);
-    for (let act = random.integer(3, 9); act > 0; act--) {
+    const isOfRecords = gateways > 0 && random.isOnce(3);
+    const most = isOfRecords ? 3 : 9;
+    for (let act = random.integer(most / 3, most); act > 0; act--)
       acts.push({ at: begin + random.integer(0, STRETCH), ...chosen(random, choices).make(one) });
-    }
-    const combination = random.oneOf(combinations);
-    const combined = random.isOnce(2) ? combination.make(one) : [];
-    acts.push(...combined.map(([after, step]): Act => ({ at: begin + after, ...step })));
+    acts.push(
+      ...combined(one, isOfRecords).map(([after, step]) => ({ at: begin + after, ...step })),
+    );
     const gap = random.oneOf(GAPS) + random.integer(0, MINUTE);
     if (gap > CALM) checks.push(begin + CALM);
     begin += gap;

@@ -1,4 +1,4 @@
-import { MINUTE } from '../../src/common/time.ts';
+import { MINUTE, SECOND } from '../../src/common/time.ts';
 import { remainingIn } from '../../src/limits/admission.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { describeAct, type Plan } from './acts.ts';
@@ -42,6 +42,8 @@ class Broken extends Error {
 
 /** Milliseconds after the last act, in which everything must work again. */
 const AFTERWARDS = 2 * MINUTE;
+/** Milliseconds in which a change reaches all gateways. */
+const QUIET = SECOND + 100;
 /** Lines of a story, without its first and last two. */
 const MOST_ACTS = 16;
 
@@ -64,6 +66,7 @@ class Run {
   readonly #invariants: readonly Invariant[];
   readonly #disturbances = new Disturbances();
   #last: { gateway: string | null; text: string } = { gateway: null, text: 'the start' };
+  #changedAt = 0;
   answers = 0;
 
   constructor(simulation: Simulation) {
@@ -120,6 +123,22 @@ class Run {
         if (expected !== null) throw this.#broken(invariant, this.#last.text, expected);
       }
     });
+    if (fact.type === 'edit' || fact.type === 'change') this.#lookWhenQuiet();
+  }
+
+  #lookWhenQuiet(): void {
+    const { world } = this.#simulation;
+    const at = world.now;
+    this.#changedAt = at;
+    world.act(QUIET, () => {
+      if (this.#changedAt !== at) return;
+      this.#guarded(() => {
+        for (const invariant of this.#invariants) {
+          const expected = invariant.quiet?.() ?? null;
+          if (expected !== null) throw this.#broken(invariant, this.#last.text, expected);
+        }
+      });
+    });
   }
 
   /** Invariants are checked in code of gateways too, which would report the error as theirs. */
@@ -133,6 +152,11 @@ class Run {
 
   #note(fact: Fact): void {
     if (fact.type === 'plans' || fact.type === 'client' || fact.type === 'attempt') return;
+    if (fact.type === 'edit') {
+      const { name, result } = fact.edit;
+      this.#last = { gateway: null, text: `${name} by an operator: ${result}` };
+      return;
+    }
     if (fact.type === 'event') this.#last = { gateway: fact.process, text: fact.event.type };
     else if (fact.type === 'change')
       this.#last = { gateway: null, text: `${fact.change.step.type} by an operator` };

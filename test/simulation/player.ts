@@ -1,13 +1,12 @@
-import { AdminError } from '../../src/admin/admin-error.ts';
 import type { Task } from '../../src/admin/call.ts';
-import { Outage } from '../../src/common/errors/outage.ts';
-import { KeyError } from '../../src/records/keys/draft.ts';
-import { KeyConflict } from '../../src/records/keys/store.ts';
+import { RECORDS_SLOT } from '../../src/state/redis/key-names.ts';
 import type { Act, Step, StepType } from './acts.ts';
 import { deaf, type Key, polite } from './clients.ts';
+import { Editor, isExpected } from './editor.ts';
 import type { Disturbance, Disturbances, Fact } from './facts.ts';
-import { type Answered, type Gateway, NOT_RUNNING } from './gateway/gateway.ts';
+import type { Answered, Gateway } from './gateway/gateway.ts';
 import { plansOfRuns } from './plan.ts';
+import type { Backup } from './redis/database.ts';
 import type { Simulation } from './simulation.ts';
 import type { ConnectionKind, Direction } from './world/network.ts';
 
@@ -17,6 +16,9 @@ type OperatorStep = StepOf<'ban' | 'lift' | 'reset' | 'revoke' | 'grant'>;
 const ONWARDS = Number.POSITIVE_INFINITY;
 /** Milliseconds until a gateway that did not start is started again. */
 const RETRY = 1_000;
+/** Milliseconds, about `LOST_AFTER` in records/redis/epoch.ts: at least, and at most. */
+const BELIEVED = 29_900;
+const UNTIL_BELIEVED = 35_000;
 const UNKNOWN: Key = { id: '', secret: 'guess', account: '', plan: '' };
 
 /** Does the acts of a plan, and reports what comes of them. */
@@ -33,6 +35,10 @@ export class Player {
     reset: (step) => this.#operate(step),
     revoke: (step) => this.#operate(step),
     grant: (step) => this.#operate(step),
+    edit: (step) => this.#editor.edit(step),
+    backup: () => this.#backUp(),
+    'records are lost': (step) => this.#loseRecords(step),
+    'records are restored': (step) => this.#loseRecords(step),
     plans: (step) => this.#usePlans(step),
     clock: (step) => this.#changeClock(step),
     ahead: (step) => this.#changeClock(step),
@@ -49,12 +55,15 @@ export class Player {
     suspend: (step) => this.#pause(step),
     receiver: (step) => this.#closeReceiver(step),
   };
+  readonly #editor: Editor;
   #clients = 0;
+  #backup: { readonly at: number; readonly records: Backup } | null = null;
 
   constructor(simulation: Simulation, disturbances: Disturbances, report: (fact: Fact) => void) {
     this.#simulation = simulation;
     this.#disturbances = disturbances;
     this.#report = report;
+    this.#editor = new Editor(simulation, report);
   }
 
   do({ at: _, ...step }: Act): void {
@@ -126,7 +135,7 @@ export class Player {
     const key = keys[step.key]!;
     const sentAt = world.now;
     // A process that is killed confirms nothing, and may have made the change.
-    this.#report({ type: 'attempt', step });
+    this.#report({ type: 'attempt', step, id: key.id });
     let error: string | null = null;
     try {
       await operation(gateway, step, key);
@@ -229,6 +238,49 @@ export class Player {
     });
   }
 
+  #backUp(): void {
+    const { world, redis } = this.#simulation;
+    this.#backup = { at: world.now, records: redis.data.backUp(RECORDS_SLOT) };
+  }
+
+  /**
+   * The node that has the records loses them, or those since the last backup. Lost ones come back
+   * after `duration`.
+   */
+  #loseRecords({ type, duration }: StepOf<'records are lost' | 'records are restored'>): void {
+    const { world, redis } = this.#simulation;
+    const isEmptied = type === 'records are lost';
+    if (isEmptied) this.#backUp();
+    if (this.#backup === null) return;
+    const { at, records } = this.#backup;
+    redis.data.restore(RECORDS_SLOT, isEmptied ? new Map() : records);
+    this.#lack(isEmptied ? world.now - 1 : at);
+    if (!isEmptied) return;
+    if (duration > BELIEVED)
+      this.#disturbances.add({
+        kind: 'unknown',
+        gateway: null,
+        from: world.now + BELIEVED,
+        until: world.now + duration + UNTIL_BELIEVED,
+      });
+    this.#later(duration, () => {
+      redis.data.restore(RECORDS_SLOT, records);
+      this.#lack(at - 1);
+    });
+  }
+
+  /** Gateways wait before they believe that records are gone. */
+  #lack(since: number): void {
+    const { world } = this.#simulation;
+    this.#disturbances.add({ kind: 'loss', gateway: null, from: since, until: world.now });
+    this.#disturbances.add({
+      kind: 'outage',
+      gateway: null,
+      from: world.now,
+      until: world.now + UNTIL_BELIEVED,
+    });
+  }
+
   async #startAgain({
     type,
     gateway: place,
@@ -300,10 +352,3 @@ function operation(gateway: Gateway, step: OperatorStep, { id }: Key): Promise<u
       return gateway.operate('revokeKey', ofKey);
   }
 }
-
-/** Errors that operators get: an outage, or the state of the key. */
-function isExpected(error: unknown): boolean {
-  return EXPECTED.some((kind) => error instanceof kind) || (error as Error).message === NOT_RUNNING;
-}
-
-const EXPECTED = [Outage, AdminError, KeyError, KeyConflict, AggregateError];

@@ -5,6 +5,7 @@ import { lastDay } from '../../../src/admin/last-day.ts';
 import { auditOperations } from '../../../src/admin/operations/audit.ts';
 import { banOperations } from '../../../src/admin/operations/bans.ts';
 import { keyOperations } from '../../../src/admin/operations/keys.ts';
+import { tokenOperations } from '../../../src/admin/operations/tokens.ts';
 import { trafficOperations } from '../../../src/admin/operations/traffic.ts';
 import { usageOperations } from '../../../src/admin/operations/usage.ts';
 import { AddressSubjects } from '../../../src/common/callers/address-subjects.ts';
@@ -117,6 +118,7 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
   const { change } = changes;
   const operations = {
     ...keyOperations(context, change),
+    ...tokenOperations(context, change),
     ...banOperations(context, change),
     ...usageOperations(context, change),
     ...auditOperations(context),

@@ -1,8 +1,11 @@
 import { borders } from './borders.ts';
 import { charges } from './charges.ts';
+import { copies } from './copies.ts';
+import { entries } from './entries.ts';
 import { flights } from './flights.ts';
 import { incidents } from './incidents.ts';
 import type { MakeInvariant } from './invariant.ts';
+import { known } from './known.ts';
 import { ledger } from './ledger.ts';
 import { levels } from './levels.ts';
 import { limits } from './limits.ts';
@@ -19,6 +22,9 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   borders,
   ledger,
   propagation,
+  known,
+  entries,
+  copies,
   levels,
   manners,
   incidents,

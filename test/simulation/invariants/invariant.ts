@@ -14,6 +14,8 @@ export interface RunView {
 export interface Invariant {
   readonly name: string;
   observe(fact: Fact): string | null;
+  /** `QUIET` milliseconds after the last answer to an operator. */
+  quiet?(): string | null;
   /** While everything works, and at the end. */
   check?(): Promise<string | null>;
 }

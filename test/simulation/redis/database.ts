@@ -26,6 +26,8 @@ interface Stored {
   expiresAt: number;
 }
 
+export type Backup = ReadonlyMap<string, Stored>;
+
 interface Undo {
   /** True time. */
   readonly at: number;
@@ -138,9 +140,17 @@ export class RedisData {
     }
   }
 
-  clear(): void {
-    this.#keys.clear();
+  /** Copies of all values whose names contain `part`. */
+  backUp(part: string): Backup {
+    const names = this.names().filter((name) => name.includes(part));
+    return new Map(names.map((name) => [name, copyOfStored(this.#keys.get(name)!)]));
+  }
+
+  /** In place of all values whose names contain `part`; a failover does not undo it. */
+  restore(part: string, backup: Backup): void {
     this.#undo = [];
+    for (const name of this.names()) if (name.includes(part)) this.#keys.delete(name);
+    for (const [name, stored] of backup) this.#keys.set(name, copyOfStored(stored));
   }
 
   #stored(key: string): Stored | null {
@@ -157,8 +167,7 @@ export class RedisData {
       this.#undo = this.#undo.filter((one) => one.at >= at - LONGEST_LAG);
     }
     const stored = this.#stored(key);
-    const before = stored && { value: copyOf(stored.value), expiresAt: stored.expiresAt };
-    this.#undo.push({ at, key, before });
+    this.#undo.push({ at, key, before: stored && copyOfStored(stored) });
   }
 }
 
@@ -169,6 +178,11 @@ export function isNewer(id: string, other: string): boolean {
   const [[number, part], [otherNumber, otherPart]] = [partsOf(id), partsOf(other)];
   return number > otherNumber || (number === otherNumber && part > otherPart);
 }
+
+const copyOfStored = ({ value, expiresAt }: Stored): Stored => ({
+  value: copyOf(value),
+  expiresAt,
+});
 
 function copyOf(value: Value): Value {
   switch (value.type) {

@@ -2,6 +2,7 @@ import * as files from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { COPY_FILE } from '../../../src/records/redis/copy.ts';
 import type { Replaced } from './globals.ts';
 import type { Process } from './machine.ts';
 import type { World } from './world.ts';
@@ -13,6 +14,8 @@ const promises: Record<string, (...args: never[]) => unknown> = require('node:fs
 /** Milliseconds of an operation, and of a sync. */
 const USUAL_DELAY = 0.05;
 const SYNC_DELAY = 2;
+/** One commit of so many is the last one that a loss of power leaves of a copy of records. */
+const DURABLE_EVERY = 8;
 /** Beside the folder of a machine: what a loss of power brings back. */
 const DURABLE = 'durable';
 
@@ -27,7 +30,8 @@ interface Written {
 /**
  * The disks of all machines: a folder of real files, whose asynchronous operations take virtual
  * time. It knows what was synced. Databases are real SQLite files; of a database with a sync of its
- * log, a loss of power keeps that moment.
+ * log, a loss of power keeps that moment; of the copy of the records, which is not synced, the
+ * moment after one of its last commits.
  */
 export class Disk {
   readonly #world: World;
@@ -87,7 +91,7 @@ export class Disk {
       here('lstat', (path: string) => this.#after(USUAL_DELAY, () => files.lstatSync(path))),
       here('readFile', (path: string) => this.#after(USUAL_DELAY, () => files.readFileSync(path))),
       ...this.#compression(),
-      ...endingDatabases(this.#world),
+      ...followedDatabases(this.#world, (file) => this.#committed(file)),
     ];
   }
 
@@ -180,10 +184,16 @@ export class Disk {
     return join(this.#root, DURABLE, `${basename(dirname(database))}-${basename(database)}${end}`);
   }
 
+  #committed(database: string): void {
+    const isOwn = database.startsWith(this.#root) && basename(database) === COPY_FILE;
+    if (isOwn && this.#world.random.isOnce(DURABLE_EVERY)) this.#keep(database);
+  }
+
   #keep(database: string): void {
     for (const end of ['', '-wal']) {
       if (files.existsSync(database + end))
         files.copyFileSync(database + end, this.#durable(database, end));
+      else files.rmSync(this.#durable(database, end), { force: true });
     }
   }
 
@@ -198,10 +208,10 @@ export class Disk {
 }
 
 /**
- * Connections of SQLite end with their process, with their locks. A class of `node:sqlite` cannot
- * be replaced.
+ * Connections of SQLite end with their process, with their locks. `committed` is called with the
+ * file of each transaction. A class of `node:sqlite` cannot be replaced.
  */
-function endingDatabases(world: World): Replaced[] {
+function followedDatabases(world: World, committed: (file: string) => void): Replaced[] {
   const owned = new WeakSet<DatabaseSync>();
   const own = (db: DatabaseSync) => {
     if (owned.has(db)) return;
@@ -215,7 +225,9 @@ function endingDatabases(world: World): Replaced[] {
     ) => unknown;
     const value = function (this: DatabaseSync, ...args: unknown[]) {
       own(this);
-      return real.apply(this, args);
+      const result = real.apply(this, args);
+      if (args[0] === 'COMMIT') committed(this.location() ?? '');
+      return result;
     };
     return { of: DatabaseSync.prototype, name, value };
   });

@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { SECOND } from '../../../src/common/time.ts';
+import { modelIn } from '../../../src/records/model/model.ts';
+import { COPY_FILE, numberOf, progressIn } from '../../../src/records/redis/copy.ts';
+import { keyOf } from '../../../src/state/redis/key-names.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { MakeInvariant } from './invariant.ts';
+
+/** Milliseconds after an outage, until connections and all records are there again. */
+const AFTER_OUTAGE = 4 * SECOND;
+
+const LOGS = ['audit', 'bans'] as const;
+
+/** The copy of each gateway equals the records in Redis a second after the last change. */
+export const copies: MakeInvariant = ({ simulation, disturbances }) => {
+  const { world, redis, gateways, isEmbedded } = simulation;
+
+  function inRedis() {
+    const textsOf = (name: string) => redis.data.read(name, 'hash')?.fields ?? new Map();
+    const entriesOf = (name: string) => redis.data.read(name, 'stream')?.entries ?? [];
+    return {
+      epoch: textsOf(keyOf.records.head).get('epoch'),
+      keys: sorted([...textsOf(keyOf.records.keys).values()]),
+      tokens: sorted(
+        [...textsOf(keyOf.records.tokens).values()].map((text) => normal(JSON.parse(text))),
+      ),
+      ...logsOf((log) =>
+        entriesOf(keyOf.records[log]).map(([id, [, text]]) => ({
+          number: numberOf(id),
+          ...JSON.parse(text!),
+        })),
+      ),
+    };
+  }
+
+  function inCopy({ machine }: Gateway) {
+    const db = new DatabaseSync(join(machine.folder, COPY_FILE), { readOnly: true });
+    try {
+      const model = modelIn(db);
+      const { epoch, isWhole, isPassing } = progressIn(db)();
+      const texts = db.prepare('SELECT record FROM keys').all();
+      return {
+        epoch: isWhole && !isPassing ? epoch : 'being read',
+        keys: sorted(texts.map(({ record }) => record as string)),
+        tokens: sorted(model.tokens.list().map(normal)),
+        ...logsOf((log) => [...model[log].all()]),
+      };
+    } finally {
+      db.close();
+    }
+  }
+
+  /** What a copy has in place of what Redis has. */
+  function faultOf(gateway: Gateway, expected: ReturnType<typeof inRedis>): string | null {
+    const found = inCopy(gateway);
+    for (const part of ['epoch', 'keys', 'tokens', ...LOGS] as const) {
+      const [wanted, had] = [expected[part], found[part]].map((one) => JSON.stringify(one));
+      if (wanted !== had) return `${part} ${wanted} in the copy of ${gateway.name}, not ${had}`;
+    }
+    return null;
+  }
+
+  function faultOfAny(isJudged: (gateway: Gateway) => boolean): string | null {
+    const expected = inRedis();
+    for (const gateway of gateways.filter((one) => one.isRunning && isJudged(one))) {
+      const fault = faultOf(gateway, expected);
+      if (fault !== null) return fault;
+    }
+    return null;
+  }
+
+  function isUndisturbed({ name }: Gateway): boolean {
+    const since = world.now - AFTER_OUTAGE;
+    const kinds = ['outage', 'pause', 'loss'] as const;
+    return disturbances.between(since, world.now, kinds, name).length === 0;
+  }
+
+  const lastIds = () =>
+    LOGS.map((log) => redis.data.read(keyOf.records[log], 'stream')?.last).join(' ');
+  let before = '';
+
+  return {
+    name: 'each copy equals the records in Redis',
+    observe(fact) {
+      if (fact.type === 'edit' || fact.type === 'change') before = lastIds();
+      return null;
+    },
+    quiet: () => (isEmbedded || lastIds() !== before ? null : faultOfAny(isUndisturbed)),
+    async check() {
+      return isEmbedded ? null : faultOfAny(() => true);
+    },
+  };
+};
+
+const sorted = (texts: readonly string[]): string[] => [...texts].sort();
+
+function logsOf<T>(read: (log: (typeof LOGS)[number]) => readonly T[]) {
+  return { audit: read('audit').map(normal), bans: read('bans').map(normal) };
+}
+
+/** JSON with the fields of all objects in one order. */
+function normal(value: unknown): string {
+  return JSON.stringify(value, (_, inner) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : inner,
+  );
+}

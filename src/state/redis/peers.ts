@@ -9,7 +9,6 @@ import {
 } from '../../observe/peers/peers.ts';
 import { withDeadline } from '../shared/deadline.ts';
 import type { Connection } from './client.ts';
-import { markData } from './data-mark.ts';
 import {
   answersFor,
   GATEWAY_TTL,
@@ -259,8 +258,6 @@ export function joinGateways(
       : [GATEWAY_TTL, GATEWAYS_TTL];
   let count = known;
   async function announce() {
-    // Redis may have lost the mark, and what this gateway writes then is of its format.
-    if (list === keyOf.gateways) await markData(redis);
     count = await checkShape(
       redis,
       'announce',

@@ -298,6 +298,32 @@ describe('what is not valid in Redis is reported and left out:', () => {
   });
 });
 
+test('a log that Redis does not let it read is reported, and keys are looked up in Redis', async () => {
+  const [record] = await fill(1);
+  const opened = connection.open();
+  await modelOf(opened.records);
+  const saved = await dump(bans);
+  await admin.set(bans, 'of another type');
+  let changes = 0;
+  opened.records.keys.watch(() => void changes++);
+  const revoked = changed(record!, { revokedAt: 5 });
+  await other.keys.replace(revoked, note());
+  await until('it has the change', async () => {
+    const found = await opened.records.keys.find(record!.hash);
+    return found?.revokedAt === 5;
+  });
+  expect(changes).toBeGreaterThan(0);
+  expect(opened.failures).toContainEqual(
+    expect.objectContaining({ message: expect.stringContaining('WRONGTYPE') }),
+  );
+  await restore([saved]);
+  await until(
+    'it is in the copy',
+    () => !(opened.records.keys.find(record!.hash) instanceof Promise),
+  );
+  expect(opened.records.keys.find(record!.hash)).toEqual(revoked);
+});
+
 test('two tokens with one hash keep nothing else from being read', async () => {
   await fill(1);
   const opened = connection.open();

@@ -4,6 +4,7 @@ import { Outage } from '../../common/errors/outage.ts';
 import { SECOND } from '../../common/time.ts';
 import { walk } from '../../state/redis/bulk.ts';
 import type { Connection } from '../../state/redis/client.ts';
+import { isRefusal, messages } from '../../state/redis/error.ts';
 import { keyOf } from '../../state/redis/key-names.ts';
 import { checkShape } from '../../state/redis/replies.ts';
 import { loadScript } from '../../state/redis/scripts.ts';
@@ -39,7 +40,7 @@ interface FollowerOptions {
   readonly checkReadable: () => void;
   /** Any key may have changed. */
   readonly changed: () => void;
-  /** The copy cannot be written: it lacks changes from now on. */
+  /** The copy cannot be written, or Redis not read: it lacks changes from now on. */
   readonly failed: (error: unknown) => void;
   /** Redis has lost entries that the copy has. */
   readonly lost: () => void;
@@ -59,6 +60,7 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
   const reading = new CoalescedWork(readOn);
   /** The reading of all records; another object is another one. */
   let pass: { readonly done: Promise<void> } | null = null;
+  let isStuck = false;
   let isClosed = false;
 
   const wake = () => void reading.next().catch(report);
@@ -68,14 +70,19 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
   const timer = options.isLazy ? null : setInterval(wake, INTERVAL).unref();
   if (!options.isLazy) wake();
 
-  /** The next reading goes on after an outage, which requests report. */
+  /** The next reading goes on after an outage, which requests report unless Redis serves them. */
   function report(error: unknown) {
-    if (!isClosed && !(error instanceof Outage)) failed(error);
+    const isOutage = error instanceof Outage;
+    if (isClosed || (isOutage && !isRefused(error.cause))) return;
+    isStuck = true;
+    failed(isOutage ? error.cause : error);
+    changed();
   }
 
   async function readOn() {
     // At least one reading begins after the call.
     while (await step());
+    isStuck = false;
   }
 
   /** Returns whether there may be more. */
@@ -238,6 +245,10 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
     get pass() {
       return pass?.done ?? null;
     },
+    /** Whether it cannot read on, while Redis takes changes. */
+    get isStuck() {
+      return isStuck;
+    },
     wake,
     close() {
       isClosed = true;
@@ -247,6 +258,10 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
     },
   };
 }
+
+/** Whether Redis responds, and only an operator can help. */
+const isRefused = (cause: unknown) =>
+  isRefusal(cause) || messages(cause).includes('WRONGTYPE');
 
 type Reply = readonly [
   epoch: string | null,

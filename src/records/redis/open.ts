@@ -112,7 +112,10 @@ async function open(
   const isWorker = workers > 1;
   const { enabled, maxAge } = settings.keyCache;
   const place = enabled ? folder : null;
-  const failed = warn(observe, `cannot keep a copy of the keys in ${place}`);
+  const failed = warn(
+    observe,
+    `cannot keep a copy of the keys in ${place ?? 'memory'}`,
+  );
   const copy = createRecordsCopy({
     folder: place,
     source: nameOf(settings),

@@ -216,6 +216,7 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
     },
     /** `null`: it does not have such a key, or is not usable. */
     find(hash: string): KeyRecord | null {
+      if (follower?.isStuck) return null;
       try {
         return usable()?.keys.find(hash) ?? null;
       } catch (error) {

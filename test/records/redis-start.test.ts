@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Outage } from '../../src/common/errors/outage.ts';
 import { RedisError } from '../../src/state/redis/error.ts';
+import { keyOf } from '../../src/state/redis/key-names.ts';
 import { freePort } from '../support/free-port.ts';
 import { allKeys, keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
@@ -83,6 +85,8 @@ test('a Redis that is too old is refused by its version', async () => {
 test.each([
   ['scripts', ['+@all', '-eval', '-evalsha']],
   ['publishing', ['+@all', '-publish']],
+  ['reading the log', ['+@all', '-xrange']],
+  ['reading all records', ['+@all', '-hscan']],
 ])('a user who lacks the right for %s gets a message about it', async (_what, rights) => {
   await server.admin.acl(
     'SETUSER',
@@ -144,6 +148,25 @@ test('a user with the rights that the manual lists is enough', async () => {
   await gateway.state.liftBan('key:1');
   expect(await gateway.state.bans()).toEqual([]);
   expect(await allKeys(gateway.keys)).toEqual([]);
+});
+
+test('a change whose entry Redis refuses to write changes nothing', async () => {
+  gateway = await openShared({ url: await recommendedUser(server, '-xadd') });
+  await expect(gateway.keys.add(keyRecord(), note())).rejects.toThrow(Outage);
+  expect(await allKeys(gateway.keys)).toEqual([]);
+  expect(await server.admin.exists(keyOf.records.keys, keyOf.records.hashes)).toBe(0);
+});
+
+test('data of others in the place of the log is warned about', async () => {
+  const shared = await openShared({ url: server.url });
+  gateway = shared;
+  await server.admin.set(keyOf.records.audit, 'x');
+  try {
+    await until('it is reported', () => shared.eventCount('state.warning') > 0);
+    expect(shared.events.at(-1)).toMatchObject({ warning: expect.stringContaining('WRONGTYPE') });
+  } finally {
+    await server.admin.del(keyOf.records.audit);
+  }
 });
 
 test('a start makes no other gateway read its keys again', async () => {

@@ -183,6 +183,7 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
           failed(error);
           return;
         }
+        report(error);
         await pause(RETRY_DELAY, undefined, { ref: false });
       }
     }
@@ -261,7 +262,15 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
 
 /** Whether Redis responds, and only an operator can help. */
 const isRefused = (cause: unknown) =>
-  isRefusal(cause) || messages(cause).includes('WRONGTYPE');
+  isRefusal(cause) || /WRONGTYPE|can't run this command/.test(messages(cause));
+
+/** Throws if Redis refuses what a reading of records needs. */
+export async function tryReading(redis: Connection): Promise<void> {
+  const none = '0-0';
+  await follow(redis, [head, keys, tokens, audit, bans], [none, none, 1, 1]);
+  await redis.xrevrange(audit, '+', '-', 'COUNT', 1);
+  await redis.hscan(keys, '0', 'COUNT', 1);
+}
 
 type Reply = readonly [
   epoch: string | null,

@@ -24,6 +24,7 @@ import {
 } from '../../state/redis/subscriber.ts';
 import type { Shards } from '../../state/shared/remote-state.ts';
 import { epochOf } from './epoch.ts';
+import { tryReading } from './follower.ts';
 import type { RecordsCopy } from './records-copy.ts';
 
 /** The first version whose scripts may write after reading the clock, and replicate effects. */
@@ -313,6 +314,7 @@ async function tryScript(redis: Connection): Promise<void> {
   const reset = loadScript('reset-1.lua');
   await reset(redis, [keyOf.counters(name)], [CHANNEL, message]);
   await redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL);
+  await tryReading(redis);
 }
 
 /** The reason why a check failed. */

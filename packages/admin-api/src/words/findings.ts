@@ -77,7 +77,7 @@ export const FINDINGS = {
   ),
   key_cache_old: degraded(
     'The key cache is older than 30 minutes.',
-    'Check that the data folder is writable: state.warning in the log has the reason.',
+    'Find state.warning in the log: mostly the Redis user lacks a right.',
   ),
   certificate_expired: degraded('TLS fails: $.', RENEW),
   certificate_expires: degraded('A certificate must be renewed: $.', RENEW),

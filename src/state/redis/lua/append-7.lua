@@ -61,21 +61,7 @@ while ARGV[i] do
 end
 
 local ids = {}
-for n, key in ipairs(keys) do
-  ids[n] = key.id
-  local before = key.before
-  if before then
-    local old = { before.hash, type(before.previous) == 'table' and before.previous.hash or nil }
-    for _, hash in ipairs(old) do
-      if hash ~= key.hash and hash ~= key.previous then redis.call('HDEL', hashes, hash) end
-    end
-  end
-  redis.call('HSET', records, key.id, key.record)
-  redis.call('HSET', hashes, key.hash, key.id)
-  if key.previous ~= '' then redis.call('HSET', hashes, key.previous, key.id) end
-end
-if token and token.record == '' then redis.call('HDEL', tokens, token.name) end
-if token and token.record ~= '' then redis.call('HSET', tokens, token.name, token.record) end
+for n, key in ipairs(keys) do ids[n] = key.id end
 
 -- Bounds each call, because the age of an entry requires decoding.
 local READ_AT_ONCE = 50
@@ -119,6 +105,23 @@ end
 
 local of_audit = ARGV[7] ~= '' and append(KEYS[5], 'audit', tonumber(ARGV[7]))
 local of_bans = ARGV[8] ~= '' and append(KEYS[6], 'bans', tonumber(ARGV[8]), tonumber(ARGV[9]))
+
+-- Last: if Redis refuses to write an entry, nothing changes without one.
+for _, key in ipairs(keys) do
+  local before = key.before
+  if before then
+    local old = { before.hash, type(before.previous) == 'table' and before.previous.hash or nil }
+    for _, hash in ipairs(old) do
+      if hash ~= key.hash and hash ~= key.previous then redis.call('HDEL', hashes, hash) end
+    end
+  end
+  redis.call('HSET', records, key.id, key.record)
+  redis.call('HSET', hashes, key.hash, key.id)
+  if key.previous ~= '' then redis.call('HSET', hashes, key.previous, key.id) end
+end
+if token and token.record == '' then redis.call('HDEL', tokens, token.name) end
+if token and token.record ~= '' then redis.call('HSET', tokens, token.name, token.record) end
+
 if ARGV[5] ~= '' then redis.call('SET', call, ARGV[5], 'PX', ARGV[6]) end
 if of_audit then redis.call('PUBLISH', ARGV[2], 'l:' .. of_audit) end
 return of_audit or of_bans

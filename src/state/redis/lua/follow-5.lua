@@ -11,18 +11,23 @@ local head, records, tokens = unpack(KEYS, 1, 3)
 -- A write that changes nothing: a replica, which may lack entries, refuses it.
 redis.call('PERSIST', head)
 
+local function number_of(id) return tonumber(string.match(id, '^%d+')) end
+
 local function after(log, name, id)
-  local found = redis.call('XRANGE', log, id == '0-0' and '-' or id, '+', 'COUNT', ARGV[3] + 1)
+  local found = redis.call('XRANGE', log, id, '+', 'COUNT', ARGV[3] + 1)
   local first = found[1] and found[1][1]
   if not first then
     -- Without any entry the log goes on after the last number.
-    local is_last = string.match(id, '^%d+') == (redis.call('HGET', head, name) or '0')
+    local is_last = number_of(id) == tonumber(redis.call('HGET', head, name) or 0)
     return is_last and redis.call('XLEN', log) == 0 and found
   end
-  if id == '0-0' then return string.match(first, '^1%-') and found or false end
-  if first ~= id then return false end
-  table.remove(found, 1)
-  return found
+  if first == id then
+    table.remove(found, 1)
+    return found
+  end
+  -- The position of an empty log names no entry.
+  local is_next = string.match(id, '%-0$') and number_of(first) == number_of(id) + 1
+  return is_next and found or false
 end
 
 local function oldest(log)

@@ -35,6 +35,7 @@ import { DEFAULTS } from './support/redis/settings.ts';
 import { redisForSuite } from './support/redis/suite.ts';
 import { requestEvent } from './support/request-event.ts';
 
+const suite = redisForSuite();
 const NOON = Date.UTC(2026, 0, 1, 12);
 const ADDRESS = '198.51.100.1';
 

@@ -46,102 +46,66 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
   const replace = (record: KeyRecord, name: string | null = null) =>
     (async () => keys.replace(record, note({}, name)))();
 
-  /** Nothing of a refused change is there: neither the change, nor its entry, nor its answer. */
-  async function stillHas(records: readonly KeyRecord[]): Promise<void> {
-    expect(await allKeys(other.keys)).toEqual(records);
-    for (const record of records) expect(await other.keys.find(record.hash)).toEqual(record);
-    expect(await kept()).toEqual([]);
-    expect(await other.auditLog.answered('refused', 1_000)).toBeNull();
-  }
+  /** A rotated key, and another one. */
+  type There = readonly [KeyRecord, KeyRecord];
+  type Attempt = (there: There, fresh: KeyRecord) => Promise<void>;
+
+  const REFUSALS: [what: string, attempt: Attempt, error: unknown][] = [
+    ...(
+      [
+        ['an id that is taken', ([{ id }]) => ({ id })],
+        ['a hash that is taken', ([{ hash }]) => ({ hash })],
+        ['the hash before a rotation', ([{ previous }]) => ({ hash: previous!.hash })],
+      ] satisfies [string, (there: There) => Partial<KeyRecord>][]
+    ).flatMap(([what, bad]): typeof REFUSALS => [
+      [`a new key with ${what}`, (there) => add(keyRecord(bad(there)), 'refused'), KeyTaken],
+      [
+        `many new keys, one of them with ${what}`,
+        (there, fresh) => addMany([fresh, keyRecord(bad(there)), keyRecord()], 'refused'),
+        KeyTaken,
+      ],
+    ]),
+    [
+      'many new keys with one id',
+      (_, fresh) => addMany([fresh, keyRecord({ id: fresh.id })], 'refused'),
+      KeyTaken,
+    ],
+    [
+      'many new keys with one hash',
+      (_, fresh) => addMany([fresh, keyRecord({ hash: fresh.hash })], 'refused'),
+      KeyTaken,
+    ],
+    [
+      'a change of an unknown key',
+      (_, fresh) => replace(changed(fresh, {}), 'refused'),
+      'does not exist',
+    ],
+    ...[1, 2, 4].map((version): (typeof REFUSALS)[number] => [
+      `a change that has version ${version} in place of 3`,
+      ([rotated]) => replace({ ...rotated, version, label: 'stale' }, 'refused'),
+      KeyConflict,
+    ]),
+    [
+      'a change to the hash of another key',
+      ([rotated, { hash }]) => replace(changed(rotated, { hash }), 'refused'),
+      KeyTaken,
+    ],
+  ];
 
   describe('refuses, and changes nothing at all,', () => {
-    test('an id that is taken', async () => {
-      const record = await added();
-      await expect(add(keyRecord({ id: record.id }), 'refused')).rejects.toBeInstanceOf(KeyTaken);
-      await stillHas([record]);
-    });
-
-    test('a hash that is taken; the id stays free', async () => {
-      const record = await added();
-      const late = keyRecord({ hash: record.hash, createdAt: 2_000 });
-      await expect(add(late, 'refused')).rejects.toBeInstanceOf(KeyTaken);
-      await stillHas([record]);
-      expect(await other.keys.get(late.id)).toBeNull();
-      await keys.add({ ...late, hash: `${record.hash}-free` }, SETUP);
-      expect(await other.keys.get(late.id)).not.toBeNull();
-    });
-
-    test.each([
-      ['an id that is taken', (there: KeyRecord) => keyRecord({ id: there.id })],
-      ['a hash that is taken', (there: KeyRecord) => keyRecord({ hash: there.hash })],
-      [
-        'the hash of a secret before a rotation',
-        (there: KeyRecord) => keyRecord({ hash: there.previous!.hash }),
-      ],
-      [
-        'an id that is there twice',
-        (_: KeyRecord, first: KeyRecord) => keyRecord({ id: first.id }),
-      ],
-      [
-        'a hash that is there twice',
-        (_: KeyRecord, first: KeyRecord) => keyRecord({ hash: first.hash }),
-      ],
-    ])('many new keys, one of them with %s', async (_name, bad) => {
-      const record = await added();
-      const next = changed(record, {
-        hash: `${record.hash}-2`,
-        previous: { hash: record.hash, until: 9_000 },
-      });
-      await keys.replace(next, SETUP);
-      const many = [keyRecord(), keyRecord(), keyRecord()];
-      const refused = [...many, bad(next, many[0]!), keyRecord()];
-      await expect(addMany(refused, 'refused')).rejects.toBeInstanceOf(KeyTaken);
-      await stillHas([next]);
-      for (const { id, hash } of many) {
-        expect(await other.keys.get(id)).toBeNull();
-        expect(await other.keys.find(hash)).toBeNull();
-      }
-      await keys.addMany(many, SETUP);
-      expect(await allKeys(other.keys)).toHaveLength(4);
-    });
-
-    test('the hash of a secret before a rotation', async () => {
-      const record = await added();
-      const next = changed(record, {
-        hash: `${record.hash}-2`,
-        previous: { hash: record.hash, until: 9_000 },
-      });
-      await keys.replace(next, SETUP);
-      await expect(add(keyRecord({ hash: record.hash }), 'refused')).rejects.toBeInstanceOf(
-        KeyTaken,
-      );
-      await stillHas([next]);
-      expect(await other.keys.find(record.hash)).toEqual(next);
-    });
-
-    test('a change of a key that is not there', async () => {
-      const record = await added();
-      await expect(replace(changed(keyRecord(), {}), 'refused')).rejects.toThrow('does not exist');
-      await stillHas([record]);
-    });
-
-    test('a change that was made from another version than the stored one', async () => {
-      const record = await added();
-      for (const version of [1, 3])
-        await expect(
-          replace({ ...record, version, label: 'stale' }, 'refused'),
-        ).rejects.toBeInstanceOf(KeyConflict);
-      await stillHas([record]);
-      await keys.replace({ ...record, version: 2 }, SETUP);
-    });
-
-    test('a change to the hash of another key', async () => {
-      const [record, late] = [await added(), await added({ createdAt: 2_000 })];
-      await expect(replace(changed(record, { hash: late.hash }), 'refused')).rejects.toBeInstanceOf(
-        KeyTaken,
-      );
-      await stillHas([record, late]);
-      await keys.replace(changed(record, { label: 'well' }), SETUP);
+    test.each(REFUSALS)('%s', async (_what, attempt, error) => {
+      const [first, late, fresh] = [await added(), await added({ createdAt: 2_000 }), keyRecord()];
+      const previous = { hash: first.hash, until: 9_000 };
+      const rotated = changed(first, { hash: `${first.hash}-2`, previous });
+      await keys.replace(rotated, SETUP);
+      await expect(attempt([rotated, late], fresh)).rejects.toThrow(error as Error);
+      expect(await allKeys(other.keys)).toEqual([rotated, late]);
+      const hashes = [rotated.hash, first.hash, late.hash, fresh.hash];
+      expect(await other.keys.findMany(hashes)).toEqual([rotated, rotated, late, null]);
+      expect(await kept()).toEqual([]);
+      expect(await other.auditLog.answered('refused', 1_000)).toBeNull();
+      await keys.addMany([fresh], SETUP);
+      await keys.replace(changed(rotated, { label: 'well' }), SETUP);
     });
 
     test('a call that was answered before', async () => {

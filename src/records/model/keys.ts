@@ -8,8 +8,6 @@ const PAGE_SIZE = 500;
 /** Keys counted at a time; they take about 1 ms. */
 const COUNT_SIZE = 10_000;
 
-export type KeyTable = ReturnType<typeof keysIn>;
-
 /** The table of keys. Reads in parts, so that requests are served in between. */
 export function keysIn(db: DatabaseSync) {
   const byHash = db.prepare('SELECT record FROM keys WHERE hash = ?');

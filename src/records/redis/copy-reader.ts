@@ -27,7 +27,7 @@ const LONGEST_WAIT = 50;
 /** Milliseconds after which a copy that does not have a known entry is not used. */
 const BEHIND_AFTER = SECOND;
 
-export interface CopyReaderOptions {
+interface CopyReaderOptions {
   readonly folder: string;
   readonly source: string;
   readonly epoch: Epoch;

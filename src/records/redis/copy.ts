@@ -6,7 +6,7 @@ import { syncFile } from '../../common/folder.ts';
 import { openDatabase } from '../../common/open-database.ts';
 import { transaction } from '../../common/transaction.ts';
 import { makeDataFolder } from '../../state/data-folder.ts';
-import { RECORD_TABLES } from '../../state/embedded/tables.ts';
+import { RECORD_TABLES } from '../../state/record-tables.ts';
 import { keyOf } from '../../state/redis/key-names.ts';
 import { type Model, modelIn } from '../model/model.ts';
 import { entryIn, recordIn, tokenIn } from './texts.ts';

@@ -26,7 +26,7 @@ const RETRY_DELAY = MINUTE / 2;
 /** Milliseconds that a question of an operator waits while all records are read. */
 const WAIT = 2 * SECOND;
 
-export interface RecordsCopyOptions {
+interface RecordsCopyOptions {
   /** `null`: in memory. */
   readonly folder: string | null;
   /** Identifies the Redis, without passwords. */
@@ -286,7 +286,7 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
 const isSqlite = (error: unknown) =>
   (error as NodeJS.ErrnoException).code === 'ERR_SQLITE_ERROR';
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly redis: Connection;
   readonly epoch: Epoch;
   readonly bus: Bus;

@@ -26,7 +26,7 @@ const CONFIRMED_FOR = 10 * SECOND;
 
 const noteUses = loadScript('used-1.lua');
 
-export interface RecordsInRedisOptions {
+interface RecordsInRedisOptions {
   readonly copy: RecordsCopy;
   readonly epoch: Epoch;
   readonly breakers: CircuitBreakers;

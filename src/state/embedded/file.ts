@@ -5,6 +5,7 @@ import { ExpectedError } from '../../common/expected-error.ts';
 import { openDatabase } from '../../common/open-database.ts';
 import { transaction } from '../../common/transaction.ts';
 import { makeDataFolder } from '../data-folder.ts';
+import { RECORD_TABLES } from '../record-tables.ts';
 import {
   expectedIn,
   hasCounters,
@@ -14,7 +15,7 @@ import {
   refuseMissingChanges,
   refuseMissingState,
 } from './inventory.ts';
-import { hasAnyTable, hasTables, RECORD_TABLES } from './tables.ts';
+import { hasAnyTable, hasTables } from './tables.ts';
 
 const STATE_FILE = 'state.db';
 

@@ -1,0 +1,46 @@
+/** A log of entries. */
+const logTable = (log: string) => `
+   CREATE TABLE ${log} (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     at INTEGER NOT NULL,
+     actor TEXT NOT NULL,
+     action TEXT NOT NULL,
+     target TEXT NOT NULL,
+     request TEXT NOT NULL,
+     before TEXT NOT NULL,
+     after TEXT NOT NULL,
+     reason TEXT
+   ) STRICT;
+   CREATE INDEX ${log}_by_target ON ${log} (target, number);`;
+
+/**
+ * Tables of records, the same in `state.db` and in a copy of the records of Redis. Keys created in
+ * the same millisecond are in the order of their ids, so that every copy has one order.
+ */
+export const RECORD_TABLES = `
+   CREATE TABLE keys (
+     id TEXT PRIMARY KEY,
+     hash TEXT NOT NULL UNIQUE,
+     record TEXT NOT NULL,
+     previous TEXT
+   ) STRICT;
+   CREATE UNIQUE INDEX keys_by_previous ON keys (previous) WHERE previous IS NOT NULL;
+   CREATE INDEX keys_imported ON keys (id) WHERE json_extract(record, '$.imported') = 1;
+   CREATE INDEX keys_by_age ON keys (json_extract(record, '$.createdAt'), id);
+   CREATE INDEX keys_by_account
+     ON keys (json_extract(record, '$.account'), json_extract(record, '$.createdAt'), id);
+   CREATE INDEX keys_by_plan
+     ON keys (json_extract(record, '$.plan'), json_extract(record, '$.createdAt'), id);
+   CREATE INDEX keys_in_use_by_plan
+     ON keys (json_extract(record, '$.plan')) WHERE json_extract(record, '$.revokedAt') IS NULL;
+   CREATE INDEX keys_expiring
+     ON keys (json_extract(record, '$.expiresAt'))
+     WHERE json_extract(record, '$.expiresAt') IS NOT NULL AND json_extract(record, '$.revokedAt') IS NULL;
+   ${logTable('audit')}
+   ${logTable('bans')}
+   CREATE TABLE tokens (
+     name TEXT PRIMARY KEY,
+     hash TEXT NOT NULL UNIQUE,
+     role TEXT NOT NULL,
+     created INTEGER NOT NULL
+   ) STRICT;`;

@@ -298,8 +298,8 @@ function written({ longest, longestCpu, over5, over20 }: Stops): string {
 function spreadOf(figures: readonly number[], unit: string): string {
   const sorted = [...figures].sort((a, b) => a - b);
   const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)];
-  const longest = sorted.at(-1)!;
-  return `p50 ${p50.toFixed(1)} ${unit}, p99 ${p99.toFixed(1)}, longest ${longest.toFixed(1)} (${sorted.length})`;
+  const [fastest, longest] = [sorted[0]!, sorted.at(-1)!];
+  return `p50 ${p50.toFixed(1)} ${unit}, p99 ${p99.toFixed(1)}, fastest ${fastest.toFixed(1)}, longest ${longest.toFixed(1)} (${sorted.length})`;
 }
 
 /** In this process, with the copy of the folder. */

@@ -55,7 +55,7 @@ describe('figures of pages', () => {
     ],
     ['docs/performance.md', 'to 7777 ms', /(?<=\(`uniqueItems`\) .*\| )\d+(?= ms \|$)/m, '7777'],
     ['docs/scaling.md', '| 0.5 µs | 2,000,000 per second |', /(?<=200 at a time \| )[\d.]+/, '0.5'],
-    ['docs/scaling.md', '7.8 GB', /\d+(?= bytes on disk)/, '777'],
+    ['docs/scaling.md', '7.8 GB', /(?<=records\.db` \|.*\| )\d+(?= bytes a key \|$)/m, '777'],
     ['docs/scaling.md', '7.77 × in', /(?<=down in the last minute.*\| )[\d.]+(?= ×)/g, '7.77'],
     ['docs/limits-and-bans.md', 'free 77.7 %', /(?<=\| free, 1 \| \d+ \| )[\d.]+/, '77.7'],
   ])('%s has "%s" after a change of bench/RESULTS.md', (file, expected, figure, value) => {

@@ -6,6 +6,7 @@ export type Blocks = Readonly<Record<string, (results: Results) => string>>;
 /** Sections that several pages cite. */
 export const REPEATED = 'Repeated measurements';
 export const IN_REDIS = 'State in Redis';
+export const RECORDS = 'Records in Redis';
 
 /** Works and targets of the comparison, as bench/RESULTS.md calls them. */
 export const GET = 'admitted GET';

@@ -11,6 +11,7 @@ import {
   NGINX,
   POST,
   perSecond,
+  RECORDS,
   REDIS,
   REFUSED,
   REPEATED,
@@ -93,7 +94,8 @@ function capacity(results: Results): string {
   const [ready] = results.match(REPEATED, /(\d+ MiB) when ready/);
   const [million] = results.match(REPEATED, /a million keys in an hour.* to (\d+ MiB)/);
   const [subject] = results.match('A million subjects', /(\d+ bytes) per active subject/);
-  const [active, stored] = results.match(IN_REDIS, /takes (\d+ bytes) in Redis, a key (\d+ bytes)/);
+  const [active] = results.match(IN_REDIS, /takes (\d+ bytes) in Redis/);
+  const stored = `${results.number(RECORDS, 'memory of Redis', 'a million keys')} bytes`;
   const gets = `${carried(EMBEDDED)} admitted GETs per second, ${carried(REDIS)} with Redis`;
   const sizes = `${active} per active key, ${stored} per stored key`;
   const rows = [

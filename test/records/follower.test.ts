@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
 import type { Records } from '../../src/records/storage.ts';
 import { openRedisTarget } from '../../src/records/transfer/redis.ts';
-import { EPOCH } from '../../src/state/redis/data-mark.ts';
+import { DATA_FORMAT, EPOCH } from '../../src/state/redis/data-mark.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { CountersError } from '../../src/state/state.ts';
 import { KEPT } from '../support/audit.ts';
@@ -123,7 +123,7 @@ const GAPS: [
     },
     ['lost'],
   ],
-  ['is that of other data', () => admin.hset(head, EPOCH, '2 of other data'), []],
+  ['is that of other data', () => admin.hset(head, EPOCH, `${DATA_FORMAT} of other data`), []],
 ];
 
 test.each(GAPS)(
@@ -200,26 +200,33 @@ test('reads all records once after an import into the empty Redis that it knows'
   expect(readings).toBe(1);
 });
 
-test('begins again after a restart if it had not read all records', async () => {
-  const folder = newFolder();
-  await fill(2_000);
-  const [isHeld, isReleased] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const restoreReads = afterEachPage(async (page) => {
-    if (page < 3) return;
-    isHeld.resolve();
-    await isReleased.promise;
-  });
-  const first = connection.open({ folder });
-  await isHeld.promise;
-  expect(first.copy.progress).toMatchObject({ isWhole: false, isPassing: true });
-  first.close();
-  restoreReads();
-  isReleased.resolve();
-  await admin.hdel(keys, (await admin.hkeys(keys))[0]!);
-  const model = await modelOf(connection.open({ folder }).records);
-  expect(model.keys).toHaveLength(1_999);
-  expect(model).toEqual(await expected());
-});
+test.each([false, true])(
+  'begins again after a restart if it had not read all records, also with an older copy: %s',
+  async (hasCopy) => {
+    const folder = newFolder();
+    await fill(2_000);
+    if (hasCopy) {
+      await closedCopy(folder);
+      await admin.hset(head, EPOCH, `${DATA_FORMAT} of other data`);
+    }
+    const [isHeld, isReleased] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const restoreReads = afterEachPage(async (page) => {
+      if (page < 3) return;
+      isHeld.resolve();
+      await isReleased.promise;
+    });
+    const first = connection.open({ folder });
+    await isHeld.promise;
+    expect(first.copy.progress).toMatchObject({ isWhole: hasCopy, isPassing: true });
+    first.close();
+    restoreReads();
+    isReleased.resolve();
+    await admin.hdel(keys, (await admin.hkeys(keys))[0]!);
+    const model = await modelOf(connection.open({ folder }).records);
+    expect(model.keys).toHaveLength(1_999);
+    expect(model).toEqual(await expected());
+  },
+);
 
 test('reads the log each second, in case that a message is lost', async () => {
   const [record] = await fill(1);

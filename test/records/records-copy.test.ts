@@ -15,7 +15,7 @@ import { Outage } from '../../src/common/errors/outage.ts';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
 import { COPY_FILE } from '../../src/records/redis/copy.ts';
 import { createRecordsCopy } from '../../src/records/redis/records-copy.ts';
-import { EPOCH } from '../../src/state/redis/data-mark.ts';
+import { DATA_FORMAT, EPOCH } from '../../src/state/redis/data-mark.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { changed, keyRecord, note } from '../support/records.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
@@ -169,7 +169,7 @@ describe('another process of the folder', () => {
     (await openedWith()).close();
     const release = hang();
     const reader = await openedWith(other);
-    await server.admin.hset(keyOf.records.head, EPOCH, '2 of other data');
+    await server.admin.hset(keyOf.records.head, EPOCH, `${DATA_FORMAT} of other data`);
     await expect((async () => reader.records.keys.isEmpty())()).rejects.toBeInstanceOf(Outage);
     release();
   });

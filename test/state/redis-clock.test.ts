@@ -25,9 +25,7 @@ const { records } = keyOf;
 const { events, types, newest, once, marks } = keyOf.outbox;
 /** Scores, and fields of hashes, that are times; `*`: all fields. */
 const SCORES = [keyOf.gateways, keyOf.peers, keyOf.used, keyOf.bans];
-const FIELDS: [key: string, field: string][] = [
-  [once('x'), '*'],
-];
+const FIELDS: [key: string, field: string][] = [[once('x'), '*']];
 
 /** To set the clock of Redis back by an hour is to add an hour to every time that it has. */
 async function setClockBack(): Promise<void> {

@@ -1,5 +1,5 @@
-import type { RedisData, StreamEntry } from './database.ts';
-import type { Reply, Script, ScriptCall } from './scripts.ts';
+import type { StreamEntry } from './database.ts';
+import type { Script, ScriptCall } from './scripts.ts';
 
 /** Members by score, then by name. */
 export function byScore(scores: ReadonlyMap<string, number>): [member: string, score: number][] {

@@ -33,6 +33,7 @@ export class Editor {
   async edit(step: EditStep): Promise<void> {
     const { world } = this.#simulation;
     const name = `edit-${++this.#names}`;
+    const sentAt = world.now;
     const call = this.#callOf(step, name);
     const gateways = step.gateways.map((place) => this.#simulation.gateways[place]!);
     const [first, second] = [gateways[0]!, gateways[1] ?? gateways[0]!];
@@ -45,9 +46,11 @@ export class Editor {
       if (error === UNANSWERED) await world.sleep(PAUSE);
     }
     world.note('operator', `${name} ${step.kind}: ${error ?? 'confirmed'}`);
-    const isRefused = error !== null && error !== UNANSWERED && calls === 1 && !step.twice;
-    const result = error === null ? 'made' : isRefused ? 'refused' : 'unknown';
-    this.#report({ type: 'edit', edit: { name, at: world.now, result } });
+    const isOnly = calls === 1 && !step.twice;
+    const failed = isOnly && error !== UNANSWERED ? 'refused' : 'unknown';
+    const result = error === null ? 'made' : failed;
+    const gateway = isOnly ? first.name : null;
+    this.#report({ type: 'edit', edit: { name, sentAt, result, gateway } });
   }
 
   /** `null`: confirmed. */

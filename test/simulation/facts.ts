@@ -28,9 +28,11 @@ export interface OperatorChange {
 export interface Edit {
   /** Its Idempotency-Key, and its request id in the audit log. */
   readonly name: string;
-  readonly at: number;
+  readonly sentAt: number;
   /** `unknown` too if one call was refused and another one may have made the change. */
   readonly result: 'made' | 'refused' | 'unknown';
+  /** The gateway that has made it; `null`: it may have been another one. */
+  readonly gateway: string | null;
 }
 
 /**

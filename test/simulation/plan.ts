@@ -356,6 +356,18 @@ function changeWhileCut(one: Stretch, types: Parameters<typeof operatorStep>[1])
 /** Of operators whose changes something disturbs. */
 const OF_RECORDS: readonly Combination[] = [
   {
+    // All gateways change one key at once.
+    only: 'redis',
+    make: (one) => {
+      const { key } = one;
+      const pause = one.random.oneOf([0, 0.2, 1]);
+      return Array.from({ length: 8 }, (_, i) => {
+        const gateways = [i % one.gateways];
+        return [i * pause, { type: 'edit', gateways, kind: 'label', key, twice: false }] as const;
+      });
+    },
+  },
+  {
     only: 'redis',
     make: (one) => {
       const duration = one.random.oneOf([30, 400, 5_000]);

@@ -57,6 +57,7 @@ export class Player {
   };
   readonly #editor: Editor;
   #clients = 0;
+  #isLost = false;
   #backup: { readonly at: number; readonly records: Backup } | null = null;
 
   constructor(simulation: Simulation, disturbances: Disturbances, report: (fact: Fact) => void) {
@@ -240,6 +241,7 @@ export class Player {
 
   #backUp(): void {
     const { world, redis } = this.#simulation;
+    if (this.#isLost) return;
     this.#backup = { at: world.now, records: redis.data.backUp(RECORDS_SLOT) };
   }
 
@@ -251,11 +253,12 @@ export class Player {
     const { world, redis } = this.#simulation;
     const isEmptied = type === 'records are lost';
     if (isEmptied) this.#backUp();
-    if (this.#backup === null) return;
+    if (this.#backup === null || this.#isLost) return;
     const { at, records } = this.#backup;
     redis.data.restore(RECORDS_SLOT, isEmptied ? new Map() : records);
     this.#lack(isEmptied ? world.now - 1 : at);
     if (!isEmptied) return;
+    this.#isLost = true;
     if (duration > BELIEVED)
       this.#disturbances.add({
         kind: 'unknown',
@@ -264,6 +267,7 @@ export class Player {
         until: world.now + duration + UNTIL_BELIEVED,
       });
     this.#later(duration, () => {
+      this.#isLost = false;
       redis.data.restore(RECORDS_SLOT, records);
       this.#lack(at - 1);
     });

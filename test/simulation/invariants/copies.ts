@@ -12,7 +12,10 @@ const AFTER_OUTAGE = 4 * SECOND;
 
 const LOGS = ['audit', 'bans'] as const;
 
-/** The copy of each gateway equals the records in Redis a second after the last change. */
+/**
+ * The copy of each gateway equals the records in Redis a second after the last change. That of a
+ * gateway that has made a change has it at once.
+ */
 export const copies: MakeInvariant = ({ simulation, disturbances }) => {
   const { world, redis, gateways, isEmbedded } = simulation;
 
@@ -34,9 +37,17 @@ export const copies: MakeInvariant = ({ simulation, disturbances }) => {
     };
   }
 
-  function inCopy({ machine }: Gateway) {
+  function open<T>({ machine }: Gateway, read: (db: DatabaseSync) => T): T {
     const db = new DatabaseSync(join(machine.folder, COPY_FILE), { readOnly: true });
     try {
+      return read(db);
+    } finally {
+      db.close();
+    }
+  }
+
+  const inCopy = (gateway: Gateway) =>
+    open(gateway, (db) => {
       const model = modelIn(db);
       const { epoch, isWhole, isPassing } = progressIn(db)();
       const texts = db.prepare('SELECT record FROM keys').all();
@@ -46,9 +57,11 @@ export const copies: MakeInvariant = ({ simulation, disturbances }) => {
         tokens: sorted(model.tokens.list().map(normal)),
         ...logsOf((log) => [...model[log].all()]),
       };
-    } finally {
-      db.close();
-    }
+    });
+
+  function hasEntry(gateway: Gateway, name: string): boolean {
+    const entry = 'SELECT 1 FROM audit WHERE request = ?';
+    return open(gateway, (db) => db.prepare(entry).get(name) !== undefined);
   }
 
   /** What a copy has in place of what Redis has. */
@@ -84,7 +97,11 @@ export const copies: MakeInvariant = ({ simulation, disturbances }) => {
     name: 'each copy equals the records in Redis',
     observe(fact) {
       if (fact.type === 'edit' || fact.type === 'change') before = lastIds();
-      return null;
+      if (fact.type !== 'edit' || fact.edit.result !== 'made') return null;
+      const { gateway: name, name: entry } = fact.edit;
+      const maker = gateways.find((one) => one.name === name && one.isRunning);
+      if (!maker || !isUndisturbed(maker) || hasEntry(maker, entry)) return null;
+      return `the entry of ${entry} in the copy of ${name}, which has made it`;
     },
     quiet: () => (isEmbedded || lastIds() !== before ? null : faultOfAny(isUndisturbed)),
     async check() {

@@ -23,11 +23,11 @@ export const entries: MakeInvariant = ({ simulation, disturbances }) => {
   function countFault(log: readonly Entry[]): string | null {
     const counts = new Map<string, number>();
     for (const { requestId } of log) counts.set(requestId, (counts.get(requestId) ?? 0) + 1);
-    for (const { name, at, result } of edits) {
+    for (const { name, sentAt, result } of edits) {
       const count = counts.get(name) ?? 0;
       if (count > 1) return `one entry of ${name}, not ${count}`;
       if (result === 'refused' && count > 0) return `no entry of ${name}, which was refused`;
-      const isLost = disturbances.between(at, Number.POSITIVE_INFINITY, ['loss']).length > 0;
+      const isLost = disturbances.between(sentAt, Number.POSITIVE_INFINITY, ['loss']).length > 0;
       if (result === 'made' && count === 0 && !isLost) return `an entry of ${name}`;
     }
     return null;

@@ -3,8 +3,12 @@ import type { Answer, OperatorChange } from '../facts.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /** Milliseconds until a confirmed change holds everywhere, and after an outage. */
-const EVERYWHERE = SECOND;
+const EVERYWHERE = SECOND + 100;
 const AFTER_OUTAGE = 2 * SECOND;
+
+/** What excuses a gateway that does not know of a ban, and of a revocation: it reads the log. */
+const OF_BANS = ['outage', 'messages', 'pause'] as const;
+const OF_KEYS = ['outage', 'pause'] as const;
 
 /**
  * A confirmed revocation or ban holds everywhere after a second, or two seconds after an outage
@@ -25,10 +29,13 @@ export const propagation: MakeInvariant = ({ simulation, disturbances }) => {
   }
 
   /** Whether the gateway may not know of a change at `at`, when it was asked. */
-  function mayNotKnow({ gateway, sentAt, answeredAt }: Answer, at: number): boolean {
+  function mayNotKnow(
+    { gateway, sentAt, answeredAt }: Answer,
+    at: number,
+    kinds: typeof OF_BANS | typeof OF_KEYS,
+  ): boolean {
     if (sentAt < at + EVERYWHERE) return true;
     const isLost = disturbances.between(at - 3 * SECOND, answeredAt, ['loss', 'clock']).length > 0;
-    const kinds = ['outage', 'messages', 'pause'] as const;
     return (
       isLost || disturbances.between(sentAt - AFTER_OUTAGE, answeredAt, kinds, gateway).length > 0
     );
@@ -42,10 +49,10 @@ export const propagation: MakeInvariant = ({ simulation, disturbances }) => {
         return null;
       const { answer } = fact;
       const revokedAt = revoked.get(answer.key!.id);
-      if (revokedAt !== undefined && !mayNotKnow(answer, revokedAt))
+      if (revokedAt !== undefined && !mayNotKnow(answer, revokedAt, OF_KEYS))
         return `a refusal: the key was revoked ${seconds(answer.sentAt - revokedAt)} before`;
       const ban = bans.get(answer.key!.id);
-      if (ban && answer.answeredAt < ban.until - SECOND && !mayNotKnow(answer, ban.since))
+      if (ban && answer.answeredAt < ban.until - SECOND && !mayNotKnow(answer, ban.since, OF_BANS))
         return `a refusal: an operator banned the key ${seconds(answer.sentAt - ban.since)} before`;
       return null;
     },

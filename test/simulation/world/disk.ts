@@ -9,6 +9,7 @@ import type { World } from './world.ts';
 
 const require = createRequire(import.meta.url);
 const zlib: Record<string, unknown> = require('node:zlib');
+const callbacks: Record<string, unknown> = require('node:fs');
 const promises: Record<string, (...args: never[]) => unknown> = require('node:fs/promises');
 
 /** Milliseconds of an operation, and of a sync. */
@@ -90,10 +91,14 @@ export class Disk {
       here('realpath', (path: string) => this.#after(USUAL_DELAY, () => files.realpathSync(path))),
       here('lstat', (path: string) => this.#after(USUAL_DELAY, () => files.lstatSync(path))),
       here('readFile', (path: string) => this.#after(USUAL_DELAY, () => files.readFileSync(path))),
+      { of: callbacks, name: 'fdatasync', value: this.#syncLater },
       ...this.#compression(),
       ...followedDatabases(this.#world, (file) => this.#committed(file)),
     ];
   }
+
+  readonly #syncLater = (_fd: number, done: (error: unknown) => void): void =>
+    void this.#after(this.syncDelay, () => null).then(done, done);
 
   /** The thread pool works in virtual time. */
   #compression(): Replaced[] {

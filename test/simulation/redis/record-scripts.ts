@@ -142,9 +142,6 @@ const appendOne: Script = (call) => {
   const { keys, token } = changesIn(args);
   const refusal = refusalOf(call, keys, token);
   if (refusal !== null) return refusal;
-  for (const key of keys) applyKey(call, key);
-  if (token?.record === '') data.removeField(tokens!, token.name);
-  else if (token) data.change(tokens!, 'hash').fields.set(token.name, token.record);
   const ids = keys.map(({ id }) => id).join(' ');
   const ofToken = token ? ['token', token.name] : [];
   const changed = keys.length > 0 ? ['keys', ids] : ofToken;
@@ -153,6 +150,9 @@ const appendOne: Script = (call) => {
     keep === '' ? null : appendTo(call, audit!, 'audit', changed, { keep: Number(keep) });
   const bounds = { keep: Number(keepBans), age: Number(age) };
   const ofBans = keepBans === '' ? null : appendTo(call, bans!, 'bans', changed, bounds);
+  for (const key of keys) applyKey(call, key);
+  if (token?.record === '') data.removeField(tokens!, token.name);
+  else if (token) data.change(tokens!, 'hash').fields.set(token.name, token.record);
   if (args[4] !== '') data.put(answer!, { type: 'text', text: args[4]! }, lifetime);
   if (ofAudit !== null) call.publish(args[1]!, `l:${ofAudit}`);
   return ofAudit ?? ofBans;
@@ -167,10 +167,12 @@ const followOne: Script = ({ data, keys, args }) => {
   /** `null`: the known entry is missing. */
   function after(log: string, name: string, id: string): StreamEntry[] | null {
     const all = entriesOf(log);
-    if (all.length === 0) return id.split('-')[0] === (fieldsOf(head).get(name) ?? '0') ? [] : null;
-    if (id === '0-0') return all[0]![0].startsWith('1-') ? all.slice(0, most + 1) : null;
-    const at = all.findIndex((entry) => entry[0] === id);
-    return at < 0 ? null : all.slice(at + 1, at + 1 + most);
+    const known = fieldsOf(head).get(name) ?? 0;
+    const from = all.filter((entry) => !isNewer(id, entry[0])).slice(0, most + 1);
+    const [first] = from;
+    if (!first) return all.length === 0 && numberOf(id) === Number(known) ? [] : null;
+    if (first[0] === id) return from.slice(1);
+    return id.endsWith('-0') && numberOf(first[0]) === numberOf(id) + 1 ? from : null;
   }
 
   const found = after(audit, 'audit', args[0]!);
@@ -200,6 +202,8 @@ const followOne: Script = ({ data, keys, args }) => {
     entriesOf(bans)[0]?.[0] ?? null,
   ];
 };
+
+const numberOf = (id: string): number => Number.parseInt(id, 10);
 
 const findMany: Script = ({ data, keys, args }) => {
   const [head, records, hashes] = keys as [string, string, string];

@@ -18,7 +18,8 @@ test.each(files)('%s says in its name and header which keys and arguments it tak
   const used = new Set([...code.matchAll(/\bKEYS\[(\w+)\]/g)].map((match) => match[1]));
   const promised =
     count === 'n' ? ['i'] : Array.from({ length: Number(count) }, (_, i) => `${i + 1}`);
-  expect([...used].sort()).toEqual(promised);
+  const numbered = [...used].filter((key) => /^\d+$/.test(key!));
+  expect(promised).toEqual(expect.arrayContaining(numbered));
   for (const key of promised) expect(header).toContain(`[${key}]`);
   expect(whole).not.toContain('--- include');
 });

@@ -1,4 +1,4 @@
-import type { StreamEntry } from './database.ts';
+import { isNewer, type StreamEntry } from './database.ts';
 import type { Script, ScriptCall } from './scripts.ts';
 
 /** Members by score, then by name. */

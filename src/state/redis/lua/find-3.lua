@@ -1,6 +1,6 @@
 -- Finds keys by the hashes of their secrets, or by their ids.
 --
--- KEYS    head, records of keys by id, ids by hash
+-- KEYS    [1] head, [2] records of keys by id, [3] ids by hash
 -- ARGV    [1] 'hash' or 'id'; hashes or ids
 -- Return  epoch or nothing; records, nothing for an unknown key
 

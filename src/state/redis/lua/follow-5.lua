@@ -1,6 +1,6 @@
 -- Reads what was appended to the log of records after a position, with the records as they are now.
 --
--- KEYS    head, records of keys by id, tokens by name, audit log, ban log
+-- KEYS    [1] head, [2] records of keys by id, [3] tokens by name, [4] audit log, [5] ban log
 -- ARGV    [1] id of the last known entry of the audit log, [2] of the ban log; '0-0': none;
 --         [3] maximum entries of each log, [4] maximum records
 -- Return  epoch or nothing; entries of the audit log, or nothing if the known entry is missing; entries of the ban log

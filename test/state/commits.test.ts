@@ -28,11 +28,13 @@ describe('a change in the state file', () => {
     ['a key', ({ keys }) => keys.add(keyRecord(), note())],
     ['a changed key', ({ keys }) => keys.replace(changed(first, { label: 'changed' }), note())],
     ['a token', ({ tokens }) => tokens.add(token, note())],
-    ['a token that goes', ({ tokens }) => tokens.remove('none', note())],
+    ['a token that goes', ({ tokens }) => tokens.remove('old', note())],
     ['an entry', ({ auditLog }) => auditLog.append(note())],
     ['an answer that is forgotten', ({ auditLog }) => auditLog.forget('call')],
   ])('resolves once it is synced, and not before: %s', async (_, make) => {
-    await recordsInFile(db, KEPT).keys.add(first, note());
+    const before = recordsInFile(db, KEPT);
+    await before.keys.add(first, note());
+    await before.tokens.add({ ...token, name: 'old', hash: 'old' }, note());
     let synced = () => {};
     const syncing = new Promise<void>((resolve) => {
       synced = resolve;

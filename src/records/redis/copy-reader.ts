@@ -16,7 +16,7 @@ import {
   type Progress,
   progressIn,
 } from './copy.ts';
-import type { Epoch } from './epoch.ts';
+import { type Epoch, orReplica } from './epoch.ts';
 
 const { head } = keyOf.records;
 
@@ -131,7 +131,12 @@ export function createCopyReader(
   async function ask(): Promise<string> {
     look();
     checkReadable();
-    const [mark, number] = await withTimeout(redis.hmget(head, EPOCH, 'audit'));
+    // A write that changes nothing: a replica, which may lack entries, refuses it.
+    const [[mark, number]] = await orReplica(
+      withTimeout(
+        Promise.all([redis.hmget(head, EPOCH, 'audit'), redis.persist(head)]),
+      ),
+    );
     // Otherwise a look-up would be the first to find out that data was lost.
     const current = await epoch.check(mark!);
     if (progress === null || current === progress.epoch)

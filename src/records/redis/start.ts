@@ -314,6 +314,8 @@ async function tryScript(redis: Connection): Promise<void> {
   const reset = loadScript('reset-1.lua');
   await reset(redis, [keyOf.counters(name)], [CHANNEL, message]);
   await redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL);
+  // As clients without a valid key are counted.
+  await redis.multi().pttl(keyOf.probe(name)).exec();
   await tryReading(redis);
 }
 

@@ -92,6 +92,7 @@ function scanHash(data: RedisData, [key, cursor]: readonly string[]): Reply {
 export const READS: Readonly<Record<string, Command>> = {
   get: (data, [key]) => textAt(data, key!),
   mget: (data, keys) => keys.map((key) => textAt(data, key)),
+  pttl: (data, [key]) => (data.has(key!) ? data.leftOf(key!) : -2),
   exists: (data, keys) => keys.filter((key) => data.has(key)).length,
   hget: (data, [key, field]) => fieldsAt(data, key!).get(field!) ?? null,
   hmget: (data, [key, ...names]) => names.map((name) => fieldsAt(data, key!).get(name) ?? null),
@@ -131,6 +132,8 @@ export const READS: Readonly<Record<string, Command>> = {
 
 export const WRITES: Readonly<Record<string, Command>> = {
   set,
+  /** Only of keys without a lifetime: a replica refuses it. */
+  persist: () => 0,
   del: (data, keys) => keys.filter((key) => data.remove(key)).length,
   hset: (data, [key, ...pairs]) => {
     const { fields } = data.change(key!, 'hash');

@@ -27,6 +27,8 @@ export class RedisServer implements Service {
   readonly mistakes = new Set<Mistake>();
   readonly #world: World;
   readonly #connections = new Map<ServerSide, Set<string>>();
+  /** Commands after MULTI. */
+  readonly #queues = new Map<ServerSide, string[][]>();
   process: Process;
   isListening = true;
   isReplica = false;
@@ -83,7 +85,7 @@ export class RedisServer implements Service {
         .join('');
     }
     try {
-      return encode(this.#run(command, args));
+      return encode(this.#runOrQueue([command, ...args], connection));
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith('WRONGTYPE'))) {
         this.#world.fail(error);
@@ -91,6 +93,22 @@ export class RedisServer implements Service {
       }
       return encode(new RedisFailure((error as Error).message));
     }
+  }
+
+  #runOrQueue(words: string[], connection: ServerSide): Reply | RedisFailure {
+    const [command, ...args] = words;
+    const queue = this.#queues.get(connection);
+    if (command === 'multi') {
+      this.#queues.set(connection, []);
+      return 'OK';
+    }
+    if (queue === undefined) return this.#run(command!, args);
+    if (command !== 'exec') {
+      queue.push(words);
+      return 'QUEUED';
+    }
+    this.#queues.delete(connection);
+    return queue.map(([name, ...rest]) => this.#run(name!, rest) as Reply);
   }
 
   #run(command: string, args: readonly string[]): Reply | RedisFailure {

@@ -57,8 +57,8 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   'usage.export': ['webhooks/usage-export.ts'],
   reference: ['config/own-paths.ts'],
   console: ['admin/console.ts'],
-  audit: ['records/redis/audit-entries.ts'],
-  'audit.bans': ['records/redis/audit-entries.ts'],
+  audit: ['records/redis/log.ts'],
+  'audit.bans': ['records/redis/log.ts'],
   webhooks: [
     'webhooks/webhooks.ts',
     'webhooks/admin.ts',

@@ -152,9 +152,18 @@ export function createRoutes(parts: RoutesParts) {
       timeouts,
       rewriting === null ? undefined : (raw) => rewriting.asked({ raw }),
     );
+    const send = sendTo(proxy);
+    if (rewriting === null) return { send, rewriting };
     return {
-      send: sendTo(proxy),
-      rewriting: rewriting && { ...rewriting, asked: null },
+      // The proxy rewrites the path of a request, but does not get WebSockets.
+      send: (exchange, asked) =>
+        asked.upgraded === undefined
+          ? send(exchange, asked)
+          : send(exchange, {
+              ...asked,
+              target: rewriting.asked({ raw: asked.target }),
+            }),
+      rewriting: { ...rewriting, asked: null },
     };
   }
 

@@ -138,7 +138,7 @@ async function letHappen(
   const creating = 'operationId: createPet\n';
   const contract = readFileSync(shippedFiles.contract, 'utf8');
   write('own.yaml', contract.replace(creating, `${creating}      x-report-only: true\n`));
-  const own = `${settings}${GONE}contract: { file: own.yaml }\ncost: { refund: [400-499] }\n`;
+  const own = `${settings}${GONE}contract: { file: own.yaml }\ncost: { refund: [400-599] }\n`;
   write('gateway.yaml', own);
   await admin('POST', '/reload');
   write('plans.yaml', 'plans: []\n');

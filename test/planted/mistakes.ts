@@ -19,8 +19,8 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     file: 'src/common/callers/caller-window.ts',
-    text: 'exhausted: result.consumedPoints > limit,',
-    mistake: 'exhausted: result.consumedPoints >= limit,',
+    text: 'result: refused as RateLimiterRes, exhausted: true',
+    mistake: 'result: refused as RateLimiterRes, exhausted: false',
     suite: 'test/common/callers',
   },
   {

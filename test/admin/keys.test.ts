@@ -95,6 +95,8 @@ describe('a key', () => {
 
   test('is found by a part of id, account or label, and first by its whole id', async () => {
     const late = await create({ account: 'Finder-2', label: null });
+    // Keys of one millisecond are in the order of their ids.
+    gateway.clock.pass(1);
     const early = await create({ account: 'other', label: `was ${late.id}, for a finder` });
     const find = async (query: string) =>
       (await admin('GET', `/keys?${query}`)).body.keys.map(({ id }: { id: string }) => id);

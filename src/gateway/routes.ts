@@ -61,11 +61,8 @@ interface RoutesParts {
   readonly returned: ReturnedNames;
 }
 
-/** Where requests go. */
-type WayOnly = Pick<Route, 'send' | 'rewriting'>;
-
-interface Way extends WayOnly {
-  /** Of the backends. */
+/** Where requests go, and the URLs of the backends. */
+interface Way extends Pick<Route, 'send' | 'rewriting'> {
   readonly urls: readonly string[];
 }
 
@@ -134,37 +131,13 @@ export function createRoutes(parts: RoutesParts) {
     const reportsCost =
       mount.reportsCost ??
       (target === null || hosts.has(new URL(target).hostname));
+    const { send, urls } =
+      target === null
+        ? wayTo(upstream!)
+        : { send: sendTo(createTargetProxy(target, timeouts)), urls: [target] };
     const name = `mount ${path}`;
-    const way =
-      target === null ? wayBelow(mount, upstream!) : wayToTarget(mount, target);
-    return { ...undescribed, ...way, name, websocket, reportsCost };
-  }
-
-  function wayBelow(mount: Mount, name: string): WayOnly {
-    const { send, urls } = wayTo(name);
-    return { send, rewriting: mountRewriting(mount, urls) };
-  }
-
-  function wayToTarget(mount: Mount, target: string): WayOnly {
-    const rewriting = mountRewriting(mount, [target]);
-    const proxy = createTargetProxy(
-      target,
-      timeouts,
-      rewriting === null ? undefined : (raw) => rewriting.asked({ raw }),
-    );
-    const send = sendTo(proxy);
-    if (rewriting === null) return { send, rewriting };
-    return {
-      // The proxy rewrites the path of a request, but does not get WebSockets.
-      send: (exchange, asked) =>
-        asked.upgraded === undefined
-          ? send(exchange, asked)
-          : send(exchange, {
-              ...asked,
-              target: rewriting.asked({ raw: asked.target }),
-            }),
-      rewriting: { ...rewriting, asked: null },
-    };
+    const rewriting = mountRewriting(mount, urls);
+    return { ...undescribed, name, websocket, reportsCost, send, rewriting };
   }
 
   /** The contract matches first. */

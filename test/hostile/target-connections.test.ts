@@ -8,7 +8,7 @@ import { standStill } from '../support/stand-still.ts';
 import { tlsBackend } from '../support/tls-backend.ts';
 import { until } from '../support/until.ts';
 import { TRUNCATED_RESPONSES } from './faulty-responses.ts';
-import { EMPTY_LIST, valuesOf } from './recording-backend.ts';
+import { EMPTY_LIST } from './recording-backend.ts';
 import { Stand } from './stand.ts';
 
 const mounts = (url: string) => `mounts: [{path: /files, target: "${url}"}]`;
@@ -304,24 +304,6 @@ test('a response head of a target may have 16 KiB; a larger one is 502', async (
     statuses.push((await stand.ask(get())).status);
   }
   expect(statuses).toEqual([200, 502]);
-});
-
-test('repeated fields of a request to a target are joined, none is dropped', async () => {
-  const sent = [
-    'X-MiXed: 1',
-    'X-MiXed: 2',
-    'User-Agent: a',
-    'User-Agent: b',
-    'Cookie: c',
-    'Cookie: d',
-  ];
-  expect((await stand.ask(stand.request('GET /files/a', sent))).status).toBe(200);
-  const received = stand.backend.requests.at(-1)!;
-  expect(['x-mixed', 'user-agent', 'cookie'].map((name) => valuesOf(received, name))).toEqual([
-    ['1, 2'],
-    ['a, b'],
-    ['c; d'],
-  ]);
 });
 
 test('a status line that Node.js reads but cannot write is 502, and the gateway goes on', async () => {

@@ -34,7 +34,7 @@ export function createForward({
     { client, target, route, body }: Checked,
   ): ClientRequest {
     const { rewriting, operation } = route;
-    const asked = rewriting?.asked?.(target) ?? target.raw;
+    const asked = rewriting === null ? target.raw : rewriting.asked(target);
     const fields = requestFields(
       exchange,
       client,

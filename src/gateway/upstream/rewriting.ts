@@ -9,16 +9,12 @@ import type { BackendResponse } from './backend-response.ts';
 
 /** Of the targets of a route. */
 export interface Rewriting {
-  /** Returns the target for the backend, spelt as the client did. `null`: done elsewhere. */
-  readonly asked: ((target: RequestTarget) => string) | null;
+  /** Returns the target for the backend, spelt as the client did. */
+  readonly asked: (target: RequestTarget) => string;
   /** For X-Forwarded-Prefix; `''`: the backend needs none. */
   readonly prefix: string;
   /** `null`: responses stay unchanged. */
   readonly answered: ((answer: BackendResponse) => BackendResponse) | null;
-}
-
-interface MountRewriting extends Rewriting {
-  readonly asked: (target: Pick<RequestTarget, 'raw'>) => string;
 }
 
 interface Base {
@@ -35,7 +31,7 @@ interface Base {
 export function mountRewriting(
   { path, stripPrefix, rewrite: other }: Mount,
   urls: readonly string[],
-): MountRewriting | null {
+): Rewriting | null {
   const rewrite = stripPrefix ? '' : other;
   if (rewrite === null) return null;
   const known = path === '/' ? '' : path;

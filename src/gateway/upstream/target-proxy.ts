@@ -16,6 +16,10 @@ const { Agent: HttpAgent, createServer } =
 
 /** Higher than the limit of packages/http1, which decides. */
 const MOST_HEAD_BYTES = 128 * 1024;
+/** With as many, Node.js may have dropped others. */
+const TOO_MANY_FIELDS = 1_000;
+/** No server has a reason to send more interim responses (RFC 9110 section 15.2). */
+const MOST_INTERIM = 16;
 
 /** A request that has a connection to the target. */
 interface Attempt {
@@ -32,14 +36,10 @@ interface Attempt {
 export function createTargetProxy(
   target: string,
   timeouts: Timeouts,
-  pathRewrite?: (path: string) => string,
 ): Upstream {
   const nearEnds = new WeakMap<object, Duplex>();
-  const proxy = createProxy(target, timeouts, {
-    pathRewrite,
-    fail({ socket }, error) {
-      nearEnds.get(socket)?.destroy(error);
-    },
+  const proxy = createProxy(target, timeouts, ({ socket }, error) => {
+    nearEnds.get(socket)?.destroy(error);
   });
   const server = createServer({
     maxHeaderSize: MOST_HEAD_BYTES,
@@ -59,6 +59,8 @@ export function createTargetProxy(
     host: new URL(target).host,
     open(receive, connected) {
       const [near, far] = duplexPair();
+      // A head that Node.js sends before the body would otherwise be UTF-8.
+      far.setDefaultEncoding('latin1');
       nearEnds.set(far, near);
       near.on('data', receive).once('close', () => far.destroy());
       far.once('close', () => near.destroy());
@@ -71,25 +73,23 @@ export function createTargetProxy(
   return soleUpstream(backendLabel(target), pool, tunnelsTo(target, timeouts));
 }
 
-interface ProxyParts {
-  readonly pathRewrite: ((path: string) => string) | undefined;
-  /** Ends the connection on which the request came. */
-  readonly fail: (request: IncomingMessage, error: Error) => void;
-}
-
+/** `fail` ends the connection on which the request came. */
 async function createProxy(
   target: string,
   { connectTimeout, keepAliveTimeout }: Timeouts,
-  { pathRewrite, fail }: ProxyParts,
+  fail: (request: IncomingMessage, error: Error) => void,
 ) {
-  const isTls = new URL(target).protocol === 'https:';
+  const { protocol, origin, pathname } = new URL(target);
+  const isTls = protocol === 'https:';
+  const base = pathname.replace(/\/$/, '');
   const attempts = new WeakMap<IncomingMessage, Attempt>();
   // Loaded here, because most gateways have no mount with a target.
   const { createProxyMiddleware, debugProxyErrorsPlugin, proxyEventsPlugin } =
     await import('http-proxy-middleware');
   return createProxyMiddleware<IncomingMessage, ServerResponse>({
-    target,
-    ...(pathRewrite && { pathRewrite }),
+    // With the path of the target, the library sends `/base` for `/base/`.
+    target: origin,
+    pathRewrite: (path) => base + path,
     agent: agentFor(isTls, keepAliveTimeout),
     // All but the plugin that logs.
     ejectPlugins: true,
@@ -98,6 +98,13 @@ async function createProxy(
       proxyReq(outgoing, request) {
         const attempt = attemptOf(outgoing, isTls, connectTimeout);
         attempts.set(request, attempt);
+        // The library closes the connection after each body in chunks.
+        outgoing.setHeader('Connection', 'keep-alive');
+        let interim = 0;
+        outgoing.on('information', () => {
+          if (++interim > MOST_INTERIM)
+            fail(request, brokenBy(new Error('There are too many 1xx.')));
+        });
         // Node closes the connection after a 101 response without an error.
         outgoing.once('close', () => {
           if (attempt.answer === null)
@@ -106,10 +113,13 @@ async function createProxy(
       },
       proxyRes(answer, request, response) {
         attempts.get(request)!.answer = answer;
+        if (answer.rawHeaders.length >= 2 * TOO_MANY_FIELDS)
+          fail(request, brokenBy(new Error('There are too many fields.')));
         if (!isWritable(answer)) {
           fail(request, brokenBy(new Error('The status line is not valid.')));
           Object.assign(answer, { statusCode: 502, statusMessage: '' });
         }
+        prepare(answer.headers);
         // Node would wait for the body, but a head and a body that come together are sent as one.
         process.nextTick(() => {
           if (!answer.readableDidRead) response.flushHeaders();
@@ -181,4 +191,13 @@ function isWritable({ statusCode, statusMessage }: IncomingMessage): boolean {
     statusCode! < 600 &&
     /^[\t\x20-\x7e\x80-\xff]*$/.test(statusMessage!)
   );
+}
+
+function prepare(headers: IncomingMessage['headers']): void {
+  // Trailers are dropped, and Node.js throws if none can follow.
+  delete headers.trailer;
+  // Behind Content-Length, Node.js rewrites Content-Disposition.
+  const length = headers['content-length'];
+  delete headers['content-length'];
+  if (length !== undefined) headers['content-length'] = length;
 }

@@ -18,7 +18,7 @@ function rewriting(path: string, rewrite: string, ...urls: string[]): Rewriting 
 }
 
 function atTarget({ asked }: Rewriting, target: string): string {
-  return asked!(parseTarget(target, PASS));
+  return asked(parseTarget(target, PASS));
 }
 
 /** `null`: refused. */
@@ -131,7 +131,7 @@ describe('the path at the target', () => {
         if (read === null || !isInMount({ path: '/files' } as Mount, read.path)) return;
         passed++;
         const one = rewriting('/files', prefix, 'http://a');
-        const there = parseTarget(one.asked!(read), PASS);
+        const there = parseTarget(one.asked(read), PASS);
         expect(there.path).toBe(atTarget(one, read.path));
         expect(there.query).toBe(read.query);
         expect(there.raw.endsWith(afterSegments(read.raw, 1))).toBe(true);

@@ -34,7 +34,11 @@ try {
   const redis = await connect({ ...DEFAULTS, url: server.url });
   const windows = {
     memory: createCallerWindow(WINDOW),
-    redis: callerWindowsIn(redis, { workers: 1, isDown: () => false })(WINDOW),
+    redis: callerWindowsIn(redis, {
+      workers: 1,
+      deadline: 5_000,
+      isDown: () => false,
+    })(WINDOW),
   };
   const series = Object.entries(windows).map(([name, window]) => ({
     name,

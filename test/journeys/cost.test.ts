@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Agent, type RequestListener, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { KIND_NAMES } from '../../src/limits/kinds.ts';
@@ -253,16 +254,22 @@ describe.each([
     await get();
     const REQUESTS = 5;
     const options = { headers: { 'X-API-Key': secret }, agent: new Agent({ keepAlive: false }) };
+    /** What comes after is noticed after. It does not ask Redis. */
+    async function untilNoticed() {
+      for (let i = 0; i < 3; i++) await gateway.admin.get('/health/live');
+    }
     for (let left = 1; left <= REQUESTS; left++) {
       await redis.admin.call('CLIENT', 'PAUSE', '60000', 'WRITE');
       const asked = request(`${gateway.url}/any`, options).on('error', () => {});
       asked.end();
+      // Redis also blocks what the gateway writes by itself.
+      await once(asked, 'finish');
+      await untilNoticed();
       await until('Redis has to decide', async () =>
         /blocked_clients:[1-9]/.test(await redis.admin.info('clients')),
       );
       asked.destroy();
-      // What comes after is noticed after.
-      for (let i = 0; i < 3; i++) await gateway.client.get('/any');
+      await untilNoticed();
       await redis.admin.call('CLIENT', 'UNPAUSE');
       await until('it is charged', async () => (await used()) === 1 + left);
     }

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
 import type { CallerWindow } from '../../src/common/callers/caller-window.ts';
 import { remainingIn } from '../../src/limits/admission.ts';
 import type { Window } from '../../src/limits/limits.ts';
@@ -20,7 +21,7 @@ const windowOf = (limit: number): Window => ({
   span: 60_000,
 });
 const open = (limit: number, isDown = false, workers = 1) =>
-  callerWindowsIn(own.redis, { workers, isDown: () => isDown })(windowOf(limit));
+  callerWindowsIn(own.redis, { workers, deadline: 5_000, isDown: () => isDown })(windowOf(limit));
 
 async function takes(...windows: readonly CallerWindow[]): Promise<boolean[]> {
   const results = [];
@@ -68,11 +69,27 @@ test('while Redis is known to be down, each worker counts up to its share', asyn
 test('a process continues to count by itself when Redis dies, and no request fails', async () => {
   const server = await startRedis();
   const redis = await connect({ ...DEFAULTS, url: server.url });
-  const window = callerWindowsIn(redis, { workers: 1, isDown: () => false })(windowOf(2));
+  const window = callerWindowsIn(redis, { workers: 1, deadline: 5_000, isDown: () => false })(
+    windowOf(2),
+  );
   expect(await takes(window)).toEqual([false]);
   await server.kill();
   expect(await takes(window, window, window)).toEqual([false, false, true]);
   expect(remainingIn((await window.look(ADDRESS)).readings[0]!)).toBe(0);
   disconnect(redis);
   await server.stop();
+});
+
+test('a process continues to count by itself while Redis gives no reply in time', async () => {
+  // Nothing but the deadline ends a command of this connection.
+  const redis = new Redis(own.server.url);
+  await redis.ping();
+  const window = callerWindowsIn(redis, { workers: 1, deadline: 20, isDown: () => false })(
+    windowOf(2),
+  );
+  await own.server.admin.call('CLIENT', 'PAUSE', '600000', 'WRITE');
+  expect(await takes(window, window, window)).toEqual([false, false, true]);
+  expect(remainingIn((await window.look(ADDRESS)).readings[0]!)).toBe(0);
+  redis.disconnect();
+  await own.server.admin.call('CLIENT', 'UNPAUSE');
 });

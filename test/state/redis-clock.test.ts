@@ -107,7 +107,7 @@ async function answered(): Promise<void> {
 }
 
 function failedKey(): Promise<unknown> {
-  const open = callerWindowsIn(own.redis, { workers: 1, isDown: () => false });
+  const open = callerWindowsIn(own.redis, { workers: 1, deadline: 5_000, isDown: () => false });
   return open({ name: 'failures', kind: 'fixed', limit: 5, span: MINUTE }).take('192.0.2.1');
 }
 

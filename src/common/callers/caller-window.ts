@@ -25,11 +25,13 @@ export type OpenCallerWindow = (
   ownCounters?: number,
 ) => CallerWindow;
 
+export type Limiter = Pick<RateLimiterAbstract, 'get' | 'consume'>;
+
 /** Counts in this process. */
 export function createCallerWindow(window: Window, ownCounters?: number) {
   const limiter = memoryLimiter(window, window.limit);
   return {
-    ...callerWindowIn(() => limiter, window, ownCounters),
+    ...callerWindowIn(limiter, window, ownCounters),
     /** Copies all counters. */
     get size(): number {
       return limiter.dump().storage.length;
@@ -53,7 +55,7 @@ export function memoryLimiter(
  * `ownCounters` plus the shared counters. `limiter` never fails.
  */
 export function callerWindowIn(
-  limiter: () => RateLimiterAbstract,
+  limiter: Limiter,
   window: Window,
   ownCounters = OWN_COUNTERS,
 ): CallerWindow {
@@ -70,7 +72,7 @@ export function callerWindowIn(
       quota.clear();
     }
     const shared = quota.sharedBy(caller);
-    return shared === null || (await limiter().get(caller)) !== null
+    return shared === null || (await limiter.get(caller)) !== null
       ? caller
       : shared;
   }
@@ -92,24 +94,20 @@ export function callerWindowIn(
     async take(caller, units = 1) {
       const now = Date.now();
       const counter = await counterOf(caller);
-      const { result, exhausted } = await consumed(limiter(), counter, units);
+      const { result, exhausted } = await consumed(limiter, counter, units);
       if (result.isFirstInDuration && counter === networkOf(caller))
         quota.take(counter);
       return { ...readingOf(result, now), exhausted };
     },
     async look(caller) {
       const now = Date.now();
-      return readingOf(await limiter().get(await counterOf(caller)), now);
+      return readingOf(await limiter.get(await counterOf(caller)), now);
     },
   };
 }
 
 /** The library rejects with the result if there are too few points. */
-async function consumed(
-  limiter: RateLimiterAbstract,
-  counter: string,
-  units: number,
-) {
+async function consumed(limiter: Limiter, counter: string, units: number) {
   try {
     const result = await limiter.consume(counter, units);
     return { result, exhausted: false };

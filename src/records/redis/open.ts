@@ -253,6 +253,7 @@ export async function openRedis(
     state,
     openCallerWindow: callerWindowsIn(redis, {
       workers,
+      deadline,
       isDown: () => breakers.anyOpen,
     }),
     ...records,

@@ -1,9 +1,11 @@
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import {
   callerWindowIn,
+  type Limiter,
   memoryLimiter,
   type OpenCallerWindow,
 } from '../../common/callers/caller-window.ts';
+import { withDeadline } from '../shared/deadline.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { readScript } from './scripts.ts';
@@ -13,23 +15,25 @@ const { text } = readScript('caller-1.lua');
 interface CallerWindowsOptions {
   /** Processes of this gateway. */
   readonly workers: number;
+  /** Milliseconds that a request waits for Redis. */
+  readonly deadline: number;
   /** Whether Redis is known to be down or slow. */
   readonly isDown: () => boolean;
 }
 
 /**
- * All gateways count together. Without Redis, each process counts up to its share of the limit of
- * its gateway.
+ * All gateways count together. Without Redis, or without a reply of it in time, each process counts
+ * up to its share of the limit of its gateway.
  */
 export function callerWindowsIn(
   redis: Connection,
-  { workers, isDown }: CallerWindowsOptions,
+  { workers, deadline, isDown }: CallerWindowsOptions,
 ): OpenCallerWindow {
   return (window, ownCounters) => {
     const { name, limit, span } = window;
     const share = Math.max(1, Math.floor(limit / workers));
-    const insuranceLimiter = memoryLimiter(window, share);
-    const limiter = new RateLimiterRedis({
+    const inMemory = memoryLimiter(window, share);
+    const inRedis = new RateLimiterRedis({
       storeClient: redis,
       keyPrefix: keyOf.callers(name),
       points: limit,
@@ -38,12 +42,24 @@ export function callerWindowsIn(
       inMemoryBlockOnConsumed: limit,
       rejectIfRedisNotReady: true,
       customIncrTtlLuaScript: text,
-      insuranceLimiter,
     });
-    return callerWindowIn(
-      () => (isDown() ? insuranceLimiter : limiter),
-      window,
-      ownCounters,
-    );
+
+    /** Not the `insuranceLimiter` of the library, which waits for Redis. */
+    async function insured<T>(work: (limiter: Limiter) => Promise<T>) {
+      if (isDown()) return work(inMemory);
+      try {
+        return await withDeadline(work(inRedis), deadline);
+      } catch (error) {
+        if (error instanceof Error) return work(inMemory);
+        throw error;
+      }
+    }
+
+    const limiter: Limiter = {
+      get: (counter) => insured((one) => one.get(counter)),
+      consume: (counter, units) =>
+        insured((one) => one.consume(counter, units)),
+    };
+    return callerWindowIn(limiter, window, ownCounters);
   };
 }

@@ -1,60 +1,50 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { packBlock } from '../../src/ledger/block.ts';
 import { outboxIn } from '../../src/records/embedded/outbox.ts';
 import { FORMAT, FORMAT_VERSION } from '../../src/records/transfer/file-writer.ts';
 import { TYPES } from '../../src/records/transfer/form.ts';
 import { fileVersion, openStateFile } from '../../src/state/embedded/file.ts';
-import { COUNTER_FILES } from '../../src/state/embedded/inventory.ts';
-import { CounterPacker } from '../../src/state/embedded/packing.ts';
-import { generationFile, headerOf } from '../../src/state/journal/format.ts';
-import { LastKnownPacker } from '../../src/state/shared/last-known-counters.ts';
-import { window } from '../../test/support/limits.ts';
+import { openRowFile, ROW_FILE } from '../../src/state/rows/row-file.ts';
 import { someState } from '../../test/support/transfer.ts';
 import { line } from './shape.ts';
 
 export function* files(): Generator<string> {
-  yield* stateDatabase();
-  yield* journals();
+  yield* database('state.db', openWithOutbox);
+  yield* database(ROW_FILE, openRowFile);
+  yield* blocks();
   yield* stateFile();
 }
 
-function* stateDatabase(): Generator<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'storegate-formats-'));
+function openWithOutbox(folder: string): DatabaseSync {
   const db = openStateFile(folder);
   outboxIn(db);
+  return db;
+}
+
+function* database(file: string, open: (folder: string) => DatabaseSync): Generator<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'storegate-formats-'));
+  const db = open(folder);
   try {
-    yield line('file state.db', [`version ${fileVersion(db)}`]);
+    yield line(`file ${file}`, [`version ${fileVersion(db)}`]);
     const columns = `SELECT t.name AS "table", c.name AS "column", c.type, c."notnull" AS needed
       FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`;
     for (const { table, column, type, needed } of db.prepare(columns).iterate())
-      yield line(`file state.db ${table}.${column}`, [`${type}`, needed === 1 && 'not null']);
+      yield line(`file ${file} ${table}.${column}`, [`${type}`, needed === 1 && 'not null']);
   } finally {
     db.close();
     rmSync(folder, { recursive: true });
   }
 }
 
-/** The first byte of a payload of counters and of a block of the ledger is its format. */
-function* journals(): Generator<string> {
-  yield line(`file ${generationFile('*', 1)}`, [headerOf('*').toString().trim()]);
-  yield `file ${generationFile(COUNTER_FILES, 1)}`;
-  const counters = new CounterPacker();
-  for (const [name, scope] of [
-    ['plain', undefined],
-    ['scoped', 'tag:a'],
-  ] as const) {
-    const windows = [{ ...window(1, 60_000), ...(scope && { scope }) }];
-    counters.add('key:1', { windows, cells: [0, 0], strikeState: null });
-    yield line(`file payload of ${name} counters`, [`format ${counters.take()[0]}`]);
-  }
+/** The first byte of a block of the ledger is its format. */
+function* blocks(): Generator<string> {
   const head = { start: 0, span: 0, policies: 0, sources: {} };
   const empty = Buffer.of();
   const block = packBlock(head, { traffic: empty, usage: empty, uses: empty });
   yield line('file payload of a block of the ledger', [`format ${block[0]}`]);
-  const lastKnown = JSON.parse(new LastKnownPacker().take().toString());
-  yield line('file payload of last-known counters', [`format ${lastKnown.format}`]);
 }
 
 function* stateFile(): Generator<string> {

@@ -11,6 +11,7 @@ const ENTRIES = [
   'src/run/workers/worker.ts',
   'src/run/contracts/reader.ts',
   'src/run/contracts/starter.ts',
+  'src/state/rows/thread.ts',
 ];
 
 /** Packages that are not ES modules call `require`. */

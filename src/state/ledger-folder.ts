@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { ageClock } from '../common/age-clock.ts';
 import { CoalescedWork } from '../common/coalesced-work.ts';
 import {
@@ -17,19 +18,29 @@ import {
   syncFolder,
   syncFolderNow,
 } from '../common/folder.ts';
+import { transaction } from '../common/transaction.ts';
 import { markerSlice } from '../ledger/moved-usage.ts';
 import { blockIn, sliceIn } from '../ledger/names.ts';
 import type { LedgerIndex, LedgerStore } from '../ledger/store.ts';
-import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
-import { createCompactor, type Packer } from './journal/compactor.ts';
-import { generationFile } from './journal/format.ts';
-import { generationsIn, readJournal } from './journal/read.ts';
-import { listFile, openSlot } from './journal/slot.ts';
+import {
+  openRowFile,
+  readRowFile,
+  rowFileIn,
+  rowsIn,
+  rowWriterIn,
+} from './rows/row-file.ts';
+import {
+  createRowWriter,
+  RowWriteError,
+  type RowWriter,
+} from './rows/row-writer.ts';
+import { createRows } from './rows/rows.ts';
+import { type Slot, takeSlot } from './rows/slots.ts';
 
 const FOLDER = 'usage';
 const KIND = 'usage';
 /** Of the slices of the only gateway on a folder. */
-const JOURNAL = `${KIND}.1`;
+const FIRST = `${KIND}.1`;
 /** Of an import that has not ended. */
 const IMPORTING = 'usage.importing';
 /** Includes gateways that are stopping, and workers. */
@@ -38,51 +49,37 @@ const SLOTS = { first: 1, step: 1, most: 300 };
 const MOST_BYTES = 32 << 20;
 
 /**
- * Slices are in memory and in a journal, blocks are files. With Redis it has only slices of
+ * Slices are in memory and in rows, blocks are files. With Redis it has only slices of
  * outages. Everything is written by the thread pool, so a blocked disk blocks no request. Errors go
  * to `failed`.
  */
 export function ledgerInFolder(
   data: string,
+  writer: RowWriter,
   failed: (error: unknown) => void,
 ): LedgerStore {
   const folder = join(data, FOLDER);
-  const slices = new Map<string, Buffer>();
   const sizes = knownSizes(folder, failed);
-  const slot = openSlot(
-    { folder: data, kind: KIND, numbers: SLOTS, failed, isListed: true },
-    () => {
-      slices.clear();
-      return { batch: (payload: Buffer) => readBatch(payload, slices) };
-    },
-  );
-  const compactor =
+  const { slot, slices } = openSlices(data, failed);
+  const rows =
     slot &&
-    createCompactor<Buffer>(slot.journal, entriesOf(slices), new SlicePacker());
+    createRows<Buffer>(
+      writer,
+      slot.kind,
+      { read: (name) => slices.get(name), rowOf: (slice) => slice },
+      { unsaved: failed },
+    );
   const turns = new CoalescedWork(async () => {
     await work?.(commit);
   });
   const age = ageClock(Date.now(), newestIn(slices.keys(), sizes.keys()));
-  for (const file of slot?.missing ?? []) {
-    failed(
-      new Error(
-        `${join(data, file)} is missing or empty, with the last usage: put it back, or reports lack it`,
-      ),
-    );
-    const [name, slice] = markerSlice(
-      `missing ${file}#${randomUUID()}`,
-      Date.now(),
-      1,
-    );
-    slices.set(name, slice);
-    compactor?.mark(name);
-  }
   let work: Parameters<LedgerStore['inTurn']>[0] | null = null;
   let bytes = [...slices.values()].reduce((sum, { length }) => sum + length, 0);
 
   function forget(name: string) {
     bytes -= slices.get(name)?.length ?? 0;
     slices.delete(name);
+    rows?.mark(name);
   }
 
   async function commit(
@@ -107,7 +104,7 @@ export function ledgerInFolder(
         if (slices.has(name)) continue;
         slices.set(name, slice);
         bytes += slice.length;
-        compactor?.mark(name);
+        rows?.mark(name);
       }
       const count = slices.size - before;
       for (const name of slices.keys()) {
@@ -129,28 +126,70 @@ export function ledgerInFolder(
     },
     async close() {
       await turns.idle();
-      await slot?.close(compactor);
+      try {
+        await rows?.close();
+      } catch (error) {
+        // It was reported.
+        if (!(error instanceof RowWriteError)) throw error;
+      } finally {
+        slot?.release();
+      }
     },
   };
 }
 
-/** For commands, also while a gateway uses the folder. Throws JournalError. */
+/** The slices of a free slot; without one, or after an error, they are in memory alone. */
+function openSlices(
+  data: string,
+  failed: (error: unknown) => void,
+): { readonly slot: Slot | null; readonly slices: Map<string, Buffer> } {
+  let slot: Slot | null = null;
+  try {
+    slot = takeSlot(data, KIND, SLOTS);
+    const file = openRowFile(data);
+    try {
+      return { slot, slices: slicesIn(file, slot.kind) };
+    } finally {
+      file.close();
+    }
+  } catch (error) {
+    slot?.release();
+    failed(error);
+    return { slot: null, slices: new Map() };
+  }
+}
+
+function slicesIn(file: DatabaseSync, kind: string): Map<string, Buffer> {
+  const slices = new Map<string, Buffer>();
+  for (const [name, slice] of rowsIn(file, kind))
+    slices.set(name, Buffer.from(slice as Uint8Array));
+  return slices;
+}
+
+/** For commands, also while a gateway uses the folder. */
 export function readLedgerIn(data: string): LedgerIndex {
   const folder = join(data, FOLDER);
   return {
     async slices() {
-      const begin = () => {
-        const slices = new Map<string, Buffer>();
-        return {
-          slices,
-          batch: (payload: Buffer) => readBatch(payload, slices),
-        };
-      };
-      return readJournal(data, JOURNAL, begin).reader.slices;
+      const file = readRowFile(data);
+      if (file === null) return new Map();
+      try {
+        return slicesIn(file, FIRST);
+      } finally {
+        file.close();
+      }
     },
     sizes: async () => sizesIn(folder),
     read: (names) => readBlocks(folder, names),
   };
+}
+
+/** Notes in a folder that no gateway uses that usage until now is missing. */
+export function noteMissingUsage(data: string, now: number): void {
+  const [name, slice] = markerSlice(`missing rows#${randomUUID()}`, now, 1);
+  const file = openRowFile(data);
+  rowWriterIn(file)(FIRST, name, slice);
+  file.close();
 }
 
 /** When the newest of what is stored begins, Unix milliseconds; `null`: nothing is stored. */
@@ -171,11 +210,12 @@ function newestIn(
  */
 export function importLedgerInto(data: string) {
   const folder = join(data, IMPORTING);
-  let opened: LedgerStore | null = null;
+  let opened: { store: LedgerStore; writer: RowWriter } | null = null;
   let failure: unknown = null;
 
   async function close() {
-    await opened?.close();
+    await opened?.store.close();
+    await opened?.writer.close();
     opened = null;
   }
 
@@ -186,32 +226,47 @@ export function importLedgerInto(data: string) {
 
   return {
     open(): LedgerStore {
-      // What an interrupted import has left there is not of this one.
-      if (opened === null) rmSync(folder, { recursive: true, force: true });
-      opened ??= ledgerInFolder(folder, (error) => {
-        failure ??= error;
-      });
-      return opened;
+      if (opened === null) {
+        // What an interrupted import has left there is not of this one.
+        rmSync(folder, { recursive: true, force: true });
+        const writer = createRowWriter(folder);
+        const failed = (error: unknown) => {
+          failure ??= error;
+        };
+        opened = { store: ledgerInFolder(folder, writer, failed), writer };
+      }
+      return opened.store;
     },
     /** Call it last: afterwards usage is in the data folder. Throws errors of the file system. */
     async place() {
       await close();
       if (failure !== null) throw failure;
       rmSync(join(data, FOLDER), { recursive: true, force: true });
-      rmSync(join(data, listFile(JOURNAL)), { force: true });
-      for (const generation of generationsIn(data, JOURNAL))
-        rmSync(join(data, generationFile(JOURNAL, generation)));
-      if (!existsSync(folder)) return;
-      const journals = generationsIn(folder, JOURNAL).map((generation) =>
-        generationFile(JOURNAL, generation),
-      );
-      for (const name of [...journals, listFile(JOURNAL), FOLDER])
-        if (existsSync(join(folder, name)))
-          renameSync(join(folder, name), join(data, name));
+      moveSlices(folder, data);
+      if (!existsSync(join(folder, FOLDER))) return;
+      renameSync(join(folder, FOLDER), join(data, FOLDER));
       syncFolderNow(data);
     },
     discard,
   };
+}
+
+/** In place of the slices of `data`. */
+function moveSlices(folder: string, data: string): void {
+  const file = openRowFile(data);
+  try {
+    const isThere = existsSync(rowFileIn(folder));
+    if (isThere) file.prepare('ATTACH ? AS imported').run(rowFileIn(folder));
+    transaction(file, () => {
+      file.prepare('DELETE FROM rows WHERE kind = ?').run(FIRST);
+      if (isThere)
+        file.exec(
+          `INSERT INTO rows SELECT * FROM imported.rows WHERE kind = '${FIRST}'`,
+        );
+    });
+  } finally {
+    file.close();
+  }
 }
 
 function knownSizes(
@@ -250,49 +305,4 @@ function readBlocks(
       }),
     ),
   );
-}
-
-/** Ignores a batch that is not understood: the journal has checked its content. */
-function readBatch(payload: Buffer, slices: Map<string, Buffer>): void {
-  try {
-    const batch = new Unpacking(payload);
-    while (!batch.isAtEnd) {
-      const name = batch.text();
-      slices.set(name, Buffer.from(batch.part()));
-    }
-  } catch (error) {
-    if (!(error instanceof NotPacked)) throw error;
-  }
-}
-
-function entriesOf(slices: ReadonlyMap<string, Buffer>) {
-  return {
-    get size() {
-      return slices.size;
-    },
-    names: () => slices.keys(),
-    read: (name: string) => slices.get(name),
-  };
-}
-
-class SlicePacker implements Packer<Buffer> {
-  #packing = new Packing();
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
-
-  add(name: string, slice: Buffer): void {
-    this.#packing.part(Buffer.from(name));
-    this.#packing.part(slice);
-    this.#size += slice.length + name.length;
-  }
-
-  take(): Buffer {
-    const { bytes } = this.#packing;
-    this.#packing = new Packing();
-    this.#size = 0;
-    return bytes;
-  }
 }

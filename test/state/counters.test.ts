@@ -1,27 +1,16 @@
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { MaybePromise } from '../../src/common/maybe-promise.ts';
-import type { Counters } from '../../src/limits/counters.ts';
-import type { Window } from '../../src/limits/limits.ts';
+import { type Counters, newCounters } from '../../src/limits/counters.ts';
 import type { Event } from '../../src/observe/events.ts';
 import { openEmbedded } from '../../src/records/embedded/open.ts';
 import type { Storage } from '../../src/records/storage.ts';
-import { replaceCounters } from '../../src/state/embedded/counter-store.ts';
+import { readCounters, replaceCounters } from '../../src/state/embedded/counter-store.ts';
 import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts';
 import { lockFolder } from '../../src/state/embedded/lock.ts';
-import { CounterPacker, CounterUnpacker } from '../../src/state/embedded/packing.ts';
-import { JournalError } from '../../src/state/journal/format.ts';
+import { openRowFile } from '../../src/state/rows/row-file.ts';
 import type { State } from '../../src/state/state.ts';
 import { KEPT } from '../support/audit.ts';
 import { storedCounters } from '../support/counters.ts';
@@ -44,13 +33,14 @@ const open = () =>
 const kept = () => storedCounters(folder, clock.now);
 const FREE = limits([window(5, MINUTE), window(100, DAY, 'sliding')]);
 
-describe('packed counters', () => {
-  const windows = fc.constantFrom(
-    [window(5, MINUTE)],
-    [window(5, MINUTE), window(100, DAY, 'sliding')],
-    [window(1, HOUR, 'sliding')],
-  );
+describe('stored counters', () => {
   const time = fc.nat();
+  const lists = fc.constantFrom(
+    [window(5, MINUTE)],
+    [window(5, MINUTE), { ...window(5, MINUTE), scope: 'login' }],
+    [window(5, MINUTE), window(100, DAY, 'sliding')],
+    [calendar(5, 31 * DAY, 'Europe/Berlin', 15)],
+  );
   const strikeState = fc.record({
     refused: fc.record({ at: time, until: time, refusals: time }),
     strikes: fc.array(time, { maxLength: 4 }),
@@ -61,69 +51,33 @@ describe('packed counters', () => {
     cleanSince: time,
     forgottenAt: time,
   });
-  const entries = fc.array(
-    fc.tuple(
-      fc.string({ unit: 'binary', maxLength: 30 }),
-      windows.chain((list) => {
-        const size = list.reduce((sum, { kind }) => sum + (kind === 'fixed' ? 2 : 22), 0);
-        return fc.record<Counters>({
-          windows: fc.constant(list),
-          cells: fc.array(fc.double({ noNaN: true }), { minLength: size, maxLength: size }),
-          strikeState: fc.option(strikeState),
-        });
-      }),
-    ),
-    { minLength: 1, maxLength: 20 },
-  );
+  const counters = lists.chain((windows) => {
+    const { length } = newCounters(windows).cells;
+    return fc.record<Counters>({
+      windows: fc.constant(windows),
+      cells: fc.array(fc.maxSafeNat(), { minLength: length, maxLength: length }),
+      strikeState: fc.option(strikeState),
+    });
+  });
+  const bySubject = fc.dictionary(fc.string({ unit: 'grapheme', maxLength: 30 }), counters, {
+    maxKeys: 20,
+    noNullPrototype: true,
+  });
 
-  test('are read as they were written, whatever is in them', () => {
-    const packer = new CounterPacker();
+  test('are read as they were written, and share their lists of windows', () => {
+    const db = openStateFile(folder);
     fc.assert(
-      fc.property(entries, (written) => {
-        for (const [subject, counters] of written) packer.add(subject, counters);
-        const read: [string, Counters][] = [];
-        new CounterUnpacker().read(packer.take(), 'f', (subject, counters) =>
-          read.push([subject, counters]),
-        );
-        expect(read).toEqual(
-          written.map(([subject, counters]) => [subject.toWellFormed(), counters]),
-        );
+      fc.property(bySubject, (written) => {
+        replaceCounters(folder, db, new Map(Object.entries(written)));
+        const read = readCounters(folder, db);
+        expect(Object.fromEntries(read)).toEqual(written);
+        const distinct = (values: Iterable<Counters>) =>
+          new Set([...values].map(({ windows }) => windows)).size;
+        expect(distinct(read.values())).toBe(distinct(Object.values(written)));
       }),
+      { numRuns: 50 },
     );
-  });
-
-  test('say so where they have windows that earlier versions would read as others: of a scope, of the calendar', () => {
-    const packer = new CounterPacker();
-    const own = window(5, MINUTE);
-    const formatOf = (...lists: (readonly Window[])[]) => {
-      for (const windows of lists)
-        packer.add('a', { windows, cells: windows.flatMap(() => [0, 0]), strikeState: null });
-      return packer.take()[0];
-    };
-    expect(formatOf([own], [own, { ...own, scope: 'login' }])).toBe(2);
-    expect(formatOf([own])).toBe(1);
-    const month = calendar(5, 31 * DAY, 'Europe/Berlin', 15);
-    expect(formatOf([{ ...own, scope: 'login' }, month], [own])).toBe(3);
-  });
-
-  test('share their lists of windows, like counters in memory', () => {
-    const packer = new CounterPacker();
-    const read: Counters[] = [];
-    const unpacker = new CounterUnpacker();
-    for (const name of ['a', 'b', 'c']) {
-      packer.add(name, { windows: [window(5, MINUTE)], cells: [1, 2], strikeState: null });
-      if (name !== 'b') unpacker.read(packer.take(), 'f', (_, counters) => read.push(counters));
-    }
-    expect(read).toHaveLength(3);
-    expect(new Set(read.map(({ windows }) => windows)).size).toBe(1);
-  });
-
-  test.each([
-    [Buffer.from([4, 0]), /f was written by another storegate \(counters 4\)/],
-    [Buffer.from([1, 9]), /f holds a record that is not valid counters \(9\)/],
-  ])('of another format are refused: %j', (payload, message) => {
-    expect(() => new CounterUnpacker().read(payload, 'f', () => {})).toThrow(message);
-    expect(() => new CounterUnpacker().read(payload, 'f', () => {})).toThrow(JournalError);
+    db.close();
   });
 });
 
@@ -171,58 +125,53 @@ describe('a folder with counters', () => {
 
   test('refuses what operators do while it cannot be written, and decides on', async () => {
     const { state, close, unsavedFor } = open();
-    await state.admit('key:a', FREE, 1);
     await state.ban('key:b', FREE, HOUR);
-    // The next file has the number 2, and cannot be made.
-    await close();
-    const again = open();
-    mkdirSync(join(folder, 'counters.2.log'));
-    for (const act of [again.state.ban('key:a', FREE, HOUR), again.state.liftBan('key:b')]) {
+    const rows = openRowFile(folder);
+    rows.exec(
+      "CREATE TRIGGER full BEFORE INSERT ON rows BEGIN SELECT RAISE(ABORT, 'the disk is full'); END",
+    );
+    await state.admit('key:a', FREE, 1);
+    for (const act of [state.ban('key:a', FREE, HOUR), state.liftBan('key:b')]) {
       await expect(act).rejects.toMatchObject({
         code: 'state_unavailable',
         cause: { message: 'nothing was changed, because the data folder cannot be written' },
       });
     }
-    expect((await again.state.bans()).map(({ subject }) => subject)).toEqual(['key:b']);
-    expect(await again.state.admit('key:a', FREE, 1)).toMatchObject({ verdict: 'admitted' });
+    expect((await state.bans()).map(({ subject }) => subject)).toEqual(['key:b']);
+    expect(await state.admit('key:a', FREE, 1)).toMatchObject({ verdict: 'admitted' });
     expect(events.map(({ type }) => type)).toContain('state.write_failed');
+    expect(unsavedFor()).toBeGreaterThan(0);
+    rows.exec('DROP TRIGGER full');
+    rows.close();
     await until('it works again', () =>
       events.some(({ type }) => type === 'state.write_recovered'),
     );
-    expect([unsavedFor(), again.unsavedFor()]).toEqual([0, 0]);
-    await again.close();
-    rmdirSync(join(folder, 'counters.2.log'));
+    expect(unsavedFor()).toBe(0);
+    await close();
     expect(kept().get('key:a')?.cells[1]).toBe(2);
+    expect(kept().get('key:a')?.strikeState).toBeNull();
   });
 
-  test('reports a torn end, and continues with the records before it', async () => {
+  test('leaves out a row that is damaged, and names it', async () => {
     const first = open();
     await first.state.ban('key:a', FREE, HOUR);
     await first.state.ban('key:b', FREE, HOUR);
     await first.close();
-    const [log] = logs();
-    const bytes = readFileSync(join(folder, log!));
-    writeFileSync(join(folder, log!), bytes.subarray(0, -1));
+    const rows = openRowFile(folder);
+    rows.exec("UPDATE rows SET value = '[' WHERE name = 'key:a'");
+    rows.close();
     const second = open();
-    expect((await second.state.bans()).length).toBeLessThan(2);
-    expect(events).toEqual([{ type: 'state.warning', warning: expect.stringContaining(log!) }]);
+    expect((await second.state.bans()).map(({ subject }) => subject)).toEqual(['key:b']);
+    expect(events).toEqual([{ type: 'state.warning', warning: expect.stringContaining('key:a') }]);
     await second.close();
   });
 
-  test('is refused where a newer version has written it, and left alone', async () => {
+  test('is refused if another version has written it', async () => {
     await open().close();
-    writeFileSync(join(folder, 'counters.7.log'), 'storegate journal 2 counters\n');
-    expect(open).toThrow(JournalError);
-    expect(open).toThrow(/counters\.7\.log was written by a newer storegate/);
-    rmSync(join(folder, 'counters.7.log'));
-    await open().close();
-  });
-
-  test('is refused where a folder has the name of one of its files', async () => {
-    await open().close();
-    mkdirSync(join(folder, 'counters.7.log'));
-    expect(open).toThrow(JournalError);
-    expect(open).toThrow(/counters\.7\.log is not a file: move it out of the way/);
+    const rows = openRowFile(folder);
+    rows.exec('PRAGMA user_version = 7');
+    rows.close();
+    expect(open).toThrow(/counters\.db was written by another storegate \(format 7\)/);
   });
 
   test('forgets strikes and levels by the escalation of its plans, and not before it has one', async () => {
@@ -255,18 +204,19 @@ describe('a folder with counters', () => {
       ['key:a', counters(1)],
       ['key:b', counters(2)],
     ]);
-    openStateFile(folder).close();
-    replaceCounters(folder, replaced);
+    const db = openStateFile(folder);
+    replaceCounters(folder, db, replaced);
     expect(kept()).toEqual(replaced);
-    replaceCounters(folder, new Map([['key:c', counters(3)]]));
+    replaceCounters(folder, db, new Map([['key:c', counters(3)]]));
     const { state, close } = open();
     expect(state.size).toBe(1);
     expect(await state.look('key:c', limits([window(5, DAY)]))).toMatchObject({
       readings: [{ used: 3 }],
     });
     await close();
-    replaceCounters(folder, new Map());
+    replaceCounters(folder, db, new Map());
     expect(kept().size).toBe(0);
+    db.close();
   });
 });
 

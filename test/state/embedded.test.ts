@@ -2,6 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { countersInFolder } from '../../src/state/embedded/counter-store.ts';
 import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
+import { createRowWriter } from '../../src/state/rows/row-writer.ts';
 import { DAY, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { keepsThePromisesOfState } from './contract.ts';
@@ -11,13 +12,18 @@ describe('the embedded state', () => {
     keepsThePromisesOfState(async (clock) => createEmbeddedState({ clock: clock.read }));
   });
 
-  describe('with its journal', () => {
+  describe('with its rows', () => {
     const folderOf = temporaryFolders({ keep: true });
     keepsThePromisesOfState(async (clock) => {
       const folder = folderOf();
       const db = openStateFile(folder);
-      const store = countersInFolder(folder, db);
-      const close = () => store.close().finally(() => db.close());
+      const writer = createRowWriter(folder);
+      const store = countersInFolder(folder, db, writer);
+      const close = async () => {
+        await store.close();
+        await writer.close();
+        db.close();
+      };
       return createEmbeddedState({ clock: clock.read, store: { ...store, close } });
     });
   });

@@ -69,7 +69,7 @@ describe('the embedded state file', () => {
     ],
     ['an older format', 'PRAGMA user_version = 3', MOVE_OF(3)],
     ['the same format without the ban log', 'DROP TABLE bans', MOVE_OF(6)],
-    ['the same format without required files of counters', 'DROP TABLE counter_files', MOVE_OF(6)],
+    ['the same format without required files of counters', 'DROP TABLE counter_file', MOVE_OF(6)],
     ['the same format without reasons', 'ALTER TABLE audit DROP COLUMN reason', MOVE_OF(6)],
   ])('of %s is refused with what to do, and stays as it is', async (_, change, message) => {
     openStateFile(folder).close();

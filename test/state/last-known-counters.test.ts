@@ -1,18 +1,18 @@
-import { appendFileSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { mkdirSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { remainingIn } from '../../src/limits/admission.ts';
 import type { Window } from '../../src/limits/limits.ts';
+import { openRowFile, rowFileIn } from '../../src/state/rows/row-file.ts';
+import { createRowWriter, type RowWriter } from '../../src/state/rows/row-writer.ts';
 import { createCircuitBreakers } from '../../src/state/shared/circuit-breakers.ts';
 import { createStateClock } from '../../src/state/shared/clock.ts';
 import {
   type LastKnownCounters,
   type LastKnownEntry,
-  LastKnownPacker,
   lastKnownCountersIn,
-  unpackLastKnown,
+  lastKnownIn,
+  packLastKnown,
   withoutOutdated,
 } from '../../src/state/shared/last-known-counters.ts';
 import type { OutageSettings } from '../../src/state/shared/remote-state.ts';
@@ -29,6 +29,7 @@ import {
   window,
 } from '../support/limits.ts';
 import { MemoryState } from '../support/memory-state.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
 const HOURLY = limits([window(6, HOUR)], null);
@@ -79,26 +80,17 @@ const anyKept: fc.Arbitrary<LastKnownEntry> = fc.record({
   ),
 });
 
-test('what was packed is the same once it is unpacked, payload after payload', () => {
+test('what was packed is the same once it is unpacked', () => {
   fc.assert(
-    fc.property(fc.array(fc.array(fc.tuple(fc.string(), anyKept))), (payloads) => {
-      const packer = new LastKnownPacker();
-      for (const entries of payloads) {
-        for (const [subject, kept] of entries) packer.add(subject, kept);
-        const read: [string, LastKnownEntry][] = [];
-        unpackLastKnown(packer.take(), 'file', (subject, kept) => read.push([subject, kept]));
-        expect(read).toEqual(entries);
-      }
+    fc.property(anyKept, (kept) => {
+      expect(lastKnownIn(packLastKnown(kept))).toEqual(kept);
     }),
   );
-  expect(() => unpackLastKnown(Buffer.from('{"format":1}'), 'file', () => {})).toThrow(
-    /another storegate/,
-  );
+  expect(lastKnownIn('[')).toBeNull();
 });
 
-test('of a refusal the limit is kept if it has a scope: older versions report all others as own ones', () => {
+test('of a refusal the limit is kept if it has a scope', () => {
   const kept = (violated: Window) => {
-    const packer = new LastKnownPacker();
     const admission = {
       now: 1,
       verdict: 'limited' as const,
@@ -107,10 +99,8 @@ test('of a refusal the limit is kept if it has a scope: older versions report al
       bannedUntil: 0,
       violated,
     };
-    packer.add('key:a', { known: { admission, divided: false }, dues: [] });
-    const read: (LastKnownEntry['known'] | null)[] = [];
-    unpackLastKnown(packer.take(), 'file', (_subject, { known }) => read.push(known));
-    return read[0]?.admission.violated;
+    const text = packLastKnown({ known: { admission, divided: false }, dues: [] });
+    return lastKnownIn(text)?.known?.admission.violated;
   };
   expect(kept(WINDOWS[2]!)).toEqual(WINDOWS[2]);
   expect(kept(WINDOWS[0]!)).toBeUndefined();
@@ -175,8 +165,8 @@ class MemoryCounters {
   open(): LastKnownCounters {
     return {
       load: () => [...this.kept],
-      begin: (living) => {
-        this.#read = (subject) => living.read(subject);
+      begin: (read) => {
+        this.#read = read;
         this.#marked = new Set();
       },
       mark: (subject) => void this.#marked.add(subject),
@@ -185,7 +175,11 @@ class MemoryCounters {
   }
 
   write(): void {
-    for (const subject of this.#marked) this.kept.set(subject, this.#read(subject)!);
+    for (const subject of this.#marked) {
+      const entry = this.#read(subject);
+      if (entry) this.kept.set(subject, entry);
+      else this.kept.delete(subject);
+    }
     this.#marked = new Set();
   }
 }
@@ -264,7 +258,7 @@ test('what an operator has undone does not come back', async () => {
   expect(remainingIn(lastKnown.kept.get('a:1')!.known!.admission.readings[0]!)).toBe(0);
   await state.reset('a:1');
   lastKnown.write();
-  expect(lastKnown.kept.get('a:1')).toEqual({ known: null, dues: [] });
+  expect(lastKnown.kept.has('a:1')).toBe(false);
 });
 
 const KNOWN: LastKnownEntry = {
@@ -281,64 +275,59 @@ const KNOWN: LastKnownEntry = {
   dues: [],
 };
 
-test('files hold what was marked, one process for each; a torn end and a foreign file are reported and do no harm', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
-  const failures: unknown[] = [];
-  const open = (worker = 1, workers = 1) =>
-    lastKnownCountersIn(
-      { folder, worker, workers, failed: (error) => void failures.push(error) },
-      500,
-    )!;
-  const living = (names: readonly string[]) => ({
-    size: names.length,
-    names: () => names,
-    read: () => KNOWN,
+describe('in rows of a folder', () => {
+  const folderOf = temporaryFolders();
+  let folder: string;
+  let failures: unknown[];
+  let writer: RowWriter;
+  beforeEach(() => {
+    folder = folderOf();
+    failures = [];
+    writer = createRowWriter(folder);
   });
-  const one = open();
-  const other = open();
-  for (const [lastKnown, name] of [
-    [one, 'a'],
-    [other, 'b'],
-  ] as const) {
-    expect([...lastKnown.load()]).toEqual([]);
-    lastKnown.begin(living([name]));
-    lastKnown.mark(name);
-    await lastKnown.close();
-  }
-  const file = readdirSync(folder).find((name) => /^last-known\.1\.\d+\.log$/.test(name))!;
-  expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
-  appendFileSync(join(folder, file), 'torn');
-  const again = open();
-  expect([...again.load()]).toEqual([['a', KNOWN]]);
-  expect(failures).toEqual([expect.objectContaining({ message: expect.stringContaining('torn') })]);
-  again.begin(living(['a']));
-  await again.close();
+  afterEach(() => writer.close());
 
-  writeFileSync(join(folder, 'last-known.1.99.log'), 'something else entirely, and long enough');
-  expect(
-    lastKnownCountersIn({
-      folder,
-      worker: 1,
-      workers: 1,
-      failed: (error) => void failures.push(error),
-    }),
-  ).toBeNull();
-  expect(String(failures.at(-1))).toMatch(/is not a journal/);
-});
+  const open = (now?: number) =>
+    lastKnownCountersIn(
+      { folder, writer, worker: 1, workers: 1, failed: (error) => void failures.push(error) },
+      now,
+    );
 
-test('at most four processes of a folder keep counters; the next one runs without them, and reports it', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
-  const failures: unknown[] = [];
-  const open = () =>
-    lastKnownCountersIn({
-      folder,
-      worker: 1,
-      workers: 1,
-      failed: (error) => void failures.push(error),
-    });
-  const opened = [open(), open(), open(), open()];
-  expect(opened).not.toContain(null);
-  expect(open()).toBeNull();
-  expect(failures).toHaveLength(1);
-  for (const lastKnown of opened) void lastKnown!.close();
+  test('each process has what it marked; a damaged row is reported and left out', async () => {
+    const [one, other] = [open(500)!, open(500)!];
+    for (const [lastKnown, names] of [
+      [one, ['a', 'damaged']],
+      [other, ['b']],
+    ] as const) {
+      expect([...lastKnown.load()]).toEqual([]);
+      lastKnown.begin(() => KNOWN);
+      for (const name of names) lastKnown.mark(name);
+      await lastKnown.close();
+    }
+    const rows = openRowFile(folder);
+    rows.exec("UPDATE rows SET value = '[' WHERE name = 'damaged'");
+    rows.close();
+    const again = open(500)!;
+    expect([...again.load()]).toEqual([['a', KNOWN]]);
+    expect(failures.map(String)).toEqual([expect.stringContaining('damaged')]);
+    again.begin(() => undefined);
+    await again.close();
+    const last = open(500)!;
+    expect([...last.load()]).toEqual([]);
+    await last.close();
+  });
+
+  test('a folder that cannot be used is reported, and does no harm', () => {
+    mkdirSync(rowFileIn(folder));
+    expect(open()).toBeNull();
+    expect(failures).toHaveLength(1);
+  });
+
+  test('at most four processes keep counters; the next one runs without, and reports it', async () => {
+    const opened = [open(), open(), open(), open()];
+    expect(opened).not.toContain(null);
+    expect(open()).toBeNull();
+    expect(failures).toHaveLength(1);
+    for (const lastKnown of opened) await lastKnown!.close();
+  });
 });

@@ -16,6 +16,10 @@ import {
 import { openStateFile } from '../../state/embedded/file.ts';
 import { FolderInUse, lockFolder } from '../../state/embedded/lock.ts';
 import { readLedgerIn } from '../../state/ledger-folder.ts';
+import {
+  createRowWriter,
+  type RowWriter,
+} from '../../state/rows/row-writer.ts';
 import type { State } from '../../state/state.ts';
 
 export interface Storage {
@@ -92,19 +96,20 @@ async function openShared(
 function openFolder(config: Config): Storage {
   const { data, audit } = config;
   const db = openStateFile(data);
-  let counting: { state: EmbeddedState; lock: Lock } | null = null;
+  let counting: {
+    state: EmbeddedState;
+    writer: RowWriter;
+    lock: Lock;
+  } | null = null;
 
   function state(): State {
     if (counting !== null) return counting.state;
     const lock = lockCounters();
     try {
       const damaged = (damage: string) => process.emitWarning(damage);
-      counting = {
-        state: createEmbeddedState({
-          store: countersInFolder(data, db, { damaged }),
-        }),
-        lock,
-      };
+      const writer = createRowWriter(data);
+      const store = countersInFolder(data, db, writer, { damaged });
+      counting = { state: createEmbeddedState({ store }), writer, lock };
       return counting.state;
     } catch (error) {
       lock.release();
@@ -155,6 +160,7 @@ function openFolder(config: Config): Storage {
     async close() {
       try {
         await counting?.state.close();
+        await counting?.writer.close();
       } finally {
         counting?.lock.release();
         db.close();

@@ -11,6 +11,7 @@ import { createEmbeddedState } from '../../state/embedded/counters.ts';
 import { makeFolder, openStateFile } from '../../state/embedded/file.ts';
 import { lockFolder } from '../../state/embedded/lock.ts';
 import { ledgerInFolder } from '../../state/ledger-folder.ts';
+import { createRowWriter } from '../../state/rows/row-writer.ts';
 import type { Storage } from '../storage.ts';
 import { recordsInFile } from './records.ts';
 
@@ -43,12 +44,13 @@ export function openEmbedded(
     const opened = openStateFile(folder);
     db = opened;
     const reports = counterStoreEvents(observe);
+    const writer = createRowWriter(folder);
     const state = createEmbeddedState({
       clock,
-      store: countersInFolder(folder, db, reports),
+      store: countersInFolder(folder, db, writer, reports),
     });
     // Last, because it has a lock of its own.
-    const ledger = ledgerInFolder(folder, (error) =>
+    const ledger = ledgerInFolder(folder, writer, (error) =>
       observe({
         type: 'state.warning',
         warning: `the ledger: ${messageOf(error)}`,
@@ -66,6 +68,7 @@ export function openEmbedded(
       unsavedFor: reports.unsavedFor,
       close: () =>
         Promise.all([state.close(), ledger.close()])
+          .finally(() => writer.close())
           .then(() => {})
           .finally(closeAll),
     };

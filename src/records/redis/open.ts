@@ -21,6 +21,10 @@ import {
   createSubscriber,
   type Subscriber,
 } from '../../state/redis/subscriber.ts';
+import {
+  createRowWriter,
+  type RowWriter,
+} from '../../state/rows/row-writer.ts';
 import { createCircuitBreakers } from '../../state/shared/circuit-breakers.ts';
 import { createStateClock } from '../../state/shared/clock.ts';
 import { lastKnownCountersIn } from '../../state/shared/last-known-counters.ts';
@@ -208,11 +212,13 @@ export async function openRedis(
   );
   if (absence) breakers.open(absence);
   const { deadline } = settings;
+  const writer = folder === null ? null : createRowWriter(folder);
   const lastKnown =
-    folder === null || settings.onOutage !== 'local'
+    writer === null || settings.onOutage !== 'local'
       ? null
       : lastKnownCountersIn({
-          folder,
+          folder: folder!,
+          writer,
           worker,
           workers,
           failed: warn(
@@ -220,7 +226,7 @@ export async function openRedis(
             `cannot store last-known counters in ${folder}`,
           ),
         });
-  const ledgerSpool = spoolIn(folder, observe);
+  const ledgerSpool = writer && spoolIn(folder!, writer, observe);
   const clock = createStateClock();
   const remote = createRedisState(redis, { deadline, estimate: clock.read });
   // After a failure, the first list of bans does this.
@@ -270,16 +276,17 @@ export async function openRedis(
       stopRecovering();
       await ledgerSpool?.close();
       await state.close();
+      await writer?.close();
       breakers.close();
       await close();
     },
   };
 }
 
-function spoolIn(folder: string | null, observe: Observe) {
-  if (folder === null) return null;
+function spoolIn(folder: string, writer: RowWriter, observe: Observe) {
   return ledgerInFolder(
     folder,
+    writer,
     warn(observe, `cannot keep usage in ${folder}`),
   );
 }

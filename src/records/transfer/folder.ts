@@ -21,13 +21,10 @@ import {
   StateFileError,
 } from '../../state/embedded/file.ts';
 import {
-  COUNTER_FILES,
   expectedIn,
-  nameGenerations,
   refuseMissingState,
 } from '../../state/embedded/inventory.ts';
 import { lockFolder, lockStoppedFolder } from '../../state/embedded/lock.ts';
-import { generationsIn } from '../../state/journal/read.ts';
 import { importLedgerInto, readLedgerIn } from '../../state/ledger-folder.ts';
 import { usesInFile } from '../embedded/records.ts';
 import type { KeyRecord } from '../keys/key.ts';
@@ -172,8 +169,7 @@ function targetIn(
       modelIn(db).audit.add(entry);
       await ledger.place();
       // First the write that may exceed the disk space: all else is already in the database log.
-      replaceCounters(folder, bySubject);
-      nameGenerations(db, generationsIn(folder, COUNTER_FILES));
+      replaceCounters(folder, db, bySubject);
       db.exec('COMMIT');
     },
   };

@@ -1,23 +1,28 @@
+import { hash, randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { ExpectedError } from '../../common/expected-error.ts';
+import { remembered } from '../../common/remembered.ts';
+import { transaction } from '../../common/transaction.ts';
 import type { Counters } from '../../limits/counters.ts';
+import type { Window } from '../../limits/limits.ts';
 import {
-  type Compactor,
-  type CurrentEntries,
-  createCompactor,
-} from '../journal/compactor.ts';
-import { createJournal, type JournalOptions } from '../journal/journal.ts';
-import { readJournal } from '../journal/read.ts';
-import { replaceJournal } from '../journal/replace.ts';
-import { syncsCommitsOf } from './commits.ts';
-import {
-  COUNTER_FILES as NAME,
-  nameGenerations,
-  refuseMissingCounterFiles,
-} from './inventory.ts';
-import { CounterPacker, CounterUnpacker } from './packing.ts';
+  identityOf,
+  openRowFile,
+  ROW_FILE,
+  readRowFile,
+  rowFileIn,
+  rowsIn,
+  rowWriterIn,
+  setIdentity,
+} from '../rows/row-file.ts';
+import type { RowWriter } from '../rows/row-writer.ts';
+import { createRows, type RowEvents, type Rows } from '../rows/rows.ts';
+import { reasonOf, StateFileError } from './file.ts';
+import { nameRowFile, noteRowLog, refuseMissingRows } from './inventory.ts';
 
-/** Bytes of one batch when all counters are written at once. */
-const BATCH = 1 << 20;
+/** Kinds of rows: counters by subject, and the lists of windows that they are of. */
+const COUNTERS = 'counters';
+const WINDOWS = 'windows';
 
 export interface StoredCounters extends Counters {
   /** The flush in which the entry was last marked; 0: never. */
@@ -26,124 +31,190 @@ export interface StoredCounters extends Counters {
 
 export type CounterStore = ReturnType<typeof countersInFolder>;
 
-export interface CounterStoreEvents
-  extends Pick<JournalOptions, 'unsaved' | 'saved'> {
+export interface CounterStoreEvents extends RowEvents {
+  /** Receives a sentence for each row that is not valid, which is left out. */
   readonly damaged?: (damage: string) => void;
 }
 
+/** Text of the row of a subject: its list of windows, its cells, its strike state. */
+type Row = readonly [
+  list: string,
+  cells: number[],
+  strikeState: Counters['strikeState'],
+];
+
+const listText = remembered((windows: readonly Window[]) =>
+  JSON.stringify(windows),
+);
+const listName = remembered((windows: readonly Window[]) =>
+  hash('sha256', listText(windows), 'base64url').slice(0, 16),
+);
+
+function rowOf({ windows, cells, strikeState }: Counters): string {
+  const row: Row = [listName(windows), cells, strikeState];
+  return JSON.stringify(row);
+}
+
 /**
- * This process must have locked `folder`; `db` is its state file. Throws JournalError, and
- * IncompleteFolder if files are missing.
+ * This process must have locked `folder`; `db` is its state file. Throws IncompleteFolder if the
+ * counters are missing.
  */
 export function countersInFolder(
   folder: string,
   db: DatabaseSync,
+  writer: RowWriter,
   { damaged, unsaved, saved }: CounterStoreEvents = {},
-  packer = new CounterPacker(),
 ) {
-  const { reader, generations } = readChecked(folder, db, damaged);
-  const sync = syncsCommitsOf(db);
-  const journal = createJournal({
-    folder,
-    name: NAME,
-    older: generations,
-    async holds(generations) {
-      nameGenerations(db, generations);
-      await sync();
-    },
-    unsaved,
-    saved,
-  });
-  let compactor: Compactor<StoredCounters>;
+  refuseMissingRows(folder, db);
+  const { id, stored } = opened(folder, damaged);
+  nameRowFile(db, id);
+  const known = new Set<string>();
+  let rows: Rows | null = null;
+  let hasLog = false;
+
+  function noteLog() {
+    if (!hasLog) noteRowLog(db, true);
+    hasLog = true;
+  }
+
   return {
-    /**
-     * Returns the stored counters. Call it once; then `begin` sets the source of the counters to
-     * store.
-     */
+    /** Returns the stored counters. Call it once; then `begin` sets where counters are read. */
     *load() {
-      yield* reader.bySubject;
-      reader.bySubject.clear();
+      yield* stored;
+      stored.clear();
     },
-    begin: (bySubject: CurrentEntries<StoredCounters>) => {
-      compactor = createCompactor<StoredCounters>(journal, bySubject, packer);
+    begin(read: (subject: string) => Counters | undefined) {
+      const source = {
+        read,
+        rowOf(counters: Counters) {
+          putList(counters.windows);
+          return rowOf(counters);
+        },
+        lost: () => known.clear(),
+      };
+      rows = createRows<Counters>(writer, COUNTERS, source, {
+        unsaved,
+        saved,
+        stored: noteLog,
+      });
     },
     /** Called for every request. */
     mark(subject: string, counters: StoredCounters) {
-      if (counters.marked === compactor.beat) return;
-      counters.marked = compactor.beat;
-      compactor.markEntry(subject, counters);
+      if (counters.marked === rows!.beat) return;
+      counters.marked = rows!.beat;
+      rows!.markOnce(subject);
     },
-    /**
-     * Resolves when the current counters are on disk. Rejects with JournalWriteError; the counters
-     * are then marked.
-     */
-    write: (subject: string) => compactor.write(subject),
-    /** Rejects if the write fails. */
-    close: () => compactor.close(),
+    /** The subject has no counters any more. */
+    remove: (subject: string) => rows!.mark(subject),
+    /** Resolves when the current counters are on disk. Rejects with RowWriteError. */
+    write: (subject: string) => rows!.write(subject),
+    /** Rejects with RowWriteError. Close the writer next: it leaves no log. */
+    async close() {
+      try {
+        await rows?.close();
+      } finally {
+        if (db.isOpen) noteRowLog(db, false);
+      }
+    },
   };
+
+  /** Before the first counters that it is of. */
+  function putList(windows: readonly Window[]) {
+    const name = listName(windows);
+    if (known.has(name)) return;
+    known.add(name);
+    writer.put(WINDOWS, [name], [listText(windows)]);
+  }
+}
+
+function opened(folder: string, damaged?: (damage: string) => void) {
+  try {
+    const file = openRowFile(folder);
+    try {
+      const id = identityOf(file) ?? randomUUID();
+      setIdentity(file, id);
+      return { id, stored: countersIn(file, damaged) };
+    } finally {
+      file.close();
+    }
+  } catch (error) {
+    if (error instanceof ExpectedError) throw error;
+    throw new StateFileError(
+      `cannot use ${rowFileIn(folder)}: ${reasonOf(error)}`,
+      { cause: error },
+    );
+  }
 }
 
 /**
- * The counters in the journal of a folder, even while a gateway uses it. `db` is its state file,
- * outside transactions. Throws JournalError, and IncompleteFolder if files are missing.
+ * The counters of a folder, even while a gateway uses it. `db` is its state file. Throws
+ * IncompleteFolder if they are missing.
  */
 export function readCounters(
   folder: string,
   db: DatabaseSync,
-  damaged: (damage: string) => void = () => {},
-): Map<string, Counters> {
-  const found: string[] = [];
-  const { bySubject } = readChecked(folder, db, (damage) =>
-    found.push(damage),
-  ).reader;
-  if (found.length === 0) return bySubject;
-  // A gateway may be writing the end of a file: damage stays.
-  const again = readChecked(folder, db, (damage) => {
-    if (found.includes(damage)) damaged(damage);
-  });
-  return again.reader.bySubject;
-}
-
-/**
- * The only way to the counters of a folder, for gateways, commands and copies: it includes the
- * check.
- */
-function readChecked(
-  folder: string,
-  db: DatabaseSync,
   damaged?: (damage: string) => void,
-) {
-  refuseMissingCounterFiles(folder, db);
-  return readJournal(folder, NAME, () => counterReader(damaged));
+): Map<string, Counters> {
+  refuseMissingRows(folder, db);
+  const file = readRowFile(folder);
+  if (file === null) return new Map();
+  try {
+    return countersIn(file, damaged);
+  } finally {
+    file.close();
+  }
 }
 
-/**
- * Replaces the journal of a locked data folder with `bySubject`; the caller updates the state file.
- */
+/** Replaces the counters of a locked data folder; `db` is its state file. */
 export function replaceCounters(
   folder: string,
+  db: DatabaseSync,
   bySubject: ReadonlyMap<string, Counters>,
 ): void {
-  replaceJournal(folder, NAME, packed(bySubject));
-}
-
-function counterReader(damaged: (damage: string) => void = () => {}) {
-  const bySubject = new Map<string, Counters>();
-  const unpacker = new CounterUnpacker();
-  const put = (subject: string, counters: Counters) =>
-    bySubject.set(subject, counters);
-  return {
-    bySubject,
-    damaged,
-    batch: (payload: Buffer, file: string) => unpacker.read(payload, file, put),
-  };
-}
-
-function* packed(bySubject: ReadonlyMap<string, Counters>): Iterable<Buffer> {
-  const packer = new CounterPacker();
-  for (const [subject, counters] of bySubject) {
-    packer.add(subject, counters);
-    if (packer.size >= BATCH) yield packer.take();
+  const file = openRowFile(folder);
+  try {
+    const id = identityOf(file) ?? randomUUID();
+    const write = rowWriterIn(file);
+    transaction(file, () => {
+      file
+        .prepare('DELETE FROM rows WHERE kind IN (?, ?)')
+        .run(COUNTERS, WINDOWS);
+      setIdentity(file, id);
+      for (const [subject, counters] of bySubject) {
+        write(WINDOWS, listName(counters.windows), listText(counters.windows));
+        write(COUNTERS, subject, rowOf(counters));
+      }
+    });
+    nameRowFile(db, id);
+  } finally {
+    file.close();
   }
-  if (packer.size > 0) yield packer.take();
+}
+
+function countersIn(
+  file: DatabaseSync,
+  damaged: (damage: string) => void = () => {},
+): Map<string, Counters> {
+  const lists = new Map<string, readonly Window[]>();
+  const bySubject = new Map<string, Counters>();
+  const read = (name: string, text: unknown, use: (value: never) => void) => {
+    try {
+      use(JSON.parse(String(text)) as never);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      damaged(
+        `${file.location() ?? ROW_FILE} has a damaged row, which is left out: ${name}`,
+      );
+    }
+  };
+  for (const [name, text] of rowsIn(file, WINDOWS))
+    read(name, text, (windows) => void lists.set(name, windows));
+  for (const [subject, text] of rowsIn(file, COUNTERS)) {
+    read(subject, text, ([list, cells, strikeState]: Row) => {
+      const windows = lists.get(list);
+      if (!windows) throw new SyntaxError('its windows are missing');
+      bySubject.set(subject, { windows, cells, strikeState });
+    });
+  }
+  return bySubject;
 }

@@ -18,7 +18,7 @@ import { unknownKind } from '../../limits/kinds.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { fullNameOf, NO_SCOPES } from '../../limits/scopes.ts';
 import { settle } from '../../limits/settlement.ts';
-import { JournalWriteError } from '../journal/journal.ts';
+import { RowWriteError } from '../rows/row-writer.ts';
 import type { Ban, State } from '../state.ts';
 import { unsaved } from './commits.ts';
 import type { CounterStore, StoredCounters } from './counter-store.ts';
@@ -56,21 +56,13 @@ export function createEmbeddedState({
   let closed = false;
 
   const now = clock();
-  for (const [subject, counters] of store?.load() ?? [])
+  const stale: string[] = [];
+  for (const [subject, counters] of store?.load() ?? []) {
     if (staleAt(counters) > now) keep(subject, counters);
-  store?.begin({
-    get size() {
-      return bySubject.size;
-    },
-    // A subject whose first change is pending has no counters yet.
-    *names() {
-      yield* bySubject.keys();
-      yield* pending.keys();
-    },
-    read: (subject) => afterPending(subject, bySubject.get(subject)),
-    readEntry: (subject, counters) =>
-      pending.size === 0 ? counters : afterPending(subject, counters),
-  });
+    else stale.push(subject);
+  }
+  store?.begin((subject) => afterPending(subject, bySubject.get(subject)));
+  for (const subject of stale) store!.remove(subject);
 
   /**
    * Checks the next `most` subjects of a round and drops the expired ones. Returns whether more
@@ -85,7 +77,10 @@ export function createEmbeddedState({
         round = null;
         return false;
       }
-      if (staleAt(value[1]) <= now) bySubject.delete(value[0]);
+      const [subject, counters] = value;
+      if (staleAt(counters) > now) continue;
+      bySubject.delete(subject);
+      store?.remove(subject);
     }
     return true;
   }
@@ -132,7 +127,7 @@ export function createEmbeddedState({
     try {
       await store.write(subject);
     } catch (error) {
-      throw error instanceof JournalWriteError ? unsaved(error) : error;
+      throw error instanceof RowWriteError ? unsaved(error) : error;
     } finally {
       const left = pending.get(subject)!.filter((one) => one !== change);
       if (left.length > 0) pending.set(subject, left);

@@ -11,7 +11,7 @@ import {
   hasCounters,
   IncompleteFolder,
   lastChangeIn,
-  missingCounterFiles,
+  missingRowFile,
   refuseMissingChanges,
   refuseMissingState,
 } from './inventory.ts';
@@ -38,7 +38,7 @@ const SCHEMA = `
      id TEXT PRIMARY KEY,
      at INTEGER NOT NULL
    ) STRICT;
-   CREATE TABLE counter_files (generation INTEGER PRIMARY KEY) STRICT;
+   CREATE TABLE counter_file (id TEXT NOT NULL, log INTEGER NOT NULL) STRICT;
    PRAGMA user_version = ${FILE_VERSION};`;
 
 /** Entries never change, and are deleted only before the first one that is kept. */
@@ -156,7 +156,8 @@ export function lossesIn(folder: string): Losses {
   try {
     if (fileVersion(db) === 0) return withoutState;
     const changes = Math.max(0, lastChange - lastChangeIn(db));
-    return { files: missingCounterFiles(folder, db), changes };
+    const missing = missingRowFile(folder, db);
+    return { files: missing === null ? [] : [missing], changes };
   } finally {
     db.close();
   }

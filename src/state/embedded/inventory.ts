@@ -1,15 +1,16 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { isDeepStrictEqual } from 'node:util';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { transaction } from '../../common/transaction.ts';
-import { generationFile, headerOf } from '../journal/format.ts';
-import { filesOf } from '../journal/read.ts';
+import {
+  identityOf,
+  ROW_FILE,
+  readRowFile,
+  rowFileIn,
+} from '../rows/row-file.ts';
 
-/** Counter files are named `counters.<generation>.log`. */
-export const COUNTER_FILES = 'counters';
 /** Holds the number of the last audit entry, beside `state.db`. */
 const LAST_CHANGE = 'state.last-change';
 
@@ -18,74 +19,58 @@ export class IncompleteFolder extends ExpectedError {
   override name = 'IncompleteFolder';
 }
 
-/** Records the required counter files. */
-export function nameGenerations(
-  db: DatabaseSync,
-  generations: readonly number[],
-): void {
+/** Requires the counters with this identity in the folder from now on. */
+export function nameRowFile(db: DatabaseSync, id: string): void {
   transaction(db, () => {
-    db.exec('DELETE FROM counter_files');
-    const insert = db.prepare('INSERT INTO counter_files VALUES (?)');
-    for (const generation of generations) insert.run(generation);
+    db.exec('DELETE FROM counter_file');
+    db.prepare('INSERT INTO counter_file VALUES (?, 0)').run(id);
   });
 }
 
-/**
- * The required counter files that are missing or empty. A gateway may replace files meanwhile, so
- * the comparison counts only if the requirement was the same before and after it. Call it outside
- * transactions.
- */
-export function missingCounterFiles(
+/** Whether the counters have a log beside them, which a start needs. */
+export function noteRowLog(db: DatabaseSync, isThere: boolean): void {
+  db.prepare('UPDATE counter_file SET log = ?').run(Number(isThere));
+}
+
+/** Drops the requirement on the counters. */
+export function forgetRowFile(db: DatabaseSync): void {
+  db.exec('DELETE FROM counter_file');
+}
+
+/** The file of counters that `db` requires and that is missing, empty, damaged, or another one. */
+export function missingRowFile(
   folder: string,
   db: DatabaseSync,
-): string[] {
-  for (let needed = generationsNamedIn(db); ; ) {
-    const missing = missingOf(needed, wholeGenerationsIn(folder));
-    const again = generationsNamedIn(db);
-    if (missing.length === 0 || isDeepStrictEqual(needed, again))
-      return missing.map((number) => generationFile(COUNTER_FILES, number));
-    needed = again;
+): string | null {
+  const row = db.prepare('SELECT id, log FROM counter_file').get();
+  if (row === undefined) return null;
+  const log = `${ROW_FILE}-wal`;
+  if (row.log === 1 && !existsSync(join(folder, log))) return log;
+  try {
+    const file = readRowFile(folder);
+    if (file === null) return ROW_FILE;
+    const id = identityOf(file);
+    file.close();
+    return id === row.id ? null : ROW_FILE;
+  } catch (error) {
+    if (isDamaged(error)) return ROW_FILE;
+    throw error;
   }
 }
 
-/**
- * Files newer than all required files replace them: a version that does not record files has
- * written them.
- */
-function missingOf(
-  needed: readonly number[],
-  there: readonly number[],
-): number[] {
-  if (there.some((number) => number > needed.at(-1)!)) return [];
-  return needed.filter((number) => !there.includes(number));
+/** SQLITE_CORRUPT, SQLITE_NOTADB. */
+function isDamaged(error: unknown): boolean {
+  const { errcode } = error as { errcode?: number };
+  return errcode !== undefined && [11, 26].includes(errcode & 0xff);
 }
 
-function generationsNamedIn(db: DatabaseSync): number[] {
-  const named = db
-    .prepare('SELECT generation FROM counter_files ORDER BY generation')
-    .all();
-  return named.map(({ generation }) => Number(generation));
-}
-
-/** The counter files in a folder that are not empty. */
-export function wholeGenerationsIn(folder: string): number[] {
-  const smallest = headerOf(COUNTER_FILES).length;
-  return filesOf(folder, COUNTER_FILES)
-    .filter(({ size }) => size >= smallest)
-    .map(({ number }) => number);
-}
-
-/** Throws IncompleteFolder if counter files are missing. */
-export function refuseMissingCounterFiles(
-  folder: string,
-  db: DatabaseSync,
-): void {
-  const missing = missingCounterFiles(folder, db);
-  if (missing.length === 0) return;
-  const files = missing.map((file) => join(folder, file)).join(', ');
-  throw incomplete(
-    `${files} ${missing.length === 1 ? 'is' : 'are'} missing or empty, with counters and bans`,
-  );
+/** Throws IncompleteFolder if counters are missing. */
+export function refuseMissingRows(folder: string, db: DatabaseSync): void {
+  const missing = missingRowFile(folder, db);
+  if (missing !== null)
+    throw incomplete(
+      `${join(folder, missing)} is missing, damaged, or not of this folder, with counters and bans`,
+    );
 }
 
 /** The number of the last audit entry; 0: no entries. Every change of an operator has an entry. */
@@ -154,8 +139,10 @@ export function refuseMissingState(
     throw incomplete(`${expected.file} is missing, with all keys`);
 }
 
-export const hasCounters = (folder: string): boolean =>
-  existsSync(folder) && wholeGenerationsIn(folder).length > 0;
+export function hasCounters(folder: string): boolean {
+  const file = statSync(rowFileIn(folder), { throwIfNoEntry: false });
+  return file !== undefined && file.size > 0;
+}
 
 export function changesText(count: number): string {
   return `the last ${count === 1 ? 'change' : `${count} changes`} of operators`;

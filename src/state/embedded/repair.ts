@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
+import { noteMissingUsage } from '../ledger-folder.ts';
+import { ROW_FILE, removeRowFile } from '../rows/row-file.ts';
 import { lossesIn, openForRepair, StateFileError } from './file.ts';
 import {
   forgetLastChange,
+  forgetRowFile,
   lastChangeIn,
-  nameGenerations,
+  missingRowFile,
   noteLastChange,
-  wholeGenerationsIn,
 } from './inventory.ts';
 import { lockStoppedFolder } from './lock.ts';
 
@@ -33,7 +35,13 @@ async function requireRest(folder: string): Promise<void> {
   forgetLastChange(folder);
   const db = openForRepair(folder);
   try {
-    nameGenerations(db, wholeGenerationsIn(folder));
+    const missing = missingRowFile(folder, db);
+    if (missing !== null) {
+      // Without its log the file is whole, but lacks the last changes.
+      if (missing === ROW_FILE) removeRowFile(folder);
+      forgetRowFile(db);
+      noteMissingUsage(folder, Date.now());
+    }
     await noteLastChange(folder, lastChangeIn(db));
   } finally {
     db.close();

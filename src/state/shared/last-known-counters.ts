@@ -2,21 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Admission } from '../../limits/admission.ts';
 import { meterOf } from '../../limits/kinds.ts';
 import type { BanEscalation, Limits, Window } from '../../limits/limits.ts';
-import {
-  type Compactor,
-  type CurrentEntries,
-  createCompactor,
-  type Packer,
-} from '../journal/compactor.ts';
-import { JournalError } from '../journal/format.ts';
-import { openSlot } from '../journal/slot.ts';
+import { openRowFile, rowsIn } from '../rows/row-file.ts';
+import { RowWriteError, type RowWriter } from '../rows/row-writer.ts';
+import { createRows, type Rows } from '../rows/rows.ts';
+import { takeSlot } from '../rows/slots.ts';
 import type { Reconciliation } from './remote-state.ts';
 
 /** Slots per worker in one folder, including those of ending processes. */
 const MAX_SLOTS = 4;
-
-/** Payload format: JSON in which windows appear once and are referenced by index. */
-const FORMAT = 2;
 
 export interface LastAdmission {
   readonly admission: Pick<
@@ -42,10 +35,11 @@ export interface LastKnownEntry {
 
 interface LastKnownCountersOptions {
   readonly folder: string;
+  readonly writer: RowWriter;
   /** From 1; and the number of workers. */
   readonly worker: number;
   readonly workers: number;
-  /** Called with errors; the gateway continues without the files. */
+  /** Called with errors; the gateway continues without the rows. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -53,43 +47,77 @@ export type LastKnownCounters = NonNullable<
   ReturnType<typeof lastKnownCountersIn>
 >;
 
-/** Last-known counters in files of this process; `null`: no free slot. */
+/** Last-known counters in rows of this process; `null`: they cannot be kept. */
 export function lastKnownCountersIn(
   options: LastKnownCountersOptions,
   now = Date.now(),
 ) {
-  const { folder, worker, workers, failed } = options;
-  // An ending process may still hold this worker's slot.
-  const numbers = { first: worker, step: workers, most: MAX_SLOTS * workers };
-  const slot = openSlot({ folder, kind: 'last-known', numbers, failed }, () => {
-    const loaded = new Map<string, LastKnownEntry>();
-    const note = (subject: string, entry: LastKnownEntry) =>
-      void loaded.set(subject, entry);
-    return {
-      loaded,
-      batch: (payload: Buffer, file: string) =>
-        unpackLastKnown(payload, file, note),
-    };
-  });
-  if (!slot) return null;
-  let compactor: Compactor<LastKnownEntry> | null = null;
-  const { loaded } = slot.reader;
+  const { folder, writer, failed } = options;
+  let opened: ReturnType<typeof openIn>;
+  try {
+    opened = openIn(options);
+  } catch (error) {
+    failed(error);
+    return null;
+  }
+  const { slot, loaded } = opened;
+  let rows: Rows | null = null;
   return {
-    /** The stored entries; call it once. Then `begin` sets the source of the entries to store. */
+    /** The stored entries; call it once. Then `begin` sets where entries are read. */
     *load(): Iterable<readonly [subject: string, kept: LastKnownEntry]> {
       for (const [subject, entry] of loaded) {
         const left = withoutOutdated(entry, now);
         if (left) yield [subject, left] as const;
       }
+    },
+    begin(read: (subject: string) => LastKnownEntry | undefined) {
+      const source = { read, rowOf: packLastKnown };
+      rows = createRows(writer, slot.kind, source, { unsaved: failed });
+      for (const subject of loaded.keys())
+        if (read(subject) === undefined) rows.mark(subject);
       loaded.clear();
     },
-    begin: (living: CurrentEntries<LastKnownEntry>) => {
-      compactor = createCompactor(slot.journal, living, new LastKnownPacker());
-    },
     /** Called for every request. */
-    mark: (subject: string) => compactor?.mark(subject),
-    close: () => slot.close(compactor),
+    mark: (subject: string) => rows?.mark(subject),
+    async close() {
+      try {
+        await rows?.close();
+      } catch (error) {
+        // It was reported.
+        if (!(error instanceof RowWriteError)) throw error;
+      } finally {
+        slot.release();
+      }
+    },
   };
+
+  function openIn({ worker, workers }: LastKnownCountersOptions) {
+    // An ending process may still hold this worker's slot.
+    const most = MAX_SLOTS * workers;
+    const numbers = { first: worker, step: workers, most };
+    const slot = takeSlot(folder, 'last-known', numbers);
+    try {
+      return { slot, loaded: readAll(slot.kind) };
+    } catch (error) {
+      slot.release();
+      throw error;
+    }
+  }
+
+  function readAll(kind: string) {
+    const file = openRowFile(folder);
+    try {
+      const loaded = new Map<string, LastKnownEntry>();
+      for (const [subject, text] of rowsIn(file, kind)) {
+        const entry = lastKnownIn(String(text));
+        if (entry) loaded.set(subject, entry);
+        else failed(new Error(`the row ${kind} of ${subject} is damaged`));
+      }
+      return loaded;
+    } finally {
+      file.close();
+    }
+  }
 }
 
 /** `kept` without data expired at `now`; `null`: nothing remains. */
@@ -135,13 +163,9 @@ function withoutExpired(
   return { limits, reconciliation: { ...reconciliation, ban, windows } };
 }
 
-type Payload = Readonly<{
-  format: number;
-  windows: readonly Window[];
-  entries: readonly PackedEntry[];
-}>;
+/** JSON in which windows appear once and are referenced by index. */
 type PackedEntry = readonly [
-  subject: string,
+  windows: readonly Window[],
   known: PackedKnown | null,
   dues: readonly PackedDue[],
 ];
@@ -165,80 +189,44 @@ type PackedDue = readonly [
   reconciliation: Reconciliation,
 ];
 
-export class LastKnownPacker implements Packer<LastKnownEntry> {
-  #entries: string[] = [];
-  #size = 0;
-  readonly #windows = new Map<Window, number>();
-
-  get size(): number {
-    return this.#size;
-  }
-
-  add(subject: string, { known, dues }: LastKnownEntry): void {
-    const packed = dues.map(
-      ({ limits: { windows, escalation }, reconciliation }): PackedDue => {
-        return [
-          windows.map((window) => this.#place(window)),
-          escalation,
-          reconciliation,
-        ];
-      },
-    );
-    const entry: PackedEntry = [subject, known && this.#known(known), packed];
-    const text = JSON.stringify(entry);
-    this.#entries.push(text);
-    this.#size += text.length + 1;
-  }
-
-  take(): Buffer {
-    const windows = JSON.stringify([...this.#windows.keys()]);
-    const text = `{"format":${FORMAT},"windows":${windows},"entries":[${this.#entries.join(',')}]}`;
-    this.#entries = [];
-    this.#size = 0;
-    this.#windows.clear();
-    return Buffer.from(text);
-  }
-
-  #known({ admission, divided }: LastAdmission): PackedKnown {
-    const { now, verdict, retryAt, bannedUntil, readings, violated } =
-      admission;
-    const packed = readings.map(
-      ({ window, used, resetAt }) =>
-        [this.#place(window), used, resetAt] as const,
-    );
-    const all = [now, divided, verdict, retryAt, bannedUntil, packed] as const;
-    return violated?.scope === undefined
-      ? all
-      : [...all, this.#place(violated)];
-  }
-
-  #place(window: Window): number {
-    const known = this.#windows.get(window);
-    if (known !== undefined) return known;
-    const place = this.#windows.size;
-    this.#windows.set(window, place);
-    return place;
-  }
+export function packLastKnown({ known, dues }: LastKnownEntry): string {
+  const windows: Window[] = [];
+  const place = (window: Window) => {
+    const at = windows.indexOf(window);
+    return at < 0 ? windows.push(window) - 1 : at;
+  };
+  const packed = dues.map(
+    ({ limits: { windows, escalation }, reconciliation }): PackedDue => [
+      windows.map(place),
+      escalation,
+      reconciliation,
+    ],
+  );
+  const entry: PackedEntry = [
+    windows,
+    known && packKnown(known, place),
+    packed,
+  ];
+  return JSON.stringify(entry);
 }
 
-/**
- * Calls `each` with the entries of a payload of `file`. Throws JournalError if another version
- * wrote it.
- */
-export function unpackLastKnown(
-  payload: Buffer,
-  file: string,
-  each: (subject: string, kept: LastKnownEntry) => void,
-) {
-  const { format, windows, entries } = JSON.parse(
-    payload.toString(),
-  ) as Payload;
-  if (format !== FORMAT)
-    throw new JournalError(
-      `${file} was written by another storegate (last-known counters ${format})`,
-    );
-  for (const [subject, known, dues] of entries)
-    each(subject, {
+function packKnown(
+  { admission, divided }: LastAdmission,
+  place: (window: Window) => number,
+): PackedKnown {
+  const { now, verdict, retryAt, bannedUntil, readings, violated } = admission;
+  const packed = readings.map(
+    ({ window, used, resetAt }) => [place(window), used, resetAt] as const,
+  );
+  const all = [now, divided, verdict, retryAt, bannedUntil, packed] as const;
+  return violated?.scope === undefined ? all : [...all, place(violated)];
+}
+
+/** `null`: it is damaged. */
+export function lastKnownIn(text: string): LastKnownEntry | null {
+  try {
+    const [windows, known, dues] = JSON.parse(text) as PackedEntry;
+    return {
       known: known && knownIn(known, windows),
       dues: dues.map(([places, escalation, reconciliation]) => {
         const own = places.map((place) => windows[place]!);
@@ -247,7 +235,11 @@ export function unpackLastKnown(
           reconciliation: withLimitOf(own, reconciliation),
         };
       }),
-    });
+    };
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }
 
 /** The limit of a ban must be the same object as in `windows`. */

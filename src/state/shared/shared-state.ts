@@ -128,19 +128,13 @@ export function createSharedState({
       }
       reconciler.add(subject, dues);
     }
-    lastKnown.begin({
-      get size() {
-        return local.known + reconciler.size;
-      },
-      *names() {
-        yield* local.names();
-        yield* reconciler.subjects();
-      },
-      // Also for an unknown subject, to replace its stored entry.
-      read: (subject) => ({
+    lastKnown.begin((subject) => {
+      const entry = {
         known: local.lastKnown(subject),
         dues: reconciler.dues(subject),
-      }),
+      };
+      const isEmpty = entry.known === null && entry.dues.length === 0;
+      return isEmpty ? undefined : entry;
     });
     if (reconciler.size > 0) void reconciler.sendAll();
   }

@@ -12,6 +12,7 @@ import { createRecorder } from '../src/ledger/recorder.ts';
 import { type Dimension, report } from '../src/ledger/report.ts';
 import { packUsage, UsageTable } from '../src/ledger/usage-table.ts';
 import { ledgerInFolder } from '../src/state/ledger-folder.ts';
+import { createRowWriter } from '../src/state/rows/row-writer.ts';
 import { requestEvent } from '../test/support/request-event.ts';
 
 // What the ledger costs: counting, storing a slice, and reports. Run: node bench/ledger.ts
@@ -112,14 +113,16 @@ async function storing(): Promise<void> {
   });
   const blobs = await blockedBy(100, (i) => insert.run(i, slice));
   db.close();
-  const backend = ledgerInFolder(folder, (error) => console.error(error));
+  const writer = createRowWriter(folder);
+  const backend = ledgerInFolder(folder, writer, (error) => console.error(error));
   const name = (number: number) => sliceName({ minute: 0, process: 'a#1', number });
   const files = await blockedBy(100, (i) => backend.add(new Map([[name(i + 1), slice]])));
   await backend.close();
+  await writer.close();
   for (const [what, { mean, most }] of Object.entries({
     'node:sqlite, a row per key': rows,
     'node:sqlite, a blob': blobs,
-    'the journal': files,
+    'rows, written by a thread': files,
   }))
     console.log(`${what}: blocks requests for ${ms(mean)}, at most ${ms(most)}`);
   const sizes = readdirSync(folder).map((file) => statSync(join(folder, file)).size);

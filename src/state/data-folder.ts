@@ -7,10 +7,9 @@ import { syncFolderNow } from '../common/folder.ts';
  * are.
  */
 const OWN_FILES: readonly RegExp[] = [
-  /^(state|webhooks|records|store)\.db(-wal|-shm|-journal)?$/,
+  /^(state|records|counters|webhooks|store)\.db(-wal|-shm|-journal)?$/,
   /^(gateway(\.\d+)?|records|usage\.\d+|last-known\.\d+)\.lock(-journal)?$/,
-  /^(counters|usage\.\d+|last-known\.\d+)\.\d+\.log$/,
-  /^(state\.last-change|usage\.\d+\.files|gateway\.\d+\.json|contract-copy\.json)$/,
+  /^(state\.last-change|gateway\.\d+\.json|contract-copy\.json)$/,
 ];
 
 /** Permissions of group and others. */

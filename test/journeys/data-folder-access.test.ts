@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startStore } from '../../src/cli/store.ts';
-import { COUNTER_FILES } from '../../src/state/embedded/inventory.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -62,7 +61,7 @@ async function start(env: Readonly<Record<string, string>>): Promise<void> {
 
 describe('a data folder that a gateway makes under an open umask', () => {
   test.each<[string, readonly string[], () => Record<string, string>]>([
-    ['embedded state', [...EMBEDDED, ...BOTH, `${COUNTER_FILES}.1.log`], () => ({})],
+    ['embedded state', [...EMBEDDED, ...BOTH, 'counters.db', 'counters.db-wal'], () => ({})],
     ['Redis', [...REDIS, ...BOTH], () => ({ REDIS_URL: redis.url })],
   ])('is accessible to its owner only, with %s', async (_, files, env) => {
     await start(env());

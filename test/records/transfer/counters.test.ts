@@ -7,6 +7,7 @@ import { openEmbedded } from '../../../src/records/embedded/open.ts';
 import { folderSource, folderTarget } from '../../../src/records/transfer/folder.ts';
 import { openRedisSource, openRedisTarget } from '../../../src/records/transfer/redis.ts';
 import { replaceCounters } from '../../../src/state/embedded/counter-store.ts';
+import { openStateFile } from '../../../src/state/embedded/file.ts';
 import { createRedisState } from '../../../src/state/redis/counters.ts';
 import { keyOf } from '../../../src/state/redis/key-names.ts';
 import type { State } from '../../../src/state/state.ts';
@@ -200,7 +201,9 @@ function dropScopesIn(folder: string): boolean {
     strikeState?.refusedIn ? [strikeState] : [],
   );
   for (const strikeState of withScopes) strikeState.refusedIn = undefined;
-  replaceCounters(folder, bySubject);
+  const db = openStateFile(folder);
+  replaceCounters(folder, db, bySubject);
+  db.close();
   return withScopes.length > 0;
 }
 

@@ -11,6 +11,7 @@ import { ledgerInFolder } from '../../../src/state/ledger-folder.ts';
 import { connect, disconnect } from '../../../src/state/redis/client.ts';
 import { keyOf } from '../../../src/state/redis/key-names.ts';
 import { ledgerInRedis } from '../../../src/state/redis/ledger.ts';
+import { createRowWriter } from '../../../src/state/rows/row-writer.ts';
 import { HOUR } from '../../support/limits.ts';
 import { openShared } from '../../support/redis/gateway.ts';
 import { type RedisServer, startRedis } from '../../support/redis/server.ts';
@@ -84,10 +85,15 @@ const A_FOLDER: Place = {
   source: async () => folderSource(dataFolder(), WITH_CLOCK),
   target: async (dryRun = false) => folderTarget(dataFolder(), { ...WITH_CLOCK, dryRun }),
   async ledger() {
-    const ledger = ledgerInFolder(dataFolder(), (error) => {
+    const writer = createRowWriter(dataFolder());
+    const ledger = ledgerInFolder(dataFolder(), writer, (error) => {
       throw error;
     });
-    return { add: (slice) => addUsage(ledger, [slice]), close: () => ledger.close() };
+    async function close() {
+      await ledger.close();
+      await writer.close();
+    }
+    return { add: (slice) => addUsage(ledger, [slice]), close };
   },
 };
 const A_REDIS = inRedis('a Redis');

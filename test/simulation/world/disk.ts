@@ -1,13 +1,17 @@
+import { EventEmitter } from 'node:events';
 import * as files from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { COPY_FILE } from '../../../src/records/redis/copy.ts';
+import { pendingRowsIn, type RowRequest } from '../../../src/state/rows/pending-rows.ts';
+import { rowFileIn } from '../../../src/state/rows/row-file.ts';
 import type { Replaced } from './globals.ts';
 import type { Process } from './machine.ts';
 import type { World } from './world.ts';
 
 const require = createRequire(import.meta.url);
+const threads: object = require('node:worker_threads');
 const zlib: Record<string, unknown> = require('node:zlib');
 const callbacks: Record<string, unknown> = require('node:fs');
 const promises: Record<string, (...args: never[]) => unknown> = require('node:fs/promises');
@@ -93,12 +97,43 @@ export class Disk {
       here('readFile', (path: string) => this.#after(USUAL_DELAY, () => files.readFileSync(path))),
       { of: callbacks, name: 'fdatasync', value: this.#syncLater },
       ...this.#compression(),
+      this.#threads(),
       ...followedDatabases(this.#world, (file) => this.#committed(file)),
     ];
   }
 
   readonly #syncLater = (_fd: number, done: (error: unknown) => void): void =>
     void this.#after(this.syncDelay, () => null).then(done, done);
+
+  /** A thread that writes rows works in virtual time, and ends with its process. */
+  #threads(): Replaced {
+    const disk = this;
+    class VirtualThread extends EventEmitter {
+      readonly #owner = disk.#world.process;
+      readonly #folder: string;
+      readonly #rows: ReturnType<typeof pendingRowsIn>;
+
+      constructor(_file: string, { workerData: folder }: { workerData: string }) {
+        super();
+        this.#folder = folder;
+        this.#rows = pendingRowsIn(folder);
+      }
+
+      unref(): void {}
+
+      postMessage(request: RowRequest): void {
+        const delay = request.type === 'put' ? USUAL_DELAY : disk.syncDelay;
+        void disk.#after(delay, () => {
+          const answer = this.#rows.handle(request);
+          if (answer === null) return;
+          disk.#keep(rowFileIn(this.#folder));
+          disk.#world.packet(0, this.#owner, () => this.emit('message', answer));
+          if (request.type === 'close') disk.#world.packet(0, this.#owner, () => this.emit('exit'));
+        });
+      }
+    }
+    return { of: threads, name: 'Worker', value: VirtualThread };
+  }
 
   /** The thread pool works in virtual time. */
   #compression(): Replaced[] {

@@ -9,7 +9,6 @@ import {
   usageIn,
 } from '../../ledger/moved-usage.ts';
 import { type Counters, staleAt } from '../../limits/counters.ts';
-import type { Window } from '../../limits/limits.ts';
 import {
   readCounters,
   replaceCounters,
@@ -97,7 +96,7 @@ function lockIfStopped(folder: string): Lock | null {
 /**
  * A data folder that no gateway uses, as a target; created if missing, but not in a dry run. The
  * import is all or nothing: rows in one transaction, and just before its commit the counters
- * replace the whole journal. Throws as a start.
+ * replace all others. Throws as a start.
  */
 export function folderTarget(
   folder: string,
@@ -181,15 +180,6 @@ function addersIn(
 ): Adders {
   const model = modelIn(db);
   const uses = usesInFile(db);
-  const lists = new Map<string, readonly Window[]>();
-
-  /** The journal writes each list of windows once if equal lists are one object. */
-  function listLike(windows: readonly Window[]): readonly Window[] {
-    const name = JSON.stringify(windows);
-    const list = lists.get(name) ?? windows;
-    lists.set(name, list);
-    return list;
-  }
 
   return {
     key(records) {
@@ -205,13 +195,7 @@ function addersIn(
       for (const entry of entries) model.bans.add(entry, entry.number);
     },
     counters(lines) {
-      for (const line of lines) {
-        const { windows, ...counters } = countersIn(line);
-        bySubject.set(line.subject, {
-          windows: listLike(windows),
-          ...counters,
-        });
-      }
+      for (const line of lines) bySubject.set(line.subject, countersIn(line));
     },
     use: (given) =>
       uses.save(new Map(given.map(({ id, at }) => [id, at])), clock()),

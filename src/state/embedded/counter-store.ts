@@ -180,10 +180,13 @@ export function replaceCounters(
         .prepare('DELETE FROM rows WHERE kind IN (?, ?)')
         .run(COUNTERS, WINDOWS);
       setIdentity(file, id);
+      const lists = new Map<string, string>();
       for (const [subject, counters] of bySubject) {
-        write(WINDOWS, listName(counters.windows), listText(counters.windows));
+        const { windows } = counters;
+        lists.set(listName(windows), listText(windows));
         write(COUNTERS, subject, rowOf(counters));
       }
+      for (const [name, text] of lists) write(WINDOWS, name, text);
     });
     nameRowFile(db, id);
   } finally {

@@ -17,6 +17,7 @@ export function createRowWriter(folder: string) {
   const waiting = new Map<number, (error: string | null) => void>();
   let thread: Worker | null = null;
   let lastNumber = 0;
+  let isClosing = false;
 
   function start() {
     const started = new Worker(THREAD, { workerData: folder });
@@ -24,6 +25,8 @@ export function createRowWriter(folder: string) {
     started.on('message', ({ number, error }: RowAnswer) => {
       waiting.get(number)?.(error);
       waiting.delete(number);
+      // Otherwise it would keep an idle process.
+      if (waiting.size === 0 && !isClosing) started.unref();
     });
     const ended = (reason: string) => {
       if (thread === started) thread = null;
@@ -47,6 +50,7 @@ export function createRowWriter(folder: string) {
         error === null ? resolve() : reject(new RowWriteError(error)),
       );
       send(of(number));
+      thread!.ref();
     });
   }
 
@@ -69,6 +73,7 @@ export function createRowWriter(folder: string) {
     /** Rejects with RowWriteError if rows are lost. */
     async close() {
       if (thread === null) return;
+      isClosing = true;
       const ended = new Promise((resolve) => thread!.once('exit', resolve));
       try {
         await ask((number) => ({ type: 'close', number }));

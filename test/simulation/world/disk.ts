@@ -119,6 +119,8 @@ export class Disk {
         this.#rows = pendingRowsIn(folder);
       }
 
+      ref(): void {}
+
       unref(): void {}
 
       postMessage(request: RowRequest): void {

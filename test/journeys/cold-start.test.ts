@@ -8,11 +8,8 @@ import type { KeyRecord } from '../../src/records/keys/key.ts';
 import { hashSecret } from '../../src/records/keys/secret.ts';
 import { modelIn } from '../../src/records/model/model.ts';
 import { COPY_FILE, progressIn } from '../../src/records/redis/copy.ts';
-import { readJournal } from '../../src/state/journal/read.ts';
-import {
-  type LastKnownEntry,
-  unpackLastKnown,
-} from '../../src/state/shared/last-known-counters.ts';
+import { readRowFile, rowsIn } from '../../src/state/rows/row-file.ts';
+import { lastKnownIn } from '../../src/state/shared/last-known-counters.ts';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -338,13 +335,10 @@ test('under local, a gateway that is killed and restarted in an outage grants no
     ).windows?.[0];
 
   function keptOf(data: string, id: string): number | undefined {
-    let kept: LastKnownEntry | undefined;
-    readJournal(data, 'last-known.1', () => ({
-      batch: (payload, file) =>
-        unpackLastKnown(payload, file, (subject, one) => {
-          if (subject === `key:${id}`) kept = one;
-        }),
-    }));
+    const file = readRowFile(data);
+    const text = new Map(file ? rowsIn(file, 'last-known.1') : []).get(`key:${id}`);
+    file?.close();
+    const kept = text === undefined ? null : lastKnownIn(String(text));
     const reading = kept?.known?.admission.readings[0];
     return reading && remainingIn(reading);
   }

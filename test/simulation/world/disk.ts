@@ -117,6 +117,7 @@ export class Disk {
         super();
         this.#folder = folder;
         this.#rows = pendingRowsIn(folder);
+        this.#owner?.whenEnded(() => disk.#keepLog(rowFileIn(folder)));
       }
 
       ref(): void {}
@@ -135,6 +136,14 @@ export class Disk {
       }
     }
     return { of: threads, name: 'Worker', value: VirtualThread };
+  }
+
+  /** A killed process leaves the log of its database, which the end of the last writer removes. */
+  #keepLog(database: string): void {
+    if (!files.existsSync(`${database}-wal`)) return;
+    const reader = new DatabaseSync(database, { readOnly: true });
+    reader.prepare('SELECT 1 FROM rows LIMIT 1').get();
+    this.#world.packet(0, null, () => reader.close());
   }
 
   /** The thread pool works in virtual time. */

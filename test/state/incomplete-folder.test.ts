@@ -7,7 +7,7 @@ import { folderSource, folderTarget } from '../../src/records/transfer/folder.ts
 import { IncompleteFolder } from '../../src/state/embedded/inventory.ts';
 import { repairFolder } from '../../src/state/embedded/repair.ts';
 import { KEPT } from '../support/audit.ts';
-import { DAY, HOUR, limits, MINUTE, window } from '../support/limits.ts';
+import { HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { keyRecord, note } from '../support/records.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { WITH_CLOCK } from '../support/transfer.ts';

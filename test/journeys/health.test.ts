@@ -96,7 +96,7 @@ describe('health of a gateway', () => {
       return (await healthAt(gateway)).status !== 'ok';
     });
     const line =
-      /^1 Degraded since 20\S+Z: Counters and changes are not saved: .*ENOSPC.*\. Free space/;
+      /^1 Degraded since 20\S+Z: Counters and changes are not saved: .*disk.*\. Free space/;
     await expectHealth(gateway, 'degraded', 'unsaved', line);
     rmSync(filling);
     await expectHealth(gateway, 'ok', undefined, /^0 OK\.$/);

@@ -45,7 +45,6 @@ export const IGNORED_CALLS: readonly string[] = [
   'run/workers/worker.ts process.send!',
   'run/workers/worker.ts worker.abandoned',
   // Rejects only for a bug, which then ends the process.
-  'state/journal/compactor.ts beats.next',
   'state/redis/ban-list.ts flush',
   'state/redis/subscriber.ts listeners.delete',
   'state/redis/client.ts lastErrors.set',
@@ -60,7 +59,6 @@ export const IGNORED_CALLS: readonly string[] = [
   'records/redis/start.ts checks.whenPassed.then',
   'state/redis/subscriber.ts subscribe',
   'state/shared/circuit-breakers.ts listeners.delete',
-  'state/shared/last-known-counters.ts loaded.set',
   'state/shared/local-counters.ts inDoubtCounts.set',
   'state/shared/reconciliation.ts sendAll',
   'state/shared/shared-state.ts flushRefusals',

@@ -18,10 +18,14 @@ import {
 import type { RowWriter } from '../rows/row-writer.ts';
 import { createRows, type RowEvents, type Rows } from '../rows/rows.ts';
 import { reasonOf, StateFileError } from './file.ts';
-import { nameRowFile, noteRowLog, refuseMissingRows } from './inventory.ts';
+import {
+  COUNTERS,
+  nameRowFile,
+  noteRowLog,
+  refuseMissingRows,
+} from './inventory.ts';
 
-/** Kinds of rows: counters by subject, and the lists of windows that they are of. */
-const COUNTERS = 'counters';
+/** Kind of the rows of the lists of windows that counters are of. */
 const WINDOWS = 'windows';
 
 export interface StoredCounters extends Counters {
@@ -211,7 +215,9 @@ function countersIn(
     }
   };
   for (const [name, text] of rowsIn(file, WINDOWS))
-    read(name, text, (windows) => void lists.set(name, windows));
+    read(name, text, (windows) => {
+      lists.set(name, windows);
+    });
   for (const [subject, text] of rowsIn(file, COUNTERS)) {
     read(subject, text, ([list, cells, strikeState]: Row) => {
       const windows = lists.get(list);

@@ -5,12 +5,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { transaction } from '../../common/transaction.ts';
 import {
+  hasRows,
   identityOf,
   ROW_FILE,
   readRowFile,
   rowFileIn,
 } from '../rows/row-file.ts';
 
+/** Kind of the rows of counters by subject. */
+export const COUNTERS = 'counters';
+const MISSING = { throwIfNoEntry: false } as const;
 /** Holds the number of the last audit entry, beside `state.db`. */
 const LAST_CHANGE = 'state.last-change';
 
@@ -139,9 +143,19 @@ export function refuseMissingState(
     throw incomplete(`${expected.file} is missing, with all keys`);
 }
 
+/** A gateway on Redis keeps other rows in a folder without `state.db`. */
 export function hasCounters(folder: string): boolean {
-  const file = statSync(rowFileIn(folder), { throwIfNoEntry: false });
-  return file !== undefined && file.size > 0;
+  const isThere = (statSync(rowFileIn(folder), MISSING)?.size ?? 0) > 0;
+  if (!isThere) return false;
+  try {
+    const file = readRowFile(folder);
+    const has = file !== null && hasRows(file, COUNTERS);
+    file?.close();
+    return has;
+  } catch (error) {
+    if (isDamaged(error)) return true;
+    throw error;
+  }
 }
 
 export function changesText(count: number): string {

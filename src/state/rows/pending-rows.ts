@@ -34,8 +34,6 @@ export interface RowAnswer {
 
 type Row = readonly [kind: string, name: string, value: RowValue | null];
 
-export type PendingRows = ReturnType<typeof pendingRowsIn>;
-
 /**
  * Rows of a folder that wait to be written. A row that cannot be written stays and is written with
  * the next commit, unless a newer one takes its place.

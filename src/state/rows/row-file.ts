@@ -99,6 +99,11 @@ export function* rowsIn(
     yield row as unknown as readonly [string, RowValue];
 }
 
+export function hasRows(db: DatabaseSync, kind: string): boolean {
+  const row = db.prepare('SELECT 1 FROM rows WHERE kind = ? LIMIT 1').get(kind);
+  return row !== undefined;
+}
+
 /** Text that tells this file from another one in its place. `null`: it has none yet. */
 export function identityOf(db: DatabaseSync): string | null {
   const row = db.prepare('SELECT id FROM identity').get();

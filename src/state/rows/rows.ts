@@ -14,7 +14,7 @@ const PREPARE_TIME = 0.3;
 const GROUP = 64;
 
 /** The entries in memory. They may change at any time. */
-export interface RowSource<V> {
+interface RowSource<V> {
   /** `undefined`: its row is removed. */
   read(name: string): V | undefined;
   readonly rowOf: (entry: V, name: string) => RowValue;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Lock, tryLock } from '../../common/lock.ts';
 import { makeDataFolder } from '../data-folder.ts';
 
-export interface SlotNumbers {
+interface SlotNumbers {
   readonly first: number;
   readonly step: number;
   readonly most: number;

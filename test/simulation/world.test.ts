@@ -109,7 +109,7 @@ describe('the disk', () => {
   };
 
   test('keeps what was written when a process is killed', async () => {
-    expect(await leftAfter(kill, 300)).toBe(LIMIT - 5);
+    expect(await leftAfter(kill, 600)).toBe(LIMIT - 5);
   });
 
   test('forgets what was not synced when power is lost', async () => {

@@ -25,7 +25,7 @@ test.each([
   ['script', /^redis script admit-n\.lua: [0-9a-f]{40}$/],
   ['field of a hash', /^redis hash field until$/],
   ['column', /^file state\.db keys\.hash: TEXT, not null$/],
-  ['journal', /^file \*\.1\.log: storegate journal 1 \*$/],
+  ['row', /^file counters\.db rows\.kind: TEXT, not null$/],
   ['state file', /^file storegate-state key\.previous\.hash: string$/],
   ['option', /^command storegate keys create --plan <value>$/],
   ['error code', /^error key_banned: 403$/],

@@ -27,8 +27,13 @@ const READERS: readonly ((at: string) => unknown)[] = [
   (at) => folderTarget(at, WITH_CLOCK),
   (at) => folderTarget(at, { ...WITH_CLOCK, dryRun: true }),
 ];
+/** Without the indices of logs, which belong to their readers. */
 const files = (at: string) =>
-  new Map(readdirSync(at).map((file) => [file, readFileSync(join(at, file)).toString()]));
+  new Map(
+    readdirSync(at)
+      .filter((file) => !file.endsWith('-shm'))
+      .map((file) => [file, readFileSync(join(at, file)).toString()]),
+  );
 
 /** The folder as a crash leaves it: with a key, a ban by an operator, and a count. */
 async function crashed(): Promise<string> {
@@ -196,9 +201,6 @@ describe('a data folder', () => {
       const before = files(whole);
       expect(await repairFolder(whole)).toEqual({ files: [], changes: 0 });
       const after = files(whole);
-      // SQLite's index of the WAL belongs to its readers.
-      for (const each of [before, after])
-        for (const index of ['state.db-shm', 'counters.db-shm']) each.delete(index);
       expect(after).toEqual(before);
       for (const one of ['counters.db', 'counters.db-wal'])
         rmSync(join(whole, one), { force: true });

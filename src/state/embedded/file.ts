@@ -146,7 +146,7 @@ interface Losses {
 export function lossesIn(folder: string): Losses {
   const { file, lastChange } = expectedIn(folder);
   const withoutState = {
-    files: hasCounters(folder) ? [basename(file)] : [],
+    files: lastChange > 0 || hasCounters(folder) ? [basename(file)] : [],
     changes: lastChange,
   };
   if (!existsSync(join(folder, STATE_FILE))) return withoutState;

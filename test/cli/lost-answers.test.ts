@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -224,7 +224,19 @@ describe('a folder with several gateways', () => {
       remove();
       server.close().closeAllConnections();
     });
+    await untilLater();
     return { server, changes };
+  }
+
+  /** Times of files pass in steps; the next socket has a later time. */
+  async function untilLater(): Promise<void> {
+    const probe = join(cwd, 'probe');
+    const timeNow = () => {
+      writeFileSync(probe, '');
+      return statSync(probe).mtimeMs;
+    };
+    const first = timeNow();
+    await until('files have a later time', () => timeNow() > first);
   }
 
   const create = () =>

@@ -6,14 +6,13 @@ import { usesInRedis } from '../../src/records/redis/records.ts';
 import { callerWindowsIn } from '../../src/state/redis/caller-windows.ts';
 import { GATEWAY_TTL, keyOf, LOCK_TTL, PEER_MEMORY } from '../../src/state/redis/key-names.ts';
 import { ledgerInRedis } from '../../src/state/redis/ledger.ts';
-import { tryLock, withLocks } from '../../src/state/redis/lock.ts';
+import { tryLock } from '../../src/state/redis/lock.ts';
 import { joinGateways } from '../../src/state/redis/peers.ts';
 import { settle, takeNext } from '../../src/webhooks/cursors.ts';
 import { HOUR, MINUTE } from '../support/limits.ts';
 import { note } from '../support/records.ts';
 import { openShared } from '../support/redis/gateway.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
-import { until } from '../support/until.ts';
 
 const own = redisForSuite();
 beforeEach(() => own.server.admin.flushall());
@@ -208,14 +207,5 @@ describe('after the clock was set back by an hour, nothing lasts longer than it 
     expect(await left()).toBeGreaterThan(span + JITTER);
     await look();
     expect(await left()).toBeLessThanOrEqual(span + JITTER);
-  });
-
-  test('a change waits for the lock of a dead gateway, and not for the clock', async () => {
-    await own.redis.set(keyOf.lock('a'), '', 'PX', LOCK_TTL);
-    await setClockBack();
-    const change = withLocks(own.redis, ['a', 'b'], async () => 'changed');
-    await until('the lock ends in time', async () => (await lifetime(keyOf.lock('a'))) <= LOCK_TTL);
-    await own.server.admin.del(keyOf.lock('a'));
-    expect(await change).toBe('changed');
   });
 });

@@ -22,33 +22,10 @@ interface KeyWithArgs {
  * In a Cluster a call contains keys of one slot. Throws `Outage` if a part fails; other parts may
  * have been applied.
  */
-export function scriptOnAll(
+export async function scriptOnAll(
   redis: Connection,
   script: Script,
   all: readonly KeyWithArgs[],
-): Promise<unknown[]> {
-  return inGroups(redis, all, (group) => {
-    const keys = group.map(({ key }) => key);
-    const args = group.flatMap((one) => one.args ?? []);
-    return script(redis, keys, args) as Promise<unknown[]>;
-  });
-}
-
-/** `null`: missing. Throws `Outage`. */
-export async function getAll(
-  redis: Connection,
-  keys: readonly string[],
-): Promise<(string | null)[]> {
-  const all = keys.map((key) => ({ key }));
-  return (await inGroups(redis, all, (group) =>
-    redis.mget(group.map(({ key }) => key)),
-  )) as (string | null)[];
-}
-
-async function inGroups(
-  redis: Connection,
-  all: readonly KeyWithArgs[],
-  ask: (group: readonly KeyWithArgs[]) => Promise<unknown[]>,
 ): Promise<unknown[]> {
   const tagOf = ({ key }: KeyWithArgs) =>
     key.slice(key.indexOf('{') + 1, key.indexOf('}'));
@@ -59,8 +36,10 @@ async function inGroups(
   const groups = Map.groupBy(all.keys(), placeOf);
   const answers = new Array<unknown>(all.length);
   const work = [...groups.values()].map(async (group) => {
-    const work = ask(group.map((i) => all[i]!));
-    const found = await checkShape(redis, 'many commands', work, isList);
+    const keys = group.map((i) => all[i]!.key);
+    const args = group.flatMap((i) => all[i]!.args ?? []);
+    const reply = script(redis, keys, args);
+    const found = await checkShape(redis, 'many commands', reply, isList);
     if (found.length !== group.length)
       throw new UnexpectedReply('many commands');
     for (const [n, answer] of found.entries()) answers[group[n]!] = answer;

@@ -32,10 +32,6 @@ export const isList = (answer: unknown): answer is unknown[] =>
   Array.isArray(answer);
 export const isTextList = (answer: unknown): answer is string[] =>
   Array.isArray(answer) && answer.every((text) => typeof text === 'string');
-export const isHash = (answer: unknown): answer is Record<string, string> =>
-  typeof answer === 'object' &&
-  answer !== null &&
-  Object.values(answer).every((value) => typeof value === 'string');
 
 /**
  * `work`: a reply, or its promise. Throws UnexpectedReply and drops the connection if the reply has
@@ -85,16 +81,6 @@ export function checkDone(
   if (!REPLIES[script].includes(answer as number))
     throw new UnexpectedReply(script);
   if (answer === NO_COUNTERS) throw foreignKey(subject);
-}
-
-/**
- * Whether the record was changed; otherwise it is missing (0) or has another version (-1). Throws
- * UnexpectedReply.
- */
-export function isChanged(answer: unknown): boolean {
-  if (![1, 0, -1].includes(answer as number))
-    throw new UnexpectedReply('change');
-  return answer === 1;
 }
 
 /** `error` is a CountersError, or an error of Redis or the connection. */

@@ -5,7 +5,9 @@ import type { Event } from '../../src/observe/events.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { line } from './shape.ts';
 
-const TABLE = resolve(import.meta.dirname, '../../src/observe/log-table.ts');
+const [TABLE, REQUEST_FIELDS] = ['log-table.ts', 'request-fields.ts'].map((name) =>
+  resolve(import.meta.dirname, '../../src/observe', name),
+) as [string, string];
 
 const LEVELS = new Set(['info', 'warn', 'error']);
 
@@ -47,17 +49,8 @@ export function* logLines(): Generator<string> {
  * values.
  */
 export function* logRows(): Generator<LogRow> {
-  const text = readFileSync(TABLE, 'utf8');
-  const nodes = [
-    ...nodesIn(
-      parse(text, { sourceType: 'module', plugins: ['typescript'] }).program as unknown as Node,
-    ),
-  ];
-  const functions = new Map(
-    nodes
-      .filter(({ type }) => type === 'FunctionDeclaration')
-      .map((node) => [node.id!.name!, node]),
-  );
+  const nodes = [TABLE, REQUEST_FIELDS].flatMap(nodesOf);
+  const functions = new Map(nodes.filter(isFunction).map((node) => [node.id!.name!, node]));
   const rows = nodes.find(({ type, id }) => type === 'VariableDeclarator' && id!.name === 'rows')!
     .init!.properties!;
   for (const { key, value } of rows) {
@@ -68,17 +61,40 @@ export function* logRows(): Generator<LogRow> {
     const message = calls
       .map((call) => call.arguments?.[1]?.value)
       .find((value) => value !== undefined);
-    const fields = parts
-      .filter(({ type }) => type === 'ObjectExpression')
-      .flatMap(({ properties }) => properties!);
-    const named = fields.filter(({ type }) => type === 'ObjectProperty');
+    const inText = [...new Set(parts.flatMap(fieldsInText))];
     yield {
       event: nameOf(key!),
       levels: [...new Set(levels)],
       message: message === undefined ? null : String(message),
-      fields: named.map((field) => nameOf(field.key!)),
+      fields: inText.length > 0 ? inText : parts.flatMap(fieldsInObject),
     };
   }
+}
+
+/** Or the result of one. */
+const isFunction = ({ type, init }: Node): boolean =>
+  type === 'FunctionDeclaration' ||
+  (type === 'VariableDeclarator' && init?.type === 'CallExpression');
+
+function nodesOf(file: string): Node[] {
+  const { program } = parse(readFileSync(file, 'utf8'), {
+    sourceType: 'module',
+    plugins: ['typescript'],
+  });
+  return [...nodesIn(program as unknown as Node)];
+}
+
+function fieldsInObject({ type, properties }: Node): string[] {
+  if (type !== 'ObjectExpression') return [];
+  const named = properties!.filter((property) => property.type === 'ObjectProperty');
+  return named.map(({ key }) => nameOf(key!));
+}
+
+/** Lines of requests are written without objects. */
+function fieldsInText({ type, value }: Node): string[] {
+  if (type !== 'TemplateElement') return [];
+  const { raw } = value as { readonly raw: string };
+  return [...raw.matchAll(/"(\w+)":/g)].map(([, name]) => name!);
 }
 
 /** The fields of every line. */

@@ -1,12 +1,14 @@
 import type { Code } from '../common/errors/catalogue.ts';
 import { Outage } from '../common/errors/outage.ts';
-import { MINUTE, roundMilliseconds } from '../common/time.ts';
-import type { Event, EventOf, RequestTrace } from './events.ts';
+import { MINUTE } from '../common/time.ts';
+import type { Event, EventOf } from './events.ts';
+import { createRequestFields } from './request-fields.ts';
 import { throttle } from './throttle.ts';
 
 interface Line {
   readonly level: 'info' | 'warn' | 'error';
-  readonly fields: object;
+  /** A text is the inside of a JSON object. */
+  readonly fields: object | string;
   /** The type of the event if absent. */
   readonly message?: string | undefined;
 }
@@ -25,7 +27,11 @@ type Rows = { readonly [T in Event['type']]: Row<EventOf<T>> };
 
 const lineOf =
   (level: Line['level']) =>
-  (fields: object, message?: string): Line => ({ level, fields, message });
+  (fields: Line['fields'], message?: string): Line => ({
+    level,
+    fields,
+    message,
+  });
 
 const info = lineOf('info');
 const warn = lineOf('warn');
@@ -46,6 +52,7 @@ const LOGGED_ONCE: ReadonlySet<Code> = new Set([
 
 export function createLogTable(): Readonly<Record<Event['type'], Row>> {
   const inFlood = throttle(MINUTE);
+  const fieldsOf = createRequestFields();
 
   function throttled(kind: string, line: (count: number) => Line): Line | null {
     const count = inFlood(kind);
@@ -53,7 +60,7 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
   }
 
   const rows: Rows = {
-    request: requestLine,
+    request: (event) => info(fieldsOf(event)),
     outage: ({ id, error }) =>
       error instanceof Outage && LOGGED_ONCE.has(error.code)
         ? null
@@ -199,69 +206,6 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     stopped: ({ cutOff }) => info({ cutOff }),
   };
   return rows;
-}
-
-function requestLine(event: EventOf<'request'>): Line {
-  const {
-    id,
-    method,
-    operation,
-    status,
-    complete,
-    code,
-    verdict,
-    nearLimit,
-    keyId,
-    account,
-    plan,
-    address,
-  } = event;
-  return info({
-    id,
-    method,
-    operation,
-    status,
-    complete,
-    code,
-    verdict,
-    nearLimit,
-    keyId,
-    account,
-    plan,
-    address,
-    duration: roundMilliseconds(event.duration),
-    upstream: roundMilliseconds(event.upstream),
-    ...moreIn(event.trace),
-  });
-}
-
-/** The trace id in a traceparent. */
-const TRACE_ID = { from: 3, to: 35 } as const;
-
-function moreIn(trace: RequestTrace | undefined): object | null {
-  if (trace === undefined) return null;
-  const { faults, faultCount, traceparent, reason, reported = null } = trace;
-  const backend =
-    trace.backend === null || trace.backend.isSole
-      ? null
-      : trace.backend.backend;
-  if (
-    [faults, traceparent, reason, backend, reported].every(
-      (value) => value === null,
-    )
-  )
-    return null;
-  const traced = traceparent && {
-    traceId: traceparent.slice(TRACE_ID.from, TRACE_ID.to),
-    traceparent,
-  };
-  return {
-    ...(backend && { backend }),
-    ...(reason && { reason }),
-    ...(reported && { reported }),
-    ...(faults && { faults, faultCount }),
-    ...traced,
-  };
 }
 
 function errorFields(thrown: unknown): object {

@@ -66,13 +66,18 @@ export function createLog(
   function write(event: Event, count?: number): void {
     const line = table[event.type](event);
     if (line === null || LEVELS[line.level] < least) return;
-    const fields = JSON.stringify(line.fields).slice(1, -1);
+    const fields =
+      typeof line.fields === 'string'
+        ? line.fields
+        : JSON.stringify(line.fields).slice(1, -1);
     const counted = count === undefined ? '' : `,"count":${count}`;
     const text = `{"level":${LEVELS[line.level]},"time":"${timeNow()}"${ofWorker}${fields && ','}${fields}${counted}`;
+    const message =
+      line.message === undefined
+        ? `"${event.type}"`
+        : JSON.stringify(line.message);
     // A row or an error message may hold a key by mistake.
-    const whole = maskSecrets(
-      `${text},"msg":${JSON.stringify(line.message ?? event.type)}}\n`,
-    );
+    const whole = maskSecrets(`${text},"msg":${message}}\n`);
     target.write(shape(whole));
     if (event.type !== 'request') target.flush?.();
   }

@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { inspect, stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { roundMilliseconds } from '../../src/common/time.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Event, RequestEvent, RequestTrace } from '../../src/observe/events.ts';
 import { createLog, type Log } from '../../src/observe/log.ts';
@@ -131,6 +133,43 @@ describe('the lines of the log', () => {
     expect(plain).toEqual({ ...bare, time: plain.time });
     expect(whole).toEqual({ ...bare, ...decisive, traceId, time: whole.time });
     expect(bare).not.toHaveProperty('trace');
+  });
+
+  test('of requests have their own values, however many requests share some of them', () => {
+    const anyRequest = fc
+      .record({
+        id: fc.uuid(),
+        method: fc.constantFrom('GET', 'POST'),
+        operation: fc.constantFrom('listPets', 'a "quoted" name'),
+        status: fc.constantFrom(200, 499),
+        complete: fc.boolean(),
+        code: fc.constantFrom(null, 'upstream_error'),
+        verdict: fc.constantFrom(null, 'admitted'),
+        nearLimit: fc.boolean(),
+        keyId: fc.constantFrom(null, 'key_1'),
+        account: fc.constantFrom(null, 'zoë\n'),
+        plan: fc.constantFrom(null, 'free'),
+        address: fc.constantFrom('192.0.2.1', '2001:db8::1'),
+        duration: fc.double({ min: 0, max: 1e7, noNaN: true }),
+        upstream: fc.constantFrom(null, 0, 0.0004, 0.0006, 9.9999),
+      })
+      .map(requestEvent);
+    fc.assert(
+      fc.property(fc.array(anyRequest, { minLength: 2, maxLength: 20 }), (events) => {
+        const lines = written('json', false, ...events)
+          .trim()
+          .split('\n');
+        const own = events.map(({ type, step, unheeding, deprecated, ...fields }) => ({
+          ...fields,
+          duration: roundMilliseconds(fields.duration),
+          upstream: roundMilliseconds(fields.upstream),
+          msg: type,
+        }));
+        expect(lines.map((line) => JSON.parse(line))).toEqual(
+          own.map((fields) => ({ ...fields, level: 30, time: expect.any(String) })),
+        );
+      }),
+    );
   });
 
   test('have the stack of a bug, and no field without a value', () => {

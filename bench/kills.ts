@@ -13,7 +13,7 @@ import { Agent, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Acts } from '../test/support/acts.ts';
+import { Actions } from '../test/support/actions.ts';
 import { CrashingGateway, Load, statusOf } from '../test/support/crashes.ts';
 import { LostPower } from './crashes/lost-power.ts';
 import { spread } from './statistics.ts';
@@ -71,12 +71,12 @@ try {
 async function killAgainAndAgain(): Promise<Crash[]> {
   const large = await gateway.key('1000000000/day');
   const crashes: Crash[] = [];
-  let acts = new Acts(gateway);
+  let actions = new Actions(gateway);
   let small = { ...(await gateway.key(`${LIMIT}/day`)), admitted: 0 };
   let counted = 0;
   for (let i = 0; i < kills; i++) {
     const load = new Load(gateway.url, large.key, callers);
-    const operating = acts.run();
+    const operating = actions.run();
     const exhausting = exhaust(small.key);
     await pause(Math.random() * LONGEST);
     const killedAt = performance.now();
@@ -105,12 +105,12 @@ async function killAgainAndAgain(): Promise<Crash[]> {
       uncounted,
       late: uncounted === 0 ? 0 : killedAt - oldest,
       beyond: Math.max(0, small.admitted - LIMIT),
-      lost: await acts.missing(),
+      lost: await actions.missing(),
     });
     counted = used;
     show(i, crashes.at(-1)!);
-    // Checking all acts again would take longer with each kill.
-    if (acts.done.length > 100) acts = new Acts(gateway, acts.count);
+    // Checking all actions again would take longer with each kill.
+    if (actions.done.length > 100) actions = new Actions(gateway, actions.count);
     if (small.admitted >= LIMIT) small = { ...(await gateway.key(`${LIMIT}/day`)), admitted: 0 };
   }
   return crashes;
@@ -136,7 +136,7 @@ function report(crashes: readonly Crash[]): void {
   const lost = crashes.reduce((sum, crash) => sum + crash.lost.length, 0);
   const beyond = crashes.map((crash) => crash.beyond);
   console.log(
-    `${crashes.length} kills${power ? ' with lost power' : ''}: ${lost} acknowledged acts of operators lost; uncounted requests go back ` +
+    `${crashes.length} kills${power ? ' with lost power' : ''}: ${lost} acknowledged actions of operators lost; uncounted requests go back ` +
       `${late.median.toFixed(0)} ms (median), ${longest.toFixed(0)} ms (longest); ${Math.max(...beyond)} requests beyond a limit of ` +
       `${LIMIT} at most, ${(beyond.reduce((sum, one) => sum + one, 0) / beyond.length).toFixed(1)} on average`,
   );

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { bundle } from './pack/bundle.ts';
+import { copyDocs } from './pack/docs.ts';
 import { billOfMaterials, licenseTexts, packagesOf } from './pack/packages.ts';
-import { copyPapers } from './pack/papers.ts';
 
 /**
  * Writes `storegate-VERSION.tgz` and its content, `package/`, to `dist` or to the folder given as
@@ -39,7 +39,7 @@ const packages = packagesOf(root, [
 ]);
 writeJson('sbom.cdx.json', billOfMaterials(manifest, packages));
 writeFileSync(join(target, 'THIRD-PARTY-LICENSES.txt'), licenseTexts(packages));
-copyPapers(root, target);
+copyDocs(root, target);
 
 execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: target });
 const file = join(folder, `storegate-${manifest.version}.tgz`);

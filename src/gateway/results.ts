@@ -10,7 +10,7 @@ declare class Mark<Stage extends string> {
 }
 
 /**
- * A stage marks its result with `as`; test/walls.test.ts finds every other file that does. The mark
+ * A stage marks its result with `as`; test/layers.test.ts finds every other file that does. The mark
  * exists for the compiler only.
  */
 type Made<Value, Stage extends string> = Value & Mark<Stage>;

@@ -89,7 +89,7 @@ const banOf = (id: string): Thing => ({
   },
 });
 
-interface Act {
+interface Action {
   readonly name: string;
   readonly thing: Thing;
   readonly make: () => Promise<AdminAnswer>;
@@ -123,13 +123,13 @@ const keyPatch = record(
   { requiredKeys: ['label'] },
 );
 
-interface ActOn {
+interface ActionOn {
   /** For counterexamples. */
   readonly call: string;
-  readonly on: (id: string) => Act;
+  readonly on: (id: string) => Action;
 }
 
-function setPlan(plan: string, draft: View): ActOn {
+function setPlan(plan: string, draft: View): ActionOn {
   const make = () => admin('PUT', `/plans/${plan}`, { ...draft, create: true });
   const call = `${plan} ${JSON.stringify(draft)}`;
   return { call, on: () => ({ name: 'plans.set', thing: planOf(plan), make }) };
@@ -137,7 +137,7 @@ function setPlan(plan: string, draft: View): ActOn {
 
 const onThing =
   (root: string, thingOf: (id: string) => Thing) =>
-  (name: string, method: string, path: string, body?: View): ActOn => ({
+  (name: string, method: string, path: string, body?: View): ActionOn => ({
     call: `${name} ${JSON.stringify(body)}`,
     on: (id) => ({
       name,
@@ -159,7 +159,7 @@ const extendBan = (duration: string) =>
   onBan('bans.extend', 'POST', '/extend', { duration, reason: 'abuse' });
 const liftBan = onBan('bans.lift', 'DELETE', '');
 
-const acts: fc.Arbitrary<ActOn> = fc.oneof(
+const actions: fc.Arbitrary<ActionOn> = fc.oneof(
   fc
     .tuple(constantFrom('free', 'team', 'custom', 'fresh'), planDraft)
     .map(([name, draft]) => setPlan(name, draft)),
@@ -170,8 +170,8 @@ const acts: fc.Arbitrary<ActOn> = fc.oneof(
   constantFrom('1m', '2h').map(extendBan),
 );
 
-/** Each act once, with a change. */
-const EACH: readonly ActOn[] = [
+/** Each action once, with a change. */
+const EACH: readonly ActionOn[] = [
   setPlan('free', { concurrency: 40, addresses: { allow: ['10.0.0.0/8'] } }),
   setPlan('fresh', { limits: '5/minute' }),
   updateKey({
@@ -194,8 +194,8 @@ const newest = async () => (await admin('GET', '/audit?limit=1')).body.entries[0
 /** A restored key is disabled from then on. */
 const withoutMoment = (view: View | null): View => ({ ...view, disabled: Boolean(view?.disabled) });
 
-/** Returns whether the act has changed something. */
-async function check({ name, thing, make }: Act): Promise<boolean> {
+/** Returns whether the action has changed something. */
+async function check({ name, thing, make }: Action): Promise<boolean> {
   // Each rotation has its own time.
   gateway.clock.pass(1);
   const [first, last] = [await thing.read(), await newest()];
@@ -212,7 +212,7 @@ async function check({ name, thing, make }: Act): Promise<boolean> {
   if (!restored) return true;
   expect(await restored).toMatchObject({ status: 200 });
   expect(withoutMoment(await thing.read())).toEqual(withoutMoment(first));
-  // The next act begins after the change.
+  // The next action begins after the change.
   await make();
   return true;
 }
@@ -220,12 +220,12 @@ async function check({ name, thing, make }: Act): Promise<boolean> {
 test('what the audit log says before a change is complete: restored, everything is as it was', async () => {
   const seen = new Set<string>();
   await fc.assert(
-    fc.asyncProperty(fc.array(acts, { minLength: 4, maxLength: 8 }), async (made) => {
+    fc.asyncProperty(fc.array(actions, { minLength: 4, maxLength: 8 }), async (made) => {
       const { id } = bodyOf(
         await admin('POST', '/keys', { account: 'acme', plan: 'basic', limits: '8/minute' }),
       );
-      for (const act of made.map(({ on }) => on(id))) {
-        if (await check(act)) seen.add(act.name);
+      for (const action of made.map(({ on }) => on(id))) {
+        if (await check(action)) seen.add(action.name);
       }
       await check(revokeKey.on(id));
     }),

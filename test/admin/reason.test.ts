@@ -41,8 +41,8 @@ describe('a reason', () => {
   );
 
   test('is recorded with counted changes, and with changes recorded in advance', async () => {
-    await admin('POST', `/usage/${id}/reset`, undefined, because('moved house'));
-    expect(await newest()).toMatchObject({ action: 'usage.reset', reason: 'moved house' });
+    await admin('POST', `/usage/${id}/reset`, undefined, because('new contract'));
+    expect(await newest()).toMatchObject({ action: 'usage.reset', reason: 'new contract' });
     await admin('DELETE', `/bans/${id}`, undefined, because('a mistake'));
     expect(await newest()).toMatchObject({ action: 'bans.lift', reason: 'a mistake' });
     expect(await newest('/ban-history')).toMatchObject({

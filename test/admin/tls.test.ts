@@ -100,8 +100,8 @@ describe('with an authority for operators', () => {
   test('refuses connections without a certificate of that authority', async () => {
     await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN });
     expect(await reasonOf(ask('/health/ready'))).toMatch(/ALERT_CERTIFICATE_REQUIRED|ECONNRESET/);
-    const stranger = others.issue('stranger', 'DNS:alice.example');
-    expect(await reasonOf(ask('/health/ready', identity(stranger)))).toMatch(
+    const foreign = others.issue('foreign', 'DNS:alice.example');
+    expect(await reasonOf(ask('/health/ready', identity(foreign)))).toMatch(
       /ALERT|ECONNRESET|EPIPE/,
     );
     expect((await ask('/health/ready', identity(operator))).status).toBe(200);

@@ -168,7 +168,7 @@ describe('what is in use', () => {
 
 describe('whatever owners do', () => {
   const weights = [1, 1, 3];
-  const act = fc.record({
+  const action = fc.record({
     group: fc.nat({ max: weights.length - 1 }),
     member: fc.nat({ max: 3 }),
     does: fc.oneof(
@@ -185,7 +185,7 @@ describe('whatever owners do', () => {
       },
     ),
   });
-  const acts = fc.array(act, { maxLength: 60 });
+  const actions = fc.array(action, { maxLength: 60 });
 
   /** Of all bodies that are not released. */
   class Bodies {
@@ -202,7 +202,7 @@ describe('whatever owners do', () => {
       group,
       member,
       does,
-    }: typeof acts extends fc.Arbitrary<(infer One)[]> ? One : never): void {
+    }: typeof actions extends fc.Arbitrary<(infer One)[]> ? One : never): void {
       const { all } = this;
       if ('begin' in does) {
         const body = this.#begin(owner(`${member} of ${group}`, `plan ${group}`, weights[group]!));
@@ -254,7 +254,7 @@ describe('whatever owners do', () => {
 
   test('the budget holds, and only those lose a body that hold more for their weight, before any that holds less', () => {
     fc.assert(
-      fc.property(acts, (all) => {
+      fc.property(actions, (all) => {
         const { begin, budget, evictedBodies } = open();
         const bodies: Bodies = new Bodies(begin, (body, more) => {
           const before = bodies.all;
@@ -289,7 +289,7 @@ describe('whatever owners do', () => {
       steps: fc.array(fc.nat({ max: 100 }), { minLength: 1, maxLength: 5 }),
     });
     fc.assert(
-      fc.property(acts, acts, polite, (before, between, { weight, steps }) => {
+      fc.property(actions, actions, polite, (before, between, { weight, steps }) => {
         const { begin, evicted } = open();
         const hostile = new Bodies(begin, (body, bytes) => void body.grow(bytes));
         for (const one of before) hostile.does(one);

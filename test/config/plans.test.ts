@@ -96,12 +96,12 @@ bans: { strikes: 3, window: 10s, workers: 5, grace: 0ms, durations: [60s, 1m, 2m
 
   test('has the workers of a plan in place of the number that its limits give', () => {
     const plans = plansFrom(
-      'plans: { free: { custom: true }, crowd: { custom: true, workers: 500 } }\n',
+      'plans: { free: { custom: true }, large: { custom: true, workers: 500 } }\n',
     );
     const ofPlan = (name: string) => escalationIn(plans.plans.get(name), plans);
     expect(ofPlan('free')).toBe(plans.escalation);
-    expect(ofPlan('crowd')).toEqual({ ...plans.escalation, workers: 500, minWorkers: 500 });
-    expect(escalationIn(plans.plans.get('crowd'), { escalation: null })).toBeNull();
+    expect(ofPlan('large')).toEqual({ ...plans.escalation, workers: 500, minWorkers: 500 });
+    expect(escalationIn(plans.plans.get('large'), { escalation: null })).toBeNull();
   });
 
   test.each(['off', '"off"'])('is off if bans are %s', (off) => {

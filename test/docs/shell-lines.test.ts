@@ -30,7 +30,7 @@ const PAGES = [
 ].map((name) => (name === 'README' ? `${name}.md` : `docs/${name}.md`));
 /** They begin with nothing, so they may start a gateway and make a key. */
 const TUTORIALS = ['README.md', 'docs/quickstart.md', 'docs/tutorial.md'];
-/** Commands that a recipe runs only if its heading says so: for its test they stand in set-up. */
+/** Commands that a recipe runs only if its heading says so: set-up lines run them in its test. */
 const SCAFFOLDING = [
   { command: /storegate serve|npm start/, heading: /^(?:start|run|use all cores|npm package)/i },
   { command: /keys create/, heading: /\bkeys?\b|^Kubernetes$|^Image$/i },

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Stand } from './stand.ts';
+import { Fixture } from './fixture.ts';
 import { Wire } from './wire.ts';
 
-let stand: Stand;
+let fixture: Fixture;
 beforeAll(async () => {
-  stand = await Stand.start();
+  fixture = await Fixture.start();
 });
-afterAll(() => stand.stop());
+afterAll(() => fixture.stop());
 
 async function ask(path: string, ...headers: string[]): Promise<number> {
-  const wire = await Wire.open(stand.gateway.adminUrl);
+  const wire = await Wire.open(fixture.gateway.adminUrl);
   wire.send(`GET ${path} HTTP/1.1\r\n${headers.map((header) => `${header}\r\n`).join('')}\r\n`);
   const { status } = await wire.answer();
   wire.close();
@@ -18,7 +18,7 @@ async function ask(path: string, ...headers: string[]): Promise<number> {
 
 describe("the admin listener, which a page in an operator's browser can reach", () => {
   test('binds a loopback address by default', () => {
-    expect(stand.gateway.config.admin.host).toBe('127.0.0.1');
+    expect(fixture.gateway.config.admin.host).toBe('127.0.0.1');
   });
 
   test.each(['localhost:9901', '127.0.0.1:9901', '[::1]:9901', 'LOCALHOST'])(

@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
 import { FAULTY_RESPONSES, TRUNCATED_RESPONSES } from './faulty-responses.ts';
+import { Fixture, isAnError, PET } from './fixture.ts';
 import { EMPTY_LIST, RecordingBackend } from './recording-backend.ts';
-import { isAnError, PET, Stand } from './stand.ts';
 
-let patient: Stand;
-let hasty: Stand;
-let stand: Stand;
+let patient: Fixture;
+let hasty: Fixture;
+let fixture: Fixture;
 beforeAll(async () => {
   const start = (deadlines = '') =>
-    Stand.start({ settings: `upstream: {connections: 2, ejection: {enabled: false}${deadlines}}` });
+    Fixture.start({
+      settings: `upstream: {connections: 2, ejection: {enabled: false}${deadlines}}`,
+    });
   patient = await start();
   hasty = await start(', headersTimeout: 1s, bodyTimeout: 300ms');
 });
@@ -18,18 +20,18 @@ afterAll(async () => {
   await hasty.stop();
 });
 beforeEach(() => {
-  stand = patient;
+  fixture = patient;
   for (const { backend } of [patient, hasty])
     backend.respond = (socket) => void socket.write(EMPTY_LIST);
 });
 
-const get = () => stand.request('GET /pets');
-const post = () => stand.post([`Content-Length: ${PET.length}`], PET);
+const get = () => fixture.request('GET /pets');
+const post = () => fixture.post([`Content-Length: ${PET.length}`], PET);
 
 /** Answers once with these bytes, and correctly afterwards. */
 function answerOnce(bytes: string, end = true): void {
-  stand.backend.respond = (socket) => {
-    stand.backend.respond = (next) => void next.write(EMPTY_LIST);
+  fixture.backend.respond = (socket) => {
+    fixture.backend.respond = (next) => void next.write(EMPTY_LIST);
     socket.write(Buffer.from(bytes, 'latin1'));
     if (end) socket.end();
   };
@@ -38,10 +40,10 @@ function answerOnce(bytes: string, end = true): void {
 describe('a response that cannot be forwarded becomes 502', () => {
   test.each(FAULTY_RESPONSES)('%s', async (_what, bytes) => {
     answerOnce(bytes);
-    const answer = await stand.ask(post());
+    const answer = await fixture.ask(post());
     expect(answer).toMatchObject({ status: 502, code: 'upstream_error' });
     isAnError(answer);
-    expect((await stand.ask(get())).status).toBe(200);
+    expect((await fixture.ask(get())).status).toBe(200);
   });
 });
 
@@ -50,7 +52,7 @@ describe('an unusual but valid response', () => {
     answerOnce(
       `HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${EMPTY_LIST}`,
     );
-    expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
+    expect(await fixture.ask(get())).toMatchObject({ status: 200, body: '[]' });
   });
 
   test('with a body behind 204, which is not taken for the response to the next request', async () => {
@@ -58,7 +60,7 @@ describe('an unusual but valid response', () => {
       `HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n${EMPTY_LIST.replace('200 OK', '201 Evil')}`,
       false,
     );
-    const wire = await stand.connect();
+    const wire = await fixture.connect();
     wire.send(get() + get());
     const first = await wire.answer();
     expect(first).toMatchObject({ status: 204 });
@@ -69,8 +71,8 @@ describe('an unusual but valid response', () => {
 
   test('with a body behind a response to HEAD, which is not either', async () => {
     answerOnce(`${EMPTY_LIST}${EMPTY_LIST.replace('200 OK', '201 Evil')}`, false);
-    const wire = await stand.connect();
-    wire.send(stand.request('HEAD /pets') + get());
+    const wire = await fixture.connect();
+    wire.send(fixture.request('HEAD /pets') + get());
     expect(await wire.answer({ head: true })).toMatchObject({ status: 200 });
     expect((await wire.answer()).status).not.toBe(201);
     wire.close();
@@ -81,7 +83,7 @@ describe('an unusual but valid response', () => {
       'HTTP/1.1 200 OK\r\nX-RateLimit-Limit: 7\r\nX-RateLimit-Left: 7\r\nRateLimit: "x";r=1\r\nX-Request-Id: theirs\r\n' +
         'Access-Control-Allow-Origin: evil\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-L: \xe9\r\nContent-Length: 2\r\n\r\n[]',
     );
-    const { headers } = await stand.ask(get());
+    const { headers } = await fixture.ask(get());
     expect(headers).toMatchObject({
       'x-ratelimit-limit': '1000000',
       'set-cookie': 'a=1, b=2',
@@ -96,7 +98,7 @@ describe('an unusual but valid response', () => {
 
 describe('a truncated response is cut off, never completed', () => {
   beforeEach(() => {
-    stand = hasty;
+    fixture = hasty;
   });
 
   test.each(TRUNCATED_RESPONSES)(
@@ -104,7 +106,7 @@ describe('a truncated response is cut off, never completed', () => {
     async (_what, head) => {
       for (const end of [true, false]) {
         answerOnce(head, end);
-        const wire = await stand.connect();
+        const wire = await fixture.connect();
         await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
         expect(await wire.ended()).not.toMatch(/0\r\n\r\n$/);
       }
@@ -113,7 +115,7 @@ describe('a truncated response is cut off, never completed', () => {
 
   test('by a reset for HTTP/1.0, where a close means the end', async () => {
     answerOnce('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n', false);
-    const wire = await stand.connect();
+    const wire = await fixture.connect();
     const errors: string[] = [];
     wire.socket.on('error', (error: NodeJS.ErrnoException) => errors.push(error.code ?? ''));
     wire.send(get().replace('HTTP/1.1', 'HTTP/1.0'));
@@ -125,7 +127,7 @@ describe('a truncated response is cut off, never completed', () => {
 describe('a request is retried', () => {
   function dieOnReuse(then: string): void {
     const served = new WeakSet<object>();
-    stand.backend.respond = (socket) => {
+    fixture.backend.respond = (socket) => {
       if (!served.has(socket)) {
         served.add(socket);
         socket.write(EMPTY_LIST);
@@ -135,11 +137,11 @@ describe('a request is retried', () => {
   }
 
   async function reuse(request: string): Promise<{ status: number; sent: number }> {
-    stand.backend.dropConnections();
-    await stand.ask(get());
-    const before = stand.backend.requests.length;
-    const { status } = await stand.ask(request);
-    return { status, sent: stand.backend.requests.length - before };
+    fixture.backend.dropConnections();
+    await fixture.ask(get());
+    const before = fixture.backend.requests.length;
+    const { status } = await fixture.ask(request);
+    return { status, sent: fixture.backend.requests.length - before };
   }
 
   test('once, if it is idempotent, when a used connection closed without a response', async () => {
@@ -161,58 +163,58 @@ describe('a request is retried', () => {
     ['once, if it may be, on a new connection', get, 2],
     ['never, if it is a POST, on a new connection', post, 1],
   ])('%s', async (_what, request, sent) => {
-    stand.backend.dropConnections();
-    stand.backend.respond = (socket) => void socket.destroy();
-    const before = stand.backend.requests.length;
-    expect((await stand.ask(request())).status).toBe(502);
-    expect(stand.backend.requests.length - before).toBe(sent);
+    fixture.backend.dropConnections();
+    fixture.backend.respond = (socket) => void socket.destroy();
+    const before = fixture.backend.requests.length;
+    expect((await fixture.ask(request())).status).toBe(502);
+    expect(fixture.backend.requests.length - before).toBe(sent);
   });
 });
 
 describe('a backend that hangs', () => {
   beforeEach(() => {
-    stand = hasty;
+    fixture = hasty;
   });
 
   test('causes 504, and its requests are cancelled', async () => {
-    stand.backend.respond = () => {};
-    expect(await stand.ask(get())).toMatchObject({ status: 504, code: 'upstream_timeout' });
-    expect(await stand.ask(post())).toMatchObject({ status: 504, code: 'upstream_timeout' });
+    fixture.backend.respond = () => {};
+    expect(await fixture.ask(get())).toMatchObject({ status: 504, code: 'upstream_timeout' });
+    expect(await fixture.ask(post())).toMatchObject({ status: 504, code: 'upstream_timeout' });
   });
 
   test('has a limited queue: further requests are 503 at once', async () => {
-    stand.backend.respond = () => {};
-    const answers = await Promise.all(Array.from({ length: 60 }, () => stand.ask(get())));
+    fixture.backend.respond = () => {};
+    const answers = await Promise.all(Array.from({ length: 60 }, () => fixture.ask(get())));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.every((status) => status === 503 || status === 504)).toBe(true);
     const busy = answers.find(({ status }) => status === 503)!;
     expect(busy).toMatchObject({ code: 'upstream_busy', headers: { 'retry-after': '1' } });
     isAnError(busy);
-    stand.backend.respond = (socket) => void socket.write(EMPTY_LIST);
-    expect((await stand.ask(get())).status).toBe(200);
+    fixture.backend.respond = (socket) => void socket.write(EMPTY_LIST);
+    expect((await fixture.ask(get())).status).toBe(200);
   });
 });
 
 test('a client that leaves cancels its request at the backend', async () => {
   const closed: string[] = [];
-  stand.backend.respond = (socket) => void socket.once('close', () => closed.push('closed'));
-  const before = stand.backend.requests.length;
-  const wire = await stand.connect();
+  fixture.backend.respond = (socket) => void socket.once('close', () => closed.push('closed'));
+  const before = fixture.backend.requests.length;
+  const wire = await fixture.connect();
   wire.send(get());
-  await until('the backend has the request', () => stand.backend.requests.length > before);
+  await until('the backend has the request', () => fixture.backend.requests.length > before);
   wire.close();
   await until('the backend sees the end of it', () => closed.length === 1);
   const left = (line: Record<string, unknown>) =>
     line.msg === 'request' && line.code === 'client_closed_request';
-  await until('its end is logged', () => stand.gateway.log.some(left));
-  expect(stand.gateway.log.filter(left)).toMatchObject([{ status: 499, complete: false }]);
+  await until('its end is logged', () => fixture.gateway.log.some(left));
+  expect(fixture.gateway.log.filter(left)).toMatchObject([{ status: 499, complete: false }]);
 });
 
 test('an unreachable backend is 502, distinguished from a failing one', async () => {
   const gone = await RecordingBackend.start();
   const { url } = gone;
   await gone.close();
-  const alone = await Stand.start({ settings: `upstream: {url: "${url}"}` });
+  const alone = await Fixture.start({ settings: `upstream: {url: "${url}"}` });
   await alone.backend.close();
   expect(await alone.ask(alone.request('GET /pets'))).toMatchObject({
     status: 502,

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { isAnError, Stand } from './stand.ts';
+import { Fixture, isAnError } from './fixture.ts';
 
 let folder: string;
-let stand: Stand;
+let fixture: Fixture;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'storegate-body-limits-'));
   const schema = { type: 'object', properties: { photo: { type: 'string', format: 'binary' } } };
@@ -27,12 +27,12 @@ beforeAll(async () => {
     },
   };
   writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
-  stand = await Stand.start({
+  fixture = await Fixture.start({
     settings: `contract: {file: "${join(folder, 'openapi.json')}"}\nhttp: {maxBodyBytes: 1KiB}`,
   });
 });
 afterAll(async () => {
-  await stand.stop();
+  await fixture.stop();
   rmSync(folder, { recursive: true });
 });
 
@@ -41,7 +41,7 @@ const FORM = 'multipart/form-data; boundary=b';
 const PROTOBUF = 'application/x-protobuf';
 
 const head = (path: string, type: string, ...more: string[]) =>
-  stand.request(`POST ${path}`, [`Content-Type: ${type}`, ...more]);
+  fixture.request(`POST ${path}`, [`Content-Type: ${type}`, ...more]);
 const declared = (path: string, type: string, body: string) =>
   `${head(path, type, `Content-Length: ${body.length}`)}${body}`;
 const chunked = (path: string, type: string, body: string) => {
@@ -70,11 +70,11 @@ describe.each([
     ['declared', declared],
     ['in chunks', chunked],
   ])(`%s, ${most} bytes and not one more`, async (_how, request) => {
-    expect(await stand.passed(request(path, type, bodyOf(type, most)))).toMatchObject({
+    expect(await fixture.passed(request(path, type, bodyOf(type, most)))).toMatchObject({
       body: bodyOf(type, most),
     });
-    const before = stand.backend.requests.length;
-    const refused = await stand.refusesAndCloses(
+    const before = fixture.backend.requests.length;
+    const refused = await fixture.refusesAndCloses(
       request(path, type, bodyOf(type, most + 1)),
       [413],
     );
@@ -83,13 +83,13 @@ describe.each([
       message: `The request body exceeds ${most} bytes. Send a smaller body.`,
       status: 413,
     });
-    expect(stand.backend.requests.slice(before)).toHaveLength(1);
+    expect(fixture.backend.requests.slice(before)).toHaveLength(1);
   });
 });
 
 test('a declared length beyond the limit is refused before the body, and without 100 Continue', async () => {
   for (const expectation of [[], ['Expect: 100-continue']]) {
-    const wire = await stand.connect();
+    const wire = await fixture.connect();
     const answer = await wire
       .send(head('/small', JSON_TYPE, 'Content-Length: 201', ...expectation))
       .answer();
@@ -100,7 +100,7 @@ test('a declared length beyond the limit is refused before the body, and without
 });
 
 test('a chunked body beyond the limit is refused while it comes', async () => {
-  const wire = await stand.connect();
+  const wire = await fixture.connect();
   wire.send(
     `${head('/small', JSON_TYPE, 'Transfer-Encoding: chunked')}c9\r\n${'x'.repeat(201)}\r\n`,
   );

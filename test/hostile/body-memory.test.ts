@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
+import { Fixture, PET } from './fixture.ts';
 import { EMPTY_LIST } from './recording-backend.ts';
-import { PET, Stand } from './stand.ts';
 import { Wire, type WireAnswer } from './wire.ts';
 
 const KIB = 1024;
@@ -29,18 +29,18 @@ const CONTRACT = {
 };
 
 const temporaryFolder = temporaryFolders();
-let stand: Stand;
+let fixture: Fixture;
 let attack: Attack;
 beforeEach(async () => {
   const file = join(temporaryFolder(), 'openapi.json');
   writeFileSync(file, JSON.stringify(CONTRACT));
   const settings = `contract: {file: "${file}"}\nhttp: {maxBodyBytes: 128KiB, bodyBudget: 1MiB}`;
-  stand = await Stand.start({ settings, plans: PLANS });
+  fixture = await Fixture.start({ settings, plans: PLANS });
   attack = new Attack();
 });
 afterEach(async () => {
   await attack.stop();
-  await stand.stop();
+  await fixture.stop();
 });
 
 function head(path: string, secret: string | null, length: number): string {
@@ -78,7 +78,7 @@ class Attack {
   }
 
   async #ask(request: string, answered: (answer: WireAnswer) => void): Promise<void> {
-    const wire = await Wire.open(stand.gateway.url);
+    const wire = await Wire.open(fixture.gateway.url);
     this.#wires.add(wire);
     await wire
       .send(request)
@@ -88,7 +88,7 @@ class Attack {
 
   async #fill(request: string, from: string, bytes: number): Promise<void> {
     for (let size = bytes; !this.#isOver; size = Math.max(KIB, size / 2)) {
-      const wire = await Wire.open(stand.gateway.url, from);
+      const wire = await Wire.open(fixture.gateway.url, from);
       this.#wires.add(wire);
       if (this.#isOver) wire.close();
       await wire.send(request + 'x'.repeat(size)).ended();
@@ -98,7 +98,7 @@ class Attack {
 }
 
 async function bytesHeld(): Promise<number> {
-  const { text } = await stand.gateway.admin.get('/metrics');
+  const { text } = await fixture.gateway.admin.get('/metrics');
   return Number(/^storegate_body_bytes (.*)$/m.exec(text)?.[1]);
 }
 
@@ -106,7 +106,7 @@ const isFull = (least: number) =>
   until('the memory for bodies is used up', async () => (await bytesHeld()) > least * 1024 * KIB);
 
 async function post(path: string, secret: string | null): Promise<number> {
-  const wire = await stand.connect();
+  const wire = await fixture.connect();
   const { status } = await wire.send(head(path, secret, LARGE.length) + LARGE).answer();
   wire.close();
   return status;
@@ -119,7 +119,7 @@ async function statusesOf(count: number, path: string, secret: string | null): P
 }
 
 const keyOf = async (account: string, plan: string) =>
-  (await stand.gateway.key({ account, plan })).secret;
+  (await fixture.gateway.key({ account, plan })).secret;
 const ALL_GOOD = new Array(30).fill(200);
 
 describe('while slow bodies use up the memory for bodies', () => {
@@ -157,7 +157,7 @@ describe('while slow bodies use up the memory for bodies', () => {
 });
 
 test('while whole bodies of a plan wait for their responses, bodies of another plan are accepted', async () => {
-  stand.backend.respond = (socket, { headers }) => {
+  fixture.backend.respond = (socket, { headers }) => {
     if (headers.some(([name, value]) => name === 'X-Storegate-Account' && value === 'good'))
       socket.write(EMPTY_LIST);
   };
@@ -172,9 +172,9 @@ test('while whole bodies of a plan wait for their responses, bodies of another p
   }
   await until(
     'all are at the backend, or refused',
-    () => stand.backend.requests.length + refused.length === 50,
+    () => fixture.backend.requests.length + refused.length === 50,
   );
   expect(new Set(refused)).toEqual(new Set([503]));
-  expect(stand.backend.requests.length).toBeGreaterThan(3);
+  expect(fixture.backend.requests.length).toBeGreaterThan(3);
   expect(await statusesOf(30, '/pets', await keyOf('good', 'business'))).toEqual(ALL_GOOD);
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Fault, RULES } from '@storegate/openapi';
-import { isAnError, Stand } from './stand.ts';
+import { Fixture, isAnError } from './fixture.ts';
 
-let stand: Stand;
+let fixture: Fixture;
 beforeAll(async () => {
-  stand = await Stand.start();
+  fixture = await Fixture.start();
 });
-afterAll(() => stand.stop());
+afterAll(() => fixture.stop());
 
 /** `body` has one character per byte. */
 const post = (
@@ -15,7 +15,7 @@ const post = (
   type = 'application/json',
   more: readonly string[] = [],
 ) =>
-  stand.request(
+  fixture.request(
     `POST ${path}`,
     [`Content-Type: ${type}`, `Content-Length: ${body.length}`, ...more],
     body,
@@ -61,8 +61,8 @@ describe('a body that two readers could read differently is refused with the pla
     ['a string', '"a"'],
     ['blanks', '   '],
   ])('%s', async (_what, body) => {
-    const before = stand.backend.requests.length;
-    const answer = await stand.ask(post('/pets', body));
+    const before = fixture.backend.requests.length;
+    const answer = await fixture.ask(post('/pets', body));
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
     isAnError(answer);
     const { details } = JSON.parse(answer.body) as { details: Fault[] };
@@ -72,15 +72,15 @@ describe('a body that two readers could read differently is refused with the pla
       message: expect.any(String),
     });
     expect(Object.keys(RULES)).toContain(details[0]!.rule);
-    await stand.standsUnharmed(before);
+    await fixture.isUnharmed(before);
   });
 
   test('30 February, which is not a valid date', async () => {
     const order = (date: string) => `{"petId":1,"quantity":1,"shipDate":"${date}"}`;
-    expect(await stand.ask(post('/store/orders', order('2026-02-30T00:00:00Z')))).toMatchObject({
+    expect(await fixture.ask(post('/store/orders', order('2026-02-30T00:00:00Z')))).toMatchObject({
       status: 400,
     });
-    expect(await stand.ask(post('/store/orders', order('2026-02-28T00:00:00Z')))).toMatchObject({
+    expect(await fixture.ask(post('/store/orders', order('2026-02-28T00:00:00Z')))).toMatchObject({
       status: 200,
     });
   });
@@ -99,7 +99,7 @@ describe('a body of another media type is 415', () => {
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
   ])('%j', async (type) => {
-    expect(await stand.ask(post('/pets', '{"name":"a","categoryId":1}', type))).toMatchObject({
+    expect(await fixture.ask(post('/pets', '{"name":"a","categoryId":1}', type))).toMatchObject({
       status: 415,
     });
   });
@@ -108,7 +108,7 @@ describe('a body of another media type is 415', () => {
     'encoded: %s',
     async (...codings) => {
       const headers = codings.map((coding) => `Content-Encoding: ${coding}`);
-      const answer = await stand.ask(
+      const answer = await fixture.ask(
         post('/pets', '{"name":"a","categoryId":1}', undefined, headers),
       );
       expect(answer).toMatchObject({ status: 415, code: 'unsupported_media_type' });
@@ -119,7 +119,7 @@ describe('a body of another media type is 415', () => {
     const bytes = post('/pets', '{"name":"a","categoryId":1}', undefined, [
       'Content-Type: text/plain',
     ]);
-    await stand.refusesAndCloses(bytes, [400]);
+    await fixture.refusesAndCloses(bytes, [400]);
   });
 });
 
@@ -133,21 +133,21 @@ describe('the checked bytes are forwarded unchanged', () => {
       '{"name":"a","categoryId":1,"__proto__":{"status":"sold"}}',
     ],
   ])('%s', async (what, body) => {
-    const before = stand.backend.requests.length;
-    const answer = await stand.ask(post('/pets', body));
+    const before = fixture.backend.requests.length;
+    const answer = await fixture.ask(post('/pets', body));
     if (what.includes('__proto__')) {
       // The contract decides whether more members are allowed; the gateway must make them harmless.
       expect([200, 400]).toContain(answer.status);
       expect(({} as Record<string, unknown>).status).toBeUndefined();
     } else expect(answer.status).toBe(200);
     if (answer.status === 200)
-      expect(stand.backend.requests.slice(before).map(({ body }) => body)).toEqual([body]);
+      expect(fixture.backend.requests.slice(before).map(({ body }) => body)).toEqual([body]);
   });
 });
 
 test('an error is in the form of RFC 9457 for a client that asks for it', async () => {
   const accept = ['Accept: application/problem+json, */*;q=0.1'];
-  const { status, headers, body } = await stand.ask(
+  const { status, headers, body } = await fixture.ask(
     post('/pets?odd=1', '{"name":1,"categoryId":1}', undefined, accept),
   );
   expect([status, headers['content-type']]).toEqual([400, 'application/problem+json']);
@@ -168,20 +168,20 @@ test('an error is in the form of RFC 9457 for a client that asks for it', async 
       { in: 'body', pointer: '/name', message: 'must be a string', rule: 'type', limit: 'string' },
     ],
   });
-  const lost = await stand.ask(stand.request('GET /nowhere', accept));
+  const lost = await fixture.ask(fixture.request('GET /nowhere', accept));
   expect(JSON.parse(lost.body)).toMatchObject({
     type: '/docs/#errors-not_found',
     code: 'not_found',
     status: 404,
   });
   expect(lost.headers.link).toBe('</docs/#errors-not_found>; rel="help"');
-  const page = (await stand.gateway.client.get('/docs/')).text;
+  const page = (await fixture.gateway.client.get('/docs/')).text;
   expect(page).toContain('id="errors-invalid_request"');
 });
 
 test('a refusal contains no values of the request, and neither does the log', async () => {
   const secret = 'very-private-value';
-  const answer = await stand.ask(
+  const answer = await fixture.ask(
     post(`/pets?${secret}=1`, `{"name":7,"categoryId":"${secret}","status":"${secret}"}`),
   );
   expect(answer.status).toBe(400);
@@ -190,6 +190,6 @@ test('a refusal contains no values of the request, and neither does the log', as
       JSON.parse(answer.body).details.map(({ message }: { message: string }) => message),
     ),
   ).not.toContain(secret);
-  expect(JSON.stringify(stand.gateway.log)).not.toContain(secret);
-  expect((await stand.gateway.admin.get('/metrics')).text).not.toContain(secret);
+  expect(JSON.stringify(fixture.gateway.log)).not.toContain(secret);
+  expect((await fixture.gateway.admin.get('/metrics')).text).not.toContain(secret);
 });

@@ -3,7 +3,7 @@ import { ByteBuffer } from '@storegate/http1';
 import { Cache } from '../../src/common/cache.ts';
 import { createCallerWindow } from '../../src/common/callers/caller-window.ts';
 import { makeSecret } from '../../src/records/keys/secret.ts';
-import { Stand } from './stand.ts';
+import { Fixture } from './fixture.ts';
 
 /** CPU time in microseconds. */
 function timed(count: number, step: (i: number) => void): number {
@@ -56,14 +56,14 @@ test('a body of tiny chunks is held once, in whatever buffers they came', () => 
 
 describe('requests of all kinds', () => {
   test('add no series to the metrics: labels come from fixed sets', async () => {
-    const stand = await Stand.start({
+    const fixture = await Fixture.start({
       settings: 'http: {authFailureLimit: {failures: 100000, window: 1m}}',
     });
     const series = async () =>
-      (await stand.gateway.admin.get('/metrics')).text
+      (await fixture.gateway.admin.get('/metrics')).text
         .split('\n')
         .filter((line) => line.startsWith('storegate_')).length;
-    const wire = await stand.connect();
+    const wire = await fixture.connect();
     const round = async (i: number) => {
       const methods = ['GET', 'PROPFIND', 'M-SEARCH', 'DELETE'];
       for (const line of [
@@ -71,16 +71,16 @@ describe('requests of all kinds', () => {
         `GET /pets/${i}`,
         `GET /pets?x${i}=1`,
       ]) {
-        await wire.send(stand.request(line)).answer();
+        await wire.send(fixture.request(line)).answer();
       }
-      const stranger = `GET /pets/${i} HTTP/1.1\r\nHost: h${i}\r\nX-API-Key: ${makeSecret('test')}\r\n\r\n`;
-      await wire.send(stranger).answer();
+      const unknown = `GET /pets/${i} HTTP/1.1\r\nHost: h${i}\r\nX-API-Key: ${makeSecret('test')}\r\n\r\n`;
+      await wire.send(unknown).answer();
     };
     for (let i = 0; i < 8; i++) await round(i);
     const before = await series();
     for (let i = 8; i < 150; i++) await round(i);
     expect(await series()).toBe(before);
     wire.close();
-    await stand.stop();
+    await fixture.stop();
   });
 });

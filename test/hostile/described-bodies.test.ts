@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { done, head } from '../../packages/openapi/test/documents.ts';
-import { Stand } from './stand.ts';
+import { Fixture } from './fixture.ts';
 
 const schema = { type: 'object', required: ['q'], properties: { q: { type: 'string' } } };
 const requestBody = { required: true, content: { 'application/json': { schema } } };
@@ -34,14 +34,14 @@ const components = {
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'contract-'));
-let stand: Stand;
+let fixture: Fixture;
 beforeAll(async () => {
   const file = join(folder, 'openapi.json');
   writeFileSync(file, JSON.stringify({ ...head, paths, components }));
-  stand = await Stand.start({ settings: `contract: {file: "${file}"}` });
+  fixture = await Fixture.start({ settings: `contract: {file: "${file}"}` });
 });
 afterAll(async () => {
-  await stand.stop();
+  await fixture.stop();
   rmSync(folder, { recursive: true });
 });
 
@@ -50,11 +50,11 @@ const ask = (
   line: string,
   body: string,
   more: readonly string[] = [`Content-Length: ${body.length}`],
-) => stand.request(line, ['Content-Type: application/json', ...more], body);
+) => fixture.request(line, ['Content-Type: application/json', ...more], body);
 
 describe.each(['GET', 'DELETE'])('a documented body of %s', (method) => {
   test('is forwarded unchanged, framed by its length', async () => {
-    const { line, headers, body } = await stand.passed(ask(`${method} /found`, BODY));
+    const { line, headers, body } = await fixture.passed(ask(`${method} /found`, BODY));
     expect([line, body]).toEqual([`${method} /found HTTP/1.1`, BODY]);
     expect(headers.filter(([name]) => /^(content-length|transfer-encoding)$/i.test(name))).toEqual([
       ['Content-Length', `${BODY.length}`],
@@ -62,13 +62,13 @@ describe.each(['GET', 'DELETE'])('a documented body of %s', (method) => {
     const chunked = ask(`${method} /found`, `9\r\n${BODY}\r\n0\r\n\r\n`, [
       'Transfer-Encoding: chunked',
     ]);
-    expect((await stand.passed(chunked)).body).toBe(BODY);
-    expect(stand.backend.complaints).toEqual([]);
+    expect((await fixture.passed(chunked)).body).toBe(BODY);
+    expect(fixture.backend.complaints).toEqual([]);
   });
 
   test('is checked', async () => {
-    expect(await stand.ask(ask(`${method} /found`, '{}'))).toMatchObject({ status: 400 });
-    expect(await stand.ask(stand.request(`${method} /found`))).toMatchObject({
+    expect(await fixture.ask(ask(`${method} /found`, '{}'))).toMatchObject({ status: 400 });
+    expect(await fixture.ask(fixture.request(`${method} /found`))).toMatchObject({
       status: 400,
       code: 'invalid_request',
     });
@@ -76,7 +76,7 @@ describe.each(['GET', 'DELETE'])('a documented body of %s', (method) => {
 });
 
 test('an undocumented body of GET is refused', async () => {
-  expect(await stand.ask(ask('GET /plain', BODY))).toMatchObject({
+  expect(await fixture.ask(ask('GET /plain', BODY))).toMatchObject({
     status: 400,
     code: 'invalid_request',
   });
@@ -86,19 +86,19 @@ test('alternatives that lead to each other on sixty levels of wide objects are j
   const wide = Array.from({ length: 300 }, (_, i) => `"k${i}":"v",`).join('');
   const post = (leaf: string) =>
     ask('POST /nested', `${`{${wide}"child":`.repeat(60)}${leaf}${'}'.repeat(60)}`);
-  expect((await stand.passed(post('1'))).line).toBe('POST /nested HTTP/1.1');
-  const { status, body } = await stand.ask(post('true'));
+  expect((await fixture.passed(post('1'))).line).toBe('POST /nested HTTP/1.1');
+  const { status, body } = await fixture.ask(post('true'));
   expect(status).toBe(400);
   expect(JSON.parse(body).details[0]).toMatchObject({ pointer: '/child'.repeat(60), rule: 'type' });
 });
 
 test('HEAD is served by GET, and has no body', async () => {
-  const before = stand.backend.requests.length;
-  stand.backend.respond = (socket) =>
+  const before = fixture.backend.requests.length;
+  fixture.backend.respond = (socket) =>
     void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n');
-  expect(await stand.ask(stand.request('HEAD /found'))).toMatchObject({ status: 200 });
-  expect(await stand.ask(ask('HEAD /found', BODY))).toMatchObject({ status: 400 });
-  expect(stand.backend.requests.slice(before).map(({ line, body }) => [line, body])).toEqual([
+  expect(await fixture.ask(fixture.request('HEAD /found'))).toMatchObject({ status: 200 });
+  expect(await fixture.ask(ask('HEAD /found', BODY))).toMatchObject({ status: 400 });
+  expect(fixture.backend.requests.slice(before).map(({ line, body }) => [line, body])).toEqual([
     ['HEAD /found HTTP/1.1', ''],
   ]);
 });

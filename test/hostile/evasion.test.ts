@@ -1,17 +1,17 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { makeSecret } from '../../src/records/keys/secret.ts';
-import { Stand } from './stand.ts';
+import { Fixture } from './fixture.ts';
 
 const LIMIT = 40;
-const stands = new Map<string, Stand>();
-afterAll(() => Promise.all([...stands.values()].map((one) => one.stop())));
-let stand: Stand;
+const fixtures = new Map<string, Fixture>();
+afterAll(() => Promise.all([...fixtures.values()].map((one) => one.stop())));
+let fixture: Fixture;
 
 async function limited(settings = ''): Promise<string> {
-  stand = stands.get(settings) ?? (await Stand.start({ settings }));
-  stands.set(settings, stand);
+  fixture = fixtures.get(settings) ?? (await Fixture.start({ settings }));
+  fixtures.set(settings, fixture);
   const windows = [{ name: 'hour', kind: 'fixed', limit: LIMIT, span: 3_600_000 }] as const;
-  return (await stand.gateway.key({ windows })).secret;
+  return (await fixture.gateway.key({ windows })).secret;
 }
 
 const request = (line: string, ...headers: string[]) =>
@@ -38,7 +38,7 @@ describe('all requests of a key count on one counter', () => {
     ];
     const left: number[] = [];
     for (const [i, disguise] of disguises.entries()) {
-      const wire = await stand.connect(`127.0.0.${1 + i}`);
+      const wire = await fixture.connect(`127.0.0.${1 + i}`);
       const { headers } = await wire.send(disguise).answer({ head: disguise.startsWith('HEAD') });
       left.push(Number(headers['x-ratelimit-remaining']));
       wire.close();
@@ -48,10 +48,10 @@ describe('all requests of a key count on one counter', () => {
 
   test('over a hundred connections at once, and pipelined, exactly the limit is admitted and no client is banned', async () => {
     const key = await limited();
-    const before = stand.backend.requests.length;
+    const before = fixture.backend.requests.length;
     const one = request('GET /pets', 'Host: a', `X-API-Key: ${key}`);
     const wires = await Promise.all(
-      Array.from({ length: 100 }, (_, i) => stand.connect(`127.0.1.${1 + i}`)),
+      Array.from({ length: 100 }, (_, i) => fixture.connect(`127.0.1.${1 + i}`)),
     );
     const statuses = await Promise.all(
       wires.map(async (wire) => {
@@ -66,19 +66,19 @@ describe('all requests of a key count on one counter', () => {
     const counts = Object.groupBy(statuses.flat(), (status) => status);
     expect(counts[200]?.length).toBe(LIMIT);
     expect(counts[429]?.length).toBe(300 - LIMIT);
-    expect(stand.backend.requests.length - before).toBe(LIMIT);
+    expect(fixture.backend.requests.length - before).toBe(LIMIT);
   });
 });
 
 test('a ban needs requests after a refusal could be seen', async () => {
   const key = await limited();
   const ask = async () =>
-    (await stand.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`))).status;
+    (await fixture.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`))).status;
   for (let i = 0; i < LIMIT; i++) expect(await ask()).toBe(200);
   for (let i = 0; i < 30; i++) expect(await ask()).toBe(429);
-  stand.gateway.clock.pass(100);
+  fixture.gateway.clock.pass(100);
   // The first refusal counts, too.
-  const { minWorkers, strikes } = stand.gateway.config.plans.escalation!;
+  const { minWorkers, strikes } = fixture.gateway.config.plans.escalation!;
   const free = Math.max(LIMIT, minWorkers) + strikes - 2;
   const seen: number[] = [];
   for (let i = 0; i <= free; i++) seen.push(await ask());
@@ -97,12 +97,14 @@ test('a client cannot have the key of another limited or banned', async () => {
   ];
   for (let round = 0; round < 10; round++) {
     for (const guess of near) {
-      const { status } = await stand.ask(request('GET /pets', 'Host: a', `X-API-Key: ${guess}`));
+      const { status } = await fixture.ask(request('GET /pets', 'Host: a', `X-API-Key: ${guess}`));
       expect([401, 429]).toContain(status);
     }
-    stand.gateway.clock.pass(100);
+    fixture.gateway.clock.pass(100);
   }
-  const { status, headers } = await stand.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`));
+  const { status, headers } = await fixture.ask(
+    request('GET /pets', 'Host: a', `X-API-Key: ${key}`),
+  );
   expect({ status, left: headers['x-ratelimit-remaining'] }).toEqual({
     status: 200,
     left: `${LIMIT - 1}`,
@@ -111,7 +113,7 @@ test('a client cannot have the key of another limited or banned', async () => {
 
 test('usage requests are limited too, in any form, and affect no other client', async () => {
   const key = await limited();
-  const wire = await stand.connect();
+  const wire = await fixture.connect();
   const disguises = ['GET /usage', 'HEAD /usage', 'GET /%75sage', 'DELETE /usage', 'GET /usage?a'];
   const statuses: number[] = [];
   for (let i = 0; i < 130; i++) {
@@ -122,7 +124,7 @@ test('usage requests are limited too, in any form, and affect no other client', 
   wire.close();
   expect(statuses.slice(0, 120)).not.toContain(429);
   expect(statuses.slice(120)).toEqual(Array(10).fill(429));
-  const answer = await stand.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`));
+  const answer = await fixture.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`));
   expect(answer).toMatchObject({
     status: 200,
     headers: { 'x-ratelimit-remaining': `${LIMIT - 1}` },
@@ -134,7 +136,7 @@ describe('a flood of pages, which need no key,', () => {
 
   test('is limited in any form, and affects no other client', async () => {
     const key = await limited('http: { maxRequestsPerConnection: 10000 }');
-    const wire = await stand.connect('127.0.0.11');
+    const wire = await fixture.connect('127.0.0.11');
     const disguises = [
       pageAsked('HEAD /docs/'),
       pageAsked('GET /openapi.json', 'If-None-Match: *'),
@@ -171,17 +173,17 @@ describe('a flood of pages, which need no key,', () => {
     wire.send(pageAsked('GET /pets'));
     expect(await wire.answer()).toMatchObject({ status: 401 });
     wire.close();
-    expect(await stand.ask(pageAsked('GET /openapi.json'))).toMatchObject({ status: 200 });
+    expect(await fixture.ask(pageAsked('GET /openapi.json'))).toMatchObject({ status: 200 });
   });
 
   test('is limited the sooner the longer they are', async () => {
     await limited();
-    let wire = await stand.connect('127.0.0.12');
+    let wire = await fixture.connect('127.0.0.12');
     const statuses: number[] = [];
     while (statuses.at(-1) !== 429 && statuses.length < 5_000) {
       if (statuses.length % 500 === 499) {
         wire.close();
-        wire = await stand.connect('127.0.0.12');
+        wire = await fixture.connect('127.0.0.12');
       }
       statuses.push((await wire.send(pageAsked('GET /openapi.yaml')).answer()).status);
     }
@@ -194,7 +196,7 @@ describe('a flood of pages, which need no key,', () => {
 test('guessing is throttled per address only', async () => {
   await limited('http: {authFailureLimit: {failures: 3, window: 1m}}');
   const guess = async (from: string) => {
-    const wire = await stand.connect(from);
+    const wire = await fixture.connect(from);
     const { status } = await wire
       .send(request('GET /pets', 'Host: a', `X-API-Key: ${makeSecret('test')}`))
       .answer();
@@ -212,7 +214,7 @@ test('behind a trusted proxy, a client cannot choose its address by prepending o
   const statuses: number[] = [];
   for (let i = 0; i < 5; i++) {
     const forged = `X-Forwarded-For: 10.0.0.${i}, 198.51.100.7`;
-    statuses.push((await stand.ask(request('GET /pets', 'Host: a', forged))).status);
+    statuses.push((await fixture.ask(request('GET /pets', 'Host: a', forged))).status);
   }
   expect(statuses).toEqual([401, 401, 401, 429, 429]);
 });

@@ -15,7 +15,7 @@ import { TestGateway } from '../support/gateway.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { until } from '../support/until.ts';
 import { HANDSHAKE } from '../support/websocket.ts';
-import { isAnError } from './stand.ts';
+import { isAnError } from './fixture.ts';
 import { Wire } from './wire.ts';
 
 const PRIVATE = 'a private detail';

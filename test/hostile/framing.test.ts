@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
+import { Fixture, isAnError, PET } from './fixture.ts';
 import { EMPTY_LIST, valuesOf } from './recording-backend.ts';
-import { isAnError, PET, Stand } from './stand.ts';
 
-let stand: Stand;
+let fixture: Fixture;
 beforeAll(async () => {
-  stand = await Stand.start();
+  fixture = await Fixture.start();
 });
-afterAll(() => stand.stop());
+afterAll(() => fixture.stop());
 
 const chunked = (body: string, extension = '', trailers = '') =>
   `${body.length.toString(16)}${extension}\r\n${body}\r\n0\r\n${trailers}\r\n`;
@@ -38,12 +38,12 @@ describe('two body lengths', () => {
     ],
     ['a folded Transfer-Encoding', ['Transfer-Encoding:', ' chunked'], [400]],
   ])('%s', async (_what, headers, statuses) => {
-    await stand.refusesAndCloses(stand.post(headers, chunked(PET)), statuses);
+    await fixture.refusesAndCloses(fixture.post(headers, chunked(PET)), statuses);
   });
 
   test('Transfer-Encoding in HTTP/1.0', async () => {
-    const bytes = stand.post([CHUNKED], chunked(PET)).replace('HTTP/1.1', 'HTTP/1.0');
-    await stand.refusesAndCloses(bytes, [400]);
+    const bytes = fixture.post([CHUNKED], chunked(PET)).replace('HTTP/1.1', 'HTTP/1.0');
+    await fixture.refusesAndCloses(bytes, [400]);
   });
 });
 
@@ -61,8 +61,8 @@ describe('an invalid length', () => {
     '99999999999999999999999',
     '٢٩',
   ])('Content-Length: %s', async (length) => {
-    await stand.refusesAndCloses(
-      Buffer.from(stand.post([`Content-Length: ${length}`], PET)),
+    await fixture.refusesAndCloses(
+      Buffer.from(fixture.post([`Content-Length: ${length}`], PET)),
       [400],
     );
   });
@@ -73,11 +73,11 @@ describe('an invalid length', () => {
     ['0', '29'],
   ])('Content-Length: %s and Content-Length: %s', async (first, second) => {
     const headers = [`Content-Length: ${first}`, `Content-Length: ${second}`];
-    await stand.refusesAndCloses(stand.post(headers, PET), [400]);
+    await fixture.refusesAndCloses(fixture.post(headers, PET), [400]);
   });
 
   test('a length beyond the limit is refused before the body comes', async () => {
-    await stand.refusesAndCloses(stand.post(['Content-Length: 9007199254740993'], ''), [413]);
+    await fixture.refusesAndCloses(fixture.post(['Content-Length: 9007199254740993'], ''), [413]);
   });
 });
 
@@ -101,12 +101,12 @@ describe('chunks', () => {
       [400, 431],
     ],
   ])('%s', async (_what, body, statuses) => {
-    await stand.refusesAndCloses(stand.post([CHUNKED], body), statuses);
+    await fixture.refusesAndCloses(fixture.post([CHUNKED], body), statuses);
   });
 
   test('reach the backend as one whole body of known length, without extensions and trailers', async () => {
-    const body = chunked(PET, ';a=b', 'X-Storegate-Account: victim\r\nX-Trailer: yes\r\n');
-    const request = await stand.passed(stand.post([CHUNKED, 'Trailer: X-Trailer'], body));
+    const body = chunked(PET, ';a=b', 'X-Storegate-Account: other-client\r\nX-Trailer: yes\r\n');
+    const request = await fixture.passed(fixture.post([CHUNKED, 'Trailer: X-Trailer'], body));
     expect(request.body).toBe(PET);
     expect(valuesOf(request, 'content-length')).toEqual([`${PET.length}`]);
     for (const name of ['transfer-encoding', 'trailer', 'x-trailer'])
@@ -119,18 +119,18 @@ describe('chunks', () => {
     'Transfer-Encoding: chunked ',
     'TRANSFER-ENCODING: chunked',
   ])('are read in any spelling of the header: %s', async (header) => {
-    expect((await stand.passed(stand.post([header], chunked(PET)))).body).toBe(PET);
+    expect((await fixture.passed(fixture.post([header], chunked(PET)))).body).toBe(PET);
   });
 
   test('of one byte each are put together', async () => {
     const body = `${' '.repeat(40_000)}{"name":"Rex","categoryId":1}`;
     const bytes = [...body].map((byte) => `1\r\n${byte}\r\n`).join('');
-    expect((await stand.passed(stand.post([CHUNKED], `${bytes}0\r\n\r\n`))).body).toBe(body);
+    expect((await fixture.passed(fixture.post([CHUNKED], `${bytes}0\r\n\r\n`))).body).toBe(body);
   });
 
   test('past the limit are refused with 413 while they come', async () => {
-    const wire = await stand.connect();
-    wire.send(stand.post([CHUNKED], ''));
+    const wire = await fixture.connect();
+    wire.send(fixture.post([CHUNKED], ''));
     const answering = wire.answer();
     for (let i = 0; i < 40; i++) wire.send(`10000\r\n${'x'.repeat(65_536)}\r\n`);
     const answer = await answering;
@@ -140,7 +140,7 @@ describe('chunks', () => {
 });
 
 describe('lines', () => {
-  const key = () => `X-API-Key: ${stand.secret}`;
+  const key = () => `X-API-Key: ${fixture.secret}`;
 
   test.each<[what: string, bytes: (key: string) => string, statuses: number[]]>([
     ['that all end in LF', (key) => `GET /pets HTTP/1.1\nHost: a\n${key}\n\n`, [400]],
@@ -227,44 +227,44 @@ describe('lines', () => {
       [400],
     ],
   ])('%s', async (_what, bytes, statuses) => {
-    await stand.refusesAndCloses(bytes(key()), statuses);
+    await fixture.refusesAndCloses(bytes(key()), statuses);
   });
 });
 
 describe('size', () => {
   test('headers beyond their limit are refused, never cut', async () => {
-    await stand.refusesAndCloses(
-      stand.request('GET /pets', [`X-A: ${'a'.repeat(100_000)}`]),
+    await fixture.refusesAndCloses(
+      fixture.request('GET /pets', [`X-A: ${'a'.repeat(100_000)}`]),
       [431],
     );
   });
 
   test('too many headers are refused, and one fewer passes', async () => {
     const lines = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: y`);
-    await stand.refusesAndCloses(stand.request('GET /pets', lines(99)), [431]);
-    const request = await stand.passed(stand.request('GET /pets', lines(98)));
+    await fixture.refusesAndCloses(fixture.request('GET /pets', lines(99)), [431]);
+    const request = await fixture.passed(fixture.request('GET /pets', lines(98)));
     expect(valuesOf(request, 'x-97')).toEqual(['y']);
   });
 
   test('a target beyond its limit is 414, wherever it is detected', async () => {
-    expect(await stand.ask(stand.request(`GET /pets?${'a'.repeat(10_000)}`))).toMatchObject({
+    expect(await fixture.ask(fixture.request(`GET /pets?${'a'.repeat(10_000)}`))).toMatchObject({
       status: 414,
     });
-    const answer = await stand.refusesAndCloses(`GET /pets?${'a'.repeat(60_000)}`, [414]);
+    const answer = await fixture.refusesAndCloses(`GET /pets?${'a'.repeat(60_000)}`, [414]);
     expect(answer.code).toBe('uri_too_long');
   });
 });
 
 describe('several requests on one connection', () => {
   test('are processed and answered in their order', async () => {
-    const before = stand.backend.requests.length;
-    const wire = await stand.connect();
-    const post = stand.post([`Content-Length: ${PET.length}`], PET);
-    wire.send(post + stand.probe + post + stand.request('HEAD /pets'));
+    const before = fixture.backend.requests.length;
+    const wire = await fixture.connect();
+    const post = fixture.post([`Content-Length: ${PET.length}`], PET);
+    wire.send(post + fixture.probe + post + fixture.request('HEAD /pets'));
     for (const head of [false, false, false, true])
       expect((await wire.answer({ head })).status).toBe(200);
     wire.close();
-    expect(stand.backend.requests.slice(before).map(({ line }) => line)).toEqual([
+    expect(fixture.backend.requests.slice(before).map(({ line }) => line)).toEqual([
       'POST /pets HTTP/1.1',
       'GET /categories HTTP/1.1',
       'POST /pets HTTP/1.1',
@@ -273,8 +273,8 @@ describe('several requests on one connection', () => {
   });
 
   test('behind valid requests a fault leaves their responses whole, is answered last, and ends the connection', async () => {
-    const wire = await stand.connect();
-    wire.send(`${stand.probe}${stand.probe}GET /pets HTTP/1.1\r\nHost: a\n\n${stand.probe}`);
+    const wire = await fixture.connect();
+    wire.send(`${fixture.probe}${fixture.probe}GET /pets HTTP/1.1\r\nHost: a\n\n${fixture.probe}`);
     expect(await wire.answer()).toMatchObject({ status: 200, body: '[]' });
     expect(await wire.answer()).toMatchObject({ status: 200, body: '[]' });
     const fault = await wire.answer();
@@ -284,72 +284,74 @@ describe('several requests on one connection', () => {
   });
 
   test('behind valid requests a broken body is answered in its turn', async () => {
-    const before = stand.backend.requests.length;
-    const wire = await stand.connect();
-    wire.send(stand.probe + stand.post([CHUNKED], 'zz\r\n') + stand.probe);
+    const before = fixture.backend.requests.length;
+    const wire = await fixture.connect();
+    wire.send(fixture.probe + fixture.post([CHUNKED], 'zz\r\n') + fixture.probe);
     expect(await wire.answer()).toMatchObject({ status: 200 });
     expect(await wire.answer()).toMatchObject({ status: 400, code: 'malformed_request' });
     expect(await wire.ended()).toBe('');
-    await stand.standsUnharmed(before + 1);
+    await fixture.isUnharmed(before + 1);
   });
 
   test('behind `Connection: close` are ignored', async () => {
-    const before = stand.backend.requests.length;
-    const wire = await stand.connect();
-    wire.send(stand.request('GET /pets', ['Connection: close']) + stand.probe);
+    const before = fixture.backend.requests.length;
+    const wire = await fixture.connect();
+    wire.send(fixture.request('GET /pets', ['Connection: close']) + fixture.probe);
     expect(await wire.answer()).toMatchObject({ status: 200 });
     expect(await wire.ended()).toBe('');
-    expect(stand.backend.requests.slice(before).map(({ line }) => line)).toEqual([
+    expect(fixture.backend.requests.slice(before).map(({ line }) => line)).toEqual([
       'GET /pets HTTP/1.1',
     ]);
   });
 
   test('do not include the body of a refused request', async () => {
-    const before = stand.backend.requests.length;
-    const smuggled = stand.request('GET /pets');
-    const wire = await stand.connect();
+    const before = fixture.backend.requests.length;
+    const smuggled = fixture.request('GET /pets');
+    const wire = await fixture.connect();
     const headers = ['Host: a', 'X-API-Key: wrong', `Content-Length: ${smuggled.length}`];
-    wire.send(`POST /pets HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${smuggled}${stand.probe}`);
+    wire.send(`POST /pets HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${smuggled}${fixture.probe}`);
     expect(await wire.answer()).toMatchObject({ status: 401 });
     expect(await wire.answer()).toMatchObject({ status: 200 });
     wire.close();
-    expect(stand.backend.requests.slice(before).map(({ line }) => line)).toEqual([
+    expect(fixture.backend.requests.slice(before).map(({ line }) => line)).toEqual([
       'GET /categories HTTP/1.1',
     ]);
   });
 
   test('are answered in order, however many there are, and read no faster than they are answered', async () => {
-    const before = stand.backend.requests.length;
-    const wire = await stand.connect();
+    const before = fixture.backend.requests.length;
+    const wire = await fixture.connect();
     const requests = Array.from({ length: 500 }, (_, i) =>
-      stand.request(`GET /pets?limit=${(i % 100) + 1}`),
+      fixture.request(`GET /pets?limit=${(i % 100) + 1}`),
     );
     wire.send(requests.join(''));
     for (let i = 0; i < requests.length; i++) expect((await wire.answer()).status).toBe(200);
     wire.close();
-    expect(stand.backend.requests.slice(before).map(({ line }) => line)).toEqual(
+    expect(fixture.backend.requests.slice(before).map(({ line }) => line)).toEqual(
       requests.map((request) => request.slice(0, request.indexOf('\r'))),
     );
   });
 
   test('are not read while the responses before them are not read', async () => {
-    const { respond } = stand.backend;
+    const { respond } = fixture.backend;
     const body = `[${' '.repeat(100_000)}]`;
-    stand.backend.respond = (socket) =>
+    fixture.backend.respond = (socket) =>
       void socket.write(EMPTY_LIST.replace('2\r\n\r\n[]', `${body.length}\r\n\r\n${body}`));
-    const wire = await stand.connect();
+    const wire = await fixture.connect();
     wire.socket.pause();
     // More than the socket buffers hold of unread requests, and later of unread responses.
-    wire.send(stand.request('GET /categories', [`X-Padding: ${'x'.repeat(10_000)}`]).repeat(2_000));
-    const start = stand.backend.requests.length;
-    await until('the first ones are forwarded', () => stand.backend.requests.length > start);
+    wire.send(
+      fixture.request('GET /categories', [`X-Padding: ${'x'.repeat(10_000)}`]).repeat(2_000),
+    );
+    const start = fixture.backend.requests.length;
+    await until('the first ones are forwarded', () => fixture.backend.requests.length > start);
     await until('no request of it is forwarded', async () => {
-      const before = stand.backend.requests.length;
-      expect(await stand.ask(stand.probe)).toMatchObject({ status: 200 });
-      return stand.backend.requests.length === before + 1;
+      const before = fixture.backend.requests.length;
+      expect(await fixture.ask(fixture.probe)).toMatchObject({ status: 200 });
+      return fixture.backend.requests.length === before + 1;
     });
     expect(wire.socket.writableLength).toBeGreaterThan(0);
     wire.close();
-    stand.backend.respond = respond;
+    fixture.backend.respond = respond;
   });
 });

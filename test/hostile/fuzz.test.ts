@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isAnError, PET, Stand } from './stand.ts';
+import { Fixture, isAnError, PET } from './fixture.ts';
 import type { Wire } from './wire.ts';
 
-let stand: Stand;
+let fixture: Fixture;
 beforeAll(async () => {
-  stand = await Stand.start({
+  fixture = await Fixture.start({
     settings: 'http: {authFailureLimit: {failures: 1000000, window: 1m}}',
   });
 });
-afterAll(() => stand.stop());
+afterAll(() => fixture.stop());
 
 const SHARDS = [
   '\r\n',
@@ -45,7 +45,7 @@ const SHARDS = [
   'Connection: Upgrade\r\nUpgrade: websocket\r\n',
   'X-API-Key: x\r\n',
   ' HTTP/1.0\r\n',
-  'X-Storegate-Account: victim\r\n',
+  'X-Storegate-Account: other-client\r\n',
   'GET /pets HTTP/1.1\r\n',
   'HTTP/1.1 200 OK\r\n\r\n',
   '{"name":1}',
@@ -57,18 +57,18 @@ const PADDING = `X-Padding: ${'abc def '.repeat(30)}`;
 const BODY = `{${' '.repeat(40)}"name":"Rex","categoryId":1${' '.repeat(40)}}`;
 
 const seeds = () => [
-  stand.request('GET /pets?limit=3', [PADDING]),
-  stand.request('GET /pets/1', [PADDING, PADDING]),
-  stand.post([PADDING, `Content-Length: ${BODY.length}`], BODY),
-  stand.post(
+  fixture.request('GET /pets?limit=3', [PADDING]),
+  fixture.request('GET /pets/1', [PADDING, PADDING]),
+  fixture.post([PADDING, `Content-Length: ${BODY.length}`], BODY),
+  fixture.post(
     [PADDING, 'Transfer-Encoding: chunked'],
     `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`,
   ),
-  stand.post(
+  fixture.post(
     [PADDING, 'Transfer-Encoding: chunked'],
     `1d;a=b\r\n${PET}\r\n0\r\n${PADDING}\r\n\r\n`,
   ),
-  stand.request('OPTIONS /pets', [
+  fixture.request('OPTIONS /pets', [
     'Origin: http://a.example',
     'Access-Control-Request-Method: POST',
     PADDING,
@@ -115,7 +115,7 @@ async function readAnswers(wire: Wire, bytes: string): Promise<void> {
   wire
     .send(bytes)
     .send('\r\n\r\n')
-    .send(stand.request('GET /end', ['Connection: close']));
+    .send(fixture.request('GET /end', ['Connection: close']));
   for (;;) {
     const answer = await wire.answer().catch(() => null);
     if (answer === null) return;
@@ -128,14 +128,14 @@ async function readAnswers(wire: Wire, bytes: string): Promise<void> {
 test('for any mutated request, the backend receives only whole requests of this client, and the gateway works', async () => {
   const run = async (seed: number, mutations: readonly Mutation[]) => {
     const bytes = mutations.reduce(mutate, seeds()[seed]!);
-    const before = stand.backend.requests.length;
-    const wire = await stand.connect();
+    const before = fixture.backend.requests.length;
+    const wire = await fixture.connect();
     const patience = setTimeout(() => wire.close(), 300);
     await readAnswers(wire, bytes);
     clearTimeout(patience);
     wire.close();
-    expect(stand.backend.complaints).toEqual([]);
-    for (const { line, headers, body } of stand.backend.requests.slice(before)) {
+    expect(fixture.backend.complaints).toEqual([]);
+    for (const { line, headers, body } of fixture.backend.requests.slice(before)) {
       expect(line).toMatch(
         /^(GET|HEAD|POST|PUT|DELETE) \/(pets|categories|backend)[!-~]* HTTP\/1\.1$/,
       );
@@ -161,6 +161,6 @@ test('for any mutated request, the backend receives only whole requests of this 
   const all = [...statuses.values()].reduce((sum, count) => sum + count);
   for (const status of [200, 400, 404])
     expect([status, (statuses.get(status) ?? 0) > all / 40]).toEqual([status, true]);
-  expect(stand.gateway.log.filter(({ msg }) => msg === 'bug')).toEqual([]);
-  expect((await stand.ask(stand.probe)).status).toBe(200);
+  expect(fixture.gateway.log.filter(({ msg }) => msg === 'bug')).toEqual([]);
+  expect((await fixture.ask(fixture.probe)).status).toBe(200);
 });

@@ -1,17 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeSecret } from '../../src/records/keys/secret.ts';
+import { Fixture, isAnError } from './fixture.ts';
 import { valuesOf } from './recording-backend.ts';
-import { isAnError, Stand } from './stand.ts';
 
-let stand: Stand;
+let fixture: Fixture;
 beforeAll(async () => {
-  stand = await Stand.start({ settings: 'http: {authFailureLimit: {failures: 1000, window: 1m}}' });
+  fixture = await Fixture.start({
+    settings: 'http: {authFailureLimit: {failures: 1000, window: 1m}}',
+  });
 });
-afterAll(() => stand.stop());
+afterAll(() => fixture.stop());
 
 describe('hop-by-hop headers are removed', () => {
   test('in both directions, with every header that Connection names', async () => {
-    stand.backend.respond = (socket) =>
+    fixture.backend.respond = (socket) =>
       void socket.write(
         'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive, X-Theirs\r\nKeep-Alive: timeout=5\r\n' +
           'Proxy-Authenticate: x\r\nTrailer: X-T\r\nUpgrade: h2c\r\nX-Theirs: 1\r\nX-Kept: 2\r\n\r\n[]',
@@ -24,12 +26,12 @@ describe('hop-by-hop headers are removed', () => {
       'Proxy-Connection: x',
     ];
     const headers = ['Connection: keep-alive, X-Mine', 'X-Mine: 1', 'X-Kept: 2', ...hops];
-    const answer = await stand.ask(stand.request('GET /pets', headers));
+    const answer = await fixture.ask(fixture.request('GET /pets', headers));
     expect(answer).toMatchObject({ status: 200, headers: { 'x-kept': '2' } });
     for (const name of ['x-theirs', 'proxy-authenticate', 'trailer', 'upgrade']) {
       expect(answer.headers[name]).toBeUndefined();
     }
-    const seen = stand.backend.requests.at(-1)!;
+    const seen = fixture.backend.requests.at(-1)!;
     for (const name of [
       'x-mine',
       'keep-alive',
@@ -41,7 +43,7 @@ describe('hop-by-hop headers are removed', () => {
       expect(valuesOf(seen, name)).toEqual([]);
     }
     expect(valuesOf(seen, 'x-kept')).toEqual(['2']);
-    stand.backend.respond = (socket) =>
+    fixture.backend.respond = (socket) =>
       void socket.write(
         'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]',
       );
@@ -55,8 +57,8 @@ describe('hop-by-hop headers are removed', () => {
     'Host',
     'Content-Length',
   ])('`Connection: %s` removes nothing that is checked or added', async (name) => {
-    const request = await stand.passed(
-      stand.request('GET /pets', [`Connection: keep-alive, ${name}`]),
+    const request = await fixture.passed(
+      fixture.request('GET /pets', [`Connection: keep-alive, ${name}`]),
     );
     expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
     expect(valuesOf(request, 'x-storegate-key-id')).toHaveLength(1);
@@ -68,10 +70,10 @@ describe('hop-by-hop headers are removed', () => {
 
 describe('identity and address of the client come from the gateway only', () => {
   test.each([
-    'X-Storegate-Account: victim',
+    'X-Storegate-Account: other-client',
     'x-storegate-plan: enterprise',
-    'X_Storegate_Account: victim',
-    'X-Storegate_Account: victim',
+    'X_Storegate_Account: other-client',
+    'X-Storegate_Account: other-client',
     'X-Storegate-Admin: yes',
     'X-Forwarded-For: 6.6.6.6',
     'X_Forwarded_For: 6.6.6.6',
@@ -98,7 +100,7 @@ describe('identity and address of the client come from the gateway only', () => 
     'Proxy: http://evil.example',
   ])('%s', async (header) => {
     const [name = '', value = ''] = header.split(': ');
-    const request = await stand.passed(stand.request('GET /pets', [header]));
+    const request = await fixture.passed(fixture.request('GET /pets', [header]));
     const same = request.headers.filter(
       ([other]) =>
         other.toLowerCase().replaceAll('_', '-') === name.toLowerCase().replaceAll('_', '-'),
@@ -110,7 +112,7 @@ describe('identity and address of the client come from the gateway only', () => 
   });
 
   test('further names are configurable; the headers that the gateway sets are always removed', async () => {
-    const other = await Stand.start({
+    const other = await Fixture.start({
       settings: 'http: {stripHeaders: [x-tenant, "x-internal-*"]}',
     });
     try {
@@ -132,11 +134,11 @@ describe('identity and address of the client come from the gateway only', () => 
   });
 
   test('the key does not reach the backend, in whatever header it came', async () => {
-    const bearer = `Authorization: Bearer ${stand.secret}`;
+    const bearer = `Authorization: Bearer ${fixture.secret}`;
     for (const headers of [[], [bearer]]) {
-      expect(JSON.stringify(await stand.passed(stand.request('GET /pets', headers)))).not.toMatch(
-        /authorization|sg_test_/i,
-      );
+      expect(
+        JSON.stringify(await fixture.passed(fixture.request('GET /pets', headers))),
+      ).not.toMatch(/authorization|sg_test_/i);
     }
   });
 });
@@ -174,19 +176,19 @@ describe('exactly one key', () => {
   ];
 
   test.each(refused)('%s: 401', async (_what, lines) => {
-    const before = stand.backend.requests.length;
-    const answer = await stand.ask(withKeys(...lines(stand.secret)));
+    const before = fixture.backend.requests.length;
+    const answer = await fixture.ask(withKeys(...lines(fixture.secret)));
     expect(answer.status).toBe(401);
     isAnError(answer);
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
-    expect(answer.body).not.toContain(stand.secret);
-    await stand.standsUnharmed(before);
+    expect(answer.body).not.toContain(fixture.secret);
+    await fixture.isUnharmed(before);
   });
 
   test('unknown and malformed keys get equal responses', async () => {
     const answers = await Promise.all(
       [makeSecret('test'), makeSecret('live'), 'sg_test_x', 'nonsense'].map((key) =>
-        stand.ask(withKeys(`X-API-Key: ${key}`)),
+        fixture.ask(withKeys(`X-API-Key: ${key}`)),
       ),
     );
     const compared = answers.map(({ status, body, headers }) => ({
@@ -199,9 +201,9 @@ describe('exactly one key', () => {
 
   test('no secret, valid or not, is in the log', async () => {
     const wrong = makeSecret('test');
-    await stand.ask(withKeys(`X-API-Key: ${wrong}`));
-    await stand.ask(withKeys(`X-API-Key: ${stand.secret}`, `X-API-Key: ${wrong}`));
-    const log = JSON.stringify(stand.gateway.log);
-    for (const secret of [wrong, stand.secret]) expect(log).not.toContain(secret.slice(9, 41));
+    await fixture.ask(withKeys(`X-API-Key: ${wrong}`));
+    await fixture.ask(withKeys(`X-API-Key: ${fixture.secret}`, `X-API-Key: ${wrong}`));
+    const log = JSON.stringify(fixture.gateway.log);
+    for (const secret of [wrong, fixture.secret]) expect(log).not.toContain(secret.slice(9, 41));
   });
 });

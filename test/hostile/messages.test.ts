@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Stand } from './stand.ts';
+import { Fixture } from './fixture.ts';
 
-let stand: Stand;
+let fixture: Fixture;
 beforeAll(async () => {
-  stand = await Stand.start();
+  fixture = await Fixture.start();
 });
-afterAll(() => stand.stop());
+afterAll(() => fixture.stop());
 
-const key = () => `X-API-Key: ${stand.secret}\r\n`;
+const key = () => `X-API-Key: ${fixture.secret}\r\n`;
 
 /** A row says what a client sends, and the whole message that names its mistake. */
 test.each<[name: string, bytes: () => string | Buffer, message: string]>([
@@ -39,22 +39,22 @@ test.each<[name: string, bytes: () => string | Buffer, message: string]>([
   ],
   [
     'a transfer coding',
-    () => stand.request('POST /pets', ['Transfer-Encoding: gzip']),
+    () => fixture.request('POST /pets', ['Transfer-Encoding: gzip']),
     'Transfer-Encoding gzip is not supported. Use chunked alone.',
   ],
   [
     'a transfer coding that may be a secret',
-    () => stand.request('POST /pets', ['Transfer-Encoding: hunter2']),
+    () => fixture.request('POST /pets', ['Transfer-Encoding: hunter2']),
     'Transfer-Encoding is not supported. Use chunked alone.',
   ],
   [
     'a content coding',
-    () => stand.post(['Content-Encoding: gzip', 'Content-Length: 2'], '{}'),
+    () => fixture.post(['Content-Encoding: gzip', 'Content-Length: 2'], '{}'),
     'Content-Encoding gzip is not supported. Send the body without it.',
   ],
   [
     'another media type',
-    () => stand.request('POST /pets', ['Content-Type: text/plain', 'Content-Length: 2'], '{}'),
+    () => fixture.request('POST /pets', ['Content-Type: text/plain', 'Content-Length: 2'], '{}'),
     'The body must be application/json, in UTF-8.',
   ],
   [
@@ -64,36 +64,36 @@ test.each<[name: string, bytes: () => string | Buffer, message: string]>([
   ],
   [
     'a key header twice',
-    () => stand.request('GET /pets', [key().trim()]),
+    () => fixture.request('GET /pets', [key().trim()]),
     'The request has more than one key header. Send the key in one header: X-API-Key or Authorization.',
   ],
   [
     'two keys',
-    () => stand.request('GET /pets', ['Authorization: Bearer other']),
+    () => fixture.request('GET /pets', ['Authorization: Bearer other']),
     'X-API-Key and Authorization hold different keys. Send the key in one header: X-API-Key or Authorization.',
   ],
   [
     'a query parameter of another type',
-    () => stand.request('GET /pets?limit=many'),
+    () => fixture.request('GET /pets?limit=many'),
     'Query parameter limit must be an integer.',
   ],
   [
     'a path parameter of another type',
-    () => stand.request('GET /pets/rex'),
+    () => fixture.request('GET /pets/rex'),
     'Path parameter petId must be an integer.',
   ],
   [
     'a member of another type, and one that is missing',
-    () => stand.post(['Content-Length: 10'], '{"name":1}'),
+    () => fixture.post(['Content-Length: 10'], '{"name":1}'),
     'Body /categoryId is required. See details for 1 more.',
   ],
-  ['no body', () => stand.post(['Content-Length: 0'], ''), 'The request body is required.'],
+  ['no body', () => fixture.post(['Content-Length: 0'], ''), 'The request body is required.'],
   [
     'a body of another type',
-    () => stand.post(['Content-Length: 2'], '[]'),
+    () => fixture.post(['Content-Length: 2'], '[]'),
     'The body must be an object.',
   ],
 ])('the message names the mistake: %s', async (_name, bytes, message) => {
-  const { body } = await stand.ask(bytes());
+  const { body } = await fixture.ask(bytes());
   expect(JSON.parse(body).message).toBe(message);
 });

@@ -6,9 +6,9 @@ import { LENGTHS } from '../../packages/http1/test/cases/lengths.ts';
 import { REQUEST_LINES } from '../../packages/http1/test/cases/request-lines.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
+import { attack, keysOf, OtherClient, pet, petIn } from './other-client.ts';
 import { haproxyBefore, nginxBefore, startNginx, Tap } from './proxies.ts';
 import { RecordingBackend } from './recording-backend.ts';
-import { attack, keysOf, pet, petIn, Victim } from './victim.ts';
 
 const CASES = [...LENGTHS, ...CHUNKS, ...HEADER_LINES, ...REQUEST_LINES];
 const SETTINGS =
@@ -56,26 +56,26 @@ test.each([
     const keys = await keysOf(gateway);
     const tap = later(await Tap.start(gateway.url), (one) => one.stop());
     const proxy = later(await proxyBefore(tap.url), (one) => one.stop());
-    const victim = new Victim(proxy.url, keys.victim);
+    const other = new OtherClient(proxy.url, keys.other);
     for (const { what, bytes } of CASES) {
       await attack(proxy.url, attackOf(bytes, keys.attacker));
-      expect([what, await victim.ask()]).toEqual([
+      expect([what, await other.ask()]).toEqual([
         what,
-        { status: 200, id: victim.pet, name: 'Rex' },
+        { status: 200, id: other.pet, name: 'Rex' },
       ]);
     }
-    victim.close();
+    other.close();
     expect(backend.complaints).toEqual([]);
-    const ofVictim = backend.requests.filter(({ headers }) =>
-      headers.some(([, value]) => value === 'victim'),
+    const ofOther = backend.requests.filter(({ headers }) =>
+      headers.some(([, value]) => value === 'other-client'),
     );
-    expect(ofVictim.map(({ line }) => line)).toEqual(
+    expect(ofOther.map(({ line }) => line)).toEqual(
       CASES.map((_, i) => `GET /pets/${1_001 + i} HTTP/1.1`),
     );
-    // The attacks passed, and requests of victims followed on the same connections.
+    // The attacks passed, and requests of the other client followed on the same connections.
     const shared = tap.connections.map(({ sent }) => sent.split(keys.attacker).slice(1));
     const reached = shared.flat().length;
-    const followed = shared.flat().filter((sent) => sent.includes(keys.victim)).length;
+    const followed = shared.flat().filter((sent) => sent.includes(keys.other)).length;
     expect(reached).toBeGreaterThan(CASES.length / 4);
     expect(followed).toBeGreaterThan(10);
   },
@@ -96,21 +96,21 @@ test('before nginx, whatever an attacker sends, the next client gets the respons
     one.stop(),
   );
   const keys = await keysOf(gateway);
-  const victim = new Victim(gateway.url, keys.victim);
+  const other = new OtherClient(gateway.url, keys.other);
   // Bodies of the contract are forwarded whole, bodies of a mount as a stream.
   for (const path of ['/pets', '/files/a']) {
     for (const { what, bytes } of CASES) {
       await attack(gateway.url, attackOf(bytes, keys.attacker, path));
-      expect([path, what, await victim.ask()]).toEqual([
+      expect([path, what, await other.ask()]).toEqual([
         path,
         what,
-        { status: 200, id: victim.pet, name: 'Rex' },
+        { status: 200, id: other.pet, name: 'Rex' },
       ]);
     }
   }
-  victim.close();
+  other.close();
   const seen = () => readFileSync(log, 'utf8').split('\n');
-  const last = victim.pet;
+  const last = other.pet;
   await until('the log has the last request', () => seen().some((line) => petIn(line) === last));
   expect(seen().filter((line) => petIn(line) > 1_000)).toHaveLength(2 * CASES.length);
   expect(seen().filter((line) => line.startsWith('POST /files/a ')).length).toBeGreaterThan(10);

@@ -5,15 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { until } from '../support/until.ts';
+import { Fixture } from './fixture.ts';
 import type { Respond } from './recording-backend.ts';
 import { valuesOf } from './recording-backend.ts';
-import { Stand } from './stand.ts';
 
 const PRIVATE = 'very-private-value';
 const JSON_TYPE = 'application/json';
 let folder: string;
-let stand: Stand;
-const stands = new Map<string, Stand>();
+let fixture: Fixture;
+const fixtures = new Map<string, Fixture>();
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'storegate-reports-'));
   const item = {
@@ -46,17 +46,17 @@ beforeAll(() => {
   writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
 });
 afterAll(async () => {
-  for (const one of stands.values()) await one.stop();
+  for (const one of fixtures.values()) await one.stop();
   rmSync(folder, { recursive: true });
 });
 
 async function stage(mode: string, respond: Respond): Promise<void> {
   const settings = `contract: {file: "${join(folder, 'openapi.json')}", ${mode.includes(':') ? mode : `responses: ${mode}`}}\nhttp: {maxBodyBytes: 1KiB}`;
-  stand = stands.get(mode) ?? (await Stand.start({ settings }));
-  stands.set(mode, stand);
-  stand.gateway.log.length = 0;
-  stand.backend.requests.length = 0;
-  stand.backend.respond = respond;
+  fixture = fixtures.get(mode) ?? (await Fixture.start({ settings }));
+  fixtures.set(mode, fixture);
+  fixture.gateway.log.length = 0;
+  fixture.backend.requests.length = 0;
+  fixture.backend.respond = respond;
 }
 
 const answering =
@@ -64,11 +64,11 @@ const answering =
   (socket) =>
     void socket.write(`HTTP/1.1 200 OK\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`);
 
-const faults = () => stand.gateway.log.filter(({ msg }) => msg === 'contract.fault');
+const faults = () => fixture.gateway.log.filter(({ msg }) => msg === 'contract.fault');
 const metric = async (side: string) =>
   Number(
     new RegExp(`contract_faults_total{operation="\\w+",side="${side}"} (\\d+)`).exec(
-      (await stand.gateway.admin.get('/metrics')).text,
+      (await fixture.gateway.admin.get('/metrics')).text,
     )?.[1] ?? 0,
   );
 
@@ -91,22 +91,22 @@ describe('a response that violates the contract', () => {
   test.each(wrong)('%s: reported, and forwarded', async (_what, respond) => {
     await stage('report', respond);
     const before = await metric('response');
-    const answer = await stand.ask(stand.request('GET /items'));
+    const answer = await fixture.ask(fixture.request('GET /items'));
     expect(answer.status).toBeLessThan(300);
     await until('it is reported', () => faults().length === 1);
     expect(faults()[0]).toMatchObject({ operation: 'listItems', side: 'response', count: 1 });
-    expect(JSON.stringify(stand.gateway.log)).not.toContain(PRIVATE);
+    expect(JSON.stringify(fixture.gateway.log)).not.toContain(PRIVATE);
     expect((await metric('response')) - before).toBe(1);
   });
 
   test.each(wrong)('%s: enforced, it is 502', async (_what, respond) => {
     await stage('enforce', respond);
-    const answer = await stand.ask(stand.request('GET /items'));
+    const answer = await fixture.ask(fixture.request('GET /items'));
     expect(answer).toMatchObject({ status: 502, code: 'upstream_error' });
     expect(answer.body).not.toContain(PRIVATE);
     expect(faults()).toHaveLength(1);
-    stand.backend.respond = answering('{"n":1}');
-    expect(await stand.ask(stand.request('GET /items'))).toMatchObject({
+    fixture.backend.respond = answering('{"n":1}');
+    expect(await fixture.ask(fixture.request('GET /items'))).toMatchObject({
       status: 200,
       body: '{"n":1}',
     });
@@ -115,7 +115,7 @@ describe('a response that violates the contract', () => {
 
   test('is not checked if the setting is off', async () => {
     await stage('off', answering('{"n":"wrong"}'));
-    expect(await stand.ask(stand.request('GET /items'))).toMatchObject({
+    expect(await fixture.ask(fixture.request('GET /items'))).toMatchObject({
       status: 200,
       body: '{"n":"wrong"}',
     });
@@ -125,12 +125,12 @@ describe('a response that violates the contract', () => {
 
 test('a response of an operation that only reports is forwarded, although responses are enforced', async () => {
   await stage('enforce', answering('{"n":"wrong"}'));
-  const request = stand.request(
+  const request = fixture.request(
     'POST /items',
     ['Content-Type: application/json', 'Content-Length: 2'],
     '{}',
   );
-  expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{"n":"wrong"}' });
+  expect(await fixture.ask(request)).toMatchObject({ status: 200, body: '{"n":"wrong"}' });
   expect(faults().map(({ side }) => side)).toContain('response');
 });
 
@@ -140,7 +140,7 @@ describe('a valid response', () => {
     async (encoding) => {
       const headers = `Content-Type: application/json\r\nContent-Encoding: ${encoding}\r\n`;
       await stage('enforce', answering('{"n":1}', headers));
-      expect(await stand.ask(stand.request('GET /items'))).toMatchObject({
+      expect(await fixture.ask(fixture.request('GET /items'))).toMatchObject({
         status: 200,
         body: '{"n":1}',
       });
@@ -152,30 +152,30 @@ describe('a valid response', () => {
     'forwards %s byte by byte, and HEAD without a check',
     async (mode) => {
       await stage(mode, answering('{ "n" : 1 }\n'));
-      const request = stand.request('GET /items', ['Accept-Encoding: gzip']);
-      expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{ "n" : 1 }\n' });
-      expect(valuesOf(stand.backend.requests[0]!, 'accept-encoding')).toEqual([]);
-      stand.backend.respond = (socket) =>
+      const request = fixture.request('GET /items', ['Accept-Encoding: gzip']);
+      expect(await fixture.ask(request)).toMatchObject({ status: 200, body: '{ "n" : 1 }\n' });
+      expect(valuesOf(fixture.backend.requests[0]!, 'accept-encoding')).toEqual([]);
+      fixture.backend.respond = (socket) =>
         void socket.write(
           'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{"n\r\n4\r\n":1}\r\n0\r\n\r\n',
         );
-      expect(await stand.ask(request)).toMatchObject({ status: 200, body: '{"n":1}' });
-      stand.backend.respond = (socket) =>
+      expect(await fixture.ask(request)).toMatchObject({ status: 200, body: '{"n":1}' });
+      fixture.backend.respond = (socket) =>
         void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n');
-      expect(await stand.ask(stand.request('HEAD /items'))).toMatchObject({ status: 200 });
+      expect(await fixture.ask(fixture.request('HEAD /items'))).toMatchObject({ status: 200 });
       expect(faults()).toEqual([]);
     },
   );
 });
 
 const post = (line: string, body: string, type = 'application/json') =>
-  stand.request(line, [`Content-Type: ${type}`, `Content-Length: ${body.length}`], body);
+  fixture.request(line, [`Content-Type: ${type}`, `Content-Length: ${body.length}`], body);
 
 describe('with `contract.requests: report`', () => {
   const reported = async (code: string) =>
     Number(
       new RegExp(`reported_refusals_total{code="${code}"} (\\d+)`).exec(
-        (await stand.gateway.admin.get('/metrics')).text,
+        (await fixture.gateway.admin.get('/metrics')).text,
       )?.[1] ?? 0,
     );
 
@@ -188,17 +188,20 @@ describe('with `contract.requests: report`', () => {
   ])('%s of %s is forwarded unchanged, and recorded everywhere', async (code, line, body, type) => {
     await stage('requests: report', answering('{"n":1}'));
     const before = await reported(code);
-    expect(await stand.ask(post(line, body, type))).toMatchObject({ status: 200, code: undefined });
-    expect(stand.backend.requests).toHaveLength(1);
-    expect(stand.backend.requests[0]).toMatchObject({ line: `${line} HTTP/1.1`, body });
+    expect(await fixture.ask(post(line, body, type))).toMatchObject({
+      status: 200,
+      code: undefined,
+    });
+    expect(fixture.backend.requests).toHaveLength(1);
+    expect(fixture.backend.requests[0]).toMatchObject({ line: `${line} HTTP/1.1`, body });
     await until('the request is logged', () =>
-      stand.gateway.log.some(({ msg }) => msg === 'request'),
+      fixture.gateway.log.some(({ msg }) => msg === 'request'),
     );
     expect(faults()).toEqual([expect.objectContaining({ side: 'request', count: 1 })]);
-    const logged = stand.gateway.log.find(({ msg }) => msg === 'request');
+    const logged = fixture.gateway.log.find(({ msg }) => msg === 'request');
     expect(logged).toMatchObject({ status: 200, code: null, reported: code });
     expect((await reported(code)) - before).toBe(1);
-    const admin = adminOf(stand.gateway.adminUrl);
+    const admin = adminOf(fixture.gateway.adminUrl);
     const { requests } = bodyOf(await admin('GET', `/requests?code=report:${code}`));
     expect(requests[0]).toMatchObject({ id: logged!.id, status: 200, step: null });
     const explained = bodyOf(await admin('GET', `/requests/${logged!.id}`));
@@ -211,16 +214,16 @@ describe('with `contract.requests: report`', () => {
     expect(rows).toContainEqual(
       expect.objectContaining({ status: 200, code: `report:${code}`, refused: 0 }),
     );
-    expect(JSON.stringify([stand.gateway.log, explained])).not.toContain(PRIVATE);
+    expect(JSON.stringify([fixture.gateway.log, explained])).not.toContain(PRIVATE);
   });
 
   test('a valid request is not recorded', async () => {
     await stage('requests: report', answering('{"n":1}'));
-    expect(await stand.ask(stand.request('GET /items?limit=1'))).toMatchObject({ status: 200 });
+    expect(await fixture.ask(fixture.request('GET /items?limit=1'))).toMatchObject({ status: 200 });
     await until('the request is logged', () =>
-      stand.gateway.log.some(({ msg }) => msg === 'request'),
+      fixture.gateway.log.some(({ msg }) => msg === 'request'),
     );
-    expect(stand.gateway.log.find(({ msg }) => msg === 'request')).not.toHaveProperty('reported');
+    expect(fixture.gateway.log.find(({ msg }) => msg === 'request')).not.toHaveProperty('reported');
     expect(faults()).toEqual([]);
   });
 
@@ -231,10 +234,10 @@ describe('with `contract.requests: report`', () => {
     [400, 'GET /items%2F1', []],
   ])('%d is still returned for %s', async (status, line, headers) => {
     await stage('requests: report', answering('{"n":1}'));
-    const text = stand.request(line, headers, headers.length > 0 ? 'x'.repeat(2_000) : '');
+    const text = fixture.request(line, headers, headers.length > 0 ? 'x'.repeat(2_000) : '');
     const sent = status === 401 ? text.replace(/X-API-Key: .*\r\n/, '') : text;
-    expect(await stand.ask(sent)).toMatchObject({ status });
-    expect(stand.backend.requests).toEqual([]);
+    expect(await fixture.ask(sent)).toMatchObject({ status });
+    expect(fixture.backend.requests).toEqual([]);
   });
 });
 
@@ -249,30 +252,34 @@ describe('an operation that is report-only', () => {
   ])('reports %s, and forwards the request unchanged', async (_what, line, body, type) => {
     await stage('off', answering('{"n":1}'));
     const before = await metric('request');
-    expect(await stand.ask(post(line, body, type))).toMatchObject({ status: 200 });
-    expect(stand.backend.requests).toHaveLength(1);
-    expect(stand.backend.requests[0]).toMatchObject({ line: `${line} HTTP/1.1`, body });
+    expect(await fixture.ask(post(line, body, type))).toMatchObject({ status: 200 });
+    expect(fixture.backend.requests).toHaveLength(1);
+    expect(fixture.backend.requests[0]).toMatchObject({ line: `${line} HTTP/1.1`, body });
     expect(faults()).toEqual([
       expect.objectContaining({ operation: 'makeItem', side: 'request', count: 1 }),
     ]);
-    expect(JSON.stringify(stand.gateway.log)).not.toContain(PRIVATE);
+    expect(JSON.stringify(fixture.gateway.log)).not.toContain(PRIVATE);
     expect((await metric('request')) - before).toBe(1);
   });
 
   test('reports nothing for a valid request', async () => {
     await stage('off', answering('{"n":1}'));
-    expect(await stand.ask(post('POST /items?limit=1', '{"n":1}'))).toMatchObject({ status: 200 });
+    expect(await fixture.ask(post('POST /items?limit=1', '{"n":1}'))).toMatchObject({
+      status: 200,
+    });
     expect(faults()).toEqual([]);
   });
 
   test('still checks the size of a body, framing and path', async () => {
     await stage('off', answering('{"n":1}'));
-    expect(await stand.ask(post('POST /items', 'x'.repeat(2_000)))).toMatchObject({ status: 413 });
-    expect(await stand.ask(post('POST /items/../items', '{}'))).toMatchObject({
+    expect(await fixture.ask(post('POST /items', 'x'.repeat(2_000)))).toMatchObject({
+      status: 413,
+    });
+    expect(await fixture.ask(post('POST /items/../items', '{}'))).toMatchObject({
       status: 400,
       code: 'malformed_request',
     });
-    expect(await stand.ask(post('PUT /items', '{}'))).toMatchObject({ status: 405 });
-    expect(stand.backend.requests).toEqual([]);
+    expect(await fixture.ask(post('PUT /items', '{}'))).toMatchObject({ status: 405 });
+    expect(fixture.backend.requests).toEqual([]);
   });
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Fixture, isAnError, PET } from './fixture.ts';
 import { valuesOf } from './recording-backend.ts';
-import { isAnError, PET, Stand } from './stand.ts';
 
-let stand: Stand;
+let fixture: Fixture;
 beforeAll(async () => {
-  stand = await Stand.start();
+  fixture = await Fixture.start();
 });
-afterAll(() => stand.stop());
+afterAll(() => fixture.stop());
 
 describe('a path that two readers could read differently is refused', () => {
   test.each([
@@ -62,11 +62,11 @@ describe('a path that two readers could read differently is refused', () => {
     'http://',
     'http://api.example/pets/../categories',
   ])('%j', async (target) => {
-    const before = stand.backend.requests.length;
-    const answer = await stand.ask(stand.request(`GET ${target}`));
+    const before = fixture.backend.requests.length;
+    const answer = await fixture.ask(fixture.request(`GET ${target}`));
     expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
     isAnError(answer);
-    await stand.standsUnharmed(before);
+    await fixture.isUnharmed(before);
   });
 });
 
@@ -74,7 +74,9 @@ describe('a path in another spelling', () => {
   test.each(['/%70ets', '/p%65%74s?', '/pets/%31', '/pets?limit=%31'])(
     '%s is checked in its canonical form, and forwarded as it came',
     async (sent) => {
-      expect((await stand.passed(stand.request(`GET ${sent}`))).line).toBe(`GET ${sent} HTTP/1.1`);
+      expect((await fixture.passed(fixture.request(`GET ${sent}`))).line).toBe(
+        `GET ${sent} HTTP/1.1`,
+      );
     },
   );
 
@@ -89,18 +91,18 @@ describe('a path in another spelling', () => {
     '/pets%C3%A9',
     '/health/live',
   ])('%s is not found', async (target) => {
-    const before = stand.backend.requests.length;
-    expect(await stand.ask(stand.request(`GET ${target}`))).toMatchObject({
+    const before = fixture.backend.requests.length;
+    expect(await fixture.ask(fixture.request(`GET ${target}`))).toMatchObject({
       status: 404,
       code: 'not_found',
     });
-    await stand.standsUnharmed(before);
+    await fixture.isUnharmed(before);
   });
 
   test.each(['/metrics', '/health/ready', '/keys', '/bans', '/plans', '/admin'])(
     'of the admin listener is not found: %s',
     async (target) => {
-      expect(await stand.ask(stand.request(`GET ${target}`))).toMatchObject({
+      expect(await fixture.ask(fixture.request(`GET ${target}`))).toMatchObject({
         status: 404,
         code: 'not_found',
       });
@@ -108,7 +110,7 @@ describe('a path in another spelling', () => {
   );
 
   test('an encoded path is matched against the contract in decoded form', async () => {
-    const answer = await stand.ask(stand.request('GET /pets/%31%32x'));
+    const answer = await fixture.ask(fixture.request('GET /pets/%31%32x'));
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
   });
 
@@ -122,16 +124,16 @@ describe('a path in another spelling', () => {
   ])(
     'in absolute form is refused if it names another host than Host, or a user: %s',
     async (target) => {
-      await stand.refusesAndCloses(stand.request(`GET ${target}`), [400]);
+      await fixture.refusesAndCloses(fixture.request(`GET ${target}`), [400]);
     },
   );
 
   test.each(['http://api.example/pets', 'HTTPS://API.example/pets'])(
     'in absolute form never chooses the upstream: %s',
     async (target) => {
-      const request = await stand.passed(stand.request(`GET ${target}`));
+      const request = await fixture.passed(fixture.request(`GET ${target}`));
       expect(request.line).toBe('GET /pets HTTP/1.1');
-      expect(valuesOf(request, 'host')).toEqual([new URL(stand.backend.url).host]);
+      expect(valuesOf(request, 'host')).toEqual([new URL(fixture.backend.url).host]);
     },
   );
 });
@@ -146,13 +148,13 @@ describe('a method', () => {
     ['GETT /pets', 501],
     ['G\0ET /pets', 400],
   ])('%j is refused, and the connection ends', async (line, status) => {
-    await stand.refusesAndCloses(stand.request(line), [status]);
+    await fixture.refusesAndCloses(fixture.request(line), [status]);
   });
 
   test.each(['PROPFIND', 'M-SEARCH', 'QUERY', 'PURGE', 'PATCH', 'OPTIONS'])(
     'that the path does not have is 405: %s',
     async (method) => {
-      const answer = await stand.ask(stand.request(`${method} /pets`));
+      const answer = await fixture.ask(fixture.request(`${method} /pets`));
       expect(answer).toMatchObject({ status: 405, code: 'method_not_allowed' });
       expect(answer.headers.allow).toContain('GET');
     },
@@ -160,17 +162,17 @@ describe('a method', () => {
 
   test('behind a method, CONNECT and upgrades end the connection without disturbing the response before', async () => {
     for (const second of [
-      stand.request('CONNECT api.example:80'),
-      stand.request('GET /pets', ['Connection: Upgrade', 'Upgrade: websocket']),
-      stand.request('TRACE /pets'),
+      fixture.request('CONNECT api.example:80'),
+      fixture.request('GET /pets', ['Connection: Upgrade', 'Upgrade: websocket']),
+      fixture.request('TRACE /pets'),
     ]) {
-      const wire = await stand.connect();
-      wire.send(stand.probe + second + stand.probe);
+      const wire = await fixture.connect();
+      wire.send(fixture.probe + second + fixture.probe);
       expect(await wire.answer()).toMatchObject({ status: 200, body: '[]' });
       await wire.ended();
     }
-    expect((await stand.ask(stand.probe)).status).toBe(200);
-    expect(stand.gateway.log.filter(({ msg }) => msg === 'bug')).toEqual([]);
+    expect((await fixture.ask(fixture.probe)).status).toBe(200);
+    expect(fixture.gateway.log.filter(({ msg }) => msg === 'bug')).toEqual([]);
   });
 
   test.each([
@@ -188,23 +190,23 @@ describe('a method', () => {
     'X-Custom-IP-Authorization: 127.0.0.1',
     'Front-End-Https: on',
   ])('and path are those of the request line: %s has no effect and is removed', async (header) => {
-    const request = await stand.passed(stand.request('GET /pets', [header]));
+    const request = await fixture.passed(fixture.request('GET /pets', [header]));
     expect(request.line).toBe('GET /pets HTTP/1.1');
     expect(valuesOf(request, header.split(':')[0]!.toLowerCase())).toEqual([]);
   });
 
   test('HEAD is checked as GET', async () => {
-    expect((await stand.passed(stand.request('HEAD /pets?limit=3'))).line).toBe(
+    expect((await fixture.passed(fixture.request('HEAD /pets?limit=3'))).line).toBe(
       'HEAD /pets?limit=3 HTTP/1.1',
     );
-    expect((await stand.ask(stand.request('HEAD /pets?limit=x'))).status).toBe(400);
-    expect((await stand.ask(stand.request('HEAD /nowhere'))).status).toBe(404);
+    expect((await fixture.ask(fixture.request('HEAD /pets?limit=x'))).status).toBe(400);
+    expect((await fixture.ask(fixture.request('HEAD /nowhere'))).status).toBe(404);
   });
 });
 
 describe('Host', () => {
   const withHosts = (...hosts: string[]) =>
-    `GET /pets HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join('')}X-API-Key: ${stand.secret}\r\n\r\n`;
+    `GET /pets HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join('')}X-API-Key: ${fixture.secret}\r\n\r\n`;
 
   test.each([
     ['missing', []],
@@ -222,36 +224,36 @@ describe('Host', () => {
     ['with a quote', ['a"b']],
     ['that is not ASCII', ['\xe9.example']],
   ])('%s: 400', async (_what, hosts) => {
-    await stand.refusesAndCloses(withHosts(...hosts), [400]);
+    await fixture.refusesAndCloses(withHosts(...hosts), [400]);
   });
 
   test('may be missing in HTTP/1.0 only', async () => {
-    const answer = await stand.ask(`GET /pets HTTP/1.0\r\nX-API-Key: ${stand.secret}\r\n\r\n`);
+    const answer = await fixture.ask(`GET /pets HTTP/1.0\r\nX-API-Key: ${fixture.secret}\r\n\r\n`);
     expect(answer).toMatchObject({ status: 200, body: '[]' });
   });
 
   test.each(['[::1]:80', 'api.example:8443', '10.0.0.1'])('%s is valid', async (host) => {
-    expect((await stand.ask(withHosts(host))).status).toBe(200);
+    expect((await fixture.ask(withHosts(host))).status).toBe(200);
   });
 });
 
 describe('Expect', () => {
   const post = (...headers: string[]) =>
-    stand.post([`Content-Length: ${PET.length}`, ...headers], '');
+    fixture.post([`Content-Length: ${PET.length}`, ...headers], '');
 
   test('100-continue is answered only if key and size are valid, and is not forwarded', async () => {
-    const wire = await stand.connect();
+    const wire = await fixture.connect();
     wire.send(post('Expect: 100-continue'));
     expect((await wire.answer()).status).toBe(100);
     wire.send(PET);
     expect((await wire.answer()).status).toBe(200);
     wire.close();
-    expect(valuesOf(stand.backend.requests.at(-1)!, 'expect')).toEqual([]);
+    expect(valuesOf(fixture.backend.requests.at(-1)!, 'expect')).toEqual([]);
   });
 
   test.each([
     ['without a key', () => post('Expect: 100-continue').replace(/X-API-Key: .*\r\n/, ''), 401],
-    ['with a wrong key', () => post('Expect: 100-continue').replace(stand.secret, 'wrong'), 401],
+    ['with a wrong key', () => post('Expect: 100-continue').replace(fixture.secret, 'wrong'), 401],
     [
       'for too large a body',
       () => post('Expect: 100-continue').replace('Length: 29', 'Length: 9999999'),
@@ -268,7 +270,7 @@ describe('Expect', () => {
       415,
     ],
   ])('%s gets no 100, and the connection ends', async (_what, bytes, status) => {
-    const wire = await stand.connect();
+    const wire = await fixture.connect();
     expect((await wire.send(bytes()).answer()).status).toBe(status);
     expect(await wire.ended()).toBe('');
   });
@@ -278,15 +280,15 @@ describe('Expect', () => {
     ['Expect: 100-continue, more'],
     ['Expect: 100-continue', 'Expect: more'],
   ])('%s: 417', async (...headers) => {
-    await stand.refusesAndCloses(
-      stand.post([`Content-Length: ${PET.length}`, ...headers], PET),
+    await fixture.refusesAndCloses(
+      fixture.post([`Content-Length: ${PET.length}`, ...headers], PET),
       [417],
     );
   });
 
   test('has no effect in HTTP/1.0', async () => {
-    const bytes = stand.post([`Content-Length: ${PET.length}`, 'Expect: 100-continue'], PET);
-    expect((await stand.ask(bytes.replace('HTTP/1.1', 'HTTP/1.0'))).status).toBe(200);
+    const bytes = fixture.post([`Content-Length: ${PET.length}`, 'Expect: 100-continue'], PET);
+    expect((await fixture.ask(bytes.replace('HTTP/1.1', 'HTTP/1.0'))).status).toBe(200);
   });
 });
 
@@ -296,21 +298,21 @@ describe('Upgrade outside of mounts with WebSockets', () => {
     ['h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__\r\n'],
     ['TLS/1.0', ''],
   ])('%s is removed, and nothing behind the request is read', async (protocol, more) => {
-    const before = stand.backend.requests.length;
-    const wire = await stand.connect();
+    const before = fixture.backend.requests.length;
+    const wire = await fixture.connect();
     const headers = ['Connection: Upgrade, HTTP2-Settings', `Upgrade: ${protocol}`];
     wire.send(
-      stand.request('GET /pets', headers).replace('\r\n\r\n', `\r\n${more}\r\n`) + stand.probe,
+      fixture.request('GET /pets', headers).replace('\r\n\r\n', `\r\n${more}\r\n`) + fixture.probe,
     );
     expect((await wire.answer()).status).toBe(200);
     expect(await wire.ended()).toBe('');
-    const [request, ...others] = stand.backend.requests.slice(before);
+    const [request, ...others] = fixture.backend.requests.slice(before);
     expect(others).toEqual([]);
     for (const name of ['upgrade', 'http2-settings']) expect(valuesOf(request!, name)).toEqual([]);
   });
 
   test('with a body is an ordinary request', async () => {
     const headers = ['Connection: Upgrade', 'Upgrade: h2c', `Content-Length: ${PET.length}`];
-    expect((await stand.passed(stand.post(headers, PET))).body).toBe(PET);
+    expect((await fixture.passed(fixture.post(headers, PET))).body).toBe(PET);
   });
 });

@@ -4,19 +4,21 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { until } from '../support/until.ts';
+import { Fixture, isAnError, PET } from './fixture.ts';
 import { EMPTY_LIST } from './recording-backend.ts';
-import { isAnError, PET, Stand } from './stand.ts';
 import { Wire, type WireAnswer } from './wire.ts';
 
 describe('a slow client', () => {
-  let stand: Stand;
+  let fixture: Fixture;
   beforeAll(async () => {
-    stand = await Stand.start({ settings: 'http: {headersTimeout: 300ms, requestTimeout: 500ms}' });
+    fixture = await Fixture.start({
+      settings: 'http: {headersTimeout: 300ms, requestTimeout: 500ms}',
+    });
   });
-  afterAll(() => stand.stop());
+  afterAll(() => fixture.stop());
 
   test('with its head gets 408', async () => {
-    const wire = await stand.connect();
+    const wire = await fixture.connect();
     const drip = setInterval(() => wire.send('X'), 50);
     const answer = await wire.send('GET /pets HTTP/1.1\r\nX-A: ').answer();
     clearInterval(drip);
@@ -26,68 +28,68 @@ describe('a slow client', () => {
   });
 
   test('with its body gets 408, and the backend gets nothing', async () => {
-    const before = stand.backend.requests.length;
-    const wire = await stand.connect();
+    const before = fixture.backend.requests.length;
+    const wire = await fixture.connect();
     const drip = setInterval(() => wire.send('x'), 50);
-    const answer = await wire.send(stand.post(['Content-Length: 1000'], '{"name":"')).answer();
+    const answer = await wire.send(fixture.post(['Content-Length: 1000'], '{"name":"')).answer();
     clearInterval(drip);
     expect(answer).toMatchObject({ status: 408, code: 'request_timeout' });
     isAnError(answer);
     await wire.ended();
-    expect(stand.backend.requests.length).toBe(before);
+    expect(fixture.backend.requests.length).toBe(before);
   });
 
   test('that sends nothing is disconnected', async () => {
-    const wire = await stand.connect();
+    const wire = await fixture.connect();
     expect((await wire.answer()).status).toBe(408);
     expect(await wire.ended()).toBe('');
   });
 });
 
 describe('a slow client', () => {
-  let stand: Stand;
+  let fixture: Fixture;
   beforeAll(async () => {
-    stand = await Stand.start({
+    fixture = await Fixture.start({
       settings: 'http: {keepAliveTimeout: 200ms, responseWriteTimeout: 200ms}',
     });
   });
-  afterAll(() => stand.stop());
+  afterAll(() => fixture.stop());
 
   test('without a further request is disconnected silently', async () => {
-    const wire = await stand.connect();
-    expect((await wire.send(stand.probe).answer()).status).toBe(200);
+    const wire = await fixture.connect();
+    expect((await wire.send(fixture.probe).answer()).status).toBe(200);
     expect(await wire.ended()).toBe('');
   });
 
   test('that does not read its response is disconnected, and so is the backend', async () => {
     const ended: string[] = [];
-    const respond = stand.backend.respond;
-    stand.backend.respond = (socket) => {
+    const respond = fixture.backend.respond;
+    fixture.backend.respond = (socket) => {
       const size = 64 * 1024 * 1024;
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n`);
       socket.write(Buffer.alloc(size, 'x'));
       socket.once('close', () => ended.push('closed'));
     };
     const before = process.memoryUsage().external + process.memoryUsage().arrayBuffers;
-    const wire = await stand.connect();
+    const wire = await fixture.connect();
     wire.socket.pause();
-    wire.send(stand.request('GET /pets'));
+    wire.send(fixture.request('GET /pets'));
     await until('the backend is cut off', () => ended.length === 1);
     expect(
       process.memoryUsage().external + process.memoryUsage().arrayBuffers - before,
     ).toBeLessThan(200 * 1024 * 1024);
     wire.close();
-    stand.backend.respond = respond;
-    expect((await stand.ask(stand.probe)).status).toBe(200);
+    fixture.backend.respond = respond;
+    expect((await fixture.ask(fixture.probe)).status).toBe(200);
   });
 });
 
 describe('a client that reads nothing of its response', () => {
-  let stand: Stand;
+  let fixture: Fixture;
   let size: number;
   beforeAll(async () => {
     const settings = 'upstream: { connections: 1, minResponseRate: 1KiB }\n';
-    stand = await Stand.start({
+    fixture = await Fixture.start({
       settings,
       respond: (socket, { line }) => {
         const body = line.startsWith('GET /pets') ? Buffer.alloc(size, 'x') : Buffer.from('[]');
@@ -96,21 +98,21 @@ describe('a client that reads nothing of its response', () => {
       },
     });
   });
-  afterAll(() => stand.stop());
+  afterAll(() => fixture.stop());
 
   async function begin(bytes: number): Promise<Wire> {
     size = bytes;
-    const wire = await stand.connect();
+    const wire = await fixture.connect();
     wire.socket.pause();
-    const before = stand.backend.requests.length;
-    wire.send(stand.request('GET /pets'));
-    await until('the backend has it', () => stand.backend.requests.length > before);
+    const before = fixture.backend.requests.length;
+    wire.send(fixture.request('GET /pets'));
+    await until('the backend has it', () => fixture.backend.requests.length > before);
     return wire;
   }
 
   test('keeps no connection to the backend of a response within the budget, and gets all of it later', async () => {
     const wire = await begin(3 * 1024 * 1024);
-    expect((await stand.ask(stand.request('GET /categories'))).status).toBe(200);
+    expect((await fixture.ask(fixture.request('GET /categories'))).status).toBe(200);
     wire.socket.resume();
     expect((await wire.answer()).body).toHaveLength(3 * 1024 * 1024);
     wire.close();
@@ -118,18 +120,18 @@ describe('a client that reads nothing of its response', () => {
 
   test('is disconnected while others wait, if the response is larger', async () => {
     const wire = await begin(32 * 1024 * 1024);
-    expect((await stand.ask(stand.request('GET /categories'))).status).toBe(200);
+    expect((await fixture.ask(fixture.request('GET /categories'))).status).toBe(200);
     wire.socket.resume();
     await expect(wire.answer()).rejects.toThrow('the connection ended before the answer was whole');
-    const line = () => stand.gateway.log.find(({ code }) => code === 'slow_reader');
+    const line = () => fixture.gateway.log.find(({ code }) => code === 'slow_reader');
     await until('it is logged', () => line() !== undefined);
     expect(line()).toMatchObject({ msg: 'request', status: 200, complete: false });
-    expect(stand.gateway.log.filter(({ msg }) => msg === 'upstream.down')).toEqual([]);
+    expect(fixture.gateway.log.filter(({ msg }) => msg === 'upstream.down')).toEqual([]);
   });
 });
 
 describe('connections beyond the limit are refused, and those within it continue', () => {
-  let capped: Stand;
+  let capped: Fixture;
   const held: Socket[] = [];
   const wires: Wire[] = [];
   afterEach(async () => {
@@ -139,7 +141,7 @@ describe('connections beyond the limit are refused, and those within it continue
   });
 
   const start = async (settings: string) => {
-    capped = await Stand.start({ settings, respond: (socket) => void held.push(socket) });
+    capped = await Fixture.start({ settings, respond: (socket) => void held.push(socket) });
   };
 
   /** Requests in flight, because idle connections make room. */
@@ -165,7 +167,7 @@ describe('connections beyond the limit are refused, and those within it continue
     )?.[1];
 
   test('though a thousand of them are idle', async () => {
-    capped = await Stand.start({
+    capped = await Fixture.start({
       settings: 'http: {maxConnections: 1200, maxConnectionsPerAddress: 1200}',
     });
     const idle = await Promise.all(
@@ -212,7 +214,7 @@ describe('connections beyond the limit are refused, and those within it continue
 
 describe('half-sent bodies of one key', () => {
   test('beyond the budget are 503 with Retry-After, and another key is served', async () => {
-    const small = await Stand.start({ settings: 'http: {maxBodyBytes: 1KiB, bodyBudget: 8KiB}' });
+    const small = await Fixture.start({ settings: 'http: {maxBodyBytes: 1KiB, bodyBudget: 8KiB}' });
     const wires: Wire[] = [];
     try {
       const half = small.post(['Content-Length: 1000'], 'x'.repeat(900));

@@ -2,27 +2,27 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { blockEventLoop } from '../support/block-event-loop.ts';
 import { Authority } from '../support/certificates.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { standStill } from '../support/stand-still.ts';
 import { tlsBackend } from '../support/tls-backend.ts';
 import { until } from '../support/until.ts';
 import { TRUNCATED_RESPONSES } from './faulty-responses.ts';
+import { Fixture } from './fixture.ts';
 import { EMPTY_LIST } from './recording-backend.ts';
-import { Stand } from './stand.ts';
 
 const mounts = (url: string) => `mounts: [{path: /files, target: "${url}"}]`;
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n';
 
-/** The other deadline is too long to stand for the short one. */
-let hastyForHeads: Stand;
-let hastyForBodies: Stand;
-let patient: Stand;
-let stand: Stand;
+/** The other deadline is too long to replace the short one. */
+let hastyForHeads: Fixture;
+let hastyForBodies: Fixture;
+let patient: Fixture;
+let fixture: Fixture;
 const all = () => [hastyForHeads, hastyForBodies, patient];
 beforeAll(async () => {
   const start = (upstream: string, http: string) =>
-    Stand.start({ settings: `upstream: {${upstream}}\nhttp: {${http}}`, mounts });
+    Fixture.start({ settings: `upstream: {${upstream}}\nhttp: {${http}}`, mounts });
   hastyForHeads = await start('headersTimeout: 1s, bodyTimeout: 60s', 'maxBodyBytes: 4MiB');
   hastyForBodies = await start(
     'headersTimeout: 60s, bodyTimeout: 1s',
@@ -37,7 +37,7 @@ afterAll(async () => {
   for (const one of all()) await one.stop();
 });
 beforeEach(() => {
-  stand = patient;
+  fixture = patient;
   for (const { backend } of all()) {
     backend.dropConnections();
     backend.respond = (socket) => void socket.write(EMPTY_LIST);
@@ -45,12 +45,16 @@ beforeEach(() => {
 });
 
 const request = (method: string, body = '') =>
-  stand.request(`${method} /files/a`, body === '' ? [] : [`Content-Length: ${body.length}`], body);
+  fixture.request(
+    `${method} /files/a`,
+    body === '' ? [] : [`Content-Length: ${body.length}`],
+    body,
+  );
 const get = () => request('GET');
 
 describe('a deadline of a target', () => {
   beforeEach(() => {
-    stand = hastyForHeads;
+    fixture = hastyForHeads;
   });
 
   test.each([
@@ -58,52 +62,52 @@ describe('a deadline of a target', () => {
     ['POST', '[]'],
     ['POST', 'x'.repeat(3_000_000)],
   ])('headersTimeout ends a %s without a response', async (method, body) => {
-    stand.backend.respond = () => {};
-    const answer = await stand.ask(request(method, body));
+    fixture.backend.respond = () => {};
+    const answer = await fixture.ask(request(method, body));
     expect(answer).toMatchObject({ status: 504, code: 'upstream_timeout' });
   });
 
   test('headersTimeout is not extended by interim responses', async () => {
-    stand.backend.respond = (socket) => {
+    fixture.backend.respond = (socket) => {
       const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 100);
       socket.once('close', () => clearInterval(timer));
     };
-    expect(await stand.ask(get())).toMatchObject({ status: 504, code: 'upstream_timeout' });
+    expect(await fixture.ask(get())).toMatchObject({ status: 504, code: 'upstream_timeout' });
   });
 
   test('headersTimeout ends where the response has begun', async () => {
-    stand.backend.respond = (socket) => {
+    fixture.backend.respond = (socket) => {
       socket.write(HEAD);
       setTimeout(() => socket.write('0123456789'), 2_000);
     };
-    expect(await stand.ask(get())).toMatchObject({ status: 200, body: '0123456789' });
+    expect(await fixture.ask(get())).toMatchObject({ status: 200, body: '0123456789' });
   });
 
   test('bodyTimeout begins with the response', async () => {
-    stand = hastyForBodies;
-    stand.backend.respond = (socket) => void setTimeout(() => socket.write(EMPTY_LIST), 2_000);
-    expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
+    fixture = hastyForBodies;
+    fixture.backend.respond = (socket) => void setTimeout(() => socket.write(EMPTY_LIST), 2_000);
+    expect(await fixture.ask(get())).toMatchObject({ status: 200, body: '[]' });
   });
 
   test.each(TRUNCATED_RESPONSES)(
     'bodyTimeout cuts off a silent response %s',
     async (_what, bytes) => {
-      stand = hastyForBodies;
-      stand.backend.respond = (socket) => void socket.write(bytes);
-      const wire = await stand.connect();
+      fixture = hastyForBodies;
+      fixture.backend.respond = (socket) => void socket.write(bytes);
+      const wire = await fixture.connect();
       await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
       expect(await wire.ended()).not.toMatch(/0\r\n\r\n$/);
     },
   );
 
   test('bodyTimeout does not count while the client reads slowly', async () => {
-    stand = hastyForBodies;
+    fixture = hastyForBodies;
     const body = Buffer.alloc(24 * 1024 * 1024, 'x');
-    stand.backend.respond = (socket) => {
+    fixture.backend.respond = (socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`);
       socket.write(body);
     };
-    const wire = await stand.connect();
+    const wire = await fixture.connect();
     wire.socket.pause();
     wire.send(get());
     await new Promise((resolve) => setTimeout(resolve, 3_000));
@@ -115,12 +119,12 @@ describe('a deadline of a target', () => {
 
 test('the head of a response passes before the first byte of its body', async () => {
   let finish: (() => void) | undefined;
-  stand.backend.respond = (socket) => {
+  fixture.backend.respond = (socket) => {
     socket.write(HEAD);
     finish = () => void socket.write('0123456789');
   };
-  const response = await fetch(`${stand.gateway.url}/files/a`, {
-    headers: { 'X-API-Key': stand.secret },
+  const response = await fetch(`${fixture.gateway.url}/files/a`, {
+    headers: { 'X-API-Key': fixture.secret },
   });
   finish!();
   expect(await response.text()).toBe('0123456789');
@@ -129,17 +133,17 @@ test('the head of a response passes before the first byte of its body', async ()
 describe('a response that its target does not complete is cut off', () => {
   test.each(TRUNCATED_RESPONSES)('%s', async (_what, bytes) => {
     for (const end of ['end', 'resetAndDestroy'] as const) {
-      stand.backend.respond = (socket) => void socket.write(bytes, () => socket[end]());
-      const wire = await stand.connect();
+      fixture.backend.respond = (socket) => void socket.write(bytes, () => socket[end]());
+      const wire = await fixture.connect();
       await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
       expect(await wire.ended()).not.toMatch(/0\r\n\r\n$/);
     }
   });
 
   test('without a length, by a reset', async () => {
-    stand.backend.respond = (socket) =>
+    fixture.backend.respond = (socket) =>
       void socket.write('HTTP/1.1 200 OK\r\n\r\n[1,', () => socket.resetAndDestroy());
-    const wire = await stand.connect();
+    const wire = await fixture.connect();
     await expect(wire.send(get()).answer()).rejects.toThrow('before the answer was whole');
     wire.close();
   });
@@ -149,7 +153,7 @@ describe('a request to a target is retried', () => {
   /** Its first request on each connection is served. */
   function dieOnReuse(then: string): void {
     const served = new WeakSet<Socket>();
-    stand.backend.respond = (socket) => {
+    fixture.backend.respond = (socket) => {
       if (!served.has(socket)) {
         served.add(socket);
         socket.write(EMPTY_LIST);
@@ -159,10 +163,10 @@ describe('a request to a target is retried', () => {
   }
 
   async function reuse(bytes: string): Promise<{ status: number; sent: number }> {
-    await stand.ask(get());
-    const before = stand.backend.requests.length;
-    const { status } = await stand.ask(bytes);
-    return { status, sent: stand.backend.requests.length - before };
+    await fixture.ask(get());
+    const before = fixture.backend.requests.length;
+    const { status } = await fixture.ask(bytes);
+    return { status, sent: fixture.backend.requests.length - before };
   }
 
   test.each([
@@ -196,31 +200,31 @@ describe('a request to a target is retried', () => {
   });
 
   test('never on a new connection', async () => {
-    stand.backend.respond = (socket) => void socket.destroy();
-    const before = stand.backend.requests.length;
-    expect(await stand.ask(get())).toMatchObject({ status: 502, code: 'upstream_error' });
-    expect(stand.backend.requests.length - before).toBe(1);
+    fixture.backend.respond = (socket) => void socket.destroy();
+    const before = fixture.backend.requests.length;
+    expect(await fixture.ask(get())).toMatchObject({ status: 502, code: 'upstream_error' });
+    expect(fixture.backend.requests.length - before).toBe(1);
   });
 });
 
 describe('an idle connection to a target', () => {
   test('is given up as its target closes it', async () => {
     let close: (() => void) | undefined;
-    stand.backend.respond = (socket) => {
+    fixture.backend.respond = (socket) => {
       socket.write(EMPTY_LIST);
       close = () => void socket.end();
     };
-    await stand.ask(get());
+    await fixture.ask(get());
     close!();
-    await until('the connection is closed', () => stand.backend.connections === 0);
-    expect((await stand.ask(request('POST', '[]'))).status).toBe(200);
+    await until('the connection is closed', () => fixture.backend.connections === 0);
+    expect((await fixture.ask(request('POST', '[]'))).status).toBe(200);
   });
 
   test.each([
     ['upstream.keepAliveTimeout', 'keepAliveTimeout: 200ms', ''],
     ['the Keep-Alive of the target', '', 'Keep-Alive: timeout=1\r\n'],
   ])('is not used after %s', async (_what, settings, hint) => {
-    const own = await Stand.start({ settings: settings && `upstream: {${settings}}`, mounts });
+    const own = await Fixture.start({ settings: settings && `upstream: {${settings}}`, mounts });
     const used = new WeakSet<Socket>();
     own.backend.respond = (socket) => {
       if (used.has(socket)) socket.destroy();
@@ -230,7 +234,7 @@ describe('an idle connection to a target', () => {
     const post = own.request('POST /files/a', ['Content-Length: 2'], '[]');
     expect((await own.ask(post)).status).toBe(200);
     // No timer runs meanwhile, so only a check at the next request can see the age.
-    standStill(300);
+    blockEventLoop(300);
     expect((await own.ask(post)).status).toBe(200);
     await own.stop();
   });
@@ -282,38 +286,38 @@ describe('a target on a socket of its own', () => {
 
 test('a stop lets a response of a target finish', async () => {
   let finish: (() => void) | undefined;
-  stand.backend.respond = (socket) => {
+  fixture.backend.respond = (socket) => {
     socket.write(HEAD);
     finish = () => void socket.write('0123456789');
   };
-  const wire = await stand.connect();
+  const wire = await fixture.connect();
   wire.send(get());
   await until('the response begins', () => finish !== undefined);
-  const closed = stand.gateway.close();
+  const closed = fixture.gateway.close();
   finish!();
   expect(await wire.answer()).toMatchObject({ status: 200, body: '0123456789' });
   await closed;
-  await stand.gateway.open();
+  await fixture.gateway.open();
 });
 
 test('a response head of a target may have 16 KiB; a larger one is 502', async () => {
   const statuses = [];
   for (const size of [15_000, 20_000]) {
-    stand.backend.respond = (socket) =>
+    fixture.backend.respond = (socket) =>
       void socket.write(EMPTY_LIST.replace('\r\n', `\r\nX-Large: ${'x'.repeat(size)}\r\n`));
-    statuses.push((await stand.ask(get())).status);
+    statuses.push((await fixture.ask(get())).status);
   }
   expect(statuses).toEqual([200, 502]);
 });
 
 test('a status line that Node.js reads but cannot write is 502, and the gateway goes on', async () => {
   for (const line of ['099 Low', '999 High', '200 Sp\x01lit']) {
-    stand.backend.respond = (socket) =>
+    fixture.backend.respond = (socket) =>
       void socket.write(`HTTP/1.1 ${line}\r\nContent-Length: 2\r\n\r\n[]`);
-    expect(await stand.ask(get())).toMatchObject({ status: 502, code: 'upstream_error' });
+    expect(await fixture.ask(get())).toMatchObject({ status: 502, code: 'upstream_error' });
   }
-  stand.backend.respond = (socket) => void socket.write(EMPTY_LIST);
-  expect((await stand.ask(get())).status).toBe(200);
+  fixture.backend.respond = (socket) => void socket.write(EMPTY_LIST);
+  expect((await fixture.ask(get())).status).toBe(200);
 });
 
 describe('a target with https', () => {
@@ -326,12 +330,12 @@ describe('a target with https', () => {
 
   test('is used over one kept connection if its certificate is trusted, and else is 502', async () => {
     const target = await tlsBackend(authority.issue('target', 'DNS:localhost'));
-    const refused = await Stand.start({ mounts: () => mounts(target.url) });
-    const ask = (one: Stand) => one.ask(one.request('GET /files/a'));
+    const refused = await Fixture.start({ mounts: () => mounts(target.url) });
+    const ask = (one: Fixture) => one.ask(one.request('GET /files/a'));
     expect(await ask(refused)).toMatchObject({ status: 502, code: 'upstream_unavailable' });
     await refused.stop();
     setDefaultCACertificates([...trusted, authority.pem]);
-    const accepted = await Stand.start({ mounts: () => mounts(target.url) });
+    const accepted = await Fixture.start({ mounts: () => mounts(target.url) });
     for (let i = 0; i < 3; i++)
       expect(await ask(accepted)).toMatchObject({ status: 200, body: '[]' });
     expect(target.connections).toHaveLength(1);

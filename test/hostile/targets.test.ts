@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '../support/until.ts';
 import { FAULTY_RESPONSES } from './faulty-responses.ts';
+import { Fixture, isAnError } from './fixture.ts';
 import { EMPTY_LIST, type Recorded, valuesOf } from './recording-backend.ts';
-import { isAnError, Stand } from './stand.ts';
 
 const MOUNT = (url: string) =>
   `mounts: [{path: /files, target: "${url}"}, {path: /v2, target: "${url}/base", stripPrefix: true}]`;
 
-let stand: Stand;
+let fixture: Fixture;
 beforeAll(async () => {
-  stand = await Stand.start({ settings: 'http: {maxBodyBytes: 8MiB}', mounts: MOUNT });
+  fixture = await Fixture.start({ settings: 'http: {maxBodyBytes: 8MiB}', mounts: MOUNT });
 });
-afterAll(() => stand.stop());
+afterAll(() => fixture.stop());
 beforeEach(() => {
-  stand.backend.respond = (socket) => void socket.write(EMPTY_LIST);
+  fixture.backend.respond = (socket) => void socket.write(EMPTY_LIST);
 });
 
-const get = () => stand.request('GET /files/a');
-const post = () => stand.request('POST /files/a', ['Content-Length: 2'], '[]');
+const get = () => fixture.request('GET /files/a');
+const post = () => fixture.request('POST /files/a', ['Content-Length: 2'], '[]');
 
 /** Answers once with these bytes, and correctly afterwards. */
-function answerOnce({ backend }: Stand, bytes: string, end = true): void {
+function answerOnce({ backend }: Fixture, bytes: string, end = true): void {
   backend.respond = (socket) => {
     backend.respond = (next) => void next.write(EMPTY_LIST);
     socket.write(Buffer.from(bytes, 'latin1'));
@@ -30,7 +30,7 @@ function answerOnce({ backend }: Stand, bytes: string, end = true): void {
 
 /** The response as it came, names and lines too. */
 async function rawAnswer(bytes: string): Promise<string> {
-  const wire = await stand.connect();
+  const wire = await fixture.connect();
   return wire.send(bytes.replace('\r\n', '\r\nConnection: close\r\n')).ended();
 }
 
@@ -43,16 +43,16 @@ function unchunked(text: string): string {
 
 describe('a target whose response cannot be forwarded causes 502', () => {
   test.each(FAULTY_RESPONSES)('%s', async (_what, bytes) => {
-    answerOnce(stand, bytes);
-    const answer = await stand.ask(post());
+    answerOnce(fixture, bytes);
+    const answer = await fixture.ask(post());
     expect(answer).toMatchObject({ status: 502, code: 'upstream_error' });
     isAnError(answer);
-    expect((await stand.ask(get())).status).toBe(200);
+    expect((await fixture.ask(get())).status).toBe(200);
   });
 
   test('and its request keeps no slot of the key', async () => {
     const plans = 'plans: { free: { windows: [{ limit: 1000, per: minute }], concurrency: 1 } }\n';
-    const narrow = await Stand.start({ plans, mounts: MOUNT });
+    const narrow = await Fixture.start({ plans, mounts: MOUNT });
     for (const [, bytes] of FAULTY_RESPONSES) {
       answerOnce(narrow, bytes, false);
       const wire = await narrow.connect();
@@ -72,10 +72,10 @@ describe('a target whose response cannot be forwarded causes 502', () => {
 describe('a valid but unusual response of a target passes', () => {
   test('without its interim responses', async () => {
     answerOnce(
-      stand,
+      fixture,
       `HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${EMPTY_LIST}`,
     );
-    expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
+    expect(await fixture.ask(get())).toMatchObject({ status: 200, body: '[]' });
   });
 
   test('with each of 999 fields; with more it is 502, so that none is dropped', async () => {
@@ -83,8 +83,8 @@ describe('a valid but unusual response of a target passes', () => {
     const answers = [];
     for (const more of [999 - own, 1_000 - own, 1_001 - own]) {
       const lines = Array.from({ length: more }, (_, i) => `X-${i}: ${i}\r\n`).join('');
-      answerOnce(stand, EMPTY_LIST.replace('\r\n', `\r\n${lines}`));
-      const { status, headers } = await stand.ask(get());
+      answerOnce(fixture, EMPTY_LIST.replace('\r\n', `\r\n${lines}`));
+      const { status, headers } = await fixture.ask(get());
       answers.push([status, Object.keys(headers).filter((name) => /^x-\d+$/.test(name)).length]);
     }
     expect(answers).toEqual([
@@ -105,7 +105,7 @@ describe('a valid but unusual response of a target passes', () => {
       'Set-Cookie: b=2',
       'Server: b',
     ];
-    answerOnce(stand, EMPTY_LIST.replace('\r\n', `\r\n${lines.join('\r\n')}\r\n`));
+    answerOnce(fixture, EMPTY_LIST.replace('\r\n', `\r\n${lines.join('\r\n')}\r\n`));
     const text = await rawAnswer(get());
     expect(text.match(/^(?:www-authenticate|x-a|set-cookie|server): .*$/gim)).toEqual([
       'www-authenticate: Basic realm="a, b", Digest realm="c"',
@@ -121,36 +121,36 @@ describe('a valid but unusual response of a target passes', () => {
     async (length) => {
       // The second byte of the last character and a careless conversion would make a line end.
       const name = Buffer.from('attachment; filename="Tür-一-Ċ"').toString('latin1');
-      answerOnce(stand, `HTTP/1.1 200 OK\r\n${length}Content-Disposition: ${name}\r\n\r\n[]`);
+      answerOnce(fixture, `HTTP/1.1 200 OK\r\n${length}Content-Disposition: ${name}\r\n\r\n[]`);
       expect(await rawAnswer(get())).toContain(`content-disposition: ${name}\r\n`);
     },
   );
 
   test('with trailers announced, and without chunks that could have any', async () => {
-    answerOnce(stand, EMPTY_LIST.replace('\r\n', '\r\nTrailer: X-T\r\n'));
-    expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[]' });
+    answerOnce(fixture, EMPTY_LIST.replace('\r\n', '\r\nTrailer: X-T\r\n'));
+    expect(await fixture.ask(get())).toMatchObject({ status: 200, body: '[]' });
   });
 
   test.each(['1.0', '1.1'])(
     'in HTTP/%s with a body that ends with the connection',
     async (version) => {
-      answerOnce(stand, `HTTP/${version} 200 OK\r\n\r\n[1,2]`);
-      expect(await stand.ask(get())).toMatchObject({ status: 200, body: '[1,2]' });
+      answerOnce(fixture, `HTTP/${version} 200 OK\r\n\r\n[1,2]`);
+      expect(await fixture.ask(get())).toMatchObject({ status: 200, body: '[1,2]' });
     },
   );
 
   test.each([204, 304])('with status %d and fields of a body', async (status) => {
     answerOnce(
-      stand,
+      fixture,
       `HTTP/1.1 ${status} \r\nETag: "a"\r\nTransfer-Encoding: chunked\r\n\r\n`,
       false,
     );
-    expect(await stand.ask(get())).toMatchObject({ status, headers: { etag: '"a"' } });
+    expect(await fixture.ask(get())).toMatchObject({ status, headers: { etag: '"a"' } });
   });
 
   test('to HEAD', async () => {
-    answerOnce(stand, 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n', false);
-    const answer = await stand.ask(stand.request('HEAD /files/a'));
+    answerOnce(fixture, 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n', false);
+    const answer = await fixture.ask(fixture.request('HEAD /files/a'));
     expect(answer).toMatchObject({ status: 200, headers: { 'content-length': '1000' } });
   });
 });
@@ -163,9 +163,9 @@ describe('bytes that no request asked for are not the next response', () => {
     ['a response to HEAD', 'HEAD', `${EMPTY_LIST}${EVIL}`, 200],
     ['a whole response', 'GET', `${EMPTY_LIST}${EVIL}`, 200],
   ])('behind %s', async (_what, method, bytes, status) => {
-    answerOnce(stand, bytes, false);
-    const wire = await stand.connect();
-    wire.send(stand.request(`${method} /files/a`) + get());
+    answerOnce(fixture, bytes, false);
+    const wire = await fixture.connect();
+    wire.send(fixture.request(`${method} /files/a`) + get());
     // A response that comes with more than it should may be refused, too.
     expect([status, 502]).toContain((await wire.answer({ head: method === 'HEAD' })).status);
     expect((await wire.answer()).status).toBe(200);
@@ -174,15 +174,15 @@ describe('bytes that no request asked for are not the next response', () => {
 
   test('while the connection is idle', async () => {
     let idle: (() => void) | undefined;
-    stand.backend.respond = (socket) => {
+    fixture.backend.respond = (socket) => {
       socket.write(EMPTY_LIST);
       idle = () => void socket.write(EVIL);
     };
-    await stand.ask(get());
-    const { connections } = stand.backend;
+    await fixture.ask(get());
+    const { connections } = fixture.backend;
     idle!();
-    await until('the gateway closes it', () => stand.backend.connections < connections);
-    expect((await stand.ask(get())).status).toBe(200);
+    await until('the gateway closes it', () => fixture.backend.connections < connections);
+    expect((await fixture.ask(get())).status).toBe(200);
   });
 });
 
@@ -199,8 +199,8 @@ describe('a request to a target', () => {
       'Cookie: b=2',
     ];
     const name = `attachment; filename="${Buffer.from('Tür-Ċ').toString('latin1')}"`;
-    const request = await stand.passed(
-      stand.request(
+    const request = await fixture.passed(
+      fixture.request(
         'PUT /files/a',
         [...lines, 'X-mIxEd: 2', `Content-Disposition: ${name}`, 'Content-Length: 2'],
         '[]',
@@ -213,7 +213,7 @@ describe('a request to a target', () => {
       `content-disposition: ${name}`,
     ]);
     expect(linesOf(request, /^(?:host|connection)$/i)).toEqual([
-      `host: ${new URL(stand.backend.url).host}`,
+      `host: ${new URL(fixture.backend.url).host}`,
       'Connection: keep-alive',
     ]);
   });
@@ -225,7 +225,7 @@ describe('a request to a target', () => {
     ['POST', ['0']],
   ])('without a body has the length of its method: %s', async (method, lengths) => {
     const headers = method === 'POST' ? ['Content-Length: 0'] : [];
-    const request = await stand.passed(stand.request(`${method} /files/a`, headers));
+    const request = await fixture.passed(fixture.request(`${method} /files/a`, headers));
     expect(valuesOf(request, 'content-length')).toEqual(lengths);
     expect(valuesOf(request, 'transfer-encoding')).toEqual([]);
   });
@@ -237,13 +237,13 @@ describe('a request to a target', () => {
     ['/v2/', '/base/'],
     ['/v2?x', '/base/?x'],
   ])('of %s has the target %s', async (path, expected) => {
-    const { line } = await stand.passed(stand.request(`GET ${path}`));
+    const { line } = await fixture.passed(fixture.request(`GET ${path}`));
     expect(line).toBe(`GET ${expected} HTTP/1.1`);
   });
 
   test.each(['GET', 'DELETE', 'OPTIONS'])('has its body, even if it is a %s', async (method) => {
-    const request = await stand.passed(
-      stand.request(`${method} /files/a`, ['Content-Length: 2'], '[]'),
+    const request = await fixture.passed(
+      fixture.request(`${method} /files/a`, ['Content-Length: 2'], '[]'),
     );
     expect([request.body, valuesOf(request, 'content-length')]).toEqual(['[]', ['2']]);
   });
@@ -251,19 +251,19 @@ describe('a request to a target', () => {
   test('is streamed in chunks if it is large, over a kept connection', async () => {
     const body = Array.from({ length: 40 }, (_, i) => `${i}`.padEnd(0x10000, 'x'));
     const chunks = body.map((part) => `10000\r\n${part}\r\n`).join('');
-    const upload = stand.request(
+    const upload = fixture.request(
       'POST /files/a',
       ['Transfer-Encoding: chunked'],
       `${chunks}0\r\n\r\n`,
     );
-    stand.backend.dropConnections();
-    const before = stand.backend.requests.length;
-    for (let i = 0; i < 3; i++) expect((await stand.ask(upload)).status).toBe(200);
-    const requests = stand.backend.requests.slice(before);
+    fixture.backend.dropConnections();
+    const before = fixture.backend.requests.length;
+    for (let i = 0; i < 3; i++) expect((await fixture.ask(upload)).status).toBe(200);
+    const requests = fixture.backend.requests.slice(before);
     expect(requests.map((request) => valuesOf(request, 'connection'))).toEqual(
       Array(3).fill(['keep-alive']),
     );
     expect(requests.every((request) => unchunked(request.body) === body.join(''))).toBe(true);
-    expect(stand.backend.connections).toBe(1);
+    expect(fixture.backend.connections).toBe(1);
   });
 });

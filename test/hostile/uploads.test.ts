@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Rule } from '@storegate/openapi';
-import { isAnError, Stand } from './stand.ts';
+import { Fixture, isAnError } from './fixture.ts';
 
 const FORM = 'multipart/form-data; boundary=b0undary';
 let folder: string;
-let stand: Stand;
+let fixture: Fixture;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'storegate-uploads-'));
   const item = {
@@ -56,20 +56,24 @@ beforeAll(async () => {
     },
   };
   writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
-  stand = await Stand.start({
+  fixture = await Fixture.start({
     settings: `contract: {file: "${join(folder, 'openapi.json')}"}\nhttp: {maxBodyBytes: 1MiB}`,
   });
 });
 afterAll(async () => {
-  await stand.stop();
+  await fixture.stop();
   rmSync(folder, { recursive: true });
 });
 
 /** `body` has one character per byte. */
 const post = (type: string, body: string, path = '/items') =>
-  stand.request(`POST ${path}`, [`Content-Type: ${type}`, `Content-Length: ${body.length}`], body);
+  fixture.request(
+    `POST ${path}`,
+    [`Content-Type: ${type}`, `Content-Length: ${body.length}`],
+    body,
+  );
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
-const send = (request: string) => stand.ask(Buffer.from(request, 'latin1'));
+const send = (request: string) => fixture.ask(Buffer.from(request, 'latin1'));
 
 const part = (headers: string, content: string) => `--b0undary\r\n${headers}\r\n\r\n${content}\r\n`;
 const text = (name: string, content: string) =>
@@ -106,20 +110,20 @@ describe('the checked bytes of an upload are forwarded unchanged', () => {
     ['text', 'text/plain', latin1('käse')],
     ['bytes', 'application/octet-stream', '\0\xff\r\n\r\n'],
   ])('%s', async (_what, type, body) => {
-    const before = stand.backend.requests.length;
+    const before = fixture.backend.requests.length;
     expect(await send(post(type, body))).toMatchObject({ status: 200 });
-    expect(stand.backend.requests.slice(before)).toMatchObject([
+    expect(fixture.backend.requests.slice(before)).toMatchObject([
       { line: 'POST /items HTTP/1.1', body },
     ]);
-    expect(stand.backend.complaints).toEqual([]);
+    expect(fixture.backend.complaints).toEqual([]);
   });
 
   test('and bytes that cannot be checked, if the contract allows them', async () => {
-    const before = stand.backend.requests.length;
+    const before = fixture.backend.requests.length;
     expect(await send(post('application/x-protobuf', '\x08\x96\x01', '/raw'))).toMatchObject({
       status: 200,
     });
-    expect(stand.backend.requests.slice(before)).toMatchObject([{ body: '\x08\x96\x01' }]);
+    expect(fixture.backend.requests.slice(before)).toMatchObject([{ body: '\x08\x96\x01' }]);
   });
 });
 
@@ -247,13 +251,13 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
     ['text that is not UTF-8', 'text/plain', '\xff', '', 'encoding'],
     ['too many bytes', 'application/octet-stream', '123456789', '', 'maxLength'],
   ])('%s', async (_what, type, body, pointer, rule) => {
-    const before = stand.backend.requests.length;
+    const before = fixture.backend.requests.length;
     const answer = await send(post(type, body));
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
     isAnError(answer);
     const { limit: _limit, ...fault } = JSON.parse(answer.body).details[0];
     expect(fault).toEqual({ in: 'body', pointer, message: expect.any(String), rule });
-    await stand.standsUnharmed(before);
+    await fixture.isUnharmed(before);
   });
 
   test.each([
@@ -264,9 +268,9 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
     'text/plain; charset=latin1',
     'application/xml; charset=utf-7',
   ])('and %s is 415', async (type) => {
-    const before = stand.backend.requests.length;
+    const before = fixture.backend.requests.length;
     expect(await send(post(type, form(text('name', 'a'))))).toMatchObject({ status: 415 });
-    await stand.standsUnharmed(before);
+    await fixture.isUnharmed(before);
   });
 });
 
@@ -294,5 +298,5 @@ test('a refusal of an upload contains nothing of it', async () => {
     expect(answer.status).toBe(400);
     expect(answer.body).not.toContain(secret);
   }
-  expect(JSON.stringify(stand.gateway.log)).not.toContain(secret);
+  expect(JSON.stringify(fixture.gateway.log)).not.toContain(secret);
 });

@@ -5,14 +5,14 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import * as OpenApiValidator from 'express-openapi-validator';
-import { Stand } from './stand.ts';
+import { Fixture } from './fixture.ts';
 import { Wire } from './wire.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-let stand: Stand;
+let fixture: Fixture;
 let other: Server;
 beforeAll(async () => {
-  stand = await Stand.start();
+  fixture = await Fixture.start();
   const app = express();
   app.use(express.json({ limit: '1mb' }));
   app.use(
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await once(other, 'listening');
 });
 afterAll(async () => {
-  await stand.stop();
+  await fixture.stop();
   other.close();
   other.closeAllConnections();
 });
@@ -138,7 +138,7 @@ async function passes(url: string, { line, body, type }: Case): Promise<boolean>
   const headers =
     body === undefined ? [] : [`Content-Type: ${type}`, `Content-Length: ${bytes.length}`];
   const wire = await Wire.open(url);
-  const { status } = await wire.send(stand.request(line, headers)).send(bytes).answer();
+  const { status } = await wire.send(fixture.request(line, headers)).send(bytes).answer();
   wire.close();
   return status < 400;
 }
@@ -167,7 +167,7 @@ const REFUSED_HERE: Readonly<Record<string, string>> = {
 test('every disagreement with express-openapi-validator is explained, and every explained one exists', async () => {
   const disagreements: string[] = [];
   for (const one of CASES) {
-    const [here, there] = [await passes(stand.gateway.url, one), await passes(urlOf(other), one)];
+    const [here, there] = [await passes(fixture.gateway.url, one), await passes(urlOf(other), one)];
     const word = (taken: boolean) => (taken ? 'taken' : 'refused');
     if (here !== there) disagreements.push(`${one.name}: ${word(here)} here, ${word(there)} there`);
   }

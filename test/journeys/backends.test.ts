@@ -26,8 +26,8 @@ const PROBED =
   'ejection: { probeInterval: 50ms, slowStart: 100ms }, healthChecks: { timeout: 200ms }';
 const QUICK = `headersTimeout: 1s, ${PROBED}`;
 
-async function backend(act = answers()): Promise<FaultyBackend> {
-  const one = await FaultyBackend.start(act);
+async function backend(respond = answers()): Promise<FaultyBackend> {
+  const one = await FaultyBackend.start(respond);
   backends.push(one);
   return one;
 }
@@ -70,7 +70,7 @@ describe('a backend that hangs', () => {
       Array(30).fill([503, 'upstream_down', '1']),
     );
     expect(one.asked.length).toBe(asked);
-    one.act = answers();
+    one.respond = answers();
     await untilLogged('upstream.up');
     expect((await ask()).status).toBe(200);
     expect(lines('upstream.down')).toEqual([
@@ -92,7 +92,7 @@ describe('a backend that hangs and answers its probes', () => {
       codes.add((await ask()).code);
     expect([...codes]).toEqual(['upstream_down']);
     expect(lines('upstream.up')).toEqual([]);
-    one.act = answers();
+    one.respond = answers();
     await until('it answers', async () => (await ask()).status === 200);
     await untilLogged('upstream.up');
     expect(lines('upstream.down').length).toBe(1);
@@ -141,7 +141,7 @@ test('WebSockets take a hanging backend down, and no request waits for it; and o
   const asked = one.asked.length;
   expect(await Promise.all(Array.from({ length: 5 }, upgrade))).toEqual(Array(5).fill(503));
   expect(one.asked.length).toBe(asked);
-  one.act = (socket, request) =>
+  one.respond = (socket, request) =>
     request.startsWith('GET / ') ? answers()(socket, request) : socket.write(SWITCHED);
   await until(
     'it is back',
@@ -150,9 +150,9 @@ test('WebSockets take a hanging backend down, and no request waits for it; and o
 });
 
 test('a backend that restarts is up although one of its operations hangs', async () => {
-  const act: Fault = (socket, request) =>
+  const respond: Fault = (socket, request) =>
     !request.startsWith('GET /categories') && answers()(socket, request);
-  const [one, two] = [await backend(act), await backend(act)];
+  const [one, two] = [await backend(respond), await backend(respond)];
   const settings =
     'headersTimeout: 300ms, healthChecks: { timeout: 200ms }, ejection: { probeInterval: 50ms, slowStart: 1500ms }';
   await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
@@ -341,7 +341,7 @@ describe('of two backends', () => {
     );
     await one.open();
     await until('one returns', async () => (await ask()).status === 200 && one.asked.length > 0);
-    two.act = answers(503, '{}');
+    two.respond = answers(503, '{}');
     const [begun, asked] = [performance.now(), two.asked.length];
     await until('two has failed often enough', async () => {
       await ask();

@@ -133,8 +133,8 @@ describe('an embedded gateway', () => {
     ];
     for (const { secret } of [one, two, team]) await getBanned(secret, [gateway]);
     await historyOf(admin, 3);
-    const targets = async (party: string) =>
-      (await history(admin, `?subject=${party}`)).map(({ target }) => target);
+    const targets = async (subject: string) =>
+      (await history(admin, `?subject=${subject}`)).map(({ target }) => target);
     expect(await targets(one.id)).toEqual([one.id]);
     expect(await targets('acme')).toEqual([one.id]);
     expect(await targets('crew')).toEqual(['crew']);

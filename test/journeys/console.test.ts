@@ -111,13 +111,13 @@ describe('two gateways on one Redis', () => {
     await row('Top clients, last hour', /acme/).getByRole('link', { name: acme.id }).click();
 
     const dialog = page.getByRole('dialog');
-    const act = async (verb: string, field?: string) => {
+    const action = async (verb: string, field?: string) => {
       await page.getByRole('main').getByRole('button', { name: verb }).click();
       if (field !== undefined) await dialog.getByLabel(field).fill('1');
       await dialog.getByLabel('Reason, for the audit log').fill(REASON);
       await dialog.getByRole('button', { name: verb }).click();
     };
-    await act('Lift ban');
+    await action('Lift ban');
     await dialog.getByText(`The ban of ${acme.id} is lifted.`).waitFor();
     await page.getByText(/^No strikes, ban level 0.* last lifted by alice/).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
@@ -129,7 +129,7 @@ describe('two gateways on one Redis', () => {
     const next = await answered(429, acme);
     expect(next.body).toMatchObject({ code: 'daily_quota_exceeded' });
     await page.getByText('3 of 3 · used up').waitFor();
-    await act('Grant units', 'Units');
+    await action('Grant units', 'Units');
     await dialog.getByText('Up to 1 units were refunded').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.getByText('2 of 3', { exact: true }).waitFor();

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isDeep } from '../runner/fast-check.ts';
-import { Acts } from '../support/acts.ts';
+import { Actions } from '../support/actions.ts';
 import { storedCounters } from '../support/counters.ts';
 import { CrashingGateway, Load } from '../support/crashes.ts';
 import { until } from '../support/until.ts';
@@ -32,13 +32,16 @@ afterAll(async () => {
 test('a gateway that is killed under load keeps all changes of operators, and nearly all counts', async () => {
   const { id, key } = await gateway.key('1000000/day');
   const counted = () => storedCounters(gateway.data).get(`key:${id}`)?.cells[1] ?? 0;
-  const acts = new Acts(gateway);
+  const actions = new Actions(gateway);
   let before = 0;
   for (let kill = 0; kill < KILLS; kill++) {
     const load = new Load(gateway.url, key, CALLERS);
-    const operating = acts.run();
+    const operating = actions.run();
     await until('requests are counted on disk', () => counted() > before);
-    await until('the operator has done one of each', () => acts.done.length >= KINDS * (kill + 1));
+    await until(
+      'the operator has done one of each',
+      () => actions.done.length >= KINDS * (kill + 1),
+    );
     const onDisk = counted();
     await pause(Math.random() * 1_500);
     const killedAt = performance.now();
@@ -54,7 +57,7 @@ test('a gateway that is killed under load keeps all changes of operators, and ne
     expect(used - before).toBeLessThanOrEqual(load.sent);
     before = used;
   }
-  expect(await acts.missing()).toEqual([]);
+  expect(await actions.missing()).toEqual([]);
 }, 240_000);
 
 test('strikes, the resulting ban, and its level outlive a crash', async () => {

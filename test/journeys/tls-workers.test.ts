@@ -102,9 +102,9 @@ test('a renewed certificate is used by every worker, also by one that starts lat
   const all = await askEveryWorker();
   const serials = new Set(all.map(({ serial }) => serial));
   expect([serials.size, serials.has(before!.serial)]).toEqual([1, false]);
-  const [victim] = gateway.pids;
-  process.kill(victim!, 'SIGKILL');
-  await until('another one has taken its place', () => !gateway.pids.includes(victim!));
+  const [killed] = gateway.pids;
+  process.kill(killed!, 'SIGKILL');
+  await until('another one has taken its place', () => !gateway.pids.includes(killed!));
   expect(new Set((await askEveryWorker()).map(({ serial }) => serial))).toEqual(serials);
   const exposition = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
   expect(exposition).toMatch(/^storegate_certificate_expiry_timestamp_seconds \d+$/m);

@@ -270,10 +270,10 @@ describe('attempts', () => {
     collector = await Collector.start();
     const received: Record<'broken' | 'good', string[]> = { broken: [], good: [] };
     const hearing =
-      (name: 'broken' | 'good', act: Fault): Fault =>
+      (name: 'broken' | 'good', respond: Fault): Fault =>
       (socket, request) => {
         received[name].push(/^traceparent: (.*)$/im.exec(request)?.[1] ?? 'none');
-        act(socket, request);
+        respond(socket, request);
       };
     const [broken, good] = [
       await FaultyBackend.start(hearing('broken', resets)),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { done, head } from '../../packages/openapi/test/documents.ts';
-import { Stand } from '../hostile/stand.ts';
+import { Fixture } from '../hostile/fixture.ts';
 import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 
@@ -20,28 +20,28 @@ const paths = {
 const folder = mkdtempSync(join(tmpdir(), 'contract-'));
 const file = join(folder, 'openapi.json');
 const settings = (leniency: string) => `contract: {file: "${file}", onUnsupported: ${leniency}}\n`;
-const stands: Stand[] = [];
+const fixtures: Fixture[] = [];
 
 beforeAll(() => writeFileSync(file, JSON.stringify({ ...head, paths })));
 afterAll(async () => {
-  for (const stand of stands) await stand.stop();
+  for (const fixture of fixtures) await fixture.stop();
   rmSync(folder, { recursive: true });
 });
 
-async function start(leniency: string): Promise<Stand> {
-  const stand = await Stand.start({ settings: settings(leniency) });
-  stands.push(stand);
-  return stand;
+async function start(leniency: string): Promise<Fixture> {
+  const fixture = await Fixture.start({ settings: settings(leniency) });
+  fixtures.push(fixture);
+  return fixture;
 }
 
-const exempted = (stand: Stand) =>
-  stand.gateway.log.filter(({ msg }) => msg === 'contract.exempted');
-const metric = async (stand: Stand) =>
+const exempted = (fixture: Fixture) =>
+  fixture.gateway.log.filter(({ msg }) => msg === 'contract.exempted');
+const metric = async (fixture: Fixture) =>
   /storegate_contract_unsupported_operations (\d+)/.exec(
-    (await stand.gateway.admin.get('/metrics')).text,
+    (await fixture.gateway.admin.get('/metrics')).text,
   )?.[1];
-const put = (stand: Stand, type: string) =>
-  stand.request('PUT /bad?other=1', [`Content-Type: ${type}`, 'Content-Length: 3'], '"x"');
+const put = (fixture: Fixture, type: string) =>
+  fixture.request('PUT /bad?other=1', [`Content-Type: ${type}`, 'Content-Length: 3'], '"x"');
 
 test('a contract with mistakes prevents a start by default', async () => {
   const options = { settings: settings('refuse'), backendUrl: 'http://127.0.0.1:9' };
@@ -49,44 +49,44 @@ test('a contract with mistakes prevents a start by default', async () => {
 });
 
 test('operations with mistakes are skipped, reported once, counted, and not published', async () => {
-  const stand = await start('omit');
-  expect(await stand.ask(stand.request('GET /good'))).toMatchObject({ status: 200 });
-  expect(await stand.ask(stand.request('GET /bad'))).toMatchObject({ status: 404 });
-  expect(exempted(stand)).toEqual([expect.objectContaining({ level: 40, count: 2 })]);
-  expect(JSON.stringify(exempted(stand))).toMatch(
+  const fixture = await start('omit');
+  expect(await fixture.ask(fixture.request('GET /good'))).toMatchObject({ status: 200 });
+  expect(await fixture.ask(fixture.request('GET /bad'))).toMatchObject({ status: 404 });
+  expect(exempted(fixture)).toEqual([expect.objectContaining({ level: 40, count: 2 })]);
+  expect(JSON.stringify(exempted(fixture))).toMatch(
     /bad \(GET \/bad\) left out: [^"]*openapi\.json:1:\d+ [^"]*\/pattern: the/,
   );
-  expect(await metric(stand)).toBe('2');
-  const { body } = await stand.gateway.client.get('/openapi.json');
+  expect(await metric(fixture)).toBe('2');
+  const { body } = await fixture.gateway.client.get('/openapi.json');
   expect([Object.keys(body.paths['/good']), body.paths['/bad']]).toEqual([['get'], {}]);
 });
 
 test('they pass unchecked, whatever the backend returns', async () => {
-  const stand = await start('pass, responses: enforce');
-  stand.backend.respond = (socket) =>
+  const fixture = await start('pass, responses: enforce');
+  fixture.backend.respond = (socket) =>
     void socket.write('HTTP/1.1 299 Odd\r\nContent-Length: 0\r\n\r\n');
-  expect(await stand.ask(put(stand, 'odd'))).toMatchObject({ status: 299 });
-  expect(stand.backend.requests.at(-1)).toMatchObject({
+  expect(await fixture.ask(put(fixture, 'odd'))).toMatchObject({ status: 299 });
+  expect(fixture.backend.requests.at(-1)).toMatchObject({
     line: 'PUT /bad?other=1 HTTP/1.1',
     body: '"x"',
   });
-  expect(await stand.ask(stand.request('GET /good'))).toMatchObject({ status: 502 });
+  expect(await fixture.ask(fixture.request('GET /good'))).toMatchObject({ status: 502 });
 });
 
 test('they only report, until the contract is fixed', async () => {
-  const stand = await start('report, responses: enforce');
-  stand.backend.respond = (socket) =>
+  const fixture = await start('report, responses: enforce');
+  fixture.backend.respond = (socket) =>
     void socket.write('HTTP/1.1 299 Odd\r\nContent-Length: 0\r\n\r\n');
-  expect(await stand.ask(put(stand, 'application/json'))).toMatchObject({ status: 299 });
-  const faults = stand.gateway.log.filter(({ msg }) => msg === 'contract.fault');
+  expect(await fixture.ask(put(fixture, 'application/json'))).toMatchObject({ status: 299 });
+  const faults = fixture.gateway.log.filter(({ msg }) => msg === 'contract.fault');
   expect(faults.map(({ side, count }) => [side, count])).toEqual([
     ['request', 2],
     ['response', 1],
   ]);
   const fixed = JSON.stringify({ ...head, paths }).replaceAll('"("', '"x"');
   writeFileSync(file, fixed);
-  expect((await adminOf(stand.gateway.adminUrl)('POST', '/reload')).status).toBe(200);
-  expect(await metric(stand)).toBe('0');
-  expect(await stand.ask(put(stand, 'application/json'))).toMatchObject({ status: 400 });
-  expect(exempted(stand)).toHaveLength(1);
+  expect((await adminOf(fixture.gateway.adminUrl)('POST', '/reload')).status).toBe(200);
+  expect(await metric(fixture)).toBe('0');
+  expect(await fixture.ask(put(fixture, 'application/json'))).toMatchObject({ status: 400 });
+  expect(exempted(fixture)).toHaveLength(1);
 });

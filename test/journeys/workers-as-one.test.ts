@@ -128,7 +128,7 @@ describe('backends', () => {
           .logged(type)
           .flatMap((line) => (line.backend === backend.name ? [line.worker] : [])),
       ).size;
-    one.act = hangs;
+    one.respond = hangs;
     await until('both workers know', async () => {
       await load();
       return workersThatLogged('upstream.down', one) === 2;

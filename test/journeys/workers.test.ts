@@ -63,10 +63,10 @@ const everyWorkerAnswers = (status: number, key: string) =>
   });
 /** Returns the process id of the killed worker once its replacement runs. */
 async function crashOne(): Promise<number> {
-  const [victim] = gateway.pids;
-  process.kill(victim!, 'SIGKILL');
-  await until('another one has taken its place', () => !gateway.pids.includes(victim!));
-  return victim!;
+  const [killed] = gateway.pids;
+  process.kill(killed!, 'SIGKILL');
+  await until('another one has taken its place', () => !gateway.pids.includes(killed!));
+  return killed!;
 }
 
 describe('with several workers', () => {
@@ -234,12 +234,12 @@ describe('a reload', () => {
 
   test('reaches a worker that is just starting', async () => {
     const key = await free();
-    const [victim] = gateway.pids;
-    process.kill(victim!, 'SIGKILL');
-    await until('its end is logged', () => gateway.logged('worker.ended').at(-1)?.pid === victim);
+    const [killed] = gateway.pids;
+    process.kill(killed!, 'SIGKILL');
+    await until('its end is logged', () => gateway.logged('worker.ended').at(-1)?.pid === killed);
     gateway.write('plans.yaml', plans(80));
     await gateway.admin('POST', '/reload');
-    await until('another one has taken its place', () => !gateway.pids.includes(victim!));
+    await until('another one has taken its place', () => !gateway.pids.includes(killed!));
     expect(await limits(key)).toEqual(new Set(['80']));
   });
 
@@ -277,7 +277,7 @@ describe('the metrics', () => {
 
     const since = async () => Date.parse((await gateway.admin('GET', '/top')).body.since);
     const complete = await since();
-    const victim = await crashOne();
+    const killed = await crashOne();
     await until('the counts are complete since then', async () => (await since()) > complete);
     expect(await total()).toBe(before.total + 100);
     expect(statuses(await categories(key, { callers: 20, requests: 100 }))).toEqual([200]);
@@ -286,7 +286,7 @@ describe('the metrics', () => {
     expect(await gateway.metric('storegate_workers')).toBe(2);
     expect(await gateway.metric('storegate_worker_exits_total')).toBe(exits + 1);
     expect(gateway.logged('worker.ended').at(-1)).toMatchObject({
-      pid: victim,
+      pid: killed,
       reason: 'signal SIGKILL',
       level: 50,
     });

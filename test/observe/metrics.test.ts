@@ -172,7 +172,7 @@ describe('events are counted', () => {
       ['storegate_state_local_mode_requests_total{policy="deny"} 1'],
     ],
     [
-      'an outage of the state, which is also how things stand',
+      'an outage of the state, which also sets its mode',
       [OUTAGE],
       ['storegate_state_outages_total 1', 'storegate_state_mode{mode="local"} 1'],
     ],

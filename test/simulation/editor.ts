@@ -3,7 +3,7 @@ import { IdempotentCall, type Task } from '../../src/admin/call.ts';
 import { Outage } from '../../src/common/errors/outage.ts';
 import { KeyError } from '../../src/records/keys/draft.ts';
 import { KeyConflict } from '../../src/records/keys/store.ts';
-import type { Step } from './acts.ts';
+import type { Step } from './actions.ts';
 import type { Fact } from './facts.ts';
 import { type Gateway, NOT_RUNNING } from './gateway/gateway.ts';
 import type { Simulation } from './simulation.ts';

@@ -1,5 +1,5 @@
 import type { Event } from '../../src/observe/events.ts';
-import type { Step } from './acts.ts';
+import type { Step } from './actions.ts';
 import type { Key } from './clients.ts';
 import type { Answered } from './gateway/gateway.ts';
 

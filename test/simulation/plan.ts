@@ -1,6 +1,6 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/common/time.ts';
 import type { Plan as KeyPlan, Plans } from '../../src/limits/plans.ts';
-import type { Act, EditKind, Plan, Step } from './acts.ts';
+import type { Action, EditKind, Plan, Step } from './actions.ts';
 import { isKnown } from './known-faults.ts';
 import { SHIPPED_PLANS } from './simulation.ts';
 import { Random } from './world/random.ts';
@@ -52,7 +52,7 @@ const KEYS = [
 ];
 /** The key that no one uses up. */
 const WIDE = KEYS.length - 1;
-/** Milliseconds of a stretch with acts. */
+/** Milliseconds of a stretch with actions. */
 const STRETCH = 40 * SECOND;
 /** Milliseconds after the beginning of a stretch, when all its faults are over. */
 const CALM = 6 * MINUTE;
@@ -62,7 +62,7 @@ const GAPS = [MINUTE, 3 * MINUTE, 10 * MINUTE, HOUR, 8 * HOUR, 30 * HOUR];
 const FAR = [36 * DAY, 401 * DAY, 4 * 365 * DAY].flatMap((far) => [far, -far]);
 const LENGTHS = [SECOND, 5 * SECOND, 20 * SECOND, 90 * SECOND, 10 * MINUTE];
 
-/** What the acts of a stretch have in common: most are about one key and one gateway. */
+/** What the actions of a stretch have in common: most are about one key and one gateway. */
 class Stretch {
   readonly random: Random;
   /** 0: the embedded state. */
@@ -472,7 +472,7 @@ const COMBINATIONS: readonly Combination[] = [
   },
 ];
 
-/** The plan of a seed: a few stretches with acts in `days` days. */
+/** The plan of a seed: a few stretches with actions in `days` days. */
 export function planOfSeed(seed: number, days: number): Plan {
   const random = new Random(seed);
   const gateways = random.isOnce(3) ? 0 : random.integer(1, 3);
@@ -491,24 +491,34 @@ export function planOfSeed(seed: number, days: number): Plan {
   }
 
   const length = days * DAY;
-  const acts: Act[] = [];
+  const actions: Action[] = [];
   const checks: number[] = [];
   let begin = random.integer(0, length / 2);
   for (let stretch = random.integer(2, 5); stretch > 0 && begin < length - 20 * MINUTE; stretch--) {
     const one = new Stretch(random, gateways);
     const isOfRecords = gateways > 0 && random.isOnce(3);
     const most = isOfRecords ? 3 : 9;
-    for (let act = random.integer(most / 3, most); act > 0; act--)
-      acts.push({ at: begin + random.integer(0, STRETCH), ...chosen(random, choices).make(one) });
-    acts.push(
+    for (let action = random.integer(most / 3, most); action > 0; action--)
+      actions.push({
+        at: begin + random.integer(0, STRETCH),
+        ...chosen(random, choices).make(one),
+      });
+    actions.push(
       ...combined(one, isOfRecords).map(([after, step]) => ({ at: begin + after, ...step })),
     );
     const gap = random.oneOf(GAPS) + random.integer(0, MINUTE);
     if (gap > CALM) checks.push(begin + CALM);
     begin += gap;
   }
-  acts.sort((one, other) => one.at - other.at);
-  return { seed, gateways, keys: KEYS, length, acts, checks: checks.filter((at) => at < length) };
+  actions.sort((one, other) => one.at - other.at);
+  return {
+    seed,
+    gateways,
+    keys: KEYS,
+    length,
+    actions,
+    checks: checks.filter((at) => at < length),
+  };
 }
 
 function chosen(random: Random, choices: readonly Choice[]): Choice {

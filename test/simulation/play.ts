@@ -1,7 +1,7 @@
 import { MINUTE, SECOND } from '../../src/common/time.ts';
 import { remainingIn } from '../../src/limits/admission.ts';
 import type { Event } from '../../src/observe/events.ts';
-import { describeAct, type Plan } from './acts.ts';
+import { describeAction, type Plan } from './actions.ts';
 import { createKey } from './clients.ts';
 import { Disturbances, type Fact } from './facts.ts';
 import { INVARIANTS } from './invariants/all.ts';
@@ -18,7 +18,7 @@ export interface Failure {
   readonly at: number;
   readonly gateway: string | null;
   /** The last thing that happened. */
-  readonly act: string;
+  readonly action: string;
   readonly expected: string;
 }
 
@@ -40,12 +40,12 @@ class Broken extends Error {
   }
 }
 
-/** Milliseconds after the last act, in which everything must work again. */
+/** Milliseconds after the last action, in which everything must work again. */
 const AFTERWARDS = 2 * MINUTE;
 /** Milliseconds in which a change reaches all gateways. */
 const QUIET = SECOND + 100;
 /** Lines of a story, without its first and last two. */
-const MOST_ACTS = 16;
+const MOST_ACTIONS = 16;
 
 /** Plays a plan. An error that escapes is a failure too. */
 export async function play(plan: Plan): Promise<Outcome> {
@@ -93,8 +93,8 @@ class Run {
     for (const [i, name] of plan.keys.entries())
       await createKey(simulation, name, `account-${i % 2}`);
     const player = new Player(simulation, this.#disturbances, (fact) => this.#report(fact));
-    for (const act of plan.acts)
-      world.act(BEGIN + act.at - world.now, () => this.#guarded(() => player.do(act)));
+    for (const action of plan.actions)
+      world.schedule(BEGIN + action.at - world.now, () => this.#guarded(() => player.do(action)));
     for (const at of [...plan.checks, plan.length + AFTERWARDS]) {
       await world.run(BEGIN + at);
       await this.#check();
@@ -130,7 +130,7 @@ class Run {
     const { world } = this.#simulation;
     const at = world.now;
     this.#changedAt = at;
-    world.act(QUIET, () => {
+    world.schedule(QUIET, () => {
       if (this.#changedAt !== at) return;
       this.#guarded(() => {
         for (const invariant of this.#invariants) {
@@ -171,24 +171,26 @@ class Run {
     }
   }
 
-  #broken({ name: invariant }: Pick<Invariant, 'name'>, act: string, expected: string): Broken {
+  #broken({ name: invariant }: Pick<Invariant, 'name'>, action: string, expected: string): Broken {
     const at = this.#simulation.world.now - BEGIN;
-    return new Broken({ invariant, at, gateway: this.#last.gateway, act, expected });
+    return new Broken({ invariant, at, gateway: this.#last.gateway, action, expected });
   }
 }
 
 /** A failing run in at most twenty lines. */
-export function storyOf({ seed, gateways, acts }: Plan, failure: Failure): string {
-  const { invariant, at, gateway, act, expected } = failure;
-  const before = acts.filter((one) => one.at <= at);
-  const shown = before.slice(-MOST_ACTS).map(describeAct);
+export function storyOf({ seed, gateways, actions }: Plan, failure: Failure): string {
+  const { invariant, at, gateway, action, expected } = failure;
+  const before = actions.filter((one) => one.at <= at);
+  const shown = before.slice(-MOST_ACTIONS).map(describeAction);
   const state =
     gateways === 0 ? 'one gateway with its own state' : `${gateways} gateways with one Redis`;
   return [
     `seed ${seed}: ${state}: ${invariant}`,
-    ...(before.length > MOST_ACTS ? [`           ${before.length - MOST_ACTS} acts before`] : []),
+    ...(before.length > MOST_ACTIONS
+      ? [`           ${before.length - MOST_ACTIONS} actions before`]
+      : []),
     ...shown,
-    `${(at / 1_000).toFixed(3).padStart(9)} s  ${gateway ?? 'all'}: ${act}`,
+    `${(at / 1_000).toFixed(3).padStart(9)} s  ${gateway ?? 'all'}: ${action}`,
     `           expected ${expected}`,
   ].join('\n');
 }

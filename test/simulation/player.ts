@@ -1,6 +1,6 @@
 import type { Task } from '../../src/admin/call.ts';
 import { RECORDS_SLOT } from '../../src/state/redis/key-names.ts';
-import type { Act, Step, StepType } from './acts.ts';
+import type { Action, Step, StepType } from './actions.ts';
 import { deaf, type Key, polite } from './clients.ts';
 import { Editor, isExpected } from './editor.ts';
 import type { Disturbance, Disturbances, Fact } from './facts.ts';
@@ -21,7 +21,7 @@ const BELIEVED = 29_900;
 const UNTIL_BELIEVED = 35_000;
 const UNKNOWN: Key = { id: '', secret: 'guess', account: '', plan: '' };
 
-/** Does the acts of a plan, and reports what comes of them. */
+/** Does the actions of a plan, and reports what comes of them. */
 export class Player {
   readonly #simulation: Simulation;
   readonly #disturbances: Disturbances;
@@ -67,9 +67,9 @@ export class Player {
     this.#editor = new Editor(simulation, report);
   }
 
-  do({ at: _, ...step }: Act): void {
+  do({ at: _, ...step }: Action): void {
     const { type, ...fields } = step;
-    this.#simulation.world.note('act', `${type} ${JSON.stringify(fields)}`);
+    this.#simulation.world.note('action', `${type} ${JSON.stringify(fields)}`);
     const work = this.#steps[type] as (step: Step) => unknown;
     void work(step as Step);
   }
@@ -79,7 +79,7 @@ export class Player {
   }
 
   #later(duration: number, work: () => void): void {
-    this.#simulation.world.act(duration, work);
+    this.#simulation.world.schedule(duration, work);
   }
 
   #disturb(kind: Disturbance['kind'], gateway: string | null, from: number): Disturbance {

@@ -383,7 +383,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
   });
 
   test('shows the units that were charged and not given back, and admits what remains', async () => {
-    const act = fc.oneof(
+    const action = fc.oneof(
       fc.record({ what: fc.constant('admit' as const), units: fc.nat({ max: 4 }) }),
       fc.record({ what: fc.constant('settle' as const), units: fc.integer({ min: -4, max: 30 }) }),
       fc.record({ what: fc.constant('grant' as const), units: fc.integer({ min: 1, max: 20 }) }),
@@ -391,7 +391,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
     );
     let debts = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 25 }), async (acts) => {
+      fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 25 }), async (actions) => {
         const subject = fresh();
         const ofLimit = (limit: number) =>
           limits(
@@ -406,7 +406,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
         let given = ofLimit(10);
         let used = 0;
         let last: Admission | null = null;
-        for (const { what, units } of acts) {
+        for (const { what, units } of actions) {
           if (what === 'admit') {
             const admission = await admit(subject, given, units);
             const isAdmitted = used + units <= given.windows[0]!.limit;

@@ -109,12 +109,12 @@ describe('a folder with counters', () => {
       'ban that is lifted at once',
       (state) => both(state.ban('key:new', FREE, HOUR), state.liftBan('key:new')),
     ],
-  ])('has a %s by an operator when that resolves', async (_, act) => {
+  ])('has a %s by an operator when that resolves', async (_, action) => {
     const { state, close } = open();
     for (let i = 0; i < 3; i++) await state.admit('key:a', FREE, 1);
     await state.ban('key:a', FREE, HOUR);
     clock.pass(1_000);
-    await act(state);
+    await action(state);
     const looks = async (one: State) =>
       await Promise.all(['key:a', 'key:new'].map((subject) => one.look(subject, FREE)));
     const after = afterCrash();
@@ -131,8 +131,8 @@ describe('a folder with counters', () => {
       "CREATE TRIGGER full BEFORE INSERT ON rows BEGIN SELECT RAISE(ABORT, 'the disk is full'); END",
     );
     await state.admit('key:a', FREE, 1);
-    for (const act of [state.ban('key:a', FREE, HOUR), state.liftBan('key:b')]) {
-      await expect(act).rejects.toMatchObject({
+    for (const action of [state.ban('key:a', FREE, HOUR), state.liftBan('key:b')]) {
+      await expect(action).rejects.toMatchObject({
         code: 'state_unavailable',
         cause: { message: 'nothing was changed, because the data folder cannot be written' },
       });
@@ -222,8 +222,8 @@ describe('a folder with counters', () => {
 
 const logs = () => readdirSync(folder).filter((file) => file.startsWith('counters.'));
 
-async function both(...acts: MaybePromise<void>[]): Promise<void> {
-  await Promise.all(acts);
+async function both(...actions: MaybePromise<void>[]): Promise<void> {
+  await Promise.all(actions);
 }
 
 /** What a gateway finds that starts after the one that runs was killed. */

@@ -30,7 +30,7 @@ beforeEach(() => {
 const start = () => openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
 
 /** Runs `work` as a user who may do everything in the folder, but does not own its lock. */
-function asStranger(work: () => void): void {
+function asOtherUser(work: () => void): void {
   chmodSync(cwd, 0o777);
   chmodSync(folder, 0o777);
   if (IS_ROOT) withoutRights(work);
@@ -64,7 +64,7 @@ describe.each<[string, string, () => void, (work: () => void) => void]>([
     () => writeFileSync(lock, 'x'.repeat(999)),
     directly,
   ],
-  ['is of another user', FOREIGN, () => writeFileSync(lock, '', { mode: 0o600 }), asStranger],
+  ['is of another user', FOREIGN, () => writeFileSync(lock, '', { mode: 0o600 }), asOtherUser],
 ])('a data folder whose gateway.lock %s', (_, reason, make, as) => {
   const message = () => `cannot lock the data folder ${folder} with ${lock}: ${reason}`;
   beforeEach(() => make());

@@ -22,7 +22,7 @@ export const answers =
  */
 export class FaultyBackend {
   readonly requests: string[] = [];
-  act: Fault = answers();
+  respond: Fault = answers();
   readonly #sockets = new Set<Socket>();
   #server: Server;
   readonly #port: number;
@@ -32,9 +32,9 @@ export class FaultyBackend {
     this.#server = this.#create();
   }
 
-  static async start(act: Fault = answers()): Promise<FaultyBackend> {
+  static async start(respond: Fault = answers()): Promise<FaultyBackend> {
     const backend = new FaultyBackend(await freePort());
-    backend.act = act;
+    backend.respond = respond;
     await backend.open();
     return backend;
   }
@@ -77,7 +77,7 @@ export class FaultyBackend {
       socket.on('data', (data) => {
         const text = data.toString('latin1');
         this.requests.push(text.slice(0, text.indexOf('\r\n')));
-        this.act(socket, text);
+        this.respond(socket, text);
       });
     });
   }

@@ -16,7 +16,7 @@ const PACKAGES = join(ROOT, 'packages');
 const packages = new Map(readdirSync(PACKAGES).map((name) => [name, join(PACKAGES, name, 'src')]));
 
 /** The public files of packages by import name: `exports` of each package.json. */
-const doors = new Map(
+const entryPoints = new Map(
   [...packages].flatMap(([name, folder]) => {
     const { exports } = JSON.parse(readFileSync(join(folder, '../package.json'), 'utf8'));
     const files = Object.entries<string>(typeof exports === 'string' ? { '.': exports } : exports);
@@ -26,7 +26,7 @@ const doors = new Map(
   }),
 );
 
-export const DOORS: readonly string[] = [...doors.values()];
+export const ENTRY_POINTS: readonly string[] = [...entryPoints.values()];
 
 export const FILES: readonly string[] = [
   ...filesIn(join(ROOT, 'src')),
@@ -40,10 +40,10 @@ function filesIn(folder: string): string[] {
 
 /** An absolute path. */
 export function placeOf(file: string): string {
-  const folder = packages.get(roomOf(file));
+  const folder = packages.get(folderOf(file));
   return folder === undefined
     ? join(ROOT, 'src', file)
-    : join(folder, relative(roomOf(file), file));
+    : join(folder, relative(folderOf(file), file));
 }
 
 function nameOf(place: string): string {
@@ -65,7 +65,7 @@ export function importsIn(file: string, text: string): Import[] {
     from: file,
     to: name.startsWith('.')
       ? nameOf(resolve(placeOf(file), '..', name))
-      : (doors.get(name) ?? name),
+      : (entryPoints.get(name) ?? name),
   }));
 }
 
@@ -85,7 +85,7 @@ export function importsOnLoad(file: string, loaded = new Set<string>()): Readonl
   return loaded;
 }
 
-export function roomOf(path: string): string {
+export function folderOf(path: string): string {
   return path.includes('/') ? path.slice(0, path.indexOf('/')) : path;
 }
 

@@ -7,9 +7,9 @@ import {
   setDefaultCACertificates,
 } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { blockEventLoop } from '../../../test/support/block-event-loop.ts';
 import { Authority } from '../../../test/support/certificates.ts';
 import { lines } from '../../../test/support/lines.ts';
-import { standStill } from '../../../test/support/stand-still.ts';
 import { until } from '../../../test/support/until.ts';
 import { type BodySink, BodyStream } from '../src/body-stream.ts';
 import type { ClientConnection } from '../src/client-connection.ts';
@@ -303,7 +303,7 @@ describe('no answer', () => {
   test('is not one that came while this process stood still', async () => {
     const { url } = await far((socket, count, text) => {
       answers('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')(socket, count, text);
-      standStill(1_500);
+      blockEventLoop(1_500);
     });
     const { answer } = await begin(poolTo(url, { headersTimeout: 1_000 }));
     expect((await answer).status).toBe(200);
@@ -720,7 +720,7 @@ describe('a pool', () => {
     const pool = poolTo(backend.url, { connections: 2, keepAliveTimeout: 50 });
     await Promise.all([asked(pool), asked(pool)]);
     await until('both are free', () => pool.status.idle === 2);
-    standStill(60);
+    blockEventLoop(60);
     expect(await asked(pool, { method: 'POST' })).toEqual([200, 'ok']);
     expect([backend.opened, pool.status.open]).toEqual([3, 1]);
   });
@@ -738,7 +738,7 @@ describe('a pool', () => {
     await asked(pool);
     await until('it is free', () => pool.status.idle === 1);
     pool.use({ ...limits, keepAliveTimeout: 50 });
-    standStill(60);
+    blockEventLoop(60);
     expect(await asked(pool)).toEqual([200, 'ok']);
     expect(backend.opened).toBe(2);
   });

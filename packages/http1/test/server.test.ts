@@ -3,9 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Wire } from '../../../test/hostile/wire.ts';
+import { blockEventLoop } from '../../../test/support/block-event-loop.ts';
 import { lines } from '../../../test/support/lines.ts';
 import { type Served, serve } from '../../../test/support/serve.ts';
-import { standStill } from '../../../test/support/stand-still.ts';
 import { until } from '../../../test/support/until.ts';
 import type { Occupant, Place } from '../src/place.ts';
 import type { ServerOptions } from '../src/server.ts';
@@ -165,7 +165,7 @@ describe('a connection', () => {
     const served = await serve((call) => {
       seen.push(call.target);
       if (seen.length === 1) polite!.send('GET /polite HTTP/1.1\r\nHost: a\r\n\r\n');
-      standStill(0.2);
+      blockEventLoop(0.2);
       call.answer(200, '', lines(), '');
     });
     const greedy = await Wire.open(served.url);
@@ -641,7 +641,7 @@ describe('what comes too late', () => {
     const wire = await (await Stage.open({ keepAliveTimeout: 1_000 })).connect();
     expect((await wire.send(GET).answer()).status).toBe(200);
     wire.send(GET);
-    standStill(1_500);
+    blockEventLoop(1_500);
     expect((await wire.answer()).status).toBe(200);
   });
 

@@ -15,7 +15,7 @@ const LIMIT = 60;
 const within = (network: string, i: number) => `${network}:${i.toString(16)}::1`;
 const numbers = <T>(length: number, at: (i: number) => T): T[] =>
   Array.from({ length }, (_, i) => at(i));
-const STRANGERS = ['2001:db8:2::1', '198.51.100.7'];
+const OTHERS = ['2001:db8:2::1', '198.51.100.7'];
 
 /** Every address sends once. Returns the number of subjects. */
 function flood(subjects: AddressSubjects, addresses: Iterable<string>): number {
@@ -25,18 +25,17 @@ function flood(subjects: AddressSubjects, addresses: Iterable<string>): number {
 describe('60,000 /64s of one /48', () => {
   const attackers = Array.from({ length: 60_000 }, (_, i) => within('2001:db8:1', i));
 
-  test('leave strangers of other networks a subject of their own, and share 64 subjects', () => {
+  test('leave clients of other networks a subject of their own, and share 64 subjects', () => {
     const subjects = new AddressSubjects(() => 0);
     expect(flood(subjects, attackers)).toBe(OWN_COUNTERS / 50 + 64);
-    for (const stranger of STRANGERS)
-      expect(subjects.of(stranger)).toBe(`address:${networkOf(stranger)}`);
+    for (const client of OTHERS) expect(subjects.of(client)).toBe(`address:${networkOf(client)}`);
     expect(subjects.of(within('2001:db8:1', 60_001))).toMatch(
       /^address:shared-2001:db8:1::\/48-\d+$/,
     );
     expect(subjects.of(attackers[0]!)).toBe(`address:${networkOf(attackers[0]!)}`);
   });
 
-  test('leave strangers of other networks all their failed attempts and page visits', async () => {
+  test('leave clients of other networks all their failed attempts and page visits', async () => {
     const { take } = createCallerWindow({
       name: 'failures',
       kind: 'fixed',
@@ -44,9 +43,9 @@ describe('60,000 /64s of one /48', () => {
       span: MINUTE,
     });
     for (const attacker of attackers) await take(attacker);
-    for (const stranger of STRANGERS) {
+    for (const client of OTHERS) {
       const left = [];
-      for (let i = 0; i < LIMIT; i++) left.push(remainingIn((await take(stranger)).readings[0]!));
+      for (let i = 0; i < LIMIT; i++) left.push(remainingIn((await take(client)).readings[0]!));
       expect(left).toEqual(Array.from({ length: LIMIT }, (_, i) => LIMIT - 1 - i));
     }
     expect((await take(within('2001:db8:1', 60_001))).exhausted).toBe(true);
@@ -62,13 +61,13 @@ function slotOf(address: string): number {
 }
 
 /** Of /32s none of which shares its number with `taken` ones. */
-function* strangers(taken: Iterable<string>): Generator<string> {
+function* newNetworks(taken: Iterable<string>): Generator<string> {
   const slots = new Set(Array.from(taken, slotOf));
   for (let i = 0; ; i++) {
-    const stranger = `2a01:${i.toString(16)}:1:1::1`;
-    if (slots.has(slotOf(stranger))) continue;
-    slots.add(slotOf(stranger));
-    yield stranger;
+    const client = `2a01:${i.toString(16)}:1:1::1`;
+    if (slots.has(slotOf(client))) continue;
+    slots.add(slotOf(client));
+    yield client;
   }
 }
 
@@ -85,8 +84,8 @@ describe.each([
   send('2001:0:ff00', 20_000);
   const seen = [...Array.from({ length: 26 }, (_, i) => `${networkAt(i)}::1`), '2001:0:ff00::1'];
 
-  test('leave new clients of other networks a counter that nobody used', () => {
-    const clients = strangers(seen).take(20).toArray();
+  test('leave new clients of other networks an unused counter', () => {
+    const clients = newNetworks(seen).take(20).toArray();
     expect(clients.filter((client) => used.has(subjects.of(client)))).toEqual([]);
     expect(subjects.of('198.51.100.7')).toBe('address:198.51.100.7');
   });

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { accessibilityFindings, findingsInAllLooks } from '../../support/axe.ts';
-import type { ConsoleStand } from './stand.ts';
+import type { ConsoleFixture } from './fixture.ts';
 
-export function accessTests(stand: ConsoleStand): void {
+export function accessTests(fixture: ConsoleFixture): void {
   describe('an operator with keyboard or screen reader', () => {
     let page: Page;
     beforeAll(async () => {
-      ({ page } = await stand.page('admin'));
+      ({ page } = await fixture.page('admin'));
     });
 
     const navigation = () => page.getByRole('navigation');
@@ -17,7 +17,7 @@ export function accessTests(stand: ConsoleStand): void {
       const hrefs = (await Promise.all(links.map((link) => link.getAttribute('href')))) as string[];
       return [
         ...hrefs.filter((href) => href.startsWith('#/')),
-        `#/keys/${stand.operated.crawler.id}`,
+        `#/keys/${fixture.operated.crawler.id}`,
       ];
     }
 
@@ -43,13 +43,13 @@ export function accessTests(stand: ConsoleStand): void {
     }
 
     test('signs in without accessibility barriers, after a wrong token', async () => {
-      await page.goto(`${stand.gateway.adminUrl}/console/`);
+      await page.goto(`${fixture.gateway.adminUrl}/console/`);
       await page.locator('input[type=password]:focus').waitFor();
       await page.keyboard.type('wrong');
       await page.keyboard.press('Enter');
       await page.getByRole('alert').waitFor();
       expect(await findingsInAllLooks(page)).toEqual([]);
-      await page.keyboard.type(await stand.token('admin'));
+      await page.keyboard.type(await fixture.token('admin'));
       await page.keyboard.press('Enter');
       await navigation().waitFor();
     });

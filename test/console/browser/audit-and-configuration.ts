@@ -2,16 +2,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { until } from '../../support/until.ts';
-import type { ConsoleStand } from './stand.ts';
+import type { ConsoleFixture } from './fixture.ts';
 
-export function auditAndConfigurationTests(stand: ConsoleStand): void {
+export function auditAndConfigurationTests(fixture: ConsoleFixture): void {
   describe('the views Audit and Configuration', () => {
     test('lists changes of operators, with filters and pages', async () => {
-      const { body } = await stand.admin('POST', '/keys', { account: 'umbrella', plan: 'free' });
-      await stand.admin('PATCH', `/keys/${body.id}`, { label: 'web shop' });
+      const { body } = await fixture.admin('POST', '/keys', { account: 'umbrella', plan: 'free' });
+      await fixture.admin('PATCH', `/keys/${body.id}`, { label: 'web shop' });
       for (let i = 0; i < 50; i++)
-        await stand.admin('POST', `/keys/${body.id}/${i % 2 === 0 ? 'disable' : 'enable'}`);
-      const { page } = await stand.open('admin', `audit?target=${body.id}`);
+        await fixture.admin('POST', `/keys/${body.id}/${i % 2 === 0 ? 'disable' : 'enable'}`);
+      const { page } = await fixture.open('admin', `audit?target=${body.id}`);
       const rows = page.getByRole('region', { name: 'Audit log, newest first' }).getByRole('row');
       await rows.nth(50).waitFor();
       expect(await rows.count()).toBe(51);
@@ -32,7 +32,7 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
     });
 
     test('shows changed settings first with their source, and finds each', async () => {
-      const { page } = await stand.open('admin', 'configuration');
+      const { page } = await fixture.open('admin', 'configuration');
       const changed = page.getByRole('region', { name: 'Settings that differ from the defaults' });
       await changed.getByRole('row', { name: /^log\.requests false/ }).waitFor();
       expect(await changed.getByRole('row', { name: / default / }).count()).toBe(0);
@@ -45,24 +45,24 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
     });
 
     test('shows the webhook endpoints and their deliveries', async () => {
-      await stand.admin('POST', '/webhooks/test');
-      const { page } = await stand.open('admin', 'configuration');
+      await fixture.admin('POST', '/webhooks/test');
+      const { page } = await fixture.open('admin', 'configuration');
       const row = page.getByRole('region', { name: 'Webhook endpoints' }).getByRole('row').nth(1);
       await row.getByText('OK').waitFor();
       expect(await row.innerText()).toMatch(
         /^127\.0\.0\.1:\d+ [0-9a-f]{12}\s+OK\s+0\s+0\s+\S.*ban\.started, quota\.reached/s,
       );
       expect(await page.content()).not.toContain('s3cr3t-path');
-      stand.receiver.answer = () => ({ status: 500 });
-      await stand.admin('POST', '/keys', { account: 'other', plan: 'free' });
+      fixture.receiver.answer = () => ({ status: 500 });
+      await fixture.admin('POST', '/keys', { account: 'other', plan: 'free' });
       await row.getByText('failing').waitFor();
       expect(await row.innerText()).toContain('HTTP 500');
     });
 
     test('shows changes and mistakes of the files, and reloads', async () => {
-      const file = join(stand.gateway.folder, 'gateway.yaml');
+      const file = join(fixture.gateway.folder, 'gateway.yaml');
       const text = readFileSync(file, 'utf8');
-      const { page, complaints } = await stand.open('admin', 'configuration');
+      const { page, complaints } = await fixture.open('admin', 'configuration');
       await page.getByText('The files match the running configuration.').waitFor();
       writeFileSync(file, `${text}http: { maxBodyBytes: much }\nexplain: { bufferSize: none }\n`);
       await page.getByRole('button', { name: 'Read the files again' }).click();
@@ -85,7 +85,7 @@ export function auditAndConfigurationTests(stand: ConsoleStand): void {
       await page.getByRole('dialog').getByText('Nothing has changed.').waitFor();
       await page.getByRole('button', { name: 'Close' }).click();
       await page.getByRole('button', { name: 'Reload …' }).waitFor();
-      expect((await stand.admin('GET', '/audit?action=config.reload')).body.entries).toHaveLength(
+      expect((await fixture.admin('GET', '/audit?action=config.reload')).body.entries).toHaveLength(
         1,
       );
       expect(complaints.filter((complaint) => !/status of 4\d\d/.test(complaint))).toEqual([]);

@@ -5,9 +5,9 @@ import { accessibilityFindings, RULES_OF_LOOKS } from '../../support/axe.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { NginxBackend } from '../../support/nginx-backend.ts';
 import { until } from '../../support/until.ts';
-import type { ConsoleStand } from './stand.ts';
+import type { ConsoleFixture } from './fixture.ts';
 
-export function backendsTests(stand: ConsoleStand): void {
+export function backendsTests(fixture: ConsoleFixture): void {
   describe('backends in the console', () => {
     let backends: NginxBackend[];
     let gateway: TestGateway;
@@ -23,7 +23,7 @@ export function backendsTests(stand: ConsoleStand): void {
         plans: 'plans: { free: { windows: [{ limit: 1000000, per: minute }] } }',
       });
       ({ secret } = await gateway.key());
-      ({ page, complaints } = await stand.browser.page());
+      ({ page, complaints } = await fixture.browser.page());
       await page.goto(`${gateway.adminUrl}/console/`);
     });
     afterAll(async () => {

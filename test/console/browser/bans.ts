@@ -1,20 +1,20 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { ConsoleStand } from './stand.ts';
+import type { ConsoleFixture } from './fixture.ts';
 
-export function bansTests(stand: ConsoleStand): void {
+export function bansTests(fixture: ConsoleFixture): void {
   describe('the view Bans', () => {
     let one: string;
     let other: string;
     beforeAll(async () => {
       const make = async (account: string) =>
-        (await stand.admin('POST', '/keys', { account, plan: 'free' })).body.id as string;
+        (await fixture.admin('POST', '/keys', { account, plan: 'free' })).body.id as string;
       [one, other] = [await make('acme'), await make('beta')];
-      await stand.admin('PUT', `/bans/${one}`, { duration: '2h', reason: 'scrapes' });
-      await stand.admin('PUT', `/bans/${other}`, { duration: '1h', reason: 'loops' });
+      await fixture.admin('PUT', `/bans/${one}`, { duration: '2h', reason: 'scrapes' });
+      await fixture.admin('PUT', `/bans/${other}`, { duration: '1h', reason: 'loops' });
     });
 
     test('shows bans with reasons, extends and lifts them, and shows the results', async () => {
-      const { page, complaints } = await stand.open('operate', 'bans');
+      const { page, complaints } = await fixture.open('operate', 'bans');
       const inForce = page.getByRole('region', { name: 'Current bans' });
       const row = (id: string) => inForce.getByRole('row').filter({ hasText: id });
       await row(one).waitFor();
@@ -45,7 +45,7 @@ export function bansTests(stand: ConsoleStand): void {
     });
 
     test('has the history of one key or account, and offers no actions to a reader', async () => {
-      const { page } = await stand.open('read', 'bans');
+      const { page } = await fixture.open('read', 'bans');
       const log = page.getByRole('region', { name: 'Ban history' });
       await log.getByText('scrapes').waitFor();
       expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual([

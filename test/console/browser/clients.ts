@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { makeSecret } from '../../../src/records/keys/secret.ts';
-import type { ConsoleStand } from './stand.ts';
+import type { ConsoleFixture } from './fixture.ts';
 
-export function whoTests(stand: ConsoleStand): void {
+export function whoTests(fixture: ConsoleFixture): void {
   describe('the page of a key or account', () => {
     const make = async (draft: object): Promise<{ id: string; key: string }> =>
-      (await stand.admin('POST', '/keys', { plan: 'three', ...draft })).body;
-    const send = (key: string) => stand.gateway.client.get('/pets').set('X-API-Key', key);
-    const newest = async () => (await stand.admin('GET', '/audit?limit=1')).body.entries[0];
+      (await fixture.admin('POST', '/keys', { plan: 'three', ...draft })).body;
+    const send = (key: string) => fixture.gateway.client.get('/pets').set('X-API-Key', key);
+    const newest = async () => (await fixture.admin('GET', '/audit?limit=1')).body.entries[0];
 
     test('leads from a part of the label to quota, refusals and the author of a ban', async () => {
       const { id, key } = await make({
@@ -15,8 +15,11 @@ export function whoTests(stand: ConsoleStand): void {
         label: `Nightly import ${'x'.repeat(150)}`,
       });
       for (let i = 0; i < 4; i++) await send(key);
-      await stand.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'scrapes the catalogue' });
-      const { page, complaints } = await stand.open('read', 'keys');
+      await fixture.admin('PUT', `/bans/${id}`, {
+        duration: '2h',
+        reason: 'scrapes the catalogue',
+      });
+      const { page, complaints } = await fixture.open('read', 'keys');
       await page.getByRole('searchbox', { name: 'Search', exact: true }).fill('nightly');
       await page.keyboard.press('Enter');
       await page
@@ -47,8 +50,8 @@ export function whoTests(stand: ConsoleStand): void {
 
     test('lifts a ban with a reason, and shows the result in place', async () => {
       const { id } = await make({ account: 'beta' });
-      await stand.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'why' });
-      const { page } = await stand.open('operate', `keys/${id}`);
+      await fixture.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'why' });
+      const { page } = await fixture.open('operate', `keys/${id}`);
       await page.getByRole('button', { name: 'Lift ban' }).click();
       await page.getByText(`Ends a ban of ${id} at once`).waitFor();
       await page.getByLabel('Reason, for the audit log').fill('a „call“ from beta');
@@ -69,7 +72,7 @@ export function whoTests(stand: ConsoleStand): void {
 
     test('shows a new secret once, and refusals of the API in words', async () => {
       const { id, key: old } = await make({ account: 'gamma' });
-      const { page } = await stand.open('operate', `keys/${id}`);
+      const { page } = await fixture.open('operate', `keys/${id}`);
       const rotate = async () => {
         await page.getByRole('main').getByRole('button', { name: 'Rotate' }).first().click();
         await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
@@ -100,7 +103,7 @@ export function whoTests(stand: ConsoleStand): void {
     test('names the keys that an action on an account affects', async () => {
       const { id } = await make({ account: 'delta', plan: 'team' });
       await make({ account: 'delta', plan: 'team' });
-      const { page } = await stand.open('operate', `keys/${id}`);
+      const { page } = await fixture.open('operate', `keys/${id}`);
       await page.getByRole('main').getByRole('button', { name: 'Ban', exact: true }).click();
       await page
         .getByText('Refuses every request of all keys of delta on plan team (counted together)')
@@ -108,7 +111,7 @@ export function whoTests(stand: ConsoleStand): void {
     });
 
     test('keeps what is typed into a search as soon as the field is there', async () => {
-      const { page } = await stand.open('read', 'keys');
+      const { page } = await fixture.open('read', 'keys');
       const typed = await page.evaluate(`new Promise((resolve) => {
         new MutationObserver((_, observer) => {
           const field = document.querySelector('input[name=actor]');
@@ -124,7 +127,7 @@ export function whoTests(stand: ConsoleStand): void {
 
     test('sends no secret that is pasted into the search, and leaves it in no URL', async () => {
       const secret = makeSecret('live');
-      const { page } = await stand.open('read', 'keys');
+      const { page } = await fixture.open('read', 'keys');
       const sent: string[] = [];
       const goBy = (hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
       page.on('request', (request) => void sent.push(`${request.url()} ${request.postData()}`));

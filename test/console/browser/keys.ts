@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { until } from '../../support/until.ts';
-import { type ConsoleStand, goTo } from './stand.ts';
+import { type ConsoleFixture, goTo } from './fixture.ts';
 
-export function keysTests(stand: ConsoleStand): void {
+export function keysTests(fixture: ConsoleFixture): void {
   describe('the view Keys', () => {
     beforeAll(async () => {
       for (let i = 1; i <= 105; i++) {
-        stand.gateway.clock.pass(1);
-        await stand.admin('POST', '/keys', {
+        fixture.gateway.clock.pass(1);
+        await fixture.admin('POST', '/keys', {
           account: `shop-${i % 2}`,
           plan: 'free',
           label: `till ${i}`,
@@ -22,7 +22,7 @@ export function keysTests(stand: ConsoleStand): void {
       page.getByRole('cell', { name: label, exact: true }).waitFor();
 
     test('pages through all matching keys in both directions, and filters them by the URL', async () => {
-      const { page, complaints } = await stand.open('read', 'keys?find=till');
+      const { page, complaints } = await fixture.open('read', 'keys?find=till');
       const next = page.getByRole('button', { name: 'Next' });
       const back = page.getByRole('button', { name: 'Back' });
       await shows(page, 'till 105');
@@ -62,9 +62,9 @@ export function keysTests(stand: ConsoleStand): void {
     });
 
     test('finds banned keys, keys of a plan, accounts and operations', async () => {
-      const { id } = await stand.gateway.key({ account: 'tilda', plan: 'trial' });
-      await stand.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'why' });
-      const { page } = await stand.open('read', 'keys');
+      const { id } = await fixture.gateway.key({ account: 'tilda', plan: 'trial' });
+      await fixture.admin('PUT', `/bans/${id}`, { duration: '2h', reason: 'why' });
+      const { page } = await fixture.open('read', 'keys');
       await page.getByLabel('Status').selectOption('banned');
       await page.getByLabel('Plan').selectOption('trial');
       await page.getByRole('row', { name: new RegExp(`^${id} tilda . trial banned`) }).waitFor();
@@ -79,7 +79,7 @@ export function keysTests(stand: ConsoleStand): void {
     });
 
     test('shows the time of the keys while the state is down', async () => {
-      const { page } = await stand.open('read', 'plans');
+      const { page } = await fixture.open('read', 'plans');
       await page.route('**/console/api/keys?**', async (route) => {
         const answer = await route.fetch();
         await route.fulfill({
@@ -96,7 +96,7 @@ export function keysTests(stand: ConsoleStand): void {
     });
 
     test('stays with a key that is being created: its secret is shown once', async () => {
-      const { page } = await stand.open('operate', 'keys');
+      const { page } = await fixture.open('operate', 'keys');
       const [sent, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       await page.route('**/console/api/keys', async (route) => {
         sent.resolve();
@@ -116,7 +116,7 @@ export function keysTests(stand: ConsoleStand): void {
     });
 
     test('creates a key with all fields, and shows its secret once', async () => {
-      const { page } = await stand.open('operate', 'keys');
+      const { page } = await fixture.open('operate', 'keys');
       await page.getByRole('button', { name: 'Create a key' }).click();
       const dialog = page.getByRole('dialog');
       const create = dialog.getByRole('button', { name: 'Create a key' });
@@ -142,7 +142,7 @@ export function keysTests(stand: ConsoleStand): void {
       await page.locator('dialog').waitFor({ state: 'detached' });
       expect(await page.content()).not.toContain(secret);
       await shows(page, 'made here');
-      const [made] = (await stand.admin('GET', '/keys?account=made')).body.keys;
+      const [made] = (await fixture.admin('GET', '/keys?account=made')).body.keys;
       expect(made).toMatchObject({
         label: 'made here',
         limits: '9/minute',
@@ -150,7 +150,7 @@ export function keysTests(stand: ConsoleStand): void {
         metadata: { team: 'pets', cost: 'a=b' },
       });
       expect(made.scopes.toSorted()).toEqual(['pets:read', 'pets:write']);
-      const [entry] = (await stand.admin('GET', '/audit?limit=1')).body.entries;
+      const [entry] = (await fixture.admin('GET', '/audit?limit=1')).body.entries;
       expect(entry).toMatchObject({
         action: 'keys.create',
         actor: 'operateer',

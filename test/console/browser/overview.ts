@@ -5,9 +5,9 @@ import { freePort } from '../../support/free-port.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { until } from '../../support/until.ts';
 import { fakeBackend } from '../../support/upstream.ts';
-import type { ConsoleStand } from './stand.ts';
+import type { ConsoleFixture } from './fixture.ts';
 
-export function nowTests(stand: ConsoleStand): void {
+export function nowTests(fixture: ConsoleFixture): void {
   describe('the view Overview', () => {
     let backend: Awaited<ReturnType<typeof fakeBackend>>;
     let gateway: TestGateway;
@@ -26,7 +26,7 @@ export function nowTests(stand: ConsoleStand): void {
         plans: 'plans:\n  free: { windows: [{ limit: 100, per: minute }] }\n',
       });
       ({ secret } = await gateway.key());
-      ({ page, complaints } = await stand.browser.page());
+      ({ page, complaints } = await fixture.browser.page());
       await page.goto(`${gateway.adminUrl}/console/`);
     });
     afterAll(async () => {
@@ -107,7 +107,7 @@ export function nowTests(stand: ConsoleStand): void {
     });
 
     test('polls nothing while its tab is hidden, and at once when it is visible again', async () => {
-      const { page: tab } = await stand.browser.page();
+      const { page: tab } = await fixture.browser.page();
       const polls: string[] = [];
       tab.on('request', (request) => {
         if (request.url().endsWith('/status')) polls.push(request.url());

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type ConsoleStand, goTo } from './stand.ts';
+import { type ConsoleFixture, goTo } from './fixture.ts';
 
 const SIZE = { width: 390, height: 844 };
 
@@ -10,11 +10,11 @@ const WIDE = `[document.documentElement, ...document.querySelectorAll('main, mai
 
 const OPEN_ALL = `document.querySelectorAll('main summary').forEach((summary) => summary.click())`;
 
-export function phoneTests(stand: ConsoleStand): void {
+export function phoneTests(fixture: ConsoleFixture): void {
   describe('the console on a phone', () => {
-    test('scrolls no view sideways, and shows the acts of a row before its cells', async () => {
-      const { page } = await stand.open('admin', 'plans');
-      const { crawler } = stand.operated;
+    test('scrolls no view sideways, and shows the actions of a row before its cells', async () => {
+      const { page } = await fixture.open('admin', 'plans');
+      const { crawler } = fixture.operated;
       const hrefs = await page
         .locator('nav a[href^="#/"]')
         .evaluateAll((links) =>
@@ -39,15 +39,15 @@ export function phoneTests(stand: ConsoleStand): void {
       }
 
       expect(wide).toEqual(wide.map(([place]) => [place, []]));
-      const { id } = await stand.gateway.key({ account: 'phone', plan: 'free' });
-      await stand.admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'a test' });
+      const { id } = await fixture.gateway.key({ account: 'phone', plan: 'free' });
+      await fixture.admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'a test' });
       await goTo(page, 'bans');
       const row = page
         .getByRole('row')
         .filter({ hasText: id })
         .filter({ has: page.getByRole('button') });
-      const act = await row.getByRole('button').first().boundingBox();
-      expect(act!.y).toBeLessThan((await row.getByRole('cell').first().boundingBox())!.y);
+      const action = await row.getByRole('button').first().boundingBox();
+      expect(action!.y).toBeLessThan((await row.getByRole('cell').first().boundingBox())!.y);
       expect(await page.evaluate(WIDE)).toEqual([]);
       await page.setViewportSize({ width: 1280, height: 900 });
     });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { MINUTE } from '../../support/limits.ts';
 import { until } from '../../support/until.ts';
-import { type ConsoleStand, goTo } from './stand.ts';
+import { type ConsoleFixture, goTo } from './fixture.ts';
 
-export function plansTests(stand: ConsoleStand): void {
+export function plansTests(fixture: ConsoleFixture): void {
   describe('the view of plans', () => {
-    const open = async (place: string) => (await stand.open('admin', place)).page;
+    const open = async (place: string) => (await fixture.open('admin', place)).page;
 
     test('lists them with their keys, and shows the public limits', async () => {
-      await stand.gateway.key({ plan: 'basic' });
+      await fixture.gateway.key({ plan: 'basic' });
       const page = await open('plans');
       const row = page.getByRole('row', { name: /^basic/ });
       expect(await row.innerText()).toMatch(/20 per minute, 100 per day\s+each key\s+1/);
@@ -24,13 +24,14 @@ export function plansTests(stand: ConsoleStand): void {
     });
 
     test('simulates limits, and sets them with a reason', async () => {
-      const { id, secret } = await stand.gateway.key({ account: 'globex', plan: 'basic' });
-      const before = (await stand.admin('GET', '/top')).body.total;
-      for (let i = 0; i < 9; i++) await stand.gateway.client.get('/pets').set('X-API-Key', secret);
+      const { id, secret } = await fixture.gateway.key({ account: 'globex', plan: 'basic' });
+      const before = (await fixture.admin('GET', '/top')).body.total;
+      for (let i = 0; i < 9; i++)
+        await fixture.gateway.client.get('/pets').set('X-API-Key', secret);
       await until('all are counted', async () => {
-        return (await stand.admin('GET', '/top')).body.total === before + 9;
+        return (await fixture.admin('GET', '/top')).body.total === before + 9;
       });
-      stand.gateway.clock.pass(2 * MINUTE);
+      fixture.gateway.clock.pass(2 * MINUTE);
       const page = await open('plans/basic');
       await page.getByRole('textbox', { name: 'Limits' }).fill('4/minute,100/day,50/hour');
       await page.getByRole('button', { name: 'Simulate' }).click();
@@ -53,12 +54,12 @@ export function plansTests(stand: ConsoleStand): void {
       await page.getByRole('button', { name: 'Close' }).click();
       await page.locator('dl.facts').getByText('10 per minute', { exact: true }).waitFor();
       await page.locator('dl.facts').getByText('9 at once', { exact: true }).waitFor();
-      expect((await stand.admin('GET', '/plans/basic')).body).toMatchObject({
+      expect((await fixture.admin('GET', '/plans/basic')).body).toMatchObject({
         limits: '10/minute',
         concurrency: 9,
         weight: 3,
       });
-      expect((await stand.page('admin')).complaints).toEqual([]);
+      expect((await fixture.page('admin')).complaints).toEqual([]);
     });
 
     test('creates a plan after a simulation, and reports its mistakes in the form', async () => {
@@ -85,13 +86,13 @@ export function plansTests(stand: ConsoleStand): void {
       await page.getByText('Plan gold has 7 per minute, 70 per day now.').waitFor();
       await page.getByRole('button', { name: 'Close' }).click();
       await page.getByRole('heading', { name: 'Plan gold', level: 1 }).waitFor();
-      expect((await stand.admin('GET', '/plans/gold')).body).toMatchObject({
+      expect((await fixture.admin('GET', '/plans/gold')).body).toMatchObject({
         limits: '7/minute,70/day',
         count: 'key',
         concurrency: 5,
       });
       expect(
-        (await stand.page('admin')).complaints.filter(
+        (await fixture.page('admin')).complaints.filter(
           (complaint) => !/status of 4\d\d/.test(complaint),
         ),
       ).toEqual([]);
@@ -109,7 +110,7 @@ export function plansTests(stand: ConsoleStand): void {
         .filter({ hasText: 'The plan "platinum" does not exist' })
         .waitFor();
       expect(
-        (await stand.page('admin')).complaints.filter(
+        (await fixture.page('admin')).complaints.filter(
           (complaint) => !/status of 4\d\d/.test(complaint),
         ),
       ).toEqual([]);
@@ -122,8 +123,9 @@ export function plansTests(stand: ConsoleStand): void {
     });
 
     test('shows what a window that only watches would have refused', async () => {
-      const { secret } = await stand.gateway.key({ account: 'hooli', plan: 'watched' });
-      for (let i = 0; i < 3; i++) await stand.gateway.client.get('/pets').set('X-API-Key', secret);
+      const { secret } = await fixture.gateway.key({ account: 'hooli', plan: 'watched' });
+      for (let i = 0; i < 3; i++)
+        await fixture.gateway.client.get('/pets').set('X-API-Key', secret);
       const page = await open('plans/watched');
       await page
         .getByText('hour would have refused 2 requests of 1 key in the last day.')
@@ -131,7 +133,7 @@ export function plansTests(stand: ConsoleStand): void {
     });
 
     test('offers to set or create a plan only to operators with the role', async () => {
-      const { page, complaints } = await stand.open('read', 'plans/basic');
+      const { page, complaints } = await fixture.open('read', 'plans/basic');
       await page.getByRole('button', { name: 'Simulate' }).click();
       await page.getByText('no key would have other limits').waitFor();
       expect(await page.getByRole('button', { name: /^Apply/ }).count()).toBe(0);

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { accessibilityFindings } from '../../support/axe.ts';
-import type { ConsoleStand } from './stand.ts';
+import type { ConsoleFixture } from './fixture.ts';
 
-export function referenceTests(stand: ConsoleStand): void {
+export function referenceTests(fixture: ConsoleFixture): void {
   test('an operator opens the reference, tries a read, sees the command for it, and returns', async () => {
-    const { page, complaints } = await stand.open('read', 'plans');
+    const { page, complaints } = await fixture.open('read', 'plans');
     await page.getByRole('link', { name: 'API reference' }).click();
     const list = page.locator('[id="/Keys/listKeys"]');
     await list.locator('> summary').click();
@@ -13,7 +13,7 @@ export function referenceTests(stand: ConsoleStand): void {
     await list.locator('.execute').click();
     await list.locator('.answer', { hasText: '"account": "acme"' }).waitFor();
     const code = await list.locator('.snippets pre').textContent();
-    expect(code).toContain(`${stand.gateway.adminUrl}/keys`);
+    expect(code).toContain(`${fixture.gateway.adminUrl}/keys`);
     expect(code).toContain('Authorization: Bearer YOUR_TOKEN');
     const create = page.locator('[id="/Keys/createKey"]');
     await create.locator('> summary').click();

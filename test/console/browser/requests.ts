@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import type { ConsoleStand } from './stand.ts';
+import type { ConsoleFixture } from './fixture.ts';
 
-export function requestsTests(stand: ConsoleStand): void {
+export function requestsTests(fixture: ConsoleFixture): void {
   describe('the view Requests', () => {
     let page: Page;
     let complaints: string[];
@@ -10,13 +10,13 @@ export function requestsTests(stand: ConsoleStand): void {
     let umbrella: { secret: string; id: string };
 
     beforeAll(async () => {
-      initech = await stand.gateway.key({ account: 'initech', plan: 'pair' });
-      umbrella = await stand.gateway.key({ account: 'umbrella', plan: 'pair' });
-      ({ page, complaints } = await stand.open('read', 'requests'));
+      initech = await fixture.gateway.key({ account: 'initech', plan: 'pair' });
+      umbrella = await fixture.gateway.key({ account: 'umbrella', plan: 'pair' });
+      ({ page, complaints } = await fixture.open('read', 'requests'));
     });
 
     const get = async ({ secret }: { secret: string }, path = '/pets') =>
-      (await stand.gateway.client.get(path).set('X-API-Key', secret)).headers['x-request-id']!;
+      (await fixture.gateway.client.get(path).set('X-API-Key', secret)).headers['x-request-id']!;
     const rows = () => page.getByRole('table').locator('tbody tr');
 
     test('lists earlier and new refusals, and can be filtered and stopped', async () => {
@@ -76,7 +76,7 @@ export function requestsTests(stand: ConsoleStand): void {
       expect(await who.getAttribute('href')).toBe(`#/keys/${initech.id}`);
 
       await page.goto(
-        `${stand.gateway.adminUrl}/console/#/requests/0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e`,
+        `${fixture.gateway.adminUrl}/console/#/requests/0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e`,
       );
       await page
         .getByRole('alert')

@@ -5,11 +5,11 @@ import { adminOf } from '../../support/admin.ts';
 import { accessibilityFindings } from '../../support/axe.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { until } from '../../support/until.ts';
-import type { ConsoleStand } from './stand.ts';
+import type { ConsoleFixture } from './fixture.ts';
 
 const root = makeToken();
 
-export function sessionTests(stand: ConsoleStand): void {
+export function sessionTests(fixture: ConsoleFixture): void {
   describe('a user of the console', () => {
     let gateway: TestGateway;
     let page: Page;
@@ -21,7 +21,7 @@ export function sessionTests(stand: ConsoleStand): void {
           'console: { idleTimeout: 10m, links: [{ title: Grafana, url: "https://grafana.example/?orgId=1" }] }\n',
         env: { STOREGATE_ADMIN_TOKEN: root },
       });
-      ({ page, complaints } = await stand.browser.page());
+      ({ page, complaints } = await fixture.browser.page());
       other = await page.context().newPage();
       // The clock is shared by all tabs.
       await page.clock.install();

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { until } from '../../support/until.ts';
-import type { ConsoleStand } from './stand.ts';
+import type { ConsoleFixture } from './fixture.ts';
 
-export function usageTests(stand: ConsoleStand): void {
+export function usageTests(fixture: ConsoleFixture): void {
   test('the view Usage sums up a month, downloads it, and names callers of deprecated operations', async () => {
-    const { mobile } = stand.operated;
-    const { page, complaints } = await stand.open('read', 'usage');
+    const { mobile } = fixture.operated;
+    const { page, complaints } = await fixture.open('read', 'usage');
     const usage = page.getByRole('region', { name: 'Usage' });
     await usage.getByRole('row', { name: /^acme \d+ 32 6 0 / }).waitFor();
     await usage.getByRole('row', { name: /^without a valid key 0 3 3 0 / }).waitFor();
@@ -28,14 +28,14 @@ export function usageTests(stand: ConsoleStand): void {
   });
 }
 
-export function topTests(stand: ConsoleStand): void {
+export function topTests(fixture: ConsoleFixture): void {
   test('the view Top clients shows who sends and is refused most, with links to them', async () => {
-    const { shop, crawler, mobile } = stand.operated;
+    const { shop, crawler, mobile } = fixture.operated;
     await until(
       'all are counted',
-      async () => (await stand.admin('GET', '/top')).body.total === 44,
+      async () => (await fixture.admin('GET', '/top')).body.total === 44,
     );
-    const { page, complaints } = await stand.open('read', 'top-clients');
+    const { page, complaints } = await fixture.open('read', 'top-clients');
     await page.getByText('44 requests with a valid key in the last hour').waitFor();
     const rows = page.getByRole('region', { name: 'Top clients, last hour' }).getByRole('row');
     expect(await rows.allInnerTexts()).toEqual([

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { QueueOwner } from '@storegate/http1';
 import { createLargeChecks, type LargeChecks } from '../../../src/gateway/stages/large-checks.ts';
 import { ClientAbort } from '../../../src/gateway/wire/client-abort.ts';
+import { blockEventLoop } from '../../support/block-event-loop.ts';
 import { exchangeOf } from '../../support/exchange.ts';
-import { standStill } from '../../support/stand-still.ts';
 
 const owner = (member: string, group = 'free', weight = 1): QueueOwner => ({
   group,
@@ -29,7 +29,7 @@ describe('checks of large bodies', () => {
     function* steps(name: string): Generator<void, void, void> {
       for (let step = 0; step < 8; step++) {
         turns.push(name);
-        standStill(2);
+        blockEventLoop(2);
         yield;
       }
     }
@@ -52,7 +52,7 @@ describe('checks of large bodies', () => {
     const call = { left: false };
     function* endless(): Generator<void, void, void> {
       for (;;) {
-        standStill(3);
+        blockEventLoop(3);
         call.left = true;
         yield;
       }
@@ -71,7 +71,7 @@ describe('checks of large bodies', () => {
     let last = 0;
     const check = () => {
       if (last > 0) gaps.push(performance.now() - last);
-      standStill(20);
+      blockEventLoop(20);
       last = performance.now();
     };
     await Promise.all(Array.from({ length: 4 }, () => inOneStep(checks, 'a', check)));
@@ -117,7 +117,7 @@ describe('checks of large bodies', () => {
       check: (): string[] => [],
       *steps() {
         for (let step = 1; step < count; step++) {
-          standStill(3);
+          blockEventLoop(3);
           yield;
           if (step === 1) setImmediate(() => others.push('others'));
         }
@@ -138,7 +138,7 @@ describe('checks of large bodies', () => {
       for (const step of [1, 2, 3]) {
         done.push(`${name}${step}`);
         setImmediate(() => done.push('others'));
-        standStill(3);
+        blockEventLoop(3);
         yield;
       }
     }
@@ -156,7 +156,7 @@ describe('checks of large bodies', () => {
     function* endless(): Generator<void, void, void> {
       for (;;) {
         steps++;
-        standStill(3);
+        blockEventLoop(3);
         yield;
       }
     }

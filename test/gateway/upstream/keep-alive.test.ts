@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { blockEventLoop } from '../../support/block-event-loop.ts';
 import { TestGateway } from '../../support/gateway.ts';
-import { standStill } from '../../support/stand-still.ts';
 import { type FakeBackend, fakeBackend } from '../../support/upstream.ts';
 
 /** Milliseconds. */
@@ -45,7 +45,7 @@ async function secondPost(settings: string): Promise<number> {
     };
     expect(await post()).toBe(200);
     // No timer runs meanwhile, so only a check at the next request can see the age.
-    standStill(PAUSE);
+    blockEventLoop(PAUSE);
     return await post();
   } finally {
     await gateway.stop();

@@ -147,12 +147,12 @@ describe('all bodies together', () => {
     for (const { answered } of whole) answered();
   });
 
-  test('evicted in a crowd are refused a few in each turn of the event loop, and their memory is free at once', async () => {
+  test('evicted by the hundred are refused a few in each turn of the event loop, and their memory is free at once', async () => {
     open();
-    const crowd = Array.from({ length: 800 }, (_, i) => begun(`${i}`));
-    for (const { send } of crowd) send(10);
+    const many = Array.from({ length: 800 }, (_, i) => begun(`${i}`));
+    for (const { send } of many) send(10);
     let refused = 0;
-    for (const { read } of crowd) read.catch(() => refused++);
+    for (const { read } of many) read.catch(() => refused++);
     const paid = begun('paid', 'business', 8);
     paid.send(MOST);
     paid.end();

@@ -26,7 +26,7 @@ describe('of all connections', () => {
     [10, 10, 10, 9, 8, 7],
     [1, 1, 1, 1, 0, -1],
   ])(
-    'of %i newcomers may have %i, small networks %i, large ones %i; idle ones end above %i down to %i',
+    'of %i new connections may have %i, small networks %i, large ones %i; idle ones end above %i down to %i',
     (all, ...numbers) => {
       const { full, roomy, made } = levelsOf(all);
       expect([full.newcomer, full.small, full.large, roomy, made]).toEqual(numbers);

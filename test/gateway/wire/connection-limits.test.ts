@@ -104,7 +104,7 @@ describe('open connections', () => {
 });
 
 /** A connection that has been idle for so many milliseconds; `null`: a request is in flight. */
-class Guest implements Occupant {
+class TestConnection implements Occupant {
   readonly socket: Socket;
   known: boolean;
   readonly #since: number;
@@ -143,30 +143,30 @@ describe('if all places are taken', () => {
   const LONG = 60_000;
   let events: Event[];
   let limits: ConnectionLimits;
-  const guests: Guest[] = [];
+  const opened: TestConnection[] = [];
   beforeEach(() => {
     events = [];
     limits = createConnectionLimits(FULL, (event) => void events.push(event));
   });
   afterEach(() => {
-    for (const guest of guests.splice(0)) guest.destroy();
+    for (const connection of opened.splice(0)) connection.destroy();
   });
 
   const add = (count: number, address: string, idle: number | null, known = false) =>
     Array.from({ length: count }, () => {
-      const guest = new Guest(address, idle, known).enter(limits);
-      guests.push(guest);
-      return guest;
+      const connection = new TestConnection(address, idle, known).enter(limits);
+      opened.push(connection);
+      return connection;
     });
-  const ended = (of: readonly Guest[]) => of.filter(({ isEnded }) => isEnded).length;
-  const settled = ({ hasEntered, socket }: Guest) => hasEntered || socket.destroyed;
+  const ended = (of: readonly TestConnection[]) => of.filter(({ isEnded }) => isEnded).length;
+  const settled = ({ hasEntered, socket }: TestConnection) => hasEntered || socket.destroyed;
 
-  test('a newcomer enters in place of the longest idle connection of the network that holds most', async () => {
+  test('a new connection enters in place of the longest idle connection of the network that holds most', async () => {
     const few = add(6, '192.0.2.2', LONG);
     const [oldest, ...others] = [...add(1, '192.0.2.1', 2 * LONG), ...add(11, '192.0.2.1', LONG)];
-    const [newcomer] = add(1, '192.0.2.3', 0);
+    const [added] = add(1, '192.0.2.3', 0);
     await until('room is made', () => oldest!.isEnded);
-    expect(newcomer!.hasEntered).toBe(true);
+    expect(added!.hasEntered).toBe(true);
     expect([ended(others) > 0, ended(few)]).toEqual([true, 0]);
     expect(events).toEqual([
       { type: 'connection.ended', withKey: 0, withoutKey: 1 + ended(others) },
@@ -174,15 +174,15 @@ describe('if all places are taken', () => {
   });
 
   test('those that ended are closed, though their clients do not close them', async () => {
-    const crowd = add(18, '192.0.2.1', LONG);
+    const many = add(18, '192.0.2.1', LONG);
     add(2, '192.0.2.2', 0);
-    await until('some have ended', () => ended(crowd) > 0);
+    await until('some have ended', () => ended(many) > 0);
     await until('they are closed', () =>
-      crowd.every(({ isEnded, socket }) => socket.destroyed === isEnded),
+      many.every(({ isEnded, socket }) => socket.destroyed === isEnded),
     );
   });
 
-  test('a newcomer is refused if every connection has a request in flight, and one of them finds its place', async () => {
+  test('a new connection is refused if every connection has a request in flight, and one of them finds its place', async () => {
     const busy = add(18, '192.0.2.1', null);
     const [first, second, third] = ['192.0.2.2', '192.0.2.3', '192.0.2.4'].map(
       (address) => add(1, address, null)[0]!,
@@ -201,7 +201,7 @@ describe('if all places are taken', () => {
     await until('it is refused', () => refused!.socket.destroyed);
   });
 
-  test('connections that had a key end for a newcomer, and not for a large network without a key', async () => {
+  test('connections that had a key end for a new connection, and not for a large network without a key', async () => {
     const keyed = [2, 3, 4, 5, 6, 7].flatMap((i) => add(1, `192.0.2.${i}`, LONG, true));
     add(12, '192.0.2.1', null);
     const large = add(2, '192.0.2.1', 0);
@@ -209,9 +209,9 @@ describe('if all places are taken', () => {
       large.every(({ socket }) => socket.destroyed),
     );
     expect(ended(keyed)).toBe(0);
-    const newcomers = [11, 12, 13].flatMap((i) => add(1, `192.0.2.${i}`, null));
-    await until('all newcomers are in', () => newcomers.every(settled));
-    expect(newcomers.every(({ hasEntered }) => hasEntered)).toBe(true);
+    const added = [11, 12, 13].flatMap((i) => add(1, `192.0.2.${i}`, null));
+    await until('all new connections are in', () => added.every(settled));
+    expect(added.every(({ hasEntered }) => hasEntered)).toBe(true);
     expect(ended(keyed)).toBeGreaterThan(0);
     expect(events.filter(({ type }) => type === 'connection.ended')).toEqual([
       { type: 'connection.ended', withKey: ended(keyed), withoutKey: 0 },
@@ -220,36 +220,36 @@ describe('if all places are taken', () => {
 
   test('a connection of a small network does not count as idle at once', async () => {
     const fresh = [2, 3, 4].flatMap((i) => add(1, `192.0.2.${i}`, 1_000));
-    const crowd = add(15, '192.0.2.1', 1_000);
+    const many = add(15, '192.0.2.1', 1_000);
     add(1, '192.0.2.9', 0);
-    await until('room is made', () => ended(crowd) > 0);
+    await until('room is made', () => ended(many) > 0);
     expect(ended(fresh)).toBe(0);
   });
 
   test('a trusted proxy loses no connection for holding the most', async () => {
     limits.use({ ...FULL, trustedProxies: ['10.0.0.1'] });
     const proxied = add(12, '10.0.0.1', 2 * LONG);
-    const crowd = add(6, '192.0.2.1', LONG);
+    const many = add(6, '192.0.2.1', LONG);
     add(1, '192.0.2.9', 0);
-    await until('room is made', () => ended(crowd) > 0);
+    await until('room is made', () => ended(many) > 0);
     expect(ended(proxied)).toBe(0);
   });
 
   test('a place that a balancer reports belongs to the network that it reports', async () => {
     limits.use({ ...FULL, balancers: ['10.0.0.1'] });
     const report = (address: string) => {
-      const guest = new Guest('10.0.0.1', LONG);
-      guests.push(guest);
-      limits.take(guest.socket, (place) => {
-        place.occupant = guest;
-        guest.hasEntered = limits.takeFrom(place, address);
+      const connection = new TestConnection('10.0.0.1', LONG);
+      opened.push(connection);
+      limits.take(connection.socket, (place) => {
+        place.occupant = connection;
+        connection.hasEntered = limits.takeFrom(place, address);
       });
-      return guest;
+      return connection;
     };
     const few = Array.from({ length: 3 }, () => report('192.0.2.2'));
-    const crowd = Array.from({ length: 15 }, () => report('192.0.2.1'));
+    const many = Array.from({ length: 15 }, () => report('192.0.2.1'));
     report('192.0.2.3');
-    await until('room is made', () => ended(crowd) > 0);
+    await until('room is made', () => ended(many) > 0);
     expect(ended(few)).toBe(0);
     limits.use({ ...FULL, balancers: ['10.0.0.1'], maxConnectionsPerAddress: 3 });
     expect(report('192.0.2.2')).toMatchObject({ hasEntered: false, socket: { destroyed: true } });

@@ -13,7 +13,7 @@ function place(name: string, since: number, more: Partial<Given> = {}): Given {
   return { name, since, isKnown: false, isProxy: false, network: alone, ...more };
 }
 
-const crowd = network(3);
+const large = network(3);
 const many = network(100);
 
 test.each<[rule: string, given: Given[], order: string]>([
@@ -25,13 +25,13 @@ test.each<[rule: string, given: Given[], order: string]>([
   ],
   [
     'of the network that holds most first, however new',
-    [place('single', 1, { network: network(1) }), place('one of three', 9, { network: crowd })],
+    [place('single', 1, { network: network(1) }), place('one of three', 9, { network: large })],
     'one of three, single',
   ],
   [
     'two networks in turn once they hold the same',
     [
-      ...[1, 2, 3].map((since) => place(`a${since}`, since, { network: crowd })),
+      ...[1, 2, 3].map((since) => place(`a${since}`, since, { network: large })),
       ...[4, 5].map((since) => place(`b${since}`, since, { network: network(2) })),
     ].map((one, _i, all) =>
       one.name.startsWith('b') ? { ...one, network: all[3]!.network } : one,
@@ -47,7 +47,7 @@ test.each<[rule: string, given: Given[], order: string]>([
     'those of a trusted proxy as those of a network that holds one',
     [
       ...[1, 2].map((since) => place(`p${since}`, since, { isProxy: true, network: many })),
-      ...[8, 9].map((since) => place(`c${since}`, since, { network: crowd })),
+      ...[8, 9].map((since) => place(`c${since}`, since, { network: large })),
     ],
     'c8 c9 p1 p2',
   ],

@@ -73,7 +73,7 @@ describe('a tracestate', () => {
     expect(traceIn('traceparent', GOOD, 'tracestate', value).forwardable).toContain(value);
   });
 
-  test('may stand in several lines', () => {
+  test('may be split into several lines', () => {
     expect(stateIn('a=1', 'b=2')).toBe('a=1, b=2');
   });
 

@@ -288,8 +288,8 @@ const FIELDS: readonly Rule[] = [
         'Keep-Alive: timeout=7\r\nProxy-Authenticate: x\r\nRateLimit: x\r\nX-Kept: 2\r\n';
       answering(routes, (route) => good(route, theirs));
       const forged = [
-        'X-Storegate-Account: victim',
-        'X_Storegate_Account: victim',
+        'X-Storegate-Account: other-client',
+        'X_Storegate_Account: other-client',
         'X-Forwarded-For: 6.6.6.6',
       ];
       const headers = ['Keep-Alive: 1', 'TE: trailers', 'Proxy-Authorization: x', ...forged];

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Locator } from 'playwright-core';
 import type { Reader } from '../../support/reader.ts';
-import type { ReferenceStand } from './stand.ts';
+import type { ReferenceFixture } from './fixture.ts';
 
 const PET_ID = '[data-name=petId] input';
 const FORMS = ['.operation form', '.limit-state', '#announcement'];
 const ANSWERS = ['.answer', '.failure', '#announcement'];
 
-export function accessTests(stand: ReferenceStand): void {
+export function accessTests(fixture: ReferenceFixture): void {
   describe('a reader meets no serious barrier, on a screen and on a phone, in light and in dark mode', () => {
     let it: Reader;
     let pets: Locator;
@@ -15,8 +15,8 @@ export function accessTests(stand: ReferenceStand): void {
     let order: Locator;
     let categories: Locator;
     beforeAll(async () => {
-      it = await stand.load(stand.brief, '#/Animals/getPet');
-      await stand.useKey('single');
+      it = await fixture.load(fixture.brief, '#/Animals/getPet');
+      await fixture.useKey('single');
     });
 
     test('and follows a deprecated operation, the target of the URL, to its successor', async () => {
@@ -51,7 +51,7 @@ export function accessTests(stand: ReferenceStand): void {
     });
 
     test('in a response, in an error, and without a response', async () => {
-      await stand.useKey('free');
+      await fixture.useKey('free');
       await it.send(pets);
       await pet.locator(PET_ID).fill('4711');
       await it.send(pet);

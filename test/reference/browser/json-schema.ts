@@ -1,24 +1,24 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { Stand } from '../../hostile/stand.ts';
+import { Fixture } from '../../hostile/fixture.ts';
 import type { Reader } from '../../support/reader.ts';
-import type { ReferenceStand } from './stand.ts';
+import type { ReferenceFixture } from './fixture.ts';
 
 const contract = join(
   import.meta.dirname,
   '../../../packages/openapi/test/fixtures/garden/openapi.yaml',
 );
 
-export function jsonSchemaTests(stand: ReferenceStand): void {
+export function jsonSchemaTests(fixture: ReferenceFixture): void {
   describe('a reader of a contract in OpenAPI 3.1', () => {
-    let garden: Stand;
+    let garden: Fixture;
     let page: Page;
     let reader: Reader;
     beforeAll(async () => {
-      garden = await Stand.start({ settings: `contract: {file: "${contract}"}\n` });
-      stand.complaints.length = 0;
-      reader = await stand.load(garden.gateway);
+      garden = await Fixture.start({ settings: `contract: {file: "${contract}"}\n` });
+      fixture.complaints.length = 0;
+      reader = await fixture.load(garden.gateway);
       ({ page } = reader);
     });
     afterAll(() => garden?.stop());
@@ -34,7 +34,7 @@ export function jsonSchemaTests(stand: ReferenceStand): void {
       const texts = (await components.allTextContents()).join();
       expect(texts).toMatch(/height\s*number\s*> 0/);
       expect(await reader.accessibilityFindings('.schemas')).toEqual([]);
-      expect(stand.complaints).toEqual([]);
+      expect(fixture.complaints).toEqual([]);
     });
 
     test('tries an operation', async () => {

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import type { ReferenceStand } from './stand.ts';
+import type { ReferenceFixture } from './fixture.ts';
 
-export function keyboardTests(stand: ReferenceStand): void {
+export function keyboardTests(fixture: ReferenceFixture): void {
   describe('a reader without a mouse', () => {
     let page: Page;
     let pets: Locator;
     beforeAll(async () => {
-      ({ page } = await stand.load(stand.brief));
-      pets = stand.reader.operation('Animals', 'listPets');
+      ({ page } = await fixture.load(fixture.brief));
+      pets = fixture.reader.operation('Animals', 'listPets');
     });
 
     const focused = () => page.evaluate('document.activeElement.textContent');
@@ -32,7 +32,7 @@ export function keyboardTests(stand: ReferenceStand): void {
     });
 
     test('enters the key, opens, tries and sends by keyboard', async () => {
-      const { secret } = await stand.brief.key();
+      const { secret } = await fixture.brief.key();
       await page.keyboard.type(secret);
       await page.keyboard.press('Enter');
       await tabTo('.operation:first-of-type > summary');
@@ -47,7 +47,7 @@ export function keyboardTests(stand: ReferenceStand): void {
     });
 
     test('keeps the focus when a request is sent and its response cleared, and hears the response', async () => {
-      await stand.useKey('single');
+      await fixture.useKey('single');
       const announced = page.locator('#announcement');
       await pets.locator('.execute').focus();
       await page.keyboard.press('Enter');
@@ -66,7 +66,7 @@ export function keyboardTests(stand: ReferenceStand): void {
     });
 
     test('sends nothing twice while a response is pending', async () => {
-      await stand.useKey('free');
+      await fixture.useKey('free');
       let sent = 0;
       const held = Promise.withResolvers<void>();
       await page.route('**/pets', async (route) => {

@@ -4,7 +4,7 @@ import { done } from '../../../packages/openapi/test/documents.ts';
 import { folderWith } from '../../config/folder.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { Reader } from '../../support/reader.ts';
-import type { ReferenceStand } from './stand.ts';
+import type { ReferenceFixture } from './fixture.ts';
 
 const OPERATIONS = 160;
 const SCHEMAS = 60;
@@ -40,7 +40,7 @@ function contract(): object {
   };
 }
 
-export function largeTests(stand: ReferenceStand): void {
+export function largeTests(fixture: ReferenceFixture): void {
   describe('a reader of a contract with 160 operations and schemas that refer to each other', () => {
     let gateway: TestGateway;
     let page: Page;
@@ -51,7 +51,7 @@ export function largeTests(stand: ReferenceStand): void {
         settings: `contract: {file: "${folder}/openapi.json"}\n`,
         backendUrl: 'http://127.0.0.1:9',
       });
-      ({ page } = await stand.browser.page({ reducedMotion: 'reduce' }));
+      ({ page } = await fixture.browser.page({ reducedMotion: 'reduce' }));
       reader = new Reader(page);
     });
     afterAll(async () => {

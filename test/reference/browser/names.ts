@@ -4,7 +4,7 @@ import { done, head } from '../../../packages/openapi/test/documents.ts';
 import { folderWith } from '../../config/folder.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import type { Reader } from '../../support/reader.ts';
-import type { ReferenceStand } from './stand.ts';
+import type { ReferenceFixture } from './fixture.ts';
 
 const ids = ['application_id', 'guild_id'].map((name) => ({
   name,
@@ -30,7 +30,7 @@ const CONTRACT = {
   },
 };
 
-export function namesTests(stand: ReferenceStand): void {
+export function namesTests(fixture: ReferenceFixture): void {
   describe('a reader of a contract with long paths and a tag named Operations', () => {
     let gateway: TestGateway;
     let reader: Reader;
@@ -40,7 +40,7 @@ export function namesTests(stand: ReferenceStand): void {
         settings: `contract: {file: "${join(folder, 'openapi.json')}"}\n`,
         backendUrl: 'http://127.0.0.1:9',
       });
-      ({ reader } = stand);
+      ({ reader } = fixture);
       await reader.open(gateway.url);
     });
     afterAll(() => gateway?.stop());

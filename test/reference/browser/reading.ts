@@ -2,12 +2,12 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { accessibilityFindings } from '../../support/axe.ts';
 import { Reader } from '../../support/reader.ts';
-import type { ReferenceStand } from './stand.ts';
+import type { ReferenceFixture } from './fixture.ts';
 
-export function readingTests(stand: ReferenceStand): void {
+export function readingTests(fixture: ReferenceFixture): void {
   describe('a reader of the page', () => {
     test('gets it from this origin only, without a violation of the policy, small and without a layout shift', async () => {
-      const { shipped, reader, complaints } = stand;
+      const { shipped, reader, complaints } = fixture;
       const origins = new Set<string>();
       reader.page.on('request', (request) => void origins.add(new URL(request.url()).origin));
       await reader.open(shipped.url);
@@ -18,7 +18,7 @@ export function readingTests(stand: ReferenceStand): void {
     });
 
     test('sees the groups Pets and Store over the other tags', async () => {
-      const groups = stand.reader.page.locator('.tag-group');
+      const groups = fixture.reader.page.locator('.tag-group');
       expect(await groups.locator('> h2').allTextContents()).toEqual(['Pets', 'Store', 'Gateway']);
       expect(await groups.nth(0).locator('> h3').allTextContents()).toEqual([
         'Animals',
@@ -31,11 +31,11 @@ export function readingTests(stand: ReferenceStand): void {
     });
 
     test('meets no serious barrier on it, on a screen and on a phone, in light and in dark mode', async () => {
-      expect(await stand.reader.accessibilityFindings()).toEqual([]);
+      expect(await fixture.reader.accessibilityFindings()).toEqual([]);
     });
 
     test('finds no button and no field at an operation that cannot be tried', async () => {
-      const orders = await stand.reader.openOperation('Orders', 'listOrders');
+      const orders = await fixture.reader.openOperation('Orders', 'listOrders');
       expect(await orders.textContent()).toContain('It cannot be tried from this page.');
       expect(await orders.locator('.fields tbody tr').count()).toBe(2);
       expect(await orders.locator('.responses .code').count()).toBeGreaterThan(0);
@@ -43,7 +43,7 @@ export function readingTests(stand: ReferenceStand): void {
     });
 
     test('finds every shown operation in the table of contents, and gets there', async () => {
-      const { reader } = stand;
+      const { reader } = fixture;
       const contents = reader.page.getByRole('navigation', { name: 'Contents' });
       const listed = await contents
         .locator('.group a')
@@ -62,7 +62,7 @@ export function readingTests(stand: ReferenceStand): void {
     });
 
     test('sees beta and experimental operations, and the cost of an operation', async () => {
-      const { reader } = stand;
+      const { reader } = fixture;
       expect(
         await reader.operation('Inventory', 'listInventory').locator('.badge').allTextContents(),
       ).toEqual(['beta']);
@@ -74,8 +74,8 @@ export function readingTests(stand: ReferenceStand): void {
     });
 
     test('follows a refusal of an operation to its remedy', async () => {
-      const { page } = stand.reader;
-      const operation = stand.reader.operation('Orders', 'listOrders');
+      const { page } = fixture.reader;
+      const operation = fixture.reader.operation('Orders', 'listOrders');
       await operation.getByRole('link', { name: 'rate_limit_exceeded' }).click();
       await page.waitForURL(/#errors-rate_limit_exceeded$/);
       expect(await page.locator('#errors-rate_limit_exceeded').textContent()).toContain(
@@ -84,14 +84,14 @@ export function readingTests(stand: ReferenceStand): void {
     });
 
     test('has the list beside the operations on a wide screen, without a button for it', async () => {
-      const { page } = stand.reader;
+      const { page } = fixture.reader;
       expect(await page.getByRole('navigation', { name: 'Contents' }).isVisible()).toBe(true);
       expect(await page.getByRole('button', { name: 'Contents' }).isVisible()).toBe(false);
     });
 
     test('without scripts finds limits, errors and the way to the contract', async () => {
-      const { page } = await stand.browser.page({ javaScriptEnabled: false });
-      await page.goto(`${stand.shipped.url}/docs/`);
+      const { page } = await fixture.browser.page({ javaScriptEnabled: false });
+      await page.goto(`${fixture.shipped.url}/docs/`);
       expect(await page.locator('noscript').textContent()).toContain('openapi.json');
       expect(await page.locator('.plans tbody tr').count()).toBe(3);
       expect(await page.locator('.error').count()).toBeGreaterThan(20);
@@ -104,12 +104,12 @@ export function readingTests(stand: ReferenceStand): void {
     let page: Page;
     let complaints: string[];
     beforeAll(async () => {
-      ({ page, complaints } = await stand.browser.page({
+      ({ page, complaints } = await fixture.browser.page({
         viewport: { width: 360, height: 740 },
         isMobile: true,
       }));
       phone = new Reader(page);
-      await phone.open(stand.shipped.url, '#retrying');
+      await phone.open(fixture.shipped.url, '#retrying');
     });
 
     test('gets to the target of the URL, also below the operations, without a layout shift', async () => {

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { done } from '../../../packages/openapi/test/documents.ts';
 import { folderWith } from '../../config/folder.ts';
-import { Stand } from '../../hostile/stand.ts';
+import { Fixture } from '../../hostile/fixture.ts';
 import type { Reader } from '../../support/reader.ts';
-import type { ReferenceStand } from './stand.ts';
+import type { ReferenceFixture } from './fixture.ts';
 
 const CONTRACT = {
   openapi: '3.0.3',
@@ -18,17 +18,17 @@ const CONTRACT = {
   },
 };
 
-export function serversTests(stand: ReferenceStand): void {
+export function serversTests(fixture: ReferenceFixture): void {
   describe('a reader of a contract whose servers are elsewhere', () => {
-    let shop: Stand;
+    let shop: Fixture;
     let reader: Reader;
     beforeAll(async () => {
       const folder = folderWith({ 'openapi.json': JSON.stringify(CONTRACT) });
-      shop = await Stand.start({
+      shop = await Fixture.start({
         settings: `contract: {file: "${join(folder, 'openapi.json')}"}\n`,
       });
-      stand.complaints.length = 0;
-      reader = await stand.load(shop.gateway);
+      fixture.complaints.length = 0;
+      reader = await fixture.load(shop.gateway);
       await reader.useKey(shop.secret);
     });
     afterAll(() => shop?.stop());
@@ -41,7 +41,7 @@ export function serversTests(stand: ReferenceStand): void {
       const command = await operation.locator('.snippets pre').textContent();
       expect(command).toContain(`${shop.gateway.url}/v1/x`);
       expect(command).toContain('X-API-Key: YOUR_KEY');
-      expect(stand.complaints).toEqual([]);
+      expect(fixture.complaints).toEqual([]);
     });
 
     test('reads the usage of the key at the root of this gateway', async () => {
@@ -52,7 +52,7 @@ export function serversTests(stand: ReferenceStand): void {
       expect(await operation.locator('.snippets pre').textContent()).toContain(
         `${shop.gateway.url}/usage`,
       );
-      expect(stand.complaints).toEqual([]);
+      expect(fixture.complaints).toEqual([]);
     });
   });
 }

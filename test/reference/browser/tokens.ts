@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { done } from '../../../packages/openapi/test/documents.ts';
 import { folderWith } from '../../config/folder.ts';
-import { Stand } from '../../hostile/stand.ts';
+import { Fixture } from '../../hostile/fixture.ts';
 import { Reader } from '../../support/reader.ts';
-import type { ReferenceStand } from './stand.ts';
+import type { ReferenceFixture } from './fixture.ts';
 
 const CONTRACT = {
   openapi: '3.0.3',
@@ -31,17 +31,17 @@ const CONTRACT = {
   },
 };
 
-export function tokensTests(stand: ReferenceStand): void {
+export function tokensTests(fixture: ReferenceFixture): void {
   describe('a reader of an API that has a token of its own', () => {
-    let shop: Stand;
+    let shop: Fixture;
     let reader: Reader;
     let complaints: string[];
     beforeAll(async () => {
       const folder = folderWith({ 'openapi.json': JSON.stringify(CONTRACT) });
-      shop = await Stand.start({
+      shop = await Fixture.start({
         settings: `contract: {file: "${folder}/openapi.json", serverPath: prefix}\n`,
       });
-      const { page, complaints: own } = await stand.browser.page({ reducedMotion: 'reduce' });
+      const { page, complaints: own } = await fixture.browser.page({ reducedMotion: 'reduce' });
       complaints = own;
       reader = new Reader(page);
       await reader.open(shop.gateway.url);

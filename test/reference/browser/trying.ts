@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import type { ReferenceStand } from './stand.ts';
+import type { ReferenceFixture } from './fixture.ts';
 
-export function tryingTests(stand: ReferenceStand): void {
+export function tryingTests(fixture: ReferenceFixture): void {
   describe('a reader with a key', () => {
     test('tries an operation and sees the response with its limit headers', async () => {
-      const it = await stand.load(stand.brief);
-      await stand.useKey('free');
+      const it = await fixture.load(fixture.brief);
+      await fixture.useKey('free');
       const operation = await it.openOperation('Animals', 'listPets');
       await it.tryIt(operation);
       const limits = await it.send(operation);
@@ -15,12 +15,12 @@ export function tryingTests(stand: ReferenceStand): void {
       expect(limits).toMatch(/X-RateLimit-Reset\s*\d{10}/);
       expect(limits).toContain('999 of 1,000 left per day');
       expect(await operation.locator('.answer').textContent()).toContain('"name": "Minka"');
-      expect(stand.complaints).toEqual([]);
+      expect(fixture.complaints).toEqual([]);
     });
 
     test('tries until the 429 arrives, sees how long to wait, and all headers as received', async () => {
-      const { reader: it } = stand;
-      await stand.useKey('tiny');
+      const { reader: it } = fixture;
+      await fixture.useKey('tiny');
       const operation = await it.openOperation('Categories', 'listCategories');
       await it.tryIt(operation);
       for (const [status, said] of [
@@ -45,7 +45,7 @@ export function tryingTests(stand: ReferenceStand): void {
     });
 
     test('sends and sees identifiers beyond 2^53 with every digit', async () => {
-      const { reader: it } = stand;
+      const { reader: it } = fixture;
       const operation = await it.openOperation('Orders', 'createOrder');
       await it.tryIt(operation);
       let sent: string | null = null;
@@ -68,9 +68,9 @@ export function tryingTests(stand: ReferenceStand): void {
     });
 
     test('finds the key in no URL, no shown command and no storage that outlives the tab', async () => {
-      const { reader: it } = stand;
+      const { reader: it } = fixture;
       const { page } = it;
-      const secret = await stand.useKey('free');
+      const secret = await fixture.useKey('free');
       const addresses: string[] = [];
       page.on('request', (request) => void addresses.push(request.url()));
       const operation = await it.openOperation('Inventory', 'getInventory');
@@ -86,10 +86,10 @@ export function tryingTests(stand: ReferenceStand): void {
     });
 
     test('is remembered on the device on request, and forgotten everywhere on request', async () => {
-      const { page } = stand.reader;
-      const secret = await stand.useKey('free');
+      const { page } = fixture.reader;
+      const secret = await fixture.useKey('free');
       await page.getByLabel('Remember it on this device').check();
-      await stand.reader.useKey(secret);
+      await fixture.reader.useKey(secret);
       expect(await page.evaluate('JSON.stringify(localStorage)')).toContain(secret);
       await page.reload();
       await page.getByRole('button', { name: 'Forget it' }).click();
@@ -100,9 +100,9 @@ export function tryingTests(stand: ReferenceStand): void {
       let page: Page;
       let secret: string;
       beforeAll(async () => {
-        ({ page } = stand.reader);
+        ({ page } = fixture.reader);
         await page.getByLabel('Remember it on this device').uncheck();
-        secret = await stand.useKey('free');
+        secret = await fixture.useKey('free');
       });
 
       test('is not interrupted while typing a key, until it is complete', async () => {

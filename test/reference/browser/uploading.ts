@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RecordingBackend } from '../../hostile/recording-backend.ts';
 import { TestGateway } from '../../support/gateway.ts';
-import type { ReferenceStand } from './stand.ts';
+import type { ReferenceFixture } from './fixture.ts';
 
 const item = {
   type: 'object',
@@ -42,7 +42,7 @@ const DOCUMENT = {
   },
 };
 
-export function uploadingTests(stand: ReferenceStand): void {
+export function uploadingTests(fixture: ReferenceFixture): void {
   describe('a reader with a file', () => {
     let folder: string;
     let backend: RecordingBackend;
@@ -64,7 +64,7 @@ export function uploadingTests(stand: ReferenceStand): void {
 
     test('uploads it in a form that the gateway has checked', async () => {
       const { secret } = await gateway.key({ plan: 'free', scopes: ['a<b>', 'items:write'] });
-      const it = await stand.load(gateway);
+      const it = await fixture.load(gateway);
       const { page } = it;
       await it.useKey(secret);
       const operation = await it.openOperation('Items', 'upload');

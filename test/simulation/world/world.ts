@@ -9,26 +9,30 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 /** Milliseconds of true time at which every run begins. */
 export const BEGIN = Date.UTC(2026, 0, 1);
-/** Milliseconds before and after an act that are simulated event by event. */
+/** Milliseconds before and after an action that are simulated event by event. */
 const SETTLE = 4_000;
-/** Milliseconds without an act from which a stretch is skipped. */
+/** Milliseconds without an action from which a stretch is skipped. */
 const IDLE = 3 * SETTLE;
-const KINDS = ['act', 'packet', 'timer'] as const;
+const KINDS = ['action', 'packet', 'timer'] as const;
 type Kind = (typeof KINDS)[number];
 /** Events at one moment: more are a loop that never waits. */
 const MOST_AT_ONCE = 200_000;
 
 /**
- * Virtual time: events of three kinds in one order. Acts are what clients, operators and faults do;
+ * Virtual time: events of three kinds in one order. Actions are what clients, operators and faults do;
  * packets are everything under way between processes, disks and Redis; timers are those of the
- * processes. A stretch without acts is skipped: all clocks jump, and each timer that is due fires
+ * processes. A stretch without actions is skipped: all clocks jump, and each timer that is due fires
  * once, late, as after a pause of all machines.
  */
 export class World {
   readonly random: Random;
   readonly trace: string[] = [];
   readonly #running = new AsyncLocalStorage<Process | null>();
-  readonly #queues = { act: new EventQueue(), packet: new EventQueue(), timer: new EventQueue() };
+  readonly #queues = {
+    action: new EventQueue(),
+    packet: new EventQueue(),
+    timer: new EventQueue(),
+  };
   readonly #failures: unknown[] = [];
   #order = 0;
   #lastActAt = BEGIN;
@@ -67,18 +71,18 @@ export class World {
     return this.#running.run(process, work);
   }
 
-  /** Plans an act of the world around the processes. */
-  act(delay: number, work: Work): Planned {
+  /** Plans an action of the world around the processes. */
+  schedule(delay: number, work: Work): Planned {
     const begin = () => {
       this.#lastActAt = this.now;
       this.as(null, work);
     };
-    return this.#plan('act', delay, begin);
+    return this.#plan('action', delay, begin);
   }
 
-  /** An act that ends `duration` milliseconds later. */
+  /** An action that ends `duration` milliseconds later. */
   sleep(duration: number): Promise<void> {
-    return new Promise((resolve) => void this.act(duration, resolve));
+    return new Promise((resolve) => void this.schedule(duration, resolve));
   }
 
   /** Plans something that reaches `owner`; `null`: no process of the simulation. */
@@ -167,9 +171,9 @@ export class World {
     return first;
   }
 
-  /** Lets the time jump close to the next act if none was for a while and nothing is under way. */
+  /** Lets the time jump close to the next action if none was for a while and nothing is under way. */
   #skip(end: number): void {
-    const next = Math.min(this.#queues.act.peek()?.at ?? Number.POSITIVE_INFINITY, end);
+    const next = Math.min(this.#queues.action.peek()?.at ?? Number.POSITIVE_INFINITY, end);
     const isIdle = this.now >= this.#lastActAt + SETTLE && next > this.now + IDLE;
     if (isIdle && this.#queues.packet.peek() === null) this.now = next - SETTLE;
   }

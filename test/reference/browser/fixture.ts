@@ -22,7 +22,7 @@ const BRIEF = [
   ['/store/inventory/{petId}', 'get'],
 ] as const;
 
-export class ReferenceStand {
+export class ReferenceFixture {
   readonly #folder = mkdtempSync(join(tmpdir(), 'storegate-reference-'));
   shipped!: TestGateway;
   /** Rendering all operations, and axe on them, takes most of the time. */

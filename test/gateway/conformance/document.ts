@@ -9,7 +9,7 @@ export const cases: readonly Case[] = subjects.flatMap((subject) => subject.case
 
 export const document: Json = {
   openapi: '3.0.3',
-  info: { title: 'Cases that the letter decides', version: '1' },
+  info: { title: 'Cases that a specification decides', version: '1' },
   paths: Object.assign({}, ...subjects.map(({ paths }) => paths)),
   components: { schemas: Object.assign({}, ...subjects.map(({ schemas }) => schemas ?? {})) },
 };

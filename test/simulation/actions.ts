@@ -2,10 +2,10 @@ import type { OperationName } from './gateway/operations.ts';
 import type { ConnectionKind, Direction } from './world/network.ts';
 
 /**
- * What a run does, in plain values: a failing run is made smaller by leaving acts out. Times are
+ * What a run does, in plain values: a failing run is made smaller by leaving actions out. Times are
  * milliseconds.
  */
-export type Act = { readonly at: number } & Step;
+export type Action = { readonly at: number } & Step;
 
 /**
  * `gateway`: its place; `null`: each request goes to another one. `key`: its place among the keys;
@@ -91,13 +91,13 @@ export interface Plan {
   readonly keys: readonly string[];
   /** Milliseconds. */
   readonly length: number;
-  readonly acts: readonly Act[];
+  readonly actions: readonly Action[];
   /** Moments at which everything works, so that all reports are checked. */
   readonly checks: readonly number[];
 }
 
 /** One line of a story. */
-export function describeAct({ at, type, ...rest }: Act): string {
+export function describeAction({ at, type, ...rest }: Action): string {
   const fields = Object.entries(rest).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
   return `${(at / 1_000).toFixed(1).padStart(9)} s  ${type}: ${fields.join(', ')}`;
 }

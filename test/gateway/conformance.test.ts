@@ -3,10 +3,10 @@ import { loadContract } from '@storegate/openapi';
 import { faultsOf } from '../../packages/openapi/test/generated/verdict.ts';
 import { Refusal } from '../../src/common/errors/refusals.ts';
 import { type PathRules, parseTarget } from '../../src/gateway/wire/target.ts';
-import { cases, document } from './letter/document.ts';
-import type { Case } from './letter/subject.ts';
+import { cases, document } from './conformance/document.ts';
+import type { Case } from './conformance/subject.ts';
 
-const contract = loadContract('letter.json', {
+const contract = loadContract('cases.json', {
   text: JSON.stringify(document),
   onUnsupported: 'omit',
 });

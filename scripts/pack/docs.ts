@@ -8,7 +8,7 @@ const PICTURE = /<picture>[\s\S]*?<\/picture>\n*|^ *<img [^>]*>\n*/gm;
  * Copies the pages for operators into the package. Pictures and links to files that stay in the
  * repository are left out, so no link of the package is dead. Call it after all other files.
  */
-export function copyPapers(root: string, target: string): void {
+export function copyDocs(root: string, target: string): void {
   const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
   const files = [
     'README.md',

@@ -4,15 +4,15 @@ import { exportedTypes, importedNames } from './support/exported-types.ts';
 import { IGNORED_CALLS, ignoredCalls } from './support/ignored-calls.ts';
 import {
   circles,
-  DOORS,
+  ENTRY_POINTS,
   FILES,
+  folderOf,
   type Import,
   importsIn,
-  roomOf,
   textOf,
 } from './support/imports.ts';
 
-/** From the bottom up. A room imports only rooms of lower layers, types included. */
+/** From the bottom up. A folder imports only folders of lower layers, types included. */
 const LAYERS: readonly (readonly string[])[] = [
   ['admin-api', 'http1', 'openapi', 'pages'],
   ['console', 'reference'],
@@ -30,11 +30,11 @@ const LAYERS: readonly (readonly string[])[] = [
   ['main.js'],
 ];
 
-const layerOf = (room: string) => LAYERS.findIndex((layer) => layer.includes(room));
+const layerOf = (folder: string) => LAYERS.findIndex((layer) => layer.includes(folder));
 const inside = (folder: string) => (path: string) => path.startsWith(`${folder}/`);
 const isOurs = (path: string) => path.endsWith('.ts');
 
-interface Wall {
+interface Rule {
   readonly name: string;
   readonly breaks: (one: Import) => boolean;
   readonly planted: Import;
@@ -44,9 +44,9 @@ const isEmbedded = (path: string) => /^(state|records)\/embedded\//.test(path);
 const isRedis = (path: string) => /^(state|records)\/redis\//.test(path);
 const isState = (path: string) => inside('state')(path) || inside('records')(path);
 const knowsNode = (path: string) =>
-  ['http1', 'admin', 'store'].includes(roomOf(path)) ||
+  ['http1', 'admin', 'store'].includes(folderOf(path)) ||
   ['gateway/upstream/target-proxy.ts', 'common/http-fetch.ts'].includes(path);
-const composes = (path: string) => ['run', 'cli'].includes(roomOf(path));
+const composes = (path: string) => ['run', 'cli'].includes(folderOf(path));
 
 const PACKAGES: readonly string[] = [
   'admin-api',
@@ -56,23 +56,26 @@ const PACKAGES: readonly string[] = [
   'console',
   'reference',
 ];
-const isPackage = (path: string) => PACKAGES.includes(roomOf(path));
+const isPackage = (path: string) => PACKAGES.includes(folderOf(path));
 
-const walls: readonly Wall[] = [
+const rules: readonly Rule[] = [
   {
     name: 'packages import nothing of src',
     breaks: ({ from, to }) => isPackage(from) && isOurs(to) && !isPackage(to),
     planted: { from: 'http1/heads.ts', to: 'common/errors/refusals.ts' },
   },
   {
-    name: 'packages are imported by their doors only',
-    breaks: ({ from, to }) => isPackage(to) && roomOf(from) !== roomOf(to) && !DOORS.includes(to),
+    name: 'packages are imported by their entry points only',
+    breaks: ({ from, to }) =>
+      isPackage(to) && folderOf(from) !== folderOf(to) && !ENTRY_POINTS.includes(to),
     planted: { from: 'gateway/wire/listener.ts', to: 'http1/server.ts' },
   },
   {
-    name: 'a room imports only rooms of the layers below its own',
+    name: 'a folder imports only folders of the layers below its own',
     breaks: ({ from, to }) =>
-      isOurs(to) && roomOf(from) !== roomOf(to) && layerOf(roomOf(from)) <= layerOf(roomOf(to)),
+      isOurs(to) &&
+      folderOf(from) !== folderOf(to) &&
+      layerOf(folderOf(from)) <= layerOf(folderOf(to)),
     planted: { from: 'records/keys/keyring.ts', to: 'admin/api.ts' },
   },
   {
@@ -150,28 +153,28 @@ describe('the layers', () => {
       "import './seven.ts';",
       "const { METHODS } = process.getBuiltinModule('node:eight');",
     ].join('\n');
-    const found = importsIn('room/file.ts', text).map(({ to }) => to);
+    const found = importsIn('folder/file.ts', text).map(({ to }) => to);
     expect(found.sort()).toEqual(
       [
         'one',
-        'room/two.ts',
+        'folder/two.ts',
         'three.ts',
-        'room/four.ts',
-        'room/five.ts',
-        'room/six.ts',
-        'room/seven.ts',
+        'folder/four.ts',
+        'folder/five.ts',
+        'folder/six.ts',
+        'folder/seven.ts',
         'node:eight',
       ].sort(),
     );
     expect(imports.length).toBeGreaterThan(1_000);
   });
 
-  test('have every room in a layer', () => {
-    const rooms = new Set(FILES.filter((file) => !file.endsWith('.d.ts')).map(roomOf));
-    expect([...rooms].filter((room) => layerOf(room) < 0)).toEqual([]);
+  test('have every folder in a layer', () => {
+    const folders = new Set(FILES.filter((file) => !file.endsWith('.d.ts')).map(folderOf));
+    expect([...folders].filter((folder) => layerOf(folder) < 0)).toEqual([]);
   });
 
-  test.each(walls)('$name', ({ breaks, planted }) => {
+  test.each(rules)('$name', ({ breaks, planted }) => {
     expect(imports.filter(breaks).map(described)).toEqual([]);
     expect(breaks(planted)).toBe(true);
   });

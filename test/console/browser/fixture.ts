@@ -27,7 +27,7 @@ interface Opened {
   readonly complaints: string[];
 }
 
-export class ConsoleStand {
+export class ConsoleFixture {
   browser!: TestBrowser;
   gateway!: TestGateway;
   receiver!: Receiver;

@@ -46,7 +46,7 @@ function foldersOf(folder: string): string[] {
     .map(({ name }) => `${folder.replace(/\/$/, '')}/${name}/`);
 }
 
-describe('the papers', () => {
+describe('pages', () => {
   test('docs/errors.md matches the catalogue (npm run docs writes it)', () => {
     expect(read('docs/errors.md')).toBe(errorCodes());
   });
@@ -133,12 +133,12 @@ describe('the papers', () => {
         .filter((command) => command.includes(' '))
         .map((command) => command.split(' ')[0]!),
     );
-    const papers = [
+    const pages = [
       'README.md',
       'CONTRIBUTING.md',
       ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
     ];
-    const named = papers
+    const named = pages
       .filter((file) => file.endsWith('.md') && file !== 'docs/cli.md')
       .flatMap((file) => [
         ...read(file).matchAll(/(?:`|npx |\$ )storegate ([a-z]+) ([a-z][a-z-]*)/g),
@@ -154,7 +154,7 @@ describe('the papers', () => {
   });
 
   test('links between README and docs lead to existing files and headings', () => {
-    const papers = [
+    const pages = [
       'README.md',
       'CONTRIBUTING.md',
       'ARCHITECTURE.md',
@@ -163,7 +163,7 @@ describe('the papers', () => {
       'bench/RESULTS.md',
       ...readdirSync(join(root, 'docs'), { recursive: true }).map((file) => `docs/${file}`),
     ];
-    const links = papers
+    const links = pages
       .filter((file) => file.endsWith('.md'))
       .flatMap((file) =>
         [...read(file).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, to]) => ({
@@ -223,13 +223,13 @@ describe('the papers', () => {
     expect(Object.keys(CATALOGUE).filter((code) => !architecture.includes(code))).toEqual([]);
   });
 
-  test('ARCHITECTURE.md has a row for each room and package, which names its folders', () => {
-    const rooms = ['src', 'packages'].flatMap((folder) => foldersOf(folder));
+  test('ARCHITECTURE.md has a row for each folder and package, which names its folders', () => {
+    const folders = ['src', 'packages'].flatMap((folder) => foldersOf(folder));
     expect(
       folderRows()
         .map(({ folder }) => folder)
         .sort(),
-    ).toEqual(rooms.sort());
+    ).toEqual(folders.sort());
     const unnamed = folderRows().flatMap(({ folder, text }) =>
       foldersOf(folder.startsWith('packages') ? `${folder}src` : folder)
         .map((inner) => basename(inner))

@@ -7,8 +7,8 @@ const PATIENCE = 30;
 export async function keysOf(gateway: TestGateway) {
   const windows = [{ name: 'minute', kind: 'fixed', limit: 1_000_000, span: 60_000 }] as const;
   const attacker = await gateway.key({ account: 'attacker', windows });
-  const victim = await gateway.key({ account: 'victim', windows });
-  return { attacker: attacker.secret, victim: victim.secret };
+  const other = await gateway.key({ account: 'other-client', windows });
+  return { attacker: attacker.secret, other: other.secret };
 }
 
 /** Waits for a response, the end, or a short timeout. Closes with a reset. */
@@ -25,7 +25,7 @@ export async function attack(url: string, bytes: string): Promise<void> {
   wire.close();
 }
 
-export class Victim {
+export class OtherClient {
   readonly #url: string;
   readonly #secret: string;
   #wire: Wire | null = null;

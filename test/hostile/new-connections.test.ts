@@ -4,20 +4,20 @@ import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Authority } from '../support/certificates.ts';
 import { until } from '../support/until.ts';
+import { Fixture } from './fixture.ts';
 import { EMPTY_LIST } from './recording-backend.ts';
-import { Stand } from './stand.ts';
 import { Wire } from './wire.ts';
 
 const MOST = 200;
 const ADDRESSES = Array.from({ length: 11 }, (_, i) => `127.0.1.${i + 1}`);
 const GOOD = '127.0.2.1';
 const PROXY = '127.0.3.1';
-const NEWCOMERS = 49;
+const NEW = 49;
 const route = (more = '') =>
   `http: { maxConnections: ${MOST}, maxConnectionsPerAddress: 100${more} }\n`;
 
 /** Connections from eleven addresses that send `first`, and then nothing. */
-class Crowd {
+class ManyConnections {
   readonly #url: string;
   readonly #first: string;
   readonly #reopens: boolean;
@@ -65,28 +65,28 @@ class Crowd {
   }
 }
 
-let stand: Stand;
-let crowd: Crowd | null = null;
+let fixture: Fixture;
+let many: ManyConnections | null = null;
 const wires: Wire[] = [];
 afterEach(async () => {
-  crowd?.close();
-  crowd = null;
+  many?.close();
+  many = null;
   for (const wire of wires.splice(0)) wire.close();
-  await stand.stop();
+  await fixture.stop();
 });
 
 async function openWire(from: string): Promise<Wire> {
-  const wire = await stand.connect(from);
+  const wire = await fixture.connect(from);
   wires.push(wire);
   return wire;
 }
 
 async function answered(wire: Wire): Promise<boolean> {
-  return (await wire.send(stand.probe).answer()).status === 200;
+  return (await wire.send(fixture.probe).answer()).status === 200;
 }
 
 async function ended(key: 'none' | 'valid'): Promise<number> {
-  const { text } = await stand.gateway.admin.get('/metrics');
+  const { text } = await fixture.gateway.admin.get('/metrics');
   return Number(
     new RegExp(`storegate_connections_ended_total{key="${key}"} (.*)`).exec(text)?.[1] ?? 0,
   );
@@ -94,9 +94,9 @@ async function ended(key: 'none' | 'valid'): Promise<number> {
 
 /** Others come and go, more than find a place, so there is a search for idle connections. */
 async function idleOnesEnd(key: 'none' | 'valid'): Promise<void> {
-  await until('connections of the crowd count as idle', async () => {
+  await until('connections of others count as idle', async () => {
     const addresses = Array.from({ length: 24 }, (_, i) => `127.0.4.${i + 1}`);
-    const others = await Promise.all(addresses.map((address) => stand.connect(address)));
+    const others = await Promise.all(addresses.map((address) => fixture.connect(address)));
     await Promise.allSettled(others.map((other) => answered(other)));
     for (const other of others) other.close();
     return (await ended(key)) > 0;
@@ -114,39 +114,39 @@ describe('eleven addresses that take all connections', () => {
       'POST /pets HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n',
     ],
   ])('%s do not keep a client out', async (_how, first) => {
-    stand = await Stand.start({ settings: route() });
-    crowd = await new Crowd(stand.gateway.url, first).fill();
+    fixture = await Fixture.start({ settings: route() });
+    many = await new ManyConnections(fixture.gateway.url, first).fill();
     await idleOnesEnd('none');
-    for (let i = 0; i < NEWCOMERS; i++) expect(await answered(await openWire(GOOD))).toBe(true);
+    for (let i = 0; i < NEW; i++) expect(await answered(await openWire(GOOD))).toBe(true);
     for (const wire of wires) expect(await answered(wire)).toBe(true);
     expect(await ended('valid')).toBe(0);
   });
 
   test('and reopen what is closed do not keep a client out', async () => {
-    stand = await Stand.start({ settings: route() });
-    crowd = await new Crowd(stand.gateway.url, KEYLESS, { reopens: true }).fill();
+    fixture = await Fixture.start({ settings: route() });
+    many = await new ManyConnections(fixture.gateway.url, KEYLESS, { reopens: true }).fill();
     await idleOnesEnd('none');
-    const before = crowd.opened;
-    for (let i = 0; i < NEWCOMERS; i++) expect(await answered(await openWire(GOOD))).toBe(true);
+    const before = many.opened;
+    for (let i = 0; i < NEW; i++) expect(await answered(await openWire(GOOD))).toBe(true);
     for (const wire of wires) expect(await answered(wire)).toBe(true);
     expect(await ended('valid')).toBe(0);
-    expect(crowd.opened).toBeGreaterThan(before);
+    expect(many.opened).toBeGreaterThan(before);
   });
 
   test('with a key do not keep a client out', async () => {
-    stand = await Stand.start({ settings: route() });
-    crowd = await new Crowd(stand.gateway.url, stand.probe).fill();
+    fixture = await Fixture.start({ settings: route() });
+    many = await new ManyConnections(fixture.gateway.url, fixture.probe).fill();
     await idleOnesEnd('valid');
-    for (let i = 0; i < NEWCOMERS; i++) expect(await answered(await openWire(GOOD))).toBe(true);
+    for (let i = 0; i < NEW; i++) expect(await answered(await openWire(GOOD))).toBe(true);
   });
 
   test('end before idle connections that had a key, and those of a trusted proxy', async () => {
-    stand = await Stand.start({ settings: route(`, trustedProxies: [${PROXY}/32]`) });
+    fixture = await Fixture.start({ settings: route(`, trustedProxies: [${PROXY}/32]`) });
     const keyed = await Promise.all(Array.from({ length: 30 }, () => openWire(GOOD)));
     for (const wire of keyed) expect(await answered(wire)).toBe(true);
     const proxied = await Promise.all(Array.from({ length: 30 }, () => openWire(PROXY)));
     for (const wire of proxied) expect((await wire.send(KEYLESS).answer()).status).toBe(401);
-    crowd = await new Crowd(stand.gateway.url, KEYLESS).fill();
+    many = await new ManyConnections(fixture.gateway.url, KEYLESS).fill();
     await idleOnesEnd('none');
     for (let i = 5; i < 25; i++) expect(await answered(await openWire(`127.0.5.${i}`))).toBe(true);
     for (const wire of keyed) expect(await answered(wire)).toBe(true);
@@ -156,7 +156,7 @@ describe('eleven addresses that take all connections', () => {
   test('with requests in flight leave a tenth for clients without a connection, and get their responses', async () => {
     const held: Socket[] = [];
     const settings = `${route()}upstream: { connections: ${2 * MOST} }\n`;
-    stand = await Stand.start({
+    fixture = await Fixture.start({
       settings,
       respond: (socket, { line }) => {
         if (line.startsWith('GET /pets ')) held.push(socket);
@@ -166,7 +166,7 @@ describe('eleven addresses that take all connections', () => {
     const busy = await Promise.all(
       Array.from({ length: 198 }, (_, i) => openWire(ADDRESSES[i % 11]!)),
     );
-    const responses = busy.map((wire) => wire.send(stand.request('GET /pets')).answer());
+    const responses = busy.map((wire) => wire.send(fixture.request('GET /pets')).answer());
     const outcomes = Promise.allSettled(responses);
     const refused = () =>
       busy.filter(({ socket }) => socket.destroyed || socket.readableEnded).length;
@@ -182,7 +182,7 @@ describe('eleven addresses that take all connections', () => {
 });
 
 test('a request that has arrived when room is made is answered', async () => {
-  stand = await Stand.start({ settings: route() });
+  fixture = await Fixture.start({ settings: route() });
   const keyed = await Promise.all(
     Array.from({ length: 180 }, (_, i) => openWire(ADDRESSES[i % ADDRESSES.length]!)),
   );
@@ -217,13 +217,13 @@ describe('handshakes that do not end', () => {
     ['before their first byte', ''],
     ['in their first message', '\x16\x03\x01\x02\x00\x01'],
   ])('%s do not keep a client out', async (_where, first) => {
-    const pair = authority.issue('newcomers', `DNS:${NAME}`);
+    const pair = authority.issue('new-connections', `DNS:${NAME}`);
     const http = { maxConnections: MOST, maxConnectionsPerAddress: 100 };
-    stand = await Stand.start({ settings: JSON.stringify({ listen: { tls: pair }, http }) });
-    crowd = await new Crowd(stand.gateway.url, first).fill();
+    fixture = await Fixture.start({ settings: JSON.stringify({ listen: { tls: pair }, http }) });
+    many = await new ManyConnections(fixture.gateway.url, first).fill();
     await idleOnesEnd('none');
-    const port = Number(new URL(stand.gateway.url).port);
-    for (let i = 0; i < NEWCOMERS; i++) {
+    const port = Number(new URL(fixture.gateway.url).port);
+    for (let i = 0; i < NEW; i++) {
       const plain = connectTcp({ host: '127.0.0.1', port, localAddress: GOOD });
       const socket = connect({ socket: plain, servername: NAME, ca: authority.pem });
       await once(socket, 'secureConnect');

@@ -8,7 +8,7 @@ export const PET = '{"name":"Rex","categoryId":1}';
 const PLANS =
   'plans: { free: { windows: [{ limit: 60, per: minute }, { limit: 1000, per: day }] } }\n';
 
-export class Stand {
+export class Fixture {
   readonly backend: RecordingBackend;
   readonly gateway: TestGateway;
   readonly secret: string;
@@ -30,7 +30,7 @@ export class Stand {
     plans?: string;
     respond?: Respond;
     mounts?: (backendUrl: string) => string;
-  } = {}): Promise<Stand> {
+  } = {}): Promise<Fixture> {
     const backend = await RecordingBackend.start(respond);
     const gateway = await TestGateway.start({
       backendUrl: backend.url,
@@ -39,7 +39,7 @@ export class Stand {
     });
     const windows = [{ name: 'minute', kind: 'fixed', limit: 1_000_000, span: 60_000 }] as const;
     const { secret } = await gateway.key({ windows });
-    return new Stand(backend, gateway, secret);
+    return new Fixture(backend, gateway, secret);
   }
 
   async stop(): Promise<void> {
@@ -93,7 +93,7 @@ export class Stand {
     isAnError(answer);
     expect(answer.headers.connection).toBe('close');
     expect(await wire.ended()).toBe('');
-    await this.standsUnharmed(before);
+    await this.isUnharmed(before);
     return answer;
   }
 
@@ -101,7 +101,7 @@ export class Stand {
    * Checks that the gateway still answers a valid request, and that the backend received only that
    * request.
    */
-  async standsUnharmed(requestsBefore: number): Promise<void> {
+  async isUnharmed(requestsBefore: number): Promise<void> {
     expect(await this.ask(this.probe)).toMatchObject({ status: 200 });
     expect(this.backend.requests.slice(requestsBefore).map(({ line }) => line)).toEqual([
       'GET /categories HTTP/1.1',

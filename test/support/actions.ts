@@ -6,17 +6,19 @@ interface Done {
 }
 
 /** Each action has a new idempotency key. A gateway must keep all responses after any crash. */
-export class Acts {
+export class Actions {
   readonly done: Done[] = [];
   count: number;
   readonly #gateway: CrashingGateway;
-  readonly #acts: readonly (() => Promise<Done>)[];
+  readonly #actions: readonly (() => Promise<Done>)[];
 
   constructor(gateway: CrashingGateway, count = 0) {
     this.count = count;
     this.#gateway = gateway;
     const { key, ban, lift, reset, grant, revoke, token, plan } = this;
-    this.#acts = [key, ban, lift, reset, grant, revoke, token, plan].map((act) => act.bind(this));
+    this.#actions = [key, ban, lift, reset, grant, revoke, token, plan].map((action) =>
+      action.bind(this),
+    );
   }
 
   async run(): Promise<void> {
@@ -29,8 +31,8 @@ export class Acts {
 
   async one(): Promise<void> {
     this.count += 1;
-    const act = this.#acts[this.count % this.#acts.length]!;
-    this.done.push(await act());
+    const action = this.#actions[this.count % this.#actions.length]!;
+    this.done.push(await action());
   }
 
   async missing(): Promise<string[]> {

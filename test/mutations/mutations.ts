@@ -1,146 +1,146 @@
 /**
- * At least one mistake for each room and package, with the suite that must fail. CONTRIBUTING.md
- * describes them as a walk, and `npm run test:planted` makes them.
+ * At least one mistake for each folder of src and each package, with the suite that must fail.
+ * CONTRIBUTING.md describes them, and `npm run test:mutations` makes them.
  */
-export interface Mistake {
+export interface Mutation {
   readonly file: string;
   /** Occurs once in the file. */
   readonly text: string;
-  readonly mistake: string;
+  readonly replacement: string;
   readonly suite: string;
 }
 
-export const MISTAKES: readonly Mistake[] = [
+export const MUTATIONS: readonly Mutation[] = [
   {
     file: 'src/limits/ban-escalation.ts',
     text: 'return wait.refusals > freeIn(escalation, units);',
-    mistake: 'return wait.refusals >= freeIn(escalation, units);',
+    replacement: 'return wait.refusals >= freeIn(escalation, units);',
     suite: 'test/limits',
   },
   {
     file: 'src/common/callers/caller-window.ts',
     text: 'result: refused as RateLimiterRes, exhausted: true',
-    mistake: 'result: refused as RateLimiterRes, exhausted: false',
+    replacement: 'result: refused as RateLimiterRes, exhausted: false',
     suite: 'test/common/callers',
   },
   {
     file: 'src/config/windows.ts',
     text: 'if (same === index) return [];',
-    mistake: 'if (same <= index) return [];',
+    replacement: 'if (same <= index) return [];',
     suite: 'test/config/windows.test.ts',
   },
   {
     file: 'src/observe/log-output.ts',
     text: 'if (lastMoment !== null) return;',
-    mistake: '',
+    replacement: '',
     suite: 'test/observe/log-output.test.ts',
   },
   {
     file: 'src/ledger/names.ts',
     text: 'if (number > (known[process]?.number ?? 0))',
-    mistake: 'if (number >= (known[process]?.number ?? 0))',
+    replacement: 'if (number >= (known[process]?.number ?? 0))',
     suite: 'test/ledger',
   },
   {
     file: 'src/state/redis/lua/admit-n.lua',
     text: 'if used[i] + cost > w.limit and',
-    mistake: 'if used[i] + cost >= w.limit and',
+    replacement: 'if used[i] + cost >= w.limit and',
     suite: 'test/state/equal.test.ts',
   },
   {
     file: 'src/records/keys/secret.ts',
     text: 'return text.slice(cut + 1) === checksum(text.slice(0, cut));',
-    mistake: 'return text.slice(cut + 1).length === CHECKSUM_DIGITS;',
+    replacement: 'return text.slice(cut + 1).length === CHECKSUM_DIGITS;',
     suite: 'test/records/keys',
   },
   {
     file: 'src/webhooks/send.ts',
     text: "redirect: 'manual',",
-    mistake: "redirect: 'follow',",
+    replacement: "redirect: 'follow',",
     suite: 'test/webhooks/send.test.ts',
   },
   {
     file: 'src/gateway/stages/authenticate.ts',
     text: 'client.retiresAt <= clock()',
-    mistake: 'client.retiresAt < clock()',
+    replacement: 'client.retiresAt < clock()',
     suite: 'test/gateway/stages',
   },
   {
     file: 'src/gateway/stages/in-flight.ts',
     text: 'flight.count--;',
-    mistake: '',
+    replacement: '',
     suite: 'test/gateway/stages/in-flight.test.ts',
   },
   {
     file: 'src/gateway/upstream/health.ts',
     text: 'if (reason === null || (isMild && !mayGo())) return false;',
-    mistake: 'if (reason === null) return false;',
+    replacement: 'if (reason === null) return false;',
     suite: 'test/gateway/upstream/health.test.ts',
   },
   {
     file: 'src/gateway/upstream/retries.ts',
     text: "return on.includes('reset') && isIdempotent(method);",
-    mistake: "return on.includes('reset');",
+    replacement: "return on.includes('reset');",
     suite: 'test/hostile/backend-faults.test.ts',
   },
   {
     file: 'src/admin/gate.ts',
     text: 'const GUESSES = { failures: 10,',
-    mistake: 'const GUESSES = { failures: 100,',
+    replacement: 'const GUESSES = { failures: 100,',
     suite: 'test/admin/gate.test.ts',
   },
   {
     file: 'src/store/schema.ts',
     text: "'new.quantity < 0'",
-    mistake: "'new.quantity < -1'",
+    replacement: "'new.quantity < -1'",
     suite: 'test/store',
   },
   {
     file: 'src/run/reload.ts',
     text: '!wasRefused &&\n',
-    mistake: '\n',
+    replacement: '\n',
     suite: 'test/run/reload.test.ts',
   },
   {
     file: 'src/cli/importing/passes.ts',
     text: 'if (before === undefined) {',
-    mistake: 'if (true) {',
+    replacement: 'if (true) {',
     suite: 'test/cli/importing',
   },
   {
     file: 'packages/http1/src/framing.ts',
     text: 'if (lengths.length > 0)\n',
-    mistake: 'if (lengths.length > 1)\n',
+    replacement: 'if (lengths.length > 1)\n',
     suite: 'packages/http1/test/cases.test.ts',
   },
   {
     file: 'packages/openapi/src/numbers.ts',
     text: '(value % divisor) * power(',
-    mistake: '(value % (divisor + 1n)) * power(',
+    replacement: '(value % (divisor + 1n)) * power(',
     suite: 'packages/openapi/test/numbers.test.ts',
   },
   {
     file: 'packages/admin-api/src/client.ts',
     text: 'return encodeURIComponent(value);',
-    mistake: 'return value;',
+    replacement: 'return value;',
     suite: 'packages/admin-api',
   },
   {
     file: 'packages/pages/src/html.ts',
     text: '/[&<>"\']/g',
-    mistake: '/[&<>"]/g',
+    replacement: '/[&<>"]/g',
     suite: 'packages/pages',
   },
   {
     file: 'packages/reference/src/browser/model/snippets.ts',
     text: `text.replaceAll("'", "'\\\\''")`,
-    mistake: 'text',
+    replacement: 'text',
     suite: 'packages/reference',
   },
   {
     file: 'packages/console/src/browser/views/requests/tail.ts',
     text: '({ repeated }) => repeated + 1',
-    mistake: '({ repeated }) => repeated',
+    replacement: '({ repeated }) => repeated',
     suite: 'packages/console',
   },
 ];

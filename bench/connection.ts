@@ -14,7 +14,7 @@ export class Connection {
 
   constructor(port: number) {
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    this.#socket.on('timeout', () => this.#end('no answer in time'));
+    this.#socket.on('timeout', () => this.#end('no response in time'));
     this.#socket.on('data', (bytes) => this.#take(bytes.toString('latin1')));
     this.#socket.on('error', (error: NodeJS.ErrnoException) =>
       this.#end(error.code ?? error.message),

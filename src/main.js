@@ -83,7 +83,7 @@ async function ask(question) {
   try {
     return await lines.question(question, { signal: stop.signal });
   } catch (error) {
-    // Ctrl-C and Ctrl-D: no answer.
+    // Ctrl-C and Ctrl-D: no input.
     if (error instanceof Error && error.name === 'AbortError') return '';
     throw error;
   } finally {

@@ -10,7 +10,7 @@ import type { AdminContext } from './context.ts';
 import { time } from './view.ts';
 
 const PAGE = 500;
-/** Of one target, whose newest entries matter. */
+/** For one target, whose newest entries matter. */
 const PAGE_OF_TARGET = 50;
 /** The state has its own clock. */
 const CLOCKS_DIFFER = 10 * SECOND;

@@ -92,7 +92,7 @@ export function createChanges(auditLog: AuditLog): {
     }
   }
 
-  /** Of the same operation, so its body has the same type. */
+  /** From the same operation, so its body has the same type. */
   async function answerOfBefore({ idempotent, now }: Task) {
     const kept = idempotent && (await auditLog.answered(idempotent.name, now));
     return kept ? (idempotent.open(kept) as never) : null;

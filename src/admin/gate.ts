@@ -114,7 +114,7 @@ export function createGate(
       if (isLoopback(admin.host) && !isLocalName(host)) {
         throw new AdminError(
           'foreign_host',
-          'The admin listener answers to localhost and 127.0.0.1 only.',
+          'The admin listener accepts only localhost and 127.0.0.1.',
         );
       }
       const isForeign =
@@ -124,7 +124,7 @@ export function createGate(
       if (isForeign || (isOfOtherPage(request) && !opensConsole(request)))
         throw new AdminError(
           'foreign_origin',
-          'The admin listener does not answer to web pages of other origins.',
+          'The admin listener refuses web pages of other origins.',
         );
     },
     /** Throws AdminError if a required token is missing or wrong. */

@@ -16,7 +16,7 @@ import { keyView, statusOf } from './view.ts';
 
 export const DEFAULT_LIMIT = 100;
 
-/** Of `listKeys`. */
+/** For `listKeys`. */
 type Query = Operations['listKeys']['query'];
 interface Context extends Pick<AdminContext, 'uses' | 'plans' | 'contract'> {
   readonly keys: Pick<KeyStore, 'get' | 'read'>;

@@ -6,7 +6,7 @@ import type { AdminContext } from './context.ts';
 import { readLastDay } from './ledger.ts';
 
 /**
- * What the windows of a plan that do not refuse had no room for in the last day; `null`: all of its
+ * The excess of the windows of a plan that do not refuse, in the last day; `null`: all of its
  * windows refuse.
  */
 export async function excessOfLastDay(

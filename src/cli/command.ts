@@ -396,7 +396,7 @@ export const wholeNumber = reader(
   Number,
 );
 
-/** Of logs, newest first. */
+/** For logs, newest first. */
 export const LOG_OPTIONS: readonly Option[] = [
   option('--below <number>', 'only entries before this number', wholeNumber),
   option('--limit <number>', 'maximum results, up to 1000', wholeNumber, 50),

@@ -34,7 +34,7 @@ export function refuseOptions(command: Command, error: unknown): void {
   if (!lines.includes(null)) command.error(lines.join('\n'), { exitCode: 2 });
 }
 
-/** Of several options for a field the one that was given. */
+/** The given option, if a field has several. */
 function optionAt(command: Command, pointer: string): Option | null {
   const [, field = '', part] = pointer.split('/');
   const names = OPTIONS_OF[`${field}/${part}`] ?? OPTIONS_OF[field] ?? [field];

@@ -26,7 +26,7 @@ export interface Certificates {
   readonly upstream: ClientMaterial | null;
   /** By name, if they name any files. */
   readonly upstreams: Readonly<Record<string, ClientMaterial | null>>;
-  /** Of listeners, and those that identify the gateway to backends. */
+  /** For listeners, and those that identify the gateway to backends. */
   readonly terms: readonly Term[];
   readonly notes: readonly string[];
   readonly files: readonly string[];

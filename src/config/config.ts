@@ -49,7 +49,7 @@ export type HttpLimits = GatewaySettings['http'] & {
   readonly bodyBudget: number;
 };
 
-/** In largest bodies: so many that several plans have room for one at once, see `SharedBudget`. */
+/** In largest bodies: so many that several plans can hold one at once, see `SharedBudget`. */
 export const MIN_BODY_BUDGET = 8;
 
 export type Address = Pick<Config['listen'], 'host' | 'port'>;

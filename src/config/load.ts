@@ -50,7 +50,7 @@ export const shippedFiles: Files = {
 
 export interface LoadOptions {
   readonly env: Environment;
-  /** Of the environment and the files. */
+  /** From the environment and the files. */
   readonly cwd: string;
   /**
    * Replace the shipped files; a file that the environment or gateway.yaml names takes precedence.

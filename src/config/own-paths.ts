@@ -4,7 +4,7 @@ import type { Config } from './config.ts';
 import type { Contract, Operation } from './contract/contract.ts';
 import { NO_CONTRACT } from './contract/place.ts';
 
-/** A path that the gateway answers itself. A path ending in `/` is a prefix. */
+/** A path that the gateway serves itself. A path ending in `/` is a prefix. */
 interface OwnPath {
   readonly path: string;
   /** `false` leaves the path to the backend. */
@@ -16,7 +16,7 @@ const PAGES = PAGE_PATHS.map(
 );
 const USAGE: OwnPath = { path: USAGE_PATH, setting: 'usage.enabled' };
 
-/** Of a configuration; `file` is that of the contract. */
+/** For a configuration; `file` is that of the contract. */
 interface OwnPathSettings {
   readonly file: string | null;
   readonly hasReference: boolean;
@@ -33,7 +33,7 @@ export function ownPaths({
   return hasUsage ? [...pages, USAGE] : pages;
 }
 
-/** Sentences for operators: the operations with requests that the gateway answers itself. */
+/** Sentences for operators: the operations with requests that the gateway serves itself. */
 export function hiddenOperations(
   { contract: { file }, reference, usage }: Config,
   contract: Contract,
@@ -46,7 +46,7 @@ export function hiddenOperations(
   return paths.flatMap(({ path, setting }) =>
     operationsAt(contract, path).map((operation) => {
       const own = path.endsWith('/') ? `paths below ${path}` : path;
-      return `${nameOf(operation)}: the gateway answers ${own} itself; set ${setting}: false to forward these requests`;
+      return `${nameOf(operation)}: the gateway serves ${own} itself; set ${setting}: false to forward these requests`;
     }),
   );
 }

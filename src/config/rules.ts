@@ -63,7 +63,7 @@ export const rules: readonly Rule[] = [
     ['webhooks.url', 'webhooks.endpoints', 'webhooks.secret'],
     unsignedWebhooks,
   ),
-  rule(['webhooks.endpoints', 'webhooks.url'], duplicateReceivers),
+  rule(['webhooks.endpoints', 'webhooks.url'], duplicateEndpoints),
 ];
 
 function rule<Values extends readonly unknown[]>(
@@ -183,14 +183,14 @@ function mountsOverOwnPaths(
   return mounts.flatMap(({ path }, index) => {
     const own = all.find((other) => overlap(path, other.path));
     if (own === undefined) return [];
-    const message = `must not overlap ${own.path}, which the gateway answers itself unless ${own.setting} is false`;
+    const message = `must not overlap ${own.path}, which the gateway serves itself unless ${own.setting} is false`;
     return [valueError(`/mounts/${index}/path`, message)];
   });
 }
 
 function conflictingRewrites(mounts: readonly MountEntry[]): SchemaError[] {
   const message =
-    'must not stand beside stripPrefix: it takes the place of the prefix already';
+    'cannot be combined with stripPrefix: rewrite already replaces the prefix';
   return mounts.flatMap(({ stripPrefix = false, rewrite }, index) =>
     stripPrefix && rewrite !== undefined
       ? [valueError(`/mounts/${index}/rewrite`, message)]
@@ -233,7 +233,7 @@ function unsignedWebhooks(
   secret: string | null,
 ): SchemaError[] {
   if ((url === null && endpoints.length === 0) || secret !== null) return [];
-  const why = 'by which receivers know that an event is true';
+  const why = 'with which endpoints verify events';
   return [
     valueError(
       '/webhooks/url',
@@ -242,7 +242,7 @@ function unsignedWebhooks(
   ];
 }
 
-function duplicateReceivers(
+function duplicateEndpoints(
   endpoints: readonly { readonly url: string }[],
   first: string | null,
 ): SchemaError[] {
@@ -254,7 +254,7 @@ function duplicateReceivers(
     return [
       valueError(
         `/webhooks/endpoints/${index}/url`,
-        'stands here twice: give a receiver all its events in one place',
+        'is listed twice: list all events of an endpoint once',
       ),
     ];
   });

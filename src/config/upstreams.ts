@@ -11,7 +11,7 @@ import {
   valueAt,
 } from './settings.ts';
 
-/** Of the section `upstream`. */
+/** From the section `upstream`. */
 export const DEFAULT_UPSTREAM = 'default';
 
 type Section = Readonly<Record<string, unknown>>;
@@ -121,7 +121,7 @@ export function mountErrors(settings: Settings): SchemaError[] {
       return [
         valueError(
           `${at}/upstream`,
-          'must not stand beside a target: a mount leads to one of them',
+          'cannot be combined with target: a mount leads to one of them',
         ),
       ];
     if (upstream === undefined || names.includes(upstream)) return [];
@@ -140,7 +140,7 @@ function bothWays({ url, backends }: UpstreamEntry, at: string): SchemaError[] {
   return [
     valueError(
       `${at}/backends`,
-      'must not stand beside url: put all backends into one of them',
+      'cannot be combined with url: list all backends in one of them',
     ),
   ];
 }

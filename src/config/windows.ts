@@ -89,7 +89,7 @@ function windowsOf(entries: unknown, source: string): readonly Window[] {
   return deepFreeze(toWindows(entries as readonly WindowEntry[]));
 }
 
-/** Such as `60/minute`, equal to the written form. The name of its scope follows. */
+/** For example `60/minute`, equal to the written form. The name of its scope follows. */
 export function formatLimit(limit: Omit<Window, 'name'>): string {
   const text = formatWindows([{ ...limit, name: nameOfSpan(limit) }]);
   return limit.scope === undefined

@@ -13,7 +13,7 @@ export interface Exchange {
   readonly id: string;
   readonly call: Call;
   head: Head;
-  /** Of the peer, or reported by a trusted proxy. */
+  /** From the peer, or reported by a trusted proxy. */
   readonly address: string;
   readonly behindProxy: boolean;
   readonly span: RequestSpan | null;

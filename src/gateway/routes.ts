@@ -53,9 +53,9 @@ interface RoutesParts {
   readonly mounts: readonly Mount[];
   readonly maxBodyBytes: number;
   readonly upstreams: Pick<Upstreams, 'of'>;
-  /** Of all backends. */
+  /** For all backends. */
   readonly hosts: ReadonlySet<string>;
-  /** Of mounts with a target. */
+  /** For mounts with a target. */
   readonly timeouts: Timeouts;
   readonly observe: Observe;
   readonly returned: ReturnedNames;
@@ -75,7 +75,7 @@ export function createRoutes(parts: RoutesParts) {
   const { contract, mounts, maxBodyBytes, upstreams, timeouts } = parts;
   const { observe, returned, hosts } = parts;
   const ways = new Map<string, Way>();
-  /** Of requests that the contract does not describe. */
+  /** For requests that the contract does not describe. */
   const undescribed = {
     name: null,
     operation: null,

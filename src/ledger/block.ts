@@ -149,7 +149,7 @@ function partsOf(body: Unpacking) {
   };
 }
 
-/** In place of a damaged one: says that something is missing, also in sums. */
+/** Replaces a damaged block and marks sums as incomplete. */
 export function damagedBlock(start: number, span: number): Block {
   const source = {
     number: 0,

@@ -13,7 +13,7 @@ export type PackedExcess = readonly [
   rows: readonly (readonly [subject: string, ...counts: Counts])[],
 ];
 
-/** What windows that do not refuse had no room for. */
+/** The excess of windows that do not refuse. */
 export interface ExcessSum {
   readonly window: string;
   readonly excess: 'watch' | 'overage';

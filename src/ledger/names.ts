@@ -6,7 +6,7 @@ import type { LedgerStore } from './store.ts';
 
 /**
  * Kinds of blocks: a minute, an hour, the minutes of an hour with their traffic only, a day, a part
- * of a minute that waits for its export. Never change a letter: stored names contain it.
+ * of a minute that waits for its export. Never change a kind: stored names contain it.
  */
 export const SPANS = {
   m: MINUTE,

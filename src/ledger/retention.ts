@@ -33,7 +33,7 @@ export function oldIn(
 }
 
 /**
- * Names of blocks that are too old, and those that `maxBytes` has no room for. Hours are kept until
+ * Names of blocks that are too old, and those above `maxBytes`. Hours are kept until
  * a day contains them, and usage that no receiver accepts as long as hours. `bytes`: of the rest.
  * `now`: by the clock of the store.
  */

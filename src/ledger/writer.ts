@@ -197,7 +197,7 @@ export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
       timer = setInterval(() => flush().catch(report), INTERVAL).unref();
     },
     flush,
-    /** The last slice says that nothing follows. */
+    /** The last slice marks the end. */
     async close() {
       clearInterval(timer);
       hasEnded = true;

@@ -48,7 +48,7 @@ export interface Admission extends Readings {
   /** A window that does not refuse has excess (`excessOf`). */
   readonly exceeds?: true;
   /**
-   * Who decided instead of the state: `memory` for a known earlier refusal, `alone` while the state
+   * Who decided instead of the state: `memory` for a known earlier refusal, `local` while the state
    * is down. Absent: the state.
    */
   readonly by?: 'memory' | 'local';
@@ -62,7 +62,7 @@ export interface Reading {
    */
   readonly used: number;
   readonly resetAt: number;
-  /** The window only watches and had no room for the request, which is not charged. */
+  /** The window only watches, and the request, which did not fit, is not charged. */
   readonly unfit?: true;
 }
 
@@ -73,7 +73,7 @@ export function remainingIn({ window, used }: Reading): number {
 
 export interface Excess {
   readonly window: Window;
-  /** Units of the request that the window had no room for. */
+  /** Units of the request that did not fit. */
   readonly units: number;
 }
 
@@ -95,7 +95,7 @@ export function excessOf(
     }));
 }
 
-/** Whether the window has units above its limit, or had no room, and refuses nothing. */
+/** Whether the window has units above its limit, or the request did not fit, and refuses nothing. */
 export function hasExcess({ window, used, unfit }: Reading): boolean {
   return unfit === true || (window.excess === 'overage' && used > window.limit);
 }
@@ -319,7 +319,7 @@ function answer(
 
 const NO_WINDOWS: readonly Window[] = Object.freeze([]);
 
-/** Returns the windows that only watch and have no room: they are not charged. */
+/** Returns the full windows that only watch: they are not charged. */
 function chargeAll(
   counters: Counters,
   cost: number,

@@ -11,7 +11,7 @@ export interface Settlement {
   readonly scopes: Scopes;
   /**
    * In the order of the limits, when the units of the admission stop counting, Unix milliseconds; 0:
-   * a window that only watches had no room for the request, and is not charged. Units are returned
+   * the request did not fit a window that only watches, and is not charged. Units are returned
    * only before: later they would be those of other requests.
    */
   readonly ends: readonly number[];

@@ -58,7 +58,7 @@ interface Events {
     plans: string;
     contract: string;
   };
-  /** Of this gateway by itself. `reasons`: the sentences of its findings, the worst first. */
+  /** For this gateway alone. `reasons`: the sentences of its findings, the worst first. */
   'health.changed': {
     before: Health['status'];
     status: Health['status'];
@@ -85,7 +85,7 @@ interface Events {
    */
   'contract.exempted': { operations: readonly string[] };
   /**
-   * Operations with requests that the gateway answers itself; each with the path and its setting.
+   * Operations with requests that the gateway serves itself; each with the path and its setting.
    */
   'contract.hidden': { operations: readonly string[] };
   /** A response has cost more or less than its request was charged. */
@@ -147,7 +147,7 @@ interface Events {
   'otlp.export_failed': { error: unknown };
   /** `dropped` spans were lost. */
   'otlp.export_recovered': { duration: number; dropped: number };
-  /** Idle connections, to make room: whether one of their requests had a valid key. */
+  /** Idle connections, closed for new ones: whether one of their requests had a valid key. */
   'connection.ended': { withKey: number; withoutKey: number };
   /** A connection limit was reached. `address`: of the peer, which may be a balancer. */
   'connection.refused': { reason: 'address' | 'total'; address: string };
@@ -207,7 +207,7 @@ export type BackendReason =
   | 'statuses'
   | 'check';
 
-/** Of the path of a request, in order. */
+/** On the path of a request, in order. */
 export const STEPS = [
   'http',
   'pages',

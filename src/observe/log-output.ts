@@ -39,10 +39,10 @@ export function createLogOutput(
   const batches: string[] = [];
   /** Characters in `batches`. */
   let waiting = 0;
-  /** Of a batch that was written in part. */
+  /** From a batch that was written in part. */
   let remainder: Buffer | null = null;
   let timer: NodeJS.Timeout | null = null;
-  /** Of the last write; `null`: it succeeded. There is no gap without it. */
+  /** The error of the last write; `null`: it succeeded, and no line is missing. */
   let failure: Failure | null = null;
   let failedAt = 0;
   let retryWait = RETRY.first;

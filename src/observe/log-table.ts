@@ -40,8 +40,8 @@ const silent = () => null;
 
 const SPANS_DROPPED = {
   'queue full':
-    'more spans wait for the receiver than tracing.batch.maxQueueSize',
-  stopped: 'the gateway stopped before the receiver took them',
+    'more spans wait for the collector than tracing.batch.maxQueueSize',
+  stopped: 'the gateway stopped before the collector accepted them',
 } as const;
 
 /** Outages have a line at their begin and end, none per request. */

@@ -72,7 +72,7 @@ type OptionalGauges = OperatingGauges &
 
 export type ReadGauge = () => MaybePromise<number>;
 
-/** Of a process that handles requests, or of the primary of several. */
+/** From a process that handles requests, or of the primary of several. */
 export type Gauges = (RequestGauges | PrimaryGauges) & Partial<OptionalGauges>;
 
 export type GaugeName = keyof (RequestGauges & PrimaryGauges & OptionalGauges);
@@ -103,9 +103,9 @@ export interface EventRow<
   readonly labelNames: L;
   /** Only a process with this gauge has the metric. */
   readonly onlyWith?: GaugeName;
-  /** Of a histogram: upper bounds in seconds, rising. */
+  /** For a histogram: upper bounds in seconds, rising. */
   readonly buckets?: readonly number[];
-  /** Of an info. */
+  /** For an info. */
   readonly initially?: ValuesFor<L>;
   /**
    * Calls `add` if the event counts: returned values would need a list per request. `names`: a
@@ -128,7 +128,7 @@ export interface GaugeRow extends Row {
 export interface BackendRow extends Row {
   readonly kind: 'backend';
   readonly type: 'counter' | 'gauge';
-  /** Of several processes; default: the sum. */
+  /** For several processes; default: the sum. */
   readonly aggregator?: 'average';
   readonly read: (backend: BackendReading) => number;
 }

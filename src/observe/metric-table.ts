@@ -12,7 +12,7 @@ import {
   readCounter,
 } from './metric-rows.ts';
 
-/** A nearby Redis answers in less than a millisecond. */
+/** A nearby Redis replies in less than a millisecond. */
 const STATE_SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
   0.5, 1, 2.5,
@@ -93,7 +93,7 @@ export const METRICS: readonly MetricRow[] = [
     count: (add, { reason }) => add(reason),
   }),
   counter('storegate_connections_ended_total', ['connection.ended'], {
-    help: 'Idle connections ended to make room for new ones; key: whether they ever had a valid key.',
+    help: 'Idle connections closed for new ones; key: whether they ever had a valid key.',
     labelNames: ['key'],
     count: (add, { withKey, withoutKey }) => {
       for (let i = 0; i < withKey; i++) add('valid');

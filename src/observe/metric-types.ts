@@ -122,7 +122,7 @@ export function infoGauge(
   initially: readonly LabelValue[] | null,
 ) {
   let now = initially;
-  // Of several processes: the union of their labels.
+  // For several processes: the union of their labels.
   register(
     registry,
     row,

@@ -29,7 +29,7 @@ interface Source {
 type WriteLine = (event: RequestEvent, count?: number) => void;
 
 /**
- * Limits the lines of equal refusals (same code, same key or address): ten at once, then one a
+ * Limits the lines of identical refusals (same code, same key or address): ten at once, then one a
  * second with a count. A flood of refusals would otherwise fill the disk.
  */
 export function createRepeatedRefusals(write: WriteLine) {

@@ -17,7 +17,7 @@ export interface Changes {
 /**
  * The only way to change records. An entry and its changes are one atomic step: if a call throws,
  * it stored nothing, but after an `Outage` the result is unknown. Then the caller repeats the call
- * under the same name, or asks for its answer.
+ * under the same name, or asks for its result.
  */
 export interface Log {
   /**

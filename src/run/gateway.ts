@@ -89,7 +89,7 @@ export async function createGateway(
   const stopping = new AbortController();
   let started: Started | null = null;
   let ended: Promise<void> | null = null;
-  // Gauges are read, and questions answered, after all parts exist.
+  // Gauges are read, and queries get a response, after all parts exist.
   let operating: Operating | null = null;
   const reloader = () => operating!.reloader;
   const readiness = () =>

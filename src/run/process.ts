@@ -46,7 +46,7 @@ export interface ProcessParts
   readonly settings: ActiveConfig<ServedConfig>;
   readonly workers: number;
   readonly gauges: Omit<Gauges, keyof RequestGauges | 'workers'>;
-  /** The gateway of this process, which answers for all its processes. */
+  /** The gateway of this process, which responds for all its processes. */
   readonly gateway: Pick<Peers, 'ask'>;
 }
 

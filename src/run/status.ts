@@ -130,7 +130,7 @@ function certificateCondition(term: Term, now: number): Condition[] {
   ];
 }
 
-/** Of all that decides about requests, for comparison between gateways. */
+/** Digest of all that decides about requests, for comparison between gateways. */
 export const digestsOf = remembered(
   ({ config, contract }: ActiveConfig<Config>) => {
     const settings = describeConfig(config).filter(

@@ -98,7 +98,7 @@ export function createStore(file: string) {
     const act = acts[method === 'HEAD' ? 'GET' : method];
     if (act) return act();
     const Allow = Object.keys(acts).join(', ').replace('GET', 'GET, HEAD');
-    const message = `This path does not answer ${method}, only ${Allow}.`;
+    const message = `This path does not support ${method}, only ${Allow}.`;
     return refusal(405, 'method_not_allowed', message, { Allow });
   }
 

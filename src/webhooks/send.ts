@@ -114,9 +114,9 @@ function formatResponse(status: number): string {
 /** Only error codes: messages may contain parts of the address. */
 function reasonOf(error: unknown, timeout: number): string {
   const { name, cause } = error as Error;
-  if (name === 'TimeoutError') return `no answer within ${timeout / 1_000} s`;
+  if (name === 'TimeoutError') return `no response within ${timeout / 1_000} s`;
   const { code } = Object(cause) as { code?: unknown };
   return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code)
-    ? `no answer: ${code}`
-    : 'no answer';
+    ? `no response: ${code}`
+    : 'no response';
 }

@@ -106,7 +106,7 @@ export function createUsageExport({
   const endpoint = new URL(url).host;
   const cut = new AbortController();
   let failures = 0;
-  /** Of the block: events without an answer, by place. A large one takes several turns. */
+  /** Events of the block without a response, by place. A large one takes several turns. */
   let open = { name: '', batches: [] as Batch[] };
   /** Unix milliseconds. */
   let pausedUntil = 0;

@@ -108,7 +108,7 @@ test.each(ODD)(
 test('names gateways with an invalid response if no gateway has the request', async () => {
   const own: Explained = { request: null, memory: null };
   await expect(operationsWith(own, {}).explainRequest!(task)).rejects.toThrow(
-    'Did not answer: gone, two.',
+    'Did not respond: gone, two.',
   );
 });
 

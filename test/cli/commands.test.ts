@@ -391,7 +391,7 @@ paths: {/a: ${get('default')}, /b: ${get('without')}, /c: ${get('with')}}
     expect([code, err.split('\n')]).toEqual([
       0,
       [
-        'note: own (GET /usage): the gateway answers /usage itself; set usage.enabled: false to forward these requests',
+        'note: own (GET /usage): the gateway serves /usage itself; set usage.enabled: false to forward these requests',
         'note: mount /pets: the contract takes precedence for pet (GET /pets/a); move the mount if it should serve them',
         'note: mount /pets: a target has no health checks, retries or limit of connections, joins repeated fields, and accepts response heads of up to 16 KiB; set upstream to have all of them',
         '',

@@ -38,7 +38,7 @@ test.each(['usage', 'reference', 'constructor', 'toString', '__proto__'])(
   (operation) => {
     const text = inSteps({ ...EXPLAINED, operation });
     expect(text).toMatch(/\nadmit .*\ncontract .*\nbackend /);
-    expect(text).not.toContain('answered by the gateway');
+    expect(text).not.toContain('served by the gateway');
   },
 );
 
@@ -85,7 +85,7 @@ test('names the backend that failed, or that none was called', () => {
 
 test('shows a usage request without limits', () => {
   const text = inSteps({ ...EXPLAINED, operation: 'usage', path: null });
-  expect(text).toMatch(/\nusage +answered by the gateway/);
+  expect(text).toMatch(/\nusage +served by the gateway/);
   expect(text).not.toContain('\nbackend');
 });
 

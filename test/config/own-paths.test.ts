@@ -32,7 +32,7 @@ function contractWith(paths: readonly string[], server = '/') {
 function hiddenIn(paths: readonly string[], settings = '{}', server = '/'): string[] {
   const sentences = hiddenOperations(configWith(settings), contractWith(paths, server));
   const pattern =
-    /^\w+ (\/.*?) \((GET|POST) .+?\): the gateway answers (.+) itself; set (\S+): false to/;
+    /^\w+ (\/.*?) \((GET|POST) .+?\): the gateway serves (.+) itself; set (\S+): false to/;
   const found = sentences.map((sentence) => pattern.exec(sentence)!.slice(1));
   const [gets, posts] = ['GET', 'POST'].map((name) =>
     found.filter(([, method]) => method === name),

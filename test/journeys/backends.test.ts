@@ -229,7 +229,7 @@ describe('health checks', () => {
       expect.objectContaining({
         backend: one.name,
         reason: 'check',
-        error: 'the check was answered with 503',
+        error: 'the check returned 503',
       }),
     ]);
     const before = one.asked.length;
@@ -256,7 +256,7 @@ describe('health checks', () => {
       expect.objectContaining({
         level: 40,
         backend: one.name,
-        error: 'the check was answered with 404',
+        error: 'the check returned 404',
       }),
     ]);
     expect(lines('upstream.down')).toEqual([]);

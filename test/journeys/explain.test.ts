@@ -565,7 +565,7 @@ describe('gateways that share a Redis', () => {
       'GET',
       '/requests/0b7f4a52-63c1-4c0e-9d0f-2f6f1c9a7b3e',
     );
-    expect(none.body.message).toContain('Did not answer: gone:1.');
+    expect(none.body.message).toContain('Did not respond: gone:1.');
     expect((await adminOf(one.adminUrl)('GET', '/requests')).body.unresponsive).toEqual(['gone:1']);
   });
 

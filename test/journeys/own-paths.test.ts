@@ -57,13 +57,13 @@ describe('paths of the gateway that the contract has too', () => {
     expect((await reload('')).status).toBe(200);
     expect(hidden()).toMatchObject([{ count: 4, operations: expect.anything() }]);
     expect(String(hidden()[0]!.operations)).toContain(
-      '(POST /usage): the gateway answers /usage itself; set usage.enabled: false',
+      '(POST /usage): the gateway serves /usage itself; set usage.enabled: false',
     );
     await reload('cors: { maxAge: 9m }');
     expect(hidden()).toHaveLength(1);
   });
 
-  test('are answered by the gateway', async () => {
+  test('are served by the gateway', async () => {
     const { secret } = await gateway.key();
     const before = backend.seen.length;
     expect(await statuses({ 'X-API-Key': secret })).toEqual([200, 405, 200, 404]);

@@ -464,7 +464,7 @@ describe('a collector', () => {
     expect(await running.exit).toBe(0);
     expect(collector.paths).toEqual(['/v1/traces']);
     expect(running.out()).toMatch(
-      /"reason":"the gateway stopped before the receiver took them","msg":"spans.dropped"/,
+      /"reason":"the gateway stopped before the collector accepted them","msg":"spans.dropped"/,
     );
     expect(running.out()).not.toContain('"otlp.export_failed"');
     expect(loadedBy(running)).toContain('@opentelemetry/sdk-trace');

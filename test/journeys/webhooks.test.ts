@@ -225,7 +225,7 @@ describe('an embedded gateway', () => {
     const ids: string[] = [];
     for (let i = 0; i < 13; i++) ids.push((await issue(admin)).id);
     await until('three are dropped', async () => (await endpoint()).dropped === 3);
-    expect(await endpoint()).toMatchObject({ pending: 10, error: 'no answer: UND_ERR_SOCKET' });
+    expect(await endpoint()).toMatchObject({ pending: 10, error: 'no response: UND_ERR_SOCKET' });
     receiver.answer = () => ({ status: 200 });
     gateway.clock.now += HOUR;
     await until('nothing waits', async () => (await endpoint()).pending === 0);

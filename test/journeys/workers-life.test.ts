@@ -148,7 +148,7 @@ describe('a worker', () => {
     process.kill(stuck!, 'SIGSTOP');
     const ended = () => gateway.logged('worker.ended').find(({ pid }) => pid === stuck);
     await until('its end is logged', () => ended() !== undefined);
-    expect(ended()).toMatchObject({ reason: 'did not answer for 10 s', level: 50 });
+    expect(ended()).toMatchObject({ reason: 'did not respond for 10 s', level: 50 });
     await replaced([stuck!]);
     expect(gateway.pids[1]).toBe(other);
     const answers = await gateway.fromEveryWorker('/categories', { 'X-API-Key': key });

@@ -15,7 +15,7 @@ const PATIENCE = 4_000;
 const PAUSE = 250;
 /** Calls under one name. */
 const MOST_CALLS = 12;
-const UNANSWERED = 'no answer';
+const UNANSWERED = 'no response';
 
 /** Operators who repeat a call under its Idempotency-Key until it is answered. */
 export class Editor {

@@ -53,7 +53,7 @@ const remainingOf = (admitted: readonly Admitted[], subject: string) =>
 function suite(settings: () => RedisSettings): void {
   const lenient = (windows: Parameters<typeof limits>[0]): Limits => limits(windows, null);
 
-  test('200 callers of one key get exactly its limit, and every remainder once', async () => {
+  test('200 clients of one key get exactly its limit, and every remainder once', async () => {
     const given = lenient([window(700, HOUR), window(2_000, DAY)]);
     const admitted = await flood({
       settings: settings(),

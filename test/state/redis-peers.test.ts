@@ -91,7 +91,7 @@ test('the reason why the others could not be asked is returned when Redis does n
     expect([answers.length, unresponsive, isolated]).toEqual([
       1,
       [],
-      'Redis gave no answer within 1500 ms',
+      'Redis did not respond within 1500 ms',
     ]);
   } finally {
     await own.server.admin.call('CLIENT', 'UNPAUSE');

@@ -30,7 +30,7 @@ async function call(port: number): Promise<string> {
   try {
     socket.write('GET /now HTTP/1.1\r\nHost: a\r\n\r\n');
     const [bytes] = await Promise.race([once(socket, 'data'), once(socket, 'end')]);
-    return bytes?.toString('latin1', 0, 12) ?? 'no answer';
+    return bytes?.toString('latin1', 0, 12) ?? 'no response';
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? String(error);
   } finally {

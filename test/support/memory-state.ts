@@ -187,7 +187,7 @@ export class MemoryState implements RemoteState, Shards, Bus {
     if (this.unfit.has(name))
       throw new Outage('state_unavailable', { cause: new CountersError(`${name} is unfit`) });
     const result = work();
-    if (trouble) throw new Outage('state_unavailable', { cause: new Error('no answer') });
+    if (trouble) throw new Outage('state_unavailable', { cause: new Error('no response') });
     return result;
   }
 }

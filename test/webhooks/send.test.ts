@@ -66,12 +66,12 @@ describe('an attempt', () => {
     expect(await sent()).toMatchObject({
       delivered: false,
       status: null,
-      error: 'no answer: UND_ERR_SOCKET',
+      error: 'no response: UND_ERR_SOCKET',
     });
     const url = `http://127.0.0.1:${await freePort()}/s3cr3t-path`;
     expect(await sent({ url })).toMatchObject({
       delivered: false,
-      error: 'no answer: ECONNREFUSED',
+      error: 'no response: ECONNREFUSED',
     });
   });
 
@@ -105,12 +105,12 @@ describe('an attempt', () => {
     };
     expect(await sent({ settings: settings(20) })).toMatchObject({
       delivered: false,
-      error: 'no answer within 0.02 s',
+      error: 'no response within 0.02 s',
     });
     const cut = new AbortController();
     const under = sent({ message: { ...EVENT, id: 'msg_2' }, signal: cut.signal });
     await until('it is there', () => arrived.includes('msg_2'));
     cut.abort();
-    expect(await under).toMatchObject({ delivered: false, status: null, error: 'no answer' });
+    expect(await under).toMatchObject({ delivered: false, status: null, error: 'no response' });
   });
 });

@@ -31,7 +31,7 @@ export async function acceptAll({
     const own = await takesRoom(address);
     if (own !== null) {
       if (handshakes(address.port) === 0 || repeats === MOST_REPEATS) return;
-      // A client with a handshake in progress needs the room to finish it.
+      // A client with a handshake in progress needs the space to finish it.
       repeats++;
       own.destroy();
       await pause(REPEATED);

@@ -223,7 +223,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#deadline = NEVER;
     if (this.#exchange === null) this.destroy();
     else if (this.#connected)
-      this.#fail('too_slow', 'the answer did not come in time');
+      this.#fail('too_slow', 'the response did not arrive in time');
     else
       this.#fail(
         'unreachable',
@@ -245,7 +245,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       this.#enter('tunnel');
     } else if (status >= 200) this.#begin(exchange, head);
     else if (++exchange.interim > MOST_INTERIM)
-      throw malformed('There are too many interim answers.');
+      throw malformed('There are too many interim responses.');
   }
 
   #begin(exchange: Exchange, head: ResponseHead): void {

@@ -15,7 +15,7 @@ export interface PreambleEvents {
   /** An invalid PROXY protocol header; the connection is already closed. */
   readonly unannounced: (socket: Socket, why: string) => void;
   readonly unsecured: (socket: Socket, why: HandshakeFailure) => void;
-  /** An idle one, to make room. */
+  /** An idle connection, to free its place. */
   readonly ended: (socket: Socket) => void;
   readonly closed: (socket: Socket) => void;
 }

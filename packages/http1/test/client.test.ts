@@ -294,7 +294,7 @@ describe('an answer', () => {
   });
 });
 
-describe('no answer', () => {
+describe('no response', () => {
   test('is one that does not come in time', async () => {
     const pool = poolTo((await far(() => {})).url, { headersTimeout: 30 });
     expect(await failure((await begin(pool)).answer)).toMatchObject({ failure: 'too_slow' });

@@ -40,7 +40,7 @@ export function createResponseCheck(
     findings.note(
       operation,
       null,
-      'the operation describes no answers: none is checked',
+      'the operation describes no responses: none is checked',
     );
     return ANY_RESPONSE;
   }

@@ -82,7 +82,7 @@ describe('the versions differ in', () => {
     );
     const contract = loadText(text('3.1.0', missing));
     expect(only(contract).checkResponse(500, 'text/plain', Buffer.from('x'))).toEqual([]);
-    expect(notesOf(contract)).toContain('the operation describes no answers: none is checked');
+    expect(notesOf(contract)).toContain('the operation describes no responses: none is checked');
     expect(problemsOf(() => loadText(text('3.1.0', { components: {} })))).toEqual([
       '1:1: the document has no paths, and so no operations: there is nothing to serve',
     ]);
@@ -96,7 +96,7 @@ describe('OpenAPI 3.2', () => {
     });
   const get = { operationId: 'getA', responses: done };
   const foreign = (name: string) =>
-    `${name} of OpenAPI 3.2 is not supported: requests or answers of it cannot be checked`;
+    `${name} of OpenAPI 3.2 is not supported: requests or responses of it cannot be checked`;
   const withContent = (media: Json) => ({
     get,
     put: {

@@ -499,7 +499,7 @@ describe('nodeType of OpenAPI 3.2', () => {
     ],
     [
       { i: { xml: { nodeType: 'element', attribute: true } } },
-      'xml.nodeType must not stand beside attribute',
+      'xml.nodeType cannot be combined with attribute',
     ],
     [
       { i: { properties: { j: { xml: { nodeType: 'text' } } } } },

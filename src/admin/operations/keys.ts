@@ -57,7 +57,7 @@ export function keyOperations(context: AdminContext, change: Change) {
     return keyView(record, now, await lastUsed(record.id), isBanned(record));
   }
 
-  /** `show`: the answer; it is stored with the change, if the call may be repeated. */
+  /** `show`: the result; it is stored with the change, if the call may be repeated. */
   const edited = <Body>(
     task: Task,
     turn: string,

@@ -28,7 +28,7 @@ const TRIES = 20;
 
 export function planOperations(context: AdminContext, change: Change) {
   /**
-   * Of keys that are not revoked, by plan; `null`: the state is down. Plans are in a file and stay
+   * The number of keys that are not revoked, by plan; `null`: the state is down. Plans are in a file and stay
    * available.
    */
   const countsIfKnown = (plans: readonly string[]) =>

@@ -130,7 +130,7 @@ function questionOf({ query, now }: Task<'getUsageReport'>): ReportQuestion {
   };
 }
 
-/** Usage is summed up by hours, so a part of one cannot be answered. */
+/** Usage is summed up by hours, so no sum exists for a part of one. */
 function wholeIn(
   name: string,
   text: string | undefined,

@@ -144,17 +144,17 @@ function unknown(
       ({ gateway, answer }) => `${gateway} ${inWords(answer.memory)}.`,
     ),
     ...(unresponsive.length > 0
-      ? [`Did not answer: ${unresponsive.join(', ')}.`]
+      ? [`Did not respond: ${unresponsive.join(', ')}.`]
       : []),
     ...(isolated === null
       ? []
-      : [`No other gateway could be asked: ${isolated}.`]),
-    'Of many equal refusals only some are kept. The log has a line for every request but repeated refusals, unless log.requests is false.',
+      : [`No other gateway could be queried: ${isolated}.`]),
+    'Only some identical refusals are kept. The log has a line for each request except repeated refusals, unless log.requests is false.',
   ].join(' ');
 }
 
 function inWords(memory: Memory | null): string {
-  if (memory === null) return 'had no worker that answered';
+  if (memory === null) return 'had no worker that responded';
   const { requests, sample, goodSince, othersSince } = memory;
   if (requests === 0) return 'keeps none, because explain.bufferSize is 0';
   const good =

@@ -119,7 +119,7 @@ function shown(
   };
 }
 
-/** Of the last minute: its key, or its plan without a key. */
+/** The client of the last minute: its key, or its plan without a key. */
 async function mostRefusedClient(
   context: AdminContext,
 ): Promise<string | null> {

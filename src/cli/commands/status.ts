@@ -50,7 +50,7 @@ export const statusCommand = call(
   {
     localOptions: [option('--strict', 'exit with 1 if degraded')],
     details:
-      'The first line has the health: OK, Degraded (a promise is not held) or Down (requests fail, exit code 2). A configuration that differs from most gateways has a "!".',
+      'The first line has the health: OK, Degraded (something does not work as configured) or Down (requests fail, exit code 2). A configuration that differs from most gateways has a "!".',
     examples: ['status --url http://127.0.0.1:9901', 'status --strict'],
     ...operation('getStatus'),
     view: ({ health, gateways }, page) =>
@@ -64,7 +64,7 @@ export const statusCommand = call(
       if (status === 'down')
         return new CommandError('Requests fail.', { failure: 'down' });
       return strict && status === 'degraded'
-        ? new CommandError('A promise is not held.')
+        ? new CommandError('Something does not work as configured.')
         : null;
     },
     commands: [

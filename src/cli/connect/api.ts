@@ -15,7 +15,7 @@ export interface Connection {
   readonly isBesideFiles?: true;
   /** Throws CommandError. */
   call(method: string, path: string, sent?: Sent): Promise<unknown>;
-  /** Writes the text of an answer as it comes, and resolves with its headers. Throws CommandError. */
+  /** Writes the text of a response as it comes, and resolves with its headers. Throws CommandError. */
   download(
     path: string,
     query: NonNullable<Sent['query']>,
@@ -49,7 +49,7 @@ export interface Details {
   readonly cause?: unknown;
 }
 
-/** The message says why and what to do. */
+/** The message has the reason and what to do. */
 export class CommandError extends ExpectedError {
   readonly failure: CallFailure;
   /** Invalid fields of the call, for errors that name the options. */

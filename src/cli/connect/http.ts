@@ -208,7 +208,7 @@ function isUnsent(error: unknown): boolean {
     syscall === 'connect' ||
     syscall === 'getaddrinfo' ||
     code === 'UND_ERR_CONNECT_TIMEOUT' ||
-    // Of fetch, for ports of other protocols.
+    // fetch returns it for ports of other protocols.
     message === 'bad port' ||
     (code !== undefined && TLS_REFUSAL.test(`${code}`)) ||
     (cause !== undefined && isUnsent(cause))

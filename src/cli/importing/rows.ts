@@ -30,7 +30,7 @@ export interface BadRow {
 
 export type Read = { readonly line: number; readonly fields: Fields } | BadRow;
 
-/** Of NDJSON. Throws CommandError if it is not UTF-8. */
+/** Reads NDJSON. Throws CommandError if it is not UTF-8. */
 export function* rowsIn(file: Uint8Array): Generator<Read> {
   for (const [i, text] of textOf(file).split('\n').entries())
     if (text.trim() !== '') yield rowOf(i + 1, text);

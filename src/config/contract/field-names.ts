@@ -33,7 +33,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Of these objects an author may mean all operations, so a limit or a scope that has no effect is a
+ * With these objects an author may mean all operations, so a limit or a scope that has no effect is a
  * mistake.
  */
 const WHOLE: ReadonlySet<string> = new Set([
@@ -114,7 +114,7 @@ function similarTo(field: string): string | undefined {
   return near === null ? undefined : BY_PLAIN.get(near);
 }
 
-/** Such as `x-sunset-date` and `x-stability`. */
+/** For example `x-sunset-date` and `x-stability`. */
 function beginningLike(field: string): string | undefined {
   const name = plain(field);
   const found = [...BY_PLAIN].find(

@@ -19,7 +19,7 @@ import {
 export const REQUIRED_SCOPES = 'x-required-scopes';
 
 export interface SecurityFields {
-  /** Unless settings say otherwise. */
+  /** Default; settings can change it. */
   readonly keyHeaders: KeyHeaders;
   /** Whether the schemes may be those of the backend: both would read the same header. */
   readonly sharesAuthorization: boolean;

@@ -52,7 +52,7 @@ export function readUpstreams(document: Document, findings: Findings) {
       findings.refuse(
         node,
         'tags',
-        `have the upstreams ${named.join(' and ')}: ${UPSTREAM} on the operation must say which is meant`,
+        `have the upstreams ${named.join(' and ')}: ${UPSTREAM} on the operation must name one`,
       );
     return decided ?? named[0] ?? null;
   };

@@ -44,7 +44,7 @@ export function schemaErrors(
   if (validate(value)) return [];
   const flaws = new Map<string, SchemaError>();
   const errors = (validate.errors ?? []).filter((error) => !isEcho(error));
-  // Says nothing useful about a value of another type.
+  // Useless for a value of another type.
   const isRange = (error: ErrorObject) => error.keyword === 'x-between';
   for (const error of [
     ...errors.filter((error) => !isRange(error)),

@@ -26,7 +26,7 @@ export interface Schema {
   readonly 'x-unit'?: string;
   /** A later variable overrides an earlier one. */
   readonly 'x-env'?: string | readonly string[];
-  /** Of durations or sizes, as written. */
+  /** For durations or sizes, as written. */
   readonly 'x-between'?: readonly [string, string];
 }
 

@@ -83,7 +83,7 @@ export function createPages({
   };
 }
 
-/** Browsers request HTML; programs keep getting what the contract says. */
+/** Browsers request HTML; programs keep getting what the contract describes. */
 function isBrowser({ call: { method, fields } }: Exchange): boolean {
   return (
     (method === 'GET' || method === 'HEAD') &&

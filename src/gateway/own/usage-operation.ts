@@ -30,7 +30,7 @@ export function usageNames(
     operationId: createNames(ids)('getUsage'),
     tag: {
       name: createNames(objectsIn(tags).map(({ name }) => String(name)))(NAME),
-      description: 'Where your key stands; answered by the gateway itself.',
+      description: 'Current usage and limits of your key.',
     },
   };
 }

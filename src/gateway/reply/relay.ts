@@ -7,7 +7,7 @@ import type { Answer } from './answer.ts';
 export type Relay = (exchange: Exchange, stored: BackendResponse) => void;
 
 /**
- * While the budget has room, a response is read ahead of a slow client, which frees the backend
+ * While the budget is not used up, a response is read ahead of a slow client, which frees the backend
  * connection.
  */
 export function createRelay(answer: Answer, budget: SharedBudget): Relay {

@@ -20,7 +20,7 @@ interface AnonymousParts {
   /** See `publicPlanOf`. */
   readonly plan: Plan | null;
   readonly subjects: AddressSubjects;
-  /** A path that needs a key whatever the contract says. */
+  /** A path that always needs a key. */
   readonly usagePath: string | null;
 }
 

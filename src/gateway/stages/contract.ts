@@ -260,7 +260,7 @@ const PLACES: Readonly<Record<Fault['in'], string>> = {
   body: 'Body',
 };
 
-/** Such as: Query parameter limit must be an integer. */
+/** For example: Query parameter limit must be an integer. */
 function sentenceOf({ in: place, pointer, message }: Fault): string {
   const named = `${PLACES[place]} ${pointer.slice(place === 'body' ? 0 : 1)}`;
   const isWhole = place === 'body' && pointer === '';

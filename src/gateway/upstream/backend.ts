@@ -111,7 +111,7 @@ export function createBackend({
       const changed = isBad
         ? health.bad('statuses', epoch, now, mayGo)
         : health.good(epoch, now);
-      if (changed) report(new Error(`it answered ${status}`));
+      if (changed) report(new Error(`it returned ${status}`));
     },
     failed(error, epoch) {
       const failure = failureOf(error);

@@ -154,7 +154,10 @@ export function createChecks({
     const connection = pool.take() as ClientConnection;
     deadline = setTimeout(
       () =>
-        done('silent', new Error(`no answer to a check within ${timeout} ms`)),
+        done(
+          'silent',
+          new Error(`no response to a check within ${timeout} ms`),
+        ),
       timeout,
     );
     const done: typeof end = (verdict, error) => {
@@ -167,7 +170,7 @@ export function createChecks({
       begun() {},
       answer: ({ status }) => {
         if (path === null || isIn(status, statuses)) done('good');
-        else done('bad', new Error(`the check was answered with ${status}`));
+        else done('bad', new Error(`the check returned ${status}`));
       },
       fail: (error) => done('silent', error),
     });

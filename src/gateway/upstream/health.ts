@@ -48,7 +48,7 @@ export class Health {
   #badChecks = 0;
   #lastGood = Number.NEGATIVE_INFINITY;
   readonly #last = createLastSeconds();
-  /** Of this recovery. */
+  /** During this recovery. */
   #under = 0;
   #good = 0;
   readonly #trying = new Set<string>();

@@ -61,7 +61,7 @@ export function createInspection({
     if (tolerated) return { ...stored, body };
     exchange.cancel?.();
     throw new Outage('upstream_error', {
-      cause: 'the answer does not fit the contract',
+      cause: 'the response violates the contract',
     });
   };
 

@@ -7,7 +7,7 @@ import {
 } from '../wire/target.ts';
 import type { BackendResponse } from './backend-response.ts';
 
-/** Of the targets of a route. */
+/** For the targets of a route. */
 export interface Rewriting {
   /** Returns the target for the backend, spelt as the client did. */
   readonly asked: (target: RequestTarget) => string;

@@ -116,7 +116,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
       this.#askAgain(backend, error);
       return;
     }
-    // A connection that was about to be closed as idle says nothing about the backend.
+    // A connection that was about to be closed as idle is no sign of a fault.
     if (error.failure === 'body' || error.diedIdle)
       backend.cancelled(this.#epoch);
     else backend.failed(error, this.#epoch);

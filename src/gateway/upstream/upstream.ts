@@ -18,7 +18,7 @@ export interface Upstream {
   takeRetry(now: number): boolean;
 }
 
-/** Each request that begins ends once: answered, failed or cancelled. */
+/** Each request that begins ends once: with a response, failed or cancelled. */
 export interface BackendHandle {
   /** For events: it references no connection. */
   readonly identity: BackendName;

@@ -21,7 +21,7 @@ export function mostPerAddress({
 }
 
 /**
- * Of a network. `newcomer`: it holds no connection, or is a trusted proxy. `small`: less than half
+ * The rank of a network. `newcomer`: it holds no connection, or is a trusted proxy. `small`: less than half
  * of the average. `known`: one of its connections had a valid key. In this order they enter.
  */
 export const RANKS = ['newcomer', 'small', 'known', 'large'] as const;
@@ -34,7 +34,7 @@ interface Levels {
   readonly full: Readonly<Record<Rank, number>>;
   /** Above this, idle connections end. */
   readonly roomy: number;
-  /** They end down to this, so that one search makes room for many. */
+  /** They end down to this, so that one search frees many places. */
   readonly made: number;
   /** So many may wait for the next search. The last two can enter ten times a second. */
   readonly waiting: Readonly<Record<Rank, number>>;

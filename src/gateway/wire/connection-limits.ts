@@ -45,7 +45,7 @@ type Reason = EventOf<'connection.refused'>['reason'];
 const LINGER = 100;
 /** Milliseconds between searches that may wait: a bound for clients that reconnect at once. */
 const PAUSE = 100;
-/** Milliseconds: by then a crowd that has just arrived counts as idle. */
+/** Milliseconds: by then many connections that have just arrived count as idle. */
 const PATIENCE = 1_500;
 /** So that large networks that reconnect at once leave idle connections to end for others. */
 const SHARE_OF_LARGE = 10;

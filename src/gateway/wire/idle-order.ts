@@ -12,7 +12,7 @@ export interface IdlePlace {
 const ABOVE_MOST = 2 ** 20;
 
 /**
- * The order in which idle connections make room: unknown clients first, then whose network holds
+ * The order in which idle connections are closed: unknown clients first, then whose network holds
  * most at that point, then the longest idle. A trusted proxy counts as a network that holds one.
  */
 export function inOrderOfEnd<P extends IdlePlace>(places: readonly P[]): P[] {

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { PeerQuery } from './query.ts';
 
-/** Arguments and answers are JSON values; arguments come from outside. */
+/** Arguments and responses are JSON values; arguments come from outside. */
 export interface Self {
   readonly name: string;
   /** `null`: unknown query. */
@@ -15,24 +15,24 @@ export interface Self {
 export const ANNOUNCE_INTERVAL = 2_500;
 
 export interface PeerAnswers<Answer> {
-  /** This gateway's own answer comes first. */
+  /** This gateway's own response comes first. */
   readonly answers: readonly {
     readonly gateway: string;
     readonly answer: Answer;
   }[];
-  /** Gateways that are alive but did not answer in time. */
+  /** Gateways that are alive but did not respond in time. */
   readonly unresponsive: readonly string[];
   /**
    * Gateways that disappeared in the last day without stopping. `at`: their last message, in Unix
    * milliseconds.
    */
   readonly lost: readonly { readonly gateway: string; readonly at: number }[];
-  /** Why no other gateway could be asked, for operators; `null`: all were. */
+  /** Why no other gateway could be queried, for operators; `null`: all were. */
   readonly isolated: string | null;
 }
 
 export interface Peers {
-  /** Rejects only if this gateway's own answer fails. */
+  /** Rejects only if this gateway's own response fails. */
   ask(question: string, argument: unknown): Promise<PeerAnswers<unknown>>;
   /** Removes a lost gateway from the list. */
   forget(gateway: string): Promise<void>;
@@ -63,7 +63,7 @@ export function noPeers({ name, answer }: Self): Peers {
   };
 }
 
-/** A gateway with an invalid answer, perhaps of another version, counts as unresponsive. */
+/** A gateway with an invalid response, perhaps of another version, counts as unresponsive. */
 export async function ask<Argument, Answer>(
   peers: Pick<Peers, 'ask'>,
   {

@@ -3,13 +3,13 @@ import type { MaybePromise } from '../../common/maybe-promise.ts';
 /** In the order of worker numbers. */
 export interface Parts<Part> {
   readonly parts: readonly Part[];
-  /** How many did not answer in time. */
+  /** How many did not respond in time. */
   readonly missing: number;
 }
 
 /**
  * Every process that handles requests contributes a part: workers return theirs to the primary over
- * their channel. Arguments, parts and answers are JSON values, exchanged with gateways of other
+ * their channel. Arguments, parts and responses are JSON values, exchanged with gateways of other
  * versions too. A new question is a file here, an entry of `QUERIES`, and a finding in
  * `test/run/workers/same-answers.test.ts`. `ask` in `peers.ts` asks it.
  */
@@ -23,7 +23,7 @@ export interface PeerQuery<
 > {
   readonly name: Name;
   readonly isArgument: (value: unknown) => value is Argument;
-  /** The answer to an invalid argument. */
+  /** The response to an invalid argument. */
   readonly otherwise: Answer | null;
   readonly part: (process: Process, argument: Argument) => Part;
   readonly answer: (
@@ -31,7 +31,7 @@ export interface PeerQuery<
     argument: Argument,
     gateway: Gateway,
   ) => MaybePromise<Answer | null>;
-  /** Whether the answer of a gateway, perhaps of another version, is valid. */
+  /** Whether the response of a gateway, perhaps of another version, is valid. */
   readonly isAnswer: (value: unknown, argument: Argument) => value is Answer;
 }
 

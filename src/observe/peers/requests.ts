@@ -38,7 +38,7 @@ const LISTED = {
     has({ id: isText, account: isText, plan: isText, subject: orNull(isText) }),
   ),
   address: isText,
-  /** Equal refusals since the last kept one. */
+  /** Identical refusals since the last kept one. */
   repeated: isCount,
 };
 export const isListed = has(LISTED);
@@ -47,10 +47,10 @@ export interface ListedRequest extends Of<typeof isListed> {}
 
 const isDecision = has({
   verdict: oneOf('admitted', 'limited', 'banned'),
-  /** `memory`: the process knew of an earlier refusal; `alone`: the state was down. */
+  /** `memory`: the process knew of an earlier refusal; `local`: the state was down. */
   by: oneOf('state', 'memory', 'local'),
   cost: isCount,
-  /** The longest window without room. */
+  /** The longest full window. */
   violated: orNull(isText),
   /** As in `Retry-After`; `null`: admitted. */
   retryAt: orNull(isMoment),
@@ -186,7 +186,7 @@ export interface RequestFilter extends Of<typeof isFilter> {}
 
 const isQuestion = has({
   ...FILTER,
-  /** The `upTo` of an earlier answer: only later refusals are returned. */
+  /** The `upTo` of an earlier response: only later refusals are returned. */
   newer: orNull(isCounts),
 });
 
@@ -245,7 +245,7 @@ export const refusals = peerQuery({
   isAnswer: isRefusals,
 });
 
-/** Of all processes. */
+/** For all processes. */
 export const upToOf = (all: readonly Pick<Refusals, 'upTo'>[]) =>
   Object.fromEntries(all.flatMap(({ upTo }) => Object.entries(upTo)));
 

@@ -2,7 +2,7 @@ import { Cache } from '../../common/cache.ts';
 import { outcomeCode, type RequestEvent } from '../events.ts';
 import type { Notes, RequestLogEntry } from './view.ts';
 
-/** The allowance of equal refusals, and the milliseconds per further one. */
+/** The allowance of identical refusals, and the milliseconds per further one. */
 const AT_ONCE = 10;
 const REFILL = 1_000;
 /** Sources per code: at least so many, at most twice as many. */
@@ -10,7 +10,7 @@ const SOURCES = 200;
 /** Per code, from all sources together. */
 const MOST_PER_SECOND = 200;
 
-/** Ids of equal refusals per kept one; later ones replace the oldest. */
+/** Ids of identical refusals per kept one; later ones replace the oldest. */
 const MOST_IDS = 128;
 const FIRST_IDS = 8;
 const ID_LENGTH = 36;

@@ -132,7 +132,7 @@ export function createOutbox(
     };
     // A receiver that sends its response slowly would block the SDK for ever.
     const timer = setTimeout(
-      () => settle({ code: FAILED, error: new Error('no answer in time') }),
+      () => settle({ code: FAILED, error: new Error('no response in time') }),
       batch.exportTimeout,
     );
     timer.unref();

@@ -26,7 +26,7 @@ interface FileLogOptions {
 
 /**
  * The log is the audit log of `state.db`, and its model the tables beside it. An entry, its changes
- * and its answer are one transaction.
+ * and its result are one transaction.
  */
 export function logInFile(
   db: DatabaseSync,

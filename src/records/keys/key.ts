@@ -28,7 +28,7 @@ export interface KeyRecord {
   readonly imported: boolean;
 }
 
-/** Of the current secret, and of the previous one. */
+/** The hashes of the current secret and of the previous one. */
 export function hashesOf({
   hash,
   previous,

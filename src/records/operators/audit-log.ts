@@ -61,12 +61,12 @@ export interface AuditNote {
   readonly idempotent: IdempotentAnswer | null;
 }
 
-/** The call has been answered or is in progress. Nothing was changed. */
+/** The call has been made or is in progress. Nothing was changed. */
 export class IdempotencyConflict extends Error {
   override name = 'IdempotencyConflict';
 
   constructor() {
-    super('this call was answered before');
+    super('this call was already made');
   }
 }
 

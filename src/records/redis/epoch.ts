@@ -79,7 +79,7 @@ export function epochOf(
   };
 }
 
-/** Redis refuses `work` because it is a replica: a CountersError says so. */
+/** Redis refuses `work` because it is a replica, as a CountersError reports. */
 export async function orReplica<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -99,7 +99,7 @@ export async function orReplica<T>(work: Promise<T>): Promise<T> {
 export function missing(): Outage {
   return new Outage('state_unavailable', {
     cause: new CountersError(
-      'Redis may have come up without its data: keys that it does not have are answered 503',
+      'Redis may have come up without its data: requests with keys that it does not have get 503',
     ),
   });
 }

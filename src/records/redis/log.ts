@@ -23,7 +23,7 @@ const appendEntry = loadScript('append-7.lua');
 
 /** A longer step would delay requests. */
 const DROP_BATCH = 1_000;
-/** The second part of the id of an entry tells it from another one with its number. */
+/** The second part of the id of an entry distinguishes entries with the same number. */
 const MAX_PART = 2 ** 47;
 
 const { head, keys, hashes, tokens, audit, bans, answer } = keyOf.records;
@@ -35,7 +35,7 @@ interface RedisLogOptions {
   readonly applied: (number: number) => Promise<void>;
 }
 
-/** An entry, its changes and its answer are one step of a script, in one slot of a Cluster. */
+/** An entry, its changes and its result are one step of a script, in one slot of a Cluster. */
 export function logInRedis(
   redis: Connection,
   { epoch, audit: bounds, applied }: RedisLogOptions,

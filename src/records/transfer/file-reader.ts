@@ -201,7 +201,7 @@ function originIn(
     );
   const isTime = typeof at === 'string' && !Number.isNaN(Date.parse(at));
   if (!isTime || typeof from !== 'string' || from.length > 100)
-    return fail('the header must say when the file was written, and from what');
+    return fail('the header must have the time and the source of the export');
   return { from, version };
 }
 

@@ -184,7 +184,7 @@ async function empty(redis: Connection): Promise<void> {
   await withTimeout(redis.del(keyOf.unfinishedImport));
 }
 
-/** The second part of an id tells the entry from another one with its number. */
+/** The second part of an id distinguishes entries with the same number. */
 function addEntry(
   redis: Connection,
   log: LogName,

@@ -56,7 +56,7 @@ const NAMES = fields({
   ),
 });
 
-/** What the name of a slice or a block says about its content. */
+/** The content that the name of a slice or a block states. */
 interface Place {
   readonly start: number;
   readonly span: number;

@@ -6,9 +6,9 @@ import type { Answer } from './read.ts';
 /** Ends a reading process whose heap is full. */
 export const OUT_OF_MEMORY = 'SIGABRT';
 
-/** Of the reading process. */
+/** For the reading process. */
 const FD = 3;
-/** Bytes: the length of the answer comes first. */
+/** Bytes: the length of the result comes first. */
 const LENGTH_SIZE = 4;
 
 export function writeAnswer(answer: Answer): void {

@@ -1,6 +1,6 @@
 import { ExpectedError, isExpected } from '../../common/expected-error.ts';
 
-/** Arguments and answers must be structured-cloneable. */
+/** Arguments and responses must be structured-cloneable. */
 // biome-ignore lint/suspicious/noExplicitAny: each name has types of its own.
 type Calls = { readonly [name: string]: (argument: any) => unknown };
 
@@ -42,7 +42,7 @@ interface Pending {
   readonly timer: NodeJS.Timeout;
 }
 
-/** No answer arrived in time, or the other side has exited. */
+/** No response arrived in time, or the other side has exited. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer';
 }
@@ -81,7 +81,7 @@ export function createChannel<Theirs extends Calls, Ours extends Calls>({
         const id = ++calls;
         const late = () =>
           settle(id)?.reject(
-            new NoAnswer(`${peer} did not answer within ${deadline} ms`),
+            new NoAnswer(`${peer} did not respond within ${deadline} ms`),
           );
         const timer = setTimeout(late, deadline).unref();
         pending.set(id, {

@@ -166,7 +166,7 @@ export function createWorkerHandle(
       missed = (await isResponsive()) ? 0 : missed + 1;
     }
     if (serves())
-      giveUp(`did not answer for ${(PULSES_MISSED * PULSE_ANSWER) / 1000} s`);
+      giveUp(`did not respond for ${(PULSES_MISSED * PULSE_ANSWER) / 1000} s`);
   }
 
   async function isResponsive(): Promise<boolean> {

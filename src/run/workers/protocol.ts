@@ -39,7 +39,7 @@ interface Question {
 }
 
 /**
- * The worker runs `start`, `use` and `drain` in order. It answers every question that a gateway of
+ * The worker runs `start`, `use` and `drain` in order. It responds to every query that a gateway of
  * one process does.
  */
 export type WorkerCalls = {
@@ -51,7 +51,7 @@ export type WorkerCalls = {
 };
 
 export type PrimaryCalls = {
-  /** Answered by all workers. */
+  /** All workers respond. */
   ask: (asked: Question) => Awaited<ReturnType<Peers['ask']>>;
   webhook: (heard: Detection) => void;
   readiness: (readiness: ProcessReadiness) => void;

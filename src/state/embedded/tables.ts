@@ -3,7 +3,7 @@ import { openDatabase } from '../../common/open-database.ts';
 
 /**
  * Whether `db` has all tables and columns that the SQL text `schema` creates. Formats before the
- * first release share their number, so the number alone does not tell them apart.
+ * first release share their number, so the number alone does not identify them.
  */
 export function hasTables(db: DatabaseSync, schema: string): boolean {
   const columns = columnsIn(db);

@@ -21,7 +21,7 @@ const SOCKET_TIMEOUT = 10_000;
 
 /**
  * Milliseconds. Jitter keeps gateways from reconnecting at the same time. Changes of an outage hold
- * two seconds after it: a connection attempt without an answer, this delay and a probe have to fit
+ * two seconds after it: a connection attempt without a reply, this delay and a probe have to fit
  * into that time.
  */
 function retryDelay(times: number): number {
@@ -98,7 +98,7 @@ export async function untilReady(
         redis.status === 'end' ||
         performance.now() > giveUpAt
       )
-        throw error ?? new Error('it does not answer');
+        throw error ?? new Error('it does not respond');
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     if (redis instanceof Cluster)

@@ -210,7 +210,9 @@ function answerText(
     answer,
   } satisfies PeerAnswer);
   if (text.length > MAX_MESSAGE)
-    throw new Error(`the answer to ${question} has ${text.length} characters`);
+    throw new Error(
+      `the response to ${question} has ${text.length} characters`,
+    );
   return text;
 }
 

@@ -20,7 +20,7 @@ export class UnexpectedReply extends Error {
   override name = 'UnexpectedReply';
 
   constructor(what: string) {
-    super(`the answer of Redis to ${what} has the wrong shape`);
+    super(`the reply of Redis to ${what} has the wrong shape`);
   }
 }
 

@@ -14,9 +14,9 @@ export type RowRequest =
       /** `null`: the row is removed. */
       readonly values: readonly (RowValue | null)[];
     }
-  /** Answered when every row that was put before is on disk. */
+  /** Replied to when every row that was put before is on disk. */
   | { readonly type: 'commit'; readonly number: number }
-  /** Answered when this row is on disk. If it fails, the row is as it was. */
+  /** Replied to when this row is on disk. If it fails, the row is as it was. */
   | {
       readonly type: 'write';
       readonly number: number;
@@ -78,7 +78,7 @@ export function pendingRowsIn(folder: string) {
   }
 
   return {
-    /** Returns the answer, if there is one. */
+    /** Returns the reply, if any. */
     handle(request: RowRequest): RowAnswer | null {
       if (request.type === 'put') {
         const { kind, names, values } = request;

@@ -104,7 +104,7 @@ export function hasRows(db: DatabaseSync, kind: string): boolean {
   return row !== undefined;
 }
 
-/** Text that tells this file from another one in its place. `null`: it has none yet. */
+/** Text that identifies this file. `null`: it has none yet. */
 export function identityOf(db: DatabaseSync): string | null {
   const row = db.prepare('SELECT id FROM identity').get();
   return row === undefined ? null : String(row.id);

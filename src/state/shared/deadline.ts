@@ -8,7 +8,7 @@ export class DeadlineError extends Error {
   override name = 'DeadlineError';
 
   constructor(deadline: number) {
-    super(`${SERVICE} gave no answer within ${deadline} ms`);
+    super(`${SERVICE} did not respond within ${deadline} ms`);
   }
 }
 

@@ -74,7 +74,7 @@ describe('is refused, whatever contract.onUnsupported:', () => {
         paths: { '/a': get({ operationId: 'a', tags: ['t', 'u'] }) },
       },
       [
-        `/paths/~1a/get/tags: have the upstreams one and two: ${KEY} on the operation must say which is meant`,
+        `/paths/~1a/get/tags: have the upstreams one and two: ${KEY} on the operation must name one`,
       ],
     ],
     [

@@ -263,7 +263,7 @@ describe('a missing response is an outage', () => {
       { connects: false, connectTimeout: 20 },
       'upstream_unavailable',
     ],
-    ['no answer in time', () => {}, { headersTimeout: 20 }, 'upstream_timeout'],
+    ['no response in time', () => {}, { headersTimeout: 20 }, 'upstream_timeout'],
     ['ECONNRESET', fails('ECONNRESET'), {}, 'upstream_error'],
     ['the end of the connection', (far) => far.end(), {}, 'upstream_error'],
     ['an invalid response', answers('220 mail.example ESMTP\r\n\r\n'), {}, 'upstream_error'],

@@ -126,7 +126,7 @@ const BODIES: readonly Rule[] = [
     },
   },
   {
-    name: '`Expect: 100-continue` is answered by the gateway',
+    name: '`Expect: 100-continue` is served by the gateway',
     notAt: WITHOUT_BODY,
     expected: [100, 200, []],
     async observe(route, routes) {

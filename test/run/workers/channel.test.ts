@@ -72,7 +72,7 @@ describe('a call', () => {
   test('ends without a response after its timeout', async () => {
     const { one } = pair();
     const call = one.call('never', null, 20);
-    await expect(call).rejects.toThrow(new NoAnswer('worker 2 did not answer within 20 ms'));
+    await expect(call).rejects.toThrow(new NoAnswer('worker 2 did not respond within 20 ms'));
   });
 
   test('ends without a response when the other side closes, and so does every later one', async () => {

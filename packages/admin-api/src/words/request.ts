@@ -84,11 +84,11 @@ type InWords = (request: ExplainedRequest, time: WriteTime) => string;
 const WORDS: Readonly<Record<string, InWords>> = {
   http: ({ step, code, reason }) =>
     step === 'http' ? `${code}${given(': ', reason)}` : 'accepted',
-  preflight: () => 'answered by the gateway, no key needed',
+  preflight: () => 'served by the gateway, no key needed',
   pages: ({ step, code }) =>
-    step === 'pages' ? `${code}` : 'answered by the gateway',
+    step === 'pages' ? `${code}` : 'served by the gateway',
   usage: ({ step, code }) =>
-    step === 'usage' ? `${code}` : 'answered by the gateway',
+    step === 'usage' ? `${code}` : 'served by the gateway',
   authenticate({ step, code, key, times, outage, reason }) {
     const who =
       key === null ? 'no key' : `${key.id} of ${key.account}, plan ${key.plan}`;

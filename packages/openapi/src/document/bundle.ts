@@ -174,7 +174,7 @@ export function bundle(
       findings.problem(
         node,
         key,
-        `${key} of ${dialect.name} is not supported: requests or answers of it cannot be checked`,
+        `${key} of ${dialect.name} is not supported: requests or responses of it cannot be checked`,
       );
       return;
     }

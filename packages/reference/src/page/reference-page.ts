@@ -168,7 +168,7 @@ export function errorsSection(errors: readonly ErrorWords[], note = ''): Html {
   return html`<section id="errors" aria-labelledby="errors-title">
 <h2 id="errors-title">Errors and what to do</h2>
 <p>Every error is an object with <code>code</code> for programs, <code>message</code> for people, and <code>status</code>. Quote
-the <code>X-Request-Id</code> of the answer when you ask for help. ${note}</p>
+the <code>X-Request-Id</code> of the response when you ask for help. ${note}</p>
 <div class="errors" role="list">${errors.map(entry)}</div>
 </section>`;
 }

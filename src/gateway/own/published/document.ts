@@ -10,9 +10,9 @@ import { type KeySchemes, keySchemes } from './key-schemes.ts';
 import { componentNames, createNames } from './names.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
 
-/** What the published document says about the settings. */
+/** The settings that the published document shows. */
 export interface Publication {
-  /** Whether the gateway answers `USAGE_PATH`. */
+  /** Whether the gateway serves `USAGE_PATH`. */
   readonly hasUsage: boolean;
   /** `null`: those of the contract. */
   readonly keyHeaders: KeyHeaders | null;
@@ -72,7 +72,7 @@ export function publishedDocuments(
 interface Parts {
   readonly keys: KeySchemes;
   readonly refusals: Refusals;
-  /** Of the document. */
+  /** From the document. */
   readonly security: unknown;
   readonly hasPublicPlan: boolean;
 }

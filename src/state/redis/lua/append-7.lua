@@ -1,8 +1,8 @@
 -- Appends an entry to the log of records, with the records that it changes: everything or nothing.
 --
 -- KEYS    [1] head, [2] records of keys by id, [3] ids by hash, [4] tokens by name, [5] audit log, [6] ban log,
---         [7] answer of the call
--- ARGV    [1] epoch, [2] channel, [3] entry, [4] second part of its id, [5] answer or '', [6] lifetime of the answer,
+--         [7] result of the call
+-- ARGV    [1] epoch, [2] channel, [3] entry, [4] second part of its id, [5] result or '', [6] lifetime of the result,
 --         [7] entries of the audit log to keep or '' (not in it), [8] entries of the ban log to keep or '',
 --         [9] milliseconds that they are kept, [10] maximum entries to drop at once
 --         for each changed key: id, version before or '' (new), hash, previous hash or '', record

@@ -1,4 +1,4 @@
--- Writes counters where there are none.
+-- Writes missing counters.
 --
 -- KEYS    [i] counters
 -- ARGV    six for each: their expiry in Unix milliseconds; ids; cells; limits of the strike state; strike state or ''; limit

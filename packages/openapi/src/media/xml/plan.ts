@@ -205,7 +205,7 @@ function flawOf(
   if (!NODE_TYPES.includes(nodeType))
     return 'xml.nodeType must be element, attribute, text, cdata or none';
   if (attribute !== undefined || wrapped !== undefined)
-    return 'xml.nodeType must not stand beside attribute or wrapped (OpenAPI 3.2, XML Object)';
+    return 'xml.nodeType cannot be combined with attribute or wrapped (OpenAPI 3.2, XML Object)';
   const isSupported =
     nodeType === 'element' || nodeType === (isList ? 'none' : 'attribute');
   return isSupported ? null : `xml.nodeType ${nodeType} is not supported`;

@@ -148,7 +148,7 @@ function useSending({ method, path }: Row) {
     } catch (error) {
       const { message } = error as Error;
       setFailure(`No response: ${message}`);
-      announce(`${method} ${path}: no answer. ${message}`);
+      announce(`${method} ${path}: no response. ${message}`);
     }
     setBusy(false);
   }
@@ -169,5 +169,7 @@ function outcome({ status, headers }: Answer): string {
   const left = fields['x-ratelimit-remaining'];
   const limits =
     refusal(status, fields) ?? (left === undefined ? null : `${left} left`);
-  return limits === null ? `answer ${status}.` : `answer ${status}. ${limits}.`;
+  return limits === null
+    ? `response ${status}.`
+    : `response ${status}. ${limits}.`;
 }

@@ -154,7 +154,7 @@ function backendFact(backend: NonNullable<Explained['backend']>): string {
   if (attempts === 0) return 'none was asked';
   const answer =
     head === null
-      ? 'no answer came'
+      ? 'no response arrived'
       : `the response began after ${milliseconds(head)}`;
   const which = backendInWords(backend);
   return `${which === '' ? '' : `${which}, `}asked ${attempts === 1 ? 'once' : `${attempts} times`}, ${answer}`;

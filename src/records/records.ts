@@ -58,7 +58,7 @@ function keysOf({ log, model, lookUp, watch }: RecordsParts): KeyStore {
     },
     accounts: (after, limit) =>
       from(model, ({ keys }) => keys.accounts(after, limit)),
-    countKeys: async (plans) => (await model()).keys.countKeys(plans),
+    countKeys: (plans) => from(model, ({ keys }) => keys.countKeys(plans)),
     isEmpty: () => from(model, ({ keys }) => keys.isEmpty()),
     add: (record, note) => add([record], note),
     addMany: add,

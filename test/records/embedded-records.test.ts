@@ -67,7 +67,6 @@ describe('in the embedded state file', () => {
       'keys_by_account',
     ],
     ['the next account', KEY_QUERIES.nextAccount, 'keys_by_account'],
-    ['numbers of keys in use', KEY_QUERIES.inUse, 'keys_in_use_by_plan'],
     ['expiring keys', KEY_QUERIES.expiring, 'keys_expiring'],
   ];
 

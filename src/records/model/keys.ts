@@ -5,8 +5,6 @@ import type { KeyQuery } from '../keys/store.ts';
 
 /** Keys per read; one page takes about 2 ms. */
 const PAGE_SIZE = 500;
-/** Keys counted at a time; they take about 1 ms. */
-const COUNT_SIZE = 10_000;
 
 /** The table of keys. Reads in parts, so that requests are served in between. */
 export function keysIn(db: DatabaseSync) {
@@ -18,7 +16,7 @@ export function keysIn(db: DatabaseSync) {
     `SELECT 1 FROM keys WHERE json_extract(record, '$.imported') = 1 LIMIT 1`,
   );
   const nextAccount = db.prepare(KEY_QUERIES.nextAccount);
-  const inUse = db.prepare(KEY_QUERIES.inUse);
+  const inUse = db.prepare('SELECT keys FROM plan_keys WHERE plan = ?');
   const expiring = db.prepare(KEY_QUERIES.expiring);
   const write = db.prepare(
     `INSERT INTO keys (id, hash, previous, record) VALUES (?, ?, ?, ?) ON CONFLICT (id)
@@ -81,19 +79,10 @@ export function keysIn(db: DatabaseSync) {
       }
       return names;
     },
-    async countKeys(plans: readonly string[]) {
-      const counts = new Map<string, number>();
-      for (const plan of plans) {
-        let count = 0;
-        let part = { keys: 0, last: 0 as number | null };
-        do {
-          part = inUse.get(plan, part.last) as typeof part;
-          count += part.keys;
-          await setImmediate();
-        } while (part.keys === COUNT_SIZE);
-        counts.set(plan, count);
-      }
-      return counts;
+    countKeys(plans: readonly string[]) {
+      const count = (plan: string) =>
+        (inUse.get(plan) as { keys: number } | undefined)?.keys ?? 0;
+      return new Map(plans.map((plan) => [plan, count(plan)]));
     },
     isEmpty: () => any.get() === undefined,
     hasImported: () => imported.get() !== undefined,
@@ -132,8 +121,6 @@ export const KEY_QUERIES = {
   },
   nextAccount: `SELECT ${field('account')} AS account FROM keys WHERE ${field('account')} > ?
      ORDER BY ${field('account')} LIMIT 1`,
-  inUse: `SELECT count(*) AS keys, max(number) AS last FROM (SELECT rowid AS number FROM keys
-     WHERE ${field('plan')} = ? AND ${field('revokedAt')} IS NULL AND rowid > ? ORDER BY rowid LIMIT ${COUNT_SIZE})`,
   expiring: `SELECT record, ${field('expiresAt')} AS expires, rowid FROM keys
      WHERE ${field('expiresAt')} >= $from AND ${field('expiresAt')} <= $until AND ${field('revokedAt')} IS NULL
      AND (${field('expiresAt')} > $from OR rowid > $rowid)

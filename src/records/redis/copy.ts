@@ -16,7 +16,7 @@ export const COPY_FILE = 'records.db';
 const PAGE_SIZE = 500;
 
 /** Another format is replaced. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /** The id of an entry before the first one. */
 export const BEFORE_ALL = '0-0';

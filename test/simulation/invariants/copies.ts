@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SECOND } from '../../../src/common/time.ts';
+import type { KeyRecord } from '../../../src/records/keys/key.ts';
 import { modelIn } from '../../../src/records/model/model.ts';
 import { COPY_FILE, numberOf, progressIn } from '../../../src/records/redis/copy.ts';
 import { keyOf } from '../../../src/state/redis/key-names.ts';
@@ -22,9 +23,11 @@ export const copies: MakeInvariant = ({ simulation, disturbances }) => {
   function inRedis() {
     const textsOf = (name: string) => redis.data.read(name, 'hash')?.fields ?? new Map();
     const entriesOf = (name: string) => redis.data.read(name, 'stream')?.entries ?? [];
+    const records = [...textsOf(keyOf.records.keys).values()];
     return {
       epoch: textsOf(keyOf.records.head).get('epoch'),
-      keys: sorted([...textsOf(keyOf.records.keys).values()]),
+      keys: sorted(records),
+      counts: countsOf(records),
       tokens: sorted(
         [...textsOf(keyOf.records.tokens).values()].map((text) => normal(JSON.parse(text))),
       ),
@@ -50,10 +53,12 @@ export const copies: MakeInvariant = ({ simulation, disturbances }) => {
     open(gateway, (db) => {
       const model = modelIn(db);
       const { epoch, isWhole, isPassing } = progressIn(db)();
-      const texts = db.prepare('SELECT record FROM keys').all();
+      const records = db.prepare('SELECT record FROM keys').all();
+      const plans = db.prepare('SELECT plan FROM plan_keys WHERE keys > 0 ORDER BY plan').all();
       return {
         epoch: isWhole && !isPassing ? epoch : 'being read',
-        keys: sorted(texts.map(({ record }) => record as string)),
+        keys: sorted(records.map(({ record }) => record as string)),
+        counts: [...model.keys.countKeys(plans.map(({ plan }) => plan as string))],
         tokens: sorted(model.tokens.list().map(normal)),
         ...logsOf((log) => [...model[log].all()]),
       };
@@ -67,7 +72,7 @@ export const copies: MakeInvariant = ({ simulation, disturbances }) => {
   /** What a copy has in place of what Redis has. */
   function faultOf(gateway: Gateway, expected: ReturnType<typeof inRedis>): string | null {
     const found = inCopy(gateway);
-    for (const part of ['epoch', 'keys', 'tokens', ...LOGS] as const) {
+    for (const part of ['epoch', 'keys', 'counts', 'tokens', ...LOGS] as const) {
       const [wanted, had] = [expected[part], found[part]].map((one) => JSON.stringify(one));
       if (wanted !== had) return `${part} ${wanted} in the copy of ${gateway.name}, not ${had}`;
     }
@@ -111,6 +116,16 @@ export const copies: MakeInvariant = ({ simulation, disturbances }) => {
 };
 
 const sorted = (texts: readonly string[]): string[] => [...texts].sort();
+
+/** Keys that are not revoked, by plan. */
+function countsOf(records: readonly string[]): [plan: string, keys: number][] {
+  const used = records.map((text) => JSON.parse(text) as KeyRecord);
+  const plans = used.filter(({ revokedAt }) => revokedAt === null).map(({ plan }) => plan);
+  return sorted([...new Set(plans)]).map((plan) => [
+    plan,
+    plans.filter((one) => one === plan).length,
+  ]);
+}
 
 function logsOf<T>(read: (log: (typeof LOGS)[number]) => readonly T[]) {
   return { audit: read('audit').map(normal), bans: read('bans').map(normal) };

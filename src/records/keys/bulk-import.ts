@@ -4,6 +4,7 @@ import type { AuditNote } from '../operators/audit-log.ts';
 import { draftErrors, type KeyDraft, KeyError } from './draft.ts';
 import type { KeyRecord } from './key.ts';
 import { newRecord } from './manage.ts';
+import { makeKeyId } from './secret.ts';
 import { type KeyStore, KeyTaken } from './store.ts';
 
 /** `hash`: SHA-256 of the secret, 43 characters of base64url. */
@@ -62,13 +63,15 @@ export async function applyImport(
   now: number,
   noteOf: (ids: readonly string[]) => AuditNote,
 ): Promise<void> {
-  const records = fresh.map((key) => ({
+  // Keys of one moment are listed in the order of their ids.
+  const ids = fresh.map(makeKeyId).sort();
+  const records = fresh.map((key, i) => ({
     ...newRecord(key, key.hash, true, now),
+    id: ids[i]!,
     disabledAt: key.disabled ? now : null,
   }));
-  const note = noteOf(records.map(({ id }) => id));
   try {
-    await store.addMany(records, note);
+    await store.addMany(records, noteOf(ids));
   } catch (error) {
     if (error instanceof KeyTaken)
       throw new KeyError(

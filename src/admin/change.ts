@@ -1,6 +1,6 @@
 import { CoalescedWork } from '../common/coalesced-work.ts';
 import { DelayedRun } from '../common/delayed-run.ts';
-import { Outage } from '../common/errors/outage.ts';
+import { Outage, unlessOutage } from '../common/errors/outage.ts';
 import { KeyedMutex } from '../common/keyed-mutex.ts';
 import { SECOND } from '../common/time.ts';
 import {
@@ -98,6 +98,14 @@ export function createChanges(auditLog: AuditLog): {
     return kept ? (idempotent.open(kept) as never) : null;
   }
 
+  /** Of the same call at another gateway, if this one has met its change. */
+  async function answerOfOther(task: Task, error: unknown) {
+    if (error instanceof IdempotencyConflict) return await answerOfBefore(task);
+    // A failed change has an answer until its retraction is written.
+    if (error instanceof Outage || retractions.areWaiting) return null;
+    return await unlessOutage(() => answerOfBefore(task), null);
+  }
+
   const change: Change = (task, target, work) =>
     turns.take(target, async () => {
       await retractions.settle();
@@ -109,11 +117,7 @@ export function createChanges(auditLog: AuditLog): {
           make: (parts, answer) => makeParts(task, parts, answer),
         });
       } catch (error) {
-        // The same call at another gateway was faster.
-        const first =
-          error instanceof IdempotencyConflict
-            ? await answerOfBefore(task)
-            : null;
+        const first = await answerOfOther(task, error);
         if (!first) throw error;
         return first;
       }
@@ -167,6 +171,9 @@ function createRetractions(auditLog: AuditLog) {
 
   return {
     settle,
+    get areWaiting() {
+      return waiting.length > 0;
+    },
     /**
      * Retracts `entry` and deletes the response named `answer`, so that the call can be repeated.
      * Throws errors other than an outage; retries later in either case.

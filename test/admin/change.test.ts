@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { AdminError } from '../../src/admin/admin-error.ts';
 import { IdempotentCall, type Task } from '../../src/admin/call.ts';
 import { type ChangePart, createChanges } from '../../src/admin/change.ts';
 import { Outage } from '../../src/common/errors/outage.ts';
@@ -140,6 +141,17 @@ describe('a change', () => {
     expect(steps).toEqual(['keys.update one', 'makes one']);
   });
 
+  test('gets the response of the same call at another gateway, whose change it has met', async () => {
+    const other = createChanges(auditLog);
+    const call = task('k'.repeat(16));
+    const answer = await changes.change(call, 'target', async () => {
+      await other.change(call, 'target', (audit) => audit.make([part('one')], 'first'));
+      throw new AdminError('not_found', 'The token does not exist.');
+    });
+    expect(answer).toBe('first');
+    await other.close();
+  });
+
   test('waits for the previous change of its target, however that ends, and not for others', async () => {
     let end = () => {};
     const held = new Promise<void>((resolve) => {
@@ -193,6 +205,16 @@ describe('while the audit log is unavailable', () => {
       'makes one',
     ]);
   });
+});
+
+test('a failed change is not answered with its response, though that is not forgotten yet', async () => {
+  const append = auditLog.append;
+  const loses = part('one', () => {
+    auditLog.append = fail(new Outage('state_unavailable'));
+    throw new Error('unfit');
+  });
+  await expect(make([loses], { key: 'k'.repeat(16) })).rejects.toThrow('unfit');
+  auditLog.append = append;
 });
 
 test('an error while recording a failure hides nothing', async () => {

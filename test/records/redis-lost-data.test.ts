@@ -216,7 +216,10 @@ describe('a gateway', () => {
     expect(warnings()).toEqual([expect.stringContaining(LOST)]);
   });
 
-  test('that starts with a copy on a Redis without data makes no key unknown', async () => {
+  test.each([
+    ['without data', false],
+    ['that a gateway without a copy has marked after a loss', true],
+  ])('that starts with a copy on a Redis %s makes no key unknown', async (_what, isMarked) => {
     const folder = folderOf();
     const first = await openShared({ url: server.url }, { folder });
     const record = keyRecord();
@@ -224,6 +227,7 @@ describe('a gateway', () => {
     await allKeys(first.keys);
     await first.close();
     await server.admin.flushall();
+    if (isMarked) await (await openShared({ url: server.url })).close();
     gateway = await openShared({ url: server.url }, { folder });
     stops.push(() => gateway.close());
     expect(await answerOf(find('unknown'))).toContain(LOST);

@@ -1,8 +1,7 @@
 import { Outage } from '../../common/errors/outage.ts';
 import type { Connection } from '../../state/redis/client.ts';
-import { EPOCH, formatFault, markData } from '../../state/redis/data-mark.ts';
+import { formatFault, markData } from '../../state/redis/data-mark.ts';
 import { messages } from '../../state/redis/error.ts';
-import { keyOf } from '../../state/redis/key-names.ts';
 import { withTimeout } from '../../state/redis/timeouts.ts';
 import { CountersError } from '../../state/state.ts';
 
@@ -17,21 +16,24 @@ export type Epoch = ReturnType<typeof epochOf>;
 interface EpochOptions {
   /** Called when data is accepted in place of the known data. */
   readonly lost: () => void;
-  /** The epoch of a copy: at the start, a Redis without any may have lost it. */
+  /**
+   * The epoch of a copy, which is the known data: a Redis with another one may have lost it, and
+   * another gateway has marked what is left.
+   */
   readonly before?: string | null;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
 }
 
 /**
- * The data that Redis had at the start. A Redis that came up without it, or a replica, may lack
- * records: what it does not have is not known to be missing.
+ * The data that this gateway has a copy of, or that Redis had at the start. A Redis that came up
+ * without it, or a replica, may lack records: what it does not have is not known to be missing.
  */
 export function epochOf(
   redis: Connection,
   { lost, before = null, clock = () => performance.now() }: EpochOptions,
 ) {
-  let known: string | null = null;
+  let known = before;
   let otherSince: number | null = null;
   const reconnected = () => {
     otherSince = null;
@@ -53,11 +55,7 @@ export function epochOf(
   return {
     /** At a start. Throws as `check`. */
     async begin(): Promise<void> {
-      const isEmpty =
-        before !== null &&
-        (await withTimeout(redis.hexists(keyOf.records.head, EPOCH))) === 0;
-      if (isEmpty) known = before;
-      else await orReplica(learn());
+      if (known === null) await orReplica(learn());
     },
     known: async () => known ?? (await orReplica(learn())),
     /**

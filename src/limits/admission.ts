@@ -111,11 +111,6 @@ export function readingOf(
     : { window, used: -1 - packed, resetAt, unfit: true };
 }
 
-/** `packed` of `readingOf`. */
-export function packReading({ used, unfit }: Reading): number {
-  return unfit ? -1 - used : used;
-}
-
 /** The admission of a client without a ban. */
 export function admitted(
   now: number,

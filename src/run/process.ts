@@ -185,7 +185,10 @@ export async function openListeners(
         exemplars: tracesEndpointOf(config.tracing) !== null,
       },
     ),
-    recent: createRecentRequests(config.explain, { worker }),
+    recent: createRecentRequests(config.explain, {
+      worker,
+      clock: moment.clock,
+    }),
     ledger: createLedger({
       clock: moment.clock,
       observe: (event) => observe(event),

@@ -160,6 +160,6 @@ function inWords(memory: Memory | null): string {
   const good =
     sample === 0
       ? 'no good ones'
-      : `${sample < 1 ? `${sample} of the ` : ''}good ones since ${time(goodSince)}`;
+      : `${sample < 1 ? `${Number(sample.toPrecision(2))} of the ` : ''}good ones since ${time(goodSince)}`;
   return `keeps ${good}, and refusals and failures since ${time(othersSince)}`;
 }

@@ -1,3 +1,5 @@
+import { oneByte } from '@storegate/http1';
+import { Cache } from '../../common/cache.ts';
 import {
   callerAddress,
   plainAddress,
@@ -47,24 +49,42 @@ interface RequestGuardParts {
   readonly beginSpan: BeginSpan | null;
 }
 
+interface Peer {
+  readonly address: string;
+  readonly isProxy: boolean;
+}
+
+/** Peers that are read once: at least so many, at most twice as many. */
+const PEERS = 1_000;
+
 export function createRequestGuard(parts: RequestGuardParts) {
   const { config, paths, observe, report, names, beginSpan } = parts;
   const proxies = trustedProxies(config.trustedProxies);
   const spanOf = beginSpan ?? (() => null);
   const nextId = requestIds();
+  const peers = new Cache<Peer>(PEERS);
+
+  function peerOf(name: string): Peer {
+    const known = peers.get(name);
+    if (known !== undefined) return known;
+    const address = plainAddress(name);
+    const peer = { address, isProxy: proxies.has(address) };
+    peers.set(name, peer);
+    return peer;
+  }
 
   /** Emits one event at the end. Never throws. */
   function open(call: Call): Exchange {
     const head = headOf(call.fields, names);
-    const peer = plainAddress(call.peer);
-    const behindProxy = proxies.has(peer);
+    const { address: peer, isProxy: behindProxy } = peerOf(call.peer);
     const startedAt = performance.now();
     const exchange: Exchange = {
       id: nextId(),
       call,
       head,
+      // A part of the headers would keep them in memory.
       address: behindProxy
-        ? callerAddress(peer, head.forwardedFor, proxies)
+        ? oneByte(callerAddress(peer, head.forwardedFor, proxies))
         : peer,
       behindProxy,
       span: spanOf(head, behindProxy, startedAt),

@@ -134,7 +134,7 @@ export interface RequestView extends Of<typeof isRequest> {}
 const isMemory = has({
   /** Per process; 0: none. */
   requests: isCount,
-  /** The kept share of successful requests. */
+  /** The kept share of successful requests since `goodSince`. */
   sample: isLength,
   /** Since when none was dropped, successful ones and others. */
   goodSince: isMoment,
@@ -272,6 +272,7 @@ function mergeExplained(answers: readonly Explained[]): Explained {
     memory: memories[0]
       ? {
           ...memories[0],
+          sample: Math.min(...memories.map(({ sample }) => sample)),
           goodSince: latest('goodSince'),
           othersSince: latest('othersSince'),
         }

@@ -1,5 +1,3 @@
-import { oneByte } from '@storegate/http1';
-import { Cache } from '../../common/cache.ts';
 import { notFuture } from '../../common/time.ts';
 import { type Event, outcomeCode, type RequestEvent } from '../events.ts';
 import {
@@ -12,7 +10,7 @@ import {
   type RequestView,
 } from '../peers/requests.ts';
 import { createRefusalLog } from './refusals.ts';
-import { createSuccessBuffer } from './ring-buffer.ts';
+import { createSuccessBuffer } from './successes.ts';
 import {
   beganAt,
   kindsOf,
@@ -30,8 +28,6 @@ interface RecentSettings {
   readonly sampleRate: number;
 }
 
-/** Addresses whose text is stored once. */
-const ADDRESSES = 1_000;
 /** Bounds notes of requests that never end. */
 const MOST_NOTED = 10_000;
 
@@ -47,10 +43,9 @@ export function createRecentRequests(
   }: { readonly worker: number | null; readonly clock?: () => number },
 ) {
   const noted = new Map<string, Notes>();
-  const addresses = new Cache<string>(ADDRESSES);
   const refused = createRefusalLog(refusedPart(initially));
+  const good = createSuccessBuffer(goodPart(initially));
   let settings = initially;
-  let good = createSuccessBuffer(goodPart(settings));
   let due = 0;
   let goodBegan = clock();
   let refusedBegan = goodBegan;
@@ -63,10 +58,7 @@ export function createRecentRequests(
     if (bufferSize === 0 || sampleRate !== next.sampleRate) goodBegan = clock();
     if (bufferSize === next.bufferSize) return;
     goodBegan = Math.max(goodBegan, good.since);
-    const before = good;
-    good = createSuccessBuffer(goodPart(next));
-    for (const { event, notes, endedAt } of before.oldestFirst())
-      good.put(event, event.address, notes, endedAt);
+    good.use(goodPart(next));
     refused.use(refusedPart(next));
   }
 
@@ -124,10 +116,9 @@ export function createRecentRequests(
       notes = noted.get(id) ?? null;
       noted.delete(id);
     }
-    const address = lasting(event.address);
     if (outcomeCode(event) !== null || status >= 500)
-      refused.put(event, address, notes, clock());
-    else if (isSampled()) good.put(event, address, notes, clock());
+      refused.put(event, notes, clock());
+    else if (isSampled()) good.put(event, notes, clock());
   }
 
   function isSampled(): boolean {
@@ -135,15 +126,6 @@ export function createRecentRequests(
     if (due < 1) return false;
     due -= 1;
     return true;
-  }
-
-  /** An address may be a slice of the headers and would retain them. */
-  function lasting(address: string): string {
-    const known = addresses.get(address);
-    if (known !== undefined) return known;
-    const copy = oneByte(address);
-    addresses.set(copy, copy);
-    return copy;
   }
 
   function notesOf(id: string): Notes {
@@ -163,7 +145,7 @@ export function createRecentRequests(
     refused.since = notFuture(refused.since, now);
     return {
       requests: bufferSize,
-      sample: good.capacity === 0 ? 0 : sampleRate,
+      sample: good.capacity === 0 ? 0 : sampleRate * good.share,
       goodSince: Math.max(goodBegan, notFuture(good.since, now)),
       othersSince: Math.max(refusedBegan, refused.since),
     };

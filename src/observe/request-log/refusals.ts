@@ -67,13 +67,12 @@ export function createRefusalLog(initially: number) {
 
   function put(
     event: RequestEvent,
-    address: string,
     notes: Notes | null,
     endedAt: number,
   ): void {
     if (capacity === 0) return;
     const ofCode = codeOf(outcomeCode(event) ?? `${event.status}`);
-    const source = sourceOf(ofCode, event.keyId ?? address, endedAt);
+    const source = sourceOf(ofCode, event.keyId ?? event.address, endedAt);
     if (!mayKeep(ofCode, source, endedAt)) {
       source.unkept++;
       source.equals?.add(event.id);
@@ -83,7 +82,7 @@ export function createRefusalLog(initially: number) {
     const equals = new IdList();
     const number = ++log.upTo;
     ofCode.kept.push({
-      event: { ...event, address },
+      event,
       notes,
       endedAt,
       number,

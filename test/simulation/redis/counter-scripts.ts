@@ -1,4 +1,4 @@
-import { type Admission, admit, look, packReading } from '../../../src/limits/admission.ts';
+import { type Admission, admit, look } from '../../../src/limits/admission.ts';
 import {
   ban,
   freeRefusals,
@@ -71,7 +71,7 @@ function withLimits({ limits, args }: ScriptCall, at = 1): Limits {
 
 /** For each window: units left, reset. */
 const readingsOf = ({ readings }: Admission) =>
-  readings.flatMap((reading) => [packReading(reading), reading.resetAt]);
+  readings.flatMap(({ used, unfit, resetAt }) => [unfit ? -1 - used : used, resetAt]);
 
 function strikeFields({ windows }: Limits, admission: Admission): number[] {
   const {

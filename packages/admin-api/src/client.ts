@@ -76,12 +76,7 @@ export function createClient(send: Send): Call {
       delete query[name];
       return encodeURIComponent(value);
     });
-    const answer = await send(
-      method,
-      path,
-      { ...sent, query },
-      isChange(id),
-    );
+    const answer = await send(method, path, { ...sent, query }, isChange(id));
     return answer as ResponseOf<typeof id>;
   };
 }

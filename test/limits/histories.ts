@@ -75,7 +75,7 @@ export function histories(span: number, { jitter = 0 } = {}): fc.Arbitrary<Step[
     .map((steps) => steps.map((one, i) => ({ ...one, refund: one.refund && i % 3 === 0 })));
 }
 
-/** A window with its cells amid those of neighbours, at the end of a history. */
+/** A window with its cells between other cells, at the end of a history. */
 export interface Counter {
   readonly window: Window;
   readonly cells: number[];
@@ -85,8 +85,8 @@ export interface Counter {
   readonly charged: readonly { readonly units: number; readonly now: number }[];
 }
 
-/** What a neighbour's cells hold: no meter may read or write them. */
-export const NEIGHBOUR = -7;
+/** What adjacent cells hold: no meter may read or write them. */
+export const ADJACENT = -7;
 
 /**
  * Lives through a history as admission would: what does not fit is not charged. Calls `visit` after
@@ -100,11 +100,12 @@ export function live(
 ): Counter {
   const meter = meterOf(window);
   const at = 3;
-  const cells = [...new Array(at).fill(NEIGHBOUR), ...new Array(meter.size).fill(0), NEIGHBOUR];
+  const cells = [...new Array(at).fill(ADJACENT), ...new Array(meter.size).fill(0), ADJACENT];
   const charged: { units: number; now: number }[] = [];
   let now = start;
   for (const { pass, units, refund } of steps) {
     now += pass;
+    meter.correctTimes(cells, at, window, now);
     if (refund) {
       meter.refund(cells, at, window, units, now);
     } else if (meter.used(cells, at, window, now) + units <= window.limit) {

@@ -5,16 +5,18 @@ import type { Window } from '../../src/limits/limits.ts';
 import { SLOTS } from '../../src/limits/windows.ts';
 import { DAY, HOUR, MINUTE, SECOND, window } from '../support/limits.ts';
 import {
+  ADJACENT,
   beginnings,
   type Counter,
   countersOf,
   histories,
   live,
-  NEIGHBOUR,
   windowsOf,
 } from './histories.ts';
 
 const START = Date.UTC(2026, 0, 1);
+/** Milliseconds by which a clock may jitter. */
+const JITTER = 1_000;
 /** Milliseconds from the end of a history to a moment at which its window is looked at again. */
 const later = fc.oneof(fc.nat({ max: 200 }), fc.nat({ max: 2 * DAY }));
 
@@ -56,13 +58,11 @@ describe.each(KIND_NAMES)('a window of the kind %s', (kind) => {
     });
   });
 
-  test('touches no cell of its neighbours, and counts in whole units that are never negative', () => {
+  test('touches no adjacent cell, and counts in whole units that are never negative', () => {
     holds(({ cells, at }) => {
       const own = cells.slice(at, at + meter.size);
       expect(
-        [...cells.slice(0, at), ...cells.slice(at + meter.size)].every(
-          (cell) => cell === NEIGHBOUR,
-        ),
+        [...cells.slice(0, at), ...cells.slice(at + meter.size)].every((cell) => cell === ADJACENT),
       ).toBe(true);
       expect(own.every((cell) => Number.isSafeInteger(cell) && cell >= 0)).toBe(true);
       expect(own).toHaveLength(meter.size);
@@ -75,6 +75,38 @@ describe.each(KIND_NAMES)('a window of the kind %s', (kind) => {
       expect(usedAt(counter, counter.now + after)).toBeLessThanOrEqual(used);
       expect(usedAt(counter, counter.now - 50)).toBeGreaterThanOrEqual(used);
     });
+  });
+
+  test('keeps all units if the clock is set back, and they return no later than units charged then', () => {
+    fc.assert(
+      fc.property(countersOf(kind), fc.integer({ min: 1, max: 3 * DAY }), (counter, back) => {
+        const { window, cells, at } = counter;
+        const used = usedAt(counter, counter.now);
+        const now = counter.now - back;
+        meter.correctTimes(cells, at, window, now);
+        expect(usedAt(counter, now)).toBeGreaterThanOrEqual(used);
+        if (resetsAsWhole && used > 0) expect(usedAt(counter, now)).toBe(used);
+        const latest = meter.endFrom(window, now + JITTER) + Math.ceil(window.span / SLOTS);
+        if (used > 0) expect(meter.staleAt(cells, at, window)).toBeLessThanOrEqual(latest);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('keeps its units and their time if the clock jitters back across the begin of a period', () => {
+    const one = window(12, HOUR, kind);
+    for (const back of [1, 20, JITTER - 1]) {
+      const counter = live(one, START, [{ pass: 0, units: 3, refund: false }]);
+      const { cells, at } = counter;
+      // Without a correction too, because a window may be read before one.
+      expect(usedAt(counter, START - back)).toBe(3);
+      meter.correctTimes(cells, at, one, START - back);
+      expect(usedAt(counter, START - back)).toBe(3);
+      meter.correctTimes(cells, at, one, START + 20);
+      meter.charge(cells, at, one, 1, START + 20);
+      expect(usedAt(counter, START + 20)).toBe(4);
+      expect(usedAt(counter, START + HOUR - 2 * JITTER)).toBe(4);
+    }
   });
 
   test('counts what is charged while the clock jitters back', () => {

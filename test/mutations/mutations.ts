@@ -1,6 +1,6 @@
 /**
  * At least one mistake for each folder of src and each package, with the suite that must fail.
- * CONTRIBUTING.md describes them, and `npm run test:mutations` makes them.
+ * CONTRIBUTING.md describes one of each, and `npm run test:mutations` makes them all.
  */
 export interface Mutation {
   readonly file: string;
@@ -142,5 +142,89 @@ export const MUTATIONS: readonly Mutation[] = [
     text: '({ repeated }) => repeated + 1',
     replacement: '({ repeated }) => repeated',
     suite: 'packages/console',
+  },
+  {
+    file: 'src/gateway/wire/fields.ts',
+    text: "  'keep-alive',\n",
+    replacement: '',
+    suite: 'test/gateway/wire/fields.test.ts',
+  },
+  {
+    file: 'src/limits/windows.ts',
+    text: 'const JITTER = 1_000;',
+    replacement: 'const JITTER = 0;',
+    suite: 'test/limits/windows.test.ts',
+  },
+  {
+    file: 'src/limits/windows.ts',
+    text: 'Math.max(cells[at]!, slotOf(window, now)) - SLOTS',
+    replacement: 'slotOf(window, now) - SLOTS',
+    suite: 'test/limits/windows.test.ts',
+  },
+  {
+    file: 'src/limits/windows.ts',
+    text: 'if (cells[at]! > now) cells[at] = now;',
+    replacement: '',
+    suite: 'test/limits/windows.test.ts',
+  },
+  {
+    file: 'src/limits/windows.ts',
+    text: 'if (newest <= slot) return;',
+    replacement: 'return;',
+    suite: 'test/limits/windows.test.ts',
+  },
+  {
+    file: 'src/state/rows/row-writer.ts',
+    text: 'error === null ? resolve() : reject(new RowWriteError(error)),',
+    replacement: 'resolve(),',
+    suite: 'test/state/rows.test.ts',
+  },
+  {
+    file: 'src/state/rows/pending-rows.ts',
+    text: 'rows.set(name, values[i]!)',
+    replacement: 'rows.has(name) || rows.set(name, values[i]!)',
+    suite: 'test/state/rows.test.ts',
+  },
+  {
+    file: 'packages/openapi/src/patterns/automaton.ts',
+    text: 'if (empty > 1) ambiguous = true;',
+    replacement: '',
+    suite: 'packages/openapi/test/patterns.test.ts',
+  },
+  {
+    file: 'packages/openapi/src/patterns/automaton.ts',
+    text: 'if (part.empty) ambiguous = true;',
+    replacement: '',
+    suite: 'packages/openapi/test/patterns.test.ts',
+  },
+  {
+    file: 'packages/openapi/src/patterns/matcher.ts',
+    text: 'MAX_CREDIT = 100_000;',
+    replacement: 'MAX_CREDIT = 100_000_000;',
+    suite: 'packages/openapi/test/patterns.test.ts',
+  },
+  {
+    file: 'packages/openapi/src/nearest.ts',
+    text: 'const LONGEST = 64;',
+    replacement: 'const LONGEST = 6_400;',
+    suite: 'packages/openapi/test/nearest.test.ts',
+  },
+  {
+    file: 'packages/openapi/src/nearest.ts',
+    text: 'const MOST = 200;',
+    replacement: 'const MOST = 20_000;',
+    suite: 'packages/openapi/test/nearest.test.ts',
+  },
+  {
+    file: 'packages/openapi/src/nearest.ts',
+    text: '    least = distance;\n',
+    replacement: '',
+    suite: 'packages/openapi/test/nearest.test.ts',
+  },
+  {
+    file: 'packages/openapi/src/nearest.ts',
+    text: 'distance * 3 > candidate.length',
+    replacement: 'distance > candidate.length',
+    suite: 'packages/openapi/test/nearest.test.ts',
   },
 ];

@@ -17,6 +17,22 @@ test.each<[name: string, meant: string | null]>([
   expect(nearest(name, ['name', 'postalCode', 'ids'])).toBe(meant);
 });
 
+const fill = (count: number) => Array.from({ length: count }, (_, i) => `${i}`.padStart(9, '#'));
+
+test.each<[limit: string, name: string, names: readonly string[], meant: string | null]>([
+  ['at most two characters differ', 'description', ['descripxxxn'], null],
+  ['two characters may differ', 'description', ['descriptxxn'], 'descriptxxn'],
+  ['at most a third of a name differs', 'nxye', ['name'], null],
+  ['an exchange counts once', 'ab12cd', ['ba21cd'], 'ba21cd'],
+  ['the most similar name is meant', 'userName', ['userNxxe', 'userNamf', 'userNxme'], 'userNamf'],
+  ['a name has at most 64 characters', 'n'.repeat(64), ['n'.repeat(65)], 'n'.repeat(65)],
+  ['a longer name is not compared', 'n'.repeat(65), ['n'.repeat(64)], null],
+  ['200 names are compared', 'nmae', [...fill(199), 'name'], 'name'],
+  ['further names are not compared', 'nmae', [...fill(200), 'name'], null],
+])('%s', (_limit, name, names, meant) => {
+  expect(nearest(name, names)).toBe(meant);
+});
+
 describe('a misspelt name is reported with the one that may be meant', () => {
   const properties = { name: { type: 'string' }, age: { type: 'integer' } };
   const unknown = 'is not defined in the contract';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parse as parseYaml } from 'yaml';
 import { TooLarge } from '../src/patterns/automaton.ts';
@@ -59,6 +59,7 @@ describe('patterns that could make the engine try for ever', () => {
     ['^(a|a)*$', 'a'],
     ['^(a|aa)+$', 'a'],
     ['^(a?){20}$', 'a'],
+    ['^((a?|b?)c)*$', 'c'],
     ['^\\w+([.-]?\\w+)*@\\w+([.-]?\\w+)*(\\.\\w{2,3})+$', 'a'],
     ['^\\s*(.*)\\s*x$', ' '],
     ['[0-9]+x', '1'],
@@ -131,6 +132,18 @@ describe('a text that needs a new state for each character', () => {
       true,
       false,
     ]);
+  });
+
+  test('pays for one remembered state with 16 characters, so its states do not fill the memory', () => {
+    const pattern = compile('(a|b)*a(a|b){80}c');
+    const remembered = jest.spyOn(Map.prototype, 'set');
+    try {
+      pattern.test(text);
+      expect(remembered.mock.calls.length).toBeGreaterThan(0);
+      expect(remembered.mock.calls.length).toBeLessThanOrEqual(text.length / 16);
+    } finally {
+      remembered.mockRestore();
+    }
   });
 
   test.each([

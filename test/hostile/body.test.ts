@@ -25,41 +25,16 @@ const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 describe('a body that two readers could read differently is refused with the place', () => {
   test.each<[what: string, body: string]>([
     ['a name twice', '{"name":"a","categoryId":1,"name":"b"}'],
-    ['a name twice, once escaped', '{"name":"a","categoryId":1,"n\\u0061me":"b"}'],
-    ['a byte order mark', latin1('\ufeff{"name":"a","categoryId":1}')],
-    ['UTF-16', Buffer.from('{"name":"a","categoryId":1}', 'utf16le').toString('latin1')],
     ['bytes that are not UTF-8', '{"name":"\xff","categoryId":1}'],
-    ['an overlong encoding', '{"name":"\xc0\xaf","categoryId":1}'],
-    ['half a surrogate pair', '{"name":"\\ud800","categoryId":1}'],
     ['NaN', '{"name":"a","categoryId":NaN}'],
-    ['Infinity', '{"name":"a","categoryId":Infinity}'],
-    ['a hexadecimal number', '{"name":"a","categoryId":0x1}'],
-    ['a number with a leading zero', '{"name":"a","categoryId":01}'],
-    ['a comma too many', '{"name":"a","categoryId":1,}'],
-    ['a comment', '{"name":"a",/**/"categoryId":1}'],
-    ['single quotes', "{'name':'a','categoryId':1}"],
     ['a value behind the end', '{"name":"a","categoryId":1}{}'],
-    ['NUL behind the end', '{"name":"a","categoryId":1}\0'],
-    ['a raw control character', '{"name":"a\nb","categoryId":1}'],
     [
       'nesting without end',
       `{"name":"a","categoryId":1,"x":${'['.repeat(5_000)}${']'.repeat(5_000)}}`,
     ],
     ['an int64 one too large', '{"name":"a","categoryId":9223372036854775808}'],
-    ['an int64 one too small', '{"name":"a","categoryId":-9223372036854775809}'],
-    ['a number of a million digits', `{"name":"a","categoryId":${'9'.repeat(500_000)}}`],
-    ['an exponent beyond all numbers', '{"name":"a","categoryId":1e400}'],
-    ['a fraction', '{"name":"a","categoryId":1.5}'],
     ['__proto__ in place of what is required', '{"__proto__":{"name":"a","categoryId":1}}'],
-    [
-      'constructor in place of what is required',
-      '{"constructor":{"prototype":{"name":"a","categoryId":1}}}',
-    ],
-    ['nothing of what is required', '{}'],
     ['an array', '[{"name":"a","categoryId":1}]'],
-    ['null', 'null'],
-    ['a string', '"a"'],
-    ['blanks', '   '],
   ])('%s', async (_what, body) => {
     const before = fixture.backend.requests.length;
     const answer = await fixture.ask(post('/pets', body));
@@ -87,33 +62,22 @@ describe('a body that two readers could read differently is refused with the pla
 });
 
 describe('a body of another media type is 415', () => {
-  test.each([
-    'text/plain',
-    'application/xml',
-    'application/json; charset=utf-16',
-    'application/json; charset=latin1',
-    'application/json, text/plain',
-    'application/jsonx',
-    'json',
-    '',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-  ])('%j', async (type) => {
-    expect(await fixture.ask(post('/pets', '{"name":"a","categoryId":1}', type))).toMatchObject({
-      status: 415,
-    });
-  });
-
-  test.each([['gzip'], ['identity, gzip'], ['br'], ['x'], ['identity', 'gzip']])(
-    'encoded: %s',
-    async (...codings) => {
-      const headers = codings.map((coding) => `Content-Encoding: ${coding}`);
-      const answer = await fixture.ask(
-        post('/pets', '{"name":"a","categoryId":1}', undefined, headers),
-      );
-      expect(answer).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+  test.each(['text/plain', 'application/json; charset=utf-16', 'multipart/form-data; boundary=x'])(
+    '%j',
+    async (type) => {
+      expect(await fixture.ask(post('/pets', '{"name":"a","categoryId":1}', type))).toMatchObject({
+        status: 415,
+      });
     },
   );
+
+  test.each([['gzip'], ['identity', 'gzip']])('encoded: %s', async (...codings) => {
+    const headers = codings.map((coding) => `Content-Encoding: ${coding}`);
+    const answer = await fixture.ask(
+      post('/pets', '{"name":"a","categoryId":1}', undefined, headers),
+    );
+    expect(answer).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+  });
 
   test('two Content-Types are refused', async () => {
     const bytes = post('/pets', '{"name":"a","categoryId":1}', undefined, [

@@ -49,55 +49,30 @@ describe('hop-by-hop headers are removed', () => {
       );
   });
 
-  test.each([
-    'X-API-Key',
-    'X-Storegate-Account',
-    'X-Storegate-Key-Id',
-    'X-Forwarded-For',
-    'Host',
-    'Content-Length',
-  ])('`Connection: %s` removes nothing that is checked or added', async (name) => {
-    const request = await fixture.passed(
-      fixture.request('GET /pets', [`Connection: keep-alive, ${name}`]),
-    );
-    expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
-    expect(valuesOf(request, 'x-storegate-key-id')).toHaveLength(1);
-    expect(valuesOf(request, 'x-forwarded-for')).toEqual(['127.0.0.1']);
-    expect(valuesOf(request, 'host')).toHaveLength(1);
-    expect(valuesOf(request, 'x-api-key')).toEqual([]);
-  });
+  test.each(['X-API-Key', 'X-Storegate-Account', 'X-Forwarded-For'])(
+    '`Connection: %s` removes nothing that is checked or added',
+    async (name) => {
+      const request = await fixture.passed(
+        fixture.request('GET /pets', [`Connection: keep-alive, ${name}`]),
+      );
+      expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
+      expect(valuesOf(request, 'x-storegate-key-id')).toHaveLength(1);
+      expect(valuesOf(request, 'x-forwarded-for')).toEqual(['127.0.0.1']);
+      expect(valuesOf(request, 'host')).toHaveLength(1);
+      expect(valuesOf(request, 'x-api-key')).toEqual([]);
+    },
+  );
 });
 
 describe('identity and address of the client come from the gateway only', () => {
   test.each([
     'X-Storegate-Account: other-client',
-    'x-storegate-plan: enterprise',
     'X_Storegate_Account: other-client',
-    'X-Storegate_Account: other-client',
-    'X-Storegate-Admin: yes',
-    'X-Forwarded-For: 6.6.6.6',
     'X_Forwarded_For: 6.6.6.6',
-    'X-Forwarded-Host: evil.example',
-    'X-Forwarded-Prefix: /admin',
-    'Forwarded: for=6.6.6.6',
     'X-Real-IP: 6.6.6.6',
-    'X-Client-IP: 6.6.6.6',
-    'True-Client-IP: 6.6.6.6',
-    'X-Request-ID: mine',
     'CF-Connecting-IP: 6.6.6.6',
-    'Client-IP: 6.6.6.6',
-    'Fastly-Client-IP: 6.6.6.6',
-    'X-Remote-Addr: 6.6.6.6',
     'Remote-User: admin',
-    'REMOTE_USER: admin',
-    'X-Remote-User: admin',
-    'X-Auth-Request-User: admin',
-    'X-Auth-Request-Groups: staff',
-    'X-Consumer-Username: admin',
     'X-Goog-Authenticated-User-Email: admin',
-    'X-MS-Client-Principal-Name: admin',
-    'SSL-Client-Verify: SUCCESS',
-    'Proxy: http://evil.example',
   ])('%s', async (header) => {
     const [name = '', value = ''] = header.split(': ');
     const request = await fixture.passed(fixture.request('GET /pets', [header]));
@@ -148,31 +123,16 @@ describe('exactly one key', () => {
     `GET /pets HTTP/1.1\r\nHost: a\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`;
   const refused: [what: string, lines: (key: string) => string[]][] = [
     ['repeated', (key) => [`X-API-Key: ${key}`, `X-API-Key: ${key}`]],
-    ['repeated in another spelling', (key) => [`X-API-Key: ${key}`, `x-api-key: ${key}`]],
     ['joined by a comma', (key) => [`X-API-Key: ${key},${key}`]],
-    ['joined by a comma and a space', (key) => [`X-API-Key: ${key}, ${key}`]],
-    ['with a comma behind it', (key) => [`X-API-Key: ${key},`]],
     ['empty', () => ['X-API-Key:']],
-    ['empty, with the key as Bearer', (key) => ['X-API-Key:', `Authorization: Bearer ${key}`]],
-    ['of blanks', () => ['X-API-Key:    ']],
-    ['not ASCII', () => ['X-API-Key: \xe9\xe9']],
-    ['behind a no-break space', (key) => [`X-API-Key: \xa0${key}`]],
     ['in quotes', (key) => [`X-API-Key: "${key}"`]],
-    ['in other letters', (key) => [`X-API-Key: ${key.toUpperCase()}`]],
-    ['cut short', (key) => [`X-API-Key: ${key.slice(0, -1)}`]],
-    ['too long', (key) => [`X-API-Key: ${key}x`]],
-    ['huge', () => [`X-API-Key: ${'x'.repeat(12_000)}`]],
-    ['of another environment', (key) => [`X-API-Key: ${key.replace('sg_test', 'sg_live')}`]],
     [
       'with one letter changed',
       (key) => [`X-API-Key: ${key.slice(0, 20)}${key[20] === 'a' ? 'b' : 'a'}${key.slice(21)}`],
     ],
     ['as Basic', (key) => [`Authorization: Basic ${key}`]],
-    ['as a bare Authorization', (key) => [`Authorization: ${key}`]],
     ['as Bearer twice', (key) => [`Authorization: Bearer ${key}`, `Authorization: Bearer ${key}`]],
-    ['as Bearer of two', (key) => [`Authorization: Bearer ${key} ${key}`]],
     ['in a cookie', (key) => [`Cookie: api_key=${key}`]],
-    ['under a name with underscores', (key) => [`X_API_Key: ${key}`]],
   ];
 
   test.each(refused)('%s: 401', async (_what, lines) => {

@@ -11,56 +11,14 @@ afterAll(() => fixture.stop());
 describe('a path that two readers could read differently is refused', () => {
   test.each([
     '/pets/../categories',
-    '/pets/./1',
-    '/..',
-    '/.',
     '/pets/%2e%2e/categories',
-    '/pets/%2E%2e/categories',
-    '/pets/.%2e/categories',
     '/pets%2f1',
-    '/pets%2F1',
-    '/pets%5c1',
-    '/pets%5C..%5Ccategories',
     '//pets',
-    '/pets//1',
-    '/pets//',
     '/pets;a=b',
-    '/pets/1;a=b',
-    '/pets%3b1',
-    '/pets#a',
-    '/pets?a#b',
-    '/pets%23',
-    '/pets%3f',
-    '/pets%00',
     '/pets%0d%0aX-A:b',
-    '/pets%0a',
-    '/pets%7f',
-    '/pets%',
-    '/pets%2',
-    '/pets%zz',
-    '/pets%u0070',
     '/pets/%c0%ae%c0%ae/categories',
-    '/pets/%c0%af',
-    '/pets/%ff',
-    '/pets/%ed%a0%80',
-    '/pets/%f4%90%80%80',
     '/pets\\1',
-    '/pets"',
-    '/pets<',
-    '/pets|',
-    '/pets^',
-    '/pets{',
-    '/pets`',
-    '/pets\xe9',
-    '/pets\x01',
-    '/pets\0',
-    'pets',
-    '*',
     'api.example:80',
-    'ftp://api.example/pets',
-    'http:///pets',
-    'http://',
-    'http://api.example/pets/../categories',
   ])('%j', async (target) => {
     const before = fixture.backend.requests.length;
     const answer = await fixture.ask(fixture.request(`GET ${target}`));
@@ -80,17 +38,7 @@ describe('a path in another spelling', () => {
     },
   );
 
-  test.each([
-    '/Pets',
-    '/PETS',
-    '/pets/',
-    '/pets/1/',
-    '/pets.json',
-    '/%50ets',
-    '/pets%20',
-    '/pets%C3%A9',
-    '/health/live',
-  ])('%s is not found', async (target) => {
+  test.each(['/Pets', '/pets/', '/%50ets', '/health/live'])('%s is not found', async (target) => {
     const before = fixture.backend.requests.length;
     expect(await fixture.ask(fixture.request(`GET ${target}`))).toMatchObject({
       status: 404,
@@ -114,14 +62,7 @@ describe('a path in another spelling', () => {
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
   });
 
-  test.each([
-    'http://evil.example/pets',
-    'HTTPS://evil.example:81/pets',
-    'http://api.example:81/pets',
-    'http://user@api.example/pets',
-    'http://api.example@evil.example/pets',
-    'http:///pets',
-  ])(
+  test.each(['http://evil.example/pets', 'http://user@api.example/pets'])(
     'in absolute form is refused if it names another host than Host, or a user: %s',
     async (target) => {
       await fixture.refusesAndCloses(fixture.request(`GET ${target}`), [400]);
@@ -175,25 +116,14 @@ describe('a method', () => {
     expect(fixture.gateway.log.filter(({ msg }) => msg === 'bug')).toEqual([]);
   });
 
-  test.each([
-    'X-HTTP-Method-Override: DELETE',
-    'X-HTTP-Method: DELETE',
-    'X-Method-Override: DELETE',
-    'X_HTTP_METHOD_OVERRIDE: DELETE',
-    'X-Original-URL: /categories',
-    'X-Rewrite-URL: /categories',
-    'X-Accel-Redirect: /categories',
-    'X-Host: other',
-    'X-Forwarded: for=127.0.0.1',
-    'Forwarded-For: 127.0.0.1',
-    'X-ProxyUser-Ip: 127.0.0.1',
-    'X-Custom-IP-Authorization: 127.0.0.1',
-    'Front-End-Https: on',
-  ])('and path are those of the request line: %s has no effect and is removed', async (header) => {
-    const request = await fixture.passed(fixture.request('GET /pets', [header]));
-    expect(request.line).toBe('GET /pets HTTP/1.1');
-    expect(valuesOf(request, header.split(':')[0]!.toLowerCase())).toEqual([]);
-  });
+  test.each(['X-HTTP-Method-Override: DELETE', 'X-Original-URL: /categories'])(
+    'and path are those of the request line: %s has no effect and is removed',
+    async (header) => {
+      const request = await fixture.passed(fixture.request('GET /pets', [header]));
+      expect(request.line).toBe('GET /pets HTTP/1.1');
+      expect(valuesOf(request, header.split(':')[0]!.toLowerCase())).toEqual([]);
+    },
+  );
 
   test('HEAD is checked as GET', async () => {
     expect((await fixture.passed(fixture.request('HEAD /pets?limit=3'))).line).toBe(
@@ -211,18 +141,7 @@ describe('Host', () => {
   test.each([
     ['missing', []],
     ['twice', ['a', 'b']],
-    ['twice the same', ['a', 'a']],
-    ['empty', ['']],
     ['with a path', ['a/b']],
-    ['with a user', ['u@b']],
-    ['with a space', ['a b']],
-    ['with a bad port', ['a:b']],
-    ['with two ports', ['a:1:2']],
-    ['with a broken bracket', ['[::1']],
-    ['with a query', ['a?b']],
-    ['with a fragment', ['a#b']],
-    ['with a quote', ['a"b']],
-    ['that is not ASCII', ['\xe9.example']],
   ])('%s: 400', async (_what, hosts) => {
     await fixture.refusesAndCloses(withHosts(...hosts), [400]);
   });

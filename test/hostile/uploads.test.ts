@@ -130,7 +130,6 @@ describe('the checked bytes of an upload are forwarded unchanged', () => {
 describe('an invalid or ambiguous upload never reaches the backend', () => {
   const good = form(text('name', 'a'));
   test.each<[what: string, type: string, body: string, pointer: string, rule: Rule]>([
-    ['a form without what is required', FORM, form(photo('x')), '/name', 'required'],
     [
       'a file of another type',
       FORM,
@@ -146,63 +145,14 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
       'maxLength',
     ],
     [
-      'an object too large for the file that it could be, as a file',
-      FORM,
-      form(text('name', 'a'), cover('{"url":"x"}', '; filename="c"')),
-      '/cover',
-      'maxLength',
-    ],
-    [
-      'bytes without a filename where they could be an object',
-      FORM,
-      form(text('name', 'a'), cover('\0\xff', '\r\nContent-Type: image/png')),
-      '/cover',
-      'headers',
-    ],
-    [
       'an object with a name twice where it could be a file',
       FORM,
       form(text('name', 'a'), cover('{"url":"x","url":"y"}')),
       '/cover/url',
       'repeated',
     ],
-    [
-      'an unknown part',
-      FORM,
-      form(text('name', 'a'), text('admin', '1')),
-      '/admin',
-      'additionalProperties',
-    ],
     ['a part twice', FORM, form(text('name', 'a'), text('name', 'b')), '/name', 'repeated'],
     ['a part behind the end', FORM, good + form(text('admin', '1')), '', 'syntax'],
-    [
-      'a part before the first boundary',
-      FORM,
-      `${text('admin', '1').replaceAll('\r', '')}${good}`,
-      '',
-      'syntax',
-    ],
-    [
-      'a boundary with a bare line feed',
-      FORM,
-      form(text('name', `a\n${text('admin', '1')}`)),
-      '',
-      'syntax',
-    ],
-    [
-      'two names of a part',
-      FORM,
-      form(part('Content-Disposition: form-data; name="name"; name="admin"', 'a')),
-      '',
-      'headers',
-    ],
-    [
-      'an escaped name',
-      FORM,
-      form(part('Content-Disposition: form-data; name="na\\me"', 'a')),
-      '',
-      'headers',
-    ],
     [
       'a part in base64',
       FORM,
@@ -216,7 +166,6 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
       'headers',
     ],
     ['no end', FORM, good.slice(0, -6), '', 'syntax'],
-    ['no boundary', 'multipart/form-data', good, '', 'mediaType'],
     [
       'XML with a DTD',
       'application/xml',
@@ -225,30 +174,13 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
       'syntax',
     ],
     [
-      'XML of a billion laughs',
-      'application/xml',
-      '<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><item><name>&b;</name></item>',
-      '',
-      'syntax',
-    ],
-    ['XML nested without end', 'application/xml', '<item>'.repeat(50_000), '', 'depth'],
-    [
       'XML with a comment in a value',
       'application/xml',
       '<item><name>ad<!-- -->min</name></item>',
       '/name',
       'style',
     ],
-    ['invalid XML', 'application/xml', '<item><name>a</name>', '', 'syntax'],
-    [
-      'XML with an unknown element',
-      'application/xml',
-      '<item><name>a</name><admin>1</admin></item>',
-      '/admin',
-      'additionalProperties',
-    ],
     ['text that does not match', 'text/plain', 'A', '', 'pattern'],
-    ['text that is not UTF-8', 'text/plain', '\xff', '', 'encoding'],
     ['too many bytes', 'application/octet-stream', '123456789', '', 'maxLength'],
   ])('%s', async (_what, type, body, pointer, rule) => {
     const before = fixture.backend.requests.length;
@@ -260,18 +192,14 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
     await fixture.isUnharmed(before);
   });
 
-  test.each([
-    'multipart/mixed; boundary=b0undary',
-    `${FORM}; boundary=other`,
-    `${FORM}; charset=utf-16`,
-    'application/x-protobuf',
-    'text/plain; charset=latin1',
-    'application/xml; charset=utf-7',
-  ])('and %s is 415', async (type) => {
-    const before = fixture.backend.requests.length;
-    expect(await send(post(type, form(text('name', 'a'))))).toMatchObject({ status: 415 });
-    await fixture.isUnharmed(before);
-  });
+  test.each(['multipart/mixed; boundary=b0undary', 'application/x-protobuf'])(
+    'and %s is 415',
+    async (type) => {
+      const before = fixture.backend.requests.length;
+      expect(await send(post(type, form(text('name', 'a'))))).toMatchObject({ status: 415 });
+      await fixture.isUnharmed(before);
+    },
+  );
 });
 
 test('a refusal of an upload contains nothing of it', async () => {

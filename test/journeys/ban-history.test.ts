@@ -124,48 +124,6 @@ describe('an embedded gateway', () => {
       (await admin('GET', `/audit?target=${id}`)).body.entries.map((one: Entry) => one.action),
     ).toEqual(['bans.add', 'bans.lift', 'bans.extend']);
   });
-
-  test('finds the bans of a key, of an account, and of all keys of an account', async () => {
-    const [one, two, team] = [
-      await gateway.key(),
-      await gateway.key({ account: 'other' }),
-      await gateway.key({ account: 'crew', plan: 'team' }),
-    ];
-    for (const { secret } of [one, two, team]) await getBanned(secret, [gateway]);
-    await historyOf(admin, 3);
-    const targets = async (subject: string) =>
-      (await history(admin, `?subject=${subject}`)).map(({ target }) => target);
-    expect(await targets(one.id)).toEqual([one.id]);
-    expect(await targets('acme')).toEqual([one.id]);
-    expect(await targets('crew')).toEqual(['crew']);
-    expect(await targets(team.id)).toEqual(['crew']);
-    expect((await admin('GET', '/ban-history?subject=unknown')).status).toBe(404);
-    expect((await history(admin, '?subject=crew'))[0]!.after).toMatchObject({
-      plan: 'team',
-      level: 1,
-    });
-    expect((await admin('GET', `/ban-history?subject=${one.secret}`)).status).toBe(400);
-  });
-
-  test('pages through bans, filters them by time, and keeps them as long as configured', async () => {
-    const { id } = await gateway.key();
-    for (let i = 0; i < 5; i++) {
-      await admin('PUT', `/bans/${id}`, { duration: '1h', reason: `ban ${i}` });
-      gateway.clock.now += 24 * 60 * MINUTE;
-    }
-    const page = async (query: string) => (await admin('GET', `/ban-history?limit=2${query}`)).body;
-    const first = await page('');
-    const second = await page(`&below=${first.next}`);
-    const third = await page(`&below=${second.next}`);
-    expect(
-      [first, second, third].map(({ entries }) => entries.map((entry: Entry) => entry.number)),
-    ).toEqual([[5, 4], [3, 2], [1]]);
-    expect(third.next).toBeNull();
-    const since = new Date(gateway.clock.now - 49 * 60 * MINUTE).toISOString();
-    expect((await history(admin, `?since=${since}`)).map(({ number }) => number)).toEqual([5, 4]);
-    gateway.clock.now += 87 * 24 * 60 * MINUTE;
-    expect((await history(admin)).map(({ number }) => number)).toEqual([5, 4, 3]);
-  });
 });
 
 describe('gateways on one Redis', () => {

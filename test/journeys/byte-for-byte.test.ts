@@ -109,31 +109,4 @@ describe('an encoded slash and a semicolon', () => {
       expect((await ask(gateway.url, secret, '/v1/things/12345678;')).status).toBe(200);
     },
   );
-
-  test.each(['/up/a%2F..%2Fb', '/v1/things/a%2f..', '/at/x;y/..;/b', '/%2e;a', '/up/%5C'])(
-    'by setting let no dot segment through: %s',
-    async (target) => {
-      const before = backend.requests.length;
-      expect(await ask(gateway.url, secret, target)).toMatchObject({
-        status: 400,
-        code: 'malformed_request',
-      });
-      expect(backend.requests.length).toBe(before);
-    },
-  );
-
-  test.each([
-    ['/up/group%2Fproject', 'an encoded "/" (%2F)'],
-    ['/at/@scope%2fname', 'an encoded "/" (%2F)'],
-    ['/a;v=1', 'a ";" (also as %3B)'],
-    ['/up;/a', 'a ";" (also as %3B)'],
-  ])('are refused by default: %s', async (target, what) => {
-    const before = backend.requests.length;
-    const answer = await ask(strict.url, secretOfStrict, target);
-    expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
-    expect(JSON.parse(answer.body).message).toBe(
-      `The path has ${what}, which servers read in different ways. Remove it.`,
-    );
-    expect(backend.requests.length).toBe(before);
-  });
 });

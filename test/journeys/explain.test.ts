@@ -5,7 +5,6 @@ import { type AdminAnswer, adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
-import { contractWith } from '../support/scoped.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 import { fakeBackend, rawBackend } from '../support/upstream.ts';
@@ -129,30 +128,6 @@ describe('a successful request', () => {
 });
 
 describe('a refused request', () => {
-  test('before authentication: 400, 413, and bytes that are not a request', async () => {
-    const one = await gateway({ settings: 'http: { maxBodyBytes: 1KiB }\n' });
-    const { secret } = await one.key();
-    const twice = await one.client.get('/a%2').set('X-API-Key', secret);
-    expect(twice.status).toBe(400);
-    expect(await explained(one, twice)).toMatchObject({
-      step: 'http',
-      code: 'malformed_request',
-      key: null,
-    });
-    const large = await one.client
-      .post('/pets')
-      .set('X-API-Key', secret)
-      .send({ name: 'x'.repeat(2_000) });
-    expect(large.status).toBe(413);
-    const body = await explained(one, large);
-    expect(body).toMatchObject({
-      step: 'http',
-      code: 'payload_too_large',
-      message: large.body.message,
-    });
-    expect(body.body.declared).toBeGreaterThan(2_000);
-  });
-
   test('because of its key: 401 with the window of its address, and 403 of an address', async () => {
     const one = await gateway();
     const { secret, id } = await one.key({ addresses: ['192.0.2.0/24'] });
@@ -230,29 +205,6 @@ describe('a refused request', () => {
       banStarted: false,
       level: null,
     });
-  });
-
-  test('because of a limit of its operation, which other operations do not show', async () => {
-    const file = join(temporary(), 'own.yaml');
-    writeFileSync(file, contractWith({ operations: { listCategories: '1/minute' } }));
-    const one = await gateway({ plans: PLANS, settings: `contract: { file: "${file}" }\n` });
-    const { secret } = await one.key();
-    const get = (path: string) => one.client.get(path).set('X-API-Key', secret);
-    const namesOf = ({ windows }: { windows: { name: string }[] }) =>
-      windows.map(({ name }) => name).sort();
-    expect(namesOf(await explained(one, await get('/pets')))).toEqual(['day', 'minute']);
-    expect(namesOf(await explained(one, await get('/categories')))).toEqual([
-      'day',
-      'listCategories:minute',
-      'minute',
-    ]);
-    one.clock.now += 60_000;
-    await get('/categories');
-    const refused = await explained(one, await get('/categories'));
-    expect(refused).toMatchObject({ status: 429, decision: { violated: 'listCategories:minute' } });
-    expect(refused.windows).toContainEqual(
-      expect.objectContaining({ name: 'listCategories:minute', limit: 1, before: 0, after: 0 }),
-    );
   });
 
   test('because of the contract: 404, 405, and 400 with places and rules of its faults, but no value', async () => {
@@ -344,25 +296,6 @@ describe('a refused request', () => {
     expect(gone).toMatchObject({ status: 502, code: 'upstream_unavailable' });
     expect(gone.backend).toMatchObject({ attempts: 1, target: { backend: '127.0.0.1:1' } });
     expect(gone.outage).toMatch(/^upstream_unavailable: unreachable: ECONNREFUSED$/);
-  });
-
-  test('by a mount, whose requests are shown without their path', async () => {
-    const target = await fakeBackend((_request, response) => void response.writeHead(500).end());
-    stops.push(() => target.close());
-    const one = await gateway({
-      settings: `mounts: [{ path: /files, target: "${target.url}" }]\n`,
-    });
-    const { secret } = await one.key();
-    const answer = await one.client.get(`/files/${HIDDEN}`).set('X-API-Key', secret);
-    const body = await explained(one, answer);
-    expect(body).toMatchObject({
-      operation: 'mount /files',
-      path: null,
-      status: 500,
-      code: null,
-      step: 'backend',
-    });
-    expect(JSON.stringify(body)).not.toContain(HIDDEN);
   });
 });
 
@@ -587,36 +520,5 @@ describe('gateways that share a Redis', () => {
       verdict: 'admitted',
       by: 'local',
     });
-  });
-
-  test('ignore invalid queries', async () => {
-    await start();
-    const [one, two] = [await shared(), await shared()];
-    const from = '00000000-0000-4000-8000-000000000000';
-    const heard: unknown[] = [];
-    const listener = redis.admin.duplicate();
-    await listener.subscribe(`sg:answers:${from}`);
-    listener.on('message', (_channel, text: string) => heard.push(JSON.parse(text)));
-    const questions = [
-      ['explain', { toString: 1 }],
-      ['explain', '__proto__'],
-      ['refusals', null],
-      ['refusals', { key: 1, account: null, code: null, limit: 1e9 }],
-    ] as const;
-    for (const [question, argument] of questions)
-      await redis.admin.publish(
-        'sg:questions',
-        JSON.stringify({ from, id: question, question, argument }),
-      );
-    await until('both have answered all', () => heard.length === 2 * questions.length);
-    listener.disconnect();
-    expect(heard).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ answer: { request: null, memory: null } }),
-      ]),
-    );
-    expect([one, two].flatMap(({ log }) => log.filter(({ level }) => level === 'error'))).toEqual(
-      [],
-    );
   });
 });

@@ -5,7 +5,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { Health } from '@storegate/admin-api';
 import { severityOf } from '@storegate/admin-api/words';
 import { adminOf } from '../support/admin.ts';
-import { Authority } from '../support/certificates.ts';
 import { commandLine } from '../support/command-line.ts';
 import { freePort } from '../support/free-port.ts';
 import { type GatewayOptions, TestGateway } from '../support/gateway.ts';
@@ -16,7 +15,6 @@ import { fakeBackend } from '../support/upstream.ts';
 import { GatewayWithWorkers, metricOf } from '../support/workers.ts';
 
 const PLANS = 'plans:\n  free: { windows: [{ limit: 60, per: minute }] }\n';
-const DAY = 86_400_000;
 
 const folder = temporaryFolders({ keep: true });
 const stops: (() => unknown)[] = [];
@@ -100,20 +98,6 @@ describe('health of a gateway', () => {
     await expectHealth(gateway, 'degraded', 'unsaved', line);
     rmSync(filling);
     await expectHealth(gateway, 'ok', undefined, /^0 OK\.$/);
-  });
-
-  test('is Degraded before a certificate expires, and Down afterwards', async () => {
-    const authority = new Authority();
-    stops.push(() => authority.remove());
-    const tls = authority.issue('gateway', 'DNS:gateway.example');
-    const gateway = await open({ settings: JSON.stringify({ listen: { tls } }) });
-    const line = (status: string, verb: string) =>
-      new RegExp(`^${status} since 20\\S+Z: .*: the certificate in \\S+ ${verb} 20\\S+\\. Renew`);
-    const soon = line('1 Degraded', 'ends on');
-    await expectHealth(gateway, 'degraded', 'certificate_expires', soon);
-    gateway.clock.now += 2 * DAY;
-    const expired = line('2 Down', 'has ended on');
-    await expectHealth(gateway, 'down', 'listener_certificate', expired);
   });
 
   test('is Down while requests fail, and names a client that limits refuse', async () => {

@@ -13,7 +13,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { adminOf } from '../support/admin.ts';
 import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 import { HANDSHAKE, SWITCHED } from '../support/websocket.ts';
 
@@ -102,24 +101,6 @@ describe('a key whose plan allows two requests at once', () => {
     isTheError(await get(secret), 403, 'key_banned');
   });
 
-  test('does not affect other keys, and one whose plan has no limit sends any number', async () => {
-    const [one, two, open] = [
-      await gateway.key(),
-      await gateway.key(),
-      await gateway.key({ plan: 'open' }),
-    ];
-    const flights = await Promise.all([
-      inFlight(one.secret, 2).then(
-        async (first) => [first, await inFlight(two.secret, 2)] as const,
-      ),
-    ]);
-    const many = await inFlight(open.secret, 9);
-    expect((await get(one.secret)).status).toBe(429);
-    expect(await many.answer()).toEqual(Array(9).fill(200));
-    for (const flight of flights[0]!) expect(await flight.answer()).toEqual([200, 200]);
-    expect(await usage(open.secret)).toMatchObject({ inFlight: null });
-  });
-
   test('has a WebSocket in flight for as long as it is open', async () => {
     const { secret } = await gateway.key({ account: 'globex' });
     const headers = { 'X-API-Key': secret, ...HANDSHAKE };
@@ -144,16 +125,6 @@ describe('a key whose plan allows two requests at once', () => {
     expect(await usage(secret)).toMatchObject({ inFlight: { now: 0 } });
     for (const deaf of deafOnes.splice(0)) deaf.destroy();
   });
-});
-
-test('an account that is counted as one has one limit for all its keys', async () => {
-  const account = { account: 'initech', plan: 'team' };
-  const [one, two] = [await gateway.key(account), await gateway.key(account)];
-  const flight = await inFlight(one.secret, 2);
-  const refused = await get(two.secret);
-  isTheError(refused, 429, 'too_many_in_flight');
-  expect(refused.body.message).toContain('limit 2 for all keys of this account');
-  await flight.answer();
 });
 
 test('operators see the refusal as one of admission, in metrics by its code', async () => {
@@ -186,38 +157,4 @@ test('a new limit applies from the next request after a reload, and counts reque
   isTheError(await get(secret), 429, 'too_many_in_flight');
   expect(await third.answer()).toEqual([200]);
   expect(await flight.answer()).toEqual([200, 200]);
-});
-
-test('a burst that Redis has not yet decided about returns the quota of the key, and not of its address', async () => {
-  const redis = await startRedis();
-  const shared = await TestGateway.start({
-    plans: plans(2),
-    backendUrl: `http://127.0.0.1:${(backend.address() as AddressInfo).port}`,
-    env: { REDIS_URL: redis.url },
-  });
-  try {
-    const { secret } = await shared.key();
-    const ask = () => shared.client.get('/pets').set('X-API-Key', secret);
-    const answers = Promise.all(Array.from({ length: 10 }, () => ask().then((answer) => answer)));
-    await until('the backend has as many as may be in flight', () => held.length === 2);
-    const refusals = () => shared.log.filter(({ code }) => code === 'too_many_in_flight').length;
-    await until('the others are refused', () => refusals() === 8);
-    for (const response of held.splice(0)) response.end('[]');
-    const refused = (await answers).filter(({ status }) => status === 429);
-    expect(refused).toHaveLength(8);
-    for (const answer of refused) {
-      isTheError(answer, 429, 'too_many_in_flight');
-      expect(answer.headers).toMatchObject({
-        'x-ratelimit-limit': '60',
-        'ratelimit-policy': '"minute";q=60;w=60',
-      });
-      expect(Number(answer.headers['x-ratelimit-remaining'])).toBeGreaterThanOrEqual(58);
-    }
-    expect((await shared.client.get('/usage').set('X-API-Key', secret)).body.windows).toMatchObject(
-      [{ used: 2 }],
-    );
-  } finally {
-    await shared.stop();
-    await redis.stop();
-  }
 });

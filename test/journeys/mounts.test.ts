@@ -4,7 +4,6 @@ import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { plainRequest } from '../support/plain-request.ts';
 import { HANDSHAKE, SWITCHED } from '../support/websocket.ts';
 
 let target: Server;
@@ -72,56 +71,6 @@ describe('a mount', () => {
   });
 });
 
-describe('a mount with other paths at the target', () => {
-  const ask = (path: string) =>
-    fetch(`${gateway.url}${path}`, {
-      redirect: 'manual',
-      headers: { 'X-API-Key': secret, 'X-Forwarded-Prefix': '/forged' },
-    });
-
-  test.each([
-    ['/bare', '/'],
-    ['/bare/a%41?b=/bare', '/a%41?b=/bare'],
-    ['/new', '/v2'],
-    ['/new/a', '/v2/a'],
-  ])('%s is %s there, and the target gets the prefix', async (path, there) => {
-    expect((await ask(path)).status).toBe(200);
-    expect(seen.at(-1)!.url).toBe(there);
-    expect(seen.at(-1)!.headers['x-forwarded-prefix']).toBe(
-      path.split('/').slice(0, 2).join('/').split('?')[0],
-    );
-  });
-
-  test.each(['/bare/%2e%2e/a', '/bare/..%2fa', '/bare//a', '/new/../a', '/new/a;/../b'])(
-    'no path leads out of it: %s',
-    async (path) => {
-      const response = await plainRequest(gateway.url, { path, headers: { 'X-API-Key': secret } });
-      isTheError(response, 400, 'malformed_request');
-    },
-  );
-
-  test('rewrites locations in responses to public paths', async () => {
-    const bare = await ask('/bare/moved');
-    expect([bare.status, bare.headers.get('location')]).toEqual([302, '/bare/there']);
-    expect(bare.headers.getSetCookie()).toEqual([
-      'a=1; Path=/bare',
-      'b=2; Path=/bare/v2/x; Secure',
-    ]);
-    const other = await ask('/new/moved');
-    expect(other.headers.get('location')).toBe('/new/there');
-    expect(other.headers.getSetCookie()).toEqual(['a=1; Path=/', 'b=2; Path=/new/x; Secure']);
-    expect((await ask('/files/moved')).headers.get('location')).toBe('/files/there');
-    expect(seen.at(-1)!.headers['x-forwarded-prefix']).toBeUndefined();
-  });
-
-  test('may lead to an upstream', async () => {
-    const response = await ask('/shop');
-    expect(await response.json()).toEqual(
-      (await gateway.client.get('/pets').set('X-API-Key', secret)).body,
-    );
-  });
-});
-
 describe('a WebSocket', () => {
   function upgrade(path: string, headers: Record<string, string>) {
     const { hostname, port } = new URL(gateway.url);
@@ -148,14 +97,6 @@ describe('a WebSocket', () => {
     expect(seen.at(-1)!.headers['x-storegate-account']).toBe('acme');
     expect(seen.at(-1)!.headers['x-api-key']).toBeUndefined();
     socket.destroy();
-  });
-
-  test('is requested at the path of the target', async () => {
-    const request = upgrade('/bare/feed?a', { 'X-API-Key': secret });
-    const [, socket] = (await once(request, 'upgrade')) as [IncomingMessage, Socket];
-    socket.destroy();
-    expect(seen.at(-1)!.url).toBe('/feed?a');
-    expect(seen.at(-1)!.headers['x-forwarded-prefix']).toBe('/bare');
   });
 
   test.each([

@@ -36,13 +36,6 @@ const bothAnswer = (key: string, expected: number) =>
     async () => (await status(one, key)) === expected && (await status(two, key)) === expected,
   );
 
-test('a key created at one is valid at both, and invalid at both after a revocation at the other', async () => {
-  const { id, key } = await create();
-  expect([await status(one, key), await status(two, key)]).toEqual([200, 200]);
-  await atTwo('DELETE', `/keys/${id}`);
-  await bothAnswer(key, 401);
-});
-
 test('a key revoked by the command line is invalid at both', async () => {
   const run = (...args: string[]) =>
     commandLine(one.folder)(args, { env: { REDIS_URL: redis.url } });
@@ -50,23 +43,6 @@ test('a key revoked by the command line is invalid at both', async () => {
   const { id, key } = JSON.parse(out);
   await bothAnswer(key, 200);
   expect(await run('keys', 'revoke', id)).toMatchObject({ code: 0, err: '' });
-  await bothAnswer(key, 401);
-});
-
-test('a rotation applies to both: old and new secret, then only the new one', async () => {
-  const { id, key: old } = await create();
-  await bothAnswer(old, 200);
-  const { key } = bodyOf(await atTwo('POST', `/keys/${id}/rotate`, { overlap: '1h' }));
-  await bothAnswer(key, 200);
-  await until('the old one is reported', async () => {
-    const { headers, status } = await one.client.get('/pets').set('X-API-Key', old);
-    return status === 200 && headers['x-key-retires'] !== undefined;
-  });
-  await atOne('PATCH', `/keys/${id}`, { label: 'changed while it has two secrets' });
-  expect((await atTwo('POST', '/keys/identify', { key: old })).body.label).toContain('two secrets');
-  expect((await atOne('POST', `/keys/${id}/rotate`)).status).toBe(409);
-  await atOne('POST', `/keys/${id}/rotate`, { overlap: '0s', force: true });
-  await bothAnswer(old, 401);
   await bothAnswer(key, 401);
 });
 
@@ -87,56 +63,6 @@ test('one call to both at once creates one key, and concurrent changes are all m
     label: 'a',
     metadata: { b: 'c' },
   });
-});
-
-test('bans, lifted bans, resets and grants of one apply to the other', async () => {
-  const { id, key } = await create({ limits: '2/day' });
-  expect([
-    await status(one, key),
-    await status(two, key),
-    await status(one, key),
-    await status(two, key),
-  ]).toEqual([200, 200, 429, 429]);
-  expect((await atTwo('GET', `/usage/${id}`)).body.usage[0].windows[0]).toMatchObject({
-    used: 2,
-    remaining: 0,
-  });
-  await atOne('POST', `/usage/${id}/grant`, { units: 1 });
-  await until('the other admits', async () => (await status(two, key)) === 200);
-  await atTwo('PUT', `/bans/${id}`, { duration: '1h', reason: 'both' });
-  await bothAnswer(key, 403);
-  expect((await atOne('GET', '/bans')).body.bans).toContainEqual(
-    expect.objectContaining({ key: id, reason: 'both', by: 'local' }),
-  );
-  expect((await one.client.get('/usage').set('X-API-Key', key)).body.ban.nextLengthSeconds).toBe(
-    300,
-  );
-  await atOne('DELETE', `/bans/${id}`);
-  await atOne('POST', `/usage/${id}/reset`);
-  await until('the other admits again', async () => (await status(two, key)) === 200);
-});
-
-test('a foreign value in place of the counters of a key is reported with its Redis key', async () => {
-  const { id } = await create({ plan: 'free' });
-  const name = `sg:s:{key:${id}}`;
-  await redis.admin.set(name, 'not a hash');
-  for (const [method, path, body] of [
-    ['PUT', `/bans/${id}`, { duration: '1h', reason: 'foreign' }],
-    ['DELETE', `/bans/${id}`, undefined],
-    ['POST', `/usage/${id}/grant`, { units: 1 }],
-    ['POST', `/usage/${id}/reset`, undefined],
-    ['GET', `/usage/${id}`, undefined],
-  ] as const) {
-    expect(await atOne(method, path, body)).toMatchObject({
-      status: 503,
-      body: {
-        code: 'state_unavailable',
-        message: `The Redis key ${name} holds other data than counters: rename or delete it.`,
-      },
-    });
-  }
-  await redis.admin.del(name);
-  expect((await atOne('PUT', `/bans/${id}`, { duration: '1h', reason: 'fixed' })).status).toBe(200);
 });
 
 test('a key of another system that one imports is valid at both', async () => {

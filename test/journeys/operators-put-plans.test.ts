@@ -47,13 +47,6 @@ function held(names: readonly string[], statuses: readonly number[]): string[] {
   return names.filter((_, i) => statuses[i] === 200);
 }
 
-test('plans that are set at once at one gateway are all kept', async () => {
-  await haveKeys();
-  const answers = await Promise.all(NAMES.map((name) => put(calls[0], name)));
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  expect(inFile()).toEqual(['free', ...NAMES].sort());
-});
-
 test('plans that are set at once at two gateways on one file are kept, and in force at both', async () => {
   await haveKeys();
   const answers = await Promise.all(NAMES.map((name, i) => put(calls[i % 2]!, name)));

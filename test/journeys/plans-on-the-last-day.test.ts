@@ -161,21 +161,6 @@ describe('gateways that share a Redis', () => {
   afterAll(() => redis.stop());
   beforeEach(async () => void (await redis.admin.flushall()));
 
-  test('combine the use of a key or an account in the same window', async () => {
-    const shared = () => gateway({ env: { REDIS_URL: redis.url } });
-    const [one, two] = [await shared(), await shared()];
-    const [first, second] = [await one.key({ plan: 'team' }), await one.key({ plan: 'team' })];
-    await send(one.url, first.secret, 3);
-    await send(two.url, second.secret, 4);
-    await counted(one.adminUrl, 7);
-    const answer = await tried(two.adminUrl, '6/minute', 'team');
-    expect(answer.subjects).toMatchObject([
-      { key: null, account: 'acme', windows: [{ peak: 7, times: 1 }] },
-    ]);
-    expect(answer.gateways).toHaveLength(2);
-    expect(answer.windows[0].local).toBe(false);
-  });
-
   test('do not know the use of requests that a gateway decided with its share of a limit', async () => {
     const shared = () => gateway({ env: { REDIS_URL: redis.url } });
     const two = await shared();

@@ -43,29 +43,6 @@ test('a gateway whose Redis died continues to count, and reports it once', async
   expect((await gateway.admin.get('/health/ready')).status).toBe(200);
 });
 
-test.each(['local', 'allow'])(
-  'under %s, clients notice nothing when the listening connection returns in an outage',
-  async (policy) => {
-    const key = await start(`onOutage: ${policy}`);
-    expect((await get(key)).status).toBe(200);
-    await redis.admin.replicaof('127.0.0.1', '1');
-    await until('the outage is reported', async () => {
-      expect((await get(key)).status).toBe(200);
-      return lines('state.outage').length === 1;
-    });
-    const listener = async () =>
-      /id=(\d+)/.exec((await redis.admin.call('CLIENT', 'LIST', 'TYPE', 'pubsub')) as string)?.[1];
-    const before = await listener();
-    await redis.admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-    await until('it listens again', async () => {
-      expect((await get(key)).status).toBe(200);
-      return ![before, undefined].includes(await listener());
-    });
-    for (let i = 0; i < 20; i++) expect((await get(key)).status).toBe(200);
-    expect(lines('state.recovered')).toEqual([]);
-  },
-);
-
 describe('under the policy deny', () => {
   test('it returns 503 with Retry-After, is not ready, and recovers by itself', async () => {
     const key = await start('onOutage: deny, readyDuringOutage: false');

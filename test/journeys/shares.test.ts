@@ -109,15 +109,6 @@ test('a queue full of free traffic makes room for enterprise: free is refused, w
   expect(statuses.filter((status) => status === 200)).toHaveLength(32);
 });
 
-test('a busy account waits behind its own requests, whatever its key, without delaying other accounts of its plan', async () => {
-  const [one, another] = [await gateway.key(), await gateway.key()];
-  const little = await gateway.key({ account: 'little' });
-  const flood = [...(await send(one.secret, 15, 11)), ...(await send(another.secret, 15, 26))];
-  const few = await send(little.secret, 2, 28);
-  expect((await next(4)).map(({ key }) => key)).toEqual([one.id, little.id, one.id, little.id]);
-  expect(await answerAll([...flood, ...few])).toEqual(Array(32).fill(200));
-});
-
 test('clients that leave the queue keep no slot: others get it, and a limited key has as many waiting as in flight', async () => {
   const [leaving, other] = [await gateway.key({ plan: 'bounded' }), await gateway.key()];
   const holding = await send(other.secret, CAPACITY, 0);

@@ -17,7 +17,7 @@ const PLANS = `plans:
   minute: { windows: [{ limit: 2, per: minute }, { limit: 1000, per: day }] }
   day: { windows: [{ limit: 2, per: day }] }
   shared: { windows: [{ limit: 2, per: minute }], count: account }
-  crowded: { windows: [{ limit: 2, per: minute }], workers: 5 }
+  workers: { windows: [{ limit: 2, per: minute }], workers: 5 }
   sliding: { windows: [{ limit: 2, per: minute, kind: sliding }] }
   narrow: { windows: [{ limit: 1000, per: minute }], concurrency: 1 }
   team: { windows: [{ limit: 1000, per: minute }], concurrency: 1, count: account }
@@ -42,119 +42,39 @@ interface Kind {
   /** Without a plan the requests have no key. */
   readonly plan?: string;
   readonly path: string;
+  /** Requests before the first refusal, at most. */
+  readonly before: number;
   /** Held at the backend meanwhile. */
   readonly held?: string;
   readonly secret?: string;
-  /** Requests before the first refusal, at most. */
-  readonly before: number;
-  readonly strikes: boolean;
   /** Refusals in a wait that are not strikes; absent: 2. */
   readonly free?: number;
 }
 
+const MINUTE = { code: 'rate_limit_exceeded', path: '/any', before: 2 } as const;
+const IN_FLIGHT = { code: 'too_many_in_flight', before: 0 } as const;
+const OF_KEY = { ...IN_FLIGHT, path: '/any', held: '/held' };
+const WRONG = { code: 'too_many_failed_attempts', secret: `sg_live_${'0'.repeat(40)}` } as const;
+
 /** Every 429 that the gateway sends, except by address for its pages and for preflights. */
-const KINDS: Readonly<Record<string, Kind>> = {
-  'the minute of a key': {
-    code: 'rate_limit_exceeded',
-    plan: 'minute',
-    path: '/any',
-    before: 2,
-    strikes: true,
-  },
-  'the day of a key': {
-    code: 'daily_quota_exceeded',
-    plan: 'day',
-    path: '/any',
-    before: 2,
-    strikes: true,
-  },
-  'the minute of an account': {
-    code: 'rate_limit_exceeded',
-    plan: 'shared',
-    path: '/any',
-    before: 2,
-    strikes: true,
-  },
-  'the minute of a plan with workers of its own': {
-    code: 'rate_limit_exceeded',
-    plan: 'crowded',
-    path: '/any',
-    before: 2,
-    strikes: true,
-    free: 5,
-  },
-  'a sliding minute': {
-    code: 'rate_limit_exceeded',
-    plan: 'sliding',
-    path: '/any',
-    before: 2,
-    strikes: true,
-  },
-  'an operation': {
-    code: 'rate_limit_exceeded',
-    plan: 'free',
-    path: '/once',
-    before: 2,
-    strikes: true,
-  },
-  'a tag': {
-    code: 'rate_limit_exceeded',
-    plan: 'free',
-    path: '/tagged',
-    before: 2,
-    strikes: true,
-  },
-  'open requests of a key': {
-    code: 'too_many_in_flight',
-    plan: 'narrow',
-    path: '/any',
-    held: '/held',
-    before: 0,
-    strikes: true,
-  },
-  'open requests of an account': {
-    code: 'too_many_in_flight',
-    plan: 'team',
-    path: '/any',
-    held: '/held',
-    before: 0,
-    strikes: true,
-  },
-  'the usage of a key': {
-    code: 'rate_limit_exceeded',
-    plan: 'free',
-    path: '/usage',
-    before: 120,
-    strikes: false,
-  },
-  'the usage of a month': {
-    code: 'rate_limit_exceeded',
-    plan: 'free',
-    path: '/usage?period=2026-01',
-    before: 10,
-    strikes: false,
-  },
-  'open requests without a key': {
-    code: 'too_many_in_flight',
-    path: '/open',
-    held: '/open/held',
-    before: 0,
-    strikes: false,
-  },
-  'the minute of requests without a key': {
-    code: 'rate_limit_exceeded',
-    path: '/open',
-    before: 3,
-    strikes: false,
-  },
-  'requests with a wrong key': {
-    code: 'too_many_failed_attempts',
-    secret: `sg_live_${'0'.repeat(40)}`,
-    path: '/any',
-    before: 60,
-    strikes: false,
-  },
-};
+const STRIKES: readonly (readonly [what: string, kind: Kind])[] = [
+  ['the minute of a key', { ...MINUTE, plan: 'minute' }],
+  ['the day of a key', { ...MINUTE, code: 'daily_quota_exceeded', plan: 'day' }],
+  ['the minute of an account', { ...MINUTE, plan: 'shared' }],
+  ['the minute of a plan with workers of its own', { ...MINUTE, plan: 'workers', free: 5 }],
+  ['a sliding minute', { ...MINUTE, plan: 'sliding' }],
+  ['an operation', { ...MINUTE, plan: 'free', path: '/once' }],
+  ['a tag', { ...MINUTE, plan: 'free', path: '/tagged' }],
+  ['open requests of a key', { ...OF_KEY, plan: 'narrow' }],
+  ['open requests of an account', { ...OF_KEY, plan: 'team' }],
+];
+const NO_STRIKES: readonly (readonly [what: string, kind: Kind])[] = [
+  ['the usage of a key', { ...MINUTE, plan: 'free', path: '/usage', before: 120 }],
+  ['the usage of a month', { ...MINUTE, plan: 'free', path: '/usage?period=2026-01', before: 10 }],
+  ['open requests without a key', { ...IN_FLIGHT, path: '/open', held: '/open/held' }],
+  ['the minute of requests without a key', { ...MINUTE, path: '/open', before: 3 }],
+  ['requests with a wrong key', { ...WRONG, path: '/any', before: 60 }],
+];
 
 /** Requests after the first refusal: Redis counts strikes later. */
 const MOST = 10_000;
@@ -181,7 +101,8 @@ afterAll(async () => {
 
 test('the table has every code with status 429', () => {
   const codes = ERROR_CODES.filter(({ status }) => status === 429).map(({ code }) => code);
-  expect(new Set(Object.values(KINDS).map(({ code }) => code))).toEqual(new Set(codes));
+  const kinds = [...STRIKES, ...NO_STRIKES].map(([, { code }]) => code);
+  expect(new Set(kinds)).toEqual(new Set(codes));
 });
 
 describe.each([
@@ -202,7 +123,7 @@ describe.each([
   afterAll(() => gateway.stop());
 
   /** The responses from the first 429 on, until another status comes. */
-  async function refusalsOf(kind: Kind): Promise<Response[]> {
+  async function refusalsOf(kind: Kind, most: number): Promise<Response[]> {
     const { secret } = kind.plan ? await gateway.key({ plan: kind.plan }) : kind;
     const get = (path: string) => {
       const sent = gateway.client.get(path);
@@ -217,7 +138,7 @@ describe.each([
         answer = await get(kind.path);
       }
       const refusals = [answer];
-      while (answer.status === 429 && refusals.length < (kind.strikes ? MOST : 10)) {
+      while (answer.status === 429 && refusals.length < most) {
         answer = await get(kind.path);
         refusals.push(answer);
       }
@@ -228,12 +149,10 @@ describe.each([
     }
   }
 
-  const rows = Object.entries(KINDS);
-
-  test.each(rows.filter(([, { strikes }]) => strikes))(
+  test.each(STRIKES)(
     'refusals by %s are strikes beyond the free ones, and each says so',
     async (_name, kind) => {
-      const answers = await refusalsOf(kind);
+      const answers = await refusalsOf(kind, MOST);
       const last = answers.pop()!;
       isTheError(last, 403, 'key_banned');
       expect(last.body.message).toContain('because it kept sending after 429');
@@ -253,16 +172,13 @@ describe.each([
     },
   );
 
-  test.each(rows.filter(([, { strikes }]) => !strikes))(
-    'refusals by %s are no strikes, and none warns',
-    async (_name, kind) => {
-      const answers = await refusalsOf(kind);
-      expect(answers).toHaveLength(10);
-      for (const answer of answers) {
-        isTheError(answer, 429, kind.code);
-        expect(answer.body.message).not.toMatch(COUNTS);
-        expect(answer.headers).not.toHaveProperty('x-ban-warning');
-      }
-    },
-  );
+  test.each(NO_STRIKES)('refusals by %s are no strikes, and none warns', async (_name, kind) => {
+    const answers = await refusalsOf(kind, 10);
+    expect(answers).toHaveLength(10);
+    for (const answer of answers) {
+      isTheError(answer, 429, kind.code);
+      expect(answer.body.message).not.toMatch(COUNTS);
+      expect(answer.headers).not.toHaveProperty('x-ban-warning');
+    }
+  });
 });

@@ -15,7 +15,6 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Wire } from '../hostile/wire.ts';
 import { Authority } from '../support/certificates.ts';
-import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
@@ -134,14 +133,6 @@ describe('a gateway with a certificate', () => {
     const { headers } = backend.seen[0]!;
     expect(headers['x-forwarded-proto']).toBe('https');
     expect(headers.forwarded).toBe(`for=127.0.0.1;proto=https;host="${NAME}"`);
-  });
-
-  test('answers many requests on one connection', async () => {
-    await open();
-    const agent = new Agent({ keepAlive: true, maxSockets: 1, ...reaching() });
-    for (let i = 0; i < 5; i++) expect((await get(agent)).status).toBe(200);
-    agent.destroy();
-    expect(await handshakes({ version: 'TLSv1.3', resumed: 'no' })).toBe(1);
   });
 
   test('explains the mistake to a client without TLS', async () => {
@@ -380,18 +371,6 @@ describe('a renewed certificate', () => {
   });
 });
 
-test('a certificate that expires soon is reported at the start, and by the metric', async () => {
-  await open();
-  expect(logged('tls.warning').map(({ warning }) => warning)).toEqual([
-    expect.stringMatching(/^the certificate in .*\.crt ends on \d{4}-\d\d-\d\d$/),
-  ]);
-  const [, seconds] =
-    /^storegate_certificate_expiry_timestamp_seconds (.*)$/m.exec(await metrics()) ?? [];
-  const left = Number(seconds) * 1_000 - Date.now();
-  expect(left).toBeGreaterThan(0);
-  expect(left).toBeLessThan(2 * 86_400_000);
-});
-
 test('TLS is enabled, disabled and made stricter by a reload, for new connections', async () => {
   await open();
   const write = (tls: object) =>
@@ -473,22 +452,4 @@ test('a WebSocket through a mount works over TLS too', async () => {
   socket.end();
   await ended;
   echo.close();
-});
-
-test('`storegate check` reports mistakes and warnings of the files', async () => {
-  await open();
-  const check = (tls: object) => {
-    writeFileSync(join(gateway.folder, 'other.yaml'), JSON.stringify({ listen: { tls } }));
-    return commandLine(gateway.folder)(['check'], { env: { STOREGATE_CONFIG: 'other.yaml' } });
-  };
-  const good = await check(pair);
-  expect([good.code, good.err]).toEqual([
-    0,
-    expect.stringMatching(/^note: the certificate in .*\.crt ends on /),
-  ]);
-  const bad = await check({ cert: pair.cert, key: pair.cert });
-  expect(bad.code).toBe(1);
-  expect(bad.err).toMatch(
-    /^other\.yaml:1:\d+ listen\.tls\.key: the file that it names has a certificate where/,
-  );
 });

@@ -3,7 +3,7 @@ import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../support/limits.ts';
+import { MINUTE, SECOND } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 
@@ -110,26 +110,6 @@ describe('a single gateway', () => {
     ]);
   });
 
-  test('drops requests older than the window', async () => {
-    const one = await gateway({});
-    const { secret } = await one.key();
-    await send(one.url, secret, 3);
-    for (const window of ['minute', 'hour', 'day'])
-      await counted(one.adminUrl, `?window=${window}`, 3);
-    const totals = async () =>
-      Promise.all(
-        ['minute', 'hour', 'day'].map(
-          async (at) => (await topAt(one.adminUrl, `?window=${at}`)).total,
-        ),
-      );
-    one.clock.pass(2 * MINUTE);
-    expect(await totals()).toEqual([0, 3, 3]);
-    one.clock.pass(HOUR + MINUTE);
-    expect(await totals()).toEqual([0, 0, 3]);
-    one.clock.pass(DAY + HOUR);
-    expect(await totals()).toEqual([0, 0, 0]);
-  });
-
   test('has a command for it', async () => {
     const one = await gateway({});
     const { secret, id } = await one.key();
@@ -152,23 +132,6 @@ describe('a single gateway', () => {
     expect(await run('--window', 'week')).toMatchObject({ code: 2 });
     expect(await run('--limit', '257')).toMatchObject({ code: 2 });
   });
-
-  test('is also known if none runs', async () => {
-    const one = await gateway({});
-    const { secret, id } = await one.key();
-    await send(one.url, secret, 2);
-    await one.close();
-    const { out } = await commandLine(one.folder)(['top']);
-    expect(out).toMatch(new RegExp(`${id} +acme +free +2 +100.0 %`));
-  });
-
-  test.each(['?window=week', '?by=accounts', '?limit=0', '?limit=x', '?who=me'])(
-    'refuses %s',
-    async (query) => {
-      const one = await gateway({});
-      expect((await adminOf(one.adminUrl)('GET', `/top${query}`)).status).toBe(400);
-    },
-  );
 });
 
 describe('gateways that share a Redis', () => {

@@ -323,66 +323,6 @@ describe('attempts', () => {
   });
 });
 
-describe('the sampler', () => {
-  const kept = async (fields: Record<string, string>, setting: Setting) => {
-    const { backend, gateway, key } = await traced(setting);
-    await gateway.client.get('/pets').set('X-API-Key', key.secret).set(fields).expect(200);
-    const { traceparent } = sentTo(backend) as Record<string, string>;
-    return {
-      isKept: Number.parseInt(traceparent!.slice(-2), 16) % 2 === 1,
-      isContinued: traceparent!.includes(TRACE),
-    };
-  };
-
-  test.each([
-    ['a ratio of 0', {}, { settings: ', ratio: 0' }, { isKept: false, isContinued: false }],
-    [
-      'the caller, whatever the ratio',
-      { traceparent: SAMPLED },
-      { settings: ', ratio: 0' },
-      { isKept: true, isContinued: true },
-    ],
-    [
-      'always_off',
-      { traceparent: SAMPLED },
-      { env: { OTEL_TRACES_SAMPLER: 'always_off' } },
-      { isKept: false, isContinued: true },
-    ],
-    [
-      'the gateway, by always_on',
-      { traceparent: NOT_SAMPLED },
-      { env: { OTEL_TRACES_SAMPLER: 'always_on' } },
-      { isKept: true, isContinued: true },
-    ],
-    [
-      'the ratio, also of traces that the caller keeps, by traceidratio',
-      { traceparent: SAMPLED },
-      { env: { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' } },
-      { isKept: false, isContinued: true },
-    ],
-    [
-      'no client with parents: none',
-      { traceparent: SAMPLED },
-      { settings: ', ratio: 0, parents: none' },
-      { isKept: false, isContinued: false },
-    ],
-    [
-      'no caller that came through no trusted proxy',
-      { traceparent: SAMPLED },
-      { settings: ', parents: proxies' },
-      { isKept: true, isContinued: false },
-    ],
-    [
-      'a caller that came through a trusted proxy',
-      { traceparent: NOT_SAMPLED },
-      { settings: ', parents: proxies', more: () => 'http: { trustedProxies: ["127.0.0.0/8"] }' },
-      { isKept: false, isContinued: true },
-    ],
-  ])('%s', async (_who, fields, setting, expected) => {
-    expect(await kept(fields as Record<string, string>, setting)).toEqual(expected);
-  });
-});
-
 describe('a collector', () => {
   async function spansTotal(gateway: TestGateway): Promise<Record<string, number>> {
     const { text } = await gateway.admin.get('/metrics');

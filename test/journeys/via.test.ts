@@ -88,12 +88,6 @@ describe('Via', () => {
     },
   );
 
-  test('is sent without a contract', async () => {
-    const answer = await ask(bare.url, secretOfBare, 'GET /any');
-    expect(valuesOf(backend.requests.at(-1)!, 'via')).toEqual([expect.stringMatching(OURS)]);
-    expect(answer.headers.via).toBe(`1.1 theirs, ${valuesOf(backend.requests.at(-1)!, 'via')[0]}`);
-  });
-
   test('has the version in which the message was received', async () => {
     await ask(gateway.url, secret, 'GET /pets HTTP/1.0');
     const [via] = valuesOf(backend.requests.at(-1)!, 'via');
@@ -103,15 +97,6 @@ describe('Via', () => {
       socket.end('HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n[]');
     expect((await ask(gateway.url, secret, 'GET /pets')).headers.via).toBe(via);
     backend.respond = respond;
-  });
-
-  test('cannot be removed by a client that lists it in Connection', async () => {
-    await ask(gateway.url, secret, 'GET /pets', ['Connection: Via', 'Via: 1.0 fred']);
-    expect(valuesOf(backend.requests.at(-1)!, 'via')).toEqual([expect.stringMatching(OURS)]);
-  });
-
-  test('is not in responses of the gateway itself', async () => {
-    expect((await ask(gateway.url, 'wrong', 'GET /pets')).headers.via).toBeUndefined();
   });
 
   test('remains the same after a reload, and differs between gateways', async () => {

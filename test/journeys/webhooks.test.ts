@@ -1,13 +1,10 @@
-import { once } from 'node:events';
 import { cpSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { LEASE } from '../../src/webhooks/cursors.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { DAY, HOUR, MINUTE } from '../support/limits.ts';
+import { DAY, MINUTE } from '../support/limits.ts';
 import { Receiver } from '../support/receiver.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { temporaryFolders } from '../support/temporary.ts';
@@ -40,27 +37,6 @@ async function getBanned(
 
 const issue = async (admin: AdminCall, draft: object = {}): Promise<{ id: string; key: string }> =>
   (await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft })).body;
-
-async function startStore() {
-  const answer = (_request: IncomingMessage, response: ServerResponse) =>
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end('[]');
-  let server = createServer(answer);
-  async function start(port = 0): Promise<number> {
-    server = createServer(answer).listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  }
-  const port = await start();
-  return {
-    url: `http://127.0.0.1:${port}`,
-    start: () => start(port),
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
 
 const temporary = temporaryFolders();
 let receiver: Receiver;
@@ -145,37 +121,6 @@ describe('an embedded gateway', () => {
     expect(new Set(receiver.taken.map((attempt) => attempt.id)).size).toBe(receiver.taken.length);
   });
 
-  test('sends a quota event of an account for the account, and one for a key that expires in days', async () => {
-    await start('webhooks: { events: [quota.reached, key.expiring, key.created] }');
-    const { id } = await issue(admin, {
-      expires: new Date(gateway.clock.now + 5 * DAY).toISOString(),
-    });
-    await issue(admin, { expires: new Date(gateway.clock.now + 30 * DAY).toISOString() });
-    const { key } = await issue(admin, { account: 'crew', plan: 'team' });
-    for (let i = 0; i < 4; i++) await ask(gateway, key);
-    await came('quota.reached');
-    expect(receiver.takenOf('quota.reached')[0]!.data).toMatchObject({
-      account: 'crew',
-      plan: 'team',
-      percent: 80,
-    });
-    expect(receiver.takenOf('quota.reached')[0]!.data).not.toHaveProperty('key');
-    gateway.clock.now += HOUR;
-    await came('key.expiring');
-    gateway.clock.now += HOUR;
-    await issue(admin, { account: 'later' });
-    await until('there was another look', () =>
-      receiver.takenOf('key.created').some(({ data }) => data.account === 'later'),
-    );
-    expect(receiver.takenOf('key.expiring').map(({ data }) => data.key)).toEqual([id]);
-    await getBanned((await issue(admin)).key, [gateway]);
-    await until(
-      'the quota before the ban is sent',
-      () => receiver.takenOf('quota.reached').length === 3,
-    );
-    expect(receiver.takenOf('ban.started')).toEqual([]);
-  });
-
   test('delivers each event once to an endpoint that failed for an hour, also over a restart', async () => {
     await start();
     const before = receiver.taken.length;
@@ -217,25 +162,6 @@ describe('an embedded gateway', () => {
       error: null,
       failingSince: null,
     });
-  });
-
-  test('drops an event that is too old, and the oldest if too many are pending', async () => {
-    await start('webhooks: { retryFor: 1h, maxPending: 10 }');
-    receiver.answer = () => ({ status: 500, cut: true });
-    const ids: string[] = [];
-    for (let i = 0; i < 13; i++) ids.push((await issue(admin)).id);
-    await until('three are dropped', async () => (await endpoint()).dropped === 3);
-    expect(await endpoint()).toMatchObject({ pending: 10, error: 'no response: UND_ERR_SOCKET' });
-    receiver.answer = () => ({ status: 200 });
-    gateway.clock.now += HOUR;
-    await until('nothing waits', async () => (await endpoint()).pending === 0);
-    expect(await endpoint()).toMatchObject({ dropped: 13 });
-    expect(receiver.taken.filter(({ data }) => ids.includes(data.key))).toEqual([]);
-    const metrics = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
-    expect(metrics).toMatch(
-      /^storegate_webhook_deliveries_total\{endpoint="127\.0\.0\.1:\d+",result="dropped"\} 13$/m,
-    );
-    expect(gateway.log.some(({ msg }) => msg === 'webhook.dropped')).toBe(true);
   });
 
   test('follows no redirect, honours Retry-After, and pauses an endpoint that is gone until a test succeeds', async () => {
@@ -397,66 +323,5 @@ describe('gateways on one Redis', () => {
     expect(counts()).toEqual([4, 8, 4, 1]);
     expect(new Set(receiver.taken.map(({ id }) => id)).size).toBe(receiver.taken.length);
     expect(receiver.attempts).toHaveLength(receiver.taken.length);
-  });
-
-  test('send one event for a backend that goes down, and one when it is up', async () => {
-    const backend = await startStore();
-    const settings = 'deadline: 10s }\nupstream: { ejection: { failures: 2, probeInterval: 100ms }';
-    const both = [await start(settings, backend.url), await start(settings, backend.url)];
-    const { key } = await issue(adminOf(both[0]!.adminUrl), { plan: 'team' });
-    for (const gateway of both) expect(await ask(gateway, key)).toBe(200);
-    await backend.stop();
-    const { key: other } = await issue(adminOf(both[0]!.adminUrl), { account: 'other' });
-    const isLogged = (gateway: TestGateway, type: string) =>
-      gateway.log.some(({ msg }) => msg === type);
-    for (const gateway of both)
-      await until('it is down', async () => {
-        await ask(gateway, other);
-        return isLogged(gateway, 'upstream.down');
-      });
-    await until('that is sent', () => receiver.takenOf('upstream.down').length > 0);
-    for (const { clock } of both) clock.now += MINUTE;
-    await backend.start();
-    for (const gateway of both) await until('it is up', () => isLogged(gateway, 'upstream.up'));
-    await until('that is sent', () => receiver.takenOf('upstream.up').length > 0);
-    await issue(adminOf(both[0]!.adminUrl), { account: 'last' });
-    await until('more is sent', () => receiver.taken.some(({ data }) => data.account === 'last'));
-    const [down, back] = [receiver.takenOf('upstream.down'), receiver.takenOf('upstream.up')];
-    expect([down.length, back.length]).toEqual([1, 1]);
-    const host = new URL(backend.url).host;
-    expect(down[0]!.data).toMatchObject({
-      upstream: 'default',
-      backend: host,
-      reason: 'unreachable',
-    });
-    expect(back[0]!.data).toMatchObject({ upstream: 'default', backend: host, duration: MINUTE });
-    await backend.stop();
-  });
-
-  test('send an event for an outage of Redis during it, and one when it ends', async () => {
-    const [one, two] = [
-      await start('deadline: 1s, failureThreshold: 1'),
-      await start('deadline: 1s, failureThreshold: 1'),
-    ];
-    const admin = adminOf(one.adminUrl);
-    const { key } = await issue(admin);
-    for (const gateway of [one, two]) expect(await ask(gateway, key)).toBe(200);
-    await redis.admin.replicaof('127.0.0.1', '1');
-    for (const gateway of [one, two]) await ask(gateway, key);
-    await until('both send it', () => receiver.takenOf('state.down').length === 2);
-    const down = receiver.takenOf('state.down');
-    expect(down.map(({ data }) => data.policy)).toEqual(['local', 'local']);
-    expect(new Set(down.map(({ data }) => data.gateway)).size).toBe(2);
-    for (const { clock } of [one, two]) clock.now += MINUTE;
-    await redis.admin.replicaof('NO', 'ONE');
-    await until('it is sent', () => receiver.takenOf('state.up').length > 0);
-    for (const gateway of [one, two])
-      await until('it has recovered', () =>
-        gateway.log.some(({ msg }) => msg === 'state.recovered'),
-      );
-    await issue(admin, { account: 'last' });
-    await until('more is sent', () => receiver.taken.some(({ data }) => data.account === 'last'));
-    expect(receiver.takenOf('state.up')).toHaveLength(1);
-    expect(receiver.takenOf('state.up')[0]!.data.duration).toBe(MINUTE);
   });
 });

@@ -9,7 +9,6 @@ import { TestGateway } from '../support/gateway.ts';
 import { NginxBackend } from '../support/nginx-backend.ts';
 import { Receiver } from '../support/receiver.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
-import { contractWith } from '../support/scoped.ts';
 import { until } from '../support/until.ts';
 import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 import { flood, GatewayWithWorkers } from '../support/workers.ts';
@@ -71,46 +70,6 @@ describe('operators of a gateway with workers', () => {
     expect(text.match(/^storegate_config_info\{/gm)).toHaveLength(1);
     expect((await gateway.admin('GET', '/config/diff')).body.settings).toEqual([]);
   });
-});
-
-test('workers count an operation together, also after a reload, and commands keep the counts', async () => {
-  const own = (limit: string) =>
-    contractWith({ operations: { listCategories: limit }, tags: { Animals: '5/hour:sliding' } });
-  await reload({
-    'own.yaml': own('30/hour'),
-    'gateway.yaml': settings(undefined, 'contract: { file: own.yaml }\n'),
-  });
-  const { key, id } = await gateway.key('200/hour');
-  const admitted = async (requests: number) => {
-    const load = { callers: 10, requests, headers: withKey(key) };
-    return (await flood(`${gateway.url}/categories`, load)).filter(({ status }) => status === 200)
-      .length;
-  };
-  expect(await admitted(60)).toBe(30);
-  await reload({ 'own.yaml': own('40/hour') });
-  expect(await admitted(60)).toBe(10);
-
-  const beside = (...args: string[]) => commandLine(gateway.folder)(args, { env: gateway.env });
-  const windows = async (...args: string[]) => {
-    const { code, out, err } = await beside('usage', ...args, '--json');
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    const [usage] = JSON.parse(out);
-    return usage.windows.map(({ name, used }: { name: string; used: number }) => `${name} ${used}`);
-  };
-  expect(await windows('get', id)).toEqual([
-    'hour 40',
-    'listCategories:hour 40',
-    'tag:Animals:hour 0',
-  ]);
-  const granted = await windows('grant', id, '--units', '3', '--window', 'listCategories:hour');
-  expect(granted).toEqual(['hour 40', 'listCategories:hour 37', 'tag:Animals:hour 0']);
-  expect(await admitted(20)).toBe(3);
-
-  const checked = await beside('check');
-  expect(checked).toMatchObject({ code: 0, err: '' });
-  expect(checked.out).toContain(
-    '\nLimits of the contract: 40 per hour for listCategories, 5 per hour (sliding) for the tag Animals.\n',
-  );
 });
 
 describe('backends', () => {

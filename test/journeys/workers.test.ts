@@ -105,15 +105,6 @@ describe('with several workers', () => {
     expect((await gateway.get('/pets', from('198.51.100.8'))).status).toBe(401);
   });
 
-  test('a page shows the quota of the address, whichever worker saw its failures', async () => {
-    const headers = from('198.51.100.9');
-    await flood(`${gateway.url}/pets`, { callers: 4, requests: 4, headers });
-    const pages = await gateway.fromEveryWorker('/openapi.json', headers);
-    expect(new Set(pages.map((page) => page.headers['x-ratelimit-remaining']))).toEqual(
-      new Set([`${FAILURES - 4}`]),
-    );
-  });
-
   test('a key that operators revoke, and one that they ban, is refused by every worker', async () => {
     const one = await gateway.key('100000/day');
     const other = await gateway.key('100000/day');
@@ -124,14 +115,6 @@ describe('with several workers', () => {
     await everyWorkerAnswers(403, other.key);
     await gateway.admin('DELETE', `/bans/${other.id}`);
     await everyWorkerAnswers(200, other.key);
-  });
-
-  test('a client reads in /usage its requests at all workers', async () => {
-    const { key } = await gateway.key('100000/day');
-    await gateway.get('/pets/1', withKey(key));
-    const usages = await gateway.fromEveryWorker('/usage', withKey(key));
-    for (const { body } of usages)
-      expect(JSON.parse(body)).toMatchObject({ deprecated: [{ operation: 'getPet' }] });
   });
 
   test('each registers in Redis, and the primary process does not', async () => {

@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { hashSecret, makeKeyId, makeSecret } from '../src/records/keys/secret.ts';
+import { checkOut } from '../test/support/checkout.ts';
 import type { Options } from './arguments.ts';
 import { cpuTime, residentMemory } from './cpu.ts';
 import { load } from './load.ts';
-import { checkouts, withSurroundings } from './surroundings.ts';
+import { withSurroundings } from './surroundings.ts';
 import { storegate } from './targets/storegate.ts';
 import { prepareStoregate } from './targets/storegate-process.ts';
 import type { Surroundings } from './targets/target.ts';
@@ -18,7 +19,10 @@ const SECONDS = 10;
 /** A million keys in turn at full speed against embedded state; the commit before, then today. */
 export async function soak(options: Options, say: (line: string) => void): Promise<void> {
   await withSurroundings(options.node, async (surroundings) => {
-    for (const { name, folder } of checkouts(options.before, surroundings.children.folder)) {
+    const projects = [{ name: 'today', folder: join(import.meta.dirname, '..') }];
+    if (options.before !== null)
+      projects.unshift(checkOut(options.before, surroundings.children.folder));
+    for (const { name, folder } of projects) {
       say(`${name}: making ${KEYS} keys`);
       await measure(name, folder, options, surroundings);
     }

@@ -1,8 +1,14 @@
-/** A process that runs one attack until its parent ends it. */
+/** A process that runs one attack of the table until its parent ends it. */
 
-import { ATTACKS, type Target } from './attacks.ts';
+import { ATTACKS } from './all.ts';
+import type { Target } from './table.ts';
 
-process.once('message', async ({ name, target }: { name: string; target: Target }) => {
+export interface Order {
+  readonly name: string;
+  readonly target: Target;
+}
+
+process.once('message', async ({ name, target }: Order) => {
   await ATTACKS.find((one) => one.name === name)!.run(target);
   process.send!('open');
 });

@@ -143,14 +143,21 @@ export async function recentBans(
         lifted: lifting ? { at: time(lifting.at), by: lifting.actor } : null,
       };
     },
-    /** `null`: unknown. */
-    reasonOf(subject: string, until: number): string | null {
+    /** The cause of an automatic ban; `null`: unknown. */
+    causeOf(subject: string, until: number): BanCause | null {
       const begun = entriesOfSubject(subject).find(
         (entry) => entry.action === 'bans.start' && untilOf(entry) === until,
       );
-      return begun ? (begun.after as { reason: string }).reason : null;
+      return begun ? (begun.after as unknown as BanCause) : null;
     },
   };
+}
+
+/** What the entry of an automatic ban has of it. */
+interface BanCause {
+  readonly reason: string;
+  readonly strikes: number;
+  readonly operation: string | null;
 }
 
 const failedCalls = (entries: readonly AuditEntry[]) =>

@@ -70,13 +70,14 @@ function gatewayFacts(
   { gateway, answer }: StatusAnswer,
   differs: Differing,
 ): GatewayFacts {
-  const { readiness, workers, processes, conditions } = answer;
+  const { startedAt, readiness, workers, processes, conditions } = answer;
   const all = [
     ...conditions,
     ...processes.flatMap((process) => process.conditions),
   ];
   return {
     gateway,
+    started: time(startedAt),
     readiness,
     workers,
     processes: processes.length,

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import {
   createClient,
   type InputOf,
-  isChange,
   type OperationId,
   type ResponseOf,
   ROUTES,
@@ -61,7 +60,7 @@ interface Details {
   /** For the command alone: no call has them. */
   readonly localOptions?: readonly Option[];
   /** It has an entry in the audit log. */
-  readonly changes?: boolean;
+  readonly changes?: true;
   readonly details?: string;
   /** Default: the command without arguments. */
   readonly examples?: readonly string[];
@@ -162,7 +161,6 @@ function asking<Id extends OperationId>(
  */
 export const operation = <Id extends OperationId>(id: Id, fields?: Fields) => ({
   ask: asking(id, fields),
-  changes: isChange(id),
 });
 
 /** As `operation`, for one member of the response. */
@@ -174,7 +172,6 @@ export function memberOf<
   return {
     ask: async (...given: Parameters<typeof whole>) =>
       (await whole(...given))![name],
-    changes: isChange(id),
   };
 }
 

@@ -127,8 +127,8 @@ test('finds bans across several pages of entries, from a given time on', async (
     bans: 1,
     lifted: { at: new Date(NOW - MINUTE).toISOString(), by: 'alice' },
   });
-  expect(recent.reasonOf(`key:${KEY}`, NOW + 10 * MINUTE)).toBe('of storegate');
-  expect(recent.reasonOf(`key:${KEY}`, NOW + 11 * MINUTE)).toBeNull();
+  expect(recent.causeOf(`key:${KEY}`, NOW + 10 * MINUTE)?.reason).toBe('of storegate');
+  expect(recent.causeOf(`key:${KEY}`, NOW + 11 * MINUTE)).toBeNull();
 });
 
 test('finds an entry of an outage among newer ones', async () => {

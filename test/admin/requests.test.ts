@@ -130,6 +130,25 @@ test.each([
   });
 });
 
+test('merges the last calls of a key of all gateways, on the first page only', async () => {
+  const call = { worker: null, method: 'GET', operation: 'listPets', address: '192.0.2.1' };
+  const at = (time: number) => ({ ...call, at: time, status: 200, duration: 1.5 });
+  const own = { ...refusalsOf(), calls: [at(3), at(1)] };
+  const { listRequests } = operationsWith(own, { ...refusalsOf(), calls: [at(2)] });
+  const list = async (query: object) => await listRequests!({ ...task, query } as typeof task);
+  expect((await list({ key: 'key_1' })).calls).toEqual([
+    { ...at(3), at: '1970-01-01T00:00:00.003Z', gateway: 'one' },
+    { ...at(2), at: '1970-01-01T00:00:00.002Z', gateway: 'two' },
+    { ...at(1), at: '1970-01-01T00:00:00.001Z', gateway: 'one' },
+  ]);
+  expect((await list({ key: 'key_1', after: `3-${ID}` })).calls).toEqual([]);
+});
+
+test('a gateway of an earlier version has no calls', async () => {
+  const { listRequests } = operationsWith(refusalsOf(), refusalsOf());
+  expect(await listRequests!(task)).toMatchObject({ calls: [], unresponsive: ['gone'] });
+});
+
 test('asks for a period, and names the next page', async () => {
   const idOf = (at: number) => ID.slice(0, -1) + at;
   const iso = (at: number) => new Date(at).toISOString();

@@ -146,7 +146,8 @@ describe('health of a gateway', () => {
       }),
     ]);
     await findingsOf(none, 'upstream_down');
-    const line = /^2 Down since .*: The only backend of default is down, so its requests fail\. /;
+    const line =
+      /^2 Down since .*: The only backend of default is down \(connection failed\), so its requests fail\. /;
     await expectHealth(none, 'down', 'upstream_down', line);
   });
 });

@@ -135,7 +135,7 @@ describe('a single gateway', () => {
     expect(await run(['backends'])).toMatchObject({ code: 0, out: 'No gateway is running.\n' });
     expect(await run(['status'])).toEqual({
       code: 2,
-      out: 'Down: No gateway is running. Start one: storegate serve.\n',
+      out: 'Down: No gateway is running. Start one. Run "storegate serve".\n',
       err: 'Requests fail.\n',
     });
   });

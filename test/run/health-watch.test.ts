@@ -34,7 +34,7 @@ function watch(courses: readonly Health['status'][], { stopping = false, lasting
   const text = 'It fails.';
   const health = async (): Promise<Health> => {
     const status = courses[Math.min(checks++, courses.length - 1)]!;
-    const finding = { type: 'x', status, since: null, gateways: [], text, action: '' };
+    const finding = { type: 'x', status, since: null, gateways: [], text, action: '', cause: null };
     return { status, since: null, findings: status === 'ok' ? [] : [finding] };
   };
   const observe = (event: Event) => void events.push(event);

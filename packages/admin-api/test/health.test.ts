@@ -10,6 +10,7 @@ import {
   healthInWords,
   judgeHealth,
   severityOf,
+  withCommand,
 } from '../src/words/index.ts';
 
 const AT = '2030-01-31T10:00:00.000Z';
@@ -18,6 +19,7 @@ const time = (at: string) => at.slice(11, 16);
 
 const gateway = (changes: Partial<GatewayFacts> = {}): GatewayFacts => ({
   gateway: 'one',
+  started: '2030-01-31T09:00:00.000Z',
   readiness: 'ready',
   workers: 2,
   processes: 2,
@@ -66,9 +68,7 @@ type Row = readonly [facts: HealthFacts, code: 0 | 1 | 2, line: string];
 
 /** Facts, the exit code, and the first line of the command. */
 const TABLE: Readonly<Record<FindingType, readonly Row[]>> = {
-  no_gateway: [
-    [facts({ gateways: [] }), 2, 'Down: No gateway is running. Start one: storegate serve.'],
-  ],
+  no_gateway: [[facts({ gateways: [] }), 2, 'Down: No gateway is running. Start one.']],
   no_gateway_responds: [
     [facts({ gateways: [], unresponsive: ['one'] }), 2, 'Down: one did not respond. Check its'],
   ],
@@ -88,12 +88,12 @@ const TABLE: Readonly<Record<FindingType, readonly Row[]>> = {
     [
       facts({ backends: [backend(DOWN), backend({ ...DOWN, backend: 's2:80', since: LATER })] }),
       2,
-      'Down since 10:05: All 2 backends of default are down, so its requests fail. ',
+      'Down since 10:05: All 2 backends of default are down (no response in time), so its requests fail. ',
     ],
     [
       facts({ backends: [backend(DOWN), backend({ upstream: 'orders' })] }),
       2,
-      'Down since 10:00: The only backend of default is down, so its requests fail. ',
+      'Down since 10:00: The only backend of default is down (no response in time), so its requests fail. ',
     ],
   ],
   requests_fail: [
@@ -279,7 +279,7 @@ test('all is well: OK', () => {
   expect(judgeHealth(facts())).toEqual({ status: 'ok', since: null, findings: [] });
 });
 
-test('the worst finding comes first, then the oldest; equal findings of gateways are one', () => {
+test('the worst cause comes first, with what follows; equal findings of gateways are one', () => {
   const condition = (type: FindingType, since: string | null): Condition => ({
     type,
     since,
@@ -304,7 +304,6 @@ test('the worst finding comes first, then the oldest; equal findings of gateways
     ['requests_fail', null, []],
     ['unsaved', AT, ['one', 'two']],
     ['reload_refused', LATER, ['two']],
-    ['backend_down', LATER, []],
     ['restart_pending', null, ['one']],
   ]);
   expect(findingInWords(health.findings[2]!, time)).toBe(
@@ -312,12 +311,65 @@ test('the worst finding comes first, then the oldest; equal findings of gateways
   );
 });
 
-test('an outage of Redis hides what it causes', () => {
-  const conditions = (['redis_connection', 'key_cache_old', 'redis_down_local'] as const).map(
-    (type): Condition => ({ type, since: AT, detail: '' }),
-  );
-  const given = facts({ gateways: [gateway({ conditions })], isolated: 'refused' });
-  expect(judgeHealth(given).findings.map(({ type }) => type)).toEqual(['redis_down_local']);
+const summary = (given: HealthFacts) =>
+  judgeHealth(given).findings.map(({ type, cause }) => [type, cause]);
+
+test('an outage of Redis is one finding, above what it causes', () => {
+  const reported = (detail: string) =>
+    (['key_cache_old', 'redis_connection', 'redis_down_local'] as const).map(
+      (type): Condition => ({ type, since: AT, detail }),
+    );
+  const gateways = [
+    gateway({ conditions: reported('connection refused') }),
+    gateway({ conditions: reported('no response') }),
+  ];
+  const given = facts({ gateways, isolated: 'Redis does not respond' });
+  expect(summary(given)).toEqual([
+    ['redis_down_local', null],
+    ['peers_unreachable', 'redis_down_local'],
+    ['redis_connection', 'redis_down_local'],
+    ['redis_connection', 'redis_down_local'],
+    ['key_cache_old', 'redis_down_local'],
+    ['key_cache_old', 'redis_down_local'],
+  ]);
+  expect(
+    judgeHealth(given)
+      .findings.slice(1)
+      .map(({ action }) => action)
+      .join(''),
+  ).toBe('');
+});
+
+test('backends that are down stand above the requests that fail because of them', () => {
+  const down = backend({ ...DOWN, reason: 'unreachable' });
+  const given = { traffic: traffic(10, 10), gateways: two({ readiness: 'upstreams_down' }) };
+  expect(summary(facts({ ...given, backends: [down] }))).toEqual([
+    ['upstream_down', null],
+    ['requests_fail', 'upstream_down'],
+    ['gateway_not_ready', 'upstream_down'],
+  ]);
+  const one = facts({ ...given, backends: [down, backend({ upstream: 'default' })] });
+  expect(summary({ ...one, gateways: [gateway()] })).toEqual([
+    ['backend_down', null],
+    ['requests_fail', 'backend_down'],
+  ]);
+  expect(judgeHealth(one)).toMatchObject({ status: 'down' });
+});
+
+test('the health is not older than the oldest gateway that runs', () => {
+  const { started } = gateway();
+  const old = reporting('certificate_expires', 'x', '2030-01-24T00:00:00.000Z');
+  expect(judgeHealth(old).since).toBe(started);
+  const gateways = [...old.gateways, gateway({ gateway: 'two', started: AT })];
+  expect(judgeHealth({ ...old, gateways }).since).toBe(started);
+});
+
+test('a terminal gets the command that helps with a cause', () => {
+  const [cause, follows] = judgeHealth(
+    facts({ traffic: traffic(10, 10), backends: [backend(DOWN)] }),
+  ).findings.map(withCommand);
+  expect(cause?.action).toBe('Check the backends. Run "storegate backends".');
+  expect(follows?.action).toBe('');
 });
 
 test('a condition of a newer version is ignored', () => {
@@ -327,6 +379,7 @@ test('a condition of a newer version is ignored', () => {
 
 test('every finding has one sentence, and one instruction unless it only informs', () => {
   for (const { status, text, action } of Object.values(FINDINGS)) {
+    expect(text + action).not.toContain('storegate ');
     expect(text).toMatch(/^[A-Z$][^!?]*\.$/);
     if (status !== 'ok') expect(action).toMatch(/^[A-Z].*\.$/);
   }

@@ -252,8 +252,11 @@ async function causeOf(
   { subject, until, limit }: Ban,
   recent: RecentBans,
 ) {
-  const reported = recent.reasonOf(subject, until);
-  if (reported !== null) return { reason: reported, by: null };
+  const cause = recent.causeOf(subject, until);
+  if (cause !== null) {
+    const { reason, strikes, operation } = cause;
+    return { reason, by: null, strikes, operation };
+  }
   if (limit)
     return {
       reason: `sent more requests after the limit of ${limitInWords(formatLimit(limit))} was used up`,

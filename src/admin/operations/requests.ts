@@ -3,10 +3,12 @@ import { CATALOGUE } from '../../common/errors/catalogue.ts';
 import { refusedIn } from '../../observe/events.ts';
 import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
 import {
+  type Call,
   type DecisionView,
   type Explained,
   explain,
   type ListedRequest,
+  lastCallsOf,
   type Memory,
   newestOf,
   type Refusals,
@@ -53,9 +55,16 @@ export function requestOperations(context: AdminContext) {
         answer.requests.map((one) => ({ gateway, ...one })),
       );
       const requests = newestOf(lists, limit);
+      const calls = lastCallsOf(
+        answers.map(({ gateway, answer }) => ({
+          calls: answer.calls?.map((call) => ({ gateway, ...call })),
+        })),
+      );
       const last = requests.length === limit ? requests.at(-1)! : null;
       return {
         requests: requests.map(listView),
+        // They are no part of the pages.
+        calls: query.after === undefined ? calls.map(callView) : [],
         next: last && `${last.at}-${last.id}`,
         newest: newestText({
           ...newer,
@@ -124,6 +133,11 @@ function shown(gateway: string, { decision, windows, ...rest }: RequestView) {
 function decisionView({ retryAt, bannedUntil, ...rest }: DecisionView) {
   return { ...rest, retryAt: time(retryAt), bannedUntil: time(bannedUntil) };
 }
+
+const callView = <C extends Call>({ at, ...rest }: C) => ({
+  at: time(at),
+  ...rest,
+});
 
 function listView<R extends ListedRequest & { readonly gateway: string }>(
   request: R,

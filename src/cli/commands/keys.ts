@@ -5,8 +5,7 @@ import {
   type NewKey,
   VALUES,
 } from '@storegate/admin-api';
-import { recordInWords } from '@storegate/admin-api/words';
-import { isWellFormed } from '../../records/keys/secret.ts';
+import { plural, recordInWords } from '@storegate/admin-api/words';
 import {
   type CommandSpec,
   call,
@@ -20,8 +19,9 @@ import {
   repeated,
   withApi,
 } from '../command.ts';
-import { CommandError } from '../connect/api.ts';
+import { type Api, CommandError } from '../connect/api.ts';
 import { doneView, inSentence, listView, print, type View } from '../output.ts';
+import { type PastedKey, pastedKeys } from '../pasted-key.ts';
 import { bodyOf, KEY_OPTIONS, type KeyOptions } from './key-options.ts';
 import { importCommand } from './keys-import.ts';
 
@@ -80,6 +80,7 @@ export const keyCommands = command('keys', 'manage API keys', {
         ENV,
       ],
       localOptions: [KEY_ONLY],
+      changes: true,
       examples: [EXAMPLE],
       ...operation('createKey', ({ account, env, ...own }: NewKeyOptions) => ({
         ...bodyOf(own),
@@ -132,6 +133,7 @@ export const keyCommands = command('keys', 'manage API keys', {
           repeated,
         ).conflicts(['scope', 'scopes']),
       ],
+      changes: true,
       examples: ['keys update key_4fGh… --plan pro --no-limits'],
       ...operation('updateKey', changesOf),
       view: KEY,
@@ -154,6 +156,7 @@ export const keyCommands = command('keys', 'manage API keys', {
           option('--force', 'end the old secret of a rotation in progress'),
         ],
         localOptions: [KEY_ONLY],
+        changes: true,
         examples: ['keys rotate key_4fGh… --overlap 7d'],
         ...operation('rotateKey'),
         view: SECRET,
@@ -162,21 +165,44 @@ export const keyCommands = command('keys', 'manage API keys', {
     importCommand,
     command('identify [key]', 'identify the owner of a leaked key', {
       details:
-        'Without an argument, the key is read from standard input: arguments are visible in ps.',
+        'Without an argument, the key is read from standard input: arguments are visible in ps. A header line, an assignment, an address, JSON and quoted text work too.',
       examples: ['keys identify < found.txt'],
-      run: (terminal, options: Options, [key]) =>
+      run: (terminal, options: Options, [pasted]) =>
         withApi(terminal, options, async (api) => {
-          const body = { key: keyIn(key ?? (await terminal.input())) };
-          print(
-            terminal,
-            options,
-            await api.call('identifyKey', { body }),
-            KEY,
+          const found = pastedKeys(pasted ?? (await terminal.input()));
+          const { owner, read } = await firstKnown(api, found);
+          print(terminal, options, owner, (key, page) =>
+            [
+              KEY(key, page),
+              page.notes(
+                read,
+                `For its last calls, run "storegate requests --key ${key.id}".`,
+              ),
+            ].join(''),
           );
         }),
     }),
   ],
 });
+
+/** Throws CommandError. */
+async function firstKnown(api: Api, found: readonly PastedKey[]) {
+  if (found.length === 0)
+    throw new CommandError('No key on standard input.', { failure: 'usage' });
+  let unknown: CommandError | null = null;
+  for (const { key, what } of found) {
+    const read = `Read ${what} (${plural(key.length, 'character')}).`;
+    try {
+      const owner = await api.call('identifyKey', { body: { key } });
+      return { owner, read };
+    } catch (error) {
+      if (!(error instanceof CommandError) || error.failure !== 'failed')
+        throw error;
+      unknown ??= new CommandError(`${error.message} ${read}`);
+    }
+  }
+  throw unknown;
+}
 
 /** Throws CommandError without a change. */
 function changesOf(options: KeyOptions): KeyUpdate {
@@ -187,19 +213,13 @@ function changesOf(options: KeyOptions): KeyUpdate {
   });
 }
 
-/** The key in a text such as `api_key=sg_…`, or the whole text, for imported keys. */
-function keyIn(text: string): string {
-  const key = text.match(/sg_\w+/g)?.find(isWellFormed) ?? text.trim();
-  if (key !== '') return key;
-  throw new CommandError('No key on standard input.', { failure: 'usage' });
-}
-
 function statusChange(
   name: string,
   about: string,
   id: 'disableKey' | 'enableKey' | 'revokeKey',
 ): CommandSpec {
   return call(`${name} <key-id>`, about, {
+    changes: true,
     examples: [`keys ${name} key_4fGh…`],
     ...operation(id),
     view: doneView(({ id }) => `${id} is ${name.replace(/e$/, '')}ed.`),

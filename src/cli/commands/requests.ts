@@ -1,5 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ParamsOf, RefusedRequest, Requests } from '@storegate/admin-api';
+import type {
+  KeyCall,
+  ParamsOf,
+  RefusedRequest,
+  Requests,
+} from '@storegate/admin-api';
 import {
   missingGateways,
   NO_GATEWAY,
@@ -31,13 +36,24 @@ const COLUMNS = [
   'request id',
 ] as const;
 const WIDTHS = [24, 6, 24, 16, 20, 12, 15, 8, 36];
+const CALL_COLUMNS = [
+  'time',
+  'status',
+  'operation',
+  'address',
+  'ms',
+  'gateway',
+] as const;
 
 export const requestsCommand = command(
   'requests',
   'list recent refused and failed requests, newest first',
   {
     options: [
-      option('--key <id>', 'filter by key'),
+      option(
+        '--key <id>',
+        'filter by key; lists its last successful calls too',
+      ),
       option('--account <name>', 'filter by account'),
       option('--code <code>', 'filter by error code, e.g. rate_limit_exceeded'),
       option(
@@ -81,7 +97,10 @@ export const requestsCommand = command(
 const VIEW: View<Requests> = (answer, page) => {
   const rows = answer.requests.map(rowOf);
   return (
-    page.table(COLUMNS, rows, 'No requests.') +
+    (answer.calls.length > 0
+      ? `${page.table(CALL_COLUMNS, answer.calls.map(callRow))}\n`
+      : '') +
+    page.table(COLUMNS, rows, 'No refused or failed requests.') +
     page.notes(
       ...(rows.length > 0
         ? ['For details, run "storegate explain <request-id>".']
@@ -96,6 +115,13 @@ const VIEW: View<Requests> = (answer, page) => {
     )
   );
 };
+
+const callRow = ({ at, method, operation, duration, ...call }: KeyCall) => ({
+  ...call,
+  time: at,
+  operation: `${method} ${operation}`,
+  ms: duration,
+});
 
 function rowOf({ id, at, key, repeated, ...request }: RefusedRequest) {
   return {

@@ -1,9 +1,4 @@
-import type {
-  Finding,
-  Gateway,
-  LostGateway,
-  Process,
-} from '@storegate/admin-api';
+import type { Finding, Gateway, LostGateway } from '@storegate/admin-api';
 import {
   connectionsInWords,
   findingInWords,
@@ -14,6 +9,7 @@ import {
   span,
   stateInWords,
   statusInWords,
+  withCommand,
 } from '@storegate/admin-api/words';
 import { call, type Options, operation, option } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
@@ -53,10 +49,15 @@ export const statusCommand = call(
       'The first line has the health: OK, Degraded (something does not work as configured) or Down (requests fail, exit code 2). A configuration that differs from most gateways has a "!".',
     examples: ['status --url http://127.0.0.1:9901', 'status --strict'],
     ...operation('getStatus'),
-    view: ({ health, gateways }, page) =>
-      `${safeText(healthInWords(health, inSentence))}\n` +
-      page.table(COLUMNS, gateways.map(rowOf)) +
-      page.notes(...health.findings.slice(1).map(lineOf)),
+    view: ({ health, gateways }, page) => {
+      const findings = health.findings.map(withCommand);
+      const line = healthInWords({ ...health, findings }, inSentence);
+      return (
+        `${safeText(line)}\n` +
+        page.table(COLUMNS, gateways.map(rowOf)) +
+        page.notes(...findings.slice(1).map(lineOf))
+      );
+    },
     failure: (
       { health: { status } },
       { strict }: Options & { readonly strict?: true },
@@ -69,6 +70,7 @@ export const statusCommand = call(
     },
     commands: [
       call('forget <gateway>', 'remove a lost gateway from the list', {
+        changes: true,
         details: 'Status names it. A gateway that still runs is listed again.',
         examples: ['status forget edge-1:4711'],
         ...operation('forgetGateway'),
@@ -80,8 +82,12 @@ export const statusCommand = call(
   },
 );
 
-const lineOf = (finding: Finding): string =>
-  `${finding.status === 'ok' ? 'Note' : statusInWords(finding.status)}: ${findingInWords(finding, inSentence)}`;
+function lineOf(finding: Finding): string {
+  const { status, cause } = finding;
+  const word = status === 'ok' ? 'Note' : statusInWords(status);
+  const words = findingInWords(finding, inSentence);
+  return cause === null ? `${word}: ${words}` : `  follows: ${words}`;
+}
 
 export const backendsCommand = call(
   'backends',
@@ -112,7 +118,7 @@ function rowOf(one: Gateway) {
     ...one,
     up: span(uptime * 1_000),
     state: stateOf(one),
-    backend: connectionsOf(processes),
+    backend: connectionsInWords(...processes.map(({ backend }) => backend)),
     workers: workers === 0 ? null : `${processes.length} of ${workers}`,
     configuration: digests.join(' '),
   };
@@ -127,15 +133,4 @@ function stateOf({ state, processes }: Gateway): string {
     .filter((time) => time !== null);
   if (times.length === 0) return state;
   return `${state} ${(times.reduce((sum, time) => sum + time, 0) / times.length).toFixed(1)} ms`;
-}
-
-function connectionsOf(processes: readonly Process[]): string {
-  const sum = (name: keyof Process['backend']) =>
-    processes.reduce((all, { backend }) => all + backend[name], 0);
-  return connectionsInWords({
-    open: sum('open'),
-    idle: sum('idle'),
-    waiting: sum('waiting'),
-    limit: sum('limit'),
-  });
 }

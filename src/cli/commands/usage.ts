@@ -8,6 +8,7 @@ import {
   recordInWords,
 } from '@storegate/admin-api/words';
 import { InvalidArgumentError } from 'commander';
+import { HOUR, MINUTE } from '../../common/time.ts';
 import {
   call,
   command,
@@ -37,7 +38,7 @@ const BY =
   'what each row is of: day, hour, minute, account, key, plan, operation, status or code, several with commas';
 
 type ReportOptions = Omit<Operations['getUsageReport']['query'], 'format'> & {
-  readonly month?: Readonly<Record<'from' | 'to', string>>;
+  readonly month?: Readonly<Partial<Record<'from' | 'to', string>>>;
 };
 
 export const usageCommands = command(
@@ -55,7 +56,7 @@ export const usageCommands = command(
           ).conflicts(['from', 'to']),
           option(
             '--from <time>',
-            'begin of the period, e.g. 2030-01-15 or a whole hour of UTC, in place of a month',
+            'begin of the period, e.g. 2030-01-15 or a whole hour of UTC, in place of a month; by minute the default is an hour ago',
             dateOrTime,
           ),
           option(
@@ -96,6 +97,7 @@ export const usageCommands = command(
         'reset <key-or-account>',
         'reset all counters; strikes and bans stay',
         {
+          changes: true,
           examples: ['usage reset acme'],
           ...memberOf('resetUsage', 'usage'),
           view: viewWith(banIn),
@@ -116,6 +118,7 @@ export const usageCommands = command(
               'one window, e.g. day or login:minute; default: all windows',
             ),
           ],
+          changes: true,
           examples: ['usage grant key_4fGh… --units 500 --window day'],
           ...memberOf('grantUsage', 'usage'),
           view: viewWith(banIn),
@@ -137,9 +140,10 @@ async function printReport(
   terminal: Terminal,
   api: Api,
   options: Options,
-  { month: period, ...filters }: ReportOptions,
+  { month: period = {}, ...filters }: ReportOptions,
 ) {
-  const query = { ...filters, ...period };
+  const recent = isByMinute(filters) ? { from: hourAgo() } : {};
+  const query = { ...recent, ...filters, ...period };
   if (options.json || options.output !== 'csv') {
     const report = await api.call('getUsageReport', { params: query });
     return print(terminal, options, report, reportTable);
@@ -159,6 +163,13 @@ async function printReport(
   if (dropped > 0) terminal.err(`${droppedRequests(dropped)}\n`);
   if (lost > 0) terminal.err(`${lostProcesses(lost, requests)}\n`);
 }
+
+const isByMinute = ({ by = '', from }: ReportOptions): boolean =>
+  from === undefined && by.split(',').includes('minute');
+
+/** Minutes are kept for two hours, so a month is not their default. */
+const hourAgo = (): string =>
+  new Date(Math.floor((Date.now() - HOUR) / MINUTE) * MINUTE).toISOString();
 
 function reportTable(
   { rows, since, lost, dropped, ...report }: UsageReport,

@@ -16,6 +16,7 @@ import {
   listOf,
   type Of,
   oneOf,
+  orMissing,
   orNull,
 } from './shapes.ts';
 
@@ -44,6 +45,20 @@ const LISTED = {
 export const isListed = has(LISTED);
 
 export interface ListedRequest extends Of<typeof isListed> {}
+
+/** One of the last successful calls of a key. */
+const isCall = has({
+  worker: orNull(isCount),
+  at: isMoment,
+  method: isText,
+  operation: isText,
+  status: isCount,
+  address: isText,
+  /** Milliseconds. */
+  duration: isLength,
+});
+
+export interface Call extends Of<typeof isCall> {}
 
 const isDecision = has({
   verdict: oneOf('admitted', 'limited', 'banned'),
@@ -213,6 +228,8 @@ const isRefusals = has({
   requests: listOf(isListed),
   /** The number of the newest refusal that was kept, by the id of its process. */
   upTo: isCounts,
+  /** Of the key that was asked for; earlier versions answer without them. */
+  calls: orMissing(listOf(isCall)),
 });
 
 export interface Refusals extends Of<typeof isRefusals> {}
@@ -224,16 +241,18 @@ interface RefusalSources {
     readonly upTo: number;
     /** Those whose number is above `after`. */
     refusals(filter: RequestFilter, after: number): readonly ListedRequest[];
+    calls(key: string): readonly Call[];
   };
 }
 
 export const refusals = peerQuery({
   name: 'refusals',
   isArgument: isQuestion,
-  otherwise: { requests: [], upTo: {} },
+  otherwise: { requests: [], upTo: {}, calls: [] },
   part: ({ id, recent }: RefusalSources, filter): Refusals => ({
     requests: recent.refusals(filter, filter.newer?.[id] ?? 0),
     upTo: { [id]: recent.upTo },
+    calls: callsFor(filter, recent),
   }),
   answer: ({ parts }, { limit }) => ({
     requests: newestOf(
@@ -241,9 +260,31 @@ export const refusals = peerQuery({
       limit,
     ),
     upTo: upToOf(parts),
+    calls: lastCallsOf(parts),
   }),
   isAnswer: isRefusals,
 });
+
+/** With a code, or after an earlier answer, only refusals are asked for. */
+const callsFor = (
+  { key, code, newer, ...period }: Of<typeof isQuestion>,
+  recent: RefusalSources['recent'],
+): readonly Call[] =>
+  key === null || code !== null || newer !== null
+    ? []
+    : recent.calls(key).filter(({ at }) => isIn({ at, id: '' }, period));
+
+/** Calls of a key that are listed. */
+const MOST_CALLS = 20;
+
+/** Of all processes, newest first. */
+export const lastCallsOf = <C extends Call>(
+  all: readonly { readonly calls: readonly C[] | undefined }[],
+): C[] =>
+  all
+    .flatMap(({ calls = [] }) => calls)
+    .sort((one, other) => other.at - one.at)
+    .slice(0, MOST_CALLS);
 
 /** For all processes. */
 export const upToOf = (all: readonly Pick<Refusals, 'upTo'>[]) =>

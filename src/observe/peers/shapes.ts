@@ -33,6 +33,12 @@ export const orNull =
   (value): value is T | null =>
     value === null || is(value);
 
+/** For members that earlier versions do not have. */
+export const orMissing =
+  <T>(is: Is<T>): Is<T | undefined> =>
+  (value): value is T | undefined =>
+    value === undefined || is(value);
+
 export const listOf =
   <T>(is: Is<T>): Is<readonly T[]> =>
   (value): value is readonly T[] =>

@@ -1,6 +1,7 @@
 import { notFuture } from '../../common/time.ts';
 import { type Event, outcomeCode, type RequestEvent } from '../events.ts';
 import {
+  type Call,
   type Explained,
   isIn,
   type ListedRequest,
@@ -9,6 +10,7 @@ import {
   type RequestFilter,
   type RequestView,
 } from '../peers/requests.ts';
+import { createLastCalls } from './last-calls.ts';
 import { createRefusalLog } from './refusals.ts';
 import { createSuccessBuffer } from './successes.ts';
 import {
@@ -45,6 +47,7 @@ export function createRecentRequests(
   const noted = new Map<string, Notes>();
   const refused = createRefusalLog(refusedPart(initially));
   const good = createSuccessBuffer(goodPart(initially));
+  const lastCalls = createLastCalls();
   let settings = initially;
   let due = 0;
   let goodBegan = clock();
@@ -54,6 +57,7 @@ export function createRecentRequests(
   function use(next: RecentSettings): void {
     const { bufferSize, sampleRate } = settings;
     settings = next;
+    if (next.bufferSize === 0) lastCalls.clear();
     if (bufferSize === 0) refusedBegan = clock();
     if (bufferSize === 0 || sampleRate !== next.sampleRate) goodBegan = clock();
     if (bufferSize === next.bufferSize) return;
@@ -105,6 +109,10 @@ export function createRecentRequests(
     return newestOf([fitting], limit).map(({ kept }) => listed(viewOf(kept)));
   }
 
+  /** Successful calls of a key. */
+  const calls = (key: string): Call[] =>
+    lastCalls.of(key).map((call) => ({ ...call, worker }));
+
   function viewOf(kept: RequestLogEntry): RequestView {
     return requestView(kept, worker);
   }
@@ -116,9 +124,13 @@ export function createRecentRequests(
       notes = noted.get(id) ?? null;
       noted.delete(id);
     }
-    if (outcomeCode(event) !== null || status >= 500)
-      refused.put(event, notes, clock());
-    else if (isSampled()) good.put(event, notes, clock());
+    const now = clock();
+    if (outcomeCode(event) !== null || status >= 500) {
+      refused.put(event, notes, now);
+      return;
+    }
+    lastCalls.put(event, now);
+    if (isSampled()) good.put(event, notes, now);
   }
 
   function isSampled(): boolean {
@@ -156,6 +168,7 @@ export function createRecentRequests(
     observe,
     explain,
     refusals,
+    calls,
     /** The number of the newest refusal that was kept. */
     get upTo() {
       return refused.upTo;

@@ -204,6 +204,8 @@ export function createRefusalCache({
   };
 }
 
+export type RefusalCache = ReturnType<typeof createRefusalCache>;
+
 function hasAllFree(
   { freeRefusals }: Admission,
   { escalation }: Limits,

@@ -146,11 +146,20 @@ const FINDINGS: {
     const { requests: listed, upTo } = await answerOf(one, refusals, LAST);
     const { processes } = await answerOf(one, status, null);
     expect(Object.keys(upTo)).toHaveLength(processes.length);
-    expect(await answerOf(one, refusals, { ...LAST, newer: upTo })).toEqual({ requests: [], upTo });
+    expect(await answerOf(one, refusals, { ...LAST, newer: upTo })).toEqual({
+      requests: [],
+      upTo,
+      calls: [],
+    });
     expect(listed.map(({ at }) => at)).toEqual(
       listed.map(({ at }) => at).toSorted((one, other) => other - one),
     );
-    return [...new Set(listed.map((request) => JSON.stringify(seen(request))))].sort();
+    const { calls = [] } = await answerOf(one, refusals, { ...LAST, key: one.id });
+    expect(calls).toHaveLength(Math.min(20, sent));
+    const good = calls.map(({ method, operation, status }) => `${method} ${operation} ${status}`);
+    return [
+      ...new Set([...listed.map((request) => JSON.stringify(seen(request))), ...good]),
+    ].sort();
   },
   async deprecated(one) {
     const calls = await answerOf(one, deprecated, one.id);
@@ -269,7 +278,11 @@ test('two workers answer like one process, before and after a reload', async () 
         request: expect.objectContaining({ status: 404, windows: ['hour'] }),
       }),
     ]),
-    refusals: [expect.stringContaining('missing_api_key'), expect.stringContaining('not_found')],
+    refusals: [
+      'GET getPet 200',
+      expect.stringContaining('missing_api_key'),
+      expect.stringContaining('not_found'),
+    ],
     deprecated: ['getPet'],
   });
 

@@ -41,6 +41,7 @@ export interface Finding {
   readonly gateways: readonly string[];
   readonly text: string;
   readonly action: string;
+  readonly cause: string | null;
 }
 
 export interface LostGateway {
@@ -270,6 +271,17 @@ export interface RefusedRequest {
   readonly repeated: number;
 }
 
+export interface KeyCall {
+  readonly at: string;
+  readonly gateway: string;
+  readonly worker: number | null;
+  readonly method: string;
+  readonly operation: string;
+  readonly status: number;
+  readonly address: string;
+  readonly duration: number;
+}
+
 export type Step = 'http' | 'pages' | 'authenticate' | 'usage' | 'admit' | 'contract' | 'backend' | null;
 
 export interface ExplainedRequest extends RefusedRequest {
@@ -495,6 +507,8 @@ export interface Ban {
   readonly since: string | null;
   readonly until: string;
   readonly limit: string | null;
+  readonly strikes?: number | null | undefined;
+  readonly operation?: string | null | undefined;
   readonly level: number | null;
   readonly nextDuration: string | null;
   readonly resetsAt: string | null;
@@ -519,6 +533,9 @@ export interface BanEntry {
     readonly plan?: string | null | undefined;
     readonly until?: string | null | undefined;
     readonly level?: number | undefined;
+    readonly limit?: string | null | undefined;
+    readonly strikes?: number | undefined;
+    readonly operation?: string | null | undefined;
   } | null;
   readonly requestId: string;
   readonly reason: string | null;
@@ -746,6 +763,7 @@ export interface History extends PeerCoverage {
 
 export interface Requests extends PeerCoverage {
   readonly requests: readonly RefusedRequest[];
+  readonly calls: readonly KeyCall[];
   readonly next: string | null;
   readonly newest: string | null;
 }

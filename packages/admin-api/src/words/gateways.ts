@@ -106,12 +106,10 @@ export function reasonInWords({ reason }: Pick<Backend, 'reason'>): string {
   return Object.hasOwn(REASONS, reason) ? REASONS[reason]! : reason;
 }
 
-/** Connections in use: `3 of 64, 2 waiting`. */
-export function connectionsInWords({
-  open,
-  idle,
-  waiting,
-  limit,
-}: Connections): string {
-  return `${number(open - idle)} of ${number(limit)}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
+/** Connections in use, of all together: `3 of 64, 2 waiting`. */
+export function connectionsInWords(...all: readonly Connections[]): string {
+  const sum = (name: keyof Connections) =>
+    all.reduce((total, one) => total + one[name], 0);
+  const waiting = sum('waiting');
+  return `${number(sum('open') - sum('idle'))} of ${number(sum('limit'))}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
 }

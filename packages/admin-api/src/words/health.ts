@@ -6,7 +6,7 @@ import type {
   LostGateway,
   PeerCoverage,
 } from '../generated/types.ts';
-import { FINDINGS, type FindingType, READINESS } from './findings.ts';
+import { CAUSES, FINDINGS, type FindingType, READINESS } from './findings.ts';
 import { number, percent, plural } from './format.ts';
 import { reasonInWords, stateInWords, type WriteTime } from './gateways.ts';
 
@@ -22,7 +22,7 @@ export interface Condition {
 }
 
 export interface GatewayFacts
-  extends Pick<Gateway, 'gateway' | 'readiness' | 'workers'>,
+  extends Pick<Gateway, 'gateway' | 'started' | 'readiness' | 'workers'>,
     Pick<Gateway['configuration'], 'differs'> {
   /** Workers that responded. */
   readonly processes: number;
@@ -52,6 +52,7 @@ type Status = Health['status'];
 type Sign = Condition & { readonly gateway?: string };
 
 const SEVERITY = { ok: 0, degraded: 1, down: 2 } as const;
+const STATUSES = ['ok', 'degraded', 'down'] as const;
 
 /** The fewest requests of which a share counts, and the fewest failures that clients feel. */
 const MIN_REQUESTS = 20;
@@ -65,8 +66,8 @@ const DEGRADED_SHARE = 0.001;
 const REFUSED_SHARE = 0.5;
 
 /**
- * Judges by what clients feel. Down: requests fail or cannot arrive. Degraded: a promise is not
- * held. The worst finding comes first.
+ * Judges by what clients feel. Down: requests fail or cannot arrive. Degraded: something does not
+ * work as configured. The worst finding comes first, each followed by what it causes.
  */
 export function judgeHealth(facts: HealthFacts): Health {
   const signs: Sign[] = [
@@ -76,19 +77,58 @@ export function judgeHealth(facts: HealthFacts): Health {
     ...ofBackends(facts.backends),
     ...ofTraffic(facts),
   ];
-  const causes = withoutConsequences(signs);
-  const groups = Map.groupBy(causes, ({ type, detail }) => `${type} ${detail}`);
-  const findings = [...groups.values()].map(findingOf).sort(bySeverity);
-  const [worst] = findings;
-  const status = worst?.status ?? 'ok';
+  const groups = Map.groupBy(signs, groupOf);
+  const findings = inOrder([...groups.values()].map(findingOf));
+  const severity = Math.max(0, ...findings.map(severityOf));
+  const status = STATUSES[severity]!;
   const times = findings
     .filter((one) => one.status === status)
     .flatMap(({ since }) => since ?? []);
   return {
     status,
-    since: status === 'ok' ? null : (times.sort()[0] ?? null),
+    since: status === 'ok' ? null : sinceKnown(times, facts.gateways),
     findings,
   };
+}
+
+/** An outage of Redis is one, whatever each gateway saw of it. */
+const groupOf = ({ type, detail }: Sign): string =>
+  type.startsWith('redis_down') ? type : `${type} ${detail}`;
+
+/** The first of the times, but nothing is known from before the start of the first gateway. */
+function sinceKnown(
+  times: readonly string[],
+  gateways: readonly GatewayFacts[],
+): string | null {
+  const [first] = times.toSorted();
+  const [started] = gateways.map(({ started }) => started).sort();
+  if (first === undefined) return null;
+  return started !== undefined && started > first ? started : first;
+}
+
+function inOrder(all: readonly Omit<Finding, 'cause'>[]): Finding[] {
+  const types = new Set(all.map(({ type }) => type));
+  const findings = all.map((one): Finding => {
+    const causes = CAUSES[one.type as FindingType] ?? [];
+    const cause = causes.find((type) => types.has(type)) ?? null;
+    // What is done about the cause ends this too.
+    return { ...one, cause, action: cause === null ? one.action : '' };
+  });
+  const byCause = Map.groupBy(findings, ({ cause }) => cause);
+  const groups = [
+    ...Map.groupBy(byCause.get(null) ?? [], ({ type }) => type),
+  ].map(([type, some]) => [
+    ...some.toSorted(byWeight),
+    ...(byCause.get(type) ?? []).toSorted(byWeight),
+  ]);
+  const severityIn = (group: readonly Finding[]) =>
+    Math.max(...group.map(severityOf));
+  return groups
+    .toSorted(
+      (one, other) =>
+        severityIn(other) - severityIn(one) || byWeight(one[0]!, other[0]!),
+    )
+    .flat();
 }
 
 /** Whether limits refuse so many requests that operators want to know the client. */
@@ -131,7 +171,20 @@ export function findingInWords(finding: Finding, time: WriteTime): string {
 const sentencesOf = ({ text, action }: Finding): string =>
   `${text} ${action}`.trimEnd();
 
-function findingOf(signs: readonly Sign[]): Finding {
+/** With the command that helps, for a terminal. */
+export function withCommand(finding: Finding): Finding {
+  const { type, action, cause } = finding;
+  const words: { command?: string } | undefined = FINDINGS[type as FindingType];
+  const command = cause === null ? words?.command : undefined;
+  return command === undefined
+    ? finding
+    : {
+        ...finding,
+        action: `${action} Run "storegate ${command}".`.trimStart(),
+      };
+}
+
+function findingOf(signs: readonly Sign[]): Omit<Finding, 'cause'> {
   const { type, detail } = signs[0]!;
   const { status, text, action } = FINDINGS[type];
   const [since = null] = signs.flatMap((sign) => sign.since ?? []).sort();
@@ -146,13 +199,15 @@ function findingOf(signs: readonly Sign[]): Finding {
   };
 }
 
+const WEIGHTS = Object.keys(FINDINGS);
+
 /** A begin that is not known comes last. */
 const begin = ({ since }: Finding): number =>
   since === null ? Number.MAX_SAFE_INTEGER : Date.parse(since);
 
-function bySeverity(one: Finding, other: Finding): number {
-  const rank = severityOf(other) - severityOf(one);
-  return rank || begin(one) - begin(other);
+function byWeight(one: Finding, other: Finding): number {
+  const heavier = WEIGHTS.indexOf(one.type) - WEIGHTS.indexOf(other.type);
+  return heavier || begin(one) - begin(other);
 }
 
 const sign = (
@@ -165,20 +220,6 @@ const sign = (
   since: null,
   ...more,
 });
-
-/** What an outage of Redis causes, which ends with it. */
-const OF_OUTAGE: readonly FindingType[] = [
-  'redis_connection',
-  'peers_unreachable',
-  'key_cache_old',
-];
-
-function withoutConsequences(signs: readonly Sign[]): readonly Sign[] {
-  const isOutage = signs.some(({ type }) => type.startsWith('redis_down'));
-  return isOutage
-    ? signs.filter(({ type }) => !OF_OUTAGE.includes(type))
-    : signs;
-}
 
 /** A newer gateway may report a condition that this version does not know. */
 const isKnown = ({ type }: Condition): boolean => Object.hasOwn(FINDINGS, type);
@@ -250,27 +291,31 @@ function ofBackends(backends: readonly Backend[]): Sign[] {
     0,
   );
   const signs = [...Map.groupBy(backends, ({ upstream }) => upstream)].flatMap(
-    ([upstream, all]) => {
+    ([, all]) => {
       const isDown = all.every(({ state }) => state === 'down');
       const since = all
         .map((one) => one.since)
         .sort()
         .at(-1)!;
-      const words =
-        all.length > 1
-          ? `All ${all.length} backends of ${upstream} are down`
-          : `The only backend of ${upstream} is down`;
-      return [
-        ...(isDown ? [sign('upstream_down', words, { since })] : []),
-        ...all
-          .filter(({ state }) => state === 'down' || state === 'partial')
-          .map(ofBackend),
-      ];
+      if (isDown) return [sign('upstream_down', downInWords(all), { since })];
+      return all
+        .filter(({ state }) => state === 'down' || state === 'partial')
+        .map(ofBackend);
     },
   );
   return waiting > 0
     ? [...signs, sign('backend_waiting', plural(waiting, 'request'))]
     : signs;
+}
+
+/** `All 2 backends of default are down (connection failed)`. */
+function downInWords(all: readonly Backend[]): string {
+  const { upstream } = all[0]!;
+  const reasons = [...new Set(all.map(reasonInWords))].filter(Boolean);
+  const why = reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
+  return all.length > 1
+    ? `All ${all.length} backends of ${upstream} are down${why}`
+    : `The only backend of ${upstream} is down${why}`;
 }
 
 function ofBackend(backend: Backend): Sign {

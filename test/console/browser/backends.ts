@@ -85,7 +85,7 @@ export function backendsTests(fixture: ConsoleFixture): void {
       await asking(backends[1]!, 'down');
       await page.goto(`${gateway.adminUrl}/console/`);
       await health()
-        .getByText('All 2 backends of default are down, so its requests fail.')
+        .getByText('All 2 backends of default are down (connection failed), so its requests fail.')
         .waitFor();
       await health().getByText('Down', { exact: true }).waitFor();
     });

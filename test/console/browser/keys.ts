@@ -69,13 +69,43 @@ export function keysTests(fixture: ConsoleFixture): void {
       await page.getByLabel('Plan').selectOption('trial');
       await page.getByRole('row', { name: new RegExp(`^${id} tilda . trial banned`) }).waitFor();
       expect(await page.getByRole('cell', { name: 'active', exact: true }).count()).toBe(0);
-      await page.getByRole('searchbox', { name: 'Search', exact: true }).fill('ti');
+      await page.getByRole('combobox', { name: 'Search', exact: true }).fill('ti');
       await page.keyboard.press('Enter');
       await page.getByText('Accounts: ').getByRole('link', { name: 'tilda' }).waitFor();
-      await page.getByRole('searchbox', { name: 'Search', exact: true }).fill('listpets');
+      await page.getByRole('combobox', { name: 'Search', exact: true }).fill('listpets');
       await page.keyboard.press('Enter');
-      await page.getByText('Operations: ').getByRole('link', { name: 'listPets' }).click();
+      await page.waitForURL(/#\/usage\?operation=listPets$/);
       await page.getByRole('row', { name: /^acme / }).waitFor();
+    });
+
+    test('suggests while one types, and opens the chosen or the only match', async () => {
+      const { id } = await fixture.gateway.key({ account: 'suggester', label: 'night train' });
+      const { page, complaints } = await fixture.open('read', 'keys');
+      const search = page.getByRole('combobox', { name: 'Search', exact: true });
+      const matches = page.getByRole('listbox', { name: 'Matches' }).getByRole('option');
+      await search.pressSequentially('suggest');
+      await matches.nth(1).waitFor();
+      expect(await matches.allInnerTexts()).toEqual([
+        expect.stringMatching(/^Account\s+suggester$/),
+        expect.stringMatching(new RegExp(`^Key\\s+${id}\\s+night train, suggester$`)),
+      ]);
+      await search.press('ArrowDown');
+      expect(await search.getAttribute('aria-activedescendant')).toBe('match-0');
+      await search.press('Enter');
+      await page.waitForURL(/#\/keys\/suggester$/);
+      expect(await search.inputValue()).toBe('');
+      await search.fill('night tr');
+      await search.press('Enter');
+      await page.waitForURL(new RegExp(`#/keys/${id}$`));
+      await search.fill('invent');
+      await matches.filter({ hasText: 'listInventory' }).click();
+      await page.waitForURL(/#\/usage\?operation=listInventory$/);
+      const [refused] = (await fixture.admin('GET', '/requests?limit=1')).body.requests;
+      await search.fill(refused.id.slice(0, 13));
+      await matches.filter({ hasText: refused.id }).waitFor();
+      await search.press('Escape');
+      expect(await matches.count()).toBe(0);
+      expect(complaints).toEqual([]);
     });
 
     test('shows the time of the keys while the state is down', async () => {

@@ -71,7 +71,7 @@ export function nowTests(fixture: ConsoleFixture): void {
         return false;
       });
       const [time] = shown.split(': ');
-      await chart.locator('.legend').getByText(time!).waitFor();
+      await chart.locator('.step').getByText(time!).waitFor();
       const backends = page.getByRole('region', { name: 'Backends' }).getByRole('row');
       expect(await backends.filter({ hasText: new URL(backend.url).host }).innerText()).toMatch(
         /\sdefault\s+up\s/,

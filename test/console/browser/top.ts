@@ -8,8 +8,16 @@ export function usageTests(fixture: ConsoleFixture): void {
     const { mobile } = fixture.operated;
     const { page, complaints } = await fixture.open('read', 'usage');
     const usage = page.getByRole('region', { name: 'Usage' });
-    await usage.getByRole('row', { name: /^acme \d+ 32 6 0 / }).waitFor();
-    await usage.getByRole('row', { name: /^without a valid key 0 3 3 0 / }).waitFor();
+    await usage.getByRole('row', { name: /^acme \d+ \d+ % 32 6 0 / }).waitFor();
+    await usage.getByRole('row', { name: /^without a valid key 0 0 % 3 3 0 / }).waitFor();
+    await usage.getByRole('row', { name: /^Total \d+ +47 16 0 / }).waitFor();
+    const { crawler } = fixture.operated;
+    const near = page.getByRole('region', { name: 'Clients near a limit' });
+    await near.getByRole('row', { name: `${crawler.id} northwind trial 2 ` }).waitFor();
+    const days = page.locator('figure').filter({ hasText: 'Requests per day' });
+    expect(await days.getByRole('slider').getAttribute('aria-valuetext')).toMatch(
+      /^\d{4}-\d\d-\d\d: answered \d+, limited \d+, banned \d+, other refusals \d+, failed 0$/,
+    );
     await page.getByLabel('By').selectOption('Account and operation');
     await page.getByLabel('Account', { exact: true }).fill('acme');
     await page.keyboard.press('Enter');

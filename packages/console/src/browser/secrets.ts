@@ -30,12 +30,14 @@ export function goUnlessSecret(
   view: string,
   rest: string,
   query: Readonly<Record<string, string>> = {},
+  how: { readonly replace?: boolean } = {},
 ): void {
   const given = [rest, ...Object.values(query)];
   goTo(
     given.some(holdsSecret)
       ? linkTo(view, '', REFUSED)
       : linkTo(view, rest, query),
+    how,
   );
 }
 

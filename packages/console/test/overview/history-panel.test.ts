@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { HistoryStep } from '@storegate/admin-api';
-import { kindsOf, onLine } from '../../src/browser/views/overview/outcomes.ts';
+import { countsOf, onLine } from '../../src/browser/views/overview/outcomes.ts';
 
 const at = (minute: number) => ({ at: new Date(minute * 60_000).toISOString() }) as HistoryStep;
 
@@ -16,8 +16,8 @@ test('steps without counts are gaps on the line, which ends with the newest', ()
   expect(onLine([], 60_000, 2, 104.5 * 60_000).map(({ at }) => at / 60_000)).toEqual([102, 103]);
 });
 
-test('each request is of one kind', () => {
+test('each request has one outcome', () => {
   const classes = { '2xx': 50, '3xx': 5, '4xx': 30, '5xx': 4, aborted: 3 };
-  const kinds = kindsOf({ requests: 92, admitted: 60, limited: 20, banned: 5, classes });
-  expect(kinds).toEqual({ answered: 55, limited: 25, refused: 8, failed: 4 });
+  const counts = countsOf({ requests: 92, admitted: 60, limited: 20, banned: 5, classes });
+  expect(counts).toEqual({ answered: 55, limited: 20, banned: 5, refused: 8, failed: 4 });
 });

@@ -3,18 +3,68 @@ import {
   actionInWords,
   authorInWords,
   endInWords,
+  limitInWords,
+  number,
+  operationInWords,
 } from '@storegate/admin-api/words';
-import { h } from 'preact';
-import { clockTime } from '../format.ts';
+import { type ComponentChildren, h } from 'preact';
+import { clockTime, orDash } from '../format.ts';
 import {
   Badge,
+  type Column,
   clientColumn,
-  reasonColumn,
   rowHeader,
   Table,
   Time,
   timeColumn,
 } from './data.ts';
+
+interface Cause {
+  readonly limit?: string | null | undefined;
+  readonly strikes?: number | null | undefined;
+  readonly operation?: string | null | undefined;
+  readonly reason: string | null;
+}
+
+/**
+ * What led to bans: the limit of automatic ones, how often it was ignored and the last operation,
+ * or the reason of an operator.
+ */
+export function causeColumns<Row>(
+  rows: readonly Row[],
+  causeOf: (row: Row) => Cause,
+): readonly (Column<Row> | false)[] {
+  const isAutomatic = (row: Row) => Boolean(causeOf(row).limit);
+  const hasLimits = rows.some(isAutomatic);
+  const column = (
+    title: string,
+    show: (cause: Cause) => ComponentChildren,
+    figure = false,
+  ): Column<Row> => ({
+    title,
+    figure,
+    cell: (row) => show(causeOf(row)) || '–',
+  });
+  return [
+    hasLimits &&
+      column(
+        'Limit',
+        ({ limit }) =>
+          limit && h('span', { class: 'whole' }, limitInWords(limit)),
+      ),
+    hasLimits &&
+      column('Ignored', ({ strikes }) => orDash(strikes ?? null, number), true),
+    hasLimits &&
+      column(
+        'Last operation',
+        ({ operation }) => operation && operationInWords(operation),
+      ),
+    !rows.every(isAutomatic) &&
+      column('Reason', ({ limit, reason }) =>
+        limit ? null : h('span', { class: 'reason' }, reason ?? '–'),
+      ),
+  ];
+}
 
 interface BanLogProps {
   readonly entries: readonly BanEntry[];
@@ -45,7 +95,7 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
         cell: ({ after }) => after?.level || '–',
       },
       { title: 'Ended', cell: endOf },
-      reasonColumn('Why', 'reason'),
+      ...causeColumns(entries, ({ after, reason }) => ({ ...after, reason })),
       {
         title: 'By',
         cell: ({ actor }) => h('span', { class: 'by' }, authorInWords(actor)),
@@ -57,5 +107,7 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
 function endOf({ action, ended }: BanEntry) {
   if (action === 'bans.lift' || action.endsWith('.failed')) return '–';
   if (ended === null) return h(Badge, { tone: 'bad' }, 'in force');
+  // Its end is in the column before.
+  if (ended.how === 'expired') return ended.how;
   return endInWords(ended, clockTime);
 }

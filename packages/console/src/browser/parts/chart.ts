@@ -3,22 +3,17 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { orDash } from '../format.ts';
 import { type Column, Table } from './data.ts';
-import { dashOf, fillOf, type Look } from './looks.ts';
 import { roundUp, stacked } from './scale.ts';
-
-/** One kind of what is counted, or one line. */
-export interface Series {
-  readonly name: string;
-  /** One for each step; `null`: nothing is known of it. */
-  readonly values: readonly (number | null)[];
-  readonly look: Look;
-}
+import type { Series } from './series.ts';
+import { dashOf, fillOf } from './signs.ts';
+import { type Grain, stepName, ticksOf } from './ticks.ts';
 
 interface ChartProps {
   /** What it shows, with its unit: also the table's caption. */
   readonly title: string;
-  /** The time of each step. */
-  readonly steps: readonly string[];
+  /** The begin of each step, Unix milliseconds. */
+  readonly starts: readonly number[];
+  readonly grain: Grain;
   readonly series: readonly Series[];
   /** Bars stand on each other; lines stand alone. */
   readonly kind: 'bars' | 'lines';
@@ -30,10 +25,11 @@ interface ChartProps {
  * the arrow keys, else of the newest step; the table behind it has all of them.
  */
 export function Chart(props: ChartProps) {
-  const { title, steps, series, kind, format } = props;
+  const { title, starts, grain, series, kind, format } = props;
   const [chosen, setChosen] = useState<number | null>(null);
   const figure = useRef<HTMLElement>(null);
   const plot = usePlot(figure, props, setChosen);
+  const steps = starts.map((start) => stepName(start, grain));
   const step = Math.min(chosen ?? steps.length, steps.length - 1);
   const valueAt = ({ values }: Series, at: number) =>
     orDash(values[at] ?? null, format);
@@ -43,11 +39,11 @@ export function Chart(props: ChartProps) {
   return h('figure', { class: 'chart', ref: figure }, [
     h('figcaption', null, [
       h('span', { class: 'chart-title' }, title),
+      h('span', { class: 'step', 'aria-hidden': 'true' }, steps[step]),
       h('ul', { class: 'legend', 'aria-hidden': 'true' }, [
-        h('li', { class: 'step' }, steps[step]),
         series.map((one) =>
           h('li', { key: one.name }, [
-            h('span', { class: `swatch ${kind} ${one.look}` }),
+            h('span', { class: `swatch ${kind} ${one.sign}` }),
             `${one.name} `,
             h('b', null, valueAt(one, step)),
           ]),
@@ -104,7 +100,8 @@ function hideCursor(plot: uPlot): null {
 /** CSS pixels. */
 const HEIGHT = 170;
 const AXIS_WIDTH = 60;
-const STEP_NAME_WIDTH = 110;
+const LABEL_WIDTH = 64;
+const LINE_HEIGHT = 16;
 
 /** Draws the chart again when its data, its width or the colours change. */
 function usePlot(
@@ -144,17 +141,17 @@ function usePlot(
   const data = dataOf(props);
   useEffect(() => {
     plot.current!.setData(data);
-    // Names of steps may change while the scales stay.
+    // Times of steps may change while the scales stay.
     plot.current!.redraw(false, true);
-  }, [JSON.stringify([props.steps, data])]);
+  }, [JSON.stringify([props.starts, data])]);
   return plot;
 }
 
 /** Steps by their number. The last series, whose bars are the highest, comes first. */
-function dataOf({ steps, series, kind }: ChartProps): uPlot.AlignedData {
+function dataOf({ starts, series, kind }: ChartProps): uPlot.AlignedData {
   const values = series.map((one) => [...one.values]);
   const shown = kind === 'bars' ? stacked(values) : values;
-  return [[...steps.keys()], ...shown.toReversed()];
+  return [[...starts.keys()], ...shown.toReversed()];
 }
 
 function optionsOf(
@@ -172,36 +169,46 @@ function optionsOf(
   };
   const grid = { stroke: colour('borderTopColor'), width: 1 };
   const barPaths = uPlot.paths.bars!({ size: [0.8, Number.POSITIVE_INFINITY] });
-  const seriesOf = ({ look }: Series): uPlot.Series => {
-    const paint = (plot: uPlot) => fillOf(plot, look, kind);
+  const seriesOf = ({ sign }: Series): uPlot.Series => {
+    const paint = (plot: uPlot) => fillOf(plot, sign);
     return kind === 'bars'
       ? { fill: paint, width: 0, paths: barPaths, points: { show: false } }
       : {
           stroke: paint,
           width: 2,
-          dash: dashOf(look),
+          dash: dashOf(sign),
           points: { show: true, size: 3 },
         };
+  };
+  const ticks = (plot: uPlot) => {
+    const { starts, grain } = props.current;
+    const room = (plot.width - AXIS_WIDTH) / LABEL_WIDTH;
+    return ticksOf(starts, grain, Math.max(1, Math.floor(room)));
   };
   return {
     width: place.clientWidth,
     height: HEIGHT,
-    padding: [8, 8, 0, 0],
+    // Half of a label stands beyond the newest step.
+    padding: [8, LABEL_WIDTH / 2, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     scales: {
-      x: { time: false, range: () => [-0.5, props.current.steps.length - 0.5] },
+      x: {
+        time: false,
+        range: () => [-0.5, props.current.starts.length - 0.5],
+      },
       y: { range: (_plot, _least, most) => [0, roundUp(most) || 1] },
     },
     axes: [
       {
         ...axis,
         grid: { show: false },
-        size: 24,
-        space: STEP_NAME_WIDTH,
-        incrs: [1, 2, 5, 10, 20, 50, 100],
-        values: (_plot, steps) =>
-          steps.map((step) => props.current.steps[step] ?? ''),
+        size: (plot) => {
+          const lines = ticks(plot).map(({ text }) => text.split('\n').length);
+          return 8 + LINE_HEIGHT * Math.max(1, ...lines);
+        },
+        splits: (plot) => ticks(plot).map(({ step }) => step),
+        values: (plot) => ticks(plot).map(({ text }) => text),
       },
       {
         ...axis,

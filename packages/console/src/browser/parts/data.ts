@@ -1,4 +1,4 @@
-import { fromNow, number } from '@storegate/admin-api/words';
+import { fromNow, number, percent } from '@storegate/admin-api/words';
 import { type ComponentChildren, h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { bytes, clockTime } from '../format.ts';
@@ -63,6 +63,8 @@ interface TableProps<Row> {
   readonly empty?: ComponentChildren;
   /** Marks a row. */
   readonly toneOf?: (row: Row) => Tone | undefined;
+  /** The sum of all rows, whose figures are below them. */
+  readonly total?: Row | undefined;
 }
 
 /** Scrolls sideways by itself where it is wider than the screen, with the keyboard too. */
@@ -73,6 +75,7 @@ export function Table<Row>({
   keyOf,
   empty,
   toneOf,
+  total,
 }: TableProps<Row>) {
   if (rows.length === 0) return h('p', { class: 'empty' }, empty);
   const shown = columns.filter((column) => column !== false);
@@ -105,9 +108,34 @@ export function Table<Row>({
         h('caption', { class: 'unseen' }, caption),
         h('thead', null, h('tr', null, head)),
         h('tbody', null, lines),
+        total !== undefined && h('tfoot', null, totalLine(shown, total)),
       ]),
     ],
   );
+}
+
+function totalLine<Row>(columns: readonly Column<Row>[], total: Row) {
+  const [first, ...others] = columns;
+  return h('tr', null, [
+    h('th', { scope: 'row', 'data-title': first!.title }, 'Total'),
+    others.map(({ title, cell, figure }) =>
+      figure
+        ? h('td', { class: 'figure', 'data-title': title }, cell(total))
+        : h('td', null),
+    ),
+  ]);
+}
+
+/** A part of all in figures, and as a bar as long as the count beside the largest. */
+export function Share({ share, length }: { share: number; length: number }) {
+  return h('div', { class: 'share' }, [
+    h(
+      'div',
+      { class: 'bar', 'aria-hidden': 'true' },
+      length > 0 && h('div', { style: { width: `${100 * length}%` } }),
+    ),
+    h('span', null, percent(share)),
+  ]);
 }
 
 /** Names with their values, under each other. Those whose value is null are left out. */

@@ -1,5 +1,5 @@
 import { type ComponentChildren, h, type JSX } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 type FieldProps = JSX.IntrinsicElements['input'] & {
   readonly label: string;
@@ -65,56 +65,74 @@ type SearchFieldProps = Pick<
 };
 
 /**
- * A field of a search. It has what is looked for, also after a step back, and keeps the focus when
- * it was changed.
+ * A field of a search. It has what is looked for, also after a step back, and keeps the focus and
+ * spaces at its ends while somebody types.
  */
 export function SearchField({ value, ...input }: SearchFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   // A later effect could replace what has been typed by then.
   useLayoutEffect(() => {
-    field.current!.value = value;
+    if (field.current!.value.trim() !== value) field.current!.value = value;
   }, [value]);
   return h(Field, { ref: field, type: 'search', spellcheck: false, ...input });
 }
 
+/** Milliseconds without a key after which typed filters apply. */
+const TYPED = 300;
+
 interface FiltersProps {
   /** What it does, for people who do not see where it stands: `Filter keys`. */
   readonly label: string;
-  /** The word on its button. */
-  readonly verb?: string;
   /** Gets what is written into the fields that have a name, without spaces around it. */
-  readonly onSubmit: (fields: Readonly<Record<string, string>>) => void;
+  readonly onChange: (fields: Readonly<Record<string, string>>) => void;
   /** The address of the list without filters; empty if nothing is filtered now. */
   readonly all?: string;
   readonly children?: ComponentChildren;
 }
 
 /**
- * The form that every search and every list with filters has. Choices may act by themselves: those
- * have no name.
+ * The form that every list with filters has. Texts apply while they are typed. Choices apply by
+ * themselves: those have no name.
  */
-export function Filters({
-  label,
-  verb = 'Filter',
-  onSubmit,
-  all = '',
-  children,
-}: FiltersProps) {
-  function submit(event: SubmitEvent) {
-    event.preventDefault();
-    const fields = [...new FormData(event.currentTarget as HTMLFormElement)];
-    onSubmit(
+export function Filters({ label, onChange, all = '', children }: FiltersProps) {
+  const timer = useRef<number>(0);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  function apply(form: HTMLFormElement) {
+    clearTimeout(timer.current);
+    const fields = [...new FormData(form)];
+    onChange(
       Object.fromEntries(
         fields.map(([name, value]) => [name, String(value).trim()]),
       ),
     );
   }
+
+  function onInput({ currentTarget, target }: Event) {
+    if (!(target as HTMLInputElement).name) return;
+    clearTimeout(timer.current);
+    const form = currentTarget as HTMLFormElement;
+    timer.current = window.setTimeout(() => apply(form), TYPED);
+  }
+
+  function onSubmit(event: SubmitEvent) {
+    event.preventDefault();
+    apply(event.currentTarget as HTMLFormElement);
+  }
+
   return h(
     'form',
-    { class: 'filters', role: 'search', 'aria-label': label, onSubmit: submit },
+    {
+      class: 'filters',
+      role: 'search',
+      'aria-label': label,
+      onInput,
+      onSubmit,
+    },
     [
       children,
-      h('button', { type: 'submit' }, verb),
+      // Without a button, Enter would not submit several fields.
+      h('button', { type: 'submit', hidden: true }),
       all !== '' && h('a', { href: all }, 'Show all'),
     ],
   );

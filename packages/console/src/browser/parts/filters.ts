@@ -12,12 +12,13 @@ export function filtersOf<Name extends string>(
   values: Readonly<Record<Name, string>>,
 ) {
   /** Goes to the list with these values changed, unless one of them looks like a secret. */
-  const go = (changed: Readonly<Record<string, string>>) =>
-    goUnlessSecret(view, '', { ...values, ...changed });
+  const go = (changed: Readonly<Record<string, string>>, replace = false) =>
+    goUnlessSecret(view, '', { ...values, ...changed }, { replace });
 
   return {
-    go,
-    /** A text, which applies when the form is submitted. */
+    /** For typed texts, which leave no step back for each letter. */
+    onChange: (typed: Readonly<Record<string, string>>) => go(typed, true),
+    /** A text, which applies while it is typed. */
     search: (
       name: Name,
       label: string,

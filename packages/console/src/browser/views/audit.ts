@@ -67,7 +67,7 @@ export function Audit({ place: { query } }: { place: Place }) {
       Filters,
       {
         label: 'Filter the audit log',
-        onSubmit: filters.go,
+        onChange: filters.onChange,
         all: (actor || action || target || since || below) && linkTo('audit'),
       },
       filters.search('actor', 'Operator', 100),

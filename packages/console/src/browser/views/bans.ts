@@ -3,7 +3,7 @@ import { h } from 'preact';
 import { banTargetOf, extendAct, liftAct } from '../acts/bans-and-usage.ts';
 import { useAnswer, useHoursAgo, useRefreshWith } from '../api/hooks.ts';
 import { type Acts, useActs } from '../parts/act.ts';
-import { BanLog } from '../parts/ban-log.ts';
+import { BanLog, causeColumns } from '../parts/ban-log.ts';
 import { bothTimes, ClientLink, Table, timeColumn } from '../parts/data.ts';
 import { Filters } from '../parts/fields.ts';
 import { filtersOf } from '../parts/filters.ts';
@@ -46,11 +46,7 @@ function Banned({ bans, acts }: { bans: readonly Ban[]; acts: Acts | null }) {
           next && h('small', null, `next ${next}`),
         ],
       },
-      {
-        title: 'Why',
-        cell: ({ reason }) =>
-          h('span', { class: 'reason' }, reason ?? 'not known'),
-      },
+      ...causeColumns(bans, (ban) => ban),
       {
         title: 'By',
         cell: ({ by, level }) =>
@@ -123,7 +119,7 @@ function History({
       Filters,
       {
         label: 'Filter the history',
-        onSubmit: filters.go,
+        onChange: filters.onChange,
         all: (subject || hours) && linkTo('bans'),
       },
       filters.search('subject', 'Key or account', 64, 'key id or account'),

@@ -1,7 +1,9 @@
 import type { KeyStatus, ParamsOf } from '@storegate/admin-api';
 import { h } from 'preact';
+import { useState } from 'preact/hooks';
 import { newKeyAct } from '../acts/keys.ts';
-import { useAnswer, useWholeHoursAgo } from '../api/hooks.ts';
+import { calledSince, matching } from '../api/find.ts';
+import { useAnswer } from '../api/hooks.ts';
 import { useActs } from '../parts/act.ts';
 import { clientLinks, isKeyId } from '../parts/data.ts';
 import { Filters } from '../parts/fields.ts';
@@ -56,7 +58,7 @@ function AllKeys({ place: { query } }: { place: Place }) {
       Filters,
       {
         label: 'Filter keys',
-        onSubmit: filters.go,
+        onChange: filters.onChange,
         all: filtered && linkTo('keys'),
       },
       [
@@ -101,9 +103,6 @@ function usePlans(chosen: string) {
   return [['', 'all'], ...all.map((name) => [name, name] as const)] as const;
 }
 
-/** Hours in which an operation must have been called to be found. */
-const CALLED = '720';
-
 /** Accounts of the keys, and operations, with the text in their name. */
 function AlsoFound({
   find,
@@ -112,17 +111,13 @@ function AlsoFound({
   find: string;
   accounts: readonly string[];
 }) {
-  const from = useWholeHoursAgo(CALLED);
+  const [from] = useState(calledSince);
   const answer = useAnswer('getUsageReport', {
     params: { from, by: 'operation', partial: true },
   });
-  const matching = (names: readonly (string | undefined)[]) =>
-    [...new Set(names)].filter((name) =>
-      name?.toLowerCase().includes(find.toLowerCase()),
-    );
-  const foundAccounts = matching(accounts) as string[];
+  const foundAccounts = matching(accounts, find);
   const called = answer.value?.rows.map(({ operation }) => operation) ?? [];
-  const operations = matching(called.filter((name) => name !== 'none'));
+  const operations = matching(called, find).filter((name) => name !== 'none');
   const link = (operation = '') =>
     h(
       'a',

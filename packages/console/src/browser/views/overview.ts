@@ -20,10 +20,10 @@ import { linkTo } from '../routing.ts';
 import { SessionContext } from '../session.ts';
 import {
   HistoryPanel,
-  kindsAsSeries,
   LAST_DAY,
   LAST_HOUR,
   latencyAsSeries,
+  outcomesAsSeries,
 } from './overview/charts.ts';
 import { Figures } from './overview/figures.ts';
 import {
@@ -64,8 +64,9 @@ export function Overview() {
 
 function LastMinutes({ ticks }: { ticks: Ticks }) {
   const line = ticksOnLine(ticks);
-  const names = line.map((tick) =>
-    tick === null ? '' : clockTime(new Date(tick.at).toISOString()),
+  const newest = line.at(-1)?.at ?? Date.now();
+  const starts = line.map(
+    (tick, i) => tick?.at ?? newest - (line.length - 1 - i) * POLL_INTERVAL,
   );
   return h('section', { 'aria-label': 'Last two minutes' }, [
     h('h2', null, 'Last two minutes'),
@@ -73,14 +74,16 @@ function LastMinutes({ ticks }: { ticks: Ticks }) {
       h(Chart, {
         title: 'Requests per second',
         kind: 'bars',
-        steps: names,
-        series: kindsAsSeries(line, ({ span }) => 1_000 / span),
+        starts,
+        grain: 'second',
+        series: outcomesAsSeries(line, ({ span }) => 1_000 / span),
         format: (value) => number(Math.round(value * 10) / 10),
       }),
       h(Chart, {
         title: 'Latency of the last ten seconds',
         kind: 'lines',
-        steps: names,
+        starts,
+        grain: 'second',
         series: latencyAsSeries(
           line.map((tick) => tick?.lately.latency ?? null),
         ),
@@ -139,18 +142,39 @@ function healthSection(
   words: ComponentChildren,
   findings: readonly Finding[] = [],
 ) {
+  const causes = findings.filter(({ cause }) => cause === null);
   return h('section', { class: `health ${tone}`, 'aria-label': 'Health' }, [
     h('p', { class: 'health-line', role: 'status' }, words),
-    findings.length > 0 && h('ul', null, findings.map(findingItem)),
+    findingList(causes, (cause, i) =>
+      // What follows from several findings of a type is below the last.
+      causes[i + 1]?.type === cause.type
+        ? []
+        : findings.filter((one) => one.cause === cause.type),
+    ),
   ]);
 }
 
-function findingItem(finding: Finding) {
-  const { type, status } = finding;
-  const words = findingInWords(finding, clockTime);
-  const view = VIEWS[type] ?? 'gateways';
-  const link = h('a', { href: linkTo(view) }, TITLES[view]);
-  return h('li', { key: words, class: TONES[status] }, `${words} `, link);
+function findingList(
+  findings: readonly Finding[],
+  consequencesOf: (
+    finding: Finding,
+    i: number,
+  ) => readonly Finding[] = () => [],
+): ComponentChildren {
+  if (findings.length === 0) return null;
+  return h(
+    'ul',
+    null,
+    findings.map((finding, i) => {
+      const words = findingInWords(finding, clockTime);
+      const view = VIEWS[finding.type] ?? 'gateways';
+      return h('li', { key: words, class: TONES[finding.status] }, [
+        `${words} `,
+        h('a', { href: linkTo(view) }, TITLES[view]),
+        findingList(consequencesOf(finding, i)),
+      ]);
+    }),
+  );
 }
 
 /** Backends that are up and are shown here; all of them stand in the view Gateways. */

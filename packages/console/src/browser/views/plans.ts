@@ -14,9 +14,10 @@ import {
 } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useAnswer } from '../api/hooks.ts';
-import { dayTime, total } from '../format.ts';
-import { Chart, type Series } from '../parts/chart.ts';
+import { total } from '../format.ts';
+import { Chart } from '../parts/chart.ts';
 import { Facts, planLink, Table } from '../parts/data.ts';
+import type { Series } from '../parts/series.ts';
 import { answerView, Notice, View } from '../parts/view.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
 import { useMay } from '../session.ts';
@@ -37,7 +38,11 @@ function AllPlans() {
       about: 'Plans, their limits and their keys',
       actions:
         useMay('admin') &&
-        h('a', { href: linkTo('plans', '', { new: 'plan' }) }, 'New plan'),
+        h(
+          'a',
+          { class: 'button', href: linkTo('plans', '', { new: 'plan' }) },
+          'New plan',
+        ),
     },
     answerView(answer, ({ plans, public: open, bans }) => [
       h(Table<Plan>, {
@@ -203,13 +208,13 @@ function Steps({ steps }: Pick<HistoryAnswer, 'steps'>) {
   );
   const series = (
     name: 'admitted' | 'limited' | 'banned',
-    look: Series['look'],
+    sign: Series['sign'],
   ): Series => {
     // Where no gateway ran nothing is known.
     const inside = starts.map((start) => known.get(start));
     return {
       name,
-      look,
+      sign,
       values: inside.map((some) =>
         some ? total(some, (step) => step[name]) : null,
       ),
@@ -217,11 +222,12 @@ function Steps({ steps }: Pick<HistoryAnswer, 'steps'>) {
   };
   return h(Chart, {
     title: 'Requests of this plan per half hour',
-    steps: starts.map(dayTime),
+    starts,
+    grain: 'minute',
     series: [
-      series('admitted', 'good'),
-      series('limited', 'warn'),
-      series('banned', 'bad'),
+      series('admitted', 'answered'),
+      series('limited', 'limited'),
+      series('banned', 'banned'),
     ],
     kind: 'bars',
     format: number,

@@ -60,7 +60,7 @@ function Refusals({ place }: { place: Place }) {
         Filters,
         {
           label: 'Filter requests',
-          onSubmit: filters.go,
+          onChange: filters.onChange,
           all: filtered && linkTo('requests'),
         },
         [

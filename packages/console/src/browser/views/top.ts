@@ -2,7 +2,6 @@ import type { Top as TopAnswer, TopItem } from '@storegate/admin-api';
 import {
   COUNTED,
   operationInWords,
-  percent,
   topTotal,
 } from '@storegate/admin-api/words';
 import { h } from 'preact';
@@ -14,6 +13,7 @@ import {
   countColumn,
   planLink,
   rowHeader,
+  Share,
   Table,
 } from '../parts/data.ts';
 import { Choice } from '../parts/fields.ts';
@@ -109,16 +109,4 @@ function Items({ top: { by, window, items } }: { top: TopAnswer }) {
       ageColumn('Last', 'last'),
     ],
   });
-}
-
-/** A part of all in figures, and as a bar as long as the count beside the largest. */
-function Share({ share, length }: { share: number; length: number }) {
-  return h('div', { class: 'share' }, [
-    h(
-      'div',
-      { class: 'bar', 'aria-hidden': 'true' },
-      h('div', { style: { width: `${100 * length}%` } }),
-    ),
-    h('span', null, percent(share)),
-  ]);
 }

@@ -1,4 +1,4 @@
-import type { UsageReport } from '@storegate/admin-api';
+import type { TopItem, UsageReport } from '@storegate/admin-api';
 import {
   droppedRequests,
   lostGateway,
@@ -10,20 +10,27 @@ import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { usageDownload } from '../api/client.ts';
 import { useAnswer } from '../api/hooks.ts';
-import { clockTime } from '../format.ts';
+import { clockTime, total } from '../format.ts';
+import { Chart } from '../parts/chart.ts';
 import {
+  ageColumn,
   bytesColumn,
   ClientLink,
   type Column,
+  clientColumn,
   countColumn,
   planLink,
+  rowHeader,
+  Share,
   Table,
   textColumn,
 } from '../parts/data.ts';
 import { Filters } from '../parts/fields.ts';
 import { filtersOf } from '../parts/filters.ts';
+import { outcomeSeries } from '../parts/series.ts';
 import { answerView, asParagraph, Notice, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
+import { outcomeOf, requestsOf, startsOf } from './keys/usage-steps.ts';
 import {
   callersIn,
   type DeprecatedCaller,
@@ -65,6 +72,7 @@ export function Usage({ place: { query } }: { place: Place }) {
       actions: h(
         'a',
         {
+          class: 'button',
           href: usageDownload(params),
           download: `usage-${month}-by-${by.replace(',', '-')}.csv`,
         },
@@ -75,7 +83,7 @@ export function Usage({ place: { query } }: { place: Place }) {
       Filters,
       {
         label: 'Filter usage',
-        onSubmit: filters.go,
+        onChange: filters.onChange,
         all: (account || operation) && linkTo('usage', '', { by }),
       },
       [
@@ -91,8 +99,10 @@ export function Usage({ place: { query } }: { place: Place }) {
     ),
     answerView(answer, (report) => [
       h(Gaps, { report }),
+      h(Days, { month, account, operation }),
       h(Rows, { rows: report.rows, by }),
     ]),
+    h(NearLimit, null),
     h(DeprecatedCalls, null),
   );
 }
@@ -137,11 +147,61 @@ const DIMENSIONS: Readonly<Record<string, Column<UsageRow>>> = {
 const whose = (account: string | null | undefined) =>
   account ? h(ClientLink, { who: account }) : 'without a valid key';
 
+const DAY_LINE = { by: 'day', length: 86_400_000 } as const;
+
+/** What became of the requests of each day of the month. */
+function Days({
+  month,
+  ...filter
+}: {
+  month: string;
+  account: string;
+  operation: string;
+}) {
+  const { from, to } = periodOf(month);
+  const answer = useAnswer('getUsageReport', {
+    params: { from, to, ...filter, by: 'day,status,code', partial: true },
+  });
+  const starts = startsOf(from, DAY_LINE, Math.min(Date.now(), Date.parse(to)));
+  return answerView(answer, ({ rows, since }) => {
+    const byOutcome = Map.groupBy(rows, outcomeOf);
+    return h(
+      'div',
+      { class: 'charts' },
+      h(Chart, {
+        title: 'Requests per day',
+        kind: 'bars',
+        starts,
+        grain: 'day',
+        series: outcomeSeries((outcome) =>
+          requestsOf(byOutcome.get(outcome) ?? [], starts, DAY_LINE, since),
+        ),
+        format: number,
+      }),
+    );
+  });
+}
+
+const FIGURES = [
+  'units',
+  'requests',
+  'refused',
+  'failed',
+  'received',
+  'sent',
+] as const;
+
 function Rows({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
   const sorted =
     by === 'day'
       ? rows
       : rows.toSorted((one, other) => other.units - one.units);
+  const sums = FIGURES.map(
+    (name) => [name, total(rows, (row) => row[name])] as const,
+  );
+  const [first] = rows;
+  const all = first && { ...first, ...Object.fromEntries(sums) };
+  const most = Math.max(1, ...rows.map(({ units }) => units));
   return [
     h(Table<UsageRow>, {
       caption: 'Usage',
@@ -155,9 +215,18 @@ function Rows({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
           row.operation,
         ]),
       empty: NO_USAGE,
+      total: all,
       columns: [
         ...by.split(',').map((name) => DIMENSIONS[name]!),
         countColumn('Units', 'units'),
+        {
+          title: 'Share',
+          cell: ({ units }) =>
+            h(Share, {
+              share: units / Math.max(1, all!.units),
+              length: units / most,
+            }),
+        },
         countColumn('Requests', 'requests'),
         countColumn('Refused', 'refused'),
         countColumn('Failed', 'failed'),
@@ -171,6 +240,44 @@ function Rows({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
         { class: 'about' },
         `The first ${SHOWN} of ${number(rows.length)}: a download has all.`,
       ),
+  ];
+}
+
+/** Clients near a limit that are listed; the view Top clients has more. */
+const NEAR = 5;
+
+/** Who may need a larger plan. */
+function NearLimit() {
+  const answer = useAnswer('getTop', {
+    params: { window: 'day', by: 'near-limit', limit: NEAR },
+  });
+  return [
+    h('h2', null, 'Near a limit, last day'),
+    answerView(answer, ({ items }) => [
+      h(Table<TopItem>, {
+        caption: 'Clients near a limit',
+        rows: items,
+        keyOf: ({ key }) => key ?? '',
+        empty: 'No client used more than 80 % of a limit.',
+        columns: [
+          rowHeader(clientColumn('Key', 'key')),
+          clientColumn('Account', 'account'),
+          { title: 'Plan', cell: ({ plan }) => (plan ? planLink(plan) : '–') },
+          countColumn('Requests with 20 % or less left', 'count'),
+          ageColumn('Last', 'last'),
+        ],
+      }),
+      items.length === NEAR &&
+        h(
+          'p',
+          null,
+          h(
+            'a',
+            { href: linkTo('top-clients', '', { by: 'near-limit' }) },
+            'All clients near a limit',
+          ),
+        ),
+    ]),
   ];
 }
 

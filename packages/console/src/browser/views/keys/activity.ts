@@ -1,16 +1,18 @@
 import type {
   Audit,
   Entry,
+  KeyCall,
   RefusedRequest,
   Requests,
 } from '@storegate/admin-api';
 import { number, operationInWords } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useAnswer, useRefreshWith } from '../../api/hooks.ts';
-import { total } from '../../format.ts';
+import { milliseconds, total } from '../../format.ts';
 import { BanLog } from '../../parts/ban-log.ts';
 import {
   ageColumn,
+  countColumn,
   isKeyId,
   reasonColumn,
   rowHeader,
@@ -68,10 +70,11 @@ export function Activity({
   subject: SubjectRecords;
 }) {
   return [
-    h('h2', null, 'Latest refusals and failures'),
     answerView(subject.refusals, (answer) => [
+      isKeyId(name) && h(LastCalls, { ...answer }),
+      h('h2', null, 'Latest refusals and failures'),
       h(Refused, { name, ...answer }),
-      answer.requests.length > 0 && h(Addresses, { ...answer }),
+      h(Addresses, { ...answer }),
       more(
         'live',
         linkTo('requests', '', { [isKeyId(name) ? 'key' : 'account']: name }),
@@ -130,34 +133,75 @@ function Refused({
   });
 }
 
+/** Who used the key, from where. */
+function LastCalls({ calls }: Pick<Requests, 'calls'>) {
+  return [
+    h('h2', null, 'Last successful calls'),
+    h(Table<KeyCall>, {
+      caption: 'Last successful calls',
+      rows: calls,
+      keyOf: (call) => JSON.stringify(call),
+      empty: 'None in memory. Gateways keep 20 per key until they stop.',
+      columns: [
+        timeColumn('When', 'at'),
+        {
+          title: 'Request',
+          names: true,
+          cell: ({ method, operation }) =>
+            `${method} ${operationInWords(operation)}`,
+        },
+        textColumn('Status', 'status'),
+        textColumn('From', 'address'),
+        {
+          title: 'Took',
+          figure: true,
+          cell: ({ duration }) => milliseconds(duration),
+        },
+      ],
+    }),
+  ];
+}
+
 interface AddressRow {
   readonly address: string;
-  readonly requests: number;
+  readonly calls: number;
+  readonly refused: number;
   readonly last: string;
 }
 
-/** Where they came from; the list has no good requests. */
-function Addresses({ requests }: Pick<Requests, 'requests'>) {
-  const rows = [...Map.groupBy(requests, ({ address }) => address)].map(
-    ([address, some]) => {
-      return {
-        address,
-        requests: total(some, ({ repeated }) => repeated + 1),
-        last: some[0]!.at,
-      };
-    },
+/** Where they came from. */
+function Addresses({ requests, calls }: Pick<Requests, 'requests' | 'calls'>) {
+  const all = [
+    ...calls.map(({ address, at }) => ({ address, at, good: 1, bad: 0 })),
+    ...requests.map(({ address, at, repeated }) => ({
+      address,
+      at,
+      good: 0,
+      bad: repeated + 1,
+    })),
+  ];
+  const rows = [...Map.groupBy(all, ({ address }) => address)].map(
+    ([address, some]): AddressRow => ({
+      address,
+      calls: total(some, ({ good }) => good),
+      refused: total(some, ({ bad }) => bad),
+      last: some
+        .map(({ at }) => at)
+        .sort()
+        .at(-1)!,
+    }),
   );
+  if (rows.length === 0) return null;
   return h(Table<AddressRow>, {
-    caption: 'Addresses of refusals and failures',
-    rows: rows.slice(0, SHOWN),
+    caption: 'Addresses of requests',
+    rows: rows
+      .sort((one, other) => Date.parse(other.last) - Date.parse(one.last))
+      .slice(0, SHOWN),
     keyOf: ({ address }) => address,
     columns: [
       rowHeader(textColumn('Address', 'address')),
-      {
-        title: 'Refused or failed',
-        figure: true,
-        cell: (row) => number(row.requests),
-      },
+      calls.length > 0 && countColumn('Last calls', 'calls'),
+      countColumn('Refused or failed', 'refused'),
       ageColumn('Last', 'last'),
     ],
   });

@@ -3,21 +3,14 @@ import { number, operationInWords, plural } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { useAnswer } from '../../api/hooks.ts';
-import { clockTime, dayTime, total } from '../../format.ts';
+import { total } from '../../format.ts';
 import { Chart } from '../../parts/chart.ts';
 import { countColumn, isKeyId, Table } from '../../parts/data.ts';
 import { Choice } from '../../parts/fields.ts';
-import type { Look } from '../../parts/looks.ts';
+import { OUTCOMES, type Outcome, outcomeSeries } from '../../parts/series.ts';
 import { answerView } from '../../parts/view.ts';
 import type { UsageRow } from '../usage/rows.ts';
-import {
-  isRefusal,
-  KINDS,
-  kindOf,
-  refusalsIn,
-  requestsOf,
-  startsOf,
-} from './usage-steps.ts';
+import { outcomeOf, refusalsIn, requestsOf, startsOf } from './usage-steps.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 
@@ -72,17 +65,6 @@ export function Traffic({ name }: { name: string }) {
   ]);
 }
 
-const LOOKS = {
-  answered: 'good',
-  limited: 'warn',
-  banned: 'ban',
-  failed: 'bad',
-  refused: 'soft',
-} as const;
-/** Codes that have a series of their own; the others are one together. */
-const MOST_CODES = 4;
-const OTHERS = 'others';
-
 interface ChartsProps {
   readonly report: UsageReport;
   readonly span: Span;
@@ -91,66 +73,39 @@ interface ChartsProps {
 
 function Charts({ report: { rows, since }, span, from }: ChartsProps) {
   const starts = startsOf(from, span);
-  const name = span.by === 'day' ? dayOf : dayTime;
-  const count = (some: readonly UsageRow[]) =>
-    requestsOf(some, starts, span, since);
-  const looks = looksOf(refusalsIn(rows));
-  const codeIn = (row: UsageRow) =>
-    looks.has(reasonOf(row)) ? reasonOf(row) : OTHERS;
-  const refusals = rows.filter(isRefusal);
+  const byOutcome = Map.groupBy(rows, outcomeOf);
+  const countsOf = (outcome: Outcome) =>
+    requestsOf(byOutcome.get(outcome) ?? [], starts, span, since);
   const chart = {
     kind: 'bars',
-    steps: starts.map(name),
+    starts,
+    grain: span.by,
     format: number,
   } as const;
+  const isRefused = rows.some((row) => outcomeOf(row) !== 'answered');
   return h('div', { class: 'charts' }, [
     h(Chart, {
       ...chart,
       key: `requests ${span.by}`,
       title: `Requests per ${span.by}`,
-      series: KINDS.map((kind) => {
-        const values = count(rows.filter((row) => kindOf(row) === kind));
-        return {
-          name: kind === 'refused' ? 'other refusals' : kind,
-          look: LOOKS[kind],
-          values,
-        };
-      }),
+      series: outcomeSeries(countsOf),
     }),
-    looks.size > 0 &&
+    isRefused &&
       h(Chart, {
         ...chart,
-        key: `refusals ${span.by} ${[...looks.keys()]}`,
+        key: `refusals ${span.by}`,
         title: `Refusals and failures per ${span.by}`,
-        series: [...looks].map(([name, look]) => {
-          const values = count(refusals.filter((row) => codeIn(row) === name));
-          return { name, look, values };
-        }),
+        series: outcomeSeries(
+          countsOf,
+          OUTCOMES.filter((outcome) => outcome !== 'answered'),
+        ),
       }),
   ]);
-}
-
-/** A look for each code, that of its kind if no code with more requests has it. */
-function looksOf(refusals: readonly UsageRow[]): ReadonlyMap<string, Look> {
-  const codes = Map.groupBy(refusals, reasonOf);
-  const free = new Set<Look>(['warn', 'ban', 'bad', 'soft']);
-  const looks = new Map<string, Look>();
-  for (const [code, [first]] of [...codes].slice(0, MOST_CODES)) {
-    const own = LOOKS[kindOf(first!)];
-    const look = free.has(own) ? own : [...free][0]!;
-    free.delete(look);
-    looks.set(code, look);
-  }
-  if (codes.size > MOST_CODES) looks.set(OTHERS, 'good');
-  return looks;
 }
 
 /** Failures of backends have a status only. */
 const reasonOf = ({ code, status }: UsageRow): string =>
   code ?? `${status} of the backend`;
-
-const dayOf = (at: number) =>
-  clockTime(new Date(at).toISOString()).slice(0, 10);
 
 function Refusals({ rows }: { rows: readonly UsageRow[] }) {
   const refusals = refusalsIn(rows);

@@ -1,28 +1,19 @@
 import { total } from '../../format.ts';
+import type { Outcome } from '../../parts/series.ts';
 import type { UsageRow } from '../usage/rows.ts';
 
-/** How requests ended; each is of one kind. */
-export const KINDS = [
-  'answered',
-  'limited',
-  'banned',
-  'failed',
-  'refused',
-] as const;
-type Kind = (typeof KINDS)[number];
-
 /** Rows of `by=status,code`. */
-export function kindOf({
+export function outcomeOf({
   status = 0,
   code = null,
-}: Pick<UsageRow, 'status' | 'code'>): Kind {
+}: Pick<UsageRow, 'status' | 'code'>): Outcome {
   if (code === 'key_banned') return 'banned';
   if (code !== null && status === 429) return 'limited';
   if (status >= 500) return 'failed';
   return status < 400 ? 'answered' : 'refused';
 }
 
-export const isRefusal = (row: UsageRow): boolean => kindOf(row) !== 'answered';
+const isRefusal = (row: UsageRow): boolean => outcomeOf(row) !== 'answered';
 
 interface Line {
   /** The column of the time. */

@@ -3,9 +3,10 @@ import { number, outageInWords } from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { useAnswer } from '../../api/hooks.ts';
 import { dayTime, milliseconds } from '../../format.ts';
-import { Chart, type Series } from '../../parts/chart.ts';
+import { Chart } from '../../parts/chart.ts';
+import { outcomeSeries, type Series } from '../../parts/series.ts';
 import { answerView } from '../../parts/view.ts';
-import { type Kinds, kindsOf, onLine } from './outcomes.ts';
+import { countsOf, onLine } from './outcomes.ts';
 
 interface Panel {
   readonly title: string;
@@ -52,21 +53,23 @@ export function HistoryPanel({
     h('h2', null, title),
     answerView(answer, ({ steps, outages }) => {
       const line = onLine(steps, length, count);
-      const names = line.map(({ at }) => dayTime(at));
+      const starts = line.map(({ at }) => at);
       const counted = line.map(({ step }) => step);
       return [
         h('div', { class: 'charts' }, [
           h(Chart, {
             title: `Requests per ${each}`,
             kind: 'bars',
-            steps: names,
-            series: kindsAsSeries(counted),
+            starts,
+            grain: 'minute',
+            series: outcomesAsSeries(counted),
             format: number,
           }),
           h(Chart, {
             title: `Latency per ${each}`,
             kind: 'lines',
-            steps: names,
+            starts,
+            grain: 'minute',
             series: latencyAsSeries(counted),
             format: milliseconds,
           }),
@@ -83,35 +86,21 @@ export function HistoryPanel({
   ]);
 }
 
-const KINDS = [
-  ['answered', 'answered', 'good'],
-  ['limited', 'limited or banned', 'warn'],
-  ['refused', 'other refusals', 'soft'],
-  ['failed', 'failed', 'bad'],
-] as const;
-
 /**
  * Bars of what became of requests, one step for each; `null`: nothing is known of it. `factorOf`:
  * for a rate.
  */
-export function kindsAsSeries<Step extends Outcomes>(
+export const outcomesAsSeries = <Step extends Outcomes>(
   steps: readonly (Step | null)[],
   factorOf: (step: Step) => number = () => 1,
-): Series[] {
-  const counts = (kind: keyof Kinds) =>
-    steps.map((step) => step && kindsOf(step)[kind] * factorOf(step));
-  return KINDS.map(([kind, name, look]) => ({
-    name,
-    look,
-    values: counts(kind),
-  }));
-}
+): Series[] =>
+  outcomeSeries((outcome) =>
+    steps.map((step) => step && countsOf(step)[outcome] * factorOf(step)),
+  );
 
-export function latencyAsSeries(steps: readonly (Latency | null)[]): Series[] {
-  const line = (name: keyof Latency, look: Series['look']) => ({
+export const latencyAsSeries = (steps: readonly (Latency | null)[]): Series[] =>
+  (['p50', 'p95', 'p99'] as const).map((name) => ({
     name,
-    look,
+    sign: name,
     values: steps.map((step) => (step ? step[name] : null)),
-  });
-  return [line('p50', 'good'), line('p95', 'warn'), line('p99', 'bad')];
-}
+  }));

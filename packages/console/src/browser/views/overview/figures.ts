@@ -1,13 +1,14 @@
-import type {
-  Connections,
-  Gateway,
-  Process,
-  Status,
-} from '@storegate/admin-api';
-import { number, percent, plural, slowestOf } from '@storegate/admin-api/words';
+import type { Gateway, Process, Status } from '@storegate/admin-api';
+import {
+  connectionsInWords,
+  number,
+  percent,
+  plural,
+  slowestOf,
+} from '@storegate/admin-api/words';
 import { h } from 'preact';
 import { milliseconds, orDash, total } from '../../format.ts';
-import { kindsOf } from './outcomes.ts';
+import { countsOf } from './outcomes.ts';
 import type { Ticks } from './ticks.ts';
 
 type FiguresProps = Pick<Status, 'gateways'> & { readonly ticks: Ticks };
@@ -16,34 +17,40 @@ export function Figures({ gateways, ticks }: FiguresProps) {
   const tick = ticks.all.at(-1);
   if (tick === undefined) return null;
   const { requests, span, latency } = tick.lately;
-  const { limited, refused, failed } = kindsOf(tick.lately);
+  const { limited, banned, refused, failed } = countsOf(tick.lately);
+  const byLimits = limited + banned;
   const processes = gateways.flatMap((gateway) => gateway.processes);
-  const backend = processes.map((process) => process.backend);
   // Gateways that share a state name it alike; the newer of two versions may not.
   const states = new Set(gateways.map(({ state }) => state));
-  return h('dl', { class: 'tiles' }, [
-    tile('Requests', rate(requests, span), 'in the last 10 seconds'),
-    tile('Refused by limits', share(limited, requests), rate(limited, span)),
-    tile('Refused otherwise', share(refused, requests), rate(refused, span)),
-    tile('Failed', share(failed, requests), rate(failed, span)),
-    tile(
-      'Latency, p50',
-      shown(latency.p50),
-      `p95 ${shown(latency.p95)} · p99 ${shown(latency.p99)}`,
-    ),
-    tile(
-      'In flight',
-      number(total(processes, ({ inFlight }) => inFlight)),
-      'requests',
-    ),
-    tile(
-      'Backend connections',
-      number(total(backend, ({ open, idle }) => open - idle)),
-      backendNote(backend),
-    ),
-    tile('State', [...states].join(', '), stateNote(processes)),
-    tile('Gateways', number(gateways.length), workersOf(gateways)),
-  ]);
+  return [
+    h('dl', { class: 'tiles' }, [
+      tile('Requests', rate(requests, span), 'in the last 10 seconds'),
+      tile(
+        'Refused by limits',
+        share(byLimits, requests),
+        rate(byLimits, span),
+      ),
+      tile('Failed', share(failed, requests), rate(failed, span)),
+      tile(
+        'Latency, p50',
+        shown(latency.p50),
+        `p95 ${shown(latency.p95)} · p99 ${shown(latency.p99)}`,
+      ),
+    ]),
+    h('dl', { class: 'strip' }, [
+      fact(
+        'Refused otherwise',
+        `${share(refused, requests)}, ${rate(refused, span)}`,
+      ),
+      fact('In flight', number(total(processes, ({ inFlight }) => inFlight))),
+      fact(
+        'Backend connections',
+        connectionsInWords(...processes.map(({ backend }) => backend)),
+      ),
+      fact('State', [...states, ...stateNote(processes)].join(', ')),
+      fact('Gateways', `${number(gateways.length)}, ${workersOf(gateways)}`),
+    ]),
+  ];
 }
 
 function tile(name: string, value: string, note: string) {
@@ -53,6 +60,9 @@ function tile(name: string, value: string, note: string) {
     h('dd', { class: 'note' }, note),
   ]);
 }
+
+const fact = (name: string, value: string) =>
+  h('div', { key: name }, [h('dt', null, name), h('dd', null, value)]);
 
 /** Requests per second with two digits: `0.5/s`, `12/s`, `1,240/s`. */
 function rate(count: number, span: number): string {
@@ -65,17 +75,10 @@ const share = (part: number, all: number) =>
   all === 0 ? '–' : percent(part / all);
 const shown = (duration: number | null) => orDash(duration, milliseconds);
 
-function backendNote(backend: readonly Connections[]): string {
-  const waiting = total(backend, (one) => one.waiting);
-  return `in use of ${number(total(backend, ({ limit }) => limit))}${waiting > 0 ? `, ${number(waiting)} waiting` : ''}`;
-}
-
-function stateNote(processes: readonly Process[]): string {
-  if (processes.some(({ localSince }) => localSince !== null)) return 'down';
+function stateNote(processes: readonly Process[]): string[] {
+  if (processes.some(({ localSince }) => localSince !== null)) return ['down'];
   const slowest = slowestOf(processes);
-  return slowest === null
-    ? 'in the gateway itself'
-    : `responds in ${milliseconds(slowest)}`;
+  return slowest === null ? [] : [`responds in ${milliseconds(slowest)}`];
 }
 
 function workersOf(gateways: readonly Gateway[]): string {

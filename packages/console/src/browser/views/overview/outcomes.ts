@@ -1,22 +1,18 @@
 import type { HistoryStep, Outcomes } from '@storegate/admin-api';
+import type { Outcome } from '../../parts/series.ts';
 
-/** Outcomes of requests, in the kinds that are shown here. */
-export interface Kinds {
-  readonly answered: number;
-  /** By limits and bans. */
-  readonly limited: number;
-  /** For another reason, or the caller left before its answer. */
-  readonly refused: number;
-  readonly failed: number;
-}
-
-export function kindsOf({ limited, banned, classes }: Outcomes): Kinds {
-  const byLimits = limited + banned;
+/** `refused`: for another reason than limits and bans, or the caller left before its answer. */
+export function countsOf({
+  limited,
+  banned,
+  classes,
+}: Outcomes): Readonly<Record<Outcome, number>> {
   return {
     answered: classes['2xx'] + classes['3xx'],
-    limited: byLimits,
+    limited,
+    banned,
     // Some requests refused by limits were aborted before their answer, and are not 4xx then.
-    refused: Math.max(0, classes['4xx'] + classes.aborted - byLimits),
+    refused: Math.max(0, classes['4xx'] + classes.aborted - limited - banned),
     failed: classes['5xx'],
   };
 }

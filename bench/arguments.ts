@@ -3,7 +3,7 @@ import { targets } from './targets/all.ts';
 import { works } from './work.ts';
 
 export interface Options {
-  readonly mode: 'compare' | 'profile' | 'soak' | 'install' | 'help';
+  readonly mode: 'compare' | 'soak' | 'install' | 'help';
   readonly quick: boolean;
   /** `null` for all. */
   readonly only: readonly string[] | null;
@@ -28,7 +28,6 @@ export const usage = `npm run bench [-- options]
                       ${targets.map(({ name }) => name).join(' ')}
   --work <a,b>        only these works: ${works.map(({ name }) => name).join(' ')}
   --before <commit>   storegate as it was then, in turns with every storegate that is measured
-  --profile           where storegate spends its time under GET load (--only storegate-redis for Redis state)
   --soak <minutes>    a million keys at full speed; prints memory and CPU over time
   --node <path>       run storegate and the peers in JavaScript on another Node.js
   --rounds <n>        rounds per target and work (5)
@@ -76,7 +75,6 @@ function parse(args: readonly string[]) {
       args: [...args],
       options: {
         quick: flag,
-        profile: flag,
         install: flag,
         help: flag,
         only: text,
@@ -99,12 +97,10 @@ function parse(args: readonly string[]) {
 function modeOf(values: {
   help: boolean;
   install: boolean;
-  profile: boolean;
   soak?: string | undefined;
 }): Options['mode'] {
   if (values.help) return 'help';
   if (values.install) return 'install';
-  if (values.profile) return 'profile';
   return values.soak === undefined ? 'compare' : 'soak';
 }
 

@@ -12,12 +12,10 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { makeSecret } from '../src/records/keys/secret.ts';
 import { type Fault, NginxBackend } from '../test/support/nginx-backend.ts';
-import { Children } from './children.ts';
-import { PacedClients, type TimedResponse } from './paced-clients.ts';
-import { stepAside } from './processors.ts';
-import { percentile } from './statistics.ts';
+import { get, OK } from './connection.ts';
+import { outcomes, PacedClient, summary, type Timed } from './pace.ts';
+import { withSurroundings } from './surroundings.ts';
 import { prepareStoregate } from './targets/storegate-process.ts';
 
 const { values } = parseArgs({
@@ -44,7 +42,6 @@ interface Moments {
   readonly back: number | null;
 }
 
-stepAside();
 console.log(`${rate} requests/s; milliseconds`);
 console.log(
   'backends  fault   part           requests  failed      p50      p99      max   lasted s  failed with',
@@ -53,43 +50,30 @@ for (const count of values.backends.split(',').map(Number))
   for (const fault of faults) await measure(count, fault);
 
 async function measure(count: number, fault: Fault): Promise<void> {
-  const children = new Children();
   const backends = await Promise.all(
     ['a', 'b', 'c'].slice(0, count).map((name) => NginxBackend.start(name)),
   );
+  const backend = { url: backends.map(({ url }) => url).join(','), port: 0, pid: 0 };
+  const project = values.project ? { project: values.project } : {};
   try {
-    const gateway = await prepareStoregate('storegate', surroundings(children, backends), {
-      ...(values.project === undefined ? {} : { project: values.project }),
+    await withSurroundings(process.execPath, async (surroundings) => {
+      const gateway = await prepareStoregate('storegate', { ...surroundings, backend }, project);
+      await surroundings.children.start({ ...gateway.command, place: 'anywhere' });
+      const client = new PacedClient(gateway.command.port);
+      let isOver = false;
+      const asked = client.run(get('/pets', gateway.keys.admitted), { rate, isOver: () => isOver });
+      await pause(2_000);
+      const begun = performance.now();
+      await pause(seconds * 1_000);
+      const moments = await suffer(backends[0]!, fault, gateway.adminUrl);
+      await pause(seconds * 1_000);
+      isOver = true;
+      printOutage(count, fault, await asked, begun, moments);
+      client.close();
     });
-    await children.start({ ...gateway.command, place: 'anywhere' });
-    const callers = new PacedClients(`${gateway.url}/pets`, gateway.keys.admitted, rate);
-    const asking = callers.run();
-    await pause(2_000);
-    const begun = performance.now();
-    await pause(seconds * 1_000);
-    const moments = await suffer(backends[0]!, fault, gateway.adminUrl);
-    await pause(seconds * 1_000);
-    callers.stop();
-    await asking;
-    printOutage(count, fault, callers.asked, begun, moments);
   } finally {
-    await children.close();
     await Promise.all(backends.map((backend) => backend.stop()));
   }
-}
-
-function surroundings(children: Children, backends: readonly NginxBackend[]) {
-  const keys = {
-    admitted: makeSecret('bench'),
-    refused: makeSecret('bench'),
-    unknown: makeSecret('bench'),
-  };
-  const backend = {
-    url: backends.map(({ url }) => url).join(','),
-    port: backends[0]!.port,
-    pid: 0,
-  };
-  return { children, backend, redis: null, node: process.execPath, keys };
 }
 
 async function suffer(backend: NginxBackend, fault: Fault, adminUrl: string): Promise<Moments> {
@@ -126,7 +110,7 @@ async function upOf(backend: string, adminUrl: string): Promise<number | null> {
 function printOutage(
   count: number,
   fault: Fault,
-  asked: readonly TimedResponse[],
+  asked: readonly Timed[],
   begun: number,
   moments: Moments,
 ): void {
@@ -141,21 +125,14 @@ function printOutage(
   for (const [name, from, to] of parts) {
     const those = asked.filter(({ at }) => at >= from && at < to);
     if (those.length === 0) continue;
-    const times = those.map(({ took }) => took).sort((one, other) => one - other);
-    const figures = [percentile(times, 0.5), percentile(times, 0.99), times.at(-1)!];
-    const failed = those.filter(({ status }) => status !== 200);
+    const failed = those.filter(({ outcome }) => outcome !== OK);
     const lasted = Number.isFinite(to) ? ((to - from) / 1_000).toFixed(2) : '';
-    console.log(
-      `${count}       ${fault.padEnd(8)}${name.padEnd(15)}${String(those.length).padStart(8)}${String(failed.length).padStart(8)}` +
-        `${figures.map((figure) => figure.toFixed(2).padStart(9)).join('')}${lasted.padStart(11)}  ${codesOf(failed)}`,
-    );
+    const cells = [
+      `${count}       ${fault.padEnd(8)}${name.padEnd(15)}`,
+      ...[those, failed].map(({ length }) => `${length}`.padStart(8)),
+      ...summary(those).map((figure) => figure.toFixed(2).padStart(9)),
+      `${lasted.padStart(11)}  ${outcomes(failed)}`,
+    ];
+    console.log(cells.join(''));
   }
-}
-
-/** `0`: no complete response. */
-function codesOf(failed: readonly TimedResponse[]): string {
-  const counts = [...Map.groupBy(failed, ({ status }) => status)].map(
-    ([status, { length }]) => `${length} x ${status}`,
-  );
-  return counts.join(', ');
 }

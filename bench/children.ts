@@ -86,14 +86,6 @@ export class Children {
     };
   }
 
-  startBusy(): void {
-    const { pid } = spawn(process.execPath, ['-e', 'for (;;);'], {
-      detached: true,
-      stdio: 'ignore',
-    });
-    this.#reaper.stdin!.write(`${pid}\n`);
-  }
-
   async close(): Promise<void> {
     this.#closing = true;
     const gone = once(this.#reaper, 'exit');

@@ -5,6 +5,18 @@ const PATIENCE = 30_000;
 
 export const OK = 'HTTP/1.1 200 OK';
 
+/** `more`: further lines. */
+export function get(path: string, key?: string, more = ''): string {
+  const own = key === undefined ? '' : `X-API-Key: ${key}\r\n`;
+  return `GET ${path} HTTP/1.1\r\nHost: a\r\n${own}${more}\r\n`;
+}
+
+/** The head of a request. */
+export function post(path: string, length: number, key?: string, type = 'application/json') {
+  const more = `Content-Type: ${type}\r\nContent-Length: ${length}\r\n`;
+  return get(path, key, more).replace('GET', 'POST');
+}
+
 /** One request at a time, without retries. */
 export class Connection {
   ended = false;
@@ -12,9 +24,9 @@ export class Connection {
   #text = '';
   #settle: (outcome: string) => void = () => {};
 
-  constructor(port: number) {
-    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    this.#socket.on('timeout', () => this.#end('no response in time'));
+  constructor(port: number, socket = connect({ port, host: '127.0.0.1', noDelay: true })) {
+    this.#socket = socket;
+    this.#socket.on('timeout', () => this.#end('no response'));
     this.#socket.on('data', (bytes) => this.#take(bytes.toString('latin1')));
     this.#socket.on('error', (error: NodeJS.ErrnoException) =>
       this.#end(error.code ?? error.message),
@@ -23,10 +35,10 @@ export class Connection {
   }
 
   /** Resolves with the status line, or with the error. */
-  ask(request: string): Promise<string> {
+  ask(request: string, patience = PATIENCE): Promise<string> {
     return new Promise((resolve) => {
       this.#settle = resolve;
-      this.#socket.setTimeout(PATIENCE);
+      this.#socket.setTimeout(patience);
       this.#socket.write(request, 'latin1');
     });
   }
@@ -37,16 +49,19 @@ export class Connection {
 
   #take(text: string): void {
     this.#text += text;
-    const head = this.#text.indexOf('\r\n\r\n');
-    if (head < 0) return;
-    const [, length = 'unknown'] =
-      /\r\ncontent-length: (\d+)\r\n/i.exec(this.#text.slice(0, head + 2)) ?? [];
-    if (this.#text.length < head + 4 + Number(length)) return;
-    const status = this.#text.slice(0, this.#text.indexOf('\r\n'));
-    const last = /\r\nconnection: close\r\n/i.test(this.#text.slice(0, head + 2));
+    const end = this.#text.indexOf('\r\n\r\n');
+    if (end < 0) return;
+    const head = this.#text.slice(0, end + 2);
+    const [, length] = /\r\ncontent-length: (\d+)\r\n/i.exec(head) ?? [];
+    const isWhole =
+      length === undefined
+        ? this.#text.endsWith('\r\n0\r\n\r\n')
+        : this.#text.length >= end + 4 + Number(length);
+    if (!isWhole) return;
+    const status = head.slice(0, head.indexOf('\r\n'));
     this.#text = '';
     this.#socket.setTimeout(0);
-    if (last) this.#end(status);
+    if (/\r\nconnection: close\r\n/i.test(head)) this.#end(status);
     else this.#settle(status);
   }
 

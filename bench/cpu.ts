@@ -5,12 +5,7 @@ const MICROSECONDS_PER_TICK = 10_000;
 
 /** Microseconds, user and system, with all descendants. */
 export function cpuTime(pid: number): number {
-  return family(pid).reduce((sum, member) => sum + ownCpuTime(member), 0);
-}
-
-/** Without descendants. */
-export function ownCpuTime(pid: number): number {
-  return ticks(pid) * MICROSECONDS_PER_TICK;
+  return family(pid).reduce((sum, member) => sum + ticks(member), 0) * MICROSECONDS_PER_TICK;
 }
 
 /** Bytes, with all descendants. */

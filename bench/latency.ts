@@ -1,9 +1,10 @@
-import { pace } from './pace.ts';
-import { percentile, spread } from './statistics.ts';
+import { get, OK } from './connection.ts';
+import { PacedClient, summary } from './pace.ts';
+import { spread } from './statistics.ts';
 import type { Started } from './surroundings.ts';
 import type { Surroundings } from './targets/target.ts';
 import { WrongAnswer } from './verify.ts';
-import { type Request, requestOf, works } from './work.ts';
+import { PATH } from './work.ts';
 
 /**
  * Milliseconds until the end of the response at an even pace, and the difference to the backend
@@ -31,30 +32,43 @@ const SECONDS = 2;
 const ROUNDS = 3;
 const MEASURED = ['nginx', 'nginx-lua-redis', 'storegate', 'storegate-redis', 'undici', 'usual'];
 
+/** Enough at once to open the connections. */
+const WARM_UP = { rate: 10_000, isOver: (sent: number) => sent === 20 };
+const MEASURE = { rate: PACE, isOver: (sent: number) => sent === PACE * SECONDS };
+
+interface Asked {
+  readonly client: PacedClient;
+  readonly request: string;
+}
+
 /** Takes medians of the rounds. Throws WrongAnswer. */
 export async function addedLatency(
   started: readonly Started[],
   { backend, keys }: Surroundings,
   say: (line: string) => void,
 ): Promise<Latency[]> {
-  const get = works.find(({ name }) => name === 'get')!;
   const asked = started.filter(({ target }) => MEASURED.includes(target.name));
-  const requests = new Map([['direct', requestOf(get, backend.url, keys)]]);
-  for (const { target, running } of asked)
-    requests.set(target.name, requestOf(get, running.url, running.keys));
+  const all = new Map<string, Asked>();
+  const add = (name: string, url: string, key: string) =>
+    all.set(name, { client: new PacedClient(Number(new URL(url).port)), request: get(PATH, key) });
+  add('direct', backend.url, keys.admitted);
+  for (const { target, running } of asked) add(target.name, running.url, running.keys.admitted);
   say(`latency of ${asked.length} targets at ${PACE} requests/s`);
   const rounds: Round[] = [];
-  for (let round = 0; round < ROUNDS; round++) rounds.push(await timeAll(requests));
-  return [...requests.keys()].map((target) => medians(target, rounds));
+  for (let round = 0; round < ROUNDS; round++) rounds.push(await timeAll(all));
+  for (const { client } of all.values()) client.close();
+  return [...all.keys()].map((target) => medians(target, rounds));
 }
 
-async function timeAll(requests: ReadonlyMap<string, Request>): Promise<Round> {
+async function timeAll(asked: ReadonlyMap<string, Asked>): Promise<Round> {
   const round = new Map<string, Percentiles>();
-  for (const [name, request] of requests) {
-    const times = await pace(request, { rate: PACE, seconds: SECONDS }).catch((error: Error) => {
-      throw new WrongAnswer(`${name}, latency: ${error.message}`, { cause: error });
-    });
-    round.set(name, { p50: percentile(times, 0.5), p99: percentile(times, 0.99) });
+  for (const [name, { client, request }] of asked) {
+    await client.run(request, WARM_UP);
+    const timed = await client.run(request, MEASURE);
+    const wrong = timed.find(({ outcome }) => outcome !== OK);
+    if (wrong) throw new WrongAnswer(`${name}, latency: ${wrong.outcome}`);
+    const [p50, p99] = summary(timed);
+    round.set(name, { p50, p99 });
   }
   return round;
 }

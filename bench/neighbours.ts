@@ -1,127 +1,105 @@
 /**
- * A business client beside attacks on what clients share, and beside floods (bench/neighbours/):
+ * A client beside attacks on what clients share, and beside floods (bench/neighbours/):
  *
  *     node --disable-warning=ExperimentalWarning bench/neighbours.ts \
- *       [--before FOLDER] [--nginx] [--only PART]
+ *       [--before COMMIT] [--nginx] [--only PART]
  *
- * `--before` measures another checkout in the same run, `--nginx` nginx where it shares the same
- * thing. `--only` takes part of a name, such as `upstream` or `large bodies`, and may be repeated.
- * Each attack has a process of its own, and meets a new gateway. The client sends `--rate` requests
- * a second for `--seconds`, whether or not the last one was answered. `--workers` needs REDIS_URL.
+ * `--before` measures a commit in the same run, `--nginx` nginx where it shares the same thing.
+ * `--only` takes part of a name, such as `upstream` or `large bodies`, and may be repeated. Each
+ * attack has a process of its own, and meets a new gateway. The client sends `--rate` requests a
+ * second for `--seconds`. Cells: failed requests, and milliseconds p50 / p99 / longest.
  */
 
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Children } from './children.ts';
-import { cpuTime, residentMemory } from './cpu.ts';
-import { ATTACKS } from './neighbours/all.ts';
-import { BusinessClient } from './neighbours/business-client.ts';
-import { type Gateway, Nginx, Storegate, startBackend } from './neighbours/gateways.ts';
-import { type Cost, Report } from './neighbours/report.ts';
-import type { Attack } from './neighbours/table.ts';
+import { ATTACKS, type Attack } from './neighbours/attacks.ts';
+import { nginx, type Start, startBackend, storegate } from './neighbours/gateways.ts';
+import { outcomes, PacedClient, summary, type Timed } from './pace.ts';
+import { checkouts } from './surroundings.ts';
 
 const { values } = parseArgs({
   options: {
     before: { type: 'string' },
     nginx: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [''] },
-    workers: { type: 'string', default: '1' },
     connections: { type: 'string', default: '16' },
     seconds: { type: 'string', default: '10' },
     rate: { type: 'string', default: '20' },
   },
 });
 /** So many at once that the client has idle connections. */
-const WARM = { requests: 20, rate: 1_000 };
+const WARM_UP = { rate: 1_000, isOver: (sent: number) => sent === 20 };
 /** Milliseconds. */
+const PATIENCE = 12_000;
 const OPEN_WITHIN = 20_000;
 const EFFECT_WITHIN = 1_500;
 
 const rate = Number(values.rate);
 const count = Number(values.seconds) * rate;
 const attacks = ATTACKS.filter(({ name }) => values.only.some((part) => name.includes(part)));
-if (attacks.length === 0) {
+if (attacks.length === 0)
   throw new Error(`--only has no part of ${ATTACKS.map(({ name }) => `"${name}"`).join(', ')}`);
-}
 const children = new Children();
-const report = new Report();
 try {
-  const gateways = await prepare();
+  const backend = await startBackend(children);
+  const gateways: [string, Start][] = [];
+  for (const { name, folder } of checkouts(values.before, children.folder))
+    gateways.push([name, await storegate(name, folder, backend)]);
+  if (values.nginx) gateways.push(['nginx', nginx(backend)]);
   console.log(`${availableParallelism()} cores, load before the run ${loadavg()[0]!.toFixed(1)}\n`);
-  report.begin();
+  const head = ['attack', 'client sends', ...gateways.map(([name]) => name)];
+  printRow(head);
+  printRow(head.map(() => '---'));
   for (const attack of attacks) {
-    for (const gateway of gateways) {
-      if (attack.nginx || gateway.name !== 'nginx') await measure(attack, gateway);
-    }
+    const columns: string[][] = [];
+    for (const [name, start] of gateways)
+      columns.push(attack.nginx || name !== 'nginx' ? await measure(attack, start) : []);
+    for (const [i, { name }] of attack.questions.entries())
+      printRow([attack.name, name, ...columns.map((cells) => cells[i] ?? '–')]);
   }
-  report.end(gateways.map(({ name }) => name));
 } finally {
   await children.close();
 }
 process.exit();
 
-async function prepare(): Promise<Gateway[]> {
-  const backend = await startBackend(children);
-  const common = { backend, workers: values.workers, folder: children.folder };
-  const project = join(import.meta.dirname, '..');
-  const gateways: Gateway[] = [new Storegate({ ...common, name: 'now', checkout: project })];
-  if (values.before !== undefined) {
-    const checkout = resolve(values.before);
-    gateways.unshift(new Storegate({ ...common, name: 'before', checkout }));
-  }
-  if (values.nginx) gateways.push(new Nginx(backend));
-  return gateways;
-}
-
-/** Reports a row for each question. */
-async function measure(attack: Attack, gateway: Gateway): Promise<void> {
+/** Returns a cell for each question. */
+async function measure({ name, setup, questions }: Attack, start: Start): Promise<string[]> {
   const own = new Children();
-  let attacker: ChildProcess | null = null;
+  const attacker = fork(join(import.meta.dirname, 'neighbours/attacker.ts'));
   try {
-    const { port, pid, keys, responses } = await gateway.start(own, attack.setup);
-    const client = new BusinessClient(port, keys.business);
-    for (const question of attack.questions) {
-      await client.ask(question, WARM.requests, WARM.rate);
-    }
-    attacker = await begin(attack, { port, keys, connections: Number(values.connections) });
-    const [costBefore, allBefore] = [costOf(pid), await responses()];
-    const outcomes = await Promise.all(attack.questions.map((one) => client.ask(one, count, rate)));
-    const cost = costSince(costBefore, costOf(pid));
-    const all = await responses();
-    if (attacker.exitCode !== null) throw new Error(`the attack "${attack.name}" ended early`);
+    const { port, keys } = await start(own, setup);
+    const client = new PacedClient(port, PATIENCE);
+    for (const { request, fresh } of questions)
+      await client.run(request(keys.client), { ...WARM_UP, fresh });
+    attacker.send({ name, target: { port, keys, connections: Number(values.connections) } });
+    await Promise.race([once(attacker, 'message'), pause(OPEN_WITHIN)]);
+    await pause(EFFECT_WITHIN);
+    const isOver = (sent: number) => sent === count;
+    const timed = await Promise.all(
+      questions.map(({ request, fresh }) =>
+        client.run(request(keys.client), { rate, isOver, fresh }),
+      ),
+    );
+    if (attacker.exitCode !== null) throw new Error(`the attack "${name}" ended early`);
     client.close();
-    const answered = outcomes.flat().filter(({ result }) => /^\d+$/.test(result)).length;
-    const others = allBefore === null || all === null ? null : all - allBefore - answered;
-    for (const [i, { name: question }] of attack.questions.entries()) {
-      const names = { attack: attack.name, question, gateway: gateway.name };
-      report.add({ ...names, outcomes: outcomes[i]!, others, cost });
-    }
+    return timed.map(cellOf);
   } finally {
-    if (attacker?.kill('SIGKILL')) await once(attacker, 'exit');
+    if (attacker.kill('SIGKILL')) await once(attacker, 'exit');
     await own.close();
   }
 }
 
-async function begin({ name }: Attack, target: object): Promise<ChildProcess> {
-  const file = join(import.meta.dirname, 'neighbours/attacker.ts');
-  const attacker = fork(file, { execArgv: process.execArgv });
-  attacker.send({ name, target });
-  await Promise.race([once(attacker, 'message'), pause(OPEN_WITHIN)]);
-  await pause(EFFECT_WITHIN);
-  return attacker;
+function cellOf(timed: readonly Timed[]): string {
+  const failed = timed.filter(({ outcome }) => !/^HTTP\S+ 2/.test(outcome));
+  const times = summary(timed).map((time) => time.toFixed(time < 100 ? 1 : 0));
+  return `${outcomes(failed) || '0'} · ${times.join(' / ')}`;
 }
 
-/** `null` if the gateway has ended. */
-function costOf(pid: number): Cost | null {
-  if (!existsSync(`/proc/${pid}`)) return null;
-  return { cpu: cpuTime(pid) / 1e6, memory: residentMemory(pid) / 2 ** 20 };
-}
-
-function costSince(before: Cost | null, now: Cost | null): Cost | null {
-  return before === null || now === null ? null : { ...now, cpu: now.cpu - before.cpu };
+function printRow(cells: readonly string[]): void {
+  console.log(`| ${cells.join(' | ')} |`);
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 /**
@@ -22,8 +22,8 @@ export function placed(
 
 /** This process paces and checks requests. */
 export function stepAside(): void {
-  if (keptApart)
-    execFileSync('taskset', ['-acp', LIST.beside, String(process.pid)], { stdio: 'ignore' });
+  // Not its status: a thread that ends meanwhile is an error.
+  if (keptApart) spawnSync('taskset', ['-acp', LIST.beside, `${process.pid}`]);
 }
 
 function hasTaskset(): boolean {

@@ -6,20 +6,17 @@
  * Each round restarts both with SIGTERM; with `--workers 2` or more, it also ends one worker of
  * each. HAProxy balances without retries. With `--direct`, clients open a connection per request,
  * alternate between the gateways regardless of readiness, and try the other only if the connection
- * is refused. `--busy 4` adds four busy processes.
+ * is refused.
  */
 
 import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { makeSecret } from '../src/records/keys/secret.ts';
-import { startBackend } from './backend.ts';
-import { type Child, Children } from './children.ts';
+import type { Child, Children } from './children.ts';
 import { childrenOf } from './cpu.ts';
-import { stepAside } from './processors.ts';
-import { startRedis } from './redis-server.ts';
 import { type Balancer, CHECK, startBalancer } from './restarts/balancer.ts';
 import { Clients } from './restarts/clients.ts';
+import { withSurroundings } from './surroundings.ts';
 import { missingExecutable } from './targets/executable.ts';
 import { type PreparedStoregate, prepareStoregate } from './targets/storegate-process.ts';
 
@@ -31,39 +28,30 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '1' },
     delay: { type: 'string', default: '1s' },
     direct: { type: 'boolean', default: false },
-    busy: { type: 'string', default: '0' },
   },
 });
-const [requests, restarts, connections, workers, busy] = [
-  values.requests,
-  values.restarts,
-  values.connections,
-  values.workers,
-  values.busy,
-].map(Number) as [number, number, number, number, number];
+const [requests, restarts] = [Number(values.requests), Number(values.restarts)];
+const [connections, workers] = [Number(values.connections), Number(values.workers)];
 
 interface Gateway extends PreparedStoregate {
   readonly name: string;
   child: Child;
 }
 
-for (const name of ['nginx', 'redis-server', 'haproxy'] as const) {
+for (const name of ['redis-server', 'haproxy'] as const) {
   const missing = missingExecutable(name);
   if (missing !== null) throw new Error(missing);
 }
-stepAside();
-const children = new Children();
-try {
-  await run();
-} finally {
-  await children.close();
-}
-
-async function run(): Promise<void> {
-  const gateways = await startGateways();
+await withSurroundings(process.execPath, async (surroundings) => {
+  const { children } = surroundings;
+  const options = { redis: true, workers, drainDelay: values.delay };
+  const gateways: Gateway[] = [];
+  for (const name of ['one', 'two']) {
+    const prepared = await prepareStoregate(name, surroundings, options);
+    gateways.push({ ...prepared, name, child: await children.start(prepared.command) });
+  }
   const balancer = await startBalancer(children, gateways);
   for (const { name } of gateways) await until(() => balancer.isUp(name));
-  for (let i = 0; i < busy; i++) children.startBusy();
   let done = 0;
   const clients = new Clients({
     ports: values.direct ? gateways.map(({ command }) => command.port) : [balancer.port],
@@ -76,36 +64,17 @@ async function run(): Promise<void> {
   const running = clients.run();
   while (done < restarts) {
     await until(() => clients.sent >= (requests * done) / restarts);
-    for (const gateway of gateways) await restart(gateway, balancer);
+    for (const gateway of gateways) await restart(gateway, balancer, children);
     done++;
-    say(
+    console.error(
       `${done} of ${restarts} rolling restarts: ${clients.sent} requests, ${clients.lostInAll} lost`,
     );
   }
   await running;
   printResult(clients, (performance.now() - started) / 1_000);
-}
+});
 
-async function startGateways(): Promise<Gateway[]> {
-  const backend = await startBackend(children);
-  const redis = await startRedis(children);
-  const keys = {
-    admitted: makeSecret('bench'),
-    refused: makeSecret('bench'),
-    unknown: makeSecret('bench'),
-  };
-  const surroundings = { children, backend, redis, node: process.execPath, keys };
-  const options = { redis: true, workers, drainDelay: values.delay };
-  const gateways: Gateway[] = [];
-  for (const name of ['one', 'two']) {
-    const prepared = await prepareStoregate(name, surroundings, options);
-    gateways.push({ ...prepared, name, child: await children.start(prepared.command) });
-  }
-  redis.close();
-  return gateways;
-}
-
-async function restart(gateway: Gateway, balancer: Balancer): Promise<void> {
+async function restart(gateway: Gateway, balancer: Balancer, children: Children): Promise<void> {
   if (workers > 1) await replaceWorker(gateway);
   await gateway.child.stop();
   gateway.child = await children.start(gateway.command);
@@ -140,13 +109,8 @@ function printResult(clients: Clients, seconds: number): void {
     ? `a new connection for each request, to the gateways in turn; ${clients.refused} connections refused`
     : `${proxy}, checks every ${CHECK} ms, retries 0, retry-on none, no redispatch, http-reuse always`;
   console.log(`${path}
-http.drainDelay ${values.delay}, ${busy} processes beside it that only count
-${restarts} rolling restarts of two gateways with ${workers} worker${workers === 1 ? '' : 's'} each, ${connections} connections, ${seconds.toFixed(0)} s
+${restarts} rolling restarts of two gateways, http.drainDelay ${values.delay}, workers ${workers}, ${connections} connections, ${seconds.toFixed(0)} s
 ${clients.sent} requests, ${clients.answered} answered 200, ${clients.lostInAll} lost`);
   for (const [outcome, count] of clients.lost) console.log(`  ${count} x ${outcome}`);
   if (clients.lostInAll > 0) process.exitCode = 1;
-}
-
-function say(line: string): void {
-  console.error(line);
 }

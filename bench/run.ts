@@ -18,7 +18,6 @@ async function run(options: Options): Promise<void> {
   if (options.mode === 'help') return console.log(usage);
   installPackages();
   if (options.mode === 'install') return installExecutables();
-  if (options.mode === 'profile') return await (await import('./profile.ts')).profile(options, say);
   if (options.mode === 'soak') return await (await import('./soak.ts')).soak(options, say);
   await compareAndReport(options);
 }

@@ -2,11 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { hashSecret, makeKeyId, makeSecret } from '../src/records/keys/secret.ts';
-import { checkOut } from '../test/support/checkout.ts';
 import type { Options } from './arguments.ts';
 import { cpuTime, residentMemory } from './cpu.ts';
 import { load } from './load.ts';
-import { withSurroundings } from './surroundings.ts';
+import { checkouts, withSurroundings } from './surroundings.ts';
 import { storegate } from './targets/storegate.ts';
 import { prepareStoregate } from './targets/storegate-process.ts';
 import type { Surroundings } from './targets/target.ts';
@@ -19,10 +18,7 @@ const SECONDS = 10;
 /** A million keys in turn at full speed against embedded state; the commit before, then today. */
 export async function soak(options: Options, say: (line: string) => void): Promise<void> {
   await withSurroundings(options.node, async (surroundings) => {
-    const projects = [{ name: 'today', folder: join(import.meta.dirname, '..') }];
-    if (options.before !== null)
-      projects.unshift(checkOut(options.before, surroundings.children.folder));
-    for (const { name, folder } of projects) {
+    for (const { name, folder } of checkouts(options.before, surroundings.children.folder)) {
       say(`${name}: making ${KEYS} keys`);
       await measure(name, folder, options, surroundings);
     }

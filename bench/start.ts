@@ -14,9 +14,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkOut, mainOf } from '../test/support/checkout.ts';
+import { mainOf } from '../test/support/checkout.ts';
 import { cpuTime, residentMemory } from './cpu.ts';
 import { spread } from './statistics.ts';
+import { checkouts } from './surroundings.ts';
 
 const { values } = parseArgs({
   options: { before: { type: 'string' }, runs: { type: 'string', default: '10' } },
@@ -39,11 +40,12 @@ interface Build {
 const project = join(import.meta.dirname, '..');
 const temporary = mkdtempSync(join(tmpdir(), 'storegate-start-'));
 try {
-  const builds = [build('source', mainOf(project)), build('package', pack())];
-  if (values.before !== undefined) {
-    const { name, folder } = checkOut(values.before, temporary);
-    builds.unshift(build(name, mainOf(folder)));
-  }
+  const builds: Build[] = checkouts(values.before, temporary).map(({ name, folder }) => ({
+    name,
+    main: mainOf(folder),
+    figures: [],
+  }));
+  builds.push({ name: 'package', main: pack(), figures: [] });
   // The first runs fill the compile cache, which a process writes when it ends.
   for (let run = -2; run < runs; run++) {
     for (const { main, figures } of builds) {
@@ -62,10 +64,6 @@ try {
   }
 } finally {
   rmSync(temporary, { recursive: true });
-}
-
-function build(name: string, main: string): Build {
-  return { name, main, figures: [] };
 }
 
 function pack(): string {

@@ -1,10 +1,14 @@
+import { join } from 'node:path';
 import { makeSecret } from '../src/records/keys/secret.ts';
+import { checkOut } from '../test/support/checkout.ts';
 import { startBackend } from './backend.ts';
 import { Children } from './children.ts';
 import { stepAside } from './processors.ts';
 import { startRedis } from './redis-server.ts';
 import { missingExecutable } from './targets/executable.ts';
 import type { Running, Surroundings, Target } from './targets/target.ts';
+
+type Checkout = ReturnType<typeof checkOut>;
 
 export interface Started {
   readonly target: Target;
@@ -53,4 +57,10 @@ export async function startAll(
     else started.push({ target, running: await target.start(surroundings) });
   }
   return started;
+}
+
+/** The commit `before`, if any, and this checkout. */
+export function checkouts(before: string | null | undefined, parent: string): Checkout[] {
+  const now = { name: 'now', folder: join(import.meta.dirname, '..') };
+  return before ? [checkOut(before, parent), now] : [now];
 }

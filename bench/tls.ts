@@ -9,18 +9,16 @@
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { connect as connectTcp, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import { parseArgs } from 'node:util';
-import { checkOut } from '../test/support/checkout.ts';
 import { freePort } from '../test/support/free-port.ts';
-import type { Child } from './children.ts';
+import { Connection, get, OK } from './connection.ts';
 import { cpuTime } from './cpu.ts';
 import { load } from './load.ts';
 import { PROXY_PASS, startNginx, upstream } from './nginx.ts';
 import { spread } from './statistics.ts';
-import { withSurroundings } from './surroundings.ts';
+import { checkouts, withSurroundings } from './surroundings.ts';
 import { startStoregate } from './targets/storegate-process.ts';
 import type { Surroundings } from './targets/target.ts';
 
@@ -35,7 +33,8 @@ const { values } = parseArgs({ options: { before: { type: 'string' } } });
 
 interface Measured {
   readonly name: string;
-  readonly url: string;
+  readonly port: number;
+  readonly isSecure: boolean;
   readonly key: string;
   readonly pid: number;
 }
@@ -43,54 +42,37 @@ interface Measured {
 /** Self-signed for `localhost`. */
 function certificate(folder: string): { cert: string; key: string } {
   const pair = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
-  const kind = [
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    '-days',
-    '1',
-  ];
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  const files = ['-keyout', pair.key, '-out', pair.cert];
-  execFileSync('openssl', ['req', '-x509', ...kind, ...names, ...files], { stdio: 'ignore' });
+  const kind = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1';
+  const names = '-subj /CN=localhost -addext subjectAltName=DNS:localhost';
+  const args = `req -x509 ${kind} ${names} -keyout ${pair.key} -out ${pair.cert}`;
+  execFileSync('openssl', args.split(' '), { stdio: 'ignore' });
   return pair;
 }
 
+/** Each plain and with TLS. */
 async function startAll(surroundings: Surroundings): Promise<Measured[]> {
   const { children, backend } = surroundings;
-  const pair = certificate(children.folder);
+  const tls = certificate(children.folder);
+  const secured = { STOREGATE_TLS_CERT: tls.cert, STOREGATE_TLS_KEY: tls.key };
   const all: Measured[] = [];
-  const add = (name: string, url: string, key: string, { pid }: Pick<Child, 'pid'>) =>
-    all.push({ name, url, key, pid });
-  const env = { STOREGATE_TLS_CERT: pair.cert, STOREGATE_TLS_KEY: pair.key };
-  const start = async (name: string, project?: string) => {
-    const at = project === undefined ? {} : { project };
-    const plain = await startStoregate(`${name}-plain`, surroundings, at);
-    add(name, plain.url, plain.keys.admitted, plain);
-    const secure = await startStoregate(`${name}-tls`, surroundings, { ...at, env });
-    add(`${name}, TLS`, secure.url.replace('http:', 'https:'), secure.keys.admitted, secure);
-  };
-  await start('storegate');
-  if (values.before !== undefined)
-    await start('storegate before', checkOut(values.before, children.folder).folder);
-  for (const tls of [null, pair]) {
-    const [name, port] = [tls === null ? 'nginx' : 'nginx-tls', await freePort()];
-    const server = `location / { ${PROXY_PASS} }`;
-    const child = await startNginx(children, {
+  for (const isSecure of [false, true]) {
+    const end = isSecure ? '-tls' : '';
+    for (const { name, folder: project } of checkouts(values.before, children.folder)) {
+      const options = { project, ...(isSecure && { env: secured }) };
+      const { url, keys, pid } = await startStoregate(`${name}${end}`, surroundings, options);
+      const port = Number(new URL(url).port);
+      all.push({ name: `${name}${end}`, port, isSecure, key: keys.admitted, pid });
+    }
+    const name = `nginx${end}`;
+    const port = await freePort();
+    const { pid } = await startNginx(children, {
       name,
       port,
       http: upstream(backend.port),
-      server,
-      ...(tls && { tls }),
+      server: `location / { ${PROXY_PASS} }`,
+      ...(isSecure && { tls }),
     });
-    add(
-      tls === null ? 'nginx' : 'nginx, TLS',
-      `${tls === null ? 'http' : 'https'}://127.0.0.1:${port}`,
-      'none',
-      child,
-    );
+    all.push({ name, port, isSecure, key: 'none', pid });
   }
   return all;
 }
@@ -102,53 +84,51 @@ async function cost(pid: number, send: () => Promise<number>): Promise<number> {
   return (cpuTime(pid) - before) / requests;
 }
 
-async function kept({ url, key, pid }: Measured, folder: string): Promise<number> {
-  const request = { method: 'GET', url: `${url}/pets`, headers: { 'X-API-Key': key }, body: null };
+async function kept({ name, port, isSecure, key, pid }: Measured, folder: string) {
+  const url = `${isSecure ? 'https' : 'http'}://127.0.0.1:${port}/pets`;
+  const request = { method: 'GET', url, headers: { 'X-API-Key': key }, body: null };
   return await cost(pid, async () => {
-    const { requests, refusals, failures } = await load(request, {
-      seconds: SECONDS,
-      connections: CONNECTIONS,
-      folder,
-    });
-    if (refusals + failures > 0) throw new Error(`${url}: ${refusals} refused, ${failures} failed`);
+    const options = { seconds: SECONDS, connections: CONNECTIONS, folder };
+    const { requests, refusals, failures } = await load(request, options);
+    if (refusals + failures > 0)
+      throw new Error(`${name}: ${refusals} refused, ${failures} failed`);
     return requests;
   });
 }
 
-async function once1({ url, key }: Measured, session: Buffer | null): Promise<Buffer | null> {
-  const { protocol, port } = new URL(url);
-  const to = { host: '127.0.0.1', port: Number(port) };
-  let made: Buffer | null = null;
-  let socket: Socket;
-  if (protocol === 'http:') {
-    socket = connectTcp(to);
-    await once(socket, 'connect');
-  } else {
-    const secured = connect({ ...to, rejectUnauthorized: false, ...(session && { session }) });
-    secured.on('session', (one: Buffer) => {
-      made = one;
-    });
-    await once(secured, 'secureConnect');
-    if (secured.isSessionReused() !== (session !== null))
-      throw new Error(`${url}: sessions are not as they should be`);
-    socket = secured;
-  }
-  socket.write(
-    `GET /pets HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\nConnection: close\r\n\r\n`,
-  );
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  if (!answer.toString('latin1').startsWith('HTTP/1.1 200 '))
-    throw new Error(answer.toString('latin1', 0, 200));
-  socket.destroy();
-  return made;
+/** A GET on a connection of its own. */
+async function askOnce({ name, port, isSecure, key }: Measured, session?: Buffer): Promise<void> {
+  const socket = isSecure ? secure(port, session) : undefined;
+  let isReused = false;
+  socket?.once('secureConnect', () => {
+    isReused = socket.isSessionReused();
+  });
+  const request = get('/pets', key, 'Connection: close\r\n');
+  const outcome = await new Connection(port, socket).ask(request);
+  if (outcome !== OK || isReused !== (session !== undefined))
+    throw new Error(`${name}: ${outcome}, the session was ${isReused ? '' : 'not '}resumed`);
 }
 
-async function fresh(one: Measured, resumes: boolean): Promise<number> {
-  const session = resumes ? await once1(one, null) : null;
+function secure(port: number, session?: Buffer): TLSSocket {
+  return connect({
+    port,
+    host: '127.0.0.1',
+    rejectUnauthorized: false,
+    ...(session && { session }),
+  });
+}
+
+async function fresh(one: Measured, resumes = false): Promise<number> {
+  let session: Buffer | undefined;
+  if (resumes) {
+    const socket = secure(one.port);
+    [session] = (await once(socket, 'session')) as [Buffer];
+    socket.destroy();
+  }
   return await cost(one.pid, async () => {
     let left = NEW;
     const call = async () => {
-      while (left-- > 0) await once1(one, session);
+      while (left-- > 0) await askOnce(one, session);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, call));
     return NEW;
@@ -158,30 +138,21 @@ async function fresh(one: Measured, resumes: boolean): Promise<number> {
 await withSurroundings(process.execPath, async (surroundings) => {
   const all = await startAll(surroundings);
   const { folder } = surroundings.children;
-  const names = all.map(({ name }) => name).filter((name) => !name.endsWith(', TLS'));
-  const named = (name: string) => all.find((one) => one.name === name)!;
-  const projects = names.filter((name) => name !== 'nginx');
-  const works = new Map<string, () => Promise<number>>([
-    ...all.map((one) => [`${one.name}: GET, connection kept`, () => kept(one, folder)] as const),
-    ...projects.flatMap((name) => [
-      [`${name}: GET, new connection`, () => fresh(named(name), false)] as const,
-      [`${name}, TLS: GET, full handshake`, () => fresh(named(`${name}, TLS`), false)] as const,
-      [`${name}, TLS: GET, resumed session`, () => fresh(named(`${name}, TLS`), true)] as const,
-    ]),
-  ]);
-  const costs = new Map<string, number[]>([...works.keys()].map((name) => [name, []]));
+  const works: [string, () => Promise<number>][] = [];
+  for (const one of all) {
+    works.push([`${one.name}: GET, connection kept`, () => kept(one, folder)]);
+    if (one.name.startsWith('nginx')) continue;
+    works.push([`${one.name}: GET, new connection`, () => fresh(one)]);
+    if (one.isSecure) works.push([`${one.name}: GET, resumed session`, () => fresh(one, true)]);
+  }
+  const costs = works.map(([name, work]) => ({ name, work, found: [] as number[] }));
   // The first round is a warm-up.
   for (let round = 0; round <= ROUNDS; round++) {
-    for (const [name, work] of works) {
-      const found = await work();
-      if (round > 0) costs.get(name)!.push(found);
+    for (const { work, found } of costs) {
+      const microseconds = await work();
+      if (round > 0) found.push(microseconds);
     }
   }
-  for (const [name, found] of costs)
+  for (const { name, found } of costs)
     console.log(`${name.padEnd(44)} ${spread(found).median.toFixed(1)} us of CPU`);
-  const of = (name: string) => spread(costs.get(`${name}: GET, connection kept`)!).median;
-  const ratio = (name: string) => (of(`${name}, TLS`) / of(name)).toFixed(2);
-  console.log(
-    `TLS beside plain, connection kept: ${names.map((name) => `${name} ${ratio(name)}`).join(', ')}`,
-  );
 });

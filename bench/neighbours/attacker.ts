@@ -1,14 +1,8 @@
-/** A process that runs one attack of the table until its parent ends it. */
+/** A process that runs one attack until its parent ends it. */
 
-import { ATTACKS } from './all.ts';
-import type { Target } from './table.ts';
+import { ATTACKS, type Target } from './attacks.ts';
 
-export interface Order {
-  readonly name: string;
-  readonly target: Target;
-}
-
-process.once('message', async ({ name, target }: Order) => {
+process.once('message', async ({ name, target }: { name: string; target: Target }) => {
   await ATTACKS.find((one) => one.name === name)!.run(target);
   process.send!('open');
 });

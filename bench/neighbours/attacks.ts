@@ -1,9 +1,51 @@
-/** At least one attack on each thing that clients share. */
+/** At least one attack on each thing that clients share, and floods on the shipped contract. */
 
 import type { Socket } from 'node:net';
+import { get, post } from '../connection.ts';
 import { HEAVY_BODIES } from './contract.ts';
-import { get, keepOpen, post, readSlowly, repeat, sendSlowly } from './hostile-clients.ts';
-import type { Attack, Question, Setup, Target } from './table.ts';
+import { flood, keepOpen, readSlowly, repeat, sendSlowly } from './hostile-clients.ts';
+
+export interface Setup {
+  /** `own`: that of contract.ts. */
+  readonly contract: 'own' | 'shipped' | 'none';
+  /** What the shell does with the log, such as `> /dev/full`. Default: requests are not logged. */
+  readonly log?: string;
+  /** Default: as shipped. */
+  readonly maxBodyBytes?: string;
+}
+
+export interface Keys {
+  readonly client: string;
+  /** Each of another account. */
+  readonly others: readonly string[];
+  /** All of one account. */
+  readonly account: readonly string[];
+}
+
+export interface Target {
+  readonly port: number;
+  readonly keys: Keys;
+  /** Of a flood. */
+  readonly connections: number;
+}
+
+/** What the client sends. */
+export interface Question {
+  readonly name: string;
+  readonly request: (key: string) => string;
+  /** Each on a connection of its own. */
+  readonly fresh?: boolean;
+}
+
+export interface Attack {
+  readonly name: string;
+  readonly setup: Setup;
+  /** Whether nginx shares the same thing. */
+  readonly nginx: boolean;
+  readonly questions: readonly Question[];
+  /** Resolves when everything that the attack begins with is open. */
+  readonly run: (target: Target) => Promise<void>;
+}
 
 const PER_KEY = 10;
 const ADDRESSES = Array.from({ length: 11 }, (_, i) => `127.0.0.${i + 2}`);
@@ -18,81 +60,82 @@ const HEAVY_PER_KEY = 2;
 /** Milliseconds between requests that fill the log. */
 const LOG_PAUSE = 2;
 
-const items = Array.from({ length: 2_500 }, (_, id) => ({ id, name: `item ${id} of 2,500` }));
-const GET: Question = { name: 'GET', method: 'GET', path: '/small' };
-const NEW: Question = { name: 'GET, new connection', method: 'GET', path: '/small', fresh: true };
-const MOUNT: Question = { name: 'GET', method: 'GET', path: '/mount/small' };
+const items = JSON.stringify(
+  Array.from({ length: 2_500 }, (_, id) => ({ id, name: `item ${id} of 2,500` })),
+);
+const asks = (path: string): Question => ({ name: 'GET', request: (key) => get(path, key) });
+const GET = asks('/small');
+const NEW: Question = { ...GET, name: 'GET, new connection', fresh: true };
 const POST: Question = {
   name: 'POST 100 KB',
-  method: 'POST',
-  path: '/items',
-  body: JSON.stringify(items),
+  request: (key) => post('/items', items.length, key) + items,
 };
-
-export const SHARED: readonly Attack[] = [
-  upstream('uploads, no contract', { contract: 'none' }, GET, uploads('/upload')),
-  upstream('uploads, mount', { contract: 'own' }, MOUNT, uploads('/mount/upload')),
-  upstream('uploads, operation', { contract: 'own' }, GET, uploads('/upload')),
-  upstream('large uploads, mount', { contract: 'own', maxBodyBytes: '4MiB' }, MOUNT, largeUploads),
-  upstream('slow readers', { contract: 'own' }, GET, readers),
-  connections('idle, no key', idle(null, false)),
-  connections('idle, a key', idle(null, true)),
-  connections('idle, reopened', idle(1, false)),
-  memory('five keys of an account', ({ keys }) =>
-    keys.account.map((key) => ({ key, path: '/items' })),
-  ),
-  memory('five addresses', () => ADDRESSES.slice(0, 5).map((from) => ({ from, path: '/public' }))),
-  ...Object.keys(HEAVY_BODIES).map(turns),
-  log('stopped reader', '| sleep 600'),
-  log('full disk', '> /dev/full'),
-];
+const FIELDS = Array.from(
+  { length: 95 },
+  (_, i) => `x-${i}-${'abcdefgh'.slice(i % 8)}: ${i * 7919}\r\n`,
+).join('');
+const urls = Array.from({ length: 40_000 }, (_, i) => `https://a/${i}`);
+const names = Array.from({ length: 80_000 }, (_, i) => [`name${i}`, 0]);
+const pet = (body: object) => (key: string) => {
+  const text = JSON.stringify(body);
+  return post('/pets', text.length, key) + text;
+};
 
 type Run = Attack['run'];
 
-function upstream(name: string, setup: Setup, question: Question, run: Run): Attack {
-  return { name: `upstream: ${name}`, setup, nginx: true, questions: [question], run };
+function attack(name: string, questions: readonly Question[], run: Run, more: Partial<Setup> = {}) {
+  return { name, nginx: true, questions, run, setup: { contract: 'own', ...more } } as const;
 }
 
-function connections(name: string, run: Run): Attack {
-  return {
-    name: `connections: ${name}`,
-    setup: { contract: 'own' },
-    nginx: true,
-    questions: [NEW, GET],
-    run,
-  };
-}
-
-function memory(name: string, senders: (target: Target) => readonly Sender[]): Attack {
-  const run = slowBodies(senders);
-  return {
-    name: `body memory: ${name}`,
-    setup: { contract: 'own' },
-    nginx: true,
-    questions: [POST, GET],
-    run,
-  };
-}
-
-function turns(name: string): Attack {
-  const run = heavyBodies(name);
-  return {
-    name: `turns: ${name}`,
-    setup: { contract: 'own' },
+export const ATTACKS: readonly Attack[] = [
+  attack('upstream: uploads, no contract', [GET], uploads('/upload'), { contract: 'none' }),
+  attack('upstream: uploads, mount', [asks('/mount/small')], uploads('/mount/upload')),
+  attack('upstream: uploads, operation', [GET], uploads('/upload')),
+  attack('upstream: large uploads, mount', [asks('/mount/small')], largeUploads, {
+    maxBodyBytes: '4MiB',
+  }),
+  attack('upstream: slow readers', [GET], readers),
+  attack('connections: idle, no key', [NEW, GET], idle(null, false)),
+  attack('connections: idle, a key', [NEW, GET], idle(null, true)),
+  attack('connections: idle, reopened', [NEW, GET], idle(1, false)),
+  attack(
+    'body memory: five keys of an account',
+    [POST, GET],
+    slowBodies(({ keys }) => keys.account.map((key) => ({ key, path: '/items' }))),
+  ),
+  attack(
+    'body memory: five addresses',
+    [POST, GET],
+    slowBodies(() => ADDRESSES.slice(0, 5).map((from) => ({ from, path: '/public' }))),
+  ),
+  ...Object.keys(HEAVY_BODIES).map((name) => ({
+    ...attack(`turns: ${name}`, [GET, POST], heavyBodies(name)),
     nginx: false,
-    questions: [GET, POST],
-    run,
-  };
-}
+  })),
+  attack('log: stopped reader', [GET], fillLog, { log: '| sleep 600' }),
+  attack('log: full disk', [GET], fillLog, { log: '> /dev/full' }),
+  { ...row('none', () => ''), run: async () => {} },
+  row('no key', () => get('/pets').repeat(2_500)),
+  row('95 fields', () => get('/pets', undefined, FIELDS).repeat(50)),
+  row('404', (key) => get('/nowhere', key).repeat(1_000)),
+  row('400', (key) => get('/pets/x', key).repeat(1_000)),
+  row('a page', () => get('/docs/').repeat(2_500)),
+  row('large bodies', pet({ name: 'Rex', photoUrls: urls })),
+  row('80,000 names', pet(Object.fromEntries(names))),
+];
 
-function log(name: string, redirection: string): Attack {
-  const setup = { contract: 'own', log: redirection } as const;
-  return { name: `log: ${name}`, setup, nginx: true, questions: [GET], run: fillLog };
+function row(name: string, requests: (key: string) => string): Attack {
+  const run = async (target: Target) => {
+    const text = requests(target.keys.others[0]!);
+    await times(target.connections, () => flood(target, text));
+  };
+  const common = attack(`flood: ${name}`, [asks('/pets/1')], run, { contract: 'shipped' });
+  return { ...common, nginx: false };
 }
 
 function uploads(path: string): Run {
   return async (target) => {
-    const each = target.keys.strangers.map((key) => {
+    const each = target.keys.others.map((key) => {
       const head = post(path, 1_000, key);
       return times(PER_KEY, () => keepOpen(target, (socket) => sendSlowly(socket, head, 0.5)));
     });
@@ -101,7 +144,7 @@ function uploads(path: string): Run {
 }
 
 async function largeUploads(target: Target): Promise<void> {
-  const each = target.keys.strangers.map((key) => {
+  const each = target.keys.others.map((key) => {
     const first = post('/mount/upload', LARGE_UPLOAD.bytes, key) + '['.padEnd(LARGE_UPLOAD.atOnce);
     return times(PER_KEY, () => keepOpen(target, (socket) => sendSlowly(socket, first, SLOW.rate)));
   });
@@ -110,7 +153,7 @@ async function largeUploads(target: Target): Promise<void> {
 
 async function readers(target: Target): Promise<void> {
   await Promise.all(
-    target.keys.strangers.map((key) =>
+    target.keys.others.map((key) =>
       times(PER_KEY, () => readSlowly(target, get('/large', key), 512)),
     ),
   );
@@ -119,7 +162,7 @@ async function readers(target: Target): Promise<void> {
 /** Each connection has sent one request. */
 function idle(reopen: number | null, keyed: boolean): Run {
   return async ({ port, keys }) => {
-    const request = keyed ? get('/small', keys.strangers[0]) : get('/public');
+    const request = keyed ? get('/small', keys.others[0]) : get('/public');
     for (const from of ADDRESSES) {
       await times(PER_ADDRESS, () =>
         keepOpen({ port, from }, (socket) => socket.write(request), reopen),
@@ -160,7 +203,7 @@ function heavyBodies(name: string): Run {
 }
 
 async function fillLog(target: Target): Promise<void> {
-  await repeat(target, get('/small', target.keys.strangers[0]), LOG_PAUSE);
+  await repeat(target, get('/small', target.keys.others[0]), LOG_PAUSE);
 }
 
 async function times(count: number, open: () => Promise<void>): Promise<void> {

@@ -2,29 +2,19 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mainOf } from '../../test/support/checkout.ts';
 import { freePort } from '../../test/support/free-port.ts';
-import { Children, type Command } from '../children.ts';
+import { Children } from '../children.ts';
 import { PROXY_PASS, startNginx, upstream } from '../nginx.ts';
+import type { Keys, Setup } from './attacks.ts';
 import { contract } from './contract.ts';
-import type { AttackKeys, Setup } from './table.ts';
-
-export interface Keys extends AttackKeys {
-  readonly business: string;
-}
 
 export interface Running {
   readonly port: number;
-  readonly pid: number;
   readonly keys: Keys;
-  /** Responses of the gateway so far; `null` if it cannot be asked. */
-  readonly responses: () => Promise<number | null>;
 }
 
-export interface Gateway {
-  readonly name: string;
-  start(children: Children, setup: Setup): Promise<Running>;
-}
+export type Start = (children: Children, setup: Setup) => Promise<Running>;
 
-const STRANGERS = 14;
+const OTHERS = 14;
 const KEYS_OF_ACCOUNT = 5;
 /** No limit ends an attack: with more keys, it would stay below. */
 const WINDOWS = 'windows: [{ limit: 1000000000, per: minute }]';
@@ -35,101 +25,50 @@ public: { ${WINDOWS} }
 bans: off
 `;
 
-interface StoregateOptions {
-  readonly name: string;
-  readonly checkout: string;
-  /** A port. */
-  readonly backend: number;
-  readonly workers: string;
-  /** For its keys. */
-  readonly folder: string;
+type Create = (account: string, plan: string) => Promise<string>;
+
+async function makeKeys(create: Create): Promise<Keys> {
+  const list = (length: number, account: (i: number) => string) =>
+    Promise.all(Array.from({ length }, (_, i) => create(account(i), 'free')));
+  return {
+    client: await create('business', 'business'),
+    others: await list(OTHERS, (i) => `other-${i}`),
+    account: await list(KEYS_OF_ACCOUNT, () => 'greedy'),
+  };
 }
 
-/** One process for each attack; all have the same keys. */
-export class Storegate implements Gateway {
-  readonly name: string;
-  readonly #checkout: string;
-  readonly #backend: number;
-  readonly #workers: string;
-  /** Where the keys were created. */
-  readonly #data: string;
-  #keys: Keys | null = null;
-
-  constructor(options: StoregateOptions) {
-    this.name = options.name;
-    this.#checkout = options.checkout;
-    this.#backend = options.backend;
-    this.#workers = options.workers;
-    this.#data = join(options.folder, `data-${options.name}`);
-  }
-
-  async start(children: Children, setup: Setup): Promise<Running> {
-    this.#keys ??= await this.#createKeys();
-    const { command, adminPort } = await this.#command(children.folder, setup);
-    cpSync(this.#data, command.env!.STOREGATE_DATA!, { recursive: true });
-    const { pid } = await children.start(command);
-    return { port: command.port, pid, keys: this.#keys, responses: () => responses(adminPort) };
-  }
-
-  async #createKeys(): Promise<Keys> {
-    const children = new Children();
-    try {
-      const { command, adminPort } = await this.#command(children.folder, { contract: 'own' });
-      const gateway = await children.start(command);
-      const create = (account: string, plan: string) => createKey(adminPort, account, plan);
-      const strangers = Array.from({ length: STRANGERS }, (_, i) =>
-        create(`stranger-${i}`, 'free'),
-      );
-      const account = Array.from({ length: KEYS_OF_ACCOUNT }, () => create('greedy', 'free'));
-      const keys = {
-        business: await create('business', 'business'),
-        strangers: await Promise.all(strangers),
-        account: await Promise.all(account),
-      };
-      await gateway.stop();
-      cpSync(command.env!.STOREGATE_DATA!, this.#data, { recursive: true });
-      return keys;
-    } finally {
-      await children.close();
-    }
-  }
-
-  async #command(parent: string, setup: Setup): Promise<{ command: Command; adminPort: number }> {
-    const folder = join(parent, this.name);
+/** A process for each attack; all have the same keys. */
+export async function storegate(name: string, checkout: string, backend: number): Promise<Start> {
+  const first = new Children();
+  const data = join(first.folder, 'data');
+  const start = async (children: Children, setup: Setup) => {
+    const folder = join(children.folder, name);
     mkdirSync(folder);
-    const backend = `http://127.0.0.1:${this.#backend}`;
     writeFileSync(join(folder, 'plans.yaml'), PLANS);
     writeFileSync(join(folder, 'openapi.json'), contract());
-    writeFileSync(join(folder, 'gateway.yaml'), settings(setup, backend));
+    const url = `http://127.0.0.1:${backend}`;
+    writeFileSync(join(folder, 'gateway.yaml'), settings(setup, url));
+    if (children !== first) cpSync(data, join(folder, 'data'), { recursive: true });
     const [port, adminPort] = [await freePort(), await freePort()];
     const env = {
       STOREGATE_HOST: '127.0.0.1',
       STOREGATE_PORT: `${port}`,
       STOREGATE_ADMIN_PORT: `${adminPort}`,
-      BACKEND_URL: backend,
-      STOREGATE_WORKERS: this.#workers,
-      STOREGATE_DATA: join(folder, 'data'),
+      BACKEND_URL: url,
+      STOREGATE_DATA: children === first ? data : join(folder, 'data'),
       STOREGATE_CONFIG: join(folder, 'gateway.yaml'),
-      ...(this.#workers === '1' ? {} : { REDIS_URL: process.env.REDIS_URL! }),
     };
-    const args = [
-      '--disable-warning=ExperimentalWarning',
-      mainOf(this.#checkout),
-      'serve',
-      '--no-demo-keys',
-    ];
-    const command: Command = {
-      name: this.name,
-      file: process.execPath,
-      args,
-      cwd: folder,
-      env,
-      port,
-      place: 'anywhere',
-      redirection: redirection(setup),
-    };
-    return { command, adminPort };
-  }
+    const flag = '--disable-warning=ExperimentalWarning';
+    const args = [flag, mainOf(checkout), 'serve', '--no-demo-keys'];
+    const common = { name, file: process.execPath, args, cwd: folder, env, port } as const;
+    const redirection = redirectionOf(setup);
+    const child = await children.start({ ...common, place: 'anywhere', redirection });
+    return { port, adminPort, child };
+  };
+  const { adminPort, child } = await start(first, { contract: 'own' });
+  const keys = await makeKeys((account, plan) => createKey(adminPort, account, plan));
+  await child.stop();
+  return async (children, setup) => ({ port: (await start(children, setup)).port, keys });
 }
 
 function settings({ contract, log, maxBodyBytes = '1MiB' }: Setup, backend: string): string {
@@ -143,7 +82,7 @@ ${contract === 'own' ? 'mounts: [{ path: /mount, upstream: mounted }]' : ''}
 `;
 }
 
-function redirection({ log }: Setup): string {
+function redirectionOf({ log }: Setup): string {
   return log ?? '> /dev/null';
 }
 
@@ -161,44 +100,22 @@ async function createKey(adminPort: number, account: string, plan: string): Prom
   return ((await response.json()) as { key: string }).key;
 }
 
-async function responses(adminPort: number): Promise<number | null> {
-  try {
-    const signal = AbortSignal.timeout(2_000);
-    const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`, { signal })).text();
-    const counts = text.matchAll(/^storegate_requests_total\{.*\} (\d+)$/gm);
-    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
-  } catch {
-    // Some attacks end or stop the gateway.
-    return null;
-  }
-}
-
 /** One worker that passes everything on, with request buffering as by default. */
-export class Nginx implements Gateway {
-  readonly name = 'nginx';
-  readonly #backend: number;
-
-  constructor(backend: number) {
-    this.#backend = backend;
-  }
-
-  async start(children: Children, setup: Setup): Promise<Running> {
+export function nginx(backend: number): Start {
+  return async (children, setup) => {
     const port = await freePort();
     const accessLog = setup.log === undefined ? '' : 'access_log /dev/stdout;';
-    const { pid } = await startNginx(children, {
+    await startNginx(children, {
       name: 'nginx',
       port,
       place: 'anywhere',
       connections: 10_000,
-      http: `${upstream(this.#backend)} client_max_body_size 4m;`,
+      http: `${upstream(backend)} client_max_body_size 4m;`,
       server: `${accessLog} location / { ${PROXY_PASS} }`,
-      redirection: redirection(setup),
+      redirection: redirectionOf(setup),
     });
-    const strangers = Array.from({ length: STRANGERS }, (_, i) => `stranger-${i}`);
-    const account = Array.from({ length: KEYS_OF_ACCOUNT }, (_, i) => `greedy-${i}`);
-    const keys = { business: 'business', strangers, account };
-    return { port, pid, keys, responses: async () => null };
-  }
+    return { port, keys: await makeKeys(async (account) => account) };
+  };
 }
 
 /** Returns its port. */

@@ -10,25 +10,6 @@ interface Place {
 const OPEN_WITHIN = 5_000;
 const TICK = 1_000;
 
-export function get(path: string, key?: string, more = ''): string {
-  return `GET ${path} HTTP/1.1\r\nHost: a\r\n${keyLine(key)}${more}\r\n`;
-}
-
-/** The head of a request. */
-export function post(
-  path: string,
-  length: number,
-  key?: string,
-  type = 'application/json',
-): string {
-  const lines = `Content-Type: ${type}\r\nContent-Length: ${length}\r\n`;
-  return `POST ${path} HTTP/1.1\r\nHost: a\r\n${keyLine(key)}${lines}\r\n`;
-}
-
-function keyLine(key: string | undefined): string {
-  return key === undefined ? '' : `X-API-Key: ${key}\r\n`;
-}
-
 /**
  * Opens another connection `reopen` milliseconds after one was closed; `null`: never. Resolves when
  * the first is open, or cannot be opened.

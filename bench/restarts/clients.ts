@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Connection, OK } from '../connection.ts';
+import { Connection, get, OK } from '../connection.ts';
 
 /**
  * Milliseconds: every eighth client of a balancer pauses up to this long, so that a stop finds idle
@@ -34,7 +34,7 @@ export class Clients {
 
   constructor(options: ClientsOptions) {
     this.#options = options;
-    this.#request = `GET /pets HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${options.key}\r\n\r\n`;
+    this.#request = get('/pets', options.key);
   }
 
   get lostInAll(): number {

@@ -17,11 +17,8 @@ export interface StoregateOptions {
   readonly log?: boolean;
   /** Default: as shipped. */
   readonly drainDelay?: string;
-  /** Lines of `http`. */
-  readonly listener?: readonly string[];
   /** Lines of gateway.yaml. */
   readonly more?: readonly string[];
-  readonly nodeOptions?: readonly string[];
   /** Default: this checkout. */
   readonly project?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -45,18 +42,13 @@ const PLANS = `plans:
 const STATUS = /^ {8}status: \{ \$ref: .*$/m;
 
 /** The shipped limit of failed keys would turn every 401 into a 429. */
-const settings = ({
-  drainDelay = '0s',
-  listener = [],
-  more = [],
-  project = today,
-}: StoregateOptions) => {
+const settings = ({ drainDelay = '0s', more = [], project = today }: StoregateOptions) => {
   const known = readFileSync(join(project, 'config/gateway.schema.json'), 'utf8');
   // Older checkouts have other names.
   const [section, limit] = known.includes('"authFailureLimit"')
     ? ['http', 'authFailureLimit: { failures: 1000000, window: 1s }']
     : ['listener', 'guard: { failures: 1000000, span: 1s }'];
-  const lines = [limit, ...listener];
+  const lines = [limit];
   // As in nginx.ts. Older checkouts have no such limit.
   if (known.includes('"maxRequestsPerConnection"'))
     lines.push('maxRequestsPerConnection: 1000000000');
@@ -102,7 +94,7 @@ export async function prepareStoregate(
     command: {
       name,
       file: node,
-      args: [...(options.nodeOptions ?? []), ...flags, script, ...command],
+      args: [...flags, script, ...command],
       cwd: project,
       env,
       port,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   createClient,
   type InputOf,
+  isChange,
   type OperationId,
   type ResponseOf,
   ROUTES,
@@ -60,7 +61,7 @@ interface Details {
   /** For the command alone: no call has them. */
   readonly localOptions?: readonly Option[];
   /** It has an entry in the audit log. */
-  readonly changes?: true;
+  readonly changes?: boolean;
   readonly details?: string;
   /** Default: the command without arguments. */
   readonly examples?: readonly string[];
@@ -161,6 +162,7 @@ function asking<Id extends OperationId>(
  */
 export const operation = <Id extends OperationId>(id: Id, fields?: Fields) => ({
   ask: asking(id, fields),
+  changes: isChange(id),
 });
 
 /** As `operation`, for one member of the response. */
@@ -172,6 +174,7 @@ export function memberOf<
   return {
     ask: async (...given: Parameters<typeof whole>) =>
       (await whole(...given))![name],
+    changes: isChange(id),
   };
 }
 

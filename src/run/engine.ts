@@ -53,7 +53,7 @@ export function optimize(): void {
   setFlagsFromString(`--max-optimized-bytecode-size=${V8_DEFAULT}`);
 }
 
-/** Less memory for more CPU (bench/transfer.ts). Call before loading the work's modules. */
+/** Less memory for more CPU (a copy of a state of a million keys). Call before loading the work's modules. */
 export function saveMemory(): void {
   setFlagsFromString('--optimize-for-size');
 }

@@ -69,15 +69,20 @@ export function createClient(send: Send): Call {
     const { params, ...sent } = (input[0] ?? {}) as Sent & {
       readonly params?: Query;
     };
-    const [method, template, role] = ROUTES[id];
-    const isChange = method !== 'GET' && role !== 'read';
+    const [method, template] = ROUTES[id];
     const query = { ...params };
     const path = template.replace(/\{(\w+)\}/g, (_all, name: string) => {
       const value = String(query[name]);
       delete query[name];
       return encodeURIComponent(value);
     });
-    const answer = await send(method, path, { ...sent, query }, isChange);
+    const answer = await send(method, path, { ...sent, query }, isChange(id));
     return answer as ResponseOf<typeof id>;
   };
+}
+
+/** Whether it changes something, so that it has an entry in the audit log. */
+export function isChange(id: OperationId): boolean {
+  const [method, , role] = ROUTES[id];
+  return method !== 'GET' && role !== 'read';
 }

@@ -5,6 +5,7 @@ export type Blocks = Readonly<Record<string, (results: Results) => string>>;
 
 /** Sections that several pages cite. */
 export const REPEATED = 'Repeated measurements';
+export const SINGLE = 'Single measurements at b1eaf51d';
 export const IN_REDIS = 'State in Redis';
 export const RECORDS = 'Records in Redis';
 

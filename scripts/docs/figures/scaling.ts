@@ -1,6 +1,6 @@
 import { figureTable } from '../markdown.ts';
 import type { Results } from '../results.ts';
-import { type Blocks, IN_REDIS, perSecond, RECORDS, REPEATED } from './block.ts';
+import { type Blocks, IN_REDIS, perSecond, RECORDS, SINGLE } from './block.ts';
 
 export const scaling: Blocks = { redis, regions, leases, outage };
 
@@ -9,14 +9,14 @@ const REGIONS = 'Regions';
 const HOME = 0;
 const EVERYWHERE = 1;
 
-/** The row of REPEATED about gateways that share one Redis. */
+/** The row of SINGLE about gateways that share one Redis. */
 const CALLS = 'admissions of 100 gateways, one per call';
 const DATE = /(\d{4}-\d\d-\d\d)/;
 
 /** Microseconds of CPU in Redis for each admission, with 1, 20 and 200 admissions per call. */
 function admissionsOf(results: Results): readonly (readonly number[])[] {
   const gateways = results.match(
-    REPEATED,
+    SINGLE,
     /one per call \| (\d+) µs of CPU in Redis each; (\d+) µs .*; (\d+) µs .* 20 per call \|/,
   );
   const [hundred, ten, tenTogether] = gateways.map(Number);
@@ -54,7 +54,7 @@ function admissionTable(results: Results): string {
 /** The source of the figures that admissionsOf returns. */
 function measuredOn(results: Results): string {
   const [first] = results.match(IN_REDIS, DATE);
-  const [second] = results.cell(REPEATED, CALLS, 'date').split(',');
+  const [second] = results.cell(SINGLE, CALLS, 'date').split(',');
   return `([State in Redis](../bench/RESULTS.md#state-in-redis), ${first} and ${second}.)`;
 }
 

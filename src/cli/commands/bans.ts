@@ -145,7 +145,6 @@ function banChange(
         'reason for the audit log; clients do not see it',
       ).makeOptionMandatory(),
     ],
-    changes: true,
     examples: [EXAMPLE.replace('add', name)],
     ...memberOf(id, 'bans'),
     view: BANS,

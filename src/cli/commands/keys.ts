@@ -80,7 +80,6 @@ export const keyCommands = command('keys', 'manage API keys', {
         ENV,
       ],
       localOptions: [KEY_ONLY],
-      changes: true,
       examples: [EXAMPLE],
       ...operation('createKey', ({ account, env, ...own }: NewKeyOptions) => ({
         ...bodyOf(own),
@@ -133,7 +132,6 @@ export const keyCommands = command('keys', 'manage API keys', {
           repeated,
         ).conflicts(['scope', 'scopes']),
       ],
-      changes: true,
       examples: ['keys update key_4fGh… --plan pro --no-limits'],
       ...operation('updateKey', changesOf),
       view: KEY,
@@ -156,7 +154,6 @@ export const keyCommands = command('keys', 'manage API keys', {
           option('--force', 'end the old secret of a rotation in progress'),
         ],
         localOptions: [KEY_ONLY],
-        changes: true,
         examples: ['keys rotate key_4fGh… --overlap 7d'],
         ...operation('rotateKey'),
         view: SECRET,
@@ -219,7 +216,6 @@ function statusChange(
   id: 'disableKey' | 'enableKey' | 'revokeKey',
 ): CommandSpec {
   return call(`${name} <key-id>`, about, {
-    changes: true,
     examples: [`keys ${name} key_4fGh…`],
     ...operation(id),
     view: doneView(({ id }) => `${id} is ${name.replace(/e$/, '')}ed.`),

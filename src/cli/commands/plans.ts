@@ -142,7 +142,6 @@ export const planCommands = command(
         'create or change a plan in the plans file, and apply it',
         {
           options: CHANGES,
-          changes: true,
           examples: ['plans set free --limits 30/minute --drop day'],
           ...operation('setPlan', bodyOf),
           view: SIMULATION,

@@ -70,7 +70,6 @@ export const statusCommand = call(
     },
     commands: [
       call('forget <gateway>', 'remove a lost gateway from the list', {
-        changes: true,
         details: 'Status names it. A gateway that still runs is listed again.',
         examples: ['status forget edge-1:4711'],
         ...operation('forgetGateway'),

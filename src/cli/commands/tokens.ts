@@ -21,7 +21,6 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
       localOptions: [
         option('--token-only', 'print only the token').implies({ quiet: true }),
       ],
-      changes: true,
       details: 'A name has lowercase letters, digits and dashes.',
       examples: [EXAMPLE],
       ...operation('createToken', (own: object, name) => ({ ...own, name })),
@@ -37,7 +36,6 @@ export const tokenCommands = command('tokens', 'manage admin tokens', {
       view: listView(['name', 'role', 'created'], 'No tokens.'),
     }),
     call('revoke <name>', 'revoke a token', {
-      changes: true,
       examples: ['tokens revoke ci-deploy'],
       ...operation('revokeToken'),
       view: doneView(({ name }) => `${name} is revoked.`),

@@ -97,7 +97,6 @@ export const usageCommands = command(
         'reset <key-or-account>',
         'reset all counters; strikes and bans stay',
         {
-          changes: true,
           examples: ['usage reset acme'],
           ...memberOf('resetUsage', 'usage'),
           view: viewWith(banIn),
@@ -118,7 +117,6 @@ export const usageCommands = command(
               'one window, e.g. day or login:minute; default: all windows',
             ),
           ],
-          changes: true,
           examples: ['usage grant key_4fGh… --units 500 --window day'],
           ...memberOf('grantUsage', 'usage'),
           view: viewWith(banIn),

@@ -46,7 +46,6 @@ export const webhookCommands = command(
         'send a test event to all endpoints; a success also sends pending events',
         {
           options: [option('--endpoint <id>', 'only to this endpoint')],
-          changes: true,
           examples: ['webhooks test --endpoint 5f1c22a09b3e'],
           ...memberOf('testWebhooks', 'tests'),
           view: listView(

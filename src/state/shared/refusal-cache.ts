@@ -204,8 +204,6 @@ export function createRefusalCache({
   };
 }
 
-export type RefusalCache = ReturnType<typeof createRefusalCache>;
-
 function hasAllFree(
   { freeRefusals }: Admission,
   { escalation }: Limits,

@@ -48,7 +48,7 @@ export class LostPower {
       execFileSync('gcc', ['--version']);
       return null;
     } catch {
-      return 'power cannot be lost, because gcc, which compiles bench/crashes/lost-power.c, is missing';
+      return 'power cannot be lost, because gcc, which compiles test/support/lost-power/lost-power.c, is missing';
     }
   }
 

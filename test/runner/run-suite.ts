@@ -39,10 +39,6 @@ addEventHandler(async (event) => {
   }
 });
 
-// Jest has released this worker: freeing its memory can take longer than Jest waits until it
-// reports a leak.
-if (process.send) process.once('beforeExit', () => process.exit());
-
 export default async function runSuite(
   globalConfig: Config.GlobalConfig,
   config: Config.ProjectConfig,

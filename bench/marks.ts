@@ -46,9 +46,8 @@ function beforeMarks({ results }: Comparison): Mark[] {
 function cpuMarks(comparison: Comparison): Mark[] {
   const ratio = (target: string, work: Work['name'], to: string, toWork = work) =>
     divide(cpu(comparison, target, work), cpu(comparison, to, toWork));
-  const get = (target: string) => cpu(comparison, target, 'get');
-  const logged = get('storegate-log');
-  const silent = get('storegate');
+  const logged = cpu(comparison, 'storegate', 'get');
+  const silent = cpu(comparison, 'storegate-silent', 'get');
   const marks = [
     mark('GET, embedded state', '× nginx', 1.7, 1.5, ratio('storegate', 'get', 'nginx')),
     mark('GET, Redis state', '× nginx', 1.9, 1.7, ratio('storegate-redis', 'get', 'nginx')),

@@ -17,6 +17,8 @@ export interface NginxOptions {
   readonly modules?: readonly string[];
   /** Most connections, to clients and backends. */
   readonly connections?: number;
+  /** A line per request, to /dev/null. */
+  readonly log?: boolean;
   /** As in Command. */
   readonly redirection?: string;
 }
@@ -27,7 +29,7 @@ export function hasNginxModules(modules: readonly string[]): boolean {
   return modules.every((module) => existsSync(join(MODULES, `${module}.so`)));
 }
 
-/** One worker, no log, kept-alive connections. */
+/** One worker, kept-alive connections; by default no log. */
 export function startNginx(children: Children, options: NginxOptions): Promise<Child> {
   const folder = join(children.folder, options.name);
   mkdirSync(folder, { recursive: true });
@@ -49,6 +51,7 @@ export const PROXY_PASS =
 
 function configuration(folder: string, options: NginxOptions): string {
   const { port, http = '', server, modules = [], tls, connections = 4_096 } = options;
+  const log = options.log === true ? '/dev/null combined' : 'off';
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return `${modules.map((module) => `load_module ${MODULES}/${module}.so;`).join('\n')}
 ${process.getuid?.() === 0 ? 'user root;' : ''}
@@ -59,7 +62,7 @@ error_log stderr error;
 worker_rlimit_nofile ${2 * connections};
 events { worker_connections ${connections}; }
 http {
-  access_log off;
+  access_log ${log};
   default_type application/json;
   keepalive_timeout 1h;
   keepalive_requests 1000000000;

@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { debianPackages, type Executable, missingExecutable } from './targets/executable.ts';
 
 export function installPackages(): void {
   const folder = new URL('.', import.meta.url).pathname;
-  if (existsSync(`${folder}node_modules`)) return;
+  const { dependencies } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8')) as {
+    dependencies: object;
+  };
+  const isInstalled = (name: string) => existsSync(`${folder}node_modules/${name}`);
+  if (Object.keys(dependencies).every(isInstalled)) return;
   console.log("Installing the peers' packages (npm ci in bench/) ...");
   execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
     cwd: folder,

@@ -51,3 +51,9 @@ declare module 'fast-gateway' {
     start(port: number, host: string): Promise<unknown>;
   };
 }
+
+declare module 'morgan' {
+  import type { RequestHandler } from 'express';
+
+  export default function morgan(format: string): RequestHandler;
+}

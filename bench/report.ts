@@ -12,6 +12,7 @@ export function toResults(comparison: Comparison): string {
     ...works.flatMap((work) => shortTable(comparison, work)),
     latencyTable(comparison),
     subjectFigures(comparison),
+    markTable(comparison),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
@@ -162,7 +163,7 @@ function markTable(comparison: Comparison): string {
       ]);
   }
   if (rows.length === 0) return '';
-  const text = `### Marks\n\n${table(['', 'unit', 'at most', 'aim', 'measured', ''], rows)}`;
+  const text = `### Limits\n\n${table(['', 'unit', 'at most', 'aim', 'measured', ''], rows)}`;
   return !comparison.whole || missing.length === 0
     ? text
     : `${text}\n\nNot measured: ${missing.join('; ')}.`;

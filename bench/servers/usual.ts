@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import express from 'express';
 import { createProxyMiddleware, fixRequestBody } from 'http-proxy-middleware';
+import morgan from 'morgan';
 import { backendUrl, port } from './environment.ts';
 import { authenticate } from './usual/authenticate.ts';
 import { limit } from './usual/limit.ts';
@@ -13,6 +14,7 @@ const agent = new Agent({ keepAlive: true });
 
 express()
   .disable('x-powered-by')
+  .use(morgan('combined'))
   .use(measure)
   .use(authenticate)
   .use(limit)

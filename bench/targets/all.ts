@@ -8,7 +8,7 @@ import { nginx } from './nginx.ts';
 import { nginxLimit } from './nginx-limit.ts';
 import { nginxLuaRedis } from './nginx-lua-redis.ts';
 import { refusal } from './refusal.ts';
-import { storegate, storegateLog, storegateRedis, storegateWorkers } from './storegate.ts';
+import { storegate, storegateRedis, storegateSilent, storegateWorkers } from './storegate.ts';
 import type { Target } from './target.ts';
 import { undici } from './undici.ts';
 import { usual } from './usual.ts';
@@ -23,7 +23,7 @@ export const targets: readonly Target[] = [
   storegate,
   storegateRedis,
   storegateWorkers,
-  storegateLog,
+  storegateSilent,
   undici,
   refusal,
   fastGateway,

@@ -15,8 +15,10 @@ export const nginxLimit: Target = {
     const child = await startNginx(children, {
       name: 'nginx-limit',
       port,
+      log: true,
       http: `${upstream(backend.port)} limit_req_zone $http_x_api_key zone=keys:10m rate=1r/m;`,
-      server: `location / { limit_req zone=keys; limit_req_status 429; ${PROXY_PASS} }`,
+      // At the shipped level each refusal has a line in the error log, too.
+      server: `location / { limit_req zone=keys; limit_req_status 429; limit_req_log_level info; ${PROXY_PASS} }`,
     });
     return { url: `http://127.0.0.1:${port}`, keys, ...child };
   },

@@ -29,6 +29,7 @@ export const nginxLuaRedis: Target = {
     const child = await startNginx(children, {
       name: 'nginx-lua-redis',
       port,
+      log: true,
       modules: MODULES,
       http: `${upstream(backend.port)}
   lua_package_path "${LUA}/?.lua;;";

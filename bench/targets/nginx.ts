@@ -2,7 +2,7 @@ import { freePort } from '../../test/support/free-port.ts';
 import { PROXY_PASS, startNginx, upstream } from '../nginx.ts';
 import { nothingMissing, type Target } from './target.ts';
 
-/** The unit: a bare proxy without keys. */
+/** The unit: a bare proxy without keys, with an access log. */
 export const nginx: Target = {
   name: 'nginx',
   title: 'nginx proxy_pass',
@@ -15,6 +15,7 @@ export const nginx: Target = {
     const child = await startNginx(children, {
       name: 'nginx',
       port,
+      log: true,
       http: upstream(backend.port),
       server: `location / { ${PROXY_PASS} }`,
     });

@@ -5,10 +5,12 @@ import { nothingMissing, type Target } from './target.ts';
 
 const made = new Map<string, StoregateOptions>();
 
-export const storegate = storegateTarget('storegate', 'storegate, embedded state', {});
+/** As shipped, with a line per request, which goes to /dev/null. */
+export const storegate = storegateTarget('storegate', 'storegate, embedded state', { log: true });
 
 export const storegateRedis = storegateTarget('storegate-redis', 'storegate, Redis state', {
   redis: true,
+  log: true,
 });
 
 /** The cost of a request must not grow with processes. */
@@ -16,14 +18,14 @@ export const storegateWorkers: Target = {
   ...storegateTarget('storegate-workers', 'storegate, Redis state, 2 workers', {
     redis: true,
     workers: 2,
+    log: true,
   }),
   works: ['get', 'refused'],
 };
 
-/** The lines go to /dev/null. */
-export const storegateLog: Target = {
-  ...storegateTarget('storegate-log', 'storegate, embedded state, access log', { log: true }),
-  works: ['get'],
+export const storegateSilent: Target = {
+  ...storegateTarget('storegate-silent', 'storegate, embedded state, no log', {}),
+  works: ['get', 'post', 'refused'],
 };
 
 /** `commit` names it in tables. */

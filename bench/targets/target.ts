@@ -43,6 +43,7 @@ export async function startServer(
     name,
     file: node,
     args: [new URL(`../servers/${name}.ts`, import.meta.url).pathname],
+    output: '/dev/null',
     env: {
       // Recommended to operators; Express is slower without it.
       NODE_ENV: 'production',

@@ -23,18 +23,16 @@ export class Results {
     return cell;
   }
 
+  hasRow(section: string, row: string): boolean {
+    return tablesIn(this.#textOf(section)).some((rows) => rows.some(([first]) => first === row));
+  }
+
   /** The number at the start of a cell. Throws if it is missing. */
   number(section: string, row: string, column: string): number {
     const text = this.cell(section, row, column);
     const number = Number.parseFloat(text.replaceAll(',', ''));
     if (Number.isNaN(number)) throw missing(`number in "${column}" of "${row}" in "${section}"`);
     return number;
-  }
-
-  /** The numbers of all rows of the first table of a section. Throws if one is missing. */
-  numbers(section: string, column: string): number[] {
-    const [, , ...rows] = tablesIn(this.#textOf(section))[0] ?? [];
-    return rows.map(([row]) => this.number(section, row!, column));
   }
 
   /** What the groups of a pattern match in the text of a section. Throws without a match. */

@@ -53,16 +53,32 @@ describe('figures of pages', () => {
       /\d+ µs of CPU in place of \d+/,
       '77 µs of CPU in place of 8',
     ],
-    ['docs/performance.md', 'to 7777 ms', /(?<=\(`uniqueItems`\) .*\| )\d+(?= ms \|$)/m, '7777'],
+    [
+      'docs/performance.md',
+      'costs 77.8 ms',
+      /(?<=POST, 1 MB of JSON\n(?:.*\n)+?\| storegate, embedded state[^|]*\| +)[\d.]+/,
+      '77777.7',
+    ],
     ['docs/scaling.md', '| 0.5 µs | 2,000,000 per second |', /(?<=200 at a time \| )[\d.]+/, '0.5'],
     ['docs/scaling.md', '7.8 GB', /(?<=records\.db` \|.*\| )\d+(?= bytes a key \|$)/m, '777'],
     ['docs/scaling.md', '7.77 × in', /(?<=down in the last minute.*\| )[\d.]+(?= ×)/g, '7.77'],
-    ['docs/limits-and-bans.md', 'free 77.7 %', /(?<=\| free, 1 \| \d+ \| )[\d.]+/, '77.7'],
   ])('%s has "%s" after a change of bench/RESULTS.md', (file, expected, figure, value) => {
     const page = read(file);
     const results = new Results(read('bench/RESULTS.md').replace(figure, value));
     expect(page).not.toContain(expected);
     expect(writeBlocks(file, page, FIGURES[file]!, results)).toContain(expected);
+  });
+
+  test.each([true, false])('mark what was measured without a log alone: %s', (isAlone) => {
+    const page = read('bench/RESULTS.md');
+    const results = new Results(
+      isAlone
+        ? page.replace(/^\| storegate, (\w+) state {2}/gm, '| storegate, $1 state, no log')
+        : page.replaceAll(', no log ', ' '),
+    );
+    const text = writeBlocks('README.md', read('README.md'), FIGURES['README.md']!, results);
+    expect(text.includes('\\* without a line of the log per request.')).toBe(isAlone);
+    expect(/^\| GET \| [\d,]+ \\\*/m.test(text)).toBe(isAlone);
   });
 
   test('are written between their marks, and the text around them stays', () => {
@@ -89,7 +105,8 @@ describe('the reader of results', () => {
     expect(sample.cell('Comparison', 'nginx', 'CPU µs')).toBe('9.0');
     expect(sample.cell('Comparison', 'nginx', 'CPU µs', 1)).toBe('8.0');
     expect(sample.number('Comparison', 'storegate', 'CPU µs')).toBe(1234.5);
-    expect(sample.numbers('Comparison', 'CPU µs')).toEqual([9, 1234.5]);
+    expect(sample.hasRow('Comparison', 'storegate')).toBe(true);
+    expect(sample.hasRow('Comparison', 'storegate, no log')).toBe(false);
     expect(sample.match('Comparison', /and (\w+)/)).toEqual(['later']);
   });
 
@@ -99,7 +116,6 @@ describe('the reader of results', () => {
     ['column', () => sample.cell('Comparison', 'nginx', 'GPU µs')],
     ['table', () => sample.cell('Comparison', 'nginx', 'CPU µs', 2)],
     ['number', () => sample.number('Comparison', 'nginx', 'note')],
-    ['number of a row', () => sample.numbers('Comparison', 'note')],
     ['match', () => sample.match('Comparison', /and never/)],
   ])('throws if it misses a %s', (_, readFigure) => {
     expect(readFigure).toThrow(/^bench\/RESULTS\.md has no .+\. Correct its name in scripts/);

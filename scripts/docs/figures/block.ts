@@ -21,9 +21,28 @@ export const REDIS = 'storegate, Redis state';
 export const LUA = 'nginx + Lua + Redis';
 export const EXPRESS = 'the usual Express stack';
 
+/** Of a target that was not measured as shipped, with a line of the log per request. */
+export const SILENT = ', no log';
+export const NOTE = ' \\*';
+
+/** The row of a work, as shipped if that was measured. */
+export function rowOf(results: Results, work: string, target: string): string {
+  return results.hasRow(work, target) ? target : `${target}${SILENT}`;
+}
+
+/** Explains NOTE if a text has it. */
+export function explained(text: string): string {
+  return text.includes(NOTE) ? `${text}\n\n\\* without a line of the log per request.` : text;
+}
+
 /** Microseconds of CPU per request. */
 export function cpuOf(results: Results, work: string, target: string): number {
-  return results.number(work, target, 'CPU µs');
+  return results.number(work, rowOf(results, work, target), 'CPU µs');
+}
+
+/** NOTE unless the target was measured as shipped. */
+export function noteOf(results: Results, work: string, target: string): string {
+  return rowOf(results, work, target) === target ? '' : NOTE;
 }
 
 /** Date and processor of the comparison, such as `2026-11-24, Intel(R) Xeon(R) Processor`. */

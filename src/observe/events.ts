@@ -269,9 +269,11 @@ export function outcomeCode({ code, trace }: RequestEvent): string | null {
 
 /**
  * Plain values, so that a kept trace does not retain the request's connection, headers or body.
- * Holds nothing that a client sent except a well-formed `traceparent`.
+ * Holds nothing that a client sent except `target` and a well-formed `traceparent`.
  */
 export interface RequestTrace {
+  /** A part of the head, which it would retain: what keeps it copies it (`keptEvent`). */
+  readonly target?: string;
   /** The path template of the contract: `/pets/{petId}`. */
   readonly path: string | null;
   readonly subject: string | null;

@@ -24,6 +24,7 @@ const LISTED: ListedRequest = {
 const VIEW: RequestView = {
   ...LISTED,
   path: '/pets',
+  sentPath: '/pets',
   reason: null,
   traceparent: null,
   decision: {
@@ -104,6 +105,13 @@ test.each(ODD)(
     expect(body).toMatchObject({ gateway: 'one', id: ID });
   },
 );
+
+test('a gateway of an earlier version explains without the path that was sent', async () => {
+  const { sentPath, ...earlier } = VIEW;
+  const own = { request: earlier, memory: null } as unknown as Explained;
+  const body = await operationsWith(own, {}).explainRequest!(task);
+  expect([sentPath, body]).toEqual(['/pets', expect.objectContaining({ sentPath: null })]);
+});
 
 test('names gateways with an invalid response if no gateway has the request', async () => {
   const own: Explained = { request: null, memory: null };

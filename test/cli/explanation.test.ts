@@ -14,6 +14,7 @@ const EXPLAINED: ExplainedRequest = {
   method: 'GET',
   operation: 'listPets',
   path: '/pets',
+  sentPath: '/pets',
   status: 200,
   complete: true,
   step: null,
@@ -41,6 +42,23 @@ test.each(['usage', 'reference', 'constructor', 'toString', '__proto__'])(
     expect(text).not.toContain('served by the gateway');
   },
 );
+
+test.each([
+  [{}, 'GET /pets (listPets)'],
+  [{ path: '/pets/{petId}', sentPath: '/pets/17', operation: 'getPet' }, 'GET /pets/17 (getPet)'],
+  [{ path: null, sentPath: '/petz', operation: 'none' }, 'GET /petz (no operation)'],
+  [{ sentPath: null }, 'GET /pets (listPets)'],
+  [{ path: null, sentPath: null, operation: 'none' }, 'GET (no operation)'],
+])('shows the path as it was sent: %j', (changes, words) => {
+  expect(inSteps({ ...EXPLAINED, ...changes })).toContain(`\nrequest   ${words}\n`);
+});
+
+test('shows in how much time each window was reset', () => {
+  const resetAt = '2026-01-01T00:00:17.000Z';
+  const minute = { name: 'minute', kind: 'fixed', limit: 60, before: 1, after: 0 } as const;
+  const windows = [{ ...minute, resetAt, excess: null, over: 0 }];
+  expect(inSteps({ ...EXPLAINED, windows })).toContain(' in 17s (2026-01-01T00:00:17Z)\n');
+});
 
 test.each([
   [{ attempts: 1, head: 2 }, 'returned 200'],

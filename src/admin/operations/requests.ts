@@ -119,9 +119,13 @@ function codeIn({ code }: Operations['listRequests']['query']): string | null {
   throw unknownName('error code', code, known, 'code');
 }
 
-function shown(gateway: string, { decision, windows, ...rest }: RequestView) {
+function shown(
+  gateway: string,
+  { decision, windows, sentPath = null, ...rest }: RequestView,
+) {
   return {
     ...listView({ gateway, ...rest }),
+    sentPath,
     decision: decision && decisionView(decision),
     windows: windows.map(({ resetAt, ...window }) => ({
       ...window,

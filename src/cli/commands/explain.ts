@@ -7,6 +7,7 @@ import {
   faultsInWords,
   plural,
   processName,
+  resetInWords,
   stepsOf,
 } from '@storegate/admin-api/words';
 import { call } from '../command.ts';
@@ -36,7 +37,10 @@ export const explainedView: View<
     page.card(Object.fromEntries(steps)),
     page.table(
       ['name', 'kind', 'limit', 'before', 'after', 'resets'],
-      windows.map(({ resetAt, ...one }) => ({ ...one, resets: resetAt })),
+      windows.map((one) => ({
+        ...one,
+        resets: resetInWords(request, one, inSentence),
+      })),
     ),
     faults.map(violations).join(''),
   ]

@@ -257,6 +257,7 @@ function traceOf(exchange: Exchange, reportOf: ReportFaults): RequestTrace {
   const details = refusal === null ? null : refusal.details;
   const since = (at: number) => (at > 0 ? at - startedAt : null);
   return {
+    target: call.target,
     path: operation === null ? null : operation.path,
     subject: client === null ? null : client.subject,
     message: refusal === null ? null : refusal.recorded,

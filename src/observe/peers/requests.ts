@@ -122,6 +122,8 @@ const isRequest = has({
   ...LISTED,
   /** The path template of the contract. */
   path: orNull(isText),
+  /** The path as it was sent, without its query; keys are masked. Earlier versions lack it. */
+  sentPath: orMissing(orNull(isText)),
   /** What the response does not reveal, such as the entry of a list. */
   reason: orNull(isText),
   traceparent: orNull(isText),
@@ -143,7 +145,7 @@ const isRequest = has({
   }),
 });
 
-/** Has no value that a client sent. */
+/** Has no value that a client sent but those of the path. */
 export interface RequestView extends Of<typeof isRequest> {}
 
 const isMemory = has({

@@ -1,6 +1,6 @@
 import { Cache } from '../../common/cache.ts';
 import { outcomeCode, type RequestEvent } from '../events.ts';
-import type { Notes, RequestLogEntry } from './view.ts';
+import { keptEvent, type Notes, type RequestLogEntry } from './view.ts';
 
 /** The allowance of identical refusals, and the milliseconds per further one. */
 const AT_ONCE = 10;
@@ -82,7 +82,7 @@ export function createRefusalLog(initially: number) {
     const equals = new IdList();
     const number = ++log.upTo;
     ofCode.kept.push({
-      event,
+      event: keptEvent(event),
       notes,
       endedAt,
       number,

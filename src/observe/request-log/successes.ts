@@ -1,6 +1,6 @@
 import { SECOND } from '../../common/time.ts';
 import type { RequestEvent } from '../events.ts';
-import type { Notes, RequestLogEntry } from './view.ts';
+import { keptEvent, type Notes, type RequestLogEntry } from './view.ts';
 
 /**
  * Kept objects survive young collections, which costs more than admission itself. Of more requests
@@ -30,7 +30,13 @@ export function createSuccessBuffer(initially: number) {
   ): void {
     number++;
     if (capacity === 0 || isOver(Math.floor(endedAt / SECOND))) return;
-    const success = { event, notes, endedAt, number, repeated: 0 };
+    const success = {
+      event: keptEvent(event),
+      notes,
+      endedAt,
+      number,
+      repeated: 0,
+    };
     if (kept.length < capacity) {
       kept.push(success);
       return;

@@ -1,8 +1,9 @@
 import { types } from 'node:util';
 import type { Faults } from '@storegate/admin-api';
-import { ClientError } from '@storegate/http1';
+import { ClientError, oneByte } from '@storegate/http1';
 import { Outage } from '../../common/errors/outage.ts';
 import { nextSecond, wholeSeconds } from '../../common/errors/retry-after.ts';
+import { maskSecrets } from '../../common/secret-mask.ts';
 import { roundMilliseconds } from '../../common/time.ts';
 import {
   type Admission,
@@ -38,6 +39,18 @@ export interface RequestLogEntry {
   readonly endedAt: number;
   /** Equal ones since the last kept one. */
   readonly repeated: number;
+}
+
+/** Characters of a path that are kept. */
+const LONGEST_PATH = 500;
+
+/** To be kept: with the path alone of what was sent, in a text of its own. */
+export function keptEvent(event: RequestEvent): RequestEvent {
+  const { trace } = event;
+  if (trace?.target === undefined) return event;
+  const [path = ''] = trace.target.split('?', 1);
+  const target = maskSecrets(oneByte(path.slice(0, LONGEST_PATH)));
+  return { ...event, trace: { ...trace, target } };
 }
 
 /** Unix milliseconds. */
@@ -87,6 +100,7 @@ export function requestView(
     repeated,
     at: beganAt({ event, endedAt }),
     path: trace?.path ?? null,
+    sentPath: trace?.target ?? null,
     message: trace?.message ?? null,
     reason: trace?.reason ?? null,
     key: keyOf(event),
@@ -106,6 +120,7 @@ export function requestView(
 export function listed(request: RequestView): ListedRequest {
   const {
     path,
+    sentPath,
     reason,
     traceparent,
     decision,

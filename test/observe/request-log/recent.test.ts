@@ -5,6 +5,7 @@ import type { Window } from '../../../src/limits/limits.ts';
 import type { RequestEvent, RequestTrace } from '../../../src/observe/events.ts';
 import type { RequestFilter } from '../../../src/observe/peers/requests.ts';
 import { createRecentRequests } from '../../../src/observe/request-log/recent.ts';
+import { makeSecret } from '../../../src/records/keys/secret.ts';
 import { DAY, MINUTE, window } from '../../support/limits.ts';
 import { requestEvent } from '../../support/request-event.ts';
 
@@ -93,6 +94,25 @@ function keeping(requests: number, sample = 1) {
     kept: () => recent.refusals(ANY).map(({ id }) => Number.parseInt(id.slice(24), 16)),
   };
 }
+
+test.each([{}, { status: 404, code: 'not_found' }])(
+  'the path is kept as it was sent, without its query and with keys masked: %j',
+  (given) => {
+    const { recent } = keeping(4);
+    const secret = makeSecret('live');
+    const sentPath = (target: string) => {
+      recent.observe(eventOf(1, { ...given, trace: traceOf({ target }) }));
+      recent.use({ bufferSize: 4, sampleRate: 1 });
+      const { request } = recent.explain(idOf(1));
+      recent.use({ bufferSize: 0, sampleRate: 1 });
+      recent.use({ bufferSize: 4, sampleRate: 1 });
+      return request!.sentPath;
+    };
+    expect(sentPath('/pets/17?name=x')).toBe('/pets/17');
+    expect(sentPath(`/keys/${secret}/x`)).toBe('/keys/sg_…/x');
+    expect(sentPath(`/${'x'.repeat(600)}`)).toHaveLength(500);
+  },
+);
 
 describe('successful requests', () => {
   test('are shown as they were, like failures', () => {

@@ -286,6 +286,7 @@ export type Step = 'http' | 'pages' | 'authenticate' | 'usage' | 'admit' | 'cont
 
 export interface ExplainedRequest extends RefusedRequest {
   readonly path: string | null;
+  readonly sentPath: string | null;
   readonly reason: string | null;
   readonly traceparent: string | null;
   readonly decision: Decision | null;

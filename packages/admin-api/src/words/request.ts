@@ -1,5 +1,5 @@
 import type { Decision, ExplainedRequest, Faults } from '../generated/types.ts';
-import { plural } from './format.ts';
+import { plural, span } from './format.ts';
 import type { WriteTime } from './gateways.ts';
 
 // A request step by step, for the console and the command line.
@@ -38,18 +38,29 @@ export function bodyInWords({
     : `${received} of ${declared} bytes received before the response`;
 }
 
-/** `GET /pets/{petId} (getPet)`. */
 /** Requests without an operation of the contract are of the operation `none`. */
 export const operationInWords = (operation: string): string =>
   operation === 'none' ? '(no operation)' : operation;
 
+/** `GET /pets/17 (getPet)`; from an earlier version the template of the path. */
 export function askedInWords({
   method,
   path,
+  sentPath,
   operation,
 }: ExplainedRequest): string {
-  return `${method} ${path === null ? operationInWords(operation) : `${path} (${operation})`}`;
+  const asked = sentPath ?? path;
+  if (asked === null) return `${method} ${operationInWords(operation)}`;
+  return `${method} ${asked} ${operation === 'none' ? operationInWords(operation) : `(${operation})`}`;
 }
+
+/** When a window is reset, from the begin of the request: `in 17s (10:20:30)`. */
+export const resetInWords = (
+  { at }: Pick<ExplainedRequest, 'at'>,
+  { resetAt }: Pick<ExplainedRequest['windows'][number], 'resetAt'>,
+  time: WriteTime,
+): string =>
+  `in ${span(Date.parse(resetAt) - Date.parse(at))} (${time(resetAt)})`;
 
 /** All steps in order, also those behind the step that ended the request. */
 export function stepsOf(

@@ -13,6 +13,7 @@ import {
   faultsInWords,
   plural,
   processName,
+  resetInWords,
   stepsOf,
 } from '@storegate/admin-api/words';
 import { h } from 'preact';
@@ -29,7 +30,6 @@ import {
   Texts,
   Time,
   textColumn,
-  timeColumn,
 } from '../../parts/data.ts';
 import { answerView, Notice, View } from '../../parts/view.ts';
 import { linkTo } from '../../routing.ts';
@@ -66,7 +66,7 @@ function RequestDetails({
         h(Step, { key: step.name, step }),
       ),
     ),
-    request.windows.length > 0 && h(Windows, { windows: request.windows }),
+    request.windows.length > 0 && h(Windows, { request }),
     ...request.faults.map((faults, i) =>
       h(FaultList, { key: `faults ${i}`, faults }),
     ),
@@ -124,12 +124,12 @@ function Step({ step: { name, became, words } }: { step: ExplainedStep }) {
   ]);
 }
 
-function Windows({ windows }: { windows: readonly ExplainedWindow[] }) {
+function Windows({ request }: { request: Explained }) {
   return [
     h('h2', null, 'Remaining quota'),
     h(Table<ExplainedWindow>, {
       caption: 'Windows that counted the request',
-      rows: windows,
+      rows: request.windows,
       keyOf: ({ name }) => name,
       toneOf: ({ before }) => (before === 0 ? 'warn' : undefined),
       columns: [
@@ -138,7 +138,10 @@ function Windows({ windows }: { windows: readonly ExplainedWindow[] }) {
         countColumn('Limit', 'limit'),
         countColumn('Before', 'before'),
         countColumn('After', 'after'),
-        timeColumn('Reset', 'resetAt'),
+        {
+          title: 'Resets',
+          cell: (window) => resetInWords(request, window, clockTime),
+        },
       ],
     }),
   ];

@@ -59,6 +59,9 @@ export class CountersError extends Error {
   override name = 'CountersError';
 }
 
+/** Not one record is at fault, but the data that Redis has. The message has no name of a record. */
+export class DataError extends CountersError {}
+
 /** A change of an operator could not be saved. The message states the cause and the valid state. */
 export class UnsavedError extends Error {
   override name = 'UnsavedError';

@@ -84,7 +84,7 @@ export function keepsThePromisesOfBanLog(open: OpenRecords): void {
   test('of a name it takes one entry, also where a writer repeats it and another had it first', async () => {
     const ban = note({ action: 'bans.begin' }, 'of this ban');
     await one.banLog.append(ban);
-    await expect((async () => other.banLog.append(ban))()).rejects.toThrow('answered before');
+    await expect((async () => other.banLog.append(ban))()).rejects.toThrow('already made');
     expect(await entriesOf(one.banLog)).toHaveLength(1);
   });
 }

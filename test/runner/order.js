@@ -15,6 +15,7 @@ const LONG = [
   'journeys/webhooks',
   'reference/browser',
   'journeys/reload',
+  'state/redis-faults',
   'state/redis-failures',
   'state/redis-topologies',
   'journeys/workers-as-one',

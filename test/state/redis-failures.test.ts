@@ -6,7 +6,7 @@ import { createKey } from '../../src/records/keys/manage.ts';
 import { hashSecret } from '../../src/records/keys/secret.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { DAY, ESCALATION, HOUR, limits, MINUTE, window } from '../support/limits.ts';
-import { editOf, keyRecord, note } from '../support/records.ts';
+import { changed, editOf, keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -68,142 +68,35 @@ async function left(subject: string, given = LENIENT): Promise<number | null> {
   return remainingIn((await gateway.state.look(subject, given)).readings[0]!);
 }
 
-/** Every kind of outage, with its begin and its end. */
-const FAILURES: readonly (readonly [
-  name: string,
-  begin: () => unknown,
-  end: () => unknown,
-  settings?: Partial<RedisSettings>,
-])[] = [
-  ['refuses connections', () => proxy.shut(), () => proxy.admit()],
-  [
-    'answers nothing',
-    () => {
-      proxy.replies = 'hold';
-    },
-    () => {
-      proxy.replies = 'pass';
-    },
-    { deadline: 250 },
-  ],
-  [
-    'answers too slowly',
-    () => {
-      proxy.replies = { delay: 400 };
-    },
-    () => {
-      proxy.replies = 'pass';
-    },
-    { deadline: 250 },
-  ],
-  [
-    'closes connections in the middle of a command',
-    () => {
-      proxy.replies = 'cut';
-    },
-    () => {
-      proxy.replies = 'pass';
-    },
-  ],
-  [
-    'is stopped (SIGSTOP)',
-    () => server.signal('SIGSTOP'),
-    () => server.signal('SIGCONT'),
-    { deadline: 250 },
-  ],
-  [
-    'takes no writes, as after a failover (READONLY)',
-    () => server.admin.replicaof('127.0.0.1', '1'),
-    () => server.admin.replicaof('NO', 'ONE'),
-  ],
-  [
-    'is out of memory (OOM)',
-    () => server.admin.config('SET', 'maxmemory', '1'),
-    () => server.admin.config('SET', 'maxmemory', '0'),
-  ],
-  [
-    'asks for a password it did not ask for before (NOAUTH)',
-    async () => {
-      await server.admin.config('SET', 'requirepass', 'changed');
-      proxy.shut();
-      proxy.admit();
-    },
-    () => server.admin.config('SET', 'requirepass', ''),
-  ],
-];
-
-describe.each(FAILURES)('a Redis that %s', (_name, begin, end, settings = {}) => {
-  test('refuses no client: counting continues here from the last known counts, which are added on return', async () => {
-    await open(settings);
-    const subject = fresh();
-    expect(await times(3, subject)).toEqual(admitted(3));
-    await begin();
-    try {
-      await untilDown();
-      // Some of these may have reached Redis before the outage. None is admitted twice, so the
-      // limit still holds.
-      const verdicts = await times(12, subject);
-      expect(verdicts.filter((v) => v === 'admitted').length).toBeLessThanOrEqual(7);
-      expect(verdicts.at(-1)).toBe('limited');
-      expect(gateway.ready()).toBe(true);
-    } finally {
-      await end();
-    }
-    await untilUp();
-    await until('what was counted here is in Redis', async () => (await left(subject)) === 0);
-    expect(await times(1, subject)).toEqual(['limited']);
-    expect([gateway.eventCount('state.outage'), gateway.eventCount('state.recovered')]).toEqual([
-      1, 1,
-    ]);
-  });
-});
-
-describe('a Redis that was killed', () => {
-  test('comes back empty, and what this gateway charged alone is there', async () => {
-    const own = await startRedis();
-    await open({ url: own.url });
-    const subject = fresh();
-    await times(3, subject);
-    await own.kill();
-    await untilDown();
-    expect(await times(9, subject)).toEqual([...admitted(7), 'limited', 'limited']);
-    const again = await startRedis({ port: own.port });
-    await untilUp();
-    await until('the reconciliation has arrived', async () => (await left(subject)) === 3);
-    await own.stop();
-    await again.stop();
-  });
-
-  test('is waited for while it loads its data (LOADING)', async () => {
-    const own = await startRedis({ args: ['--enable-debug-command', 'yes'] });
-    await open({ url: own.url });
-    const subject = fresh();
-    await times(4, subject);
-    await own.admin.eval("for i = 1, 20000 do redis.call('SET', 'filler:' .. i, i) end", 0);
-    await own.admin.config('SET', 'key-load-delay', '20');
-    await own.admin.config('SET', 'loading-process-events-interval-bytes', '1024');
-    const reloading = own.admin.call('DEBUG', 'RELOAD').catch(() => 'cut off');
-    await until('it is loading', async () => {
-      await times(1, 'key:other');
-      return gateway.eventCount('state.local_mode') > 0;
-    });
-    await reloading;
-    await until(
-      'it is asked again',
-      async () => gateway.eventCount('state.outage') === gateway.eventCount('state.recovered'),
-    );
-    expect(remainingIn((await gateway.state.look(subject, LENIENT)).readings[0]!)).toBe(6);
-    await own.stop();
-  });
-});
-
-test('SCRIPT FLUSH goes unnoticed: scripts are sent again (NOSCRIPT)', async () => {
+test('a Redis without memory refuses a new key, and takes a revocation', async () => {
   await open();
+  const record = keyRecord();
+  await gateway.keys.add(record, note());
+  await server.admin.config('SET', 'maxmemory', '1');
+  try {
+    const add = async () => gateway.keys.add(keyRecord(), note());
+    await expect(add()).rejects.toMatchObject({ code: 'state_unavailable' });
+    const revoked = changed(record, { revokedAt: 5 });
+    await gateway.keys.replace(revoked, note());
+    expect(await gateway.keys.find(record.hash)).toEqual(revoked);
+  } finally {
+    await server.admin.config('SET', 'maxmemory', '0');
+  }
+});
+
+test('a Redis that was killed comes back empty, and what this gateway charged alone is there', async () => {
+  const own = await startRedis();
+  await open({ url: own.url });
   const subject = fresh();
-  await times(2, subject);
-  await server.admin.script('FLUSH');
-  expect(await times(9, subject)).toEqual([...admitted(8), 'limited']);
-  expect(gateway.eventCount('state.local_mode')).toBe(0);
+  await times(3, subject);
+  await own.kill();
+  await untilDown();
+  expect(await times(9, subject)).toEqual([...admitted(7), 'limited', 'limited']);
+  const again = await startRedis({ port: own.port });
+  await untilUp();
+  await until('the reconciliation has arrived', async () => (await left(subject)) === 3);
+  await own.stop();
+  await again.stop();
 });
 
 test('a key of the copy is found without Redis; another one waits for a late Redis, also behind a circuit breaker', async () => {
@@ -219,15 +112,6 @@ test('a key of the copy is found without Redis; another one waits for a late Red
     proxy.replies = 'pass';
     expect(await late).toEqual(record);
   }
-});
-
-test('FLUSHALL forgets counters and keeps serving', async () => {
-  await open();
-  const subject = fresh();
-  await times(10, subject);
-  await server.admin.flushall();
-  expect(await times(1, subject)).toEqual(['admitted']);
-  expect(gateway.eventCount('state.local_mode')).toBe(0);
 });
 
 test('a foreign key in the place of counters concerns that subject alone, and is reported once (WRONGTYPE)', async () => {
@@ -313,35 +197,6 @@ test('a ban that was earned during an outage of Redis is added on return', async
 });
 
 describe('under the policy', () => {
-  test('deny, requests are an outage', async () => {
-    await open({ onOutage: 'deny', readyDuringOutage: false });
-    expect(gateway.ready()).toBe(true);
-    proxy.shut();
-    await until('it is down', async () => {
-      await Promise.resolve(gateway.state.admit(fresh(), TEN, 1)).catch(() => {});
-      return gateway.eventCount('state.outage') === 1;
-    });
-    await expect((async () => gateway.state.admit(fresh(), TEN, 1))()).rejects.toMatchObject({
-      code: 'state_unavailable',
-    });
-    expect(gateway.ready()).toBe(false);
-    proxy.admit();
-    await untilUp();
-    expect(gateway.ready()).toBe(true);
-  });
-
-  test('allow, all requests are admitted and each is reported', async () => {
-    await open({ onOutage: 'allow' });
-    const subject = fresh();
-    proxy.shut();
-    await untilDown();
-    const before = gateway.eventCount('state.local_mode');
-    expect(await times(30, subject)).toEqual(admitted(30));
-    expect(
-      gateway.events.filter((e) => e.type === 'state.local_mode' && e.policy === 'allow'),
-    ).toHaveLength(before + 30);
-  });
-
   test('local, the workers of one gateway together admit what is left', async () => {
     const workers = await Promise.all([1, 2, 3].map(() => open({}, 3)));
     const subject = fresh();

@@ -3,7 +3,7 @@ import type { Connection } from '../../state/redis/client.ts';
 import { formatFault, markData } from '../../state/redis/data-mark.ts';
 import { messages } from '../../state/redis/error.ts';
 import { withTimeout } from '../../state/redis/timeouts.ts';
-import { CountersError } from '../../state/state.ts';
+import { DataError } from '../../state/state.ts';
 
 /**
  * Milliseconds of other data on one connection before the known data counts as lost. Sentinels
@@ -41,12 +41,12 @@ export function epochOf(
   // A Cluster closes with its last node only.
   redis.on('close', reconnected).on('-node', reconnected);
 
-  /** Accepts the data as it is, and marks it if it has no mark. Throws CountersError. */
+  /** Accepts the data as it is, and marks it if it has no mark. Throws DataError. */
   async function learn(): Promise<string> {
     const mark = await withTimeout(markData(redis));
     // Data of another version may come up in its place.
     const fault = mark === null ? null : formatFault(mark);
-    if (fault !== null) throw new CountersError(fault);
+    if (fault !== null) throw new DataError(fault);
     known = mark;
     otherSince = null;
     return mark!;
@@ -77,17 +77,17 @@ export function epochOf(
   };
 }
 
-/** Redis refuses `work` because it is a replica, as a CountersError reports. */
+/** Redis refuses `work` because it is a replica, as a DataError reports. */
 export async function orReplica<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     const cause = error instanceof Outage ? error.cause : error;
-    if (error instanceof CountersError)
+    if (error instanceof DataError)
       throw new Outage('state_unavailable', { cause: error });
     if (!messages(cause).includes('READONLY')) throw error;
     throw new Outage('state_unavailable', {
-      cause: new CountersError(
+      cause: new DataError(
         'Redis is a replica: it may not have the newest keys',
       ),
     });
@@ -96,7 +96,7 @@ export async function orReplica<T>(work: Promise<T>): Promise<T> {
 
 export function missing(): Outage {
   return new Outage('state_unavailable', {
-    cause: new CountersError(
+    cause: new DataError(
       'Redis may have come up without its data: requests with keys that it does not have get 503',
     ),
   });

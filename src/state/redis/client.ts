@@ -113,7 +113,7 @@ export async function untilReady(
 
 export function begin(redis: Connection): void {
   const note = (error: unknown) => void lastErrors.set(redis, error);
-  redis.on('error', note);
+  redis.on('error', note).on('ready', () => lastErrors.delete(redis));
   if (redis instanceof Cluster) redis.on('node error', note);
   keepConnected(redis);
   const silence = watchSilence(redis, (node) => {

@@ -5,6 +5,9 @@ import { type Connection, lastErrorOf } from './client.ts';
 import { messages } from './error.ts';
 import { keyOf, PROBE_TTL } from './key-names.ts';
 import { checkShape } from './replies.ts';
+import { loadScript } from './scripts.ts';
+
+const writeProbe = loadScript('probe-1.lua');
 
 const SLOTS = 16_384;
 
@@ -21,7 +24,6 @@ export function shardsOf(redis: Connection): Shards {
   return {
     shardOf: (name) =>
       redis instanceof Cluster ? (redis.slots[slotOf(name)]?.[0] ?? '') : '',
-    /** Writes, because a read-only Redis is not usable. */
     probe(name) {
       // After a failover the old master does not respond.
       if (redis instanceof Cluster && redis.status === 'ready')
@@ -29,13 +31,13 @@ export function shardsOf(redis: Connection): Shards {
       return checkShape(
         redis,
         'a probe',
-        redis.set(keyOf.probe(name), '', 'PX', PROBE_TTL),
+        writeProbe(redis, [keyOf.probe(name)], [PROBE_TTL]),
         isDone,
       );
     },
     reasonOf(error) {
       if (
-        !/isn't writeable|isn't ready|Connection is closed/.test(
+        !/isn't writeable|isn't ready|Connection is closed|max retries/.test(
           messages(error),
         )
       )
@@ -52,7 +54,7 @@ export function reasonText(redis: Connection, error: unknown): string {
   return reason === error ? messages(error) : reasonOf(reason);
 }
 
-const isDone = (answer: unknown): answer is 'OK' => answer === 'OK';
+const isDone = (answer: unknown): answer is 1 => answer === 1;
 
 export function slotOf(tag: string): number {
   let crc = 0;

@@ -3,11 +3,11 @@ import { Outage } from '../../common/errors/outage.ts';
 import { MINUTE } from '../../common/time.ts';
 import type { Observe } from '../../observe/events.ts';
 import { throttle } from '../../observe/throttle.ts';
-import { CountersError } from '../state.ts';
+import { CountersError, DataError } from '../state.ts';
 import { withDeadline } from './deadline.ts';
 import type { OutageSettings, Shards } from './remote-state.ts';
 
-/** Milliseconds between two warnings about single subjects. */
+/** Milliseconds between two warnings about single records, or of one message about all data. */
 const WARNING_INTERVAL = MINUTE;
 
 export type CircuitBreakers = ReturnType<typeof createCircuitBreakers>;
@@ -69,8 +69,10 @@ export function createCircuitBreakers(
     /** Records a failed call. An invalid record of one subject only logs a warning. */
     recordFailure(breaker: CircuitBreaker, error: unknown) {
       const cause = error instanceof Outage ? error.cause : error;
-      if (!(cause instanceof CountersError)) breaker.recordFailure(cause);
-      else if (throttled('warning') !== null)
+      if (!(cause instanceof CountersError))
+        return breaker.recordFailure(cause);
+      const kind = cause instanceof DataError ? cause.message : 'record';
+      if (throttled(kind) !== null)
         observe({ type: 'state.warning', warning: cause.message });
     },
     get anyOpen() {

@@ -330,6 +330,11 @@ const commitMany: Script = ({ data, keys, args }) => {
   return 1;
 };
 
+const writeProbe: Script = ({ data, keys, args }) => {
+  data.put(keys[0]!, { type: 'text', text: '' }, Number(args[0]));
+  return 1;
+};
+
 /** By file name. */
 export const RECORD_SCRIPTS: Readonly<Record<string, Script>> = {
   'append-7.lua': appendOne,
@@ -343,4 +348,5 @@ export const RECORD_SCRIPTS: Readonly<Record<string, Script>> = {
   'move-1.lua': moveOne,
   'enqueue-6.lua': enqueueOne,
   'clock-1.lua': readClock,
+  'probe-1.lua': writeProbe,
 };

@@ -15,10 +15,14 @@
 local head, records, hashes, tokens = unpack(KEYS, 1, 4)
 local entry, call = ARGV[3], KEYS[7]
 
--- A write that changes nothing: a replica, which may lack entries, refuses it before it refuses a change.
-redis.call('PERSIST', head)
-
-if redis.call('HGET', head, 'epoch') ~= ARGV[1] then return 'epoch' end
+-- The first write changes nothing: a replica, which may lack entries, refuses it before it refuses a change. Redis checks
+-- its memory only at this write: if it is full, it refuses new keys and tokens, and takes a revocation.
+local adds = ARGV[12] == '' or (ARGV[12] == 'token' and ARGV[13] ~= '')
+if redis.call('HGET', head, 'epoch') ~= ARGV[1] then
+  redis.call('PERSIST', head)
+  return 'epoch'
+end
+if adds then redis.call('HSETNX', head, 'epoch', ARGV[1]) else redis.call('PERSIST', head) end
 
 if ARGV[5] ~= '' and redis.call('EXISTS', call) == 1 then
   -- After the clock was set back, it would live longer by as much.

@@ -7,7 +7,7 @@ export class WrongAnswer extends Error {
   override name = 'WrongAnswer';
 }
 
-interface Answer {
+interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
@@ -18,22 +18,22 @@ export async function probe(target: Target, running: Running, work: Work): Promi
   const request = requestOf(work, running.url, running.keys);
   const asked = () =>
     ask(request).catch((error: Error) => Promise.reject(wrong(target, work, error.message)));
-  let answer = await asked();
-  if (letsThrough(target, work) > 0 && answer.status < 400) answer = await asked();
+  let response = await asked();
+  if (letsThrough(target, work) > 0 && response.status < 400) response = await asked();
   const expect = (holds: boolean, what: string) => {
     if (holds) return;
     throw wrong(
       target,
       work,
-      `${what}, but it answered ${answer.status} ${answer.body.slice(0, 200)}`,
+      `${what}, but it answered ${response.status} ${response.body.slice(0, 200)}`,
     );
   };
-  expect(work.statuses.includes(answer.status), `expected ${work.statuses.join(' or ')}`);
-  if (isAdmitted(work)) checkForwarded(work, answer, expect);
+  expect(work.statuses.includes(response.status), `expected ${work.statuses.join(' or ')}`);
+  if (isAdmitted(work)) checkForwarded(work, response, expect);
   if (!target.counts || work.key === 'unknown') return null;
   if (work.key === 'refused')
-    expect(Number(answer.headers['retry-after']) >= 1, 'expected Retry-After');
-  const remaining = Number(answer.headers['x-ratelimit-remaining'] ?? Number.NaN);
+    expect(Number(response.headers['retry-after']) >= 1, 'expected Retry-After');
+  const remaining = Number(response.headers['x-ratelimit-remaining'] ?? Number.NaN);
   expect(Number.isSafeInteger(remaining), 'expected X-RateLimit-Remaining');
   return remaining;
 }
@@ -59,13 +59,13 @@ export async function prepare(target: Target, running: Running, work: Work): Pro
 
 function checkForwarded(
   work: Work,
-  answer: Answer,
+  response: Reply,
   expect: (holds: boolean, what: string) => void,
 ): void {
-  expect(answer.body === replyTo(work), "expected the backend's body");
+  expect(response.body === replyTo(work), "expected the backend's body");
   if (work.body === null) return;
   const sent = Buffer.byteLength(work.body);
-  expect(Number(answer.headers[BODY_LENGTH]) === sent, `expected ${sent} bytes at the backend`);
+  expect(Number(response.headers[BODY_LENGTH]) === sent, `expected ${sent} bytes at the backend`);
 }
 
 function replyTo({ body, path }: Work): string {
@@ -73,7 +73,7 @@ function replyTo({ body, path }: Work): string {
   return path === undefined ? PETS : sizedReply(Number(path.slice(SIZED.length)));
 }
 
-function ask({ method, url, headers, body }: Request): Promise<Answer> {
+function ask({ method, url, headers, body }: Request): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const length = body === null ? {} : { 'content-length': Buffer.byteLength(body) };
     const request = send(

@@ -213,10 +213,10 @@ const words: readonly {
   {
     name: 'only gateway/reply/ writes to callers',
     pattern:
-      /\bcall\.(answer|begin|write|flush|end|cutOff|switchProtocols)\(|\b(near|socket)\.write\(/,
+      /\bcall\.(respond|begin|write|flush|end|cutOff|switchProtocols)\(|\b(near|socket)\.write\(/,
     allowed: (file) => !inside('gateway')(file) || inside('gateway/reply')(file),
     planted: [
-      "exchange.call.answer(200, '', [], '');",
+      "exchange.call.respond(200, '', [], '');",
       "call.begin(200, '', []);",
       'call.write(bytes, resume);',
       'call.flush();',

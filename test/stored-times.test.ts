@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { createSessions } from '../src/admin/sessions.ts';
 import { keyView } from '../src/admin/view.ts';
-import { AddressSubjects } from '../src/common/callers/address-subjects.ts';
-import { createCallerWindow } from '../src/common/callers/caller-window.ts';
-import { CounterQuota } from '../src/common/callers/counter-quota.ts';
+import { AddressSubjects } from '../src/common/clients/address-subjects.ts';
+import { createAddressWindow } from '../src/common/clients/address-window.ts';
+import { CounterQuota } from '../src/common/clients/counter-quota.ts';
 import { Outage } from '../src/common/errors/outage.ts';
 import { createRollup } from '../src/ledger/rollup.ts';
 import { createLedgerWriter } from '../src/ledger/writer.ts';
@@ -77,7 +77,7 @@ const bug = (error: unknown) => {
 const ROWS: Readonly<Record<string, () => unknown>> = {
   async 'window of failed attempts, page visits and /usage calls'() {
     const { setBack } = fastMachine();
-    const { take, look } = createCallerWindow(window(1, MINUTE));
+    const { take, look } = createAddressWindow(window(1, MINUTE));
     for (let i = 0; i < 2; i++) await take(ADDRESS);
     setBack();
     for (const { readings, now } of [await take(ADDRESS), await look(ADDRESS)]) {
@@ -87,7 +87,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   async 'number of addresses with a window of their own'() {
     const { setBack, pass } = fastMachine();
-    const { take } = createCallerWindow(window(2, MINUTE), 1);
+    const { take } = createAddressWindow(window(2, MINUTE), 1);
     await take(ADDRESS);
     setBack();
     await pass(MINUTE);
@@ -153,7 +153,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   async 'idempotent answer'() {
     const { auditLog } = recordsInFile(stateFile(), KEPT);
-    const isAnswered = async (at: number) => (await auditLog.answered('once', at)) !== null;
+    const isAnswered = async (at: number) => (await auditLog.resultOf('once', at)) !== null;
     await auditLog.append(note({ at: NOON + HOUR }, 'once'));
     expect([await isAnswered(NOON), await isAnswered(NOON + 25 * HOUR + 1)]).toEqual([true, false]);
     // Set back by more than the lifetime of an answer.

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { QUERIES } from '../../src/observe/peers/queries.ts';
 import { DATA_FORMAT } from '../../src/state/redis/data-mark.ts';
-import { answersFor, CHANNEL, keyOf, QUESTIONS } from '../../src/state/redis/key-names.ts';
+import { CHANNEL, keyOf, QUESTIONS, responsesFor } from '../../src/state/redis/key-names.ts';
 import { readScript, SCRIPTS } from '../../src/state/redis/scripts.ts';
 import {
   EVERYTHING_CHANGED,
@@ -17,7 +17,7 @@ import { line } from './shape.ts';
 export function* redis(): Generator<string> {
   yield line('redis data', [`version ${DATA_FORMAT}`]);
   for (const name of namesIn(keyOf)) yield `redis key ${name}`;
-  for (const name of [CHANNEL, QUESTIONS, answersFor('*')]) yield `redis channel ${name}`;
+  for (const name of [CHANNEL, QUESTIONS, responsesFor('*')]) yield `redis channel ${name}`;
   for (const message of [
     subjectChanged('*'),
     subjectBanned('*'),

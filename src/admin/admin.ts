@@ -87,7 +87,7 @@ export function createAdmin(options: AdminOptions): Admin {
     limit: MAX_BODY,
     inflate: false,
   });
-  const calls = [body, answerCall(api)];
+  const calls = [body, serveCall(api)];
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.use((request, response, next) => {
@@ -189,10 +189,10 @@ function closed(server: Server): Promise<void> {
   });
 }
 
-function answerCall(api: () => AdminApi) {
+function serveCall(api: () => AdminApi) {
   return async (request: Request, response: Response) => {
     const [path = '/', query = ''] = request.url.split(/\?(.*)/s);
-    const answer = await api().call({
+    const result = await api().call({
       id: response.get('X-Request-Id')!,
       operator: response.locals.operator as Awaited<
         ReturnType<Gate['operator']>
@@ -206,16 +206,16 @@ function answerCall(api: () => AdminApi) {
           ? request.body
           : null,
     });
-    if (answer.stream)
+    if (result.stream)
       return await sendStream(
         request,
-        response.set(answer.headers ?? {}),
-        answer.stream,
+        response.set(result.headers ?? {}),
+        result.stream,
       );
     response
-      .status(answer.status)
-      .set(answer.headers ?? {})
-      .json(answer.body);
+      .status(result.status)
+      .set(result.headers ?? {})
+      .json(result.body);
   };
 }
 

@@ -28,7 +28,7 @@ import { holdsToken } from '../records/operators/tokens.ts';
 import { CountersError, UnsavedError } from '../state/state.ts';
 import { type AdminCode, AdminError, faultOf } from './admin-error.ts';
 import {
-  type AdminAnswer,
+  type AdminResponse,
   type Call,
   IdempotentCall,
   Streamed,
@@ -51,7 +51,7 @@ export function createAdminApi(
   return {
     contract,
     /** Throws AdminError; anything else thrown is a bug. */
-    async call(call: Call): Promise<AdminAnswer> {
+    async call(call: Call): Promise<AdminResponse> {
       const { operation, parameters } = find(contract, call);
       const id = operation.id as OperationId;
       refuseSecrets(parameters, call.query);

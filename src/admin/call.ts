@@ -12,7 +12,7 @@ import type {
   ResponseOf,
 } from '@storegate/admin-api';
 import { Outage } from '../common/errors/outage.ts';
-import type { IdempotentAnswer } from '../records/operators/audit-log.ts';
+import type { IdempotentResult } from '../records/operators/audit-log.ts';
 import type { Operator } from '../records/operators/tokens.ts';
 import { CountersError } from '../state/state.ts';
 import { AdminError } from './admin-error.ts';
@@ -32,17 +32,17 @@ export interface Call {
   readonly body: Buffer | null;
 }
 
-export interface AdminAnswer {
+export interface AdminResponse {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** In place of the body. */
-  readonly stream?: AnswerStream;
+  readonly stream?: ResponseStream;
 }
 
 /** In place of a body from a handler. */
 export class Streamed {
-  readonly parts: Pick<AdminAnswer, 'stream' | 'headers'>;
+  readonly parts: Pick<AdminResponse, 'stream' | 'headers'>;
 
   constructor(parts: Streamed['parts']) {
     this.parts = parts;
@@ -50,7 +50,7 @@ export class Streamed {
 }
 
 /** A body that is made while it is sent. */
-export interface AnswerStream {
+export interface ResponseStream {
   readonly type: string;
   readonly text: AsyncIterable<string>;
 }
@@ -130,7 +130,7 @@ export class IdempotentCall {
     );
   }
 
-  seal(body: unknown): IdempotentAnswer {
+  seal(body: unknown): IdempotentResult {
     const nonce = randomBytes(12);
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce);
     const text = cipher.update(
@@ -151,7 +151,7 @@ export class IdempotentCall {
   }
 
   /** Returns the body. Throws AdminError if the response belongs to another call. */
-  open(kept: IdempotentAnswer): unknown {
+  open(kept: IdempotentResult): unknown {
     if (kept.question !== this.#question) {
       const message =
         'Another call was made with this Idempotency-Key: take a new one.';
@@ -169,7 +169,7 @@ export class IdempotentCall {
       decipher.final(),
     ]).toString();
     this.isReplayed = true;
-    return (JSON.parse(text) as AdminAnswer).body;
+    return (JSON.parse(text) as AdminResponse).body;
   }
 }
 

@@ -27,13 +27,13 @@ export interface ChangePart {
 
 export interface ChangeAudit {
   /** For a store that writes change and note atomically. */
-  note(entry: ChangeEntry, answer: unknown): AuditNote;
+  note(entry: ChangeEntry, response: unknown): AuditNote;
   /**
    * For everything else. Each entry is written before its change. If a change fails,
    * `<action>.failed` retracts its entry, later parts are skipped, and the call may be repeated
    * with its Idempotency-Key. Rejects with the error of the failed part.
    */
-  make<Body>(parts: readonly ChangePart[], answer: Body): Promise<Body>;
+  make<Body>(parts: readonly ChangePart[], response: Body): Promise<Body>;
 }
 
 /**
@@ -57,18 +57,18 @@ export function createChanges(auditLog: AuditLog): {
   async function makeParts<Body>(
     task: Task,
     parts: readonly ChangePart[],
-    answer: Body,
+    response: Body,
   ): Promise<Body> {
     let open: AuditDraft | null = null;
     try {
       for (const [i, { entry, make }] of parts.entries()) {
-        const note = noteOf(task, entry, i === 0 ? answer : null);
+        const note = noteOf(task, entry, i === 0 ? response : null);
         open = note.entry;
         await auditLog.append(note);
         await make();
         open = null;
       }
-      return answer;
+      return response;
     } catch (error) {
       // After a conflict the entry and response of the other call are valid.
       if (!(error instanceof IdempotencyConflict))
@@ -93,28 +93,28 @@ export function createChanges(auditLog: AuditLog): {
   }
 
   /** From the same operation, so its body has the same type. */
-  async function answerOfBefore({ idempotent, now }: Task) {
-    const kept = idempotent && (await auditLog.answered(idempotent.name, now));
+  async function earlierResult({ idempotent, now }: Task) {
+    const kept = idempotent && (await auditLog.resultOf(idempotent.name, now));
     return kept ? (idempotent.open(kept) as never) : null;
   }
 
   /** Of the same call at another gateway, if this one has met its change. */
   async function answerOfOther(task: Task, error: unknown) {
-    if (error instanceof IdempotencyConflict) return await answerOfBefore(task);
+    if (error instanceof IdempotencyConflict) return await earlierResult(task);
     // A failed change has an answer until its retraction is written.
     if (error instanceof Outage || retractions.areWaiting) return null;
-    return await unlessOutage(() => answerOfBefore(task), null);
+    return await unlessOutage(() => earlierResult(task), null);
   }
 
   const change: Change = (task, target, work) =>
     turns.take(target, async () => {
       await retractions.settle();
-      const before = await answerOfBefore(task);
+      const before = await earlierResult(task);
       if (before) return before;
       try {
         return await work({
-          note: (entry, answer) => noteOf(task, entry, answer),
-          make: (parts, answer) => makeParts(task, parts, answer),
+          note: (entry, response) => noteOf(task, entry, response),
+          make: (parts, response) => makeParts(task, parts, response),
         });
       } catch (error) {
         const first = await answerOfOther(task, error);
@@ -129,7 +129,7 @@ export function createChanges(auditLog: AuditLog): {
 function noteOf(
   { now, actor, requestId, reason, idempotent }: Task,
   entry: ChangeEntry,
-  answer: unknown,
+  response: unknown,
 ): AuditNote {
   return {
     entry: {
@@ -139,7 +139,8 @@ function noteOf(
       requestId,
       ...(reason !== null && { reason }),
     },
-    idempotent: answer !== null && idempotent ? idempotent.seal(answer) : null,
+    idempotent:
+      response !== null && idempotent ? idempotent.seal(response) : null,
   };
 }
 
@@ -178,12 +179,16 @@ function createRetractions(auditLog: AuditLog) {
      * Retracts `entry` and deletes the response named `answer`, so that the call can be repeated.
      * Throws errors other than an outage; retries later in either case.
      */
-    async add(entry: AuditDraft | null, answer: string | null): Promise<void> {
+    async add(
+      entry: AuditDraft | null,
+      response: string | null,
+    ): Promise<void> {
       if (entry)
         waiting.push(async () =>
           auditLog.append({ entry: failedEntry(entry), idempotent: null }),
         );
-      if (answer !== null) waiting.push(async () => auditLog.forget(answer));
+      if (response !== null)
+        waiting.push(async () => auditLog.forget(response));
       await tryNow();
     },
     async close(): Promise<void> {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { SHELL_USER_HEADER } from '@storegate/admin-api';
-import { plainAddress } from '../common/callers/address.ts';
-import { createGuard } from '../common/callers/guard.ts';
+import { plainAddress } from '../common/clients/address.ts';
+import { createGuard } from '../common/clients/guard.ts';
 import { unlessOutage } from '../common/errors/outage.ts';
 import { wholeSeconds } from '../common/errors/retry-after.ts';
 import { MINUTE } from '../common/time.ts';

@@ -4,14 +4,14 @@ import {
   type HealthFacts,
   judgeHealth,
   type RecentTraffic,
-} from '@storegate/admin-api/words';
+} from '@storegate/admin-api/text';
 import { MINUTE } from '../common/time.ts';
 import { backendsOfAll } from '../observe/peers/backends.ts';
-import type { PeerAnswers } from '../observe/peers/peers.ts';
+import type { PeerResponses } from '../observe/peers/peers.ts';
 import type { Condition, GatewayStatus } from '../observe/peers/status.ts';
 import { backendView, time } from './view.ts';
 
-type StatusAnswer = PeerAnswers<GatewayStatus>['answers'][number];
+type StatusResponse = PeerResponses<GatewayStatus>['responses'][number];
 type Differing = GatewayFacts['differs'];
 type Part = Differing[number];
 
@@ -23,25 +23,25 @@ const REPLACED_MEMORY = 5 * MINUTE;
 
 /** All but the client, which only the ledger knows. `now`: Unix milliseconds. */
 export function healthFacts(
-  { answers, unresponsive, lost, isolated }: PeerAnswers<GatewayStatus>,
+  { responses, unresponsive, lost, isolated }: PeerResponses<GatewayStatus>,
   now: number,
 ): Omit<HealthFacts, 'mostRefused'> {
-  const statuses = answers.map(({ answer }) => answer);
+  const statuses = responses.map(({ response }) => response);
   const usual = COMPARED.map((part) =>
     mostFrequent(statuses.map(({ configuration }) => configuration[part])),
   );
   const differs = (status: GatewayStatus) =>
     COMPARED.filter((part, i) => status.configuration[part] !== usual[i]);
   const processes = statuses.flatMap((status) => status.processes);
-  const seen = answers.map(({ gateway, answer }) => ({
+  const seen = responses.map(({ gateway, response }) => ({
     gateway,
-    processes: answer.processes,
+    processes: response.processes,
   }));
   return {
     unresponsive,
     isolated,
-    gateways: answers.map((one) => gatewayFacts(one, differs(one.answer))),
-    lost: lostGateways(lost, answers, now),
+    gateways: responses.map((one) => gatewayFacts(one, differs(one.response))),
+    lost: lostGateways(lost, responses, now),
     backends: backendsOfAll(seen).map(backendView),
     traffic: sumOf(processes.map(({ traffic = NO_TRAFFIC }) => traffic)),
   };
@@ -50,13 +50,13 @@ export function healthFacts(
 /** As one gateway sees itself. */
 export const ownHealth = (
   gateway: string,
-  answer: GatewayStatus,
+  response: GatewayStatus,
   now: number,
 ): Health =>
   judgeHealth({
     ...healthFacts(
       {
-        answers: [{ gateway, answer }],
+        responses: [{ gateway, response }],
         unresponsive: [],
         lost: [],
         isolated: null,
@@ -67,10 +67,10 @@ export const ownHealth = (
   });
 
 function gatewayFacts(
-  { gateway, answer }: StatusAnswer,
+  { gateway, response }: StatusResponse,
   differs: Differing,
 ): GatewayFacts {
-  const { startedAt, readiness, workers, processes, conditions } = answer;
+  const { startedAt, readiness, workers, processes, conditions } = response;
   const all = [
     ...conditions,
     ...processes.flatMap((process) => process.conditions),
@@ -102,24 +102,24 @@ function mostFrequent(values: readonly string[]): string | undefined {
  * machine all of them, as each restart there has a new name, elsewhere one.
  */
 function lostGateways(
-  lost: PeerAnswers<unknown>['lost'],
-  answers: readonly StatusAnswer[],
+  lost: PeerResponses<unknown>['lost'],
+  responses: readonly StatusResponse[],
   now: number,
 ) {
-  const free = new Set(answers);
+  const free = new Set(responses);
   const startedAfter = (at: number) =>
-    [...free].find(({ answer }) => answer.startedAt > at) ?? null;
+    [...free].find(({ response }) => response.startedAt > at) ?? null;
   const found = lost
     .toSorted((one, other) => one.at - other.at)
     .map(({ gateway, at }) => {
-      const here = answers.find(
+      const here = responses.find(
         (one) =>
-          one.answer.startedAt > at &&
+          one.response.startedAt > at &&
           machineOf(one.gateway) === machineOf(gateway),
       );
       const replacement = here ?? startedAfter(at);
       if (replacement !== null) free.delete(replacement);
-      return { gateway, at, replaced: replacement?.answer.startedAt ?? null };
+      return { gateway, at, replaced: replacement?.response.startedAt ?? null };
     });
   return found
     .filter(

@@ -38,16 +38,16 @@ export async function lastDay(
   );
   const uses = new UsesTables();
   const row = new Float64Array(COLUMNS);
-  const answer = await readLastDay(context, now, async (block) => {
+  const response = await readLastDay(context, now, async (block) => {
     uses.add(await block.read('uses'));
     addTraffic(row, await block.read('traffic'), { plan: name });
   });
   const usesOf = ({ kind, span }: Window) =>
     uses.table(name, kind, span, plan.count)?.all ?? NO_USES;
   const known = { costliest: uses.costliest, windows: counted.map(usesOf) };
-  const parties = refusedTo(counted, known, namesOf(keys, planned));
+  const subjects = refusedTo(counted, known, namesOf(keys, planned));
   const { admitted, limited, banned } = verdictsIn(row);
-  const { since, gateways, unresponsive, isolated } = coverageView(answer);
+  const { since, gateways, unresponsive, isolated } = coverageView(response);
   return {
     since,
     requests: { admitted, refused: limited + banned },
@@ -59,19 +59,19 @@ export async function lastDay(
         window.span,
         plan.count,
       );
-      const isKnown = answer.since !== null && place >= 0;
+      const isKnown = response.since !== null && place >= 0;
       return {
         ...windowFields(
           window,
           isKnown ? known.windows[place]! : null,
-          parties,
+          subjects,
         ),
         since: isKnown
-          ? time(Math.min(now, Math.max(answer.since, begun)))
+          ? time(Math.min(now, Math.max(response.since, begun)))
           : null,
       };
     }),
-    subjects: parties
+    subjects: subjects
       .slice(0, MOST_SUBJECTS)
       .map(({ key, account, windows }) => ({
         key,
@@ -164,7 +164,7 @@ function floorOf({ floor, local }: WindowUses): number {
 function windowFields(
   window: Window,
   uses: WindowUses | null,
-  parties: readonly RefusedSubject[],
+  subjects: readonly RefusedSubject[],
 ) {
   const { name, kind, limit } = window;
   if (uses === null)
@@ -178,7 +178,7 @@ function windowFields(
       limited: 0,
       refused: null,
     };
-  const refusing = parties.flatMap(({ windows }) =>
+  const refusing = subjects.flatMap(({ windows }) =>
     windows.filter((one) => one.window === window),
   );
   const least = sum(refusing.map(({ refused }) => refused.least));

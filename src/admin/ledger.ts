@@ -1,6 +1,6 @@
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
 import type { Block } from '../ledger/block.ts';
-import { type LedgerAnswer, readLedger } from '../ledger/read.ts';
+import { type LedgerResult, readLedger } from '../ledger/read.ts';
 import type { AdminContext } from './context.ts';
 import { time } from './view.ts';
 
@@ -9,7 +9,7 @@ export function readLastDay(
   { ledger }: AdminContext,
   now: number,
   each: (block: Block) => Promise<void>,
-): Promise<LedgerAnswer> {
+): Promise<LedgerResult> {
   const from = Math.floor((now - DAY) / HOUR) * HOUR;
   return readLedger(ledger(), {
     now,
@@ -20,7 +20,7 @@ export function readLastDay(
 }
 
 /** A gateway without a stop counts as lost, so none is unresponsive. */
-export function coverageView({ since, running, lost, isolated }: LedgerAnswer) {
+export function coverageView({ since, running, lost, isolated }: LedgerResult) {
   return {
     since: time(since),
     gateways: running.map(({ process, since }) => ({

@@ -45,7 +45,7 @@ export function createSessions(
     return null;
   }
 
-  function makeRoom(tokenHash: string): void {
+  function freeSpace(tokenHash: string): void {
     for (const [id, session] of sessions)
       if (hasEnded(session)) sessions.delete(id);
     const same = [...sessions].filter(
@@ -58,7 +58,7 @@ export function createSessions(
   return {
     /** Returns the id, a secret of 256 bits. */
     begin(tokenHash: string): string {
-      makeRoom(tokenHash);
+      freeSpace(tokenHash);
       const id = randomBytes(32).toString('base64url');
       const now = clock();
       sessions.set(id, { tokenHash, begun: now, used: now });

@@ -131,8 +131,8 @@ export async function countedSubjects(
   context: AdminContext,
   name: string,
 ): Promise<CountedSubject[]> {
-  const parties = await subjectsOf(context, name);
-  const counted = parties.filter(
+  const subjects = await subjectsOf(context, name);
+  const counted = subjects.filter(
     (subject): subject is CountedSubject => subject.limits !== null,
   );
   if (counted.length > 0) return counted;

@@ -1,4 +1,4 @@
-import { limitInWords, plural } from '@storegate/admin-api/words';
+import { limitText, plural } from '@storegate/admin-api/text';
 import {
   ContractError,
   formatExempted,
@@ -102,9 +102,7 @@ export async function check(
             ]),
         ...(limits.length === 0
           ? []
-          : [
-              `Limits of the contract: ${limits.map(limitInWords).join(', ')}.`,
-            ]),
+          : [`Limits of the contract: ${limits.map(limitText).join(', ')}.`]),
       );
     },
   );

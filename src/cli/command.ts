@@ -307,13 +307,13 @@ export async function withApi(
     }
   };
   const call = createClient(async (...sent) => {
-    const answer = await send(...sent);
-    const { asOf } = Object(answer) as { asOf?: string };
+    const response = await send(...sent);
+    const { asOf } = Object(response) as { asOf?: string };
     if (asOf !== undefined)
       terminal.err(
         `Redis is down: this is the last state known to the gateway, of ${asOf}.\n`,
       );
-    return answer;
+    return response;
   });
   try {
     await work({ ...connection, call });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { plural } from '@storegate/admin-api/words';
+import { plural } from '@storegate/admin-api/text';
 import { ContractError } from '@storegate/openapi';
 import { keyField } from '../common/key-headers.ts';
 import { USAGE_PATH } from '../common/reserved-paths.ts';

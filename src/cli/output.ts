@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { fromNow } from '@storegate/admin-api/words';
+import { fromNow } from '@storegate/admin-api/text';
 import { CommandError } from './connect/api.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,4 +1,4 @@
-import { limitsInWords } from '@storegate/admin-api/words';
+import { limitsText } from '@storegate/admin-api/text';
 import { CONSOLE_PATH } from '@storegate/console';
 import { keyField } from '../common/key-headers.ts';
 import { REFERENCE_PATH } from '../common/reserved-paths.ts';
@@ -74,7 +74,7 @@ function keyTable(keys: readonly DemoKey[]): string {
   return keys
     .map(
       ({ plan, limits, secret }) =>
-        `  ${plan.padEnd(12)} ${limitsInWords(limits).padEnd(36)} ${secret}\n`,
+        `  ${plan.padEnd(12)} ${limitsText(limits).padEnd(36)} ${secret}\n`,
     )
     .join('');
 }

@@ -79,7 +79,7 @@ export class SharedBudget {
     if (bytes === 0) return true;
     const { member, state } = holding;
     if (state === 'kept' && !this.#mayKeep(member, bytes)) return false;
-    if (this.#held + bytes > this.most && !this.#makeRoom(member, bytes))
+    if (this.#held + bytes > this.most && !this.#freeSpace(member, bytes))
       return false;
     this.#held += bytes;
     holding.bytes += bytes;
@@ -120,18 +120,18 @@ export class SharedBudget {
     if (member.open === 0) group.members.delete(member.name);
   }
 
-  #makeRoom(member: Member, bytes: number): boolean {
+  #freeSpace(member: Member, bytes: number): boolean {
     while (this.#held + bytes > this.most) {
-      const victim = this.#victimOf(member, bytes);
-      if (victim === null) return false;
-      this.release(victim);
-      victim.holder!.evicted();
+      const holding = this.#evictedFor(member, bytes);
+      if (holding === null) return false;
+      this.release(holding);
+      holding.holder!.evicted();
     }
     return true;
   }
 
   /** `null`: nothing evictable belongs to an owner that holds more than `member` would. */
-  #victimOf(
+  #evictedFor(
     { group: own, bytes: before }: Member,
     bytes: number,
   ): Holding | null {

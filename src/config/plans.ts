@@ -110,9 +110,9 @@ function ruleErrors(
 
 function windowsIn(
   section: string,
-  parties: PlansDocument['plans'] | PlansDocument['accounts'],
+  subjects: PlansDocument['plans'] | PlansDocument['accounts'],
 ) {
-  return Object.entries(parties ?? {}).flatMap(([name, subject]) => {
+  return Object.entries(subjects ?? {}).flatMap(([name, subject]) => {
     const pointer = step(step(section, name), 'windows');
     return subject?.windows === undefined
       ? []

@@ -40,7 +40,7 @@ export interface Exchange {
   /** The refusal that settings turned into a report. */
   reported: Code | null;
   forwardedAt: number;
-  answeredAt: number;
+  respondedAt: number;
   backend: BackendName | null;
   cancel: (() => void) | null;
 }

@@ -5,9 +5,9 @@ import { USAGE_PATH } from '../common/reserved-paths.ts';
 import type { Exchange } from './exchange.ts';
 import type { Pages } from './own/pages.ts';
 import type { Usage } from './own/usage.ts';
-import type { Answer } from './reply/answer.ts';
 import type { Cors } from './reply/cors.ts';
 import type { Relay } from './reply/relay.ts';
+import type { Reply } from './reply/reply.ts';
 import type { Target } from './results.ts';
 import { noWebSocket } from './route-refusals.ts';
 import type { RouteMatch } from './routes.ts';
@@ -34,7 +34,7 @@ export interface Parts {
   readonly usage: Usage | null;
   readonly pages: Pages;
   readonly cors: Cors;
-  readonly answer: Answer;
+  readonly reply: Reply;
   readonly route: (exchange: Exchange, target: Target) => RouteMatch;
   readonly takesTunnel: (exchange: Exchange) => boolean;
 }
@@ -58,12 +58,12 @@ export function createPipeline(parts: Parts): Pipeline {
     inspect,
     relay,
   } = parts;
-  const { tunnel, usage, pages, cors, answer, route, takesTunnel } = parts;
+  const { tunnel, usage, pages, cors, reply, route, takesTunnel } = parts;
 
-  async function walk(exchange: Exchange): Promise<void> {
+  async function handle(exchange: Exchange): Promise<void> {
     try {
       const target = guard.enter(exchange);
-      if (cors.answers(exchange)) return await preflight(exchange, target);
+      if (cors.handles(exchange)) return await preflight(exchange, target);
       if (pages.has(target.path, exchange)) {
         exchange.step = 'pages';
         return await pages.serve(exchange, target);
@@ -73,7 +73,7 @@ export function createPipeline(parts: Parts): Pipeline {
       const authenticated = authenticate(exchange, target);
       const client =
         authenticated instanceof Promise ? await authenticated : authenticated;
-      if (client instanceof Refusal) return answer.fail(exchange, client);
+      if (client instanceof Refusal) return reply.fail(exchange, client);
       if (usage !== null && target.path === USAGE_PATH) {
         exchange.step = 'usage';
         return await usage(exchange, client);
@@ -87,7 +87,7 @@ export function createPipeline(parts: Parts): Pipeline {
           : admit(exchange, client, 1);
       const admitted =
         admitting instanceof Promise ? await admitting : admitting;
-      if (admitted instanceof Refusal) return answer.fail(exchange, admitted);
+      if (admitted instanceof Refusal) return reply.fail(exchange, admitted);
 
       exchange.step = 'contract';
       const checking = contract(exchange, admitted, target, match);
@@ -100,11 +100,11 @@ export function createPipeline(parts: Parts): Pipeline {
         inspected instanceof Promise ? await inspected : inspected,
       );
     } catch (error) {
-      void answer.fail(exchange, error);
+      void reply.fail(exchange, error);
     }
   }
 
-  async function walkToTunnel(exchange: Exchange): Promise<void> {
+  async function openTunnel(exchange: Exchange): Promise<void> {
     const target = guard.enter(exchange);
     // RFC 6455 section 4.1. The target would read a body as the first bytes of the new protocol.
     if (exchange.call.method !== 'GET' || exchange.call.hasBody) {
@@ -131,19 +131,19 @@ export function createPipeline(parts: Parts): Pipeline {
     if (match.kind !== 'route' || !match.route.websocket) throw noWebSocket();
     const checked = await contract(exchange, admitted, target, match);
     exchange.step = 'backend';
-    const answered = await tunnel(exchange, checked);
-    if (answered !== null) relay(exchange, answered);
+    const response = await tunnel(exchange, checked);
+    if (response !== null) relay(exchange, response);
   }
 
   /** Browsers send preflights without a key. */
   async function preflight(exchange: Exchange, target: Target): Promise<void> {
     const methods = methodsOf(route(exchange, target));
-    await answer.send(exchange, 204, cors.preflight(exchange, methods), '');
+    await reply.send(exchange, 204, cors.preflight(exchange, methods), '');
   }
 
   function begin(exchange: Exchange): void {
-    if (!takesTunnel(exchange)) void walk(exchange);
-    else walkToTunnel(exchange).catch((error) => answer.fail(exchange, error));
+    if (!takesTunnel(exchange)) void handle(exchange);
+    else openTunnel(exchange).catch((error) => reply.fail(exchange, error));
   }
 
   if (addresses === null) return (call) => begin(guard.open(call));
@@ -151,7 +151,7 @@ export function createPipeline(parts: Parts): Pipeline {
     const exchange = guard.open(call);
     const refusal = addresses(exchange);
     if (refusal === null) begin(exchange);
-    else void answer.fail(exchange, refusal);
+    else void reply.fail(exchange, refusal);
   };
 }
 

@@ -4,7 +4,7 @@ import { type Coverage, CoverageSum } from './coverage.ts';
 import type { LedgerAccess } from './ledger.ts';
 import type { LedgerReader } from './reader.ts';
 
-export interface LedgerAnswer extends Coverage {
+export interface LedgerResult extends Coverage {
   /** Why only what this process has not stored is included; `null`: everything is. */
   readonly isolated: string | null;
 }
@@ -21,7 +21,7 @@ interface LedgerQuestion {
 export async function readLedger(
   { reader, unsent, flush }: LedgerAccess,
   { now, from, blocks, each }: LedgerQuestion,
-): Promise<LedgerAnswer> {
+): Promise<LedgerResult> {
   const reason = await flush().then(
     () => null,
     (error: unknown) => reasonOf(error),

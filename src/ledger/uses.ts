@@ -130,7 +130,7 @@ export class UsesTables {
     const all = [...this.#all()];
     const counted = this.#counted.slice(-MOST_LISTS);
     if (all.length + counted.length === 0) return Buffer.of();
-    makeRoom(
+    freeSpace(
       all.map(([, , , , uses]) => uses),
       this.#budget,
     );
@@ -195,7 +195,7 @@ const nameOf = (
 ) => `${kind} ${span} ${counted} ${plan}`;
 
 /** The heaviest tables shrink first, so that one plan does not displace another. */
-function makeRoom(tables: readonly HighestUses[], budget: number): void {
+function freeSpace(tables: readonly HighestUses[], budget: number): void {
   const weight = () => tables.reduce((sum, table) => sum + table.weight, 0);
   if (weight() <= budget) return;
   while (weight() > 0.8 * budget) {

@@ -160,7 +160,7 @@ export function admit(
   const violated = longestViolated(counters, cost, now, scopes);
   if (!violated && bannedUntil === 0) {
     const unfit = chargeAll(counters, cost, now, scopes);
-    const admission = answer(
+    const admission = admissionOf(
       counters,
       escalation,
       now,
@@ -173,7 +173,15 @@ export function admit(
   }
   const fitsAt = violated ? latestFit(counters, cost, now, scopes) : 0;
   if (bannedUntil > 0)
-    return answer(counters, escalation, now, 'banned', violated, fitsAt, false);
+    return admissionOf(
+      counters,
+      escalation,
+      now,
+      'banned',
+      violated,
+      fitsAt,
+      false,
+    );
   let banBegins = false;
   if (escalation) {
     counters.strikeState ??= newStrikeState();
@@ -181,7 +189,7 @@ export function admit(
       noteRefusal(counters.strikeState, escalation, violated, fitsAt, now) ===
       'ban';
   }
-  return answer(
+  return admissionOf(
     counters,
     escalation,
     now,
@@ -210,7 +218,7 @@ export function addStrike(
   counters.strikeState ??= newStrikeState();
   const banBegins =
     strike(counters.strikeState, escalation, null, now) === 'ban';
-  return answer(
+  return admissionOf(
     counters,
     escalation,
     now,
@@ -233,7 +241,7 @@ export function look(looked: Counters, limits: Limits, now: number): Admission {
   adoptWindows(counters, limits.windows);
   correctTimes(counters, now);
   const verdict = banEnd(counters, now) > 0 ? 'banned' : 'admitted';
-  return answer(counters, limits.escalation, now, verdict, null, 0, false);
+  return admissionOf(counters, limits.escalation, now, verdict, null, 0, false);
 }
 
 /**
@@ -273,7 +281,7 @@ export function refuses({ excess }: Window): boolean {
   return excess === undefined;
 }
 
-function answer(
+function admissionOf(
   counters: Counters,
   escalation: BanEscalation | null,
   now: number,
@@ -292,7 +300,7 @@ function answer(
   });
   const bannedUntil = banEnd(counters, now);
   const state = escalation && counters.strikeState;
-  const answered = {
+  const result = {
     verdict,
     now,
     readings,
@@ -306,9 +314,7 @@ function answer(
     bannedUntil,
     banBegins,
   };
-  const admission = banBegins
-    ? { ...answered, banLevel: state!.level }
-    : answered;
+  const admission = banBegins ? { ...result, banLevel: state!.level } : result;
   return exceeds ? { ...admission, exceeds: true } : admission;
 }
 

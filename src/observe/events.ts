@@ -124,7 +124,7 @@ interface Events {
   'state.unavailable_at_start': { reason: string; copyAge: number };
   'state.incompatible': { reason: string };
   'state.recovered': { duration: number };
-  'state.answered': { duration: number };
+  'state.responded': { duration: number };
   'state.local_mode': { policy: string };
   'state.connection': { of: 'requests' | 'messages'; isCut: boolean };
   'state.write_failed': { error: unknown };

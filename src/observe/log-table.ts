@@ -159,7 +159,7 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
       warn({ reason, copyAge: `${Math.round(copyAge / 1_000)} s` }),
     'state.incompatible': ({ reason }) => error({ reason }),
     'state.recovered': ({ duration }) => info({ duration }),
-    'state.answered': silent,
+    'state.responded': silent,
     'state.local_mode': silent,
     'state.connection': silent,
     'state.write_failed': ({ error: cause }) =>

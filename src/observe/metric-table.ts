@@ -205,7 +205,7 @@ export const METRICS: readonly MetricRow[] = [
     count: (add, { operation, upstream }) =>
       upstream !== null && add(upstream / 1000, operation),
   }),
-  histogram('storegate_state_duration_seconds', ['state.answered'], {
+  histogram('storegate_state_duration_seconds', ['state.responded'], {
     help: 'Time of a decision by Redis.',
     labelNames: [],
     buckets: STATE_SECONDS,

@@ -1,5 +1,5 @@
 import { Cache } from '../common/cache.ts';
-import { networkOf } from '../common/callers/address.ts';
+import { networkOf } from '../common/clients/address.ts';
 import { DelayedRun } from '../common/delayed-run.ts';
 import type { RequestEvent } from './events.ts';
 

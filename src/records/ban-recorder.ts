@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { limitInWords } from '@storegate/admin-api/words';
+import { limitText } from '@storegate/admin-api/text';
 import { Cache } from '../common/cache.ts';
 import { Outage } from '../common/errors/outage.ts';
 import { WriteBehind } from '../common/write-behind.ts';
@@ -123,7 +123,7 @@ function entryOf(
   const limit = violated && formatLimit(violated);
   const operation = strike?.operation ?? null;
   const usedUp =
-    limit === null ? 'a limit' : `the limit of ${limitInWords(limit)}`;
+    limit === null ? 'a limit' : `the limit of ${limitText(limit)}`;
   const reason = [
     `sent ${strikes} more requests within ${formatDuration(window)} after ${usedUp} was used up`,
     ...(operation === null ? [] : [`the last of them ${operation}`]),

@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../common/maybe-promise.ts';
 import type { KeyRecord } from './keys/key.ts';
 import type { LogName } from './model/entries.ts';
-import type { AuditNote, IdempotentAnswer } from './operators/audit-log.ts';
+import type { AuditNote, IdempotentResult } from './operators/audit-log.ts';
 import type { TokenRecord } from './operators/tokens.ts';
 
 /** What an entry changes: records as they are after it. */
@@ -26,7 +26,7 @@ export interface Log {
    */
   append(log: LogName, note: AuditNote, changes?: Changes): Promise<void>;
   /** As `AuditLog`. */
-  answered(name: string, now: number): MaybePromise<IdempotentAnswer | null>;
+  resultOf(name: string, now: number): MaybePromise<IdempotentResult | null>;
   /** As `AuditLog`. */
   forget(name: string): MaybePromise<void>;
 }

@@ -52,7 +52,7 @@ export interface Outbox {
   /** How many events above a number are stored, by type. */
   count(above: number): MaybePromise<ReadonlyMap<string, number>>;
   /** The time for all its processes, Unix milliseconds: by its own clock if it has one. */
-  time(ofCaller: number): MaybePromise<number>;
+  time(local: number): MaybePromise<number>;
   mark(name: string): MaybePromise<string | null>;
   /** Compare and set; returns whether it moved. `null`: no mark yet. */
   move(name: string, from: string | null, to: string): MaybePromise<boolean>;

@@ -36,7 +36,7 @@ export function recordsOf(parts: RecordsParts): Records {
     return {
       append: (note) => log.append(name, note),
       list: (query) => from(model, (tables) => tables[name].list(query)),
-      answered: (call, now) => log.answered(call, now),
+      resultOf: (call, now) => log.resultOf(call, now),
       forget: (call) => log.forget(call),
     };
   }

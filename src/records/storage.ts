@@ -1,4 +1,4 @@
-import type { OpenCallerWindow } from '../common/callers/caller-window.ts';
+import type { OpenAddressWindow } from '../common/clients/address-window.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 import type { Peers, Self } from '../observe/peers/peers.ts';
 import type { BansAsOf, StartedBan, State } from '../state/state.ts';
@@ -33,7 +33,7 @@ export interface LastKnown {
 export interface Storage extends Records {
   readonly state: State & { readonly size: number };
   /** Counts in one window of all gateways that share the state. Never fails. */
-  readonly openCallerWindow: OpenCallerWindow;
+  readonly openAddressWindow: OpenAddressWindow;
   /**
    * Reports bans that no response includes; absent if every response includes the ban it starts.
    */

@@ -25,7 +25,6 @@ import {
   type Parts,
   type Pipeline,
 } from '../gateway/pipeline.ts';
-import { createAnswer } from '../gateway/reply/answer.ts';
 import {
   type Cors,
   createCors,
@@ -33,6 +32,7 @@ import {
   isPreflight,
 } from '../gateway/reply/cors.ts';
 import { createRelay } from '../gateway/reply/relay.ts';
+import { createReply } from '../gateway/reply/reply.ts';
 import { createTiming } from '../gateway/reply/server-timing.ts';
 import { createJoinTunnel } from '../gateway/reply/tunnel.ts';
 import type { Target } from '../gateway/results.ts';
@@ -91,8 +91,15 @@ export function buildPipeline(
   longLived: LongLived,
 ): Pipeline {
   const { config, contract } = settings;
-  const { largeChecks, observe, clock, tracing, guard, via, openCallerWindow } =
-    longLived;
+  const {
+    largeChecks,
+    observe,
+    clock,
+    tracing,
+    guard,
+    via,
+    openAddressWindow,
+  } = longLived;
   const cors = createCors(config.cors);
   const { maxBodyBytes } = config.http;
   const { responses } = config.contract;
@@ -100,7 +107,7 @@ export function buildPipeline(
   const { names, authenticate } = createReading(settings, longLived);
   const returned = createReturnedNames({ cors: isOfBackend(config.cors), via });
   const routes = routesOf(settings, longLived, returned);
-  const { forward, tunnel, answer } = createAnswering(config, longLived, {
+  const { forward, tunnel, reply } = createReplying(config, longLived, {
     cors,
     returned,
   });
@@ -116,7 +123,7 @@ export function buildPipeline(
     addresses: createAddresses(config.addresses),
     authenticate,
     usage: config.usage.enabled
-      ? createUsage({ ...longLived, answer, operations: contract.operations })
+      ? createUsage({ ...longLived, reply, operations: contract.operations })
       : null,
     admit: createAdmission(config, longLived),
     contract: createContract({
@@ -137,24 +144,24 @@ export function buildPipeline(
       largeChecks,
       report,
     }),
-    relay: createRelay(answer, longLived.readAhead),
+    relay: createRelay(reply, longLived.readAhead),
     pages: createPages({
       find: referenceOf(settings),
       paths: hasReference(config) ? PAGE_PATHS : [],
       home: homeOf(settings),
       guard,
-      openCallerWindow,
-      answer,
+      openAddressWindow,
+      reply,
     }),
     cors,
-    answer,
+    reply,
     route: createRouting(config, routes, longLived),
     takesTunnel: tunnelTest(routes),
   });
 }
 
 /** What gets responses, and what writes them. */
-function createAnswering(
+function createReplying(
   config: Config,
   longLived: LongLived,
   { cors, returned }: { readonly cors: Cors; readonly returned: ReturnedNames },
@@ -163,7 +170,7 @@ function createAnswering(
   const timing = config.tracing.serverTiming
     ? createTiming(config.cors.origins)
     : null;
-  const answer = createAnswer({
+  const reply = createReply({
     cors,
     guard,
     observe,
@@ -172,11 +179,11 @@ function createAnswering(
   });
   const forwards = createForward({
     requestFields: requestFieldsOf(config, longLived),
-    joinTunnel: createJoinTunnel(answer, returned),
-    plainAnswers: config.contract.responses !== 'off',
+    joinTunnel: createJoinTunnel(reply, returned),
+    plainResponses: config.contract.responses !== 'off',
   });
   return withSettlement(
-    { ...forwards, answer },
+    { ...forwards, reply },
     { cost: config.cost, state, observe },
   );
 }
@@ -223,7 +230,7 @@ function tunnelTest({ takesTunnels }: Routes): Parts['takesTunnel'] {
 
 function createAdmission(
   { plans, cors }: Config,
-  { state, bans, flights, observe, openCallerWindow }: LongLived,
+  { state, bans, flights, observe, openAddressWindow }: LongLived,
 ): Admit {
   const judge = createJudge({ bans, observe });
   const admit = createInFlight({
@@ -233,7 +240,7 @@ function createAdmission(
     judge,
     admit: createAdmit({ state, judge }),
   });
-  return isOfBackend(cors) ? admitPreflights(admit, openCallerWindow) : admit;
+  return isOfBackend(cors) ? admitPreflights(admit, openAddressWindow) : admit;
 }
 
 function createReading(

@@ -8,9 +8,9 @@ import type { Contract } from '../config/contract/contract.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { gatewayName, noPeers, type Self } from '../observe/peers/peers.ts';
 import {
-  answerOf,
   type GatewaySources,
   isQuery,
+  responseOf,
 } from '../observe/peers/queries.ts';
 import type { Parts } from '../observe/peers/query.ts';
 import {
@@ -97,9 +97,9 @@ export async function createGateway(
   const webhooks = createGatewayWebhooks(config);
   const self: Self = {
     name: gatewayName(),
-    answer: (name, argument) =>
+    respond: (name, argument) =>
       isQuery(name)
-        ? answerOf(name, argument, { status: statusNow }, processes.ask)
+        ? responseOf(name, argument, { status: statusNow }, processes.ask)
         : null,
   };
   const states = { readiness, health: () => healthOf(self, clock) };
@@ -223,10 +223,10 @@ export async function createGateway(
 
 /** As the gateway sees itself. */
 const healthOf = async (
-  { name, answer }: Self,
+  { name, respond }: Self,
   clock: () => number,
 ): Promise<Health> =>
-  ownHealth(name, (await answer(status.name, null)) as GatewayStatus, clock());
+  ownHealth(name, (await respond(status.name, null)) as GatewayStatus, clock());
 
 async function firstSettings(
   config: ServedConfig,

@@ -1,5 +1,5 @@
-import { AddressSubjects } from '../common/callers/address-subjects.ts';
-import type { Guard } from '../common/callers/guard.ts';
+import { AddressSubjects } from '../common/clients/address-subjects.ts';
+import type { Guard } from '../common/clients/guard.ts';
 import { SharedBudget } from '../common/shared-budget.ts';
 import type { ServedConfig } from '../config/config.ts';
 import type { UsageParts } from '../gateway/own/usage.ts';
@@ -46,7 +46,7 @@ export function openLongLived(parts: ServingParts) {
     deprecatedBy,
   } = parts;
   const { config } = settings;
-  const { state, keys, openCallerWindow } = storage;
+  const { state, keys, openAddressWindow } = storage;
   const keyring = createKeyring(keys, plansIn(settings));
   const subjects = new AddressSubjects(clock);
   const uses = createLastUseTracker(storage.uses, {
@@ -74,7 +74,7 @@ export function openLongLived(parts: ServingParts) {
     keys,
     uses,
     guard,
-    openCallerWindow,
+    openAddressWindow,
     subjects,
     upstreams,
     bodies,

@@ -1,5 +1,5 @@
 import type { Health } from '@storegate/admin-api';
-import { severityOf } from '@storegate/admin-api/words';
+import { severityOf } from '@storegate/admin-api/text';
 import type { FindPage } from '@storegate/pages';
 import { createAdmin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
@@ -180,7 +180,7 @@ function consolePages(): FindPage {
   };
 }
 
-function refusing(words: string): (error: unknown) => never {
+function refusing(text: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ReloadRefused)) throw error;
     const details = error.problems.map((message) => ({
@@ -191,7 +191,7 @@ function refusing(words: string): (error: unknown) => never {
     }));
     throw new AdminError(
       'configuration_unfit',
-      `${words}: ${error.problems.join('; ')}`,
+      `${text}: ${error.problems.join('; ')}`,
       {
         details,
       },

@@ -1,4 +1,4 @@
-import { type FindingType, plural } from '@storegate/admin-api/words';
+import { type FindingType, plural } from '@storegate/admin-api/text';
 import { DAY, MINUTE, notFuture } from '../common/time.ts';
 import type { Upstreams } from '../gateway/upstream/backends.ts';
 import type { Event } from '../observe/events.ts';
@@ -48,7 +48,7 @@ export function createProcessHealth(clock: () => number) {
       case 'request':
         traffic.count(event, clock());
         break;
-      case 'state.answered':
+      case 'state.responded':
         stateTime = mean(stateTime, event.duration);
         break;
       case 'state.outage':

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createGuard } from '../common/callers/guard.ts';
+import { createGuard } from '../common/clients/guard.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import {
   accessTo,
@@ -74,7 +74,7 @@ export async function openProcess(parts: ProcessParts) {
   );
   const guard = createGuard(
     config.http.authFailureLimit,
-    storage.openCallerWindow,
+    storage.openAddressWindow,
   );
   const access = accessTo(storage.ledger, ledger.writer, (warning) =>
     observe({ type: 'state.warning', warning }),
@@ -88,8 +88,8 @@ export async function openProcess(parts: ProcessParts) {
     reportsFirstUses: hasReceivers(config.webhooks),
     ledger: access,
     async deprecatedBy(keyId) {
-      const { answers } = await ask(gateway, deprecated, keyId);
-      return answers[0]?.answer ?? deprecated.part(serving, keyId);
+      const { responses } = await ask(gateway, deprecated, keyId);
+      return responses[0]?.response ?? deprecated.part(serving, keyId);
     },
   });
   const { uses, upstreams, keyring } = serving;

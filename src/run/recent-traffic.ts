@@ -7,7 +7,7 @@ const STEPS = 12;
 const STEP = MINUTE / STEPS;
 
 /** Callers cause these with methods, transfer codings and versions that no request may have. */
-const OF_CALLERS: ReadonlySet<number> = new Set([501, 505]);
+const OF_CLIENTS: ReadonlySet<number> = new Set([501, 505]);
 
 /**
  * Requests of the last minute, to a twelfth of it. Times are Unix milliseconds; what lies in the
@@ -26,7 +26,7 @@ export class RecentTraffic {
       this.#steps[place] = emptyStep(number);
     const step = this.#steps[place]!;
     step.requests++;
-    if (status >= 500 && !OF_CALLERS.has(status)) step.failed++;
+    if (status >= 500 && !OF_CLIENTS.has(status)) step.failed++;
     if (verdict === 'limited' || verdict === 'banned') step.refused++;
   }
 

@@ -1,6 +1,6 @@
 import type { ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
-import { createUnparsedAnswers } from '../gateway/reply/unparsed.ts';
+import { createUnparsedReplies } from '../gateway/reply/unparsed.ts';
 import { createConnectionLimits } from '../gateway/wire/connection-limits.ts';
 import {
   createListener,
@@ -23,7 +23,7 @@ export function createServing(parts: ServingParts) {
   let pipeline = buildPipeline(settings, longLived);
   const closing = new AbortController();
   let compiling = new AbortController();
-  const answerUnparsed = createUnparsedAnswers({
+  const replyUnparsed = createUnparsedReplies({
     guard,
     observe,
     hasReference: () => hasReference(inForce.config),
@@ -32,7 +32,7 @@ export function createServing(parts: ServingParts) {
   const listener = createListener({
     config,
     limits,
-    answerUnparsed,
+    replyUnparsed,
     ticketSecret,
     observe,
     handle: (call) => pipeline(call),

@@ -69,9 +69,8 @@ export function createStore(file: string) {
       return reply(request, body);
     } catch (cause) {
       const { message } = cause as Error;
-      const [, status, code, words] =
-        /^(\d{3}) (\w+) (.+)$/.exec(message) ?? [];
-      if (words !== undefined) return refusal(Number(status), code!, words);
+      const [, status, code, text] = /^(\d{3}) (\w+) (.+)$/.exec(message) ?? [];
+      if (text !== undefined) return refusal(Number(status), code!, text);
       process.emitWarning(cause as Error);
       return refusal(
         500,
@@ -87,17 +86,19 @@ export function createStore(file: string) {
     const whole = resources.find(({ path }) => path === pathname);
     const one = resources.find(({ path }) => path === parent);
     const given = { id: decodeURIComponent(id), body };
-    const acts: Acts | undefined =
+    const operations: Acts | undefined =
       pathname === '/health'
         ? { GET: () => ({ status: 200, body: '{"status":"ok"}' }) }
         : whole
-          ? actsOnAll(whole, given, searchParams)
-          : one && actsOnOne(one, given);
-    if (!acts)
+          ? onAll(whole, given, searchParams)
+          : one && onOne(one, given);
+    if (!operations)
       return refusal(404, 'not_found', 'There is nothing at this path.');
-    const act = acts[method === 'HEAD' ? 'GET' : method];
+    const act = operations[method === 'HEAD' ? 'GET' : method];
     if (act) return act();
-    const Allow = Object.keys(acts).join(', ').replace('GET', 'GET, HEAD');
+    const Allow = Object.keys(operations)
+      .join(', ')
+      .replace('GET', 'GET, HEAD');
     const message = `This path does not support ${method}, only ${Allow}.`;
     return refusal(405, 'method_not_allowed', message, { Allow });
   }
@@ -125,7 +126,7 @@ export function createStore(file: string) {
 type Acts = Readonly<Record<string, () => Reply>>;
 
 /** GET also serves HEAD. */
-function actsOnAll(
+function onAll(
   { path, list, add }: Resource,
   given: Given,
   query: URLSearchParams,
@@ -146,10 +147,7 @@ function actsOnAll(
   return { GET, POST };
 }
 
-function actsOnOne(
-  { kind, get, replace, remove }: Resource,
-  given: Given,
-): Acts {
+function onOne({ kind, get, replace, remove }: Resource, given: Given): Acts {
   const missing = `The ${kind} ${given.id} does not exist.`;
   const having =
     (act: typeof get, status = 200) =>
@@ -158,8 +156,8 @@ function actsOnOne(
       if (!entry) return refusal(404, 'not_found', missing);
       return { status, ...(status === 200 && { body: entry.json }) };
     };
-  const acts = { GET: having(get), PUT: having(replace) };
-  return remove ? { ...acts, DELETE: having(remove, 204) } : acts;
+  const operations = { GET: having(get), PUT: having(replace) };
+  return remove ? { ...operations, DELETE: having(remove, 204) } : operations;
 }
 
 /** The body is an array, so the headers `Link` and `X-Next-Cursor` name the next page. */

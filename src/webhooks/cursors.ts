@@ -81,9 +81,9 @@ export async function takeNext(
   outbox: Outbox,
   { id, wants }: Receiver,
   retryFor: number,
-  ofCaller: number,
+  local: number,
 ) {
-  const taken = await change(outbox, id, ofCaller, async (cursor, now) => {
+  const taken = await change(outbox, id, local, async (cursor, now) => {
     const { isGone, pausedUntil, leasedUntil, failures, lost } = cursor;
     if (isGone || Math.max(pausedUntil, leasedUntil) > now) return null;
     const since = now - retryFor;
@@ -137,9 +137,9 @@ export async function settle(
   endpoint: string,
   { number }: StoredEvent,
   result: DeliveryResult | null,
-  ofCaller: number,
+  local: number,
 ): Promise<void> {
-  await change(outbox, endpoint, ofCaller, (cursor, now) => {
+  await change(outbox, endpoint, local, (cursor, now) => {
     const attempt = cursor.open.find((one) => one.number === number);
     // Another process has settled it after the lease.
     if (!attempt) return;
@@ -167,10 +167,10 @@ export async function settle(
 export async function resume(
   outbox: Outbox,
   endpoint: string,
-  ofCaller: number,
+  local: number,
 ): Promise<void> {
   await outbox.move(endpoint, null, beginAfter(await outbox.newest()));
-  await change(outbox, endpoint, ofCaller, (cursor, now) => {
+  await change(outbox, endpoint, local, (cursor, now) => {
     for (const attempt of cursor.open) attempt.isRefused = false;
     markUp(cursor, now);
   });
@@ -188,12 +188,9 @@ function close(cursor: Cursor, attempt: Attempt): void {
 export async function stateOf(
   outbox: Outbox,
   { id, wants }: Receiver,
-  ofCaller: number,
+  local: number,
 ): Promise<EndpointState> {
-  const [now, mark] = await Promise.all([
-    outbox.time(ofCaller),
-    outbox.mark(id),
-  ]);
+  const [now, mark] = await Promise.all([outbox.time(local), outbox.mark(id)]);
   if (mark === null) return { ...NEW, waiting: 0, oldest: null };
   const cursor = cursorOf(mark, now);
   const { position, open } = cursor;
@@ -218,12 +215,12 @@ export async function stateOf(
 async function change<T>(
   outbox: Outbox,
   endpoint: string,
-  ofCaller: number,
+  local: number,
   work: (cursor: Cursor, now: number) => MaybePromise<T>,
 ): Promise<T | null> {
   for (;;) {
     const [now, mark] = await Promise.all([
-      outbox.time(ofCaller),
+      outbox.time(local),
       outbox.mark(endpoint),
     ]);
     if (mark === null) return null;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { type AdminAnswer, type AdminCall, adminOf } from '../support/admin.ts';
+import { type AdminCall, type AdminResponse, adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 
@@ -31,7 +31,7 @@ interface Thing {
   /** What an entry must say of it; `null`: it does not exist. */
   readonly read: () => Promise<View | null>;
   /** Brings about what an entry said before a change; `null`: no operation can. */
-  readonly restore: (before: View, after: View) => Promise<AdminAnswer> | null;
+  readonly restore: (before: View, after: View) => Promise<AdminResponse> | null;
 }
 
 const without = (view: View, ...names: readonly string[]): View =>
@@ -92,7 +92,7 @@ const banOf = (id: string): Thing => ({
 interface Action {
   readonly name: string;
   readonly thing: Thing;
-  readonly make: () => Promise<AdminAnswer>;
+  readonly make: () => Promise<AdminResponse>;
 }
 
 const { constantFrom, option, record, uniqueArray } = fc;

@@ -40,9 +40,9 @@ beforeEach(() => {
       reach();
       await kept.forget(name);
     },
-    async answered(name, now) {
+    async resultOf(name, now) {
       reach();
-      return await kept.answered(name, now);
+      return await kept.resultOf(name, now);
     },
   };
   changes = createChanges(auditLog);
@@ -87,8 +87,10 @@ const part = (target: string, make: () => void = () => {}): ChangePart => ({
 const fail = (error: Error) => () => {
   throw error;
 };
-const make = (parts: readonly ChangePart[], { key = null, answer = 'made' } = {} as MakeOptions) =>
-  changes.change(task(key), 'target', (audit) => audit.make(parts, answer));
+const make = (
+  parts: readonly ChangePart[],
+  { key = null, answer: response = 'made' } = {} as MakeOptions,
+) => changes.change(task(key), 'target', (audit) => audit.make(parts, response));
 interface MakeOptions {
   key?: string | null;
   answer?: string;
@@ -144,11 +146,11 @@ describe('a change', () => {
   test('gets the response of the same call at another gateway, whose change it has met', async () => {
     const other = createChanges(auditLog);
     const call = task('k'.repeat(16));
-    const answer = await changes.change(call, 'target', async () => {
+    const response = await changes.change(call, 'target', async () => {
       await other.change(call, 'target', (audit) => audit.make([part('one')], 'first'));
       throw new AdminError('not_found', 'The token does not exist.');
     });
-    expect(answer).toBe('first');
+    expect(response).toBe('first');
     await other.close();
   });
 

@@ -31,10 +31,10 @@ const actions = async (query = '') =>
 describe('plans', () => {
   test('set at once are all in force, and in the file', async () => {
     const names = ['one', 'two', 'three', 'free'];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       names.map((name) => admin('PUT', `/plans/${name}`, { create: true, limits: '9/minute' })),
     );
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     for (const name of names)
       expect((await admin('GET', `/plans/${name}`)).body.limits).toBe('9/minute');
     const text = readFileSync(file('plans.yaml'), 'utf8');

@@ -71,8 +71,13 @@ describe('signing in', () => {
     const body = JSON.stringify({ token: root });
     const sign = async (headers: Record<string, string>) => {
       const type = { 'Content-Type': 'application/json', Host: 'localhost:8443' };
-      const answer = await caller().ask('POST', '/console/session', { ...type, ...headers }, body);
-      return answer.headers['set-cookie']![0];
+      const response = await caller().ask(
+        'POST',
+        '/console/session',
+        { ...type, ...headers },
+        body,
+      );
+      return response.headers['set-cookie']![0];
     };
     expect(await sign({ Origin: 'https://localhost:8443' })).toMatch(
       /^storegate_session_8443=.*; Secure$/,
@@ -123,14 +128,14 @@ describe('signing in', () => {
     ['300 KB', `{"token":"${'x'.repeat(300_000)}"}`, 'application/json', 413],
   ])('refuses an invalid body: %s', async (_what, body, type, status) => {
     const logged = gateway.log.length;
-    const answer = await caller().ask(
+    const response = await caller().ask(
       'POST',
       '/console/session',
       { ...OWN, ...(type && { 'Content-Type': type }) },
       body.replace('SECRET', root),
     );
-    expect([answer.status, answer.headers['set-cookie']]).toEqual([status, undefined]);
-    expect(answer.text).not.toContain(root);
+    expect([response.status, response.headers['set-cookie']]).toEqual([status, undefined]);
+    expect(response.text).not.toContain(root);
     expect(JSON.stringify(gateway.log.slice(logged))).not.toMatch(/bug/);
   });
 
@@ -145,13 +150,13 @@ describe('signing in', () => {
 
   test('writes neither token nor cookie into log, responses or the audit log', async () => {
     const { it, token } = await signedIn();
-    const answers = [
+    const responses = [
       await it.signIn(token),
       await it.call('GET', '/audit'),
       await it.signIn(`${token}x`),
     ];
     const id = it.cookie.split('=')[1]!;
-    for (const { text } of answers)
+    for (const { text } of responses)
       for (const secret of [token, id]) expect(text).not.toContain(secret);
     for (const secret of [token, id]) expect(JSON.stringify(gateway.log)).not.toContain(secret);
   });
@@ -316,15 +321,15 @@ describe('another page', () => {
     const { it } = await signedIn();
     const before = (await it.call('GET', '/audit?limit=1')).text;
     const json = { 'Content-Type': 'application/json', ...headers };
-    const answers = [
+    const responses = [
       await it.ask('GET', '/console/api/keys', headers),
       await it.ask('GET', '/console/session', headers),
       await it.ask('POST', '/console/api/keys', json, '{"account":"evil","plan":"free"}'),
       await it.ask('DELETE', '/console/session', headers),
       await it.ask('POST', '/console/session', json, JSON.stringify({ token: root })),
     ];
-    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(403));
-    expect(answers.flatMap(({ headers }) => headers['set-cookie'] ?? [])).toEqual([]);
+    expect(responses.map(({ status }) => status)).toEqual(Array(5).fill(403));
+    expect(responses.flatMap(({ headers }) => headers['set-cookie'] ?? [])).toEqual([]);
     expect((await it.call('GET', '/audit?limit=1')).text).toBe(before);
   });
 
@@ -382,8 +387,8 @@ describe('the page', () => {
     ['GET', '/console/assets/', 404],
     ['GET', '/console/assets/..%2f..%2fpackage.json', 404],
   ])('%s %s is %i', async (method, path, status) => {
-    const answer = await caller().ask(method, path, OWN);
-    expect([answer.status, method === 'HEAD' ? answer.text : '']).toEqual([status, '']);
+    const response = await caller().ask(method, path, OWN);
+    expect([response.status, method === 'HEAD' ? response.text : '']).toEqual([status, '']);
   });
 
   test('accepts no other method for a session', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { judgeHealth } from '@storegate/admin-api/words';
+import { judgeHealth } from '@storegate/admin-api/text';
 import { healthFacts } from '../../src/admin/health.ts';
 import type { GatewayStatus } from '../../src/observe/peers/status.ts';
 import { STATUS } from '../support/status.ts';
@@ -9,7 +9,7 @@ const NOW = 100 * MINUTE;
 
 const started = (gateway: string, minute: number) => ({
   gateway,
-  answer: { ...STATUS, startedAt: minute * MINUTE },
+  response: { ...STATUS, startedAt: minute * MINUTE },
 });
 const lostAt = (gateway: string, minute: number) => ({ gateway, at: minute * MINUTE });
 
@@ -61,8 +61,8 @@ const CASES: readonly Case[] = [
 ];
 
 test.each(CASES)('a gateway that did not shut down %s', (_what, lost, running, open, replaced) => {
-  const answers = { answers: running, unresponsive: [], lost, isolated: null };
-  const facts = healthFacts(answers, NOW);
+  const responses = { responses: running, unresponsive: [], lost, isolated: null };
+  const facts = healthFacts(responses, NOW);
   const names = (isReplaced: boolean) =>
     facts.lost.filter((one) => (one.replaced !== null) === isReplaced).map((one) => one.gateway);
   expect([names(false), names(true)]).toEqual([open, replaced]);
@@ -83,9 +83,9 @@ test('facts are summed over processes', () => {
     ],
     conditions: [reload],
   };
-  const answers = [{ gateway: 'one', answer: one }];
+  const responses = [{ gateway: 'one', response: one }];
   const { gateways, ...facts } = healthFacts(
-    { answers, unresponsive: [], lost: [], isolated: null },
+    { responses, unresponsive: [], lost: [], isolated: null },
     NOW,
   );
   expect(facts.traffic).toEqual({ requests: 20, failed: 4, refused: 2 });

@@ -22,12 +22,12 @@ describe('a call with an Idempotency-Key', () => {
   test('creates one key if it is repeated, at once or later, and returns the same secret', async () => {
     const once = { 'Idempotency-Key': randomUUID() };
     const before = await count();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => admin('POST', '/keys', NEW, once)),
     );
     const later = await admin('POST', '/keys', NEW, once);
     expect(
-      new Set([...answers, later].map(({ status, body }) => `${status} ${body.key}`)).size,
+      new Set([...responses, later].map(({ status, body }) => `${status} ${body.key}`)).size,
     ).toBe(1);
     expect(later.headers.get('idempotency-replayed')).toBe('true');
     expect(await count()).toBe(before + 1);
@@ -49,10 +49,10 @@ describe('a call with an Idempotency-Key', () => {
   test('rotates once', async () => {
     const { id } = bodyOf(await admin('POST', '/keys', NEW));
     const once = { 'Idempotency-Key': randomUUID() };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2].map(() => admin('POST', `/keys/${id}/rotate`, undefined, once)),
     );
-    expect(answers[0]!.body.key).toBe(answers[1]!.body.key);
+    expect(responses[0]!.body.key).toBe(responses[1]!.body.key);
   });
 
   test('grants units once', async () => {

@@ -208,10 +208,10 @@ describe('a rotation', () => {
     const { body } = await admin('POST', `/keys/${id}/rotate`, { overlap: '1h' });
     const ends = new Date(gateway.clock.now + HOUR).toISOString();
     expect(body).toMatchObject({ id, key: expect.any(String), rotation: { overlapEnds: ends } });
-    const answer = await pets(old);
-    expect(answer.status).toBe(200);
-    expect(answer.headers['x-key-retires']).toBe(ends);
-    expect(answer.headers['access-control-expose-headers'] ?? 'X-Key-Retires').toContain(
+    const response = await pets(old);
+    expect(response.status).toBe(200);
+    expect(response.headers['x-key-retires']).toBe(ends);
+    expect(response.headers['access-control-expose-headers'] ?? 'X-Key-Retires').toContain(
       'X-Key-Retires',
     );
     expect((await pets(body.key)).headers['x-key-retires']).toBeUndefined();
@@ -233,9 +233,9 @@ describe('a rotation', () => {
 
   test('is refused during a rotation, also for concurrent calls, unless it is forced', async () => {
     const { id, key: old } = await create();
-    const answers = await Promise.all([1, 2, 3].map(() => admin('POST', `/keys/${id}/rotate`)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
-    const { key } = answers.find(({ status }) => status === 200)!.body;
+    const responses = await Promise.all([1, 2, 3].map(() => admin('POST', `/keys/${id}/rotate`)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    const { key } = responses.find(({ status }) => status === 200)!.body;
     expect((await pets(old)).status).toBe(200);
     const forced = await admin('POST', `/keys/${id}/rotate`, { force: true });
     expect(forced.status).toBe(200);
@@ -318,9 +318,9 @@ describe('an invalid call changes nothing and says what to do', () => {
     ['PUT', '/keys', NEW, 405],
     ['GET', '/nothing', undefined, 404],
   ] as const)('%s %s', async (method, path, body, status) => {
-    const answer = await admin(method, path, body);
-    expect(answer.status).toBe(status);
-    expect(answer.body).toEqual(
+    const response = await admin(method, path, body);
+    expect(response.status).toBe(status);
+    expect(response.body).toEqual(
       expect.objectContaining({ code: expect.any(String), message: expect.any(String), status }),
     );
   });

@@ -274,9 +274,9 @@ describe('plans', () => {
     expect(
       (await admin('PUT', '/plans/free', { limits: '10/minute,90/hour', drop: ['day'] })).status,
     ).toBe(200);
-    const answer = await gateway.client.get('/pets').set('X-API-Key', key);
-    expect(answer.headers['x-ratelimit-limit']).toBe('10');
-    expect(answer.headers['x-ratelimit-remaining']).toBe('8');
+    const response = await gateway.client.get('/pets').set('X-API-Key', key);
+    expect(response.headers['x-ratelimit-limit']).toBe('10');
+    expect(response.headers['x-ratelimit-remaining']).toBe('8');
     const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
     expect(text).toContain('# Kept by hand.');
     gateway.clock.pass(5);

@@ -79,15 +79,15 @@ const ODD: readonly unknown[] = [
 ];
 
 function operationsWith(own: unknown, odd: unknown) {
-  const answers = [
-    { gateway: 'two', answer: odd },
-    { gateway: 'one', answer: own },
+  const responses = [
+    { gateway: 'two', response: odd },
+    { gateway: 'one', response: own },
   ];
   const asked: unknown[] = [];
   const peers = {
     async ask(_question: string, argument: unknown) {
       asked.push(argument);
-      return { answers, unresponsive: ['gone'], isolated: null };
+      return { responses, unresponsive: ['gone'], isolated: null };
     },
     close: async () => {},
   };

@@ -34,13 +34,13 @@ const ODD: readonly unknown[] = [
   otherThan({ configuration: { ...STATUS.configuration, copy: { at: 1 } } }),
 ];
 
-async function reportOf(answer: unknown) {
-  const answers = [
-    { gateway: 'one', answer: STATUS },
-    { gateway: 'two', answer },
+async function reportOf(response: unknown) {
+  const responses = [
+    { gateway: 'one', response: STATUS },
+    { gateway: 'two', response },
   ];
   const peers = () => ({
-    ask: async () => ({ answers, unresponsive: ['three'], lost: [], isolated: null }),
+    ask: async () => ({ responses, unresponsive: ['three'], lost: [], isolated: null }),
   });
   const context = { peers, clock: () => 2 } as unknown as AdminContext;
   const body = await statusOperations(context, createChanges(context.auditLog).change).getStatus();

@@ -506,7 +506,7 @@ test('the admin API returns no secret of a path, query or body', async () => {
       ...init,
       headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
     });
-  for (const answer of [
+  for (const response of [
     await ask(`/usage/${secret}`),
     await ask(`/keys/x%20${secret}`),
     await ask(`/audit?target=${secret}`),
@@ -516,8 +516,8 @@ test('the admin API returns no secret of a path, query or body', async () => {
       body: JSON.stringify({ plan: 'free', account: 'acme', [secret]: 1 }),
     }),
   ]) {
-    expect(answer.status).toBe(400);
-    expect(await answer.text()).not.toContain(secret.slice(0, 16));
+    expect(response.status).toBe(400);
+    expect(await response.text()).not.toContain(secret.slice(0, 16));
   }
 });
 

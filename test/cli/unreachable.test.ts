@@ -74,7 +74,7 @@ test.each(examples)('storegate %s ends with 3 if the gateway is unreachable', as
 
 describe('the URL of another server', () => {
   let url: string;
-  let answer: RequestListener;
+  let reply: RequestListener;
   let close: () => void;
   const json = (status: number, body: string): RequestListener => {
     return (_, response) =>
@@ -88,7 +88,7 @@ describe('the URL of another server', () => {
   });
 
   beforeAll(async () => {
-    ({ url, close } = await startServer((request, response) => answer(request, response)));
+    ({ url, close } = await startServer((request, response) => reply(request, response)));
   });
   afterAll(() => close());
 
@@ -99,7 +99,7 @@ describe('the URL of another server', () => {
       [200, 'null'],
       [404, '{"message":"no"}'],
     ] as const) {
-      answer = json(status, body);
+      reply = json(status, body);
       expect(await runAt(url, example)).toEqual(refusal(status));
     }
   });
@@ -113,7 +113,7 @@ describe('the URL of another server', () => {
     ],
     ['sends HTML', 502, (_, response) => void response.writeHead(502).end('<h1>Bad Gateway</h1>')],
   ])('is refused if the server %s', async (_, status, listener) => {
-    answer = listener;
+    reply = listener;
     expect(await runAt(url, 'bans list')).toEqual(refusal(status));
     expect(await runAt(url, 'requests --follow')).toEqual(refusal(status));
   });

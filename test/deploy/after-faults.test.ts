@@ -21,7 +21,7 @@ type Course = readonly [kind: 'counter' | 'gauge', well: number, fault: number];
 const counter = (well: number, fault: number): Course => ['counter', well, fault];
 const gauge = (well: number, fault: number): Course => ['gauge', well, fault];
 const health = (fault: number) => ({ storegate_health: gauge(0, fault) });
-const answers = (well: number, fault: number) => ({
+const responses = (well: number, fault: number) => ({
   'storegate_requests_total{operation="listPets",method="GET",status="200"}': counter(well, fault),
 });
 const errors = (status: number, fault: number) => ({
@@ -43,7 +43,7 @@ const histogram = (name: string, bounds: readonly string[]) => ({
 
 const FAULTS: Readonly<Record<string, Readonly<Record<string, Course>>>> = {
   'backends fail': {
-    ...answers(600, 0),
+    ...responses(600, 0),
     ...errors(502, 600),
     ...refusals('upstream_unavailable', 600),
     'storegate_upstream_duration_seconds_count{operation="listPets"}': counter(600, 0),
@@ -51,12 +51,12 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Course>>>> = {
     ...health(2),
   },
   'a tenth of the responses are errors of the backend': {
-    ...answers(600, 540),
+    ...responses(600, 540),
     ...errors(500, 60),
     ...health(2),
   },
   'the backend is saturated': {
-    ...answers(600, 300),
+    ...responses(600, 300),
     ...errors(503, 300),
     ...refusals('upstream_busy', 300),
     'storegate_forwarded_requests_total{plan="free",result="answered"}': counter(600, 300),
@@ -67,12 +67,12 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Course>>>> = {
     ...health(2),
   },
   'the backend is slow': {
-    ...answers(600, 600),
+    ...responses(600, 600),
     ...histogram('storegate_upstream_duration_seconds', ['0.5', '5']),
     ...health(0),
   },
   'Redis is down': {
-    ...answers(600, 600),
+    ...responses(600, 600),
     'storegate_state_mode{mode="normal"}': gauge(1, Number.NaN),
     'storegate_state_mode{mode="local"}': gauge(Number.NaN, 1),
     'storegate_state_local_mode_requests_total{policy="local"}': counter(0, 600),
@@ -81,7 +81,7 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Course>>>> = {
     ...health(1),
   },
   'Redis is slow': {
-    ...answers(600, 600),
+    ...responses(600, 600),
     ...histogram('storegate_state_duration_seconds', ['0.01', '0.5']),
     'storegate_state_mode{mode="normal"}': gauge(1, 1),
     'storegate_state_local_mode_requests_total{policy="local"}': counter(0, 60),
@@ -93,7 +93,7 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Course>>>> = {
     ...health(2),
   },
   'clients ignore their limits': {
-    ...answers(600, 600),
+    ...responses(600, 600),
     'storegate_requests_total{operation="listPets",method="GET",status="429"}': counter(0, 1_200),
     ...refusals('rate_limit_exceeded', 1_200),
     'storegate_bans_total{plan="free"}': counter(0, 20),
@@ -102,7 +102,7 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, Course>>>> = {
   'the disk is full': { storegate_state_write_failing_seconds: gauge(0, 30), ...health(1) },
   'spans are lost': { 'storegate_spans_total{result="failed"}': counter(0, 60), ...health(0) },
   'responses end early': {
-    ...answers(600, 600),
+    ...responses(600, 600),
     storegate_incomplete_responses_total: counter(0, 300),
     ...health(0),
   },

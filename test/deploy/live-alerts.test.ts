@@ -153,15 +153,17 @@ describe('the alerts of a Prometheus that scrapes three gateways on one Redis', 
     [...new Set(all.filter(({ alertname }) => !OF_LATENCY.includes(alertname)).map(nameOf))].sort();
 
   async function firing(): Promise<string[]> {
-    const answer = (await prometheus.ask('alerts')) as { alerts: readonly ActiveAlert[] };
-    return known(answer.alerts.filter(({ state }) => state === 'firing').map((one) => one.labels));
+    const response = (await prometheus.ask('alerts')) as { alerts: readonly ActiveAlert[] };
+    return known(
+      response.alerts.filter(({ state }) => state === 'firing').map((one) => one.labels),
+    );
   }
 
   async function firedSince(start: number): Promise<string[]> {
     const seconds = Math.floor((performance.now() - start) / 1_000);
     const query = `last_over_time(ALERTS{alertstate="firing"}[${seconds}s])`;
-    const answer = (await prometheus.ask(`query?query=${encodeURIComponent(query)}`)) as Vector;
-    return known(answer.result.map(({ metric }) => metric));
+    const response = (await prometheus.ask(`query?query=${encodeURIComponent(query)}`)) as Vector;
+    return known(response.result.map(({ metric }) => metric));
   }
 
   async function untilFiring(expected: readonly string[]): Promise<void> {

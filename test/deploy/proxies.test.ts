@@ -203,15 +203,15 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
     const received = target.seen.at(-1)!;
     const [piece] = (await once(received, 'data')) as [Buffer];
     expect(`${piece}`).toBe('first');
-    const answer = held.pop()!;
-    answer.write('early');
+    const reply = held.pop()!;
+    reply.write('early');
     const [response] = (await once(sending, 'response')) as [IncomingMessage];
     const [early] = (await once(response, 'data')) as [Buffer];
     expect(`${early}`).toBe('early');
     const all = once(received, 'end');
     sending.end('last');
     await all;
-    answer.end();
+    reply.end();
     await text(response);
   });
 
@@ -282,8 +282,8 @@ describe.each(CHECKING)('behind %s', (name) => {
     }
   });
 
-  async function listen(host: string, on: number, answer: RequestListener): Promise<void> {
-    const server = createServer(answer).listen(on, host);
+  async function listen(host: string, on: number, response: RequestListener): Promise<void> {
+    const server = createServer(response).listen(on, host);
     servers.push(server);
     await once(server, 'listening');
   }
@@ -304,7 +304,7 @@ describe.each(CHECKING)('behind %s', (name) => {
     await until('enough checks have ended', () =>
       HOSTS.every((host) => (checks.get(host) ?? 0) > 2),
     );
-    const answers = await Promise.all(Array.from({ length: 25 }, () => ask(`${url}/pets`)));
-    expect([...new Set(answers.map(({ status }) => status))]).toEqual([200]);
+    const responses = await Promise.all(Array.from({ length: 25 }, () => ask(`${url}/pets`)));
+    expect([...new Set(responses.map(({ status }) => status))]).toEqual([200]);
   });
 });

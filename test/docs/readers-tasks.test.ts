@@ -26,8 +26,8 @@ test.each([
   ['lift a ban', 'docs/bans.md#lift-a-ban', 'npx storegate bans lift'],
   ['write a client that is never banned', 'docs/recipes.md#python', '```python'],
   ['get an alert on an outage of Redis', 'docs/metrics.md#alerts', '`StoregateStateDown`'],
-])('the README leads a reader who wants to %s there with one link', (_task, link, answer) => {
+])('the README leads a reader who wants to %s there with one link', (_task, link, response) => {
   expect(read('README.md')).toContain(`](${link})`);
   const [file = '', anchor] = link.split('#');
-  expect(sectionOf(read(file), anchor)).toContain(answer);
+  expect(sectionOf(read(file), anchor)).toContain(response);
 });

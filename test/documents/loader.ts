@@ -48,7 +48,7 @@ export class Loader {
     this.#process ??= fork(join(import.meta.dirname, 'loader-process.ts'), [], {
       execArgv: OPTIONS,
     });
-    const outcome = await answerOf(this.#process, {
+    const outcome = await responseOf(this.#process, {
       file,
       tools: size > TOO_LARGE ? null : this.#tools,
     });
@@ -62,18 +62,18 @@ export class Loader {
   }
 }
 
-async function answerOf(process: ChildProcess, order: Order): Promise<Outcome> {
+async function responseOf(process: ChildProcess, order: Order): Promise<Outcome> {
   const answered = new AbortController();
   const signal = AbortSignal.any([answered.signal, AbortSignal.timeout(10 * MINUTES)]);
-  const answer = once(process, 'message', { signal }).then(([outcome]) => outcome as Outcome);
+  const response = once(process, 'message', { signal }).then(([outcome]) => outcome as Outcome);
   const end = once(process, 'exit', { signal }).then(([code]) => {
     throw new Error(`${order.file}: the process ended with ${code}`);
   });
   process.send(order);
   try {
-    return await Promise.race([answer, end]);
+    return await Promise.race([response, end]);
   } finally {
     answered.abort();
-    await Promise.allSettled([answer, end]);
+    await Promise.allSettled([response, end]);
   }
 }

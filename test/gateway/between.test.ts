@@ -1,13 +1,13 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { createGuard } from '../../src/common/callers/guard.ts';
+import { createGuard } from '../../src/common/clients/guard.ts';
 import { SharedBudget } from '../../src/common/shared-budget.ts';
 import { withBackend } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
-import { createAnswer } from '../../src/gateway/reply/answer.ts';
 import { createCors } from '../../src/gateway/reply/cors.ts';
 import { createRelay } from '../../src/gateway/reply/relay.ts';
+import { createReply } from '../../src/gateway/reply/reply.ts';
 import { createJoinTunnel } from '../../src/gateway/reply/tunnel.ts';
 import type { Checked } from '../../src/gateway/results.ts';
 import { createForward, type Forward } from '../../src/gateway/stages/forward.ts';
@@ -64,7 +64,7 @@ test('a stage between backend and reply is one file and one line', async () => {
   const observe = () => {};
   const guard = createGuard(http.authFailureLimit);
   const cors = createCors({ origins: [], maxAge: 0 });
-  const answer = createAnswer({ cors, guard, observe, hasReference: true });
+  const response = createReply({ cors, guard, observe, hasReference: true });
   const upstreams = createUpstreams(config, { upstream: null, upstreams: {} }, observe);
   const upstream = upstreams.of('default');
   const route = routeOf({
@@ -73,8 +73,8 @@ test('a stage between backend and reply is one file and one line', async () => {
   });
   const { forward } = createForward({
     requestFields,
-    joinTunnel: createJoinTunnel(answer, returnedNames),
-    plainAnswers: false,
+    joinTunnel: createJoinTunnel(response, returnedNames),
+    plainResponses: false,
   });
   const parts: Parts = {
     guard: createRequestGuard({
@@ -93,11 +93,11 @@ test('a stage between backend and reply is one file and one line', async () => {
     tunnel: never,
     takesTunnel: () => false,
     inspect: (_exchange, _checked, stored) => stored,
-    relay: createRelay(answer, new SharedBudget(0)),
+    relay: createRelay(response, new SharedBudget(0)),
     usage: async () => {},
     pages: { has: () => false, serve: async () => {} },
     cors,
-    answer,
+    reply: response,
     route: () => ({ kind: 'not_found' }),
   };
   const pipeline = createPipeline(parts);

@@ -40,9 +40,9 @@ function answerOnce(bytes: string, end = true): void {
 describe('a response that cannot be forwarded becomes 502', () => {
   test.each(FAULTY_RESPONSES)('%s', async (_what, bytes) => {
     answerOnce(bytes);
-    const answer = await fixture.ask(post());
-    expect(answer).toMatchObject({ status: 502, code: 'upstream_error' });
-    isAnError(answer);
+    const response = await fixture.ask(post());
+    expect(response).toMatchObject({ status: 502, code: 'upstream_error' });
+    isAnError(response);
     expect((await fixture.ask(get())).status).toBe(200);
   });
 });
@@ -184,10 +184,10 @@ describe('a backend that hangs', () => {
 
   test('has a limited queue: further requests are 503 at once', async () => {
     fixture.backend.respond = () => {};
-    const answers = await Promise.all(Array.from({ length: 60 }, () => fixture.ask(get())));
-    const statuses = answers.map(({ status }) => status);
+    const responses = await Promise.all(Array.from({ length: 60 }, () => fixture.ask(get())));
+    const statuses = responses.map(({ status }) => status);
     expect(statuses.every((status) => status === 503 || status === 504)).toBe(true);
-    const busy = answers.find(({ status }) => status === 503)!;
+    const busy = responses.find(({ status }) => status === 503)!;
     expect(busy).toMatchObject({ code: 'upstream_busy', headers: { 'retry-after': '1' } });
     isAnError(busy);
     fixture.backend.respond = (socket) => void socket.write(EMPTY_LIST);

@@ -90,11 +90,11 @@ describe.each([
 test('a declared length beyond the limit is refused before the body, and without 100 Continue', async () => {
   for (const expectation of [[], ['Expect: 100-continue']]) {
     const wire = await fixture.connect();
-    const answer = await wire
+    const response = await wire
       .send(head('/small', JSON_TYPE, 'Content-Length: 201', ...expectation))
       .answer();
-    expect(answer).toMatchObject({ status: 413, code: 'payload_too_large' });
-    isAnError(answer);
+    expect(response).toMatchObject({ status: 413, code: 'payload_too_large' });
+    isAnError(response);
     expect(await wire.ended()).toBe('');
   }
 });

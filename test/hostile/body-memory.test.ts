@@ -67,7 +67,7 @@ class Attack {
     this.#slots.push(this.#fill(head(path, secret, 128 * KIB), from, bytes));
   }
 
-  once(request: string, answered: (answer: WireAnswer) => void): void {
+  once(request: string, answered: (response: WireAnswer) => void): void {
     this.#slots.push(this.#ask(request, answered));
   }
 
@@ -77,7 +77,7 @@ class Attack {
     await Promise.all(this.#slots);
   }
 
-  async #ask(request: string, answered: (answer: WireAnswer) => void): Promise<void> {
+  async #ask(request: string, answered: (response: WireAnswer) => void): Promise<void> {
     const wire = await Wire.open(fixture.gateway.url);
     this.#wires.add(wire);
     await wire

@@ -37,10 +37,10 @@ describe('a body that two readers could read differently is refused with the pla
     ['an array', '[{"name":"a","categoryId":1}]'],
   ])('%s', async (_what, body) => {
     const before = fixture.backend.requests.length;
-    const answer = await fixture.ask(post('/pets', body));
-    expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
-    isAnError(answer);
-    const { details } = JSON.parse(answer.body) as { details: Fault[] };
+    const response = await fixture.ask(post('/pets', body));
+    expect(response).toMatchObject({ status: 400, code: 'invalid_request' });
+    isAnError(response);
+    const { details } = JSON.parse(response.body) as { details: Fault[] };
     expect(details[0]).toMatchObject({
       in: 'body',
       pointer: expect.any(String),
@@ -73,10 +73,10 @@ describe('a body of another media type is 415', () => {
 
   test.each([['gzip'], ['identity', 'gzip']])('encoded: %s', async (...codings) => {
     const headers = codings.map((coding) => `Content-Encoding: ${coding}`);
-    const answer = await fixture.ask(
+    const response = await fixture.ask(
       post('/pets', '{"name":"a","categoryId":1}', undefined, headers),
     );
-    expect(answer).toMatchObject({ status: 415, code: 'unsupported_media_type' });
+    expect(response).toMatchObject({ status: 415, code: 'unsupported_media_type' });
   });
 
   test('two Content-Types are refused', async () => {
@@ -98,13 +98,13 @@ describe('the checked bytes are forwarded unchanged', () => {
     ],
   ])('%s', async (what, body) => {
     const before = fixture.backend.requests.length;
-    const answer = await fixture.ask(post('/pets', body));
+    const response = await fixture.ask(post('/pets', body));
     if (what.includes('__proto__')) {
       // The contract decides whether more members are allowed; the gateway must make them harmless.
-      expect([200, 400]).toContain(answer.status);
+      expect([200, 400]).toContain(response.status);
       expect(({} as Record<string, unknown>).status).toBeUndefined();
-    } else expect(answer.status).toBe(200);
-    if (answer.status === 200)
+    } else expect(response.status).toBe(200);
+    if (response.status === 200)
       expect(fixture.backend.requests.slice(before).map(({ body }) => body)).toEqual([body]);
   });
 });
@@ -145,13 +145,13 @@ test('an error is in the form of RFC 9457 for a client that asks for it', async 
 
 test('a refusal contains no values of the request, and neither does the log', async () => {
   const secret = 'very-private-value';
-  const answer = await fixture.ask(
+  const response = await fixture.ask(
     post(`/pets?${secret}=1`, `{"name":7,"categoryId":"${secret}","status":"${secret}"}`),
   );
-  expect(answer.status).toBe(400);
+  expect(response.status).toBe(400);
   expect(
     JSON.stringify(
-      JSON.parse(answer.body).details.map(({ message }: { message: string }) => message),
+      JSON.parse(response.body).details.map(({ message }: { message: string }) => message),
     ),
   ).not.toContain(secret);
   expect(JSON.stringify(fixture.gateway.log)).not.toContain(secret);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ByteBuffer } from '@storegate/http1';
 import { Cache } from '../../src/common/cache.ts';
-import { createCallerWindow } from '../../src/common/callers/caller-window.ts';
+import { createAddressWindow } from '../../src/common/clients/address-window.ts';
 import { makeSecret } from '../../src/records/keys/secret.ts';
 import { Fixture } from './fixture.ts';
 
@@ -29,7 +29,7 @@ describe('a million unknown clients', () => {
   });
 
   test('with distinct addresses share the remaining counters, and are still throttled', async () => {
-    const window = createCallerWindow({ name: 'failures', kind: 'fixed', limit: 2, span: 60_000 });
+    const window = createAddressWindow({ name: 'failures', kind: 'fixed', limit: 2, span: 60_000 });
     const address = (i: number) => `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;
     for (let i = 0; i < 130_000; i++) await window.take(address(i));
     expect(window.size).toBeLessThanOrEqual(100_000 + 1_024);

@@ -67,10 +67,10 @@ async function ask(line: string, secret: string | null = plain) {
   const before = backend.requests.length;
   const key = secret === null ? '' : `X-API-Key: ${secret}\r\n`;
   const wire = await Wire.open(gateway.url);
-  const answer = await wire.send(`${line} HTTP/1.1\r\nHost: a\r\n${key}\r\n`).answer();
+  const response = await wire.send(`${line} HTTP/1.1\r\nHost: a\r\n${key}\r\n`).answer();
   wire.close();
   const [forwarded] = backend.requests.slice(before);
-  return { ...answer, forwarded: forwarded?.line.replace(/ HTTP\/1\.1$/, '') };
+  return { ...response, forwarded: forwarded?.line.replace(/ HTTP\/1\.1$/, '') };
 }
 
 describe('an encoded character of literal text chooses the operation of the decoded path', () => {

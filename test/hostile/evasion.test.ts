@@ -124,8 +124,8 @@ test('usage requests are limited too, in any form, and affect no other client', 
   wire.close();
   expect(statuses.slice(0, 120)).not.toContain(429);
   expect(statuses.slice(120)).toEqual(Array(10).fill(429));
-  const answer = await fixture.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`));
-  expect(answer).toMatchObject({
+  const response = await fixture.ask(request('GET /pets', 'Host: a', `X-API-Key: ${key}`));
+  expect(response).toMatchObject({
     status: 200,
     headers: { 'x-ratelimit-remaining': `${LIMIT - 1}` },
   });

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadContract } from '@storegate/openapi';
 import { createReference, writeDocuments } from '@storegate/reference';
-import { createCallerWindow } from '../../src/common/callers/caller-window.ts';
-import { createGuard, type Guard } from '../../src/common/callers/guard.ts';
+import { createAddressWindow } from '../../src/common/clients/address-window.ts';
+import { createGuard, type Guard } from '../../src/common/clients/guard.ts';
 import { PAGE_PATHS } from '../../src/common/reserved-paths.ts';
 import { createPages } from '../../src/gateway/own/pages.ts';
 import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
-import { type Answer, createAnswer } from '../../src/gateway/reply/answer.ts';
 import { type Cors, createCors } from '../../src/gateway/reply/cors.ts';
+import { createReply, type Reply } from '../../src/gateway/reply/reply.ts';
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
 import { type Event, type Observe, type Step, toAll } from '../../src/observe/events.ts';
 import { fieldNames, matchOf } from '../support/exchange.ts';
@@ -40,13 +40,13 @@ const stepsIn = (events: readonly Event[]) =>
   events.flatMap((event) => (event.type === 'request' ? [event.step] : []));
 
 async function pipelineWith(
-  parts: Partial<Parts> | ((made: { guard: Guard; answer: Answer }) => Partial<Parts>),
+  parts: Partial<Parts> | ((made: { guard: Guard; reply: Reply }) => Partial<Parts>),
   { listeners = [], cors = NO_CORS }: { listeners?: Observe[]; cors?: Cors } = {},
 ) {
   const events: Event[] = [];
   const observe = toAll(...listeners, (event) => events.push(event));
   const guard = createGuard({ failures: 10, window: 60_000 });
-  const answer = createAnswer({ cors, guard, observe, hasReference: true });
+  const response = createReply({ cors, guard, observe, hasReference: true });
   const pipeline = createPipeline({
     guard: createRequestGuard({
       config: gateway.config.http,
@@ -62,15 +62,15 @@ async function pipelineWith(
     contract: async () => ({}) as never,
     forward: async () => ({}) as never,
     inspect: (_exchange, _checked, stored) => stored,
-    relay: (exchange) => void answer.send(exchange, 200, [], 'good'),
+    relay: (exchange) => void response.send(exchange, 200, [], 'good'),
     tunnel: broken,
     takesTunnel: () => false,
     pages: { has: () => false, serve: async () => {} },
     usage: async () => {},
     cors,
-    answer,
+    reply: response,
     route: () => ({ kind: 'not_found' }),
-    ...(typeof parts === 'function' ? parts({ guard, answer }) : parts),
+    ...(typeof parts === 'function' ? parts({ guard, reply: response }) : parts),
   });
   served = await serve(pipeline);
   const wire = await Wire.open(served.url);
@@ -84,7 +84,7 @@ describe('an exception affects its own request only: 500, an id, one line, no de
     [
       'the guard',
       'http',
-      (on) => ({ cors: { ...NO_CORS, answers: () => (on() ? broken() : false) } }),
+      (on) => ({ cors: { ...NO_CORS, handles: () => (on() ? broken() : false) } }),
     ],
     [
       'authenticate',
@@ -119,13 +119,16 @@ describe('an exception affects its own request only: 500, an id, one line, no de
   ])('in %s', async (where, step, parts) => {
     let count = 0;
     const { ask, events, wire } = await pipelineWith(parts(() => ++count === 1));
-    const answer = await ask(where === 'usage' ? '/usage' : '/');
-    expect(answer).toMatchObject({ status: 500, code: 'internal_error' });
-    isAnError(answer);
-    expect(answer.body).not.toContain(PRIVATE);
+    const response = await ask(where === 'usage' ? '/usage' : '/');
+    expect(response).toMatchObject({ status: 500, code: 'internal_error' });
+    isAnError(response);
+    expect(response.body).not.toContain(PRIVATE);
     const bugs = events.filter(({ type }) => type === 'bug');
     expect(bugs).toEqual([
-      expect.objectContaining({ id: answer.headers['x-request-id'], error: expect.any(TypeError) }),
+      expect.objectContaining({
+        id: response.headers['x-request-id'],
+        error: expect.any(TypeError),
+      }),
     ]);
     expect(await ask()).toMatchObject({ status: 200, body: 'good' });
     await until('both are reported', () => stepsIn(events).length === 2);
@@ -147,18 +150,21 @@ describe('an exception affects its own request only: 500, an id, one line, no de
         find,
         paths: PAGE_PATHS,
         home: null,
-        openCallerWindow: createCallerWindow,
+        openAddressWindow: createAddressWindow,
         ...made,
       }),
     }));
     const ask = (path: string) =>
       wire.send(`GET ${path} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n`).answer();
-    const answer = await ask('/docs/');
-    expect(answer).toMatchObject({ status: 500, code: 'internal_error' });
-    isAnError(answer);
-    expect(answer.headers['content-encoding']).toBeUndefined();
+    const response = await ask('/docs/');
+    expect(response).toMatchObject({ status: 500, code: 'internal_error' });
+    isAnError(response);
+    expect(response.headers['content-encoding']).toBeUndefined();
     expect(events.filter(({ type }) => type === 'bug')).toEqual([
-      expect.objectContaining({ id: answer.headers['x-request-id'], error: expect.any(TypeError) }),
+      expect.objectContaining({
+        id: response.headers['x-request-id'],
+        error: expect.any(TypeError),
+      }),
     ]);
     expect(await ask('/docs/nothing')).toMatchObject({ status: 404, code: 'not_found' });
     expect((await ask('/openapi.json')).status).toBe(200);
@@ -186,7 +192,7 @@ describe('an exception affects its own request only: 500, an id, one line, no de
     const cors: Cors = {
       add: () => void (failing && broken()),
       preflight: () => [],
-      answers: () => false,
+      handles: () => false,
     };
     const { ask, events } = await pipelineWith(
       { admit: async () => (failing ? broken() : ({} as never)) },

@@ -67,11 +67,11 @@ export class Fixture {
 
   async ask(bytes: string | Buffer): Promise<WireAnswer> {
     const wire = await this.connect();
-    const answer = await wire
+    const response = await wire
       .send(bytes)
       .answer({ head: bytes.toString('latin1').startsWith('HEAD') });
     wire.close();
-    return answer;
+    return response;
   }
 
   async passed(bytes: string): Promise<Recorded> {
@@ -88,13 +88,13 @@ export class Fixture {
   async refusesAndCloses(bytes: string | Buffer, statuses: readonly number[]): Promise<WireAnswer> {
     const before = this.backend.requests.length;
     const wire = await this.connect();
-    const answer = await wire.send(bytes).send(this.probe).answer();
-    expect(statuses).toContain(answer.status);
-    isAnError(answer);
-    expect(answer.headers.connection).toBe('close');
+    const response = await wire.send(bytes).send(this.probe).answer();
+    expect(statuses).toContain(response.status);
+    isAnError(response);
+    expect(response.headers.connection).toBe('close');
     expect(await wire.ended()).toBe('');
     await this.isUnharmed(before);
-    return answer;
+    return response;
   }
 
   /**

@@ -93,8 +93,8 @@ describe('chunks', () => {
     wire.send(fixture.post([CHUNKED], ''));
     const answering = wire.answer();
     for (let i = 0; i < 40; i++) wire.send(`10000\r\n${'x'.repeat(65_536)}\r\n`);
-    const answer = await answering;
-    expect(answer).toMatchObject({ status: 413, code: 'payload_too_large' });
+    const response = await answering;
+    expect(response).toMatchObject({ status: 413, code: 'payload_too_large' });
     expect(await wire.ended()).toBe('');
   });
 });
@@ -152,8 +152,8 @@ describe('size', () => {
     expect(await fixture.ask(fixture.request(`GET /pets?${'a'.repeat(10_000)}`))).toMatchObject({
       status: 414,
     });
-    const answer = await fixture.refusesAndCloses(`GET /pets?${'a'.repeat(60_000)}`, [414]);
-    expect(answer.code).toBe('uri_too_long');
+    const response = await fixture.refusesAndCloses(`GET /pets?${'a'.repeat(60_000)}`, [414]);
+    expect(response.code).toBe('uri_too_long');
   });
 });
 

@@ -117,11 +117,11 @@ async function readAnswers(wire: Wire, bytes: string): Promise<void> {
     .send('\r\n\r\n')
     .send(fixture.request('GET /end', ['Connection: close']));
   for (;;) {
-    const answer = await wire.answer().catch(() => null);
-    if (answer === null) return;
-    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-    if (answer.status >= 400) isAnError(answer);
-    expect(answer.status).not.toBe(500);
+    const response = await wire.answer().catch(() => null);
+    if (response === null) return;
+    statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+    if (response.status >= 400) isAnError(response);
+    expect(response.status).not.toBe(500);
   }
 }
 

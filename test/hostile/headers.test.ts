@@ -26,10 +26,10 @@ describe('hop-by-hop headers are removed', () => {
       'Proxy-Connection: x',
     ];
     const headers = ['Connection: keep-alive, X-Mine', 'X-Mine: 1', 'X-Kept: 2', ...hops];
-    const answer = await fixture.ask(fixture.request('GET /pets', headers));
-    expect(answer).toMatchObject({ status: 200, headers: { 'x-kept': '2' } });
+    const response = await fixture.ask(fixture.request('GET /pets', headers));
+    expect(response).toMatchObject({ status: 200, headers: { 'x-kept': '2' } });
     for (const name of ['x-theirs', 'proxy-authenticate', 'trailer', 'upgrade']) {
-      expect(answer.headers[name]).toBeUndefined();
+      expect(response.headers[name]).toBeUndefined();
     }
     const seen = fixture.backend.requests.at(-1)!;
     for (const name of [
@@ -137,21 +137,21 @@ describe('exactly one key', () => {
 
   test.each(refused)('%s: 401', async (_what, lines) => {
     const before = fixture.backend.requests.length;
-    const answer = await fixture.ask(withKeys(...lines(fixture.secret)));
-    expect(answer.status).toBe(401);
-    isAnError(answer);
-    expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
-    expect(answer.body).not.toContain(fixture.secret);
+    const response = await fixture.ask(withKeys(...lines(fixture.secret)));
+    expect(response.status).toBe(401);
+    isAnError(response);
+    expect(response.headers['www-authenticate']).toMatch(/^Bearer /);
+    expect(response.body).not.toContain(fixture.secret);
     await fixture.isUnharmed(before);
   });
 
   test('unknown and malformed keys get equal responses', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [makeSecret('test'), makeSecret('live'), 'sg_test_x', 'nonsense'].map((key) =>
         fixture.ask(withKeys(`X-API-Key: ${key}`)),
       ),
     );
-    const compared = answers.map(({ status, body, headers }) => ({
+    const compared = responses.map(({ status, body, headers }) => ({
       status,
       body,
       names: Object.keys(headers),

@@ -154,11 +154,11 @@ test('a flood beyond the limit reaches neither the backend nor a window', async 
   const used = async () =>
     JSON.parse((await fixture.ask(fixture.request('GET /usage'))).body).windows[0].used;
   const before = await used();
-  const answers: (() => void)[] = [];
-  fixture.backend.respond = (socket) => void answers.push(() => void socket.write(EMPTY_LIST));
+  const responses: (() => void)[] = [];
+  fixture.backend.respond = (socket) => void responses.push(() => void socket.write(EMPTY_LIST));
   const first = await fixture.connect();
   first.send(fixture.probe);
-  await until('the backend has it', () => answers.length === 1);
+  await until('the backend has it', () => responses.length === 1);
   const statuses: string[] = [];
   const wires = await Promise.all(
     Array.from({ length: 20 }, (_, i) => fixture.connect(`127.0.0.${2 + i}`)),
@@ -176,8 +176,8 @@ test('a flood beyond the limit reaches neither the backend nor a window', async 
   expect(
     statuses.filter((status) => !/^429 too_many_in_flight \d+$|^403 key_banned \d+$/.test(status)),
   ).toEqual([]);
-  expect(answers).toHaveLength(1);
-  answers[0]!();
+  expect(responses).toHaveLength(1);
+  responses[0]!();
   expect((await first.answer()).status).toBe(200);
   first.close();
   expect(await used()).toBe(before + 1);

@@ -36,9 +36,9 @@ describe('a mount', () => {
     const wire = await fixture.connect();
     wire.send(put([CHUNKED], ''));
     for (let i = 0; i < 10; i++) wire.send(`4000\r\n${'x'.repeat(0x4000)}\r\n`);
-    const answer = await wire.answer();
-    expect(answer).toMatchObject({ status: 413, code: 'payload_too_large' });
-    isAnError(answer);
+    const response = await wire.answer();
+    expect(response).toMatchObject({ status: 413, code: 'payload_too_large' });
+    isAnError(response);
     await wire.ended();
     await fixture.isUnharmed(before);
   });
@@ -47,8 +47,8 @@ describe('a mount', () => {
     const before = fixture.backend.requests.length;
     const wire = await fixture.connect();
     wire.send(`${put([CHUNKED], '2\r\n[]\r\nzz\r\n')}${fixture.probe}`);
-    const answer = await wire.answer();
-    expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
+    const response = await wire.answer();
+    expect(response).toMatchObject({ status: 400, code: 'malformed_request' });
     expect(await wire.ended()).toBe('');
     await fixture.isUnharmed(before);
   });
@@ -70,10 +70,10 @@ describe('a mount', () => {
       'TE: trailers',
       ...forged,
     ];
-    const answer = await fixture.ask(fixture.request('GET /files/a', headers));
-    expect(answer.headers).toMatchObject({ 'x-kept': '2', 'x-ratelimit-limit': '1000000' });
-    expect(answer.headers['x-theirs']).toBeUndefined();
-    expect(answer.headers.ratelimit).not.toBe('x');
+    const response = await fixture.ask(fixture.request('GET /files/a', headers));
+    expect(response.headers).toMatchObject({ 'x-kept': '2', 'x-ratelimit-limit': '1000000' });
+    expect(response.headers['x-theirs']).toBeUndefined();
+    expect(response.headers.ratelimit).not.toBe('x');
     const seen = fixture.backend.requests.at(-1)!;
     for (const name of ['x-mine', 'te', 'x_storegate_account', 'x-api-key'])
       expect(valuesOf(seen, name)).toEqual([]);
@@ -90,12 +90,12 @@ describe('a mount', () => {
     'whose target accepts no connection is 502 after connectTimeout, for %s',
     async (_what, headers) => {
       const wire = await fixture.connect();
-      const answer = await wire.send(fixture.request('GET /hole/a', headers)).answer();
-      expect(answer).toMatchObject({ status: 502, code: 'upstream_unavailable' });
-      isAnError(answer);
+      const response = await wire.send(fixture.request('GET /hole/a', headers)).answer();
+      expect(response).toMatchObject({ status: 502, code: 'upstream_unavailable' });
+      isAnError(response);
       wire.close();
       expect(fixture.gateway.log.filter(({ msg }) => msg === 'outage').at(-1)).toMatchObject({
-        id: answer.headers['x-request-id'],
+        id: response.headers['x-request-id'],
         reason: expect.stringContaining('no connection within 1000 ms'),
       });
     },
@@ -178,14 +178,14 @@ describe('an upgrade', () => {
       fixture.backend.respond = (socket) =>
         void socket.write(bytes.replace('\r\n', `\r\n${theirs}`));
       const wire = await fixture.connect();
-      const answer = await wire.send(upgrade('GET /live/a')).answer();
+      const response = await wire.send(upgrade('GET /live/a')).answer();
       wire.close();
-      expect(answer).toMatchObject({
+      expect(response).toMatchObject({
         status,
         headers: { 'x-ratelimit-limit': '1000000', 'x-kept': '2' },
       });
-      expect(answer.headers['x-ratelimit-left']).toBeUndefined();
-      expect(answer.headers['x-request-id']).not.toBe('theirs');
+      expect(response.headers['x-ratelimit-left']).toBeUndefined();
+      expect(response.headers['x-request-id']).not.toBe('theirs');
     },
   );
 

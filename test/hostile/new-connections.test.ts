@@ -200,8 +200,8 @@ test('a request that has arrived when room is made is answered', async () => {
   const late = openWire('127.0.6.1');
   // It connects in this tick, so the gateway accepts it before it reads the requests.
   await new Promise((resolve) => process.nextTick(resolve));
-  const answers = await Promise.all(open().map((wire) => answered(wire)));
-  expect(new Set(answers)).toEqual(new Set([true]));
+  const responses = await Promise.all(open().map((wire) => answered(wire)));
+  expect(new Set(responses)).toEqual(new Set([true]));
   await late;
 });
 

@@ -26,8 +26,8 @@ describe('an Authorization that is not a key', () => {
   });
 
   test('is refused twice, because two readers could choose differently', async () => {
-    const answer = await fixture.ask(ask('Authorization: Bearer a', 'Authorization: Bearer b'));
-    expect(answer).toMatchObject({ status: 401, code: 'invalid_api_key' });
+    const response = await fixture.ask(ask('Authorization: Bearer a', 'Authorization: Bearer b'));
+    expect(response).toMatchObject({ status: 401, code: 'invalid_api_key' });
   });
 
   test('can be removed by the client, and nothing else with it', async () => {

@@ -91,8 +91,8 @@ describe('a response that violates the contract', () => {
   test.each(wrong)('%s: reported, and forwarded', async (_what, respond) => {
     await stage('report', respond);
     const before = await metric('response');
-    const answer = await fixture.ask(fixture.request('GET /items'));
-    expect(answer.status).toBeLessThan(300);
+    const response = await fixture.ask(fixture.request('GET /items'));
+    expect(response.status).toBeLessThan(300);
     await until('it is reported', () => faults().length === 1);
     expect(faults()[0]).toMatchObject({ operation: 'listItems', side: 'response', count: 1 });
     expect(JSON.stringify(fixture.gateway.log)).not.toContain(PRIVATE);
@@ -101,9 +101,9 @@ describe('a response that violates the contract', () => {
 
   test.each(wrong)('%s: enforced, it is 502', async (_what, respond) => {
     await stage('enforce', respond);
-    const answer = await fixture.ask(fixture.request('GET /items'));
-    expect(answer).toMatchObject({ status: 502, code: 'upstream_error' });
-    expect(answer.body).not.toContain(PRIVATE);
+    const response = await fixture.ask(fixture.request('GET /items'));
+    expect(response).toMatchObject({ status: 502, code: 'upstream_error' });
+    expect(response.body).not.toContain(PRIVATE);
     expect(faults()).toHaveLength(1);
     fixture.backend.respond = answering('{"n":1}');
     expect(await fixture.ask(fixture.request('GET /items'))).toMatchObject({

@@ -21,9 +21,9 @@ describe('a path that two readers could read differently is refused', () => {
     'api.example:80',
   ])('%j', async (target) => {
     const before = fixture.backend.requests.length;
-    const answer = await fixture.ask(fixture.request(`GET ${target}`));
-    expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
-    isAnError(answer);
+    const response = await fixture.ask(fixture.request(`GET ${target}`));
+    expect(response).toMatchObject({ status: 400, code: 'malformed_request' });
+    isAnError(response);
     await fixture.isUnharmed(before);
   });
 });
@@ -58,8 +58,8 @@ describe('a path in another spelling', () => {
   );
 
   test('an encoded path is matched against the contract in decoded form', async () => {
-    const answer = await fixture.ask(fixture.request('GET /pets/%31%32x'));
-    expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
+    const response = await fixture.ask(fixture.request('GET /pets/%31%32x'));
+    expect(response).toMatchObject({ status: 400, code: 'invalid_request' });
   });
 
   test.each(['http://evil.example/pets', 'http://user@api.example/pets'])(
@@ -95,9 +95,9 @@ describe('a method', () => {
   test.each(['PROPFIND', 'M-SEARCH', 'QUERY', 'PURGE', 'PATCH', 'OPTIONS'])(
     'that the path does not have is 405: %s',
     async (method) => {
-      const answer = await fixture.ask(fixture.request(`${method} /pets`));
-      expect(answer).toMatchObject({ status: 405, code: 'method_not_allowed' });
-      expect(answer.headers.allow).toContain('GET');
+      const response = await fixture.ask(fixture.request(`${method} /pets`));
+      expect(response).toMatchObject({ status: 405, code: 'method_not_allowed' });
+      expect(response.headers.allow).toContain('GET');
     },
   );
 
@@ -147,8 +147,10 @@ describe('Host', () => {
   });
 
   test('may be missing in HTTP/1.0 only', async () => {
-    const answer = await fixture.ask(`GET /pets HTTP/1.0\r\nX-API-Key: ${fixture.secret}\r\n\r\n`);
-    expect(answer).toMatchObject({ status: 200, body: '[]' });
+    const response = await fixture.ask(
+      `GET /pets HTTP/1.0\r\nX-API-Key: ${fixture.secret}\r\n\r\n`,
+    );
+    expect(response).toMatchObject({ status: 200, body: '[]' });
   });
 
   test.each(['[::1]:80', 'api.example:8443', '10.0.0.1'])('%s is valid', async (host) => {

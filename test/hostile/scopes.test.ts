@@ -132,12 +132,12 @@ describe.each(STATES)('with keys in %s', (state) => {
     async (line) => {
       const { key: secret } = await key();
       const wire = await Wire.open(gateway.url);
-      const answer = await wire
+      const response = await wire
         .send(
           `${line} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${secret}\r\nX-HTTP-Method-Override: POST\r\n\r\n`,
         )
         .answer({ head: line.startsWith('HEAD') });
-      expect(answer.status).toBe(403);
+      expect(response.status).toBe(403);
       wire.close();
     },
   );
@@ -154,10 +154,10 @@ describe.each(STATES)('with keys in %s', (state) => {
     const { key: secret } = bodyOf(
       await admin('POST', '/keys', { account: 'flood', plan: 'small' }),
     );
-    const answers = [];
-    for (let i = 0; i < 4; i++) answers.push(await ask('get', '/items', secret));
+    const responses = [];
+    for (let i = 0; i < 4; i++) responses.push(await ask('get', '/items', secret));
     expect(
-      answers.map(({ status, headers }) => [status, headers['x-ratelimit-remaining']]),
+      responses.map(({ status, headers }) => [status, headers['x-ratelimit-remaining']]),
     ).toEqual([
       [403, '2'],
       [403, '1'],
@@ -184,10 +184,10 @@ describe.each(STATES)('with keys in %s', (state) => {
         ...more,
       ];
       const wire = await Wire.open(gateway.url);
-      const answer = await wire
+      const response = await wire
         .send(`POST /items HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
         .answer();
-      expect(answer).toMatchObject({ status: 403, code: 'scope_missing' });
+      expect(response).toMatchObject({ status: 403, code: 'scope_missing' });
       wire.close();
     }
   });

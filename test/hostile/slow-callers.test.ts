@@ -20,10 +20,10 @@ describe('a slow client', () => {
   test('with its head gets 408', async () => {
     const wire = await fixture.connect();
     const drip = setInterval(() => wire.send('X'), 50);
-    const answer = await wire.send('GET /pets HTTP/1.1\r\nX-A: ').answer();
+    const response = await wire.send('GET /pets HTTP/1.1\r\nX-A: ').answer();
     clearInterval(drip);
-    expect(answer).toMatchObject({ status: 408, code: 'request_timeout' });
-    isAnError(answer);
+    expect(response).toMatchObject({ status: 408, code: 'request_timeout' });
+    isAnError(response);
     expect(await wire.ended()).toBe('');
   });
 
@@ -31,10 +31,10 @@ describe('a slow client', () => {
     const before = fixture.backend.requests.length;
     const wire = await fixture.connect();
     const drip = setInterval(() => wire.send('x'), 50);
-    const answer = await wire.send(fixture.post(['Content-Length: 1000'], '{"name":"')).answer();
+    const response = await wire.send(fixture.post(['Content-Length: 1000'], '{"name":"')).answer();
     clearInterval(drip);
-    expect(answer).toMatchObject({ status: 408, code: 'request_timeout' });
-    isAnError(answer);
+    expect(response).toMatchObject({ status: 408, code: 'request_timeout' });
+    isAnError(response);
     await wire.ended();
     expect(fixture.backend.requests.length).toBe(before);
   });
@@ -218,15 +218,15 @@ describe('half-sent bodies of one key', () => {
     const wires: Wire[] = [];
     try {
       const half = small.post(['Content-Length: 1000'], 'x'.repeat(900));
-      const answers: Promise<WireAnswer>[] = [];
+      const responses: Promise<WireAnswer>[] = [];
       for (let i = 0; i < 20; i++) {
         const wire = await small.connect();
         wires.push(wire);
-        const answer = wire.send(half).answer();
-        answer.catch(() => {});
-        answers.push(answer);
+        const response = wire.send(half).answer();
+        response.catch(() => {});
+        responses.push(response);
       }
-      const refused = await Promise.any(answers);
+      const refused = await Promise.any(responses);
       expect(refused).toMatchObject({
         status: 503,
         code: 'gateway_busy',

@@ -63,8 +63,8 @@ describe('a deadline of a target', () => {
     ['POST', 'x'.repeat(3_000_000)],
   ])('headersTimeout ends a %s without a response', async (method, body) => {
     fixture.backend.respond = () => {};
-    const answer = await fixture.ask(request(method, body));
-    expect(answer).toMatchObject({ status: 504, code: 'upstream_timeout' });
+    const response = await fixture.ask(request(method, body));
+    expect(response).toMatchObject({ status: 504, code: 'upstream_timeout' });
   });
 
   test('headersTimeout is not extended by interim responses', async () => {

@@ -44,9 +44,9 @@ function unchunked(text: string): string {
 describe('a target whose response cannot be forwarded causes 502', () => {
   test.each(FAULTY_RESPONSES)('%s', async (_what, bytes) => {
     answerOnce(fixture, bytes);
-    const answer = await fixture.ask(post());
-    expect(answer).toMatchObject({ status: 502, code: 'upstream_error' });
-    isAnError(answer);
+    const response = await fixture.ask(post());
+    expect(response).toMatchObject({ status: 502, code: 'upstream_error' });
+    isAnError(response);
     expect((await fixture.ask(get())).status).toBe(200);
   });
 
@@ -80,14 +80,14 @@ describe('a valid but unusual response of a target passes', () => {
 
   test('with each of 999 fields; with more it is 502, so that none is dropped', async () => {
     const own = EMPTY_LIST.split('\r\n').indexOf('') - 1;
-    const answers = [];
+    const responses = [];
     for (const more of [999 - own, 1_000 - own, 1_001 - own]) {
       const lines = Array.from({ length: more }, (_, i) => `X-${i}: ${i}\r\n`).join('');
       answerOnce(fixture, EMPTY_LIST.replace('\r\n', `\r\n${lines}`));
       const { status, headers } = await fixture.ask(get());
-      answers.push([status, Object.keys(headers).filter((name) => /^x-\d+$/.test(name)).length]);
+      responses.push([status, Object.keys(headers).filter((name) => /^x-\d+$/.test(name)).length]);
     }
-    expect(answers).toEqual([
+    expect(responses).toEqual([
       [200, 999 - own],
       [502, 0],
       [502, 0],
@@ -150,8 +150,8 @@ describe('a valid but unusual response of a target passes', () => {
 
   test('to HEAD', async () => {
     answerOnce(fixture, 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n', false);
-    const answer = await fixture.ask(fixture.request('HEAD /files/a'));
-    expect(answer).toMatchObject({ status: 200, headers: { 'content-length': '1000' } });
+    const response = await fixture.ask(fixture.request('HEAD /files/a'));
+    expect(response).toMatchObject({ status: 200, headers: { 'content-length': '1000' } });
   });
 });
 

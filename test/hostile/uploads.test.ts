@@ -184,10 +184,10 @@ describe('an invalid or ambiguous upload never reaches the backend', () => {
     ['too many bytes', 'application/octet-stream', '123456789', '', 'maxLength'],
   ])('%s', async (_what, type, body, pointer, rule) => {
     const before = fixture.backend.requests.length;
-    const answer = await send(post(type, body));
-    expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
-    isAnError(answer);
-    const { limit: _limit, ...fault } = JSON.parse(answer.body).details[0];
+    const response = await send(post(type, body));
+    expect(response).toMatchObject({ status: 400, code: 'invalid_request' });
+    isAnError(response);
+    const { limit: _limit, ...fault } = JSON.parse(response.body).details[0];
     expect(fault).toEqual({ in: 'body', pointer, message: expect.any(String), rule });
     await fixture.isUnharmed(before);
   });
@@ -222,9 +222,9 @@ test('a refusal of an upload contains nothing of it', async () => {
     ['text/plain', secret],
   ];
   for (const [type, body] of bodies) {
-    const answer = await send(post(type, body));
-    expect(answer.status).toBe(400);
-    expect(answer.body).not.toContain(secret);
+    const response = await send(post(type, body));
+    expect(response.status).toBe(400);
+    expect(response.body).not.toContain(secret);
   }
   expect(JSON.stringify(fixture.gateway.log)).not.toContain(secret);
 });

@@ -48,10 +48,10 @@ test('a denied address gets one response to everything, which charges no client 
   await start({ settings: 'addresses: { deny: [127.0.0.0/8] }' });
   const { secret } = await gateway.key();
   for (const path of ['/pets', '/usage', '/docs/', '/openapi.json', '/nowhere']) {
-    const answer = await gateway.client.get(path).set('X-API-Key', secret);
-    isTheError(answer, 403, 'address_denied');
-    carriesTheHeadersOfEveryAnswer(answer);
-    expect(answer.text).not.toContain('127.0.0.0');
+    const response = await gateway.client.get(path).set('X-API-Key', secret);
+    isTheError(response, 403, 'address_denied');
+    carriesTheHeadersOfEveryAnswer(response);
+    expect(response.text).not.toContain('127.0.0.0');
   }
   const preflight = await gateway.client
     .options('/pets')
@@ -169,9 +169,9 @@ test('the lists of a plan apply to its keys, before anything is charged, and are
     expect((await from(address, '/pets', secret)).status).toBe(200);
   expect((await from('203.0.113.1', '/pets', free.secret)).status).toBe(200);
   for (const path of ['/pets', '/usage']) {
-    const answer = await from('203.0.113.1', path, secret);
-    isTheError(answer, 403, 'address_not_allowed');
-    const explanation = await explained(answer.headers['x-request-id']!);
+    const response = await from('203.0.113.1', path, secret);
+    isTheError(response, 403, 'address_not_allowed');
+    const explanation = await explained(response.headers['x-request-id']!);
     expect(explanation).toMatchObject({
       step: 'authenticate',
       reason: 'plan office: addresses.allow does not have the address',

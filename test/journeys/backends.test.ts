@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { answers, type Fault, FaultyBackend, hangs } from '../support/faulty-backend.ts';
+import {
+  type Fault,
+  FaultyBackend,
+  hangs,
+  responses as replies,
+} from '../support/faulty-backend.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
@@ -26,7 +31,7 @@ const PROBED =
   'ejection: { probeInterval: 50ms, slowStart: 100ms }, healthChecks: { timeout: 200ms }';
 const QUICK = `headersTimeout: 1s, ${PROBED}`;
 
-async function backend(respond = answers()): Promise<FaultyBackend> {
+async function backend(respond = replies()): Promise<FaultyBackend> {
   const one = await FaultyBackend.start(respond);
   backends.push(one);
   return one;
@@ -70,7 +75,7 @@ describe('a backend that hangs', () => {
       Array(30).fill([503, 'upstream_down', '1']),
     );
     expect(one.asked.length).toBe(asked);
-    one.respond = answers();
+    one.respond = replies();
     await untilLogged('upstream.up');
     expect((await ask()).status).toBe(200);
     expect(lines('upstream.down')).toEqual([
@@ -82,7 +87,7 @@ describe('a backend that hangs', () => {
 describe('a backend that hangs and answers its probes', () => {
   test('delays only the first clients for more than a moment, and recovers by itself', async () => {
     const isProbe = (request: string) => request.startsWith('GET / ');
-    const one = await backend((socket, request) => isProbe(request) && answers()(socket, request));
+    const one = await backend((socket, request) => isProbe(request) && replies()(socket, request));
     await start(`upstream: { url: "${one.url}", ${QUICK} }`);
     await Promise.all(Array.from({ length: 5 }, () => ask()));
     await untilLogged('upstream.down');
@@ -92,7 +97,7 @@ describe('a backend that hangs and answers its probes', () => {
       codes.add((await ask()).code);
     expect([...codes]).toEqual(['upstream_down']);
     expect(lines('upstream.up')).toEqual([]);
-    one.respond = answers();
+    one.respond = replies();
     await until('it answers', async () => (await ask()).status === 200);
     await untilLogged('upstream.up');
     expect(lines('upstream.down').length).toBe(1);
@@ -101,7 +106,7 @@ describe('a backend that hangs and answers its probes', () => {
 
 test('an operation that hangs, requested again and again, does not prevent others from showing that the backend is up', async () => {
   const one = await backend(
-    (socket, request) => !request.startsWith('GET /categories') && answers()(socket, request),
+    (socket, request) => !request.startsWith('GET /categories') && replies()(socket, request),
   );
   await start(
     `upstream: { url: "${one.url}", headersTimeout: 3s, ejection: { probeInterval: 50ms } }`,
@@ -118,7 +123,7 @@ test('an operation that hangs, requested again and again, does not prevent other
 
 test('WebSockets take a hanging backend down, and no request waits for it; and one that they find well is up', async () => {
   const one = await backend(
-    (socket, request) => request.startsWith('GET / ') && answers()(socket, request),
+    (socket, request) => request.startsWith('GET / ') && replies()(socket, request),
   );
   await start(
     `upstream: { url: "${one.url}", ${QUICK} }\nmounts: [{ path: /live, upstream: default, websocket: true }]`,
@@ -142,7 +147,7 @@ test('WebSockets take a hanging backend down, and no request waits for it; and o
   expect(await Promise.all(Array.from({ length: 5 }, upgrade))).toEqual(Array(5).fill(503));
   expect(one.asked.length).toBe(asked);
   one.respond = (socket, request) =>
-    request.startsWith('GET / ') ? answers()(socket, request) : socket.write(SWITCHED);
+    request.startsWith('GET / ') ? replies()(socket, request) : socket.write(SWITCHED);
   await until(
     'it is back',
     async () => (await upgrade()) === 101 && lines('upstream.up').length > 0,
@@ -151,7 +156,7 @@ test('WebSockets take a hanging backend down, and no request waits for it; and o
 
 test('a backend that restarts is up although one of its operations hangs', async () => {
   const respond: Fault = (socket, request) =>
-    !request.startsWith('GET /categories') && answers()(socket, request);
+    !request.startsWith('GET /categories') && replies()(socket, request);
   const [one, two] = [await backend(respond), await backend(respond)];
   const settings =
     'headersTimeout: 300ms, healthChecks: { timeout: 200ms }, ejection: { probeInterval: 50ms, slowStart: 1500ms }';
@@ -177,7 +182,7 @@ describe('connections of a failed backend', () => {
       // Not before both requests wait: they would be refused.
       if (isDead && (one.asked.length === 2 || !request.startsWith('GET /health ')))
         dead.add(socket);
-      if (!dead.has(socket)) answers()(socket, request);
+      if (!dead.has(socket)) replies()(socket, request);
     });
     const checks =
       'healthChecks: { path: /health, interval: 100ms, timeout: 1s, unhealthyThreshold: 2 }';
@@ -215,7 +220,7 @@ describe('health checks', () => {
   test('take a backend down before a client notices, and bring it up', async () => {
     let status = 200;
     const one = await backend((socket, request) =>
-      answers(request.startsWith('GET /health ') ? status : 200)(socket, request),
+      replies(request.startsWith('GET /health ') ? status : 200)(socket, request),
     );
     const two = await backend();
     const checks =
@@ -241,7 +246,7 @@ describe('health checks', () => {
 
   test('with a wrong path leave a single backend its requests, with one warning', async () => {
     const one = await backend((socket, request) =>
-      answers(request.startsWith('GET /helth ') ? 404 : 200)(socket, request),
+      replies(request.startsWith('GET /helth ') ? 404 : 200)(socket, request),
     );
     await start(
       `upstream: { url: "${one.url}", healthChecks: { path: /helth, interval: 100ms, unhealthyThreshold: 2, statuses: [200] } }`,
@@ -267,7 +272,7 @@ describe('of two backends', () => {
   test('requests that wait for a connection to one that goes down are answered by the other, or refused at once', async () => {
     const [one, two] = [
       await backend(hangs),
-      await backend((socket, request) => void setTimeout(() => answers()(socket, request), 50)),
+      await backend((socket, request) => void setTimeout(() => replies()(socket, request), 50)),
     ];
     const settings =
       'connections: 2, headersTimeout: 2s, ejection: { timeouts: 2, probeInterval: 50ms }';
@@ -311,7 +316,7 @@ describe('of two backends', () => {
   });
 
   test('one that refuses connections affects no client, and a POST is answered by the other', async () => {
-    const [one, two] = [await backend(), await backend(answers(201, '{}'))];
+    const [one, two] = [await backend(), await backend(replies(201, '{}'))];
     await one.close();
     await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
     const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
@@ -341,7 +346,7 @@ describe('of two backends', () => {
     );
     await one.open();
     await until('one returns', async () => (await ask()).status === 200 && one.asked.length > 0);
-    two.respond = answers(503, '{}');
+    two.respond = replies(503, '{}');
     const [begun, asked] = [performance.now(), two.asked.length];
     await until('two has failed often enough', async () => {
       await ask();
@@ -454,8 +459,11 @@ test('a mount of an upstream streams bodies, and accepts WebSockets', async () =
       duplex: 'half',
       headers: { 'x-api-key': key },
     };
-    const answer = await fetch(`${gateway.url}/live/up?a=b`, init as unknown as RequestInit);
-    expect([answer.status, await answer.text()]).toEqual([200, '"POST /base/live/up?a=b 200000"']);
+    const response = await fetch(`${gateway.url}/live/up?a=b`, init as unknown as RequestInit);
+    expect([response.status, await response.text()]).toEqual([
+      200,
+      '"POST /base/live/up?a=b 200000"',
+    ]);
     const [{ statusCode }, socket] = await open();
     socket.write('ping');
     const [echoed] = (await once(socket, 'data')) as [Buffer];
@@ -486,8 +494,8 @@ describe('the contract selects the upstream', () => {
 
   test('by operation, path or tag, and of a mount by its name; a reload applies all, or names the mistake', async () => {
     const [one, two, three] = [
-      await backend(answers(200, '"one"')),
-      await backend(answers(200, '"two"')),
+      await backend(replies(200, '"one"')),
+      await backend(replies(200, '"two"')),
       await backend(),
     ];
     const settings = (second: FaultyBackend) =>

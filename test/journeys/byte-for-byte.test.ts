@@ -65,9 +65,9 @@ afterAll(async () => {
 async function ask(url: string, key: string, target: string, headers: readonly string[] = []) {
   const wire = await Wire.open(url);
   const lines = [`GET ${target} HTTP/1.1`, 'Host: api', `X-API-Key: ${key}`, ...headers];
-  const answer = await wire.send(`${lines.join('\r\n')}\r\n\r\n`).answer();
+  const response = await wire.send(`${lines.join('\r\n')}\r\n\r\n`).answer();
   wire.close();
-  return answer;
+  return response;
 }
 
 const SPELT = "%c3%a9%7E;p=%3b'(a)/%61%2F@b?q=%7e&q=[{|}]`^'&q=%c3%A9&q=?&";

@@ -321,8 +321,8 @@ test('a gateway with an empty folder serves the keys of Redis from its first req
     [served.key, 200],
     [revoked.key, 401],
   ] as const) {
-    const answers = await second.fromEveryWorker('/categories', { 'X-API-Key': key });
-    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([status]));
+    const responses = await second.fromEveryWorker('/categories', { 'X-API-Key': key });
+    expect(new Set(responses.map((response) => response.status))).toEqual(new Set([status]));
   }
 });
 

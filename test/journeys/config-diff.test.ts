@@ -301,8 +301,8 @@ describe('a dry run of a reload', () => {
         'A reload would change: cors.maxAge, plans, contract.\nA restart would change: audit.maxEntries.\n',
       );
     }
-    const answer = await gateway.client.get('/pets').set('X-API-Key', secret);
-    expect(answer.headers['x-ratelimit-limit']).toBe('60');
+    const response = await gateway.client.get('/pets').set('X-API-Key', secret);
+    expect(response.headers['x-ratelimit-limit']).toBe('60');
     unchanged();
     expect(await traces()).toEqual(before);
     expect((await there('reload', '--dry-run')).out).toMatch(/^A reload would change nothing\.\n/);

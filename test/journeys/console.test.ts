@@ -47,12 +47,12 @@ describe('two gateways on one Redis', () => {
     const get = ({ key }: { key: string }) => there.client.get('/pets').set('X-API-Key', key);
     /** Repeats the request: a gateway may know of a refusal or a lifted ban a moment later. */
     const answered = async (status: number, who: { key: string }) => {
-      let answer = await get(who);
+      let response = await get(who);
       await until(`it answers ${status}`, async () => {
-        if (answer.status !== status) answer = await get(who);
-        return answer.status === status;
+        if (response.status !== status) response = await get(who);
+        return response.status === status;
       });
-      return answer;
+      return response;
     };
     const limited = await answered(429, acme);
     const banned = await answered(403, acme);

@@ -184,8 +184,8 @@ describe('units are returned', () => {
     ['an error of the client: not', 404, answering(404), 1],
   ])('for %s', async (_what, status, given, expected) => {
     respond = given;
-    const answer = await get();
-    expect([answer.status, answer.headers['x-ratelimit-remaining']]).toEqual([
+    const response = await get();
+    expect([response.status, response.headers['x-ratelimit-remaining']]).toEqual([
       status,
       `${20 - expected}`,
     ]);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type AdminAnswer, adminOf } from '../support/admin.ts';
+import { type AdminResponse, adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -33,25 +33,25 @@ async function gateway(
 
 async function explained(
   one: Pick<TestGateway, 'adminUrl'>,
-  answer: { headers: Record<string, string> },
+  response: { headers: Record<string, string> },
 ) {
-  const id = answer.headers['x-request-id']!;
+  const id = response.headers['x-request-id']!;
   const { status, body } = await adminOf(one.adminUrl)('GET', `/requests/${id}`);
   expect({ status, id: body.id }).toEqual({ status: 200, id });
   return body;
 }
 
-const listOf = (answer: AdminAnswer) => answer.body.requests as Record<string, unknown>[];
+const listOf = (response: AdminResponse) => response.body.requests as Record<string, unknown>[];
 
 describe('a successful request', () => {
   test('is shown with its key, its windows before and after, the backend and the times of its stages', async () => {
     const one = await gateway({ plans: PLANS });
     const { secret, id } = await one.key();
-    const answer = await one.client
+    const response = await one.client
       .get('/pets?limit=1')
       .set('X-API-Key', secret)
       .set('Traceparent', TRACEPARENT);
-    const body = await explained(one, answer);
+    const body = await explained(one, response);
     expect(body).toMatchObject({
       worker: null,
       method: 'GET',
@@ -93,11 +93,11 @@ describe('a successful request', () => {
   test('is shown with its path, without its query, and only with the size of its body', async () => {
     const one = await gateway();
     const { secret } = await one.key();
-    const answer = await one.client
+    const response = await one.client
       .put(`/pets/4711?x=${HIDDEN}`)
       .set('X-API-Key', secret)
       .send({ name: HIDDEN });
-    const body = await explained(one, answer);
+    const body = await explained(one, response);
     expect(body).toMatchObject({
       path: '/pets/{petId}',
       sentPath: '/pets/4711',
@@ -336,8 +336,8 @@ test('faults that are only reported are shown with a successful request', async 
     settings: `contract: { file: "${file}" }\n`,
   });
   const { secret } = await one.key();
-  const answer = await one.client.post('/notes').set('X-API-Key', secret).send({ text: 7 });
-  expect(await explained(one, answer)).toMatchObject({
+  const response = await one.client.post('/notes').set('X-API-Key', secret).send({ text: 7 });
+  expect(await explained(one, response)).toMatchObject({
     status: 201,
     code: 'report:invalid_request',
     step: null,
@@ -364,8 +364,8 @@ test('faults of a response that is refused are not called report only', async ()
     settings: `contract: { file: "${file}", responses: enforce }\n`,
   });
   const { secret } = await one.key();
-  const answer = await one.client.post('/notes').set('X-API-Key', secret).send({ text: 'a' });
-  expect(await explained(one, answer)).toMatchObject({
+  const response = await one.client.post('/notes').set('X-API-Key', secret).send({ text: 'a' });
+  expect(await explained(one, response)).toMatchObject({
     status: 502,
     code: 'upstream_error',
     faults: [
@@ -483,13 +483,13 @@ describe('gateways that share a Redis', () => {
     await start();
     const [one, two] = [await shared(), await shared()];
     const { secret } = await one.key();
-    const answer = await two.client.get('/pets').set('X-API-Key', secret);
-    const id = answer.headers['x-request-id']!;
+    const response = await two.client.get('/pets').set('X-API-Key', secret);
+    const id = response.headers['x-request-id']!;
     await until(
       'each knows the other',
       async () => (await adminOf(one.adminUrl)('GET', `/requests/${id}`)).status === 200,
     );
-    expect((await explained(one, answer)).gateway).toBe((await explained(two, answer)).gateway);
+    expect((await explained(one, response)).gateway).toBe((await explained(two, response)).gateway);
     const lost = [await one.client.get('/pets'), await two.client.get('/pets')].map(
       ({ headers }) => headers['x-request-id'],
     );

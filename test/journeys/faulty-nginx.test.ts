@@ -61,12 +61,12 @@ async function ask(method: 'GET' | 'POST' = 'GET'): Promise<Asked> {
     ...(body === null ? {} : { 'Content-Type': 'application/json' }),
   };
   try {
-    const answer = await fetch(`${gateway.url}/pets`, { method, headers, body });
-    const text = await answer.text();
+    const response = await fetch(`${gateway.url}/pets`, { method, headers, body });
+    const text = await response.text();
     const { backend, code } = text.startsWith('{')
       ? JSON.parse(text)
       : { backend: 'error of the backend', code: undefined };
-    return { status: answer.status, by: backend ?? code };
+    return { status: response.status, by: backend ?? code };
   } catch {
     return { status: 0, by: 'none' };
   }
@@ -93,15 +93,15 @@ const events = (type: string) => gateway.log.filter(({ msg }) => msg === type);
 async function untilDown(
   backend: NginxBackend,
 ): Promise<{ answers: Asked[]; seen: BackendStatus }> {
-  const answers: Asked[] = [];
+  const responses: Asked[] = [];
   let seen: BackendStatus;
   await until(`${backend.name} is down`, async () => {
     seen = await statusOf(backend);
     if (seen.state === 'down') return true;
-    answers.push(...(await askTimes(2)));
+    responses.push(...(await askTimes(2)));
     return false;
   });
-  return { answers, seen };
+  return { answers: responses, seen };
 }
 
 async function untilBack(backend: NginxBackend): Promise<void> {
@@ -122,8 +122,8 @@ describe('of two backends', () => {
         async () => new Set((await askTimes(8)).map(({ by }) => by)).size === 2,
       );
       await a.fail(fault);
-      const { answers, seen } = await untilDown(a);
-      expect(answers.length).toBeGreaterThan(0);
+      const { answers: responses, seen } = await untilDown(a);
+      expect(responses.length).toBeGreaterThan(0);
       expect(seen).toMatchObject({
         upstream: 'default',
         state: 'down',
@@ -162,8 +162,8 @@ describe('of two backends', () => {
     ];
     for (const fault of ['refuse', 'reset'] as const) {
       await a.fail(fault);
-      const { answers } = await untilDown(a);
-      expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+      const { answers: responses } = await untilDown(a);
+      expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
       await a.recover();
       await untilBack(a);
     }
@@ -174,8 +174,8 @@ describe('of two backends', () => {
 describe('readiness, while all backends of an upstream are down,', () => {
   const UNREADY = 'ejection: { probeInterval: 100ms, slowStart: 0s }, readyDuringOutage: false';
   const readiness = async (adminUrl: string) => {
-    const answer = await fetch(`${adminUrl}/health/ready`);
-    return { status: answer.status, body: await answer.json() };
+    const response = await fetch(`${adminUrl}/health/ready`);
+    return { status: response.status, body: await response.json() };
   };
   const READY = { status: 200, body: { status: 'ready' } };
 

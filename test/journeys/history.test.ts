@@ -112,9 +112,9 @@ describe('a single gateway', () => {
     await send(one.url, secret, 4);
     await untilLogged(one, 9);
     one.clock.pass(MINUTE);
-    const answer = await historyAt(one.adminUrl, '?step=1m');
-    expect(requestsOf(answer)).toEqual([2, 7]);
-    expect(answer.since).toBe(answer.steps[0].at);
+    const response = await historyAt(one.adminUrl, '?step=1m');
+    expect(requestsOf(response)).toEqual([2, 7]);
+    expect(response.since).toBe(response.steps[0].at);
   });
 
   test('drops a damaged row, and serves', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { RefusedRequest, Status } from '@storegate/admin-api';
-import { trafficBetween, trafficSample } from '@storegate/admin-api/words';
+import { trafficBetween, trafficSample } from '@storegate/admin-api/text';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -60,12 +60,12 @@ test('polls for newer requests have each refusal once, by filter, also of a requ
     return { newest, codes: requests.map(({ code }: RefusedRequest) => code) };
   };
   const slow = one.client.get('/pets').set('X-API-Key', other.secret).then();
-  const answer = await asked;
+  const response = await asked;
   await one.client.get('/nowhere').set('X-API-Key', secret);
   const first = await poll('limit=1');
   expect(first.codes).toEqual(['not_found']);
   expect(await poll(`newer=${first.newest}`)).toEqual({ ...first, codes: [] });
-  answer();
+  response();
   await slow;
   const second = await poll(`newer=${first.newest}`);
   expect(second.codes).toEqual([null]);

@@ -121,8 +121,8 @@ async function statusesOf(requests: number): Promise<number[]> {
     limits,
   });
   const headers = { 'X-API-Key': bodyOf(made).key };
-  const answers = await flood(`${url}/pets`, { callers: 20, requests, headers });
-  return [...new Set(answers.map(({ status }) => status))];
+  const responses = await flood(`${url}/pets`, { callers: 20, requests, headers });
+  return [...new Set(responses.map(({ status }) => status))];
 }
 
 async function stop(): Promise<number | null> {

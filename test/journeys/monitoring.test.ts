@@ -147,15 +147,15 @@ test('open, idle, pending and possible connections to the backend are four figur
   }
 
   await both({ open: 0, idle: 0, limit: 3, pending: 0 });
-  const answers = [send(), send()];
+  const responses = [send(), send()];
   await until('both arrive', () => held.length === 2);
   await both({ open: 2, idle: 0, limit: 3, pending: 0 });
   held[0]!();
   await both({ open: 2, idle: 1, limit: 3, pending: 0 });
-  answers.push(send(), send(), send(), send());
+  responses.push(send(), send(), send(), send());
   await until('the third connection is busy', () => held.length === 4);
   await both({ open: 3, idle: 0, limit: 3, pending: 2 });
   release();
-  await Promise.all(answers);
+  await Promise.all(responses);
   await both({ open: 3, idle: 3, limit: 3, pending: 0 });
 });

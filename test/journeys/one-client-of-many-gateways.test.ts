@@ -28,12 +28,12 @@ afterAll(async () => {
 const nth = (i: number) => gateways[i % GATEWAYS]!;
 
 test('an attacker who spreads wrong keys over eight gateways has one limit', async () => {
-  const answers = [];
+  const responses = [];
   for (let i = 0; i < 2 * FAILURES; i++) {
     const { status, headers } = await nth(i).client.get('/pets').set('X-API-Key', 'sg_test_wrong');
-    answers.push([status, Number(headers['x-ratelimit-remaining'])]);
+    responses.push([status, Number(headers['x-ratelimit-remaining'])]);
   }
-  expect(answers).toEqual(
+  expect(responses).toEqual(
     Array.from({ length: 2 * FAILURES }, (_, i) => [
       i < FAILURES ? 401 : 429,
       Math.max(0, FAILURES - 1 - i),

@@ -49,12 +49,12 @@ test('a key revoked by the command line is invalid at both', async () => {
 test('one call to both at once creates one key, and concurrent changes are all made', async () => {
   const once = { 'Idempotency-Key': randomUUID() };
   const body = { account: 'once', plan: 'free' };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [atOne, atTwo, atOne, atTwo].map((call) => call('POST', '/keys', body, once)),
   );
-  expect(new Set(answers.map(({ body }) => body.key)).size).toBe(1);
+  expect(new Set(responses.map(({ body }) => body.key)).size).toBe(1);
   expect((await atOne('GET', '/keys?account=once')).body.keys).toHaveLength(1);
-  const { id } = answers[0]!.body;
+  const { id } = responses[0]!.body;
   await Promise.all([
     atOne('PATCH', `/keys/${id}`, { label: 'a' }),
     atTwo('PATCH', `/keys/${id}`, { metadata: { b: 'c' } }),

@@ -49,10 +49,10 @@ function held(names: readonly string[], statuses: readonly number[]): string[] {
 
 test('plans that are set at once at two gateways on one file are kept, and in force at both', async () => {
   await haveKeys();
-  const answers = await Promise.all(NAMES.map((name, i) => put(calls[i % 2]!, name)));
+  const responses = await Promise.all(NAMES.map((name, i) => put(calls[i % 2]!, name)));
   const kept = held(
     NAMES,
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
   );
   expect(inFile()).toEqual(['free', ...kept].sort());
   for (const call of calls)
@@ -65,9 +65,9 @@ test('plans that are set at once at two gateways on one file are kept, and in fo
 
 test('plans that commands set at once beside a gateway are kept', async () => {
   const env = { REDIS_URL: redis.url, STOREGATE_PLANS: file };
-  const [command, answer] = [NAMES.slice(0, 3), NAMES[3]!];
+  const [command, response] = [NAMES.slice(0, 3), NAMES[3]!];
   const [{ status }, ...commands] = await Promise.all([
-    put(calls[0], answer),
+    put(calls[0], response),
     ...command.map((name, i) => {
       const args = ['plans', 'set', name, '--limits', '9/minute'];
       return i === 0

@@ -34,14 +34,14 @@ describe('without a key', () => {
 test('twenty readers behind one address may open the reference in the same minute, and return to it', async () => {
   const browser = new Agent({ connections: 8 });
   const ask = async (path: string, headers: Record<string, string> = {}) => {
-    const answer = await request(gateway.url + path, {
+    const response = await request(gateway.url + path, {
       dispatcher: browser,
       headers: { ...headers, ...BROWSER },
     });
     return {
-      status: answer.statusCode,
-      etag: String(answer.headers.etag),
-      text: await answer.body.text(),
+      status: response.statusCode,
+      etag: String(response.headers.etag),
+      text: await response.body.text(),
     };
   };
   const page = await gateway.client.get('/docs/');

@@ -28,9 +28,9 @@ async function gateway(
 async function send(url: string, secret: string, times: number): Promise<number[]> {
   const statuses: number[] = [];
   for (let i = 0; i < times; i++) {
-    const answer = await fetch(`${url}/pets`, { headers: { 'X-API-Key': secret } });
-    await answer.arrayBuffer();
-    statuses.push(answer.status);
+    const response = await fetch(`${url}/pets`, { headers: { 'X-API-Key': secret } });
+    await response.arrayBuffer();
+    statuses.push(response.status);
   }
   return statuses;
 }

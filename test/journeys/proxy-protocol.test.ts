@@ -149,7 +149,7 @@ describe('behind a balancer with the PROXY protocol', () => {
     await until('there is room again', async () => {
       const wire = await next('192.0.2.1');
       const status = await wire.answer().then(
-        (answer) => answer.status,
+        (response) => response.status,
         () => 0,
       );
       wire.close();

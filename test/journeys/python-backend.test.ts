@@ -40,11 +40,11 @@ interface Init {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
-interface Answer {
+interface Reply {
   readonly status: number;
   readonly body: Record<string, unknown>;
 }
-type Ask = (path: string, init?: Init) => Promise<Answer>;
+type Ask = (path: string, init?: Init) => Promise<Reply>;
 
 async function asker(gateway: TestGateway): Promise<Ask> {
   const { secret } = await gateway.key({ plan: 'pro' });
@@ -58,7 +58,7 @@ async function asker(gateway: TestGateway): Promise<Ask> {
       .once('error', reject)
       .end(body);
     const response = await promise;
-    return { status: response.statusCode!, body: (await readJson(response)) as Answer['body'] };
+    return { status: response.statusCode!, body: (await readJson(response)) as Reply['body'] };
   };
 }
 

@@ -55,11 +55,11 @@ paths:
     });
     const { secret } = await other.key();
     const get = (path: string) => other.client.get(path).set('X-API-Key', secret);
-    const answers = [await get('/files/empty'), await get('/files/other')].map(
+    const responses = [await get('/files/empty'), await get('/files/other')].map(
       ({ status, body }) => [status, body.code],
     );
     await other.stop();
-    expect(answers).toEqual([
+    expect(responses).toEqual([
       [404, 'not_found'],
       [502, 'upstream_unavailable'],
     ]);

@@ -44,10 +44,10 @@ afterAll(async () => {
 });
 
 async function statusesOf(key: string): Promise<number[]> {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [one, other].map((gateway) => gateway.fromEveryWorker('/categories', { 'X-API-Key': key })),
   );
-  return answers.flat().map(({ status }) => status);
+  return responses.flat().map(({ status }) => status);
 }
 
 /** What may keep the other gateway from learning of it, and its end after the revocation. */

@@ -132,15 +132,15 @@ describe.each([
     const open = kind.held === undefined ? null : get(kind.held).then(({ status }) => status);
     if (open) await until('the backend has the request', () => held.length === 1);
     try {
-      let answer = await get(kind.path);
-      for (let i = 0; answer.status !== 429; i++) {
+      let response = await get(kind.path);
+      for (let i = 0; response.status !== 429; i++) {
         expect(i).toBeLessThan(kind.before);
-        answer = await get(kind.path);
+        response = await get(kind.path);
       }
-      const refusals = [answer];
-      while (answer.status === 429 && refusals.length < most) {
-        answer = await get(kind.path);
-        refusals.push(answer);
+      const refusals = [response];
+      while (response.status === 429 && refusals.length < most) {
+        response = await get(kind.path);
+        refusals.push(response);
       }
       return refusals;
     } finally {
@@ -152,13 +152,13 @@ describe.each([
   test.each(STRIKES)(
     'refusals by %s are strikes beyond the free ones, and each says so',
     async (_name, kind) => {
-      const answers = await refusalsOf(kind, MOST);
-      const last = answers.pop()!;
+      const responses = await refusalsOf(kind, MOST);
+      const last = responses.pop()!;
       isTheError(last, 403, 'key_banned');
       expect(last.body.message).toContain('because it kept sending after 429');
       expect(last.headers).not.toHaveProperty('x-ban-warning');
-      for (const answer of answers) isTheError(answer, 429, kind.code);
-      const words = answers.map(({ body }) => COUNTS.exec(body.message)?.[0]);
+      for (const response of responses) isTheError(response, 429, kind.code);
+      const words = responses.map(({ body }) => COUNTS.exec(body.message)?.[0]);
       const free = kind.free ?? 2;
       // The last free one says that the next one is a strike.
       expect(words.slice(0, free + 3)).toEqual([
@@ -166,19 +166,19 @@ describe.each([
         ...Array(3).fill('count towards a ban'),
         'bans this key',
       ]);
-      for (const [i, { headers }] of answers.entries())
+      for (const [i, { headers }] of responses.entries())
         if (words[i] === 'bans this key') expect(headers).toMatchObject(WARNING);
         else expect(headers).not.toHaveProperty('x-ban-warning');
     },
   );
 
   test.each(NO_STRIKES)('refusals by %s are no strikes, and none warns', async (_name, kind) => {
-    const answers = await refusalsOf(kind, 10);
-    expect(answers).toHaveLength(10);
-    for (const answer of answers) {
-      isTheError(answer, 429, kind.code);
-      expect(answer.body.message).not.toMatch(COUNTS);
-      expect(answer.headers).not.toHaveProperty('x-ban-warning');
+    const responses = await refusalsOf(kind, 10);
+    expect(responses).toHaveLength(10);
+    for (const response of responses) {
+      isTheError(response, 429, kind.code);
+      expect(response.body.message).not.toMatch(COUNTS);
+      expect(response.headers).not.toHaveProperty('x-ban-warning');
     }
   });
 });

@@ -138,9 +138,9 @@ describe('a gateway with a certificate', () => {
   test('explains the mistake to a client without TLS', async () => {
     await open();
     const wire = await Wire.open(gateway.url);
-    const answer = await wire.send('GET /pets HTTP/1.1\r\nHost: a\r\n\r\nGET /').answer();
-    expect(answer).toMatchObject({ status: 400, code: 'malformed_request' });
-    expect(answer.body).toContain('This port uses TLS');
+    const response = await wire.send('GET /pets HTTP/1.1\r\nHost: a\r\n\r\nGET /').answer();
+    expect(response).toMatchObject({ status: 400, code: 'malformed_request' });
+    expect(response.body).toContain('This port uses TLS');
     expect(await wire.ended()).toBe('');
     expect(await metrics()).toContain(
       'storegate_tls_handshake_failures_total{reason="plaintext"} 1',
@@ -225,8 +225,8 @@ describe('a gateway with a certificate', () => {
     const body = JSON.stringify({ name: 'R'.repeat(900_000), categoryId: 1 });
     const head = `POST /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
     socket.write(head + body);
-    const [answer] = (await once(socket, 'data')) as [Buffer];
-    expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 400 /);
+    const [response] = (await once(socket, 'data')) as [Buffer];
+    expect(response.toString('latin1')).toMatch(/^HTTP\/1\.1 400 /);
     await until('the gateway ends it', () => closed);
   });
 });

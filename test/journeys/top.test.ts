@@ -41,9 +41,9 @@ async function gateway(options: Parameters<typeof TestGateway.start>[0]): Promis
 async function send(url: string, secret: string, times: number, path = '/pets'): Promise<number[]> {
   const statuses: number[] = [];
   for (let i = 0; i < times; i++) {
-    const answer = await fetch(`${url}${path}`, { headers: { 'X-API-Key': secret } });
-    await answer.arrayBuffer();
-    statuses.push(answer.status);
+    const response = await fetch(`${url}${path}`, { headers: { 'X-API-Key': secret } });
+    await response.arrayBuffer();
+    statuses.push(response.status);
   }
   return statuses;
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Collector } from '../support/collector.ts';
-import { answers, type Fault, FaultyBackend, resets } from '../support/faulty-backend.ts';
+import { type Fault, FaultyBackend, resets, responses } from '../support/faulty-backend.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type Running, SOURCE_MAIN, storegate } from '../support/storegate.ts';
 import { temporaryFolders } from '../support/temporary.ts';
@@ -44,9 +44,14 @@ interface Setting {
   readonly answer?: Parameters<typeof fakeBackend>[0];
 }
 
-async function traced({ settings = '', more = () => '', env = {}, answer }: Setting = {}) {
+async function traced({
+  settings = '',
+  more = () => '',
+  env = {},
+  answer: response,
+}: Setting = {}) {
   collector = await Collector.start();
-  backend = await fakeBackend(answer ?? ((_request, response) => response.end('[]')));
+  backend = await fakeBackend(response ?? ((_request, response) => response.end('[]')));
   gateway = await TestGateway.start({
     settings: `tracing: { ${SOON} ${settings} }\n${more(backend.url)}`,
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env },
@@ -277,7 +282,7 @@ describe('attempts', () => {
       };
     const [broken, good] = [
       await FaultyBackend.start(hearing('broken', resets)),
-      await FaultyBackend.start(hearing('good', answers())),
+      await FaultyBackend.start(hearing('good', responses())),
     ];
     gateway = await TestGateway.start({
       settings: `tracing: { ${SOON} }\nupstream: { url: "${broken.url},${good.url}", retries: { on: [connect, reset] } }`,

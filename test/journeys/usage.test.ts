@@ -59,10 +59,10 @@ describe('GET /usage', () => {
   test('returns plan, windows, costs, escalation and key, costs nothing, and matches the published document', async () => {
     const { secret, id } = await gateway.key({ label: 'mine', scopes: ['pets:write'] });
     await pets(secret);
-    const answer = await usage(secret);
-    expect(answer.status).toBe(200);
-    carriesTheHeadersOfEveryAnswer(answer);
-    expect(answer.body).toMatchObject({
+    const response = await usage(secret);
+    expect(response.status).toBe(200);
+    carriesTheHeadersOfEveryAnswer(response);
+    expect(response.body).toMatchObject({
       plan: 'free',
       account: 'acme',
       countedBy: 'key',
@@ -90,12 +90,12 @@ describe('GET /usage', () => {
       },
       deprecated: [],
     });
-    expect((await usage(secret)).body).toEqual(answer.body);
+    expect((await usage(secret)).body).toEqual(response.body);
     const file = join(gateway.folder, 'served.json');
     writeFileSync(file, (await gateway.client.get('/openapi.json')).text);
     const { operation } = loadContract(file).match('GET', '/usage');
     expect(
-      operation!.checkResponse(200, answer.headers['content-type'], Buffer.from(answer.text)),
+      operation!.checkResponse(200, response.headers['content-type'], Buffer.from(response.text)),
     ).toEqual([]);
   });
 
@@ -112,20 +112,20 @@ describe('GET /usage', () => {
 
   test('warns one strike before a ban, shows the ban and the next step, and never adds to them', async () => {
     const { secret } = await gateway.key();
-    const answers = [];
+    const responses = [];
     for (let i = 0; i < 7; i++) {
       gateway.clock.pass(150);
-      answers.push(await pets(secret));
+      responses.push(await pets(secret));
       await usage(secret);
     }
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429, 429, 403]);
-    expect(answers.map(({ headers }) => headers['x-ban-warning'])).toEqual([
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429, 429, 403]);
+    expect(responses.map(({ headers }) => headers['x-ban-warning'])).toEqual([
       ...Array(5).fill(undefined),
       'strikes-left=1',
       undefined,
     ]);
-    expect(answers[5]!.body.message).toContain('The next request sent earlier bans this key');
-    expect(answers[4]!.body.message).not.toContain('the next request');
+    expect(responses[5]!.body.message).toContain('The next request sent earlier bans this key');
+    expect(responses[4]!.body.message).not.toContain('the next request');
     const { body, status } = await usage(secret);
     expect(status).toBe(200);
     expect(body.ban).toEqual({

@@ -31,9 +31,9 @@ async function ask(
     ...key,
     ...headers,
   ];
-  const answer = await wire.send(`${lines.join('\r\n')}\r\n\r\n`).answer();
+  const response = await wire.send(`${lines.join('\r\n')}\r\n\r\n`).answer();
   wire.close();
-  return answer;
+  return response;
 }
 
 describe('Via', () => {
@@ -79,12 +79,12 @@ describe('Via', () => {
   ])(
     'names the gateway in both directions, behind the lines of others: %s',
     async (_what, line, headers) => {
-      const answer = await ask(gateway.url, secret, line, ['Via: 1.0 fred', ...headers]);
+      const response = await ask(gateway.url, secret, line, ['Via: 1.0 fred', ...headers]);
       const seen = backend.requests.at(-1)!;
       const [first, ours, ...more] = valuesOf(seen, 'via').flatMap((value) => value.split(', '));
       expect([first, more]).toEqual(['1.0 fred', []]);
       expect(ours).toMatch(OURS);
-      expect(answer.headers.via).toBe(`1.1 theirs, ${ours}`);
+      expect(response.headers.via).toBe(`1.1 theirs, ${ours}`);
     },
   );
 
@@ -147,9 +147,9 @@ describe('a loop', () => {
         'mounts: [{path: /up, upstream: default, websocket: true}]',
       );
       const { secret } = await gateway.key();
-      const answer = await ask(gateway.url, secret, line, more);
-      expect(answer).toMatchObject({ status: 508, code: 'loop_detected' });
-      expect(answer.headers.via).toMatch(OURS);
+      const response = await ask(gateway.url, secret, line, more);
+      expect(response).toMatchObject({ status: 508, code: 'loop_detected' });
+      expect(response.headers.via).toMatch(OURS);
       const { headers } = await ask(gateway.url, secret, 'GET /usage');
       expect(Number(headers['x-ratelimit-limit']) - Number(headers['x-ratelimit-remaining'])).toBe(
         1,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Status } from '@storegate/admin-api';
-import { trafficBetween, trafficSample } from '@storegate/admin-api/words';
+import { trafficBetween, trafficSample } from '@storegate/admin-api/text';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -47,8 +47,8 @@ afterAll(async () => {
 });
 
 const withKey = (key: string) => ({ 'X-API-Key': key });
-const statuses = (answers: readonly { status: number }[]) =>
-  new Set(answers.map(({ status }) => status));
+const statuses = (responses: readonly { status: number }[]) =>
+  new Set(responses.map(({ status }) => status));
 
 async function reload(files: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, text] of Object.entries(files)) gateway.write(name, text);
@@ -110,8 +110,8 @@ describe('backends', () => {
     await reload({ 'gateway.yaml': settings(`url: "${backend.url}", ${unready}, ${checked}`) });
     const listed = async () => (await gateway.admin('GET', '/backends')).body.backends;
     const readiness = async () => {
-      const answer = await fetch(`${gateway.adminUrl}/health/ready`);
-      return { status: answer.status, body: await answer.json() };
+      const response = await fetch(`${gateway.adminUrl}/health/ready`);
+      return { status: response.status, body: await response.json() };
     };
     const isReady = () => until('it is ready', async () => (await readiness()).status === 200);
     await isReady();

@@ -32,7 +32,7 @@ beforeAll(async () => {
   held = [];
   backend = await fakeBackend((request, response) => {
     if (request.url === '/pets/1') held.push(response);
-    else answer(response);
+    else reply(response);
   });
 });
 afterEach(() => {
@@ -44,7 +44,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-function answer(response: ServerResponse): void {
+function reply(response: ServerResponse): void {
   response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
 }
 
@@ -86,7 +86,7 @@ async function inFlight(gateway: GatewayWithWorkers): Promise<Promise<Answered>[
 }
 
 function release(): void {
-  for (const response of held.splice(0)) answer(response);
+  for (const response of held.splice(0)) reply(response);
 }
 
 const statuses = async (requests: readonly Promise<Answered>[]) =>
@@ -151,8 +151,8 @@ describe('a worker', () => {
     expect(ended()).toMatchObject({ reason: 'did not respond for 10 s', level: 50 });
     await replaced([stuck!]);
     expect(gateway.pids[1]).toBe(other);
-    const answers = await gateway.fromEveryWorker('/categories', { 'X-API-Key': key });
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const responses = await gateway.fromEveryWorker('/categories', { 'X-API-Key': key });
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
   test('counts failures in Redis, and answers /usage, while the primary process is silent', async () => {
@@ -427,8 +427,8 @@ describe('the start', () => {
       'answers end connections',
       async () => (await pets()).headers.connection === 'close',
     );
-    const answers = await Promise.all(Array.from({ length: 20 }, pets));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const responses = await Promise.all(Array.from({ length: 20 }, pets));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(running.err()).toBe('');
     await until('a later signal ends it', () => !running.child.kill('SIGTERM'));
     expect(await running.exit).toBe(130);

@@ -51,15 +51,15 @@ afterAll(async () => {
 
 const withKey = (key: string) => ({ 'X-API-Key': key });
 const from = (address: string) => ({ 'X-Forwarded-For': address });
-const statuses = (answers: readonly { status: number }[]) => [
-  ...new Set(answers.map(({ status }) => status)),
+const statuses = (responses: readonly { status: number }[]) => [
+  ...new Set(responses.map(({ status }) => status)),
 ];
 const categories = (key: string, load: { callers: number; requests: number }) =>
   flood(`${gateway.url}/categories`, { ...load, headers: withKey(key) });
 const everyWorkerAnswers = (status: number, key: string) =>
   until(`every worker answers ${status}`, async () => {
-    const answers = await gateway.fromEveryWorker('/categories', withKey(key));
-    return answers.every((answer) => answer.status === status);
+    const responses = await gateway.fromEveryWorker('/categories', withKey(key));
+    return responses.every((response) => response.status === status);
   });
 /** Returns the process id of the killed worker once its replacement runs. */
 async function crashOne(): Promise<number> {
@@ -72,11 +72,11 @@ async function crashOne(): Promise<number> {
 describe('with several workers', () => {
   test('a hundred clients of one key get exactly its limit, and every remainder once', async () => {
     const { key } = await gateway.key('300/hour,5000/day');
-    const answers = await categories(key, { callers: 100, requests: 900 });
-    const admitted = answers.filter(({ status }) => status === 200);
+    const responses = await categories(key, { callers: 100, requests: 900 });
+    const admitted = responses.filter(({ status }) => status === 200);
     const remainders = admitted.map(({ headers }) => Number(headers['x-ratelimit-remaining']));
     expect(remainders.sort((a, b) => a - b)).toEqual([...new Array(300).keys()]);
-    expect(new Set(statuses(answers)).isSubsetOf(new Set([200, 429, 403]))).toBe(true);
+    expect(new Set(statuses(responses)).isSubsetOf(new Set([200, 429, 403]))).toBe(true);
     const good = () => gateway.logged('request').filter(({ status }) => status === 200);
     await until('all that were admitted are in the log', () => good().length === 300);
     const shares = Map.groupBy(good(), ({ worker }) => worker as number);
@@ -86,18 +86,18 @@ describe('with several workers', () => {
 
   test('all workers have one name in Via, so a loop through another worker is found', async () => {
     const { key } = await gateway.key('300/hour,5000/day');
-    const answers = await gateway.fromEveryWorker('/categories', withKey(key));
-    const [name, ...more] = new Set(answers.map(({ headers }) => headers.via));
+    const responses = await gateway.fromEveryWorker('/categories', withKey(key));
+    const [name, ...more] = new Set(responses.map(({ headers }) => headers.via));
     expect([name, more]).toEqual([expect.stringMatching(/^1\.1 storegate-[0-9a-f]{8}$/), []]);
   });
 
   test('failures of an address are counted once for all workers, and no other address is affected', async () => {
     const headers = from('198.51.100.7');
-    const answers = await flood(`${gateway.url}/pets`, { callers: 15, requests: 90, headers });
-    const refused = answers.filter(({ status }) => status === 401);
-    const remainders = refused.map((answer) => Number(answer.headers['x-ratelimit-remaining']));
+    const responses = await flood(`${gateway.url}/pets`, { callers: 15, requests: 90, headers });
+    const refused = responses.filter(({ status }) => status === 401);
+    const remainders = refused.map((response) => Number(response.headers['x-ratelimit-remaining']));
     expect(remainders.sort((a, b) => a - b)).toEqual([...new Array(FAILURES).keys()]);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(90 - FAILURES);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(90 - FAILURES);
     const repeated = await gateway.fromEveryWorker('/pets', headers);
     expect(statuses(repeated)).toEqual([429]);
     expect(repeated[0]!.headers['x-ratelimit-remaining']).toBe('0');
@@ -159,8 +159,8 @@ test('a connection beyond the limit of all workers is closed, and does not circu
 
 describe('a reload', () => {
   const limits = async (key: string) => {
-    const answers = await gateway.fromEveryWorker('/categories', withKey(key));
-    return new Set(answers.map(({ headers }) => headers['x-ratelimit-limit']));
+    const responses = await gateway.fromEveryWorker('/categories', withKey(key));
+    return new Set(responses.map(({ headers }) => headers['x-ratelimit-limit']));
   };
   const free = async () =>
     bodyOf(await gateway.admin('POST', '/keys', { account: 'acme', plan: 'free' })).key as string;

@@ -61,7 +61,7 @@ const requests = fc.array(
 function send(
   given: Limits,
   sent: readonly { pass: number; cost: number }[],
-  visit: (answer: Admission, cost: number, before: Counters, counters: Counters) => void,
+  visit: (response: Admission, cost: number, before: Counters, counters: Counters) => void,
 ): void {
   const counters = newCounters(given.windows);
   let now = NOW;
@@ -79,11 +79,11 @@ describe('a request', () => {
     let refusals = 0;
     fc.assert(
       fc.property(lenient, requests, (given, sent) => {
-        send(given, sent, (answer, cost, before, counters) => {
-          const left = remaining(look(before, given, answer.now));
+        send(given, sent, (response, cost, before, counters) => {
+          const left = remaining(look(before, given, response.now));
           const fits = left.every((units) => cost <= units);
-          expect(answer.verdict).toBe(fits ? 'admitted' : 'limited');
-          expect(remaining(answer)).toEqual(fits ? left.map((units) => units - cost) : left);
+          expect(response.verdict).toBe(fits ? 'admitted' : 'limited');
+          expect(remaining(response)).toEqual(fits ? left.map((units) => units - cost) : left);
           if (fits) return;
           refusals++;
           expect(counters.cells).toEqual(before.cells);
@@ -96,17 +96,17 @@ describe('a request', () => {
   test('that is refused fits at the returned retry time, and not a millisecond before', () => {
     fc.assert(
       fc.property(lenient, requests, (given, sent) => {
-        send(given, sent, (answer, cost, before) => {
-          if (answer.verdict === 'admitted') {
-            expect(answer).toMatchObject({ retryAt: 0, violated: null });
+        send(given, sent, (response, cost, before) => {
+          if (response.verdict === 'admitted') {
+            expect(response).toMatchObject({ retryAt: 0, violated: null });
             return;
           }
-          expect(answer.retryAt).toBeGreaterThan(answer.now);
+          expect(response.retryAt).toBeGreaterThan(response.now);
           if (given.windows.some(({ limit }) => cost > limit)) return;
           const verdictAt = (now: number) =>
             admit({ ...before, cells: [...before.cells] }, given, cost, now).verdict;
-          expect(verdictAt(answer.retryAt - 1)).toBe('limited');
-          expect(verdictAt(answer.retryAt)).toBe('admitted');
+          expect(verdictAt(response.retryAt - 1)).toBe('limited');
+          expect(verdictAt(response.retryAt)).toBe('admitted');
         });
       }),
     );
@@ -115,9 +115,9 @@ describe('a request', () => {
   test('returns the longest window that it does not fit into', () => {
     fc.assert(
       fc.property(lenient, requests, (given, sent) => {
-        send(given, sent, (answer, cost, before) => {
-          const left = remaining(look(before, given, answer.now));
-          expect(answer.violated).toBe(
+        send(given, sent, (response, cost, before) => {
+          const left = remaining(look(before, given, response.now));
+          expect(response.violated).toBe(
             given.windows[left.findLastIndex((units) => cost > units)] ?? null,
           );
         });
@@ -148,16 +148,16 @@ describe('refusals', () => {
     const counters = newCounters(tight.windows);
     admit(counters, tight, 1, NOW);
     admit(counters, tight, 1, NOW);
-    const answers = Array.from({ length: ESCALATION.strikes + 1 }, () =>
+    const responses = Array.from({ length: ESCALATION.strikes + 1 }, () =>
       admit(counters, tight, 1, NOW + ESCALATION.grace),
     );
-    expect(answers.map(({ verdict }) => verdict)).toEqual([
+    expect(responses.map(({ verdict }) => verdict)).toEqual([
       ...new Array(9).fill('limited'),
       'banned',
       'banned',
     ]);
-    expect(answers.map(({ strikes }) => strikes)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0]);
-    expect(answers.map(({ banBegins }) => banBegins)).toEqual([
+    expect(responses.map(({ strikes }) => strikes)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0]);
+    expect(responses.map(({ banBegins }) => banBegins)).toEqual([
       ...new Array(9).fill(false),
       true,
       false,
@@ -181,14 +181,14 @@ describe('refusals', () => {
     const counters = newCounters(tight.windows);
     if (used > 0) admit(counters, tight, used, NOW);
     counters.strikeState = { ...newStrikeState(), bannedUntil: NOW + banned, level: 1 };
-    const answer = admit(counters, tight, 1, NOW);
-    expect(answer).toMatchObject({
+    const response = admit(counters, tight, 1, NOW);
+    expect(response).toMatchObject({
       verdict,
       retryAt: retryAfter && NOW + retryAfter,
       banBegins: false,
       strikes: 0,
     });
-    expect(answer.bannedUntil).toBe(banned && NOW + banned);
+    expect(response.bannedUntil).toBe(banned && NOW + banned);
   });
 
   test('by a ban charge nothing and note nothing', () => {
@@ -274,9 +274,9 @@ describe('a window that does not refuse', () => {
         for (const { pass, cost } of sent) {
           now += pass;
           const { verdict } = admit(refusing, given, cost, now);
-          const answer = admit(watching, watched, cost, now);
-          expect(answer.verdict).toBe('admitted');
-          expect(overOf(answer)).toBe(verdict === 'limited' || undefined);
+          const response = admit(watching, watched, cost, now);
+          expect(response.verdict).toBe('admitted');
+          expect(overOf(response)).toBe(verdict === 'limited' || undefined);
           expect(watching.cells).toEqual(refusing.cells);
           if (verdict === 'limited') reported++;
         }
@@ -292,12 +292,12 @@ describe('a window that does not refuse', () => {
         const counters = newCounters(given.windows);
         let used = 0;
         for (const cost of costs) {
-          const answer = admit(counters, given, cost, NOW);
+          const response = admit(counters, given, cost, NOW);
           const before = Math.max(used, limit);
           used += cost;
-          expect(answer.readings[0]!.used).toBe(used);
+          expect(response.readings[0]!.used).toBe(used);
           const units = Math.max(0, used - before);
-          const excesses = excessOf(answer, cost, []).filter((excess) => excess.units > 0);
+          const excesses = excessOf(response, cost, []).filter((excess) => excess.units > 0);
           expect(excesses.map((excess) => excess.units)).toEqual(units > 0 ? [units] : []);
         }
       }),
@@ -322,10 +322,10 @@ describe('a window that does not refuse', () => {
     const watched = { ...withExcess('watch', window(1, MINUTE)), scope: 'login' };
     const readings = [{ window: watched, used: 1, resetAt: NOW, unfit: true as const }];
     const base = { ...admit(newCounters([]), limits([], null), 0, NOW), readings };
-    const answer: Admission = { ...base, exceeds: true };
-    expect(excessOf(answer, 2, ['login'])).toEqual([{ window: watched, units: 2 }]);
-    expect(excessOf(answer, 2, [])).toEqual([]);
-    expect(excessOf({ ...answer, verdict: 'limited' }, 2, ['login'])).toEqual([]);
-    expect(excessOf({ ...answer, by: 'local' }, 2, ['login'])).toEqual([]);
+    const response: Admission = { ...base, exceeds: true };
+    expect(excessOf(response, 2, ['login'])).toEqual([{ window: watched, units: 2 }]);
+    expect(excessOf(response, 2, [])).toEqual([]);
+    expect(excessOf({ ...response, verdict: 'limited' }, 2, ['login'])).toEqual([]);
+    expect(excessOf({ ...response, by: 'local' }, 2, ['login'])).toEqual([]);
   });
 });

@@ -18,10 +18,10 @@ export const MUTATIONS: readonly Mutation[] = [
     suite: 'test/limits',
   },
   {
-    file: 'src/common/callers/caller-window.ts',
+    file: 'src/common/clients/address-window.ts',
     text: 'result: refused as RateLimiterRes, exhausted: true',
     replacement: 'result: refused as RateLimiterRes, exhausted: false',
-    suite: 'test/common/callers',
+    suite: 'test/common/clients',
   },
   {
     file: 'src/config/windows.ts',

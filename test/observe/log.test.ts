@@ -249,7 +249,7 @@ describe('the lines of the log', () => {
 
   test('omit events of each request that are metrics', () => {
     const events: Event[] = [
-      { type: 'state.answered', duration: 1 },
+      { type: 'state.responded', duration: 1 },
       { type: 'state.local_mode', policy: 'local' },
       { type: 'key.retiring', id: 'r1', keyId: 'k1', plan: 'free' },
     ];

@@ -187,7 +187,7 @@ describe('events are counted', () => {
     ],
     [
       'answers of the state',
-      [0.2, 0.3].map((duration) => ({ type: 'state.answered', duration })),
+      [0.2, 0.3].map((duration) => ({ type: 'state.responded', duration })),
       ['storegate_state_duration_seconds_sum 0.0005', 'storegate_state_duration_seconds_count 2'],
     ],
     [
@@ -266,7 +266,7 @@ test('the versions of storegate and of Node are reported by every process', asyn
 
 test('buckets of the state begin at a tenth of a millisecond, those of requests at a whole one', async () => {
   const metrics = carrier();
-  metrics.observe({ type: 'state.answered', duration: 0.2 });
+  metrics.observe({ type: 'state.responded', duration: 0.2 });
   metrics.observe(REQUEST);
   const text = await textOf(metrics);
   expect(text).toContain('storegate_state_duration_seconds_bucket{le="0.0001"} 0\n');

@@ -161,16 +161,16 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
     test('keeps the answer to a call whose entry is gone', async () => {
       await log.append(note({}, 'call'));
       for (let i = 0; i < 30; i++) await log.append(note());
-      expect(await two.auditLog.answered('call', 1_000)).toEqual(note({}, 'call').idempotent);
+      expect(await two.auditLog.resultOf('call', 1_000)).toEqual(note({}, 'call').idempotent);
     });
   });
 
   describe('the answer to a call', () => {
     test('is kept with its entry, under its name', async () => {
-      expect(await log.answered('call', 1_000)).toBeNull();
+      expect(await log.resultOf('call', 1_000)).toBeNull();
       await log.append(note({}, 'call'));
-      expect(await other.auditLog.answered('call', 1_000)).toEqual(note({}, 'call').idempotent);
-      expect(await other.auditLog.answered('other', 1_000)).toBeNull();
+      expect(await other.auditLog.resultOf('call', 1_000)).toEqual(note({}, 'call').idempotent);
+      expect(await other.auditLog.resultOf('other', 1_000)).toBeNull();
     });
 
     test('stays the first one: a second is refused, and leaves no entry', async () => {
@@ -183,7 +183,7 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
       await expect((async () => other.auditLog.append(second))()).rejects.toBeInstanceOf(
         IdempotencyConflict,
       );
-      expect(await log.answered('call', 1_000)).toEqual(first.idempotent);
+      expect(await log.resultOf('call', 1_000)).toEqual(first.idempotent);
       expect((await entries(one)).map(({ number, target }) => [number, target])).toEqual([
         [1, 'first'],
       ]);
@@ -208,7 +208,7 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
     test('that is forgotten lets the call be made again, and removes no entry', async () => {
       await log.append(note({}, 'call'));
       await other.auditLog.forget('call');
-      expect(await log.answered('call', 1_000)).toBeNull();
+      expect(await log.resultOf('call', 1_000)).toBeNull();
       await log.append(note({}, 'call'));
       expect(await entries(one)).toHaveLength(2);
       await log.forget('never made');

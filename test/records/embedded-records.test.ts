@@ -45,8 +45,8 @@ describe('in the embedded state file', () => {
     const { one } = await open();
     await one.auditLog.append(note({ at: 5_000 }, 'call'));
     const end = 5_000 + IDEMPOTENCY_LIFETIME;
-    expect(await one.auditLog.answered('call', end)).not.toBeNull();
-    expect(await one.auditLog.answered('call', end + 1)).toBeNull();
+    expect(await one.auditLog.resultOf('call', end)).not.toBeNull();
+    expect(await one.auditLog.resultOf('call', end + 1)).toBeNull();
     await one.auditLog.append(note({ at: end + 1 }, 'call'));
     expect(await entries(one)).toHaveLength(2);
   });

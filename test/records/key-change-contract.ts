@@ -103,7 +103,7 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
       const hashes = [rotated.hash, first.hash, late.hash, fresh.hash];
       expect(await other.keys.findMany(hashes)).toEqual([rotated, rotated, late, null]);
       expect(await kept()).toEqual([]);
-      expect(await other.auditLog.answered('refused', 1_000)).toBeNull();
+      expect(await other.auditLog.resultOf('refused', 1_000)).toBeNull();
       await keys.addMany([fresh], SETUP);
       await keys.replace(changed(rotated, { label: 'well' }), SETUP);
     });
@@ -138,13 +138,13 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
       );
       expect((await kept()).map(({ action }) => action)).toEqual(['keys.create', 'keys.update']);
       for (const name of ['create', 'update'])
-        expect(await other.auditLog.answered(name, 1_000)).toEqual(note({}, name).idempotent);
+        expect(await other.auditLog.resultOf(name, 1_000)).toEqual(note({}, name).idempotent);
     });
 
     test('one entry and one answer for many new keys', async () => {
       await keys.addMany([keyRecord(), keyRecord()], note({ action: 'keys.import' }, 'import'));
       expect((await kept()).map(({ action }) => action)).toEqual(['keys.import']);
-      expect(await other.auditLog.answered('import', 1_000)).toEqual(note({}, 'import').idempotent);
+      expect(await other.auditLog.resultOf('import', 1_000)).toEqual(note({}, 'import').idempotent);
     });
   });
 

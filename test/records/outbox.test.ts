@@ -17,7 +17,7 @@ import { keepsThePromisesOfOutbox } from './outbox-contract.ts';
 /** With the time that the test passes, in place of that of Redis. */
 const ofRedis = (redis: Parameters<typeof outboxInRedis>[0]): Outbox => ({
   ...outboxInRedis(redis),
-  time: (ofCaller) => ofCaller,
+  time: (local) => local,
 });
 
 describe('the outbox in a folder of its own', () => {

@@ -191,7 +191,7 @@ async function answersOf({ keys, tokens, auditLog, banLog }: Records, now: numbe
     tokens: await tokens.list(),
     audit: await Promise.all(lists.map(async (list) => auditLog.list(list))),
     bans: await Promise.all(lists.map(async (list) => banLog.list(list))),
-    answered: await Promise.all(NAMES.map(async (name) => auditLog.answered(name, now))),
+    answered: await Promise.all(NAMES.map(async (name) => auditLog.resultOf(name, now))),
   };
 }
 

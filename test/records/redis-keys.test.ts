@@ -127,8 +127,8 @@ describe('what one gateway does to a subject, the other answers', () => {
     const calls = async () =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(await server.admin.info('commandstats'))?.[1] ?? 0);
     const before = await calls();
-    const answers = await Promise.all(Array.from({ length: 100 }, () => verdict(two)));
-    expect(new Set(answers)).toEqual(new Set(['limited']));
+    const responses = await Promise.all(Array.from({ length: 100 }, () => verdict(two)));
+    expect(new Set(responses)).toEqual(new Set(['limited']));
     expect((await calls()) - before).toBe(0);
     await one.state.reset('key:s');
     await until('the other admits again', async () => (await verdict(two)) === 'admitted');
@@ -147,9 +147,9 @@ describe('what one gateway does to a subject, the other answers', () => {
     await admit(two);
     let begun = 0;
     await until('the ban has come', async () => {
-      const answer = await admit(two);
-      if (answer.banBegins) begun++;
-      return answer.verdict === 'banned';
+      const response = await admit(two);
+      if (response.banBegins) begun++;
+      return response.verdict === 'banned';
     });
     expect((await admit(two)).verdict).toBe('banned');
     expect((await admit(one)).verdict).toBe('banned');

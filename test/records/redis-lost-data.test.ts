@@ -71,7 +71,7 @@ const LOST = 'Redis may have come up without its data';
 const REPLICA = 'Redis is a replica: it may not have the newest keys';
 
 /** What a client would get: a key, 401 (`null`), or why it is 503. */
-const answerOf = (asked: Promise<unknown>) =>
+const responseOf = (asked: Promise<unknown>) =>
   asked.catch((error: unknown) => String((error as Outage).cause));
 
 describe.each(TOPOLOGIES)('%s', (name, start) => {
@@ -95,7 +95,7 @@ describe.each(TOPOLOGIES)('%s', (name, start) => {
     lookUp = lookUpIn(redis, epoch);
   });
 
-  const unknown = () => answerOf(lookUp('hash', ['unknown']));
+  const unknown = () => responseOf(lookUp('hash', ['unknown']));
 
   /** The master that has the records, and its replica. */
   async function holder() {
@@ -164,7 +164,7 @@ describe.each(TOPOLOGIES)('%s', (name, start) => {
     await comeUpEmpty();
     const other = epochOf(redis, { lost: () => {} });
     await other.begin();
-    expect(await answerOf(lookUpIn(redis, other)('hash', ['unknown']))).toEqual([null]);
+    expect(await responseOf(lookUpIn(redis, other)('hash', ['unknown']))).toEqual([null]);
     expect(await unknown()).toContain(LOST);
   });
 
@@ -173,13 +173,13 @@ describe.each(TOPOLOGIES)('%s', (name, start) => {
       const { master, replica } = await holder();
       await untilReplicated(master, replica);
       await master.kill();
-      const answers: unknown[] = [];
+      const responses: unknown[] = [];
       await until('the replica is asked', async () => {
-        answers.push(await unknown());
-        return Array.isArray(answers.at(-1));
+        responses.push(await unknown());
+        return Array.isArray(responses.at(-1));
       });
       expect(await replica.admin.role()).toContain('master');
-      expect(answers).not.toContainEqual(expect.stringContaining(LOST));
+      expect(responses).not.toContainEqual(expect.stringContaining(LOST));
       expect(losses).toBe(0);
     });
 });
@@ -230,7 +230,7 @@ describe('a gateway', () => {
     if (isMarked) await (await openShared({ url: server.url })).close();
     gateway = await openShared({ url: server.url }, { folder });
     stops.push(() => gateway.close());
-    expect(await answerOf(find('unknown'))).toContain(LOST);
+    expect(await responseOf(find('unknown'))).toContain(LOST);
     expect(await find(record.hash)).toEqual(record);
   });
 
@@ -289,12 +289,12 @@ describe('a gateway', () => {
     const [known, record] = [keyRecord(), keyRecord()];
     await gateway.keys.add(known, note());
     await server.admin.call('REPLICAOF', '127.0.0.1', '1');
-    expect(await answerOf(find('unknown'))).toContain(REPLICA);
+    expect(await responseOf(find('unknown'))).toContain(REPLICA);
     await expect(allKeys(gateway.keys)).rejects.toThrow(Outage);
     await expect(gateway.keys.add(record, note())).rejects.toThrow(Outage);
     expect(await find(known.hash)).toEqual(known);
     await server.admin.call('REPLICAOF', 'NO', 'ONE');
-    await until('it asks again', async () => (await answerOf(find('unknown'))) === null);
+    await until('it asks again', async () => (await responseOf(find('unknown'))) === null);
     expect(await allKeys(gateway.keys)).toEqual([known]);
     expect(warnings()).toEqual([REPLICA]);
   });

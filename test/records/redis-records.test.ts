@@ -51,10 +51,10 @@ describe('in one Redis', () => {
   test('an answer is forgotten when its lifetime is over, by the clock of Redis', async () => {
     const { auditLog } = (await connections.openEmpty()).one;
     await auditLog.append(note({}, 'call'));
-    const lifetime = await server.admin.pttl(keyOf.records.answer('call'));
+    const lifetime = await server.admin.pttl(keyOf.records.result('call'));
     expect(lifetime).toBeLessThanOrEqual(IDEMPOTENCY_LIFETIME);
-    await server.admin.pexpire(keyOf.records.answer('call'), lifetime - IDEMPOTENCY_LIFETIME);
-    expect(await auditLog.answered('call', 1_000)).toBeNull();
+    await server.admin.pexpire(keyOf.records.result('call'), lifetime - IDEMPOTENCY_LIFETIME);
+    expect(await auditLog.resultOf('call', 1_000)).toBeNull();
     await auditLog.append(note({}, 'call'));
   });
 
@@ -81,8 +81,8 @@ describe('in one Redis', () => {
       proxy.replies = 'pass';
       expect(await modelOf(records)).toEqual(made);
       await expect(make('second')).rejects.toBeInstanceOf(IdempotencyConflict);
-      const answer = note({}, 'call').idempotent;
-      expect(await records.auditLog.answered('call', 1_000)).toEqual(answer);
+      const response = note({}, 'call').idempotent;
+      expect(await records.auditLog.resultOf('call', 1_000)).toEqual(response);
       for (const each of [one, records]) expect(await modelOf(each)).toEqual(made);
       cutOff.close();
       await proxy.stop();

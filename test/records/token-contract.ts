@@ -34,7 +34,7 @@ export function keepsThePromisesOfTokenStore(open: OpenRecords): void {
     expect(await tokens.list()).toEqual([]);
     expect(await actions()).toEqual(['tokens.create', 'tokens.remove']);
     for (const name of ['create', 'remove'])
-      expect(await other.auditLog.answered(name, 1_000)).not.toBeNull();
+      expect(await other.auditLog.resultOf(name, 1_000)).not.toBeNull();
   });
 
   test('gives a name once, and again when its token is gone', async () => {
@@ -44,7 +44,7 @@ export function keepsThePromisesOfTokenStore(open: OpenRecords): void {
     expect(await other.tokens.add(second, note({ action: 'refused' }, 'refused'))).toBe(false);
     expect(await tokens.list()).toEqual([first]);
     expect(await actions()).toEqual(['test']);
-    expect(await other.auditLog.answered('refused', 1_000)).toBeNull();
+    expect(await other.auditLog.resultOf('refused', 1_000)).toBeNull();
     await tokens.remove('a', note());
     expect(await other.tokens.add(second, note())).toBe(true);
     expect(await tokens.list()).toEqual([second]);
@@ -55,7 +55,7 @@ export function keepsThePromisesOfTokenStore(open: OpenRecords): void {
     expect(await tokens.remove('b', note({ action: 'refused' }, 'refused'))).toBe(false);
     expect(await tokens.list()).toEqual([token('a')]);
     expect(await actions()).toEqual(['test']);
-    expect(await other.auditLog.answered('refused', 1_000)).toBeNull();
+    expect(await other.auditLog.resultOf('refused', 1_000)).toBeNull();
   });
 
   test('changes nothing for a call that was answered before', async () => {
@@ -78,23 +78,23 @@ export function keepsThePromisesOfTokenStore(open: OpenRecords): void {
     const stores = () => [one.tokens, other.tokens, one.tokens, other.tokens];
 
     test('one adds a name, and one entry is kept', async () => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         stores().map(async (store, i) =>
           store.add(token('a', { hash: `${i}` }), note({ after: `${i}` })),
         ),
       );
-      expect(answers.filter((answer) => answer)).toHaveLength(1);
-      const winner = `${answers.indexOf(true)}`;
+      expect(responses.filter((response) => response)).toHaveLength(1);
+      const winner = `${responses.indexOf(true)}`;
       expect((await other.tokens.list()).map(({ hash }) => hash)).toEqual([winner]);
       expect((await entries(other)).map(({ after }) => after)).toEqual([winner]);
     });
 
     test('one removes it, and one entry is kept', async () => {
       await tokens.add(token('a'), note());
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         stores().map(async (store) => store.remove('a', note({ action: 'remove' }))),
       );
-      expect(answers.filter((answer) => answer)).toHaveLength(1);
+      expect(responses.filter((response) => response)).toHaveLength(1);
       expect(await actions()).toEqual(['test', 'remove']);
     });
   });

@@ -29,7 +29,7 @@ test('every listener of a process receives the events of a request', async () =>
   const trace = { subject: 'key:key_1', admission, usage: admission, cost: 1, scopes: [] };
   const request = requestEvent({ id: 'r1', trace: trace as unknown as RequestTrace });
   observe(request);
-  observe({ type: 'state.answered', duration: 1 });
+  observe({ type: 'state.responded', duration: 1 });
 
   expect(logged[0]).toBe(request);
   expect(others[0]).toBe(request);

@@ -20,7 +20,7 @@ export interface Behaviour {
   readonly backend?: number;
   /** The gateway of the next request. */
   readonly gateway: () => Gateway;
-  readonly answered?: (answer: Answered) => void;
+  readonly answered?: (response: Answered) => void;
 }
 
 /** An operator creates a key through `gateway`. */
@@ -46,9 +46,9 @@ export function send({
   gateway,
 }: Behaviour): Promise<Answered> {
   const sent = gateway().send({ operation, secret: key?.secret ?? null, address, backend });
-  return sent.then((answer) => {
-    answered?.(answer);
-    return answer;
+  return sent.then((response) => {
+    answered?.(response);
+    return response;
   });
 }
 

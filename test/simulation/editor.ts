@@ -57,14 +57,14 @@ export class Editor {
   async #ask(gateway: Gateway, call: (gateway: Gateway) => Promise<unknown>) {
     const { world } = this.#simulation;
     const late = world.sleep(PATIENCE).then(() => UNANSWERED);
-    const answer = call(gateway).then(
+    const response = call(gateway).then(
       () => null,
       (error: Error) => {
         if (!isExpected(error)) world.fail(error);
         return isFinal(error) ? error.message : UNANSWERED;
       },
     );
-    return await Promise.race([answer, late]);
+    return await Promise.race([response, late]);
   }
 
   #callOf({ kind, key }: EditStep, name: string): (gateway: Gateway) => Promise<unknown> {

@@ -6,7 +6,7 @@ import type { Answered } from './gateway/gateway.ts';
 type ClientStep = Extract<Step, { type: 'clients' }>;
 
 /** A request and its answer, by true time. */
-export interface Answer extends Answered {
+export interface Reply extends Answered {
   /** Numbers the clients of a run. */
   readonly client: number;
   readonly workers: number;
@@ -55,7 +55,7 @@ export interface Disturbance {
 }
 
 export type Fact =
-  | { readonly type: 'answer'; readonly answer: Answer }
+  | { readonly type: 'answer'; readonly answer: Reply }
   | { readonly type: 'event'; readonly process: string; readonly at: number; readonly event: Event }
   | { readonly type: 'change'; readonly change: OperatorChange }
   | { readonly type: 'client'; readonly manner: ClientStep['manner']; readonly key: Key }

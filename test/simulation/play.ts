@@ -77,7 +77,7 @@ class Run {
 
   hear(process: string, event: Event): void {
     const { world } = this.#simulation;
-    if (event.type === 'request' || event.type === 'state.answered') return;
+    if (event.type === 'request' || event.type === 'state.responded') return;
     const { type, ...fields } = event;
     const text = JSON.stringify(fields, (_, value) =>
       value instanceof Error ? value.message : value,

@@ -100,10 +100,10 @@ export class Player {
     const client = ++this.#clients;
     const key = place === null ? null : keys[place]!;
     const choose = () => (gateway === null ? world.random.oneOf(gateways) : this.#gateway(gateway));
-    const answered = (answer: Answered) =>
+    const answered = (response: Answered) =>
       this.#report({
         type: 'answer',
-        answer: { ...answer, client, workers, manner, key, operation },
+        answer: { ...response, client, workers, manner, key, operation },
       });
     if (key) this.#report({ type: 'client', manner, key });
     const end = world.now + duration;
@@ -121,10 +121,10 @@ export class Player {
   #guess({ gateway, count }: StepOf<'guesses'>): void {
     const { world } = this.#simulation;
     const client = ++this.#clients;
-    const answered = (answer: Answered) =>
+    const answered = (response: Answered) =>
       this.#report({
         type: 'answer',
-        answer: { ...answer, client, workers: 1, manner: 'guess', key: null, operation: 'read' },
+        answer: { ...response, client, workers: 1, manner: 'guess', key: null, operation: 'read' },
       });
     const behaviour = { key: UNKNOWN, pause: 20, gateway: () => this.#gateway(gateway), answered };
     void deaf(this.#simulation, behaviour, world.now + 20 * count);

@@ -14,7 +14,7 @@ import { Random } from './world/random.ts';
 const RUNS = 60;
 const STEPS = 60;
 const EPOCH = '2 epoch';
-const { head, keys, hashes, tokens, audit, bans, answer } = keyOf.records;
+const { head, keys, hashes, tokens, audit, bans, result: response } = keyOf.records;
 const LISTED = ['a', 'b', 'c'];
 const BROKEN = ['broken', '[]', 'null', '5', '{}', '{"version":1}'];
 const LOGS = [audit, bans];
@@ -81,14 +81,14 @@ class Both {
     const real = {
       hashes: await Promise.all([head, keys, hashes, tokens].map((name) => redis.hgetall(name))),
       logs: await Promise.all(LOGS.map((log) => redis.xrange(log, '-', '+'))),
-      answers: await Promise.all(LISTED.map((name) => redis.get(answer(name)))),
+      answers: await Promise.all(LISTED.map((name) => redis.get(response(name)))),
     };
     const twin = {
       hashes: [head, keys, hashes, tokens].map((name) =>
         Object.fromEntries(this.data.read(name, 'hash')?.fields ?? []),
       ),
       logs: LOGS.map((log) => this.data.read(log, 'stream')?.entries ?? []),
-      answers: LISTED.map((name) => this.data.read(answer(name), 'text')?.text ?? null),
+      answers: LISTED.map((name) => this.data.read(response(name), 'text')?.text ?? null),
     };
     return { real, twin };
   }
@@ -141,7 +141,7 @@ function appendOf(random: Random, both: Both): Call {
   ] as const);
   return {
     file: 'append-7.lua',
-    names: [head, keys, hashes, tokens, audit, bans, answer(random.oneOf(LISTED))],
+    names: [head, keys, hashes, tokens, audit, bans, response(random.oneOf(LISTED))],
     args: [
       random.isOnce(12) ? '2 other' : EPOCH,
       CHANNEL,
@@ -181,7 +181,7 @@ function hostileOf(random: Random, both: Both): Hostile {
     ['del', random.oneOf(LOGS)],
     ['xtrim', random.oneOf(LOGS), 'MAXLEN', '0'],
     ['hdel', head, random.oneOf(['audit', 'bans'])],
-    ['set', answer(random.oneOf(LISTED)), 'without end'],
+    ['set', response(random.oneOf(LISTED)), 'without end'],
     ...(both.data.has(bans) ? [] : [['xadd', bans, `${next + 1}-0`, 'entry', 'broken']]),
   ]);
 }
@@ -218,7 +218,7 @@ test('a replica answers no script of records, because it may lack entries', asyn
   const { admin } = suite.server;
   await admin.flushall();
   await admin.replicaof('127.0.0.1', 1);
-  const names = [head, keys, hashes, tokens, audit, bans, answer('a')];
+  const names = [head, keys, hashes, tokens, audit, bans, response('a')];
   const calls: Call[] = [
     { file: 'append-7.lua', names, args: [EPOCH, CHANNEL, '{}', 1, '', 1, 5, '', 1, 1] },
     { file: 'find-3.lua', names: names.slice(0, 3), args: ['id', 'a'] },

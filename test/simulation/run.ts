@@ -30,13 +30,13 @@ if (values.help) {
 const first = Number(values.seed);
 const failures = new Map<string, number[]>();
 let events = 0;
-let answers = 0;
+let responses = 0;
 const began = process.hrtime.bigint();
 for (let seed = first; seed < first + Number(values.seeds); seed++) {
   const plan = planOfSeed(seed, Number(values.days));
   const outcome = await play(plan);
   events += outcome.events;
-  answers += outcome.answers;
+  responses += outcome.answers;
   if (values.trace) console.log(outcome.trace.join('\n'));
   if (outcome.failure === null) continue;
   const { invariant } = outcome.failure;
@@ -53,7 +53,7 @@ const { user, system } = process.cpuUsage();
 const cpu = (user + system) / 1e6;
 console.log(`${values.seeds} runs of ${values.days} days in ${seconds.toFixed(1)} s`);
 console.log(`${cpu.toFixed(1)} s of CPU`);
-console.log(`${events} events, ${answers} answers`);
+console.log(`${events} events, ${responses} answers`);
 for (const [invariant, seeds] of failures)
   console.log(`${invariant}: ${seeds.length}, seeds ${seeds.join(' ')}`);
 process.exitCode = failures.size === 0 ? 0 : 1;

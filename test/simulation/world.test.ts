@@ -62,15 +62,15 @@ describe('the world', () => {
       const { world, gateways } = simulation;
       const key = await createKey(simulation, 'free');
       gateways[0]!.stop();
-      const answer = send({ key, pause: 0, gateway: () => gateways[0]! });
+      const response = send({ key, pause: 0, gateway: () => gateways[0]! });
       let isAnswered = false;
-      void answer.then(() => {
+      void response.then(() => {
         isAnswered = true;
       });
       await world.pass(5_000);
       expect(isAnswered).toBe(false);
       gateways[0]!.resume();
-      expect((await world.settle(answer)).status).toBe(200);
+      expect((await world.settle(response)).status).toBe(200);
     });
   });
 });
@@ -129,8 +129,8 @@ describe('the twin of Redis', () => {
         const key = await testKey(simulation);
         const gateway = () => world.random.oneOf(gateways);
         const sent = Array.from({ length: 3 * LIMIT }, () => send({ key, pause: 0, gateway }));
-        const answers = await world.settle(Promise.all(sent));
-        expect(answers.filter(({ status }) => status === 200)).toHaveLength(LIMIT);
+        const responses = await world.settle(Promise.all(sent));
+        expect(responses.filter(({ status }) => status === 200)).toHaveLength(LIMIT);
       },
     );
   });

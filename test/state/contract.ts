@@ -45,20 +45,20 @@ export function keepsThePromisesOfState(open: OpenState): void {
   }
 
   async function times(count: number, subject: string, given: Limits = FREE): Promise<Admission[]> {
-    const answers: Admission[] = [];
-    for (let i = 0; i < count; i++) answers.push(await admit(subject, given));
-    return answers;
+    const responses: Admission[] = [];
+    for (let i = 0; i < count; i++) responses.push(await admit(subject, given));
+    return responses;
   }
 
   /** Reaches the limit and strikes until banned; returns the admission that began the ban. */
   async function strikeOut(subject: string, given: Limits): Promise<Admission> {
-    let answer = await admit(subject, given);
-    while (answer.verdict === 'admitted') answer = await admit(subject, given);
-    while (answer.verdict === 'limited') {
+    let response = await admit(subject, given);
+    while (response.verdict === 'admitted') response = await admit(subject, given);
+    while (response.verdict === 'limited') {
       clock.pass(ESCALATION.grace);
-      answer = await admit(subject, given);
+      response = await admit(subject, given);
     }
-    return answer;
+    return response;
   }
 
   describe('a settlement', () => {
@@ -272,9 +272,12 @@ export function keepsThePromisesOfState(open: OpenState): void {
   describe('fixed windows', () => {
     test('admit exactly the limit, and return what is left each time', async () => {
       const subject = fresh();
-      const answers = await times(61, subject);
-      expect(answers.map((a) => a.verdict)).toEqual([...new Array(60).fill('admitted'), 'limited']);
-      expect(answers.map((a) => remainingIn(a.readings[0]!))).toEqual(
+      const responses = await times(61, subject);
+      expect(responses.map((a) => a.verdict)).toEqual([
+        ...new Array(60).fill('admitted'),
+        'limited',
+      ]);
+      expect(responses.map((a) => remainingIn(a.readings[0]!))).toEqual(
         [...new Array(60).keys()].reverse().concat(0),
       );
     });
@@ -514,12 +517,12 @@ export function keepsThePromisesOfState(open: OpenState): void {
       ]);
       await state.admit(subject, login, 2, ['login']);
       expect(await admit(subject, login)).toMatchObject({ verdict: 'admitted' });
-      let answer = await state.admit(subject, login, 1, ['login']);
-      while (answer.verdict === 'limited') {
+      let response = await state.admit(subject, login, 1, ['login']);
+      while (response.verdict === 'limited') {
         clock.pass(ESCALATION.grace);
-        answer = await state.admit(subject, login, 1, ['login']);
+        response = await state.admit(subject, login, 1, ['login']);
       }
-      expect(answer).toMatchObject({ verdict: 'banned', banBegins: true });
+      expect(response).toMatchObject({ verdict: 'banned', banBegins: true });
       const { name: _, zone: __, ...limit } = login.windows[1]!;
       expect(await state.bans()).toContainEqual(expect.objectContaining({ subject, limit }));
     });
@@ -531,15 +534,15 @@ export function keepsThePromisesOfState(open: OpenState): void {
 
     test('refuses nothing, and shows each request that it would have refused', async () => {
       const subject = fresh();
-      const answers = await times(4, subject, given);
-      expect(answers.map(({ verdict }) => verdict)).toEqual(Array(4).fill('admitted'));
-      expect(answers.map(({ readings }) => readings[0])).toEqual([
+      const responses = await times(4, subject, given);
+      expect(responses.map(({ verdict }) => verdict)).toEqual(Array(4).fill('admitted'));
+      expect(responses.map(({ readings }) => readings[0])).toEqual([
         { window: watched, used: 1, resetAt: clock.now + MINUTE },
         { window: watched, used: 2, resetAt: clock.now + MINUTE },
         { window: watched, used: 2, resetAt: clock.now + MINUTE, unfit: true },
         { window: watched, used: 2, resetAt: clock.now + MINUTE, unfit: true },
       ]);
-      expect(answers[3]!.readings[1]).toMatchObject({ used: 4 });
+      expect(responses[3]!.readings[1]).toMatchObject({ used: 4 });
     });
 
     test('counts as if it had refused: what has no room is not charged', async () => {
@@ -580,9 +583,9 @@ export function keepsThePromisesOfState(open: OpenState): void {
 
     test('admits requests above its limit and counts them', async () => {
       const subject = fresh();
-      const answers = await times(4, subject, given);
-      expect(answers.map(({ readings }) => readings[1]!.used)).toEqual([1, 2, 3, 4]);
-      expect(answers.map(({ exceeds }) => exceeds)).toEqual([undefined, undefined, true, true]);
+      const responses = await times(4, subject, given);
+      expect(responses.map(({ readings }) => readings[1]!.used)).toEqual([1, 2, 3, 4]);
+      expect(responses.map(({ exceeds }) => exceeds)).toEqual([undefined, undefined, true, true]);
       expect((await state.look(subject, given)).readings[1]).toMatchObject({ used: 4 });
     });
 
@@ -603,8 +606,8 @@ export function keepsThePromisesOfState(open: OpenState): void {
 
     test('a burst in flight when the limit is reached earns no strike', async () => {
       const subject = fresh();
-      const answers = await times(200, subject, tight);
-      expect(answers.at(-1)).toMatchObject({ verdict: 'limited', strikes: 0 });
+      const responses = await times(200, subject, tight);
+      expect(responses.at(-1)).toMatchObject({ verdict: 'limited', strikes: 0 });
       clock.pass(ESCALATION.grace - 1);
       expect(await admit(subject, tight)).toMatchObject({ verdict: 'limited', strikes: 0 });
       clock.pass(1);
@@ -615,15 +618,15 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const subject = fresh();
       await times(2, subject, tight);
       clock.pass(ESCALATION.grace);
-      const answers = await times(11, subject, tight);
-      expect(answers.map((a) => a.verdict)).toEqual([
+      const responses = await times(11, subject, tight);
+      expect(responses.map((a) => a.verdict)).toEqual([
         ...new Array(9).fill('limited'),
         'banned',
         'banned',
       ]);
-      expect(answers.map((a) => a.strikes)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0]);
-      expect(answers.map((a) => a.banBegins)).toEqual([...new Array(9).fill(false), true, false]);
-      expect(answers[9]!.bannedUntil).toBe(clock.now + MINUTE);
+      expect(responses.map((a) => a.strikes)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0]);
+      expect(responses.map((a) => a.banBegins)).toEqual([...new Array(9).fill(false), true, false]);
+      expect(responses[9]!.bannedUntil).toBe(clock.now + MINUTE);
     });
 
     test('strikes further apart than the escalation window do not ban', async () => {
@@ -842,9 +845,9 @@ export function keepsThePromisesOfState(open: OpenState): void {
       const subject = fresh();
       await times(3, subject, shared);
       clock.pass(ESCALATION.grace);
-      const answers = await times(workers + 1, subject, shared);
-      expect(answers.map(({ strikes }) => strikes)).toEqual([0, 0, 0, 0, 1, 2]);
-      expect(answers.map(({ freeRefusals }) => freeRefusals)).toEqual([3, 2, 1, 0, 0, 0]);
+      const responses = await times(workers + 1, subject, shared);
+      expect(responses.map(({ strikes }) => strikes)).toEqual([0, 0, 0, 0, 1, 2]);
+      expect(responses.map(({ freeRefusals }) => freeRefusals)).toEqual([3, 2, 1, 0, 0, 0]);
     });
 
     test.each([
@@ -861,9 +864,9 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await admit(subject, given, limit);
       await admit(subject, given);
       clock.pass(ESCALATION.grace);
-      const answers = await times(free + 1, subject, given);
-      expect(answers.map(({ strikes }) => strikes > 0).indexOf(true)).toBe(free - 1);
-      expect(answers[0]).toMatchObject({ freeRefusals: free - 2 });
+      const responses = await times(free + 1, subject, given);
+      expect(responses.map(({ strikes }) => strikes > 0).indexOf(true)).toBe(free - 1);
+      expect(responses[0]).toMatchObject({ freeRefusals: free - 2 });
     });
 
     test('are free again in the next wait', async () => {
@@ -872,8 +875,8 @@ export function keepsThePromisesOfState(open: OpenState): void {
       clock.pass(ESCALATION.grace);
       await times(workers - 1, subject, shared);
       clock.pass(HOUR);
-      const answers = await times(2 + workers, subject, shared);
-      expect(answers.map(({ strikes }) => strikes)).toEqual(new Array(2 + workers).fill(0));
+      const responses = await times(2 + workers, subject, shared);
+      expect(responses.map(({ strikes }) => strikes)).toEqual(new Array(2 + workers).fill(0));
     });
 
     test('end a wait at the earliest retry time: a cheaper request returns before a costly one', async () => {
@@ -1037,12 +1040,12 @@ export function keepsThePromisesOfState(open: OpenState): void {
           const used = given.windows.map(() => ({ resetAt: 0, units: 0 }));
           for (const { step, cost } of requests) {
             clock.pass(step);
-            const answer = await admit(subject, given, cost);
+            const response = await admit(subject, given, cost);
             const fits = given.windows.every(
               (w, i) => (clock.now < used[i]!.resetAt ? used[i]!.units : 0) + cost <= w.limit,
             );
-            expect(answer.verdict).toBe(fits ? 'admitted' : 'limited');
-            answer.readings.forEach((reading, i) => {
+            expect(response.verdict).toBe(fits ? 'admitted' : 'limited');
+            response.readings.forEach((reading, i) => {
               if (clock.now >= used[i]!.resetAt) used[i] = { resetAt: reading.resetAt, units: 0 };
               if (fits) used[i]!.units += cost;
               expect(used[i]!.units).toBeLessThanOrEqual(reading.window.limit);

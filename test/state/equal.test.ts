@@ -221,10 +221,10 @@ test('requests that share a call are answered as one after the other', async () 
         const memory = createEmbeddedState({ clock: clock.read });
         const remote = createRedisState(own.redis, { clock: clock.read, deadline: 5_000 });
         const run = subjects++;
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           requests.map((r) => remote.admit(`key:${run}-${r.subject}`, r.plan, r.cost, r.scopes)),
         );
-        expect(answers).toEqual(
+        expect(responses).toEqual(
           requests.map((r) => memory.admit(`key:${run}-${r.subject}`, r.plan, r.cost, r.scopes)),
         );
         await memory.close();

@@ -23,8 +23,8 @@ describe('a request with a deadline of 50 ms', () => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const asked: Asked = { outcome: 'waits', answer: () => resolve('answer'), fail: reject };
     by(name, promise).then(
-      (answer) => {
-        asked.outcome = answer;
+      (response) => {
+        asked.outcome = response;
       },
       (error) => {
         asked.outcome = error instanceof DeadlineError ? 'late' : error;
@@ -134,7 +134,7 @@ describe('a process that was busy', () => {
   test('counts the deadline from when it asked, not from when its turn began', async () => {
     await new Promise((resolve) => setImmediate(resolve));
     block(100);
-    const answer = answerIn(30);
-    await expect(withDeadline(answer, 90)).resolves.toBe('answer');
+    const response = answerIn(30);
+    await expect(withDeadline(response, 90)).resolves.toBe('answer');
   });
 });

@@ -62,12 +62,12 @@ test('a request is counted in the period of its time, whatever Redis’s clock d
           local += pass;
           const { estimate, state } = gateways[gateway]!;
           const { end } = periodAt(window, clock.now);
-          const answers: Admission[] = await Promise.all(
+          const responses: Admission[] = await Promise.all(
             Array.from({ length: together }, async () => await state.admit(subject, given, 1)),
           );
           estimate.learn(clock.now);
           counted.set(end, (counted.get(end) ?? 0) + together);
-          expect(answers.at(-1)!.readings[0]).toMatchObject({
+          expect(responses.at(-1)!.readings[0]).toMatchObject({
             used: counted.get(end),
             resetAt: end,
           });

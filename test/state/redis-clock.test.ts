@@ -3,7 +3,7 @@ import { redis as sharedFormats } from '../../scripts/formats/redis.ts';
 import { IDEMPOTENCY_LIFETIME } from '../../src/records/operators/audit-log.ts';
 import { outboxInRedis } from '../../src/records/redis/outbox.ts';
 import { usesInRedis } from '../../src/records/redis/records.ts';
-import { callerWindowsIn } from '../../src/state/redis/caller-windows.ts';
+import { addressWindowsIn } from '../../src/state/redis/address-windows.ts';
 import { GATEWAY_TTL, keyOf, LOCK_TTL, PEER_MEMORY } from '../../src/state/redis/key-names.ts';
 import { ledgerInRedis } from '../../src/state/redis/ledger.ts';
 import { tryLock } from '../../src/state/redis/lock.ts';
@@ -101,12 +101,12 @@ async function remember(): Promise<void> {
 }
 async function answered(): Promise<void> {
   const gateway = await openShared({ url: own.server.url });
-  expect(await gateway.auditLog.answered('call', Date.now())).not.toBeNull();
+  expect(await gateway.auditLog.resultOf('call', Date.now())).not.toBeNull();
   await gateway.close();
 }
 
 function failedKey(): Promise<unknown> {
-  const open = callerWindowsIn(own.redis, { workers: 1, deadline: 5_000, isDown: () => false });
+  const open = addressWindowsIn(own.redis, { workers: 1, deadline: 5_000, isDown: () => false });
   return open({ name: 'failures', kind: 'fixed', limit: 5, span: MINUTE }).take('192.0.2.1');
 }
 
@@ -136,15 +136,15 @@ const WAITING: Readonly<Record<string, Waiting>> = {
     begin: () => own.redis.set(keyOf.ledger.turn, 'dead', 'PX', 3 * LOCK_TTL),
     look: () => ledgerInRedis(own.redis).inTurn(async () => {}),
   },
-  [keyOf.callers('*')]: {
+  [keyOf.windows('*')]: {
     span: MINUTE,
-    left: () => lifetime(`${keyOf.callers('failures')}:192.0.2.1`),
+    left: () => lifetime(`${keyOf.windows('failures')}:192.0.2.1`),
     begin: failedKey,
     look: failedKey,
   },
-  [records.answer('*')]: {
+  [records.result('*')]: {
     span: IDEMPOTENCY_LIFETIME,
-    left: () => lifetime(records.answer('call')),
+    left: () => lifetime(records.result('call')),
     begin: remember,
     look: answered,
   },

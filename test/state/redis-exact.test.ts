@@ -27,9 +27,9 @@ afterAll(async () => {
 
 /** Sends a message to the four processes; returns the answer of each. */
 async function send(message: Orders | 'go'): Promise<unknown[]> {
-  const answers = gateways.map((gateway) => once(gateway, 'message'));
+  const responses = gateways.map((gateway) => once(gateway, 'message'));
   for (const gateway of gateways) gateway.send(message);
-  return (await Promise.all(answers)).map(([answer]) => answer);
+  return (await Promise.all(responses)).map(([response]) => response);
 }
 
 /** Has four processes begin together once all are ready; returns every admitted request. */

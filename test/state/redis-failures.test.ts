@@ -166,7 +166,7 @@ test('while Redis hangs no request waits longer than the first few', async () =>
   const asked: unknown[] = [];
   for (let i = 0; i < 5_000; i++) asked.push(gateway.state.admit(fresh(), TEN, 1));
   // The answers come at once, without a promise.
-  expect(asked.every((answer) => !(answer instanceof Promise))).toBe(true);
+  expect(asked.every((response) => !(response instanceof Promise))).toBe(true);
   expect(gateway.eventCount('state.local_mode') - begun).toBe(5_000);
   expect(gateway.eventCount('state.outage')).toBe(1);
 });

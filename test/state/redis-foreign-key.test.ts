@@ -86,10 +86,10 @@ describe.each(STEPS)('%s', (_name, step) => {
 
 test('requests that share a call with one of a foreign key are decided as ever', async () => {
   await server.admin.set(keyOf.counters(SUBJECT), 'not a hash');
-  const answers = await Promise.allSettled(
+  const responses = await Promise.allSettled(
     ['key:1', SUBJECT, 'key:2'].map((subject) => state.admit(subject, TEN, 1)),
   );
-  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(responses.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
 test('a walk through all bans skips other data', async () => {

@@ -8,7 +8,9 @@ import { limits, MINUTE, window } from '../support/limits.ts';
 const one = limits([window(60, MINUTE)]);
 
 /** The reports of an answer that came after the deadline. */
-async function heardOf(answer: Promise<unknown>): Promise<{ ends: unknown[]; bans: StartedBan[] }> {
+async function heardOf(
+  response: Promise<unknown>,
+): Promise<{ ends: unknown[]; bans: StartedBan[] }> {
   const batch = new Batch();
   const request = {
     limits: one,
@@ -19,7 +21,7 @@ async function heardOf(answer: Promise<unknown>): Promise<{ ends: unknown[]; ban
   };
   for (const subject of ['key:a', 'key:b']) batch.add({ subject, ...request });
   const [ends, bans]: [unknown[], StartedBan[]] = [[], []];
-  const running = answer.then((one) => batch.read(one));
+  const running = response.then((one) => batch.read(one));
   batch.inDoubt(running, {
     begin: () => {},
     end: (subject, charged) => void ends.push([subject, charged]),
@@ -31,8 +33,8 @@ async function heardOf(answer: Promise<unknown>): Promise<{ ends: unknown[]; ban
 
 test('a ban that began with a request whose answer came late is reported, with what the answer contains', async () => {
   // The first is admitted with 10 left. The second begins a ban of level 2 that ends at 90 000.
-  const answer = [1_000, 0, 10, 60_000, 2, 0, 60_000, 1, 60_000, 0, 0, 90_000, 2];
-  expect(await heardOf(Promise.resolve(answer))).toEqual({
+  const response = [1_000, 0, 10, 60_000, 2, 0, 60_000, 1, 60_000, 0, 0, 90_000, 2];
+  expect(await heardOf(Promise.resolve(response))).toEqual({
     ends: [
       ['key:a', 1],
       ['key:b', 0],

@@ -25,13 +25,13 @@ afterEach(async () => {
  * A gateway of this name that answers what `status` does, known to all as soon as this resolves.
  */
 async function join(name: string, status: () => unknown): Promise<Peers> {
-  const answer = (question: string) => (question === 'status' ? Promise.resolve(status()) : null);
+  const response = (question: string) => (question === 'status' ? Promise.resolve(status()) : null);
   const failed = (error: unknown) => {
     throw error;
   };
   const subscriber = createSubscriber(own.redis);
   subscribers.push(subscriber);
-  const peers = peersInRedis(own.redis, subscriber, { self: { name, answer }, failed });
+  const peers = peersInRedis(own.redis, subscriber, { self: { name, respond: response }, failed });
   opened.push(peers);
   await until(
     'it is known',
@@ -71,7 +71,10 @@ test('a flood of questions has few answers under way', async () => {
   expect((await two.ask('status', null)).unresponsive).toEqual(['one']);
   expect(asked).toBeLessThan(50);
   resolve(STATUS);
-  await until('it answers again', async () => (await two.ask('status', null)).answers.length === 2);
+  await until(
+    'it answers again',
+    async () => (await two.ask('status', null)).responses.length === 2,
+  );
 });
 
 test('the reason why the others could not be asked is in our words, not in those of the client', async () => {
@@ -87,8 +90,8 @@ test('the reason why the others could not be asked is returned when Redis does n
   await own.server.admin.zadd(keyOf.peers, Date.now() + 60_000, 'gone');
   await own.server.admin.call('CLIENT', 'PAUSE', '60000', 'WRITE');
   try {
-    const { answers, unresponsive, isolated } = await one.ask('status', null);
-    expect([answers.length, unresponsive, isolated]).toEqual([
+    const { responses, unresponsive, isolated } = await one.ask('status', null);
+    expect([responses.length, unresponsive, isolated]).toEqual([
       1,
       [],
       'Redis did not respond within 1500 ms',
@@ -108,8 +111,8 @@ test('a unresponsive gateway is reported with the time, and one that stops is fo
     'it is announced again',
     async () => (await own.server.admin.zscore(keyOf.peers, 'long ago')) === null,
   );
-  const { answers, unresponsive, lost } = await one.ask('status', null);
-  expect(answers.map(({ gateway }) => gateway)).toEqual(['one']);
+  const { responses, unresponsive, lost } = await one.ask('status', null);
+  expect(responses.map(({ gateway }) => gateway)).toEqual(['one']);
   expect([unresponsive, lost]).toEqual([[], [{ gateway: 'hung', at: now - 3_600_000 }]]);
   expect(await own.server.admin.pttl(keyOf.peers)).toBeGreaterThan(80_000_000);
 });

@@ -22,7 +22,7 @@ const scalar = fc.oneof(
   fc.string(),
   fc.constant(null),
 );
-const answers = fc.oneof(
+const responses = fc.oneof(
   scalar,
   fc.array(scalar),
   fc.array(fc.oneof(fc.integer({ min: -2, max: 5 }), fc.maxSafeNat())),
@@ -31,7 +31,7 @@ const answers = fc.oneof(
 describe('any answer of Redis', () => {
   test('to a decision is refused as a whole, or says all about every request', () => {
     fc.assert(
-      fc.property(answers, (answer) => {
+      fc.property(responses, (response) => {
         const batch = new Batch();
         const admissions: Admission[] = [];
         const reject = (error: unknown) => expect(error).toBeInstanceOf(Outage);
@@ -40,7 +40,7 @@ describe('any answer of Redis', () => {
           batch.add({ subject, limits: TEN, cost: 1, scopes: NO_SCOPES, resolve, reject });
         }
         try {
-          batch.settle(batch.read(answer), () => {});
+          batch.settle(batch.read(response), () => {});
         } catch (error) {
           expect(error).toBeInstanceOf(UnexpectedReply);
           expect(admissions).toEqual([]);
@@ -54,15 +54,15 @@ describe('any answer of Redis', () => {
     );
   });
 
-  test.each<[string, (answer: unknown) => unknown]>([
+  test.each<[string, (response: unknown) => unknown]>([
     ['the ban level of a subject', readLevel],
-    ['the ban of a subject', (answer) => readBan('key:a', answer)],
-    ['a change of counters', (answer) => checkDone('grant', answer, 'key:a')],
+    ['the ban of a subject', (response) => readBan('key:a', response)],
+    ['a change of counters', (response) => checkDone('grant', response, 'key:a')],
   ])('about %s is understood or refused', (_, read) => {
     fc.assert(
-      fc.property(answers, (answer) => {
+      fc.property(responses, (response) => {
         try {
-          read(answer);
+          read(response);
         } catch (error) {
           if (!(error instanceof CountersError)) expect(error).toBeInstanceOf(UnexpectedReply);
         }

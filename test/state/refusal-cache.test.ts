@@ -38,13 +38,13 @@ function open() {
   let asked = 0;
   const admit = (subject: string, given: Limits = ONE, cost = 1, scopes: Scopes = NO_SCOPES) => {
     const charge = { subject, limits: given, cost, scopes };
-    const known = refused.answer(charge);
+    const known = refused.decide(charge);
     if (known) return known;
     asked++;
     const { changes } = refused;
-    const answer = state.admit(subject, given, cost, scopes);
-    refused.remember(charge, answer, changes);
-    return answer;
+    const response = state.admit(subject, given, cost, scopes);
+    refused.remember(charge, response, changes);
+    return response;
   };
   return { clock, state, refused, admit, asked: () => asked };
 }
@@ -134,12 +134,12 @@ test('never refuses what the state would admit, and says what it would say of th
         const truth = createEmbeddedState({ clock: clock.read });
         for (const { pass, cost, scopes } of requests) {
           clock.pass(pass);
-          const fromMemory = refused.answer({ subject: 'a', limits: plan, cost, scopes });
-          const answer = admit('a', plan, cost, scopes);
+          const fromMemory = refused.decide({ subject: 'a', limits: plan, cost, scopes });
+          const response = admit('a', plan, cost, scopes);
           const expected = truth.admit('a', plan, cost, scopes);
-          expect(answer.verdict).toBe(expected.verdict);
-          expect(answer.violated).toEqual(expected.violated);
-          expect(answer.retryAt).toBe(expected.retryAt);
+          expect(response.verdict).toBe(expected.verdict);
+          expect(response.violated).toEqual(expected.violated);
+          expect(response.retryAt).toBe(expected.retryAt);
           if (fromMemory) expect(fromMemory.readings).toEqual(expected.readings);
         }
       },
@@ -153,9 +153,9 @@ test('a smaller cost that may fit, and other limits, are for the state', () => {
   const ten = limits([window(10, MINUTE)]);
   admit('a', ten, 8);
   expect(admit('a', ten, 5).verdict).toBe('limited');
-  expect(refused.answer(charge('a', ten, 9))?.verdict).toBe('limited');
-  expect(refused.answer(charge('a', ten, 2))).toBeNull();
-  expect(refused.answer(charge('a', limits([window(10, MINUTE)]), 5))).toBeNull();
+  expect(refused.decide(charge('a', ten, 9))?.verdict).toBe('limited');
+  expect(refused.decide(charge('a', ten, 2))).toBeNull();
+  expect(refused.decide(charge('a', limits([window(10, MINUTE)]), 5))).toBeNull();
 });
 
 test('a longer window that a larger cost does not fit into is named', () => {
@@ -231,10 +231,10 @@ describe('strikes', () => {
     admit('a', given);
     admit('a', given);
     clock.pass(ESCALATION.grace);
-    const answers = Array.from({ length: 4 }, () => admit('a', given));
-    expect(answers.map(({ freeRefusals }) => freeRefusals)).toEqual([1, 0, 0, 0]);
-    expect(answers.map(({ strikes }) => strikes)).toEqual([0, 0, 1, 2]);
-    expect(answers.map(({ by }) => by)).toEqual(new Array(4).fill('memory'));
+    const responses = Array.from({ length: 4 }, () => admit('a', given));
+    expect(responses.map(({ freeRefusals }) => freeRefusals)).toEqual([1, 0, 0, 0]);
+    expect(responses.map(({ strikes }) => strikes)).toEqual([0, 0, 1, 2]);
+    expect(responses.map(({ by }) => by)).toEqual(new Array(4).fill('memory'));
   });
 
   test('of requests in flight are sent as such', () => {
@@ -285,14 +285,14 @@ test('what has changed is forgotten, also by an answer that was under way', () =
   const { refused, state, admit } = open();
   admit('a');
   admit('a');
-  expect(refused.answer(charge('a', ONE, 1))).not.toBeNull();
+  expect(refused.decide(charge('a', ONE, 1))).not.toBeNull();
   refused.forget('a');
-  expect(refused.answer(charge('a', ONE, 1))).toBeNull();
+  expect(refused.decide(charge('a', ONE, 1))).toBeNull();
   const { changes } = refused;
   const stale = state.admit('a', ONE, 1);
   refused.forget('a');
   refused.remember(charge('a', ONE, 1), stale, changes);
-  expect(refused.answer(charge('a', ONE, 1))).toBeNull();
+  expect(refused.decide(charge('a', ONE, 1))).toBeNull();
 });
 
 test('memory is bounded', () => {

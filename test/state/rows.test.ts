@@ -159,10 +159,10 @@ test('after a crash at any time the file has what was answered, and nothing olde
             : ({ type: 'commit' } as const);
         if ('write' in one) sent[one.write[0]] = one.write[1];
         const full = 'commit' in one && !one.commit ? refuse() : null;
-        const answer = rows.handle({ ...request, number: ++number });
+        const response = rows.handle({ ...request, number: ++number });
         if (full) allow(full);
-        expect(answer?.number).toBe(number);
-        if (answer?.error === null) answered = { ...sent };
+        expect(response?.number).toBe(number);
+        if (response?.error === null) answered = { ...sent };
       }
       const left = Object.entries(answered).filter(([, value]) => value !== null);
       const now = onDisk();

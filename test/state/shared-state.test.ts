@@ -277,11 +277,11 @@ describe('in front of a remote that fails', () => {
     gateway = openGateway(remote, clock, { onOutage });
     remote.troubles.set('key', 'down');
     for (let i = 0; i < 20; i++) {
-      const answer = await times(1, 'key:a').then(
+      const response = await times(1, 'key:a').then(
         ([verdict]) => verdict,
         (error: Error) => error.constructor,
       );
-      expect(answer).toBe(expected);
+      expect(response).toBe(expected);
     }
     expect([gateway.eventCount('state.local_mode'), gateway.state.unreconciled]).toEqual([20, 0]);
   });

@@ -137,14 +137,14 @@ describe.each(contract.operations.map((operation) => [operation.id, operation] a
       async (declared, request) => {
         const status = Number(declared);
         const { send } = await startFurnishedStore();
-        const answer = await send(...request);
-        expect(answer.status).toBe(status);
-        const type = answer.headers.get('Content-Type') ?? undefined;
+        const response = await send(...request);
+        expect(response.status).toBe(status);
+        const type = response.headers.get('Content-Type') ?? undefined;
         expect(
-          operation.checkResponse(status, type, new TextEncoder().encode(answer.text)),
+          operation.checkResponse(status, type, new TextEncoder().encode(response.text)),
         ).toEqual([]);
         const missing = requiredHeaders(operation, status).filter(
-          (name) => !answer.headers.has(name),
+          (name) => !response.headers.has(name),
         );
         expect(missing).toEqual([]);
       },

@@ -68,11 +68,11 @@ test('HEAD answers as GET does, without the body', async () => {
 
 test('the target of a request may be a whole URL', async () => {
   const { url } = await startStoreWithPet();
-  const answer = await sendRaw(
+  const response = await sendRaw(
     url,
     'GET http://store.test/pets/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
   );
-  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  expect(response).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test('headers about the client are not returned', async () => {

@@ -1,6 +1,6 @@
 import { createStore, type Store } from '../../src/store/store.ts';
 
-export interface Answer {
+export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -18,7 +18,7 @@ export interface RunningStore {
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<Answer>;
+  ): Promise<Reply>;
 }
 
 const running = new Set<Store>();
@@ -45,7 +45,7 @@ async function send(
   method: string,
   body: unknown,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<Reply> {
   const bytes = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   const json = bytes === undefined ? {} : { 'Content-Type': 'application/json' };
   const response = await fetch(url, {

@@ -1,4 +1,4 @@
-import { type Answer, type CrashingGateway, GatewayGone } from './crashes.ts';
+import { type CrashingGateway, GatewayGone, type Reply } from './crashes.ts';
 
 interface Done {
   readonly what: string;
@@ -41,11 +41,11 @@ export class Actions {
     return missing;
   }
 
-  async #ask(method: string, path: string, body?: unknown): Promise<Answer['body']> {
-    const answer = await this.#gateway.admin(method, path, body);
-    if (answer.status >= 300)
-      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
+  async #ask(method: string, path: string, body?: unknown): Promise<Reply['body']> {
+    const response = await this.#gateway.admin(method, path, body);
+    if (response.status >= 300)
+      throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
+    return response.body;
   }
 
   async #isAudited(action: string, target: string): Promise<boolean> {

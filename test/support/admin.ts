@@ -4,7 +4,7 @@ import { loadContract } from '@storegate/openapi';
 
 const contract = loadContract(ADMIN_CONTRACT);
 
-export interface AdminAnswer {
+export interface AdminResponse {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was answered.
   readonly body: any;
@@ -16,7 +16,7 @@ export type AdminCall = (
   path: string,
   body?: unknown,
   headers?: Readonly<Record<string, string>>,
-) => Promise<AdminAnswer>;
+) => Promise<AdminResponse>;
 
 /**
  * Checks every response against the contract of the admin API. Each call has a new connection: on a

@@ -29,7 +29,7 @@ export function looseCall(
         text += typeof part === 'string' ? part : part.toString('latin1');
       return true;
     },
-    answered: () => call.finish(false),
+    responded: () => call.finish(false),
     cutOff: () => call.finish(true),
     takeOver(): { socket: Socket; rest: null } {
       throw new Error('a call without a connection cannot be aborted');

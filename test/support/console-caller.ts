@@ -54,15 +54,15 @@ export class ConsoleCaller {
   }
 
   async signIn(token: string): Promise<ConsoleAnswer> {
-    const answer = await this.ask(
+    const response = await this.ask(
       'POST',
       '/console/session',
       { ...OWN, ...JSON_BODY },
       JSON.stringify({ token }),
     );
-    const [set] = answer.headers['set-cookie'] ?? [];
+    const [set] = response.headers['set-cookie'] ?? [];
     if (set !== undefined) this.cookie = set.split(';', 1)[0]!;
-    return answer;
+    return response;
   }
 
   /** `null` if not signed in. Counts as a use. */

@@ -13,7 +13,7 @@ const PLANS = `plans:
   enterprise: { custom: true }
 `;
 
-export interface Answer {
+export interface Reply {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: callers read any property of the answer.
   readonly body: any;
@@ -90,7 +90,7 @@ export class CrashingGateway {
   }
 
   /** Throws GatewayGone without a whole response. */
-  async admin(method: string, path: string, body?: unknown): Promise<Answer> {
+  async admin(method: string, path: string, body?: unknown): Promise<Reply> {
     return await this.ask(`${this.adminUrl}${path}`, {
       method,
       headers: { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' },
@@ -98,10 +98,10 @@ export class CrashingGateway {
     });
   }
 
-  async ask(url: string, init: RequestInit): Promise<Answer> {
+  async ask(url: string, init: RequestInit): Promise<Reply> {
     try {
-      const answer = await fetch(url, init);
-      return { status: answer.status, body: await answer.json() };
+      const response = await fetch(url, init);
+      return { status: response.status, body: await response.json() };
     } catch (error) {
       throw new GatewayGone('the connection has ended', { cause: error });
     }
@@ -153,10 +153,10 @@ export class Load {
 /** `null` if the gateway is down. */
 export function statusOf(url: string, key: string, agent: Agent): Promise<number | null> {
   return new Promise((resolve) => {
-    const asked = request(url, { agent, headers: { 'X-API-Key': key } }, (answer) => {
-      answer.on('error', () => resolve(null));
-      answer.on('end', () => resolve(answer.statusCode!));
-      answer.resume();
+    const asked = request(url, { agent, headers: { 'X-API-Key': key } }, (response) => {
+      response.on('error', () => resolve(null));
+      response.on('end', () => resolve(response.statusCode!));
+      response.resume();
     });
     asked.on('error', () => resolve(null));
     asked.end();

@@ -54,7 +54,7 @@ export function exchangeOf(
     refusal: null,
     reported: null,
     forwardedAt: 0,
-    answeredAt: 0,
+    respondedAt: 0,
     cancel: null,
     ...given,
   };

@@ -4,17 +4,17 @@ import { freePort } from './free-port.ts';
 
 export type Fault = (socket: Socket, request: string) => void;
 
-export function answerOf(status: number, body = ''): string {
+export function responseOf(status: number, body = ''): string {
   return `HTTP/1.1 ${status} Faulty\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
 export const hangs: Fault = () => {};
 export const resets: Fault = (socket) => void socket.resetAndDestroy();
 export const garbles: Fault = (socket) => void socket.end('SSH-2.0-nonsense\r\n\r\n');
-export const answers =
+export const responses =
   (status = 200, body = '[]'): Fault =>
   (socket) =>
-    void socket.write(answerOf(status, body));
+    void socket.write(responseOf(status, body));
 
 /**
  * An upstream on a free port with a configurable fault. It accepts requests without a body, one at
@@ -22,7 +22,7 @@ export const answers =
  */
 export class FaultyBackend {
   readonly requests: string[] = [];
-  respond: Fault = answers();
+  respond: Fault = responses();
   readonly #sockets = new Set<Socket>();
   #server: Server;
   readonly #port: number;
@@ -32,7 +32,7 @@ export class FaultyBackend {
     this.#server = this.#create();
   }
 
-  static async start(respond: Fault = answers()): Promise<FaultyBackend> {
+  static async start(respond: Fault = responses()): Promise<FaultyBackend> {
     const backend = new FaultyBackend(await freePort());
     backend.respond = respond;
     await backend.open();

@@ -39,12 +39,12 @@ async function startProxy(
     const body = await buffer(incoming);
     const isChange = method !== 'GET' && !body.includes('"dryRun":true');
     const options = { ...gateway, path: url, method, headers, agent: false };
-    const outgoing = request(options, async (answer) => {
-      const whole = await buffer(answer);
+    const outgoing = request(options, async (reply) => {
+      const whole = await buffer(reply);
       if (isLosing && isChange) {
         isLosing = false;
         response.destroy();
-      } else response.writeHead(answer.statusCode!, answer.headers).end(whole);
+      } else response.writeHead(reply.statusCode!, reply.headers).end(whole);
     });
     outgoing.on('error', () => response.destroy()).end(body);
   });

@@ -60,7 +60,7 @@ export class MemoryState implements RemoteState, Shards, Bus {
   }
 
   answerLate(): void {
-    for (const answer of this.#late.splice(0)) answer();
+    for (const response of this.#late.splice(0)) response();
   }
 
   admit(

@@ -126,10 +126,10 @@ export class NginxBackend {
   }
 }
 
-async function spoiler(answer: string): Promise<Server> {
+async function spoiler(response: string): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
-    socket.once('data', () => socket.end(answer));
+    socket.once('data', () => socket.end(response));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -12,8 +12,8 @@ bans: { strikes: 3, workers: 1, window: 1m, grace: 0s, durations: [5m, 1h], deca
 export async function operate(gateway: TestGateway, token: string) {
   const admitted = { Authorization: `Bearer ${token}` };
   const issue = async (account: string, plan: string, label: string) => {
-    const answer = await gateway.admin.post('/keys').set(admitted).send({ account, plan, label });
-    return bodyOf(answer) as { id: string; key: string };
+    const response = await gateway.admin.post('/keys').set(admitted).send({ account, plan, label });
+    return bodyOf(response) as { id: string; key: string };
   };
   const shop = await issue('acme', 'pro', 'web shop');
   const mobile = await issue('acme', 'free', 'mobile app');

@@ -33,7 +33,7 @@ process.on('message', async ({ folder, redis, numbers }: WriterOrders) => {
       } catch (error) {
         // It was made, and the answer was lost.
         if (!(error instanceof IdempotencyConflict)) throw error;
-        if ((await auditLog.answered(name, 1_000)) === null) throw error;
+        if ((await auditLog.resultOf(name, 1_000)) === null) throw error;
       }
       process.send!(number);
     }

@@ -26,7 +26,7 @@ export async function serve(
     responseWriteTimeout: HOUR,
     ticketSecret: new Uint8Array(32),
     handle,
-    refuse: ({ fault }, reply) => reply.answer(400, lines(), fault),
+    refuse: ({ fault }, reply) => reply.respond(400, lines(), fault),
     ...given,
   });
   const { listener } = server;

@@ -147,16 +147,16 @@ export class GatewayWithWorkers {
     headers: Readonly<Record<string, string>>,
   ): Promise<Answered[]> {
     const before = this.logged('request').length;
-    const answers: Answered[] = [];
+    const responses: Answered[] = [];
     const reached = () => {
       const requests = this.logged('request').slice(before);
       return new Set(requests.map(({ worker }) => worker)).size === this.pids.length;
     };
     await until('every worker has answered', async () => {
-      answers.push(await this.get(path, headers));
+      responses.push(await this.get(path, headers));
       return reached();
     });
-    return answers;
+    return responses;
   }
 
   metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
@@ -218,15 +218,15 @@ export async function flood(
     headers,
   }: { callers: number; requests: number; headers: Readonly<Record<string, string>> },
 ): Promise<Answered[]> {
-  const answers: Answered[] = [];
+  const responses: Answered[] = [];
   let left = requests;
   async function call(): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    while (left-- > 0) answers.push(await get(url, headers, agent));
+    while (left-- > 0) responses.push(await get(url, headers, agent));
     agent.destroy();
   }
   await Promise.all(Array.from({ length: callers }, call));
-  return answers;
+  return responses;
 }
 
 /** A zombie is not alive. */

@@ -154,9 +154,9 @@ describe('an export of usage', () => {
   test('has each request once after an outage, lost responses and a change of the gateway', async () => {
     const clock = new TestClock(NOON);
     const [one, other] = [gateway(clock), gateway(clock)];
-    const answers = ['accept', 'cut', 'refuse', 'cut', 'accept', 'accept'] as const;
-    for (const [minute, answer] of answers.entries()) {
-      meter.answer = answer;
+    const responses = ['accept', 'cut', 'refuse', 'cut', 'accept', 'accept'] as const;
+    for (const [minute, response] of responses.entries()) {
+      meter.answer = response;
       await one.send('acme', 1);
       await other.send('acme', 10);
       await other.send('globex', 100);

@@ -11,7 +11,7 @@ export const WEBHOOK_SCHEMA = join(CONTRACT, 'webhooks.schema.json');
 
 const NOT_FOR_BROWSERS = /^(files|generated.types)\.ts$/;
 
-/** Modules that browsers load: name, such as `words/index.ts`, and path. */
+/** Modules that browsers load: name, such as `text/index.ts`, and path. */
 export function browserModules(): (readonly [name: string, path: string])[] {
   return readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !NOT_FOR_BROWSERS.test(name))

@@ -4,14 +4,14 @@ import {
   type Condition,
   FINDINGS,
   type FindingType,
-  findingInWords,
+  findingText,
   type GatewayFacts,
   type HealthFacts,
-  healthInWords,
+  healthText,
   judgeHealth,
   severityOf,
   withCommand,
-} from '../src/words/index.ts';
+} from '../src/text/index.ts';
 
 const AT = '2030-01-31T10:00:00.000Z';
 const LATER = '2030-01-31T10:05:00.000Z';
@@ -269,7 +269,7 @@ const ROWS = Object.entries(TABLE).flatMap(([type, rows]) =>
 
 test.each(ROWS)('%s: exit code %i, %s', (type, code, line, given) => {
   const health = judgeHealth(given);
-  expect(healthInWords(health, time).slice(0, line.length)).toBe(line);
+  expect(healthText(health, time).slice(0, line.length)).toBe(line);
   expect(severityOf(health)).toBe(code);
   const types = health.findings.map((one) => one.type);
   expect(types.slice(0, 1)).toEqual(line === 'OK.' ? [] : [type]);
@@ -306,7 +306,7 @@ test('the worst cause comes first, with what follows; equal findings of gateways
     ['reload_refused', LATER, ['two']],
     ['restart_pending', null, ['one']],
   ]);
-  expect(findingInWords(health.findings[2]!, time)).toBe(
+  expect(findingText(health.findings[2]!, time)).toBe(
     'Counters and changes are not saved: x. Free space in the data folder, or correct its permissions. (since 10:00, one, two)',
   );
 });

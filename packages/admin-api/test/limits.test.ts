@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { limitsInWords } from '../src/words/index.ts';
+import { limitsText } from '../src/text/index.ts';
 
 test.each([
   ['60/minute,1000/day', '60 per minute, 1,000 per day'],
@@ -14,5 +14,5 @@ test.each([
   ['60/minute, 20 in flight', '60 per minute, 20 in flight'],
   ['of another form', 'of another form'],
 ])('the limits %s read %s', (limits, text) => {
-  expect(limitsInWords(limits)).toBe(text);
+  expect(limitsText(limits)).toBe(text);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Status, Traffic } from '../src/index.ts';
-import { latencyOf, trafficBetween, trafficSample } from '../src/words/index.ts';
+import { latencyOf, trafficBetween, trafficSample } from '../src/text/index.ts';
 
 /** All answered in 2 ms. */
 function total(requests: number): Traffic {

@@ -27,7 +27,7 @@ export function createConsole(): FindPage {
     modules: Object.fromEntries(modules),
     imports: {
       '@storegate/admin-api': 'admin-api/index.ts',
-      '@storegate/admin-api/words': 'admin-api/words/index.ts',
+      '@storegate/admin-api/text': 'admin-api/text/index.ts',
     },
   });
   const page = html`<!doctype html>

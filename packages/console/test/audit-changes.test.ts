@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { inWords, whatChanged } from '../src/browser/views/audit/changes.ts';
+import { changeText, whatChanged } from '../src/browser/views/audit/changes.ts';
 
 describe('what an entry of the audit log changed', () => {
   const entry = (before: Record<string, unknown> | null, after: Record<string, unknown> | null) => {
     return [
       whatChanged({ before, after }).map(({ name }) => name),
-      inWords({ target: 'key_1', before, after }),
+      changeText({ target: 'key_1', before, after }),
     ];
   };
   test.each([

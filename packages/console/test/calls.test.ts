@@ -14,7 +14,7 @@ test('a call that is made again because its answer was lost is the same one', as
     return call('createKey', { body: { account, plan: 'free' } });
   };
   await expect(lose('acme', true)).rejects.toMatchObject({
-    code: 'no_answer',
+    code: 'no_response',
     status: 0,
   });
   await lose('beta', false);
@@ -62,7 +62,7 @@ test('a read has no key, also if it is a POST', async () => {
 
 test('an answer that breaks off is an error', async () => {
   jest.spyOn(globalThis, 'fetch').mockResolvedValueOnce(new Response('{"keys":[', { status: 200 }));
-  await expect(call('listKeys')).rejects.toMatchObject({ code: 'no_answer' });
+  await expect(call('listKeys')).rejects.toMatchObject({ code: 'no_response' });
 });
 
 test('a gateway that hangs is reported like one that is down, but an abandoned question is not', async () => {
@@ -75,7 +75,7 @@ test('a gateway that hangs is reported like one that is down, but an abandoned q
   jest.spyOn(AbortSignal, 'timeout').mockReturnValue(late.signal);
   const question = call('listKeys');
   late.abort(new DOMException('It took too long.', 'TimeoutError'));
-  await expect(question).rejects.toMatchObject({ code: 'no_answer', status: 0 });
+  await expect(question).rejects.toMatchObject({ code: 'no_response', status: 0 });
 
   jest.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
   const left = new AbortController();

@@ -5,7 +5,7 @@ import {
   requestsOf,
   startsOf,
 } from '../src/browser/views/keys/usage-steps.ts';
-import { callersIn, months, periodOf, type UsageRow } from '../src/browser/views/usage/rows.ts';
+import { clientsIn, months, periodOf, type UsageRow } from '../src/browser/views/usage/rows.ts';
 
 test.each([
   [200, null, 'answered'],
@@ -55,7 +55,7 @@ test('a caller of a deprecated operation has all calls and the last day, most ca
   const call = (day: string, key: string, requests: number) =>
     row(0, requests, { day, key, account: 'acme', operation: 'old' });
   const rows = [call('2030-01-01', 'a', 2), call('2030-01-02', 'b', 9), call('2030-01-03', 'a', 3)];
-  const callers = callersIn(rows).map(({ key, requests, last }) => [key, requests, last]);
+  const callers = clientsIn(rows).map(({ key, requests, last }) => [key, requests, last]);
   expect(callers).toEqual([
     ['b', 9, '2030-01-02'],
     ['a', 5, '2030-01-03'],

@@ -263,7 +263,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     exchange.stream = stream;
     this.#enter('streaming');
     this.#limit('bodyTimeout');
-    exchange.receiver.answer({ ...head, body: stream });
+    exchange.receiver.receive({ ...head, body: stream });
   }
 
   body(bytes: Buffer): void {
@@ -285,7 +285,7 @@ export class ClientConnection implements MessageSink<ResponseHead> {
     this.#enter('complete');
     this.#exchange = null;
     this.#served++;
-    if (stream === null) receiver.answer({ ...head!, body });
+    if (stream === null) receiver.receive({ ...head!, body });
     else stream.end();
   }
 

@@ -38,7 +38,7 @@ export interface ClientResponse extends ResponseHead {
 
 export interface ResponseReceiver {
   begun(): void;
-  answer(answer: ClientResponse): void;
+  receive(response: ClientResponse): void;
   fail(error: ClientError): void;
 }
 

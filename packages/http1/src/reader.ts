@@ -166,8 +166,8 @@ export class MessageReader<H extends Head> {
       this.#maySkip
     )
       return this.#skip(at + 1);
-    const room = mostHeadBytes - before;
-    begun.add(bytes.subarray(at, at + room));
+    const space = mostHeadBytes - before;
+    begun.add(bytes.subarray(at, at + space));
     const whole = begun.whole!;
     const overlap = Math.max(0, before - HEAD_END.length);
     const text = whole.toString('latin1', overlap);
@@ -176,7 +176,7 @@ export class MessageReader<H extends Head> {
       if (!mayBecomeHead(text, overlap === 0))
         throw malformed(isClientHello(whole) ? TLS_ON_PLAIN_PORT : NOT_TEXT);
       if (begun.size >= mostHeadBytes) throw tooLarge(whole, mostHeadBytes);
-      return Math.min(bytes.length, at + room);
+      return Math.min(bytes.length, at + space);
     }
     const end = overlap + found + HEAD_END.length;
     this.#begun = null;

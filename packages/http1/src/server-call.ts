@@ -19,7 +19,7 @@ export interface CallTransport extends CallConnection {
   closing(persistent: boolean, dated: boolean): string;
   /** Text has one character per byte. If it returns false, `drained` is called later. */
   write(data: string | Buffer, more?: string | Buffer): boolean;
-  answered(persistent: boolean): void;
+  responded(persistent: boolean): void;
   /** At once, so that the client detects an incomplete response. */
   cutOff(): void;
   takeOver(): { readonly socket: Socket; readonly rest: Buffer | null };
@@ -155,7 +155,7 @@ export class ServerCall {
    * `fields` exclude connection fields. Text in `body` has one character per byte. Adds
    * Content-Length if missing and required (RFC 9110 section 8.6).
    */
-  answer(
+  respond(
     status: number,
     reason: string,
     fields: FieldLines,
@@ -174,7 +174,7 @@ export class ServerCall {
     else if (body.length <= ONE_WRITE)
       this.#transport.write(text + body.toString('latin1'));
     else this.#transport.write(text, body);
-    this.#transport.answered(this.#persistent);
+    this.#transport.responded(this.#persistent);
   }
 
   /** The head leaves with the first `write` or `end`, or by `flush`. */
@@ -230,7 +230,7 @@ export class ServerCall {
     const rest =
       this.#takeHead() + (this.#measure === 'chunks' ? LAST_CHUNK : '');
     if (rest !== '') this.#transport.write(rest);
-    this.#transport.answered(this.#persistent);
+    this.#transport.responded(this.#persistent);
   }
 
   cutOff(): void {

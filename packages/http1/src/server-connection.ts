@@ -54,7 +54,7 @@ export interface ConnectionOptions {
 /** The connection then closes. */
 export interface BrokenReply {
   readonly peer: string;
-  answer(status: number, fields: FieldLines, body: string): void;
+  respond(status: number, fields: FieldLines, body: string): void;
   drop(): void;
 }
 
@@ -313,13 +313,13 @@ export class ServerConnection
     return this.#socket.writableLength > 0;
   }
 
-  answered(persistent: boolean): void {
-    if (!this.#isWriting) this.#answerSent(persistent);
+  responded(persistent: boolean): void {
+    if (!this.#isWriting) this.#responseSent(persistent);
     else if (this.#written !== null) this.#persistent = persistent;
     else
       this.#socket.write('', (error) => {
         // After an abort, `close` follows.
-        if (!error) this.#answerSent(persistent);
+        if (!error) this.#responseSent(persistent);
       });
   }
 
@@ -348,10 +348,10 @@ export class ServerConnection
     const persistent = this.#persistent;
     if (persistent === null || error || this.#socket.writableLength > 0) return;
     this.#persistent = null;
-    this.#answerSent(persistent);
+    this.#responseSent(persistent);
   }
 
-  #answerSent(persistent: boolean): void {
+  #responseSent(persistent: boolean): void {
     const call = this.#call;
     if (call === null) return;
     const { inBody } = this.#reader;
@@ -457,12 +457,12 @@ export class ServerConnection
   #refuse(error: WireError): void {
     const reply: BrokenReply = {
       peer: this.peer,
-      answer: (status, fields, body) => {
+      respond: (status, fields, body) => {
         if (this.#socket.destroyed) return;
         const call = new ServerCall(this, NO_REQUEST);
         this.#call = call;
         this.#shared.inFlight++;
-        call.answer(status, '', fields, body);
+        call.respond(status, '', fields, body);
       },
       drop: () => this.#socket.destroy(),
     };

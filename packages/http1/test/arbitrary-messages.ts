@@ -192,7 +192,7 @@ const request = fc
     return `${empty}${method} ${target} ${version}\r\n${joined(fields)}${framed.body}`;
   });
 
-const answer = fc
+const response = fc
   .record({
     version: mostly('HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0'),
     status: mostly(
@@ -363,7 +363,7 @@ export interface AnswerCase extends Case {
 /** Sometimes after interim responses. */
 export const answerCases: fc.Arbitrary<AnswerCase> = fc
   .record({
-    one: cases(fc.array(answer, { minLength: 1, maxLength: 2 }).map((all) => all.join(''))),
+    one: cases(fc.array(response, { minLength: 1, maxLength: 2 }).map((all) => all.join(''))),
     method: mostly('GET', 'HEAD', 'POST'),
     ends: fc.boolean(),
   })

@@ -104,7 +104,7 @@ function poolTo(url: string, given: Partial<PoolOptions> = {}, tunnels = false):
 interface Asking {
   readonly connection: ClientConnection;
   readonly question: ClientRequest;
-  readonly answer: Promise<ClientResponse>;
+  readonly receive: Promise<ClientResponse>;
 }
 
 const GET: ClientRequest = { method: 'GET', target: '/a', fields: lines('x-own', '1'), body: null };
@@ -112,16 +112,16 @@ const GET: ClientRequest = { method: 'GET', target: '/a', fields: lines('x-own',
 async function begin(pool: Pool, given: Partial<ClientRequest> = {}): Promise<Asking> {
   const connection = await pool.take();
   const question = { ...GET, ...given };
-  const answer = new Promise<ClientResponse>((resolve, reject) =>
-    connection.ask(question, { begun: () => {}, answer: resolve, fail: reject }),
+  const response = new Promise<ClientResponse>((resolve, reject) =>
+    connection.ask(question, { begun: () => {}, receive: resolve, fail: reject }),
   );
-  answer.catch(() => {});
-  return { connection, question, answer };
+  response.catch(() => {});
+  return { connection, question, receive: response };
 }
 
 async function asked(pool: Pool, given: Partial<ClientRequest> = {}) {
-  const { answer } = await begin(pool, given);
-  const { status, body } = await answer;
+  const { receive: response } = await begin(pool, given);
+  const { status, body } = await response;
   return [status, await textOf(body)];
 }
 
@@ -159,7 +159,7 @@ const failure = (of: Promise<unknown>) =>
     (e: ClientError) => e,
   );
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
-const answers =
+const responses =
   (...all: string[]): Behaviour =>
   (socket, count) =>
     void socket.write(all[Math.min(count, all.length) - 1]!, 'latin1');
@@ -190,8 +190,8 @@ describe('an answer', () => {
     ],
   ])(
     '%s is read whole, and its connection serves the next question',
-    async (_what, method, answer, body) => {
-      const { url, ...backend } = await far(answers(answer, OK));
+    async (_what, method, response, body) => {
+      const { url, ...backend } = await far(responses(response, OK));
       const pool = poolTo(url);
       expect((await asked(pool, { method }))[1]).toBe(body);
       // Twice: the first may show the state that the connection was left in.
@@ -208,8 +208,8 @@ describe('an answer', () => {
       'would be closed at once',
       'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 2\r\n\r\nok',
     ],
-  ])('whose connection %s is the last on it', async (_what, answer) => {
-    const backend = await far(answers(answer, OK));
+  ])('whose connection %s is the last on it', async (_what, response) => {
+    const backend = await far(responses(response, OK));
     const pool = poolTo(backend.url);
     for (let i = 0; i < 2; i++) expect(await asked(pool)).toEqual([200, 'ok']);
     expect(backend.opened).toBe(2);
@@ -224,9 +224,9 @@ describe('an answer', () => {
 
   test('in one read does not belong to an earlier question, though it was not taken at once', async () => {
     const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
-    const pool = poolTo((await far(answers(chunked, OK))).url);
-    const { answer } = await begin(pool);
-    const { body } = await answer;
+    const pool = poolTo((await far(responses(chunked, OK))).url);
+    const { receive: response } = await begin(pool);
+    const { body } = await response;
     expect(await asked(pool)).toEqual([200, 'ok']);
     expect(await textOf(body)).toBe('ok');
   });
@@ -241,8 +241,8 @@ describe('an answer', () => {
       });
     });
     const pool = poolTo(backend.url);
-    const { answer } = await begin(pool);
-    const stream = (await answer).body as BodyStream;
+    const { receive: response } = await begin(pool);
+    const stream = (await response).body as BodyStream;
     let whole = false;
     stream.to({
       chunk: (bytes) => {
@@ -255,7 +255,7 @@ describe('an answer', () => {
       fail: () => {},
     });
     await until('some of it is there', () => taken > 0);
-    const other = poolTo((await far(answers(OK))).url);
+    const other = poolTo((await far(responses(OK))).url);
     for (let i = 0; i < 5; i++) await asked(other);
     expect([taken < MUCH / 2, all]).toEqual([true, false]);
     for (; !whole; await new Promise(setImmediate)) stream.resume();
@@ -274,9 +274,9 @@ describe('an answer', () => {
     ['interim answers without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(17)],
     ['a head without end', `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(70_000)}`],
   ])('that is not valid is broken: %s', async (_what, bytes) => {
-    const backend = await far(answers(bytes, OK));
+    const backend = await far(responses(bytes, OK));
     const pool = poolTo(backend.url);
-    expect(await failure((await begin(pool)).answer)).toMatchObject({
+    expect(await failure((await begin(pool)).receive)).toMatchObject({
       failure: 'broken',
       diedIdle: false,
     });
@@ -289,35 +289,35 @@ describe('an answer', () => {
     ['in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n'],
   ])('that breaks off fails its reader: %s', async (_what, bytes) => {
     const pool = poolTo((await far((socket) => socket.end(bytes))).url);
-    const { answer } = await begin(pool);
-    expect(await failure(textOf((await answer).body))).toMatchObject({ failure: 'broken' });
+    const { receive: response } = await begin(pool);
+    expect(await failure(textOf((await response).body))).toMatchObject({ failure: 'broken' });
   });
 });
 
 describe('no response', () => {
   test('is one that does not come in time', async () => {
     const pool = poolTo((await far(() => {})).url, { headersTimeout: 30 });
-    expect(await failure((await begin(pool)).answer)).toMatchObject({ failure: 'too_slow' });
+    expect(await failure((await begin(pool)).receive)).toMatchObject({ failure: 'too_slow' });
   });
 
   test('is not one that came while this process stood still', async () => {
     const { url } = await far((socket, count, text) => {
-      answers('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')(socket, count, text);
+      responses('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')(socket, count, text);
       blockEventLoop(1_500);
     });
-    const { answer } = await begin(poolTo(url, { headersTimeout: 1_000 }));
-    expect((await answer).status).toBe(200);
+    const { receive: response } = await begin(poolTo(url, { headersTimeout: 1_000 }));
+    expect((await response).status).toBe(200);
   });
 
   test('is one that stops coming', async () => {
     const pool = poolTo(
-      (await far(answers('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok'))).url,
+      (await far(responses('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok'))).url,
       {
         bodyTimeout: 30,
       },
     );
-    const { answer } = await begin(pool);
-    expect(await failure(textOf((await answer).body))).toMatchObject({ failure: 'too_slow' });
+    const { receive: response } = await begin(pool);
+    expect(await failure(textOf((await response).body))).toMatchObject({ failure: 'too_slow' });
   });
 
   test('comes from a closed port', async () => {
@@ -326,7 +326,7 @@ describe('no response', () => {
     const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));
     const pool = poolTo(`http://127.0.0.1:${port}`);
-    expect(await failure((await begin(pool)).answer)).toMatchObject({ failure: 'unreachable' });
+    expect(await failure((await begin(pool)).receive)).toMatchObject({ failure: 'unreachable' });
   });
 
   test('comes on a connection that ends first; only one that has served may have been about to end', async () => {
@@ -334,12 +334,12 @@ describe('no response', () => {
       (socket, count) => void (count === 2 ? socket.write(OK) : socket.destroy()),
     );
     const pool = poolTo(backend.url);
-    expect(await failure((await begin(pool)).answer)).toMatchObject({
+    expect(await failure((await begin(pool)).receive)).toMatchObject({
       failure: 'broken',
       diedIdle: false,
     });
     expect(await asked(pool)).toEqual([200, 'ok']);
-    expect(await failure((await begin(pool)).answer)).toMatchObject({
+    expect(await failure((await begin(pool)).receive)).toMatchObject({
       failure: 'broken',
       diedIdle: true,
     });
@@ -348,7 +348,7 @@ describe('no response', () => {
 
 describe('a body', () => {
   test.each([10, 100_000])('of %i bytes that is there is sent as it is', async (size) => {
-    const backend = await far(answers(OK));
+    const backend = await far(responses(OK));
     const pool = poolTo(backend.url);
     const body = Buffer.alloc(size, '\xe9', 'latin1');
     expect(await asked(pool, { method: 'POST', body })).toEqual([200, 'ok']);
@@ -376,12 +376,12 @@ describe('a body', () => {
     });
     const pool = poolTo(backend.url);
     const { body, sink } = sent(length);
-    const { answer } = await begin(pool, { method: 'PUT', body });
+    const { receive: response } = await begin(pool, { method: 'PUT', body });
     sink().chunk(Buffer.from('one'));
     await until('it has come', () => backend.received.includes('one'));
     sink().chunk(Buffer.from('two'));
     sink().end();
-    expect((await answer).status).toBe(200);
+    expect((await response).status).toBe(200);
     expect(await asked(pool, { target: '/b' })).toEqual([200, 'ok']);
     expect(backend.opened).toBe(1);
   });
@@ -403,11 +403,11 @@ describe('a body', () => {
   test('that fails on its way fails the question, with its reason', async () => {
     const backend = await far(() => {});
     const { body, sink } = sent(6);
-    const { answer } = await begin(poolTo(backend.url), { method: 'PUT', body });
+    const { receive: response } = await begin(poolTo(backend.url), { method: 'PUT', body });
     sink().chunk(Buffer.from('one'));
     const reason = new Error('the caller has left');
     sink().fail(reason);
-    expect(await failure(answer)).toMatchObject({ failure: 'body', cause: reason });
+    expect(await failure(response)).toMatchObject({ failure: 'body', cause: reason });
     await until('the server sees the end', () => backend.sockets.size === 0);
   });
 
@@ -421,12 +421,12 @@ describe('a body', () => {
       });
       const pool = poolTo(backend.url);
       const { body, sink } = sent(9);
-      const { answer } = await begin(pool, {
+      const { receive: response } = await begin(pool, {
         method: 'PUT',
         body: how === 'at once' ? Buffer.alloc(MUCH) : body,
       });
       if (how === 'as it comes') sink().chunk(Buffer.from('one'));
-      expect((await answer).status).toBe(200);
+      expect((await response).status).toBe(200);
       expect(await asked(pool)).toEqual([200, 'ok']);
       expect(backend.opened).toBe(2);
       if (how === 'as it comes') expect(sink().chunk(Buffer.from('more'))).toBe(true);
@@ -438,9 +438,9 @@ describe('a question', () => {
   test('that is given up ends its connection, and notifies no listener', async () => {
     const backend = await far(() => {});
     const pool = poolTo(backend.url);
-    const { connection, question, answer } = await begin(pool);
+    const { connection, question, receive: response } = await begin(pool);
     let called = false;
-    answer
+    response
       .finally(() => {
         called = true;
       })
@@ -452,36 +452,36 @@ describe('a question', () => {
   });
 
   test('that is over cannot end its connection, nor the question of another', async () => {
-    const backend = await far(answers(OK));
+    const backend = await far(responses(OK));
     const pool = poolTo(backend.url);
     const first = await begin(pool);
-    await first.answer;
+    await first.receive;
     const second = await begin(pool);
     expect(second.connection).toBe(first.connection);
     first.connection.cancel(first.question);
-    expect((await second.answer).status).toBe(200);
+    expect((await second.receive).status).toBe(200);
     expect(backend.opened).toBe(1);
   });
 
   test('on a connection that has one is an error, and the first one is answered', async () => {
-    const pool = poolTo((await far(answers(OK))).url);
-    const { connection, answer } = await begin(pool);
-    const receiver = { begun: () => {}, answer: () => {}, fail: () => {} };
+    const pool = poolTo((await far(responses(OK))).url);
+    const { connection, receive: response } = await begin(pool);
+    const receiver = { begun: () => {}, receive: () => {}, fail: () => {} };
     expect(() => connection.ask(GET, receiver)).toThrow('"waiting" cannot follow "waiting"');
-    expect((await answer).status).toBe(200);
+    expect((await response).status).toBe(200);
     pool.close();
     expect(() => connection.ask(GET, receiver)).toThrow('"waiting" cannot follow "closed"');
   });
 
   test('that cannot be sent leaves its connection free', async () => {
-    const backend = await far(answers(OK));
+    const backend = await far(responses(OK));
     const connection = await poolTo(backend.url).take();
-    const taker = { begun: () => {}, answer: () => {}, fail: () => {} };
+    const taker = { begun: () => {}, receive: () => {}, fail: () => {} };
     expect(() => connection.ask({ ...GET, target: '/a b' }, taker)).toThrow('no target can have');
-    const answer = new Promise<ClientResponse>((resolve, reject) =>
-      connection.ask(GET, { begun: () => {}, answer: resolve, fail: reject }),
+    const response = new Promise<ClientResponse>((resolve, reject) =>
+      connection.ask(GET, { begun: () => {}, receive: resolve, fail: reject }),
     );
-    expect((await answer).status).toBe(200);
+    expect((await response).status).toBe(200);
     expect(backend.received).not.toContain('/a b');
   });
 });
@@ -499,7 +499,7 @@ describe('a pool', () => {
     const others = [asked(pool, { target: '/1' }), asked(pool, { target: '/2' })];
     await expect(pool.take()).rejects.toBeInstanceOf(PoolBusy);
     release();
-    await (await first).answer;
+    await (await first).receive;
     expect(await Promise.all(others)).toEqual([
       [200, 'ok'],
       [200, 'ok'],
@@ -516,10 +516,10 @@ describe('a pool', () => {
     const ask = async (group: string, weight: number) => {
       const connection = await pool.take({ group, weight, member: group });
       order.push(group);
-      const answer = new Promise<ClientResponse>((resolve, reject) =>
-        connection.ask(GET, { begun: () => {}, answer: resolve, fail: reject }),
+      const response = new Promise<ClientResponse>((resolve, reject) =>
+        connection.ask(GET, { begun: () => {}, receive: resolve, fail: reject }),
       );
-      return (await answer).status;
+      return (await response).status;
     };
     const first = ask('free', 1);
     await until('it has come', () => backend.asked === 1);
@@ -561,7 +561,7 @@ describe('a pool', () => {
     const last = asked(pool);
     expect(pool.status.waiting).toBe(3);
     release();
-    expect((await first.answer).status).toBe(200);
+    expect((await first.receive).status).toBe(200);
     expect(await last).toEqual([200, 'ok']);
     expect(served).toEqual([0, 2]);
     for (const leave of leaves) leave();
@@ -615,7 +615,7 @@ describe('a pool', () => {
     const readers = await Promise.all(
       ['stuck', 'slow', 'slow'].map(async (name, i) => {
         failures[i] = [];
-        const body = (await (await begin(pool)).answer).body as BodyStream;
+        const body = (await (await begin(pool)).receive).body as BodyStream;
         body.to({
           chunk: () => false,
           end: () => {},
@@ -649,8 +649,8 @@ describe('a pool', () => {
       }),
     );
     const failures: number[] = [];
-    for (const [i, { answer }] of senders.entries())
-      answer.catch((error) => failures.push(i, error.failure === 'body' ? 1 : 0));
+    for (const [i, { receive: response }] of senders.entries())
+      response.catch((error) => failures.push(i, error.failure === 'body' ? 1 : 0));
     expect(await asked(pool)).toEqual([200, 'ok']);
     expect(failures).toEqual([0, 1]);
     for (const timer of timers) clearInterval(timer);
@@ -663,7 +663,7 @@ describe('a pool', () => {
     const pool = poolTo(backend.url);
     const first = begin(pool);
     const second = asked(pool);
-    expect(await failure((await first).answer)).toMatchObject({ failure: 'broken' });
+    expect(await failure((await first).receive)).toMatchObject({ failure: 'broken' });
     expect(await second).toEqual([200, 'ok']);
   });
 
@@ -678,10 +678,10 @@ describe('a pool', () => {
     };
     const pool = poolTo(backend.url, { ...limits, headersTimeout: 1_000 });
     await asked(pool);
-    const { answer } = await begin(pool);
+    const { receive: response } = await begin(pool);
     pool.use({ ...limits, headersTimeout: HOUR });
     const next = asked(pool);
-    expect(await failure(answer)).toMatchObject({ failure: 'too_slow' });
+    expect(await failure(response)).toMatchObject({ failure: 'too_slow' });
     expect(await next).toEqual([200, 'ok']);
   });
 
@@ -694,7 +694,7 @@ describe('a pool', () => {
     let failures = 0;
     for (const connection of [1, 2, 3].map(() => pool.take() as ClientConnection)) {
       const fail = () => void (++failures === 3 && pool.renew(reason));
-      connection.ask(GET, { begun() {}, answer() {}, fail });
+      connection.ask(GET, { begun() {}, receive() {}, fail });
     }
     const waiting = await Promise.allSettled([pool.take(), pool.take()]);
     expect(waiting).toEqual(Array(2).fill({ status: 'rejected', reason }));
@@ -716,7 +716,7 @@ describe('a pool', () => {
   });
 
   test('uses no connection that has been idle for too long, also before its timer sees that', async () => {
-    const backend = await far(answers(OK));
+    const backend = await far(responses(OK));
     const pool = poolTo(backend.url, { connections: 2, keepAliveTimeout: 50 });
     await Promise.all([asked(pool), asked(pool)]);
     await until('both are free', () => pool.status.idle === 2);
@@ -726,7 +726,7 @@ describe('a pool', () => {
   });
 
   test('applies a new idle time to connections that are idle already', async () => {
-    const backend = await far(answers(OK));
+    const backend = await far(responses(OK));
     const limits = {
       connections: 1,
       mostWaiting: 8,
@@ -744,14 +744,14 @@ describe('a pool', () => {
   });
 
   test('forgets a connection that ends while it is idle, or that sends unrequested bytes', async () => {
-    const backend = await far(answers(OK));
+    const backend = await far(responses(OK));
     const pool = poolTo(backend.url);
     const first = await begin(pool);
-    await first.answer;
+    await first.receive;
     for (const socket of backend.sockets) socket.end();
     await until('it has ended', () => !first.connection.isOpen);
     const second = await begin(pool);
-    await second.answer;
+    await second.receive;
     for (const socket of backend.sockets) socket.write(OK);
     await until('it has ended', () => !second.connection.isOpen);
     expect(await asked(pool)).toEqual([200, 'ok']);
@@ -790,7 +790,7 @@ describe('a tunnel', () => {
   });
 
   test('that is refused is an answer', async () => {
-    const backend = await far(answers('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno'));
+    const backend = await far(responses('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno'));
     const pool = poolTo(backend.url, {}, true);
     const never = () => {
       throw new Error('the tunnel is missing');
@@ -801,7 +801,7 @@ describe('a tunnel', () => {
 });
 
 test('a server of IPv6 is asked by its address', async () => {
-  const backend = await far(answers(OK), { host: '::1' });
+  const backend = await far(responses(OK), { host: '::1' });
   expect(await asked(poolTo(backend.url))).toEqual([200, 'ok']);
   expect(backend.received).toContain(`Host: ${new URL(backend.url).host}\r\n`);
 });
@@ -832,7 +832,7 @@ describe('a server behind TLS', () => {
   test('is asked again and again on one connection, with bodies of any size', async () => {
     const large = 'x'.repeat(1_000_000);
     const backend = await secured(
-      answers(OK, `HTTP/1.1 200 OK\r\nContent-Length: ${large.length}\r\n\r\n${large}`, OK),
+      responses(OK, `HTTP/1.1 200 OK\r\nContent-Length: ${large.length}\r\n\r\n${large}`, OK),
     );
     const pool = poolTo(backend.url);
     expect(await asked(pool)).toEqual([200, 'ok']);
@@ -849,8 +849,8 @@ describe('a server behind TLS', () => {
       socket.write(Buffer.alloc(MUCH));
     });
     const pool = poolTo(backend.url);
-    const { answer } = await begin(pool);
-    const stream = (await answer).body as BodyStream;
+    const { receive: response } = await begin(pool);
+    const stream = (await response).body as BodyStream;
     let [taken, whole] = [0, false];
     stream.to({
       chunk: (bytes) => {
@@ -884,14 +884,14 @@ describe('a server behind TLS', () => {
   });
 
   test('with a certificate for another name, or from an unknown authority, is not asked', async () => {
-    const other = await secured(answers(OK), 'DNS:other.example');
-    expect(await failure((await begin(poolTo(other.url))).answer)).toMatchObject({
+    const other = await secured(responses(OK), 'DNS:other.example');
+    expect(await failure((await begin(poolTo(other.url))).receive)).toMatchObject({
       failure: 'unreachable',
     });
-    const unknown = await secured(answers(OK));
+    const unknown = await secured(responses(OK));
     setDefaultCACertificates(trusted);
     try {
-      expect(await failure((await begin(poolTo(unknown.url))).answer)).toMatchObject({
+      expect(await failure((await begin(poolTo(unknown.url))).receive)).toMatchObject({
         failure: 'unreachable',
       });
     } finally {

@@ -25,11 +25,11 @@ const PORTION = 1_000;
 const start = performance.now();
 const server = new NodeServer();
 const requests = new Tally();
-const answers = new Tally();
+const responses = new Tally();
 let differences = 0;
 
 function report(): void {
-  const counts = { requests, answers, differences };
+  const counts = { requests, answers: responses, differences };
   console.log(
     `${((performance.now() - start) / 60_000).toFixed(1)} minutes: ${JSON.stringify(counts)}`,
   );
@@ -46,7 +46,7 @@ for (let portion = 0, reported = 0; performance.now() - start < minutes * 60_000
   const options = { seed: seed + portion, numRuns: PORTION };
   if (portion % 4 === 3)
     for (const one of fc.sample(answerCases, options))
-      print(await compareAnswers(one, answers), one);
+      print(await compareAnswers(one, responses), one);
   else
     for (const one of fc.sample(requestCases, options))
       print(await compareRequests(one, server, requests), one);

@@ -122,9 +122,9 @@ export async function readAnswerByNode(
   const connection = new Connection();
   const reading: NodeReading = { messages: [], fault: null };
   await new Promise<void>((resolve) => {
-    const add = (answer: IncomingMessage): NodeMessage => {
-      const { httpVersion, rawHeaders } = answer;
-      const line = `${answer.statusCode} ${answer.statusMessage}`;
+    const add = (response: IncomingMessage): NodeMessage => {
+      const { httpVersion, rawHeaders } = response;
+      const line = `${response.statusCode} ${response.statusMessage}`;
       const message = {
         line,
         version: httpVersion,
@@ -144,23 +144,23 @@ export async function readAnswerByNode(
     };
     const asking = request({ method, createConnection: () => connection, maxHeaderSize: 1 << 20 });
     asking.on('error', fail);
-    asking.on('information', (answer) => {
-      add(answer as IncomingMessage).whole = true;
+    asking.on('information', (response) => {
+      add(response as IncomingMessage).whole = true;
       done();
     });
-    asking.on('upgrade', (answer) => {
-      add(answer).whole = true;
+    asking.on('upgrade', (response) => {
+      add(response).whole = true;
       done();
     });
-    asking.on('response', (answer) => {
-      const message = add(answer);
+    asking.on('response', (response) => {
+      const message = add(response);
       done();
-      answer.on('data', (bytes: Buffer) => {
+      response.on('data', (bytes: Buffer) => {
         message.body += bytes.toString('latin1');
       });
-      answer.on('error', fail);
-      answer.on('end', () => {
-        message.whole = answer.complete;
+      response.on('error', fail);
+      response.on('end', () => {
+        message.whole = response.complete;
         done();
       });
     });

@@ -34,7 +34,7 @@ class Stage {
 
   #take(call: ServerCall): void {
     if (call.target.startsWith('/held')) this.held.push(call);
-    else call.answer(200, '', lines(), call.target);
+    else call.respond(200, '', lines(), call.target);
   }
 
   async connect(): Promise<Wire> {
@@ -118,7 +118,7 @@ describe('a connection', () => {
     const [one, two] = [await stage.begin(sized(3, 'one')), await stage.begin(sized(3, 'two'))];
     expect([one, two].map(({ call }) => bodyOf(call).text)).toEqual(['one', 'two']);
     for (const { wire, call } of [one, two]) {
-      call.answer(200, '', lines(), '');
+      call.respond(200, '', lines(), '');
       await wire.answer();
     }
   });
@@ -127,7 +127,7 @@ describe('a connection', () => {
     const stage = await Stage.open();
     const { wire, call } = await stage.begin(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${GET}`);
     call.keepAlive = false;
-    call.answer(200, '', lines(), 'last');
+    call.respond(200, '', lines(), 'last');
     expect(await wire.answer()).toMatchObject({ body: 'last', headers: { connection: 'close' } });
     expect(await wire.ended()).toBe('');
   });
@@ -140,10 +140,10 @@ describe('a connection', () => {
       `GET /held/a HTTP/1.1\r\nHost: a\r\n\r\n${post}${GET}`,
     );
     expect(stage.held).toEqual([]);
-    call.answer(200, '', lines(), 'a');
+    call.respond(200, '', lines(), 'a');
     const second = await stage.next(wire);
     expect(bodyOf(second)).toEqual({ text: 'ok', outcome: 'whole' });
-    second.answer(200, '', lines(), 'b');
+    second.respond(200, '', lines(), 'b');
     expect([
       (await wire.answer()).body,
       (await wire.answer()).body,
@@ -166,7 +166,7 @@ describe('a connection', () => {
       seen.push(call.target);
       if (seen.length === 1) polite!.send('GET /polite HTTP/1.1\r\nHost: a\r\n\r\n');
       blockEventLoop(0.2);
-      call.answer(200, '', lines(), '');
+      call.respond(200, '', lines(), '');
     });
     const greedy = await Wire.open(served.url);
     polite = await Wire.open(served.url);
@@ -197,7 +197,7 @@ describe('a connection', () => {
       `GET /held HTTP/1.1\r\nHost: a\r\n\r\n${GET.repeat(30)}`,
     );
     stage.served.server.leave();
-    call.answer(200, '', lines(), '');
+    call.respond(200, '', lines(), '');
     const connections: string[] = [];
     for (let i = 0; i <= 30; i++) connections.push((await wire.answer()).headers.connection!);
     expect(connections).toEqual([...Array.from({ length: 30 }, () => 'keep-alive'), 'close']);
@@ -227,7 +227,7 @@ describe('a connection', () => {
     const answered = fetch(`http://[::1]:${port}/held`);
     await until('it is there', () => six.held.length === 1);
     expect(six.held[0]!.peer).toBe('::1');
-    six.held[0]!.answer(200, '', lines('connection', 'close'), '');
+    six.held[0]!.respond(200, '', lines('connection', 'close'), '');
     expect((await answered).status).toBe(200);
     six.served.server.destroyConnections();
   });
@@ -258,9 +258,9 @@ describe('an answer', () => {
   ])('to %s with %i has a body only where one belongs', async (method, status, length, body) => {
     const stage = await Stage.open();
     const { wire, call } = await stage.begin(`${method} /held HTTP/1.1\r\nHost: a\r\n\r\n`);
-    call.answer(status, '', method === 'HEAD' ? lines('content-length', '4') : lines(), 'body');
-    const answer = await wire.answer({ head: method === 'HEAD' });
-    expect([answer.status, answer.headers['content-length'], answer.body]).toEqual([
+    call.respond(status, '', method === 'HEAD' ? lines('content-length', '4') : lines(), 'body');
+    const response = await wire.answer({ head: method === 'HEAD' });
+    expect([response.status, response.headers['content-length'], response.body]).toEqual([
       status,
       length,
       body,
@@ -282,9 +282,9 @@ describe('an answer', () => {
       call.flush();
       for (const part of ['one', '', 'two']) call.write(Buffer.from(part), () => {});
       call.end();
-      const answer = await wire.answer();
-      expect(answer).toMatchObject({ body: 'onetwo', headers: { connection } });
-      expect(answer.headers['transfer-encoding']).toBe(coding);
+      const response = await wire.answer();
+      expect(response).toMatchObject({ body: 'onetwo', headers: { connection } });
+      expect(response.headers['transfer-encoding']).toBe(coding);
       if (connection === 'close') expect(await wire.ended()).toBe('');
       else expect((await wire.send(GET).answer()).body).toBe('/a');
     },
@@ -353,7 +353,7 @@ describe('an answer', () => {
     const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
     const ends = endsOf(call);
     wire.socket.pause();
-    call.answer(200, '', lines(), Buffer.alloc(MUCH));
+    call.respond(200, '', lines(), Buffer.alloc(MUCH));
     await until('it has ended', () => ends.length === 1);
     expect(ends).toEqual([true]);
   });
@@ -362,7 +362,7 @@ describe('an answer', () => {
     const stage = await Stage.open();
     const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
     const ends = endsOf(call);
-    for (const body of ['first', 'second']) call.answer(200, '', lines(), body);
+    for (const body of ['first', 'second']) call.respond(200, '', lines(), body);
     expect((await wire.answer()).body).toBe('first');
     expect((await wire.send(GET).answer()).body).toBe('/a');
     wire.close();
@@ -380,7 +380,7 @@ describe('a body', () => {
     const body = bodyOf(call);
     await until('it is whole', () => body.outcome === 'whole');
     expect(body.text).toBe('onetwo');
-    call.answer(200, '', lines(), 'good');
+    call.respond(200, '', lines(), 'good');
     expect((await wire.answer()).body).toBe('good');
   });
 
@@ -407,7 +407,7 @@ describe('a body', () => {
     expect(size).toBe(before);
     for (; !whole; await new Promise(setImmediate)) call.resumeBody();
     expect(size).toBe(MUCH);
-    call.answer(200, '', lines(), 'good');
+    call.respond(200, '', lines(), 'good');
     expect((await wire.answer()).body).toBe('good');
   });
 
@@ -423,7 +423,7 @@ describe('a body', () => {
     wire.send('ok');
     const body = bodyOf(call);
     await until('it is whole', () => body.outcome === 'whole');
-    call.answer(200, '', lines(), body.text);
+    call.respond(200, '', lines(), body.text);
     expect(await wire.answer()).toMatchObject({ status: 200, body: 'ok' });
   });
 
@@ -431,7 +431,7 @@ describe('a body', () => {
     const stage = await Stage.open();
     const { wire, call } = await stage.begin(sized(MUCH));
     const ends = endsOf(call);
-    call.answer(200, '', lines(), 'no');
+    call.respond(200, '', lines(), 'no');
     expect(await wire.answer()).toMatchObject({
       body: 'no',
       headers: { connection: 'keep-alive' },
@@ -447,7 +447,7 @@ describe('a body', () => {
     const { wire, call } = await stage.begin(sized(4, 'on'));
     const ends = endsOf(call);
     wire.socket.pause();
-    call.answer(200, '', lines(), Buffer.alloc(MUCH));
+    call.respond(200, '', lines(), Buffer.alloc(MUCH));
     call.dropBody();
     wire.send(`es${GET}`);
     await until('the body is whole', () => call.bodyWhole);
@@ -461,7 +461,7 @@ describe('a body', () => {
   test('that goes wrong behind its answer gets no second one', async () => {
     const stage = await Stage.open();
     const { wire, call } = await stage.begin(held('Transfer-Encoding: chunked\r\n'));
-    call.answer(200, '', lines(), 'no');
+    call.respond(200, '', lines(), 'no');
     expect((await wire.answer()).body).toBe('no');
     wire.send(`zz\r\n${GET}`);
     expect(await wire.ended()).toBe('');
@@ -472,7 +472,7 @@ describe('a body', () => {
     const { wire, call } = await stage.begin(held('Transfer-Encoding: chunked\r\n'));
     const ends = endsOf(call);
     wire.socket.pause();
-    call.answer(200, '', lines(), Buffer.alloc(MUCH));
+    call.respond(200, '', lines(), Buffer.alloc(MUCH));
     call.dropBody();
     wire.send(`zz\r\n${GET}`);
     wire.socket.resume();
@@ -489,7 +489,7 @@ describe('a body', () => {
       reset = true;
     });
     call.keepAlive = false;
-    call.answer(413, '', lines(), 'too large');
+    call.respond(413, '', lines(), 'too large');
     wire.send(Buffer.alloc(MUCH / 4));
     expect(await wire.answer()).toMatchObject({ status: 413, headers: { connection: 'close' } });
     expect(await wire.ended()).toBe('');
@@ -504,7 +504,7 @@ describe('a body', () => {
     const { wire, call } = await stage.begin(text);
     const body = bodyOf(call);
     await until('it fails', () => body.outcome === fault);
-    call.answer(400, '', lines(), fault);
+    call.respond(400, '', lines(), fault);
     expect(await wire.answer()).toMatchObject({ body: fault, headers: { connection: 'close' } });
     expect(await wire.ended()).toBe('');
   });
@@ -519,7 +519,7 @@ describe('a caller that ends its side', () => {
     await until('it has left', () => ends.length === 1);
     expect(ends).toEqual([true]);
     expect(await wire.ended()).toBe('');
-    call.answer(200, '', lines(), 'the client has left');
+    call.respond(200, '', lines(), 'the client has left');
   });
 
   test('once all of a body that was asked to wait has come has left, too', async () => {
@@ -588,7 +588,7 @@ describe('a caller that ends its side', () => {
   test('inside a body that is dropped, or between two requests, ends the connection', async () => {
     const stage = await Stage.open();
     const { wire, call } = await stage.begin(sized(4, 'on'));
-    call.answer(200, '', lines(), 'no');
+    call.respond(200, '', lines(), 'no');
     await wire.answer();
     const idle = await stage.connect();
     await idle.send(GET).answer();
@@ -632,7 +632,7 @@ describe('what comes too late', () => {
   test('is the rest of a body that is dropped: its connection ends without a word', async () => {
     const stage = await Stage.open({ requestTimeout: 500 });
     const { wire, call } = await stage.begin(sized(4, 'on'));
-    call.answer(200, '', lines(), 'no');
+    call.respond(200, '', lines(), 'no');
     expect((await wire.answer()).body).toBe('no');
     expect(await wire.ended()).toBe('');
   });
@@ -654,7 +654,7 @@ describe('what comes too late', () => {
     const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
     const late = await stage.connect();
     expect((await late.answer()).body).toBe('too_late');
-    call.answer(200, '', lines(), 'in time');
+    call.respond(200, '', lines(), 'in time');
     expect((await wire.answer()).body).toBe('in time');
   });
 });
@@ -720,7 +720,7 @@ describe('an idle connection', () => {
     const call = await stage.next(wire.send('GET /held HTTP/1.1\r\nHost: a\r\n\r\n'));
     expect(occupant.known).toBe(false);
     call.connection.known = true;
-    call.answer(200, '', lines(), '');
+    call.respond(200, '', lines(), '');
     await wire.answer();
     expect((await wire.send(GET).answer()).status).toBe(200);
     expect(occupant.known).toBe(true);
@@ -734,12 +734,12 @@ describe('an idle connection', () => {
       },
     });
     const wire = (await stage.connect()).send(GET);
-    const answer = wire.answer();
+    const response = wire.answer();
     await until('it is accepted', () => {
       enter();
       return stage.served.server.connections.size === 1;
     });
-    expect((await answer).body).toBe('/a');
+    expect((await response).body).toBe('/a');
   });
 });
 
@@ -790,7 +790,7 @@ describe('a caller that ends its side behind an invalid request', () => {
     await until('it is found out', () => replies.length === 1);
     // After a whole exchange, the end of the other side has been read.
     expect((await (await stage.connect()).send(GET).answer()).status).toBe(200);
-    replies[0]!.answer(400, lines(), 'refused');
+    replies[0]!.respond(400, lines(), 'refused');
     expect(await wire.answer()).toMatchObject({
       status: 400,
       body: 'refused',
@@ -807,7 +807,7 @@ describe('a caller that ends its side behind an invalid request', () => {
     wire.socket.end();
     expect((await (await stage.connect()).send(GET).answer()).status).toBe(200);
     expect(call.bodyError).toBeInstanceOf(WireError);
-    call.answer(400, '', lines(), 'refused');
+    call.respond(400, '', lines(), 'refused');
     expect(await wire.answer()).toMatchObject({ status: 400, body: 'refused' });
   });
 });
@@ -831,6 +831,6 @@ test('a body that is dropped while what has come of it is handed on stops there'
   wire.send('1\r\nb\r\n0\r\n\r\n');
   await until('the body is whole', () => call.bodyWhole);
   expect(heard).toEqual(['a']);
-  call.answer(200, '', lines(), 'done');
+  call.respond(200, '', lines(), 'done');
   expect((await wire.answer()).body).toBe('done');
 });

@@ -25,8 +25,8 @@ test.each<[string, string[]]>([
     'extensions',
     [...SWITCH, 'Sec-WebSocket-Extensions: x, permessage-deflate; server_no_context_takeover'],
   ],
-])('a response accepts a handshake: %s', (_what, answer) => {
-  expect(faultOfSwitch(fieldsOf(KEY, ...OFFER), fieldsOf(ACCEPT, ...answer))).toBeNull();
+])('a response accepts a handshake: %s', (_what, response) => {
+  expect(faultOfSwitch(fieldsOf(KEY, ...OFFER), fieldsOf(ACCEPT, ...response))).toBeNull();
 });
 
 const NOT_WEBSOCKET = 'does not switch to "websocket"';
@@ -48,8 +48,8 @@ test.each<[string[], string]>([
   [[...SWITCH, ACCEPT, 'Sec-WebSocket-Protocol: Chat'], PROTOCOL],
   [[...SWITCH, ACCEPT, 'Sec-WebSocket-Protocol: chat, v2'], PROTOCOL],
   [[...SWITCH, ACCEPT, 'Sec-WebSocket-Extensions: y'], EXTENSION],
-])('a response with %j does not: it %s', (answer, fault) => {
-  expect(faultOfSwitch(fieldsOf(KEY, ...OFFER), fieldsOf(...answer))).toBe(fault);
+])('a response with %j does not: it %s', (response, fault) => {
+  expect(faultOfSwitch(fieldsOf(KEY, ...OFFER), fieldsOf(...response))).toBe(fault);
 });
 
 test('nothing may be chosen if nothing was offered', () => {

@@ -13,7 +13,7 @@ import type { Treatment } from './options.ts';
 import { formatProblem } from './problems.ts';
 import type { Exempted } from './types.ts';
 
-const OF_ANSWERS: ReadonlySet<unknown> = new Set(['responses', 'callbacks']);
+const OF_RESPONSES: ReadonlySet<unknown> = new Set(['responses', 'callbacks']);
 
 /**
  * Unreadable files and mistakes in authentication are never tolerated. Mistakes that only affect
@@ -110,7 +110,7 @@ function mistakesByOperation(
     ]);
     const found = mistakes.filter(({ node: at, key }) => {
       if (at === null) return false;
-      if (at === node) return answers || !OF_ANSWERS.has(key);
+      if (at === node) return answers || !OF_RESPONSES.has(key);
       if (at === item)
         return METHODS.has(key) ? item[key as string] === node : true;
       return reached.has(at) || (at === paths && key === path);

@@ -4,7 +4,7 @@ import { done, load, notesOf, problemsOf } from './documents.ts';
 
 const wrong = (keyword: string) => ({ [keyword]: -1 });
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
-const answer = (schema: object) => ({ 200: { description: 'Done.', ...json(schema) } });
+const response = (schema: object) => ({ 200: { description: 'Done.', ...json(schema) } });
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 const off = { responses: 'off' } as const;
@@ -16,12 +16,12 @@ describe('while answers are not checked', () => {
         '/a': {
           post: {
             operationId: 'a',
-            responses: { ...answer(ref('Answer')), nonsense: { description: 'None.' } },
-            callbacks: { back: { '{$url}': { get: { responses: answer(wrong('maxItems')) } } } },
+            responses: { ...response(ref('Answer')), nonsense: { description: 'None.' } },
+            callbacks: { back: { '{$url}': { get: { responses: response(wrong('maxItems')) } } } },
           },
         },
       },
-      { schemas: { Answer: wrong('minLength'), Unused: wrong('maxLength'), Lost: ref('Nowhere') } },
+      { schemas: { Reply: wrong('minLength'), Unused: wrong('maxLength'), Lost: ref('Nowhere') } },
       off,
     );
     expect(notesOf(contract)).toEqual([
@@ -43,7 +43,7 @@ describe('while answers are not checked', () => {
       Wrong: wrong('minLength'),
     };
     const paths = {
-      '/': { post: { operationId: 'a', responses: answer(ref('Wrong')), ...operation } },
+      '/': { post: { operationId: 'a', responses: response(ref('Wrong')), ...operation } },
     };
     expect(problemsOf(() => load(paths, { schemas: all }, off))).toEqual([
       expect.stringMatching(/Wrong\/minLength: must be a whole number/),

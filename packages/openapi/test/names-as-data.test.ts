@@ -257,7 +257,7 @@ function verdictsOf(name: string, openapi: Version) {
     });
     return [status, faults];
   };
-  const answers = ['{}', JSON.stringify({ [name]: 1 }), JSON.stringify({ [name]: 'x' })].map(
+  const responses = ['{}', JSON.stringify({ [name]: 1 }), JSON.stringify({ [name]: 'x' })].map(
     (body) =>
       contract.validateResponse({
         method: 'GET',
@@ -270,7 +270,7 @@ function verdictsOf(name: string, openapi: Version) {
   expect(contract.document).toEqual(documentOf(name, openapi));
   return {
     requests: requestsOf(name).map(ask),
-    answers,
+    answers: responses,
     notes: notes.map(({ message }) => message),
     // In a plain document, too, only members and parameters have names.
     names: [...contract.names],

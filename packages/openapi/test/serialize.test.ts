@@ -74,8 +74,8 @@ describe.each(files)('%s', (file) => {
             expect(same.body?.media(same.body.accepted[0])?.check(bytes)).toEqual(
               rule?.check(bytes),
             );
-            const answer = [status, 'application/json', bytes] as const;
-            expect(same.checkResponse(...answer)).toEqual(operation.checkResponse(...answer));
+            const response = [status, 'application/json', bytes] as const;
+            expect(same.checkResponse(...response)).toEqual(operation.checkResponse(...response));
           },
         ),
         { numRuns: 20 },

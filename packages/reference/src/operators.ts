@@ -1,7 +1,7 @@
 import { type Contract, isObject, type Json } from '@storegate/openapi';
 import type { FindPage } from '@storegate/pages';
 import { writeDocuments } from './documents.ts';
-import type { ErrorWords } from './page/reference-page.ts';
+import type { ErrorText } from './page/reference-page.ts';
 import { createReference } from './reference.ts';
 
 export interface OperatorsReferenceOptions {
@@ -13,7 +13,7 @@ export interface OperatorsReferenceOptions {
   readonly prefix: string;
   readonly api: string;
   readonly console: string;
-  readonly errors: readonly ErrorWords[];
+  readonly errors: readonly ErrorText[];
 }
 
 /** Without a key field. Rarely opened, so everything is read on first use. */

@@ -1,5 +1,5 @@
 import type { BanRecord, Bans, Usage } from '@storegate/admin-api';
-import { limitInWords } from '@storegate/admin-api/words';
+import { limitText } from '@storegate/admin-api/text';
 import { longest } from '../../config/durations.ts';
 import { UnusableSection } from '../../config/problems/problems.ts';
 import { formatDuration } from '../../config/units.ts';
@@ -259,7 +259,7 @@ async function causeOf(
   }
   if (limit)
     return {
-      reason: `sent more requests after the limit of ${limitInWords(formatLimit(limit))} was used up`,
+      reason: `sent more requests after the limit of ${limitText(formatLimit(limit))} was used up`,
       by: null,
     };
   const author = await banAuthorOf(auditLog, subject, until);

@@ -131,16 +131,16 @@ export function keyOperations(context: AdminContext, change: Change) {
         const plan = await planOf(context, task);
         if (plan.flaws.length > 0 && !task.body.skipBad)
           throw refusal(plan.flaws);
-        const answer = report(plan, dryRun);
-        if (plan.fresh.length === 0) return answer;
+        const response = report(plan, dryRun);
+        if (plan.fresh.length === 0) return response;
         await applyImport(keys, plan, task.now, (ids) => {
           const after: BulkImportEntry = { count: ids.length, ids };
           return note(
             { action: 'keys.import', target: MANY_KEYS, before: null, after },
-            answer,
+            response,
           );
         });
-        return answer;
+        return response;
       });
     },
     identifyKey: async ({ body, now }) => {

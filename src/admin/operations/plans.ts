@@ -74,10 +74,10 @@ export function planOperations(context: AdminContext, change: Change) {
         before: before === undefined ? null : planView(before),
         after: planView(plan),
       };
-      const answer = await whileUnchanged(file, old, () =>
+      const response = await whileUnchanged(file, old, () =>
         make([{ entry, make: () => putInForce(file, old, text) }], simulation),
       );
-      if (answer) return answer;
+      if (response) return response;
     }
     throw new AdminError(
       'conflict',

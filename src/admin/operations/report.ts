@@ -14,7 +14,7 @@ import { MINUTES } from '../../ledger/rollup.ts';
 import { AdminError } from '../admin-error.ts';
 import {
   type AdminOperations,
-  type AnswerStream,
+  type ResponseStream,
   Streamed,
   type Task,
 } from '../call.ts';
@@ -33,19 +33,19 @@ export function reportOperations(context: AdminContext) {
     getUsageReport: async (task) => {
       const question = questionOf(task);
       // First, because text in columns has no place behind the rows for it.
-      const answer = await readLedger(context.ledger(), {
+      const response = await readLedger(context.ledger(), {
         now: task.now,
         from: question.from,
         blocks: (reader) => reader.blocks(question, 'day'),
         each: async () => {},
       });
-      const { isolated } = answer;
+      const { isolated } = response;
       const { partial = false } = task.query;
       if (isolated !== null && !partial)
         throw new AdminError('state_unavailable', incomplete(isolated));
       if (isolated === null) await refuseRemoved(context, question);
-      const { gateways: _gateways, ...view } = coverageView(answer);
-      const coverage = { ...view, dropped: answer.dropped };
+      const { gateways: _gateways, ...view } = coverageView(response);
+      const coverage = { ...view, dropped: response.dropped };
       const { reader, unsent } = context.ledger();
       const rows = report(isolated === null ? reader : unsent, question);
       const first = await rows.next();
@@ -191,7 +191,7 @@ function streamOf(
   coverage: Coverage,
   rows: AsyncIterable<readonly ReportRow[]>,
   partial: boolean,
-): AnswerStream {
+): ResponseStream {
   const columns = [
     ...dimensionsOf(question),
     ...FIGURES,

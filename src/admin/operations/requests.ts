@@ -1,7 +1,7 @@
 import type { Operations } from '@storegate/admin-api';
 import { CATALOGUE } from '../../common/errors/catalogue.ts';
 import { refusedIn } from '../../observe/events.ts';
-import { ask, type PeerAnswers } from '../../observe/peers/peers.ts';
+import { ask, type PeerResponses } from '../../observe/peers/peers.ts';
 import {
   type Call,
   type DecisionView,
@@ -30,8 +30,8 @@ export function requestOperations(context: AdminContext) {
     explainRequest: async ({ path }) => {
       const id = path.id.toLowerCase();
       const gathered = await ask(context.peers(), explain, id);
-      for (const { gateway, answer } of gathered.answers) {
-        if (answer.request !== null) return shown(gateway, answer.request);
+      for (const { gateway, response } of gathered.responses) {
+        if (response.request !== null) return shown(gateway, response.request);
       }
       throw new AdminError('not_found', unknown(id, gathered));
     },
@@ -46,18 +46,18 @@ export function requestOperations(context: AdminContext) {
         newer,
         ...periodIn(query),
       };
-      const { answers, unresponsive, isolated } = await ask(
+      const { responses, unresponsive, isolated } = await ask(
         context.peers(),
         refusals,
         filter,
       );
-      const lists = answers.map(({ gateway, answer }) =>
-        answer.requests.map((one) => ({ gateway, ...one })),
+      const lists = responses.map(({ gateway, response }) =>
+        response.requests.map((one) => ({ gateway, ...one })),
       );
       const requests = newestOf(lists, limit);
       const calls = lastCallsOf(
-        answers.map(({ gateway, answer }) => ({
-          calls: answer.calls?.map((call) => ({ gateway, ...call })),
+        responses.map(({ gateway, response }) => ({
+          calls: response.calls?.map((call) => ({ gateway, ...call })),
         })),
       );
       const last = requests.length === limit ? requests.at(-1)! : null;
@@ -68,7 +68,7 @@ export function requestOperations(context: AdminContext) {
         next: last && `${last.at}-${last.id}`,
         newest: newestText({
           ...newer,
-          ...upToOf(answers.map(({ answer }) => answer)),
+          ...upToOf(responses.map(({ response }) => response)),
         }),
         unresponsive,
         isolated,
@@ -152,14 +152,14 @@ function listView<R extends ListedRequest & { readonly gateway: string }>(
 
 function unknown(
   id: string,
-  { answers, unresponsive, isolated }: PeerAnswers<Explained>,
+  { responses, unresponsive, isolated }: PeerResponses<Explained>,
 ): string {
-  if (answers.length === 0 && unresponsive.length === 0 && isolated === null)
+  if (responses.length === 0 && unresponsive.length === 0 && isolated === null)
     return 'No gateway runs, and the last requests are in the memory of gateways alone.';
   return [
     `No gateway has the request ${id}.`,
-    ...answers.map(
-      ({ gateway, answer }) => `${gateway} ${inWords(answer.memory)}.`,
+    ...responses.map(
+      ({ gateway, response }) => `${gateway} ${memoryText(response.memory)}.`,
     ),
     ...(unresponsive.length > 0
       ? [`Did not respond: ${unresponsive.join(', ')}.`]
@@ -171,7 +171,7 @@ function unknown(
   ].join(' ');
 }
 
-function inWords(memory: Memory | null): string {
+function memoryText(memory: Memory | null): string {
   if (memory === null) return 'had no worker that responded';
   const { requests, sample, goodSince, othersSince } = memory;
   if (requests === 0) return 'keeps none, because explain.bufferSize is 0';

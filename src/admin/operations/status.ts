@@ -1,5 +1,5 @@
 import type { Configuration } from '@storegate/admin-api';
-import { judgeHealth, refusesMany } from '@storegate/admin-api/words';
+import { judgeHealth, refusesMany } from '@storegate/admin-api/text';
 import { roundMilliseconds } from '../../common/time.ts';
 import {
   backendsOfAll,
@@ -31,12 +31,12 @@ type Differing = Configuration['differs'];
 export function statusOperations(context: AdminContext, change: Change) {
   return {
     getStatus: async () => {
-      const answer = await ask(context.peers(), status, null);
+      const response = await ask(context.peers(), status, null);
       const now = context.clock();
-      const facts = healthFacts(answer, now);
+      const facts = healthFacts(response, now);
       const { backends, lost, unresponsive, isolated } = facts;
-      const gateways = answer.answers.map((one, i) =>
-        shown(one.gateway, one.answer, facts.gateways[i]!.differs, now),
+      const gateways = response.responses.map((one, i) =>
+        shown(one.gateway, one.response, facts.gateways[i]!.differs, now),
       );
       const mostRefused = refusesMany(facts.traffic)
         ? await mostRefusedClient(context)
@@ -68,14 +68,14 @@ export function statusOperations(context: AdminContext, change: Change) {
       });
     },
     listBackends: async () => {
-      const { answers, unresponsive, isolated } = await ask(
+      const { responses, unresponsive, isolated } = await ask(
         context.peers(),
         status,
         null,
       );
-      const gateways = answers.map(({ gateway, answer }) => ({
+      const gateways = responses.map(({ gateway, response }) => ({
         gateway,
-        ...answer,
+        ...response,
       }));
       const backends = backendsOfAll(gateways).map((backend) => ({
         ...backendView(backend),

@@ -36,7 +36,7 @@ export function tokenOperations(
         };
         const isConfigured = configuredToken(config().admin.token).length > 0;
         const first = !isConfigured && (await tokens.list()).length === 0;
-        const answer = { ...shown(record), token, first };
+        const response = { ...shown(record), token, first };
         const entry: ChangeEntry = {
           action: 'tokens.create',
           target: name,
@@ -45,14 +45,14 @@ export function tokenOperations(
         };
         if (
           name === CONFIGURED ||
-          !(await tokens.add(record, note(entry, answer)))
+          !(await tokens.add(record, note(entry, response)))
         ) {
           throw new AdminError(
             'conflict',
             `The name ${name} is taken: revoke that token first, or choose another name.`,
           );
         }
-        return answer;
+        return response;
       });
     },
     revokeToken: (task) => {
@@ -65,7 +65,7 @@ export function tokenOperations(
       return change(task, turnOf(name), async ({ note }) => {
         const record = (await tokens.list()).find((one) => one.name === name);
         if (!record) throw unknown();
-        const answer = shown(record);
+        const response = shown(record);
         const entry: ChangeEntry = {
           action: 'tokens.revoke',
           target: name,
@@ -73,8 +73,9 @@ export function tokenOperations(
           after: null,
         };
         // Another gateway may have been faster.
-        if (!(await tokens.remove(name, note(entry, answer)))) throw unknown();
-        return answer;
+        if (!(await tokens.remove(name, note(entry, response))))
+          throw unknown();
+        return response;
       });
     },
   } satisfies Partial<AdminOperations>;

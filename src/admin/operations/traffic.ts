@@ -1,5 +1,5 @@
 import type { Operations } from '@storegate/admin-api';
-import { latencyOf } from '@storegate/admin-api/words';
+import { latencyOf } from '@storegate/admin-api/text';
 import { DAY, HOUR, MINUTE } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
 import { type BlockHead, POLICIES } from '../../ledger/block.ts';
@@ -52,7 +52,7 @@ export function trafficOperations(context: AdminContext) {
         length;
       const to = Math.max(from, startOf(now, MINUTE));
       const steps = createSteps(length, query);
-      const answer = await readLedger(context.ledger(), {
+      const response = await readLedger(context.ledger(), {
         now,
         from,
         blocks: (reader) =>
@@ -63,7 +63,7 @@ export function trafficOperations(context: AdminContext) {
       });
       if (steps.all().every(({ row }) => requestsIn(row) === 0))
         refuseUnknownFilters(context, query);
-      const { gateways, ...view } = coverageView(answer);
+      const { gateways, ...view } = coverageView(response);
       return {
         ...view,
         step,
@@ -74,9 +74,9 @@ export function trafficOperations(context: AdminContext) {
     },
     getTop: async ({ query, now }) => {
       const { window = 'hour', by = 'requests', limit = 20 } = query;
-      const { ranking, answer } = await rankClients(context, by, window, now);
+      const { ranking, response } = await rankClients(context, by, window, now);
       const { total } = ranking;
-      const { lost: _lost, ...view } = coverageView(answer);
+      const { lost: _lost, ...view } = coverageView(response);
       return {
         ...view,
         window,
@@ -99,14 +99,14 @@ export async function rankClients(
   const from = startOf(now - length, grain);
   const period = { from, to: now + MINUTE };
   const ranking = new Ranking(by);
-  const answer = await readLedger(context.ledger(), {
+  const response = await readLedger(context.ledger(), {
     now,
     from,
     blocks: (reader) =>
       reader.blocks(period, grain === HOUR ? 'hour' : 'minute'),
     each: async (block) => ranking.add(await block.read('usage')),
   });
-  return { ranking, answer };
+  return { ranking, response };
 }
 
 /** `length`: milliseconds of each step. */

@@ -70,13 +70,13 @@ export async function countedUsage(
 export function usageOperations(context: AdminContext, change: Change) {
   return {
     getUsage: async ({ path, now }) => {
-      const parties = await subjectsOf(context, path.subject);
+      const subjects = await subjectsOf(context, path.subject);
       const recent = await recentBans(now, context);
       const shown = async (subject: Subject) => ({
         ...(await usageOf(context, subject)),
         history: recent.of(subject.subject),
       });
-      return { usage: await Promise.all(parties.map(shown)) };
+      return { usage: await Promise.all(subjects.map(shown)) };
     },
     resetUsage: (task) =>
       changeUsage(context, change, task, {

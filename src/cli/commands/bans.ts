@@ -1,10 +1,10 @@
 import type { Ban, BanEntry } from '@storegate/admin-api';
 import {
-  actionInWords,
-  authorInWords,
-  endInWords,
-  recordInWords,
-} from '@storegate/admin-api/words';
+  actionText,
+  authorText,
+  endText,
+  recordText,
+} from '@storegate/admin-api/text';
 import {
   type CommandSpec,
   call,
@@ -36,7 +36,7 @@ const BANS = listView(
   ({ resetsAt, history, ...ban }: Ban) => ({
     ...ban,
     resets: resetsAt,
-    history: history && recordInWords(history, inSentence),
+    history: history && recordText(history, inSentence),
   }),
 );
 
@@ -56,11 +56,11 @@ const HISTORY = listView(
   ({ at, actor, action, after, ended, ...entry }: BanEntry) => ({
     ...entry,
     time: at,
-    action: actionInWords(action),
-    by: authorInWords(actor),
+    action: actionText(action),
+    by: authorText(actor),
     until: after?.until,
     level: after?.level,
-    ended: ended && endInWords(ended, inSentence),
+    ended: ended && endText(ended, inSentence),
   }),
 );
 

@@ -1,9 +1,9 @@
 import type { ConfigDiff, Reload, Setting } from '@storegate/admin-api';
 import {
-  contractCopyInWords,
+  contractCopyText,
   differencesIn,
   NO_DIFFERENCE,
-} from '@storegate/admin-api/words';
+} from '@storegate/admin-api/text';
 import { call, memberOf, operation, option } from '../command.ts';
 import { inSentence, type View } from '../output.ts';
 
@@ -78,6 +78,6 @@ function reloadNotes(reload: Reload & { dryRun: boolean }): string[] {
       : [`${restart}: ${needRestart.join(', ')}.`]),
     ...(contractCopy === null
       ? []
-      : [contractCopyInWords('The gateway', contractCopy, inSentence)]),
+      : [contractCopyText('The gateway', contractCopy, inSentence)]),
   ];
 }

@@ -1,15 +1,15 @@
 import type { ExplainedRequest, Faults } from '@storegate/admin-api';
 import {
-  answerInWords,
-  askedInWords,
-  bodyInWords,
-  equalInWords,
-  faultsInWords,
+  bodyText,
+  faultsText,
+  identicalText,
   plural,
   processName,
+  requestText,
   resetInWords,
+  responseText,
   stepsOf,
-} from '@storegate/admin-api/words';
+} from '@storegate/admin-api/text';
 import { call } from '../command.ts';
 import { CommandError, refuseSecret } from '../connect/api.ts';
 import { inSentence, safeText, type View } from '../output.ts';
@@ -27,12 +27,12 @@ export const explainedView: View<
   ExplainedRequest & { readonly asked: string }
 > = ({ asked, ...request }, page) => {
   const { id, windows, faults } = request;
-  const steps = stepsOf(request, inSentence).map(({ name, became, words }) => [
+  const steps = stepsOf(request, inSentence).map(({ name, became, text }) => [
     name,
-    `${MARKS[became]}${words}`,
+    `${MARKS[became]}${text}`,
   ]);
   return [
-    asked.toLowerCase() === id ? '' : page.notes(equalInWords(asked)),
+    asked.toLowerCase() === id ? '' : page.notes(identicalText(asked)),
     page.card(headOf(request)),
     page.card(Object.fromEntries(steps)),
     page.table(
@@ -81,11 +81,11 @@ function headOf(request: ExplainedRequest): Record<string, unknown> {
   return {
     id,
     time: `${at} at ${processName(request)}, from ${address}`,
-    request: askedInWords(request),
-    response: `${answerInWords(request)}${code === null ? '' : ` ${code}`} in ${request.times.total} ms`,
+    request: requestText(request),
+    response: `${responseText(request)}${code === null ? '' : ` ${code}`} in ${request.times.total} ms`,
     ...(message !== null && { message }),
     ...((body.declared !== 0 || body.received !== 0) && {
-      body: bodyInWords(body),
+      body: bodyText(body),
     }),
     ...(traceparent !== null && { traceparent }),
     ...(repeated > 0 && {
@@ -95,7 +95,7 @@ function headOf(request: ExplainedRequest): Record<string, unknown> {
 }
 
 function violations(faults: Faults): string {
-  const { head, lines } = faultsInWords(faults);
+  const { head, lines } = faultsText(faults);
   // Clients choose the names in pointers.
   return [`${head}:\n`, ...lines.map((line) => `  ${safeText(line)}\n`)].join(
     '',

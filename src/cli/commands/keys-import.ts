@@ -1,5 +1,5 @@
 import type { Key } from '@storegate/admin-api';
-import { plural } from '@storegate/admin-api/words';
+import { plural } from '@storegate/admin-api/text';
 import { command, type Options, option, reader, withApi } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
 import type { ImportOptions } from '../importing/import-file.ts';

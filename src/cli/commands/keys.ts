@@ -5,7 +5,7 @@ import {
   type NewKey,
   VALUES,
 } from '@storegate/admin-api';
-import { plural, recordInWords } from '@storegate/admin-api/words';
+import { plural, recordText } from '@storegate/admin-api/text';
 import {
   type CommandSpec,
   call,
@@ -45,7 +45,7 @@ export const KEYS = listView(
 const KEY: View<Key> = ({ history, ...key }, page) =>
   page.card({
     ...key,
-    ...(history && { bans: recordInWords(history, inSentence) }),
+    ...(history && { bans: recordText(history, inSentence) }),
   });
 
 const SECRET: View<KeyWithSecret> = ({ key, id, plan, account }, page) =>

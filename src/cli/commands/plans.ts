@@ -6,14 +6,14 @@ import type {
   PlanSimulation,
 } from '@storegate/admin-api';
 import {
-  excessesInWords,
-  limitedInWords,
+  excessesText,
+  limitedText,
   missingGateways,
   NO_LAST_DAY,
   simulatedRequests,
   simulationGaps,
-  unitsInWords,
-} from '@storegate/admin-api/words';
+  unitsText,
+} from '@storegate/admin-api/text';
 import {
   call,
   command,
@@ -97,7 +97,7 @@ const SIMULATION: View<PlanSimulation> = ({ lastDay, ...now }, page) =>
 const EXAMPLE = 'plans simulate free --limits 30/minute';
 
 const PLAN: View<Plan> = ({ excess, ...plan }, page) => {
-  const sentences = excessesInWords({ excess, count: plan.count });
+  const sentences = excessesText({ excess, count: plan.count });
   return page.card(plan) + page.notes(...sentences);
 };
 
@@ -176,7 +176,7 @@ function showLastDay(day: LastDay, page: Page): string {
       key,
       account,
       ...window,
-      refused: unitsInWords(refused),
+      refused: unitsText(refused),
     })),
   );
   return [
@@ -185,8 +185,8 @@ function showLastDay(day: LastDay, page: Page): string {
       windows.map((window) => ({
         window: window.name,
         limit: window.limit,
-        'would have limited': limitedInWords(window),
-        refused: window.refused && unitsInWords(window.refused),
+        'would have limited': limitedText(window),
+        refused: window.refused && unitsText(window.refused),
       })),
     ),
     clients.length === 0

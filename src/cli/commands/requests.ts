@@ -9,7 +9,7 @@ import {
   missingGateways,
   NO_GATEWAY,
   POLL_INTERVAL,
-} from '@storegate/admin-api/words';
+} from '@storegate/admin-api/text';
 import {
   command,
   type Options,
@@ -94,11 +94,11 @@ export const requestsCommand = command(
   },
 );
 
-const VIEW: View<Requests> = (answer, page) => {
-  const rows = answer.requests.map(rowOf);
+const VIEW: View<Requests> = (response, page) => {
+  const rows = response.requests.map(rowOf);
   return (
-    (answer.calls.length > 0
-      ? `${page.table(CALL_COLUMNS, answer.calls.map(callRow))}\n`
+    (response.calls.length > 0
+      ? `${page.table(CALL_COLUMNS, response.calls.map(callRow))}\n`
       : '') +
     page.table(COLUMNS, rows, 'No refused or failed requests.') +
     page.notes(
@@ -108,10 +108,10 @@ const VIEW: View<Requests> = (answer, page) => {
       ...(rows.some(({ repeated }) => repeated !== null)
         ? ['repeated: identical requests before it, not kept.']
         : []),
-      ...(answer.next === null
+      ...(response.next === null
         ? []
-        : [`For earlier ones, add --after ${answer.next}.`]),
-      ...missingGateways(answer),
+        : [`For earlier ones, add --after ${response.next}.`]),
+      ...missingGateways(response),
     )
   );
 };
@@ -156,16 +156,16 @@ async function printNew(
     const page: ParamsOf<'listRequests'> =
       newer === null ? { limit: 1 } : { limit: MOST, newer };
     const params = { key, account, code, ...page };
-    const answer: Requests | null = await unlessAborted(
+    const response: Requests | null = await unlessAborted(
       api.call('listRequests', { params, signal }),
       signal,
     );
-    if (answer === null) return;
-    const { requests, next, newest, unresponsive, isolated } = answer;
+    if (response === null) return;
+    const { requests, next, newest, unresponsive, isolated } = response;
     if (newest === null && unresponsive.length === 0 && isolated === null)
       throw new CommandError(NO_GATEWAY);
     const before = notes;
-    notes = missingGateways(answer)
+    notes = missingGateways(response)
       .map((note) => safeText(note))
       .join('\n');
     if (notes !== before && notes !== '') err(`${notes}\n`);

@@ -1,16 +1,16 @@
 import type { Finding, Gateway, LostGateway } from '@storegate/admin-api';
 import {
-  connectionsInWords,
-  findingInWords,
-  healthInWords,
+  connectionsText,
+  findingText,
+  healthText,
   missingGateways,
   NO_GATEWAY,
-  reasonInWords,
+  reasonText,
   span,
-  stateInWords,
-  statusInWords,
+  stateText,
+  statusText,
   withCommand,
-} from '@storegate/admin-api/words';
+} from '@storegate/admin-api/text';
 import { call, type Options, operation, option } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
 import { doneView, inSentence, safeText } from '../output.ts';
@@ -51,7 +51,7 @@ export const statusCommand = call(
     ...operation('getStatus'),
     view: ({ health, gateways }, page) => {
       const findings = health.findings.map(withCommand);
-      const line = healthInWords({ ...health, findings }, inSentence);
+      const line = healthText({ ...health, findings }, inSentence);
       return (
         `${safeText(line)}\n` +
         page.table(COLUMNS, gateways.map(rowOf)) +
@@ -83,8 +83,8 @@ export const statusCommand = call(
 
 function lineOf(finding: Finding): string {
   const { status, cause } = finding;
-  const word = status === 'ok' ? 'Note' : statusInWords(status);
-  const words = findingInWords(finding, inSentence);
+  const word = status === 'ok' ? 'Note' : statusText(status);
+  const words = findingText(finding, inSentence);
   return cause === null ? `${word}: ${words}` : `  follows: ${words}`;
 }
 
@@ -93,17 +93,17 @@ export const backendsCommand = call(
   'list upstream backends and their health',
   {
     ...operation('listBackends'),
-    view: (answer, page) =>
+    view: (response, page) =>
       page.table(
         STORE_COLUMNS,
-        answer.backends.map((one) => ({
+        response.backends.map((one) => ({
           ...one,
-          state: stateInWords(one),
-          reason: reasonInWords(one),
-          connections: connectionsInWords(one.connections),
+          state: stateText(one),
+          reason: reasonText(one),
+          connections: connectionsText(one.connections),
         })),
-        answer.unresponsive.length === 0 ? NO_GATEWAY : 'No backends.',
-      ) + page.notes(...missingGateways(answer)),
+        response.unresponsive.length === 0 ? NO_GATEWAY : 'No backends.',
+      ) + page.notes(...missingGateways(response)),
   },
 );
 
@@ -117,7 +117,7 @@ function rowOf(one: Gateway) {
     ...one,
     up: span(uptime * 1_000),
     state: stateOf(one),
-    backend: connectionsInWords(...processes.map(({ backend }) => backend)),
+    backend: connectionsText(...processes.map(({ backend }) => backend)),
     workers: workers === 0 ? null : `${processes.length} of ${workers}`,
     configuration: digests.join(' '),
   };

@@ -1,9 +1,5 @@
 import { type Top, type TopItem, VALUES } from '@storegate/admin-api';
-import {
-  missingGateways,
-  NO_USAGE,
-  topTotal,
-} from '@storegate/admin-api/words';
+import { missingGateways, NO_USAGE, topTotal } from '@storegate/admin-api/text';
 import { call, operation, option, wholeNumber } from '../command.ts';
 import { inSentence, type Page } from '../output.ts';
 

@@ -5,8 +5,8 @@ import {
   lostProcesses,
   missingGateways,
   NO_USAGE,
-  recordInWords,
-} from '@storegate/admin-api/words';
+  recordText,
+} from '@storegate/admin-api/text';
 import { InvalidArgumentError } from 'commander';
 import { HOUR, MINUTE } from '../../common/time.ts';
 import {
@@ -89,7 +89,7 @@ export const usageCommands = command(
         ...memberOf('getUsage', 'usage'),
         view: viewWith(({ subject, history }) =>
           history && (history.bans > 0 || history.lifted)
-            ? `Bans of ${subject}: ${recordInWords(history, inSentence)}.`
+            ? `Bans of ${subject}: ${recordText(history, inSentence)}.`
             : null,
         ),
       }),

@@ -1,5 +1,5 @@
 import type { WebhookTest } from '@storegate/admin-api';
-import { plural } from '@storegate/admin-api/words';
+import { plural } from '@storegate/admin-api/text';
 import { call, command, memberOf, operation, option } from '../command.ts';
 import { CommandError } from '../connect/api.ts';
 import { listView, safeText } from '../output.ts';

@@ -4,7 +4,7 @@ import { headersOf, type Sent } from '@storegate/admin-api';
 import { ContractError } from '@storegate/openapi';
 import { AdminError } from '../../admin/admin-error.ts';
 import { adminContract, createAdminApi } from '../../admin/api.ts';
-import type { AdminAnswer } from '../../admin/call.ts';
+import type { AdminResponse } from '../../admin/call.ts';
 import type { AdminContext } from '../../admin/context.ts';
 import type { Config } from '../../config/config.ts';
 import { type Contract, loadContract } from '../../config/contract/contract.ts';
@@ -74,7 +74,7 @@ export async function connectLocally(load: () => Config): Promise<Connection> {
     method: string,
     path: string,
     sent: Sent,
-  ): Promise<AdminAnswer> {
+  ): Promise<AdminResponse> {
     const { query, body } = sent;
     return await api.call({
       id: randomUUID(),
@@ -109,7 +109,7 @@ export async function connectLocally(load: () => Config): Promise<Connection> {
 }
 
 /** As over HTTP. */
-async function jsonOf({ body, stream }: AdminAnswer): Promise<unknown> {
+async function jsonOf({ body, stream }: AdminResponse): Promise<unknown> {
   if (!stream) return JSON.parse(JSON.stringify(body));
   return JSON.parse((await Array.fromAsync(stream.text)).join(''));
 }

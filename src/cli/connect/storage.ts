@@ -125,7 +125,7 @@ function openFolder(config: Config): Storage {
     refuseRunning();
     return {
       ask: async () => ({
-        answers: [],
+        responses: [],
         unresponsive: [],
         lost: [],
         isolated: null,

@@ -1,5 +1,5 @@
 import type { ImportReport, ManyImportedKeys } from '@storegate/admin-api';
-import { plural } from '@storegate/admin-api/words';
+import { plural } from '@storegate/admin-api/text';
 import { CommandError, LostChange } from '../connect/api.ts';
 import {
   type Defaults,
@@ -56,10 +56,10 @@ export async function sendKeys(
     const { keys, refused } = batch;
     if (keys.length > 0) {
       const body = { keys: keys.map((key) => key.body), ...mode };
-      const answer = await withProgress(() => importMany(body));
-      tally.imported += answer.imported;
-      tally.already += answer.already;
-      for (const { index, field, message } of answer.bad)
+      const response = await withProgress(() => importMany(body));
+      tally.imported += response.imported;
+      tally.already += response.already;
+      for (const { index, field, message } of response.bad)
         refused.push({ line: keys[index]!.line, field, message });
     }
     addProblems(tally, refused);

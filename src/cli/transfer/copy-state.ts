@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { plural } from '@storegate/admin-api/words';
+import { plural } from '@storegate/admin-api/text';
 import { Outage } from '../../common/errors/outage.ts';
 import { readVersion } from '../../common/version.ts';
 import type { Config } from '../../config/config.ts';

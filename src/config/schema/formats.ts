@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isAmong } from '../../common/callers/address.ts';
+import { isAmong } from '../../common/clients/address.ts';
 import { parseCidr } from '../../common/ip.ts';
 import { isOwnHeader } from '../../common/key-headers.ts';
 import { isRemote } from '../contract/place.ts';

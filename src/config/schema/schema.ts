@@ -92,8 +92,8 @@ export function expectation(schema: Schema): string {
 }
 
 /** `a`, `a or b`, `a, b or c`. */
-function oneOf(words: readonly string[]): string {
-  return [words.slice(0, -1).join(', '), ...words.slice(-1)]
+function oneOf(values: readonly string[]): string {
+  return [values.slice(0, -1).join(', '), ...values.slice(-1)]
     .filter((part) => part !== '')
     .join(' or ');
 }

@@ -186,6 +186,6 @@ function syntaxErrors(document: Document.Parsed) {
 
 /** Without the source text, which could be secret. */
 function plain(message: string): string {
-  const words = message.replace(/: .*$/s, '');
-  return `is not valid YAML here: ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
+  const text = message.replace(/: .*$/s, '');
+  return `is not valid YAML here: ${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 }

@@ -1,11 +1,11 @@
 import type { FindPage } from '@storegate/pages';
-import type { OpenCallerWindow } from '../../common/callers/caller-window.ts';
-import type { Guard } from '../../common/callers/guard.ts';
+import type { OpenAddressWindow } from '../../common/clients/address-window.ts';
+import type { Guard } from '../../common/clients/guard.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import { MINUTE } from '../../common/time.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Answer } from '../reply/answer.ts';
+import type { Reply } from '../reply/reply.ts';
 import type { Target } from '../results.ts';
 import { methodNotAllowed, notFound, windowUsedUp } from '../route-refusals.ts';
 
@@ -26,8 +26,8 @@ interface PagesOptions {
   readonly paths: readonly string[];
   readonly home: string | null;
   readonly guard: Guard;
-  readonly openCallerWindow: OpenCallerWindow;
-  readonly answer: Answer;
+  readonly openAddressWindow: OpenAddressWindow;
+  readonly reply: Reply;
 }
 
 export function createPages({
@@ -35,12 +35,12 @@ export function createPages({
   paths,
   home,
   guard,
-  openCallerWindow,
-  answer,
+  openAddressWindow,
+  reply,
 }: PagesOptions) {
   const exact = new Set(paths.filter((path) => !path.endsWith('/')));
   const prefixes = paths.filter((path) => path.endsWith('/'));
-  const allowance = openCallerWindow(ALLOWANCE);
+  const allowance = openAddressWindow(ALLOWANCE);
 
   /** Pages need no key. */
   async function spend(exchange: Exchange, units: number) {
@@ -62,13 +62,13 @@ export function createPages({
     async serve(exchange: Exchange, { path }: Target): Promise<void> {
       exchange.route = 'reference';
       const refusal = await spend(exchange, 1);
-      if (refusal) return await answer.fail(exchange, refusal);
+      if (refusal) return await reply.fail(exchange, refusal);
       exchange.usage = await guard.look(exchange.address);
       const { method, fields } = exchange.call;
       if (method !== 'GET' && method !== 'HEAD')
         throw methodNotAllowed(exchange, path, ['GET', 'HEAD']);
       if (path === '/')
-        return await answer.send(exchange, 302, ['Location', home!], '');
+        return await reply.send(exchange, 302, ['Location', home!], '');
       const page = await find(path, {
         ifNoneMatch: fieldIn(fields.list, 'if-none-match'),
         acceptEncoding: fieldIn(fields.list, 'accept-encoding'),
@@ -77,8 +77,8 @@ export function createPages({
       const pieces =
         method === 'HEAD' ? 0 : Math.floor(page.body.length / PIECE);
       const late = pieces > 0 ? await spend(exchange, pieces) : null;
-      if (late) return await answer.fail(exchange, late);
-      await answer.send(exchange, page.status, page.headers, page.body);
+      if (late) return await reply.fail(exchange, late);
+      await reply.send(exchange, page.status, page.headers, page.body);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { OpenCallerWindow } from '../../common/callers/caller-window.ts';
+import type { OpenAddressWindow } from '../../common/clients/address-window.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
 import { HOUR, MINUTE } from '../../common/time.ts';
@@ -59,9 +59,9 @@ export function periodIn(target: string): UsagePeriod | null {
 export function createPeriodUsage(
   ledger: LedgerAccess,
   clock: () => number,
-  openCallerWindow: OpenCallerWindow,
+  openAddressWindow: OpenAddressWindow,
 ) {
-  const allowance = openCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
+  const allowance = openAddressWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
   /** One at a time, so that clients take at most a part of the CPU. */
   let last: Promise<unknown> = Promise.resolve();
 

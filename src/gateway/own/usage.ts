@@ -1,5 +1,5 @@
 import { entityTag, hasTag } from '@storegate/pages';
-import type { OpenCallerWindow } from '../../common/callers/caller-window.ts';
+import type { OpenAddressWindow } from '../../common/clients/address-window.ts';
 import { fieldIn } from '../../common/field-list.ts';
 import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import { DAY, MINUTE } from '../../common/time.ts';
@@ -18,7 +18,7 @@ import type { Client, KeyRecord } from '../../records/keys/key.ts';
 import type { KeyStore } from '../../records/keys/store.ts';
 import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Answer } from '../reply/answer.ts';
+import type { Reply } from '../reply/reply.ts';
 import type { KnownClient } from '../results.ts';
 import { methodNotAllowed, windowUsedUp } from '../route-refusals.ts';
 import type { Flights } from '../stages/in-flight.ts';
@@ -43,10 +43,10 @@ export interface UsageParts {
   readonly keys: KeyStore;
   readonly flights: Pick<Flights, 'of'>;
   readonly deprecatedBy: (keyId: string) => Promise<readonly DeprecatedCall[]>;
-  readonly answer: Answer;
+  readonly reply: Reply;
   readonly operations: readonly Operation[];
   readonly ledger: LedgerAccess;
-  readonly openCallerWindow: OpenCallerWindow;
+  readonly openAddressWindow: OpenAddressWindow;
   readonly clock: () => number;
 }
 
@@ -55,11 +55,11 @@ export function createUsage({
   keys,
   flights,
   deprecatedBy,
-  answer,
+  reply,
   operations,
   ledger,
   clock,
-  openCallerWindow,
+  openAddressWindow,
 }: UsageParts): Usage {
   /** On first use: a contract may have thousands. */
   let costs: Readonly<Record<string, number>> | null = null;
@@ -68,8 +68,8 @@ export function createUsage({
       .filter(({ sunset }) => sunset !== null)
       .map(({ id, sunset }) => [id, sunset]),
   );
-  const allowance = openCallerWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
-  const periodUsage = createPeriodUsage(ledger, clock, openCallerWindow);
+  const allowance = openAddressWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
+  const periodUsage = createPeriodUsage(ledger, clock, openAddressWindow);
 
   async function bodyFor(
     client: KnownClient,
@@ -142,8 +142,8 @@ export function createUsage({
       'X-API-Key, Authorization',
     ];
     if (hasTag(fieldIn(fields.list, 'if-none-match'), etag))
-      return await answer.send(exchange, 304, headers, '');
-    await answer.send(
+      return await reply.send(exchange, 304, headers, '');
+    await reply.send(
       exchange,
       200,
       [...headers, 'Content-Type', 'application/json; charset=utf-8'],

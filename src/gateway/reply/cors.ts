@@ -45,7 +45,7 @@ export function createCors({ origins, maxAge }: CorsSettings) {
   return {
     add,
     preflight,
-    answers: isOfBackend({ origins }) ? () => false : isPreflight,
+    handles: isOfBackend({ origins }) ? () => false : isPreflight,
   };
 }
 

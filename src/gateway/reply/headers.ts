@@ -64,11 +64,11 @@ export function addLimitHeaders(
     RESET!,
     refuses(window) ? Math.ceil(resetAt / 1000) : Math.floor(now / 1000),
   );
-  lines.addKnown(POLICY!, policyOf(readings, scopes) || wordsOf(window).policy);
+  lines.addKnown(POLICY!, policyOf(readings, scopes) || textOf(window).policy);
   lines.addKnown(LIMITS!, list || limitOf(shown, 0));
 }
 
-const wordsOf = remembered((window: Window) => {
+const textOf = remembered((window: Window) => {
   const name = oneByte(checkedValue(POLICY!, `"${fullNameOf(window)}"`));
   return {
     name,
@@ -88,7 +88,7 @@ function policyOf(readings: readonly Reading[], scopes: Scopes): string {
 }
 
 function withPolicy(list: string, window: Window): string {
-  const { policy } = wordsOf(window);
+  const { policy } = textOf(window);
   return list ? `${list}, ${policy}` : policy;
 }
 
@@ -98,7 +98,7 @@ function withLimits(list: string, reading: Reading, now: number): string {
 }
 
 function limitOf(reading: Reading, seconds: number): string {
-  return `${wordsOf(reading.window).name};r=${remainingIn(reading)};t=${seconds}`;
+  return `${textOf(reading.window).name};r=${remainingIn(reading)};t=${seconds}`;
 }
 
 function isScopedIn(window: Window, scopes: Scopes): boolean {

@@ -2,7 +2,7 @@ import { type BodySink, BodyStream } from '@storegate/http1';
 import type { Holding, SharedBudget } from '../../common/shared-budget.ts';
 import type { Exchange } from '../exchange.ts';
 import type { BackendResponse } from '../upstream/backend-response.ts';
-import type { Answer } from './answer.ts';
+import type { Reply } from './reply.ts';
 
 export type Relay = (exchange: Exchange, stored: BackendResponse) => void;
 
@@ -10,13 +10,13 @@ export type Relay = (exchange: Exchange, stored: BackendResponse) => void;
  * While the budget is not used up, a response is read ahead of a slow client, which frees the backend
  * connection.
  */
-export function createRelay(answer: Answer, budget: SharedBudget): Relay {
+export function createRelay(reply: Reply, budget: SharedBudget): Relay {
   return function relay(exchange, { status, reason, headers, body }) {
-    const fields = answer.fields(exchange);
+    const fields = reply.fields(exchange);
     fields.addRead(headers);
     const { call } = exchange;
     if (!(body instanceof BodyStream)) {
-      call.answer(status, reason, fields, body);
+      call.respond(status, reason, fields, body);
       return;
     }
     call.begin(status, reason, fields);
@@ -55,7 +55,7 @@ export function createRelay(answer: Answer, budget: SharedBudget): Relay {
       },
       fail(error) {
         letGo();
-        void answer.fail(exchange, error);
+        void reply.fail(exchange, error);
       },
     };
 

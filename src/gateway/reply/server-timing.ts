@@ -20,7 +20,7 @@ export function createTiming(origins: readonly string[]): AddTiming {
       authenticatedAt,
       admittedAt,
       forwardedAt,
-      answeredAt,
+      respondedAt,
       head,
     } = exchange;
     if (authenticatedAt === 0) return;
@@ -28,8 +28,8 @@ export function createTiming(origins: readonly string[]): AddTiming {
     if (admittedAt > 0)
       text += `, ${entry('admit', authenticatedAt, admittedAt)}`;
     if (forwardedAt > 0) text += `, ${entry('check', admittedAt, forwardedAt)}`;
-    if (answeredAt > 0)
-      text += `, ${entry('backend', forwardedAt, answeredAt)}`;
+    if (respondedAt > 0)
+      text += `, ${entry('backend', forwardedAt, respondedAt)}`;
     lines.addKnown(
       SERVER_TIMING,
       `${text}, ${entry('total', startedAt, performance.now())}`,

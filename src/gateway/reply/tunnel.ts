@@ -2,7 +2,7 @@ import type { Tunnel } from '@storegate/http1';
 import type { Exchange } from '../exchange.ts';
 import { returnedHeaders } from '../upstream/headers.ts';
 import type { ReturnedNames } from '../wire/fields.ts';
-import type { Answer } from './answer.ts';
+import type { Reply } from './reply.ts';
 
 /** Milliseconds after which a half-closed WebSocket is closed. */
 const SILENCE = 1_000;
@@ -11,15 +11,15 @@ const SILENCE = 1_000;
 export type JoinTunnel = (exchange: Exchange, tunnel: Tunnel) => void;
 
 export function createJoinTunnel(
-  answer: Answer,
+  reply: Reply,
   returned: ReturnedNames,
 ): JoinTunnel {
   /** The other side may finish sending, but not stay silent. */
   return function joinTunnel(exchange, { reason, fields, socket: far, rest }) {
-    const lines = answer.fields(exchange);
+    const lines = reply.fields(exchange);
     lines.addRead(returnedHeaders(fields, 101, returned));
     lines.addAll(['Connection', 'Upgrade', 'Upgrade', 'websocket']);
-    exchange.answeredAt = performance.now();
+    exchange.respondedAt = performance.now();
     const { socket: near, rest: early } = exchange.call.switchProtocols(
       reason,
       lines,

@@ -1,25 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { type BrokenReply, FieldLines } from '@storegate/http1';
-import { plainAddress } from '../../common/callers/address.ts';
-import type { Guard } from '../../common/callers/guard.ts';
+import { plainAddress } from '../../common/clients/address.ts';
+import type { Guard } from '../../common/clients/guard.ts';
 import type { Refusal } from '../../common/errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
 import { addLimitHeaders, failureFields } from './headers.ts';
 
 /** For input that never became a request. Closes the connection. Never rejects. */
-type AnswerUnparsed = (refusal: Refusal, reply: BrokenReply) => Promise<void>;
+type ReplyUnparsed = (refusal: Refusal, reply: BrokenReply) => Promise<void>;
 
-interface UnparsedAnswerParts {
+interface UnparsedReplyParts {
   readonly guard: Guard;
   readonly observe: Observe;
   readonly hasReference: () => boolean;
 }
 
-export function createUnparsedAnswers({
+export function createUnparsedReplies({
   guard,
   observe,
   hasReference,
-}: UnparsedAnswerParts): AnswerUnparsed {
+}: UnparsedReplyParts): ReplyUnparsed {
   async function write(refusal: Refusal, reply: BrokenReply): Promise<void> {
     const startedAt = performance.now();
     const address = plainAddress(reply.peer);
@@ -29,7 +29,7 @@ export function createUnparsedAnswers({
     lines.add('X-Request-Id', id);
     addLimitHeaders(lines, await guard.look(address));
     lines.addAll(failureFields(refusal, hasReference()));
-    reply.answer(refusal.status, lines, body);
+    reply.respond(refusal.status, lines, body);
     observe({
       type: 'request',
       id,

@@ -1,5 +1,5 @@
 import { type AddressLists, hasLists } from '../../common/address-lists.ts';
-import { AddressRules } from '../../common/callers/address-rules.ts';
+import { AddressRules } from '../../common/clients/address-rules.ts';
 import type { Refusal } from '../../common/errors/refusals.ts';
 import type { KeyHeaders } from '../../common/key-headers.ts';
 import type { Mount } from '../../config/config.ts';

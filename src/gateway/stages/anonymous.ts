@@ -1,6 +1,6 @@
-import { networkOf } from '../../common/callers/address.ts';
-import type { AddressSubjects } from '../../common/callers/address-subjects.ts';
-import type { OpenCallerWindow } from '../../common/callers/caller-window.ts';
+import { networkOf } from '../../common/clients/address.ts';
+import type { AddressSubjects } from '../../common/clients/address-subjects.ts';
+import type { OpenAddressWindow } from '../../common/clients/address-window.ts';
 import { MINUTE } from '../../common/time.ts';
 import type { Config } from '../../config/config.ts';
 import type { Contract } from '../../config/contract/contract.ts';
@@ -120,9 +120,9 @@ export function withPreflights(
 /** Preflights without a key are charged to the allowance of their address, not to the state. */
 export function admitPreflights(
   admit: Admit,
-  openCallerWindow: OpenCallerWindow,
+  openAddressWindow: OpenAddressWindow,
 ): Admit {
-  const { take } = openCallerWindow(ALLOWANCE);
+  const { take } = openAddressWindow(ALLOWANCE);
 
   return function admitPreflight(exchange, client, cost, scopes) {
     const isFree = isPreflight(exchange) && isAnonymous(client);

@@ -1,7 +1,7 @@
 import { listsOf } from '../../common/address-lists.ts';
-import { isAmong } from '../../common/callers/address.ts';
-import { AddressRules } from '../../common/callers/address-rules.ts';
-import type { Guard } from '../../common/callers/guard.ts';
+import { isAmong } from '../../common/clients/address.ts';
+import { AddressRules } from '../../common/clients/address-rules.ts';
+import type { Guard } from '../../common/clients/guard.ts';
 import { CATALOGUE, type Code } from '../../common/errors/catalogue.ts';
 import { knownRefusals, Refusal } from '../../common/errors/refusals.ts';
 import { retryAfter } from '../../common/errors/retry-after.ts';

@@ -21,13 +21,13 @@ interface ForwardParts {
   readonly requestFields: RequestFields;
   readonly joinTunnel: JoinTunnel;
   /** The gateway reads responses that the contract describes. */
-  readonly plainAnswers: boolean;
+  readonly plainResponses: boolean;
 }
 
 export function createForward({
   requestFields,
   joinTunnel,
-  plainAnswers,
+  plainResponses,
 }: ForwardParts) {
   function askedBy(
     exchange: Exchange,
@@ -38,7 +38,7 @@ export function createForward({
     const fields = requestFields(
       exchange,
       client,
-      plainAnswers && operation !== null,
+      plainResponses && operation !== null,
     );
     if (rewriting !== null && rewriting.prefix !== '')
       fields.add('X-Forwarded-Prefix', rewriting.prefix);
@@ -52,8 +52,8 @@ export function createForward({
   ): Promise<BackendResponse> {
     exchange.forwardedAt = performance.now();
     const stored = route.send(exchange, asked);
-    const answered = route.rewriting?.answered ?? null;
-    return answered === null ? stored : stored.then(answered);
+    const rewritten = route.rewriting?.response ?? null;
+    return rewritten === null ? stored : stored.then(rewritten);
   }
 
   const forward: Forward = (exchange, checked) =>

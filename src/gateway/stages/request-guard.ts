@@ -1,10 +1,10 @@
 import { oneByte } from '@storegate/http1';
 import { Cache } from '../../common/cache.ts';
 import {
-  callerAddress,
+  clientAddress,
   plainAddress,
   trustedProxies,
-} from '../../common/callers/address.ts';
+} from '../../common/clients/address.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
 import { CONTRACT_JSON_PATH } from '../../common/reserved-paths.ts';
 import type { Config } from '../../config/config.ts';
@@ -84,7 +84,7 @@ export function createRequestGuard(parts: RequestGuardParts) {
       head,
       // A part of the headers would keep them in memory.
       address: behindProxy
-        ? oneByte(callerAddress(peer, head.forwardedFor, proxies))
+        ? oneByte(clientAddress(peer, head.forwardedFor, proxies))
         : peer,
       behindProxy,
       span: spanOf(head, behindProxy, startedAt),
@@ -104,7 +104,7 @@ export function createRequestGuard(parts: RequestGuardParts) {
       refusal: null,
       reported: null,
       forwardedAt: 0,
-      answeredAt: 0,
+      respondedAt: 0,
       backend: null,
       cancel: null,
     };
@@ -174,7 +174,7 @@ function isComplete({ left, status }: Call): boolean {
 }
 
 /** The status nginx logs for clients that disconnected. */
-const NOT_ANSWERED = 499;
+const NO_RESPONSE = 499;
 
 const NEAR = 0.2;
 
@@ -213,9 +213,9 @@ function requestEventOf(
     address,
     startedAt,
     forwardedAt,
-    answeredAt,
+    respondedAt,
   } = exchange;
-  const status = call.begun ? call.status : NOT_ANSWERED;
+  const status = call.begun ? call.status : NO_RESPONSE;
   const owner = client === null || isAnonymous(client) ? null : client;
   return {
     type: 'request',
@@ -235,7 +235,7 @@ function requestEventOf(
     plan: client?.plan ?? null,
     address,
     duration: performance.now() - startedAt,
-    upstream: answeredAt > 0 ? answeredAt - forwardedAt : null,
+    upstream: respondedAt > 0 ? respondedAt - forwardedAt : null,
     trace: traceOf(exchange, reportOf),
   };
 }

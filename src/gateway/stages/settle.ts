@@ -5,7 +5,7 @@ import { settledAdmission, settlementOf } from '../../limits/settlement.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { State } from '../../state/state.ts';
 import type { Exchange } from '../exchange.ts';
-import { type Answer, toRefusal } from '../reply/answer.ts';
+import { type Reply, toRefusal } from '../reply/reply.ts';
 import type { Route } from '../routes.ts';
 import type { BackendResponse } from '../upstream/backend-response.ts';
 import { isIn } from '../upstream/checks.ts';
@@ -18,7 +18,7 @@ const UNITS = /^\d{1,12}$/;
 interface Settled {
   readonly forward: Forward;
   readonly tunnel: ForwardTunnel;
-  readonly answer: Answer;
+  readonly reply: Reply;
 }
 
 interface SettleParts {
@@ -35,7 +35,7 @@ export function withSettlement(
   stages: Settled,
   { cost, state, observe }: SettleParts,
 ): Settled {
-  const { forward, tunnel, answer } = stages;
+  const { forward, tunnel, reply } = stages;
   const header = cost.header?.toLowerCase() ?? null;
   if (header === null && cost.refund.length === 0) return stages;
 
@@ -86,14 +86,14 @@ export function withSettlement(
       const stored = await tunnel(exchange, checked);
       return stored && settleResponse(exchange, checked.route, stored);
     },
-    answer: {
-      ...answer,
+    reply: {
+      ...reply,
       fail(exchange, failure) {
         const { call } = exchange;
         const hasResponse =
           call.begun || call.left || failure instanceof ClientAbort;
         if (!hasResponse) settleStatus(exchange, toRefusal(failure).status);
-        return answer.fail(exchange, failure);
+        return reply.fail(exchange, failure);
       },
     },
   };

@@ -46,10 +46,10 @@ export function watched(
   attempt.backend = identity.backend;
   return {
     begun: () => taker.begun(),
-    answer(answer) {
+    receive(response) {
       attempt.endedAt = performance.now();
-      attempt.status = answer.status;
-      taker.answer(answer);
+      attempt.status = response.status;
+      taker.receive(response);
     },
     fail(error) {
       const outage = outageOf(error);
@@ -107,14 +107,14 @@ export function halfOpen(
       begunAt = performance.now();
       if (!isAlone) taker.begun();
     },
-    answer(answer) {
+    receive(response) {
       clearTimeout(timer);
       if (!isAlone) {
-        taker.answer(answer);
+        taker.receive(response);
         return;
       }
-      backend.answered(answer.status, epoch, begunAt);
-      if (answer.body instanceof BodyStream) connection.cancel(asked);
+      backend.responded(response.status, epoch, begunAt);
+      if (response.body instanceof BodyStream) connection.cancel(asked);
     },
     fail(error) {
       clearTimeout(timer);

@@ -105,7 +105,7 @@ export function createBackend({
     begun(status, epoch, now) {
       if (!isFailure(status) && health.begun(epoch, now)) report();
     },
-    answered(status, epoch, now) {
+    responded(status, epoch, now) {
       const isBad = isFailure(status);
       if (isBad) counts.failures++;
       const changed = isBad

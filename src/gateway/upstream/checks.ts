@@ -168,7 +168,7 @@ export function createChecks({
     };
     connection.ask(asked, {
       begun() {},
-      answer: ({ status }) => {
+      receive: ({ status }) => {
         if (path === null || isIn(status, statuses)) done('good');
         else done('bad', new Error(`the check returned ${status}`));
       },

@@ -6,7 +6,7 @@ import {
   oneByte,
   prepareRead,
 } from '@storegate/http1';
-import { plainAddress, reportedHops } from '../../common/callers/address.ts';
+import { plainAddress, reportedHops } from '../../common/clients/address.ts';
 import { withoutFields } from '../../common/field-list.ts';
 import { remembered } from '../../common/remembered.ts';
 import { type Client, isAnonymous } from '../../records/keys/key.ts';
@@ -30,7 +30,7 @@ const ONLY_FOR_ITS_KEY: readonly string[] = Object.entries(NOT_SHARED)
 const REQUEST_ID = oneByte('X-Request-Id');
 const VIA = oneByte('via');
 
-type Caller = Pick<Client, 'keyId' | 'account' | 'plan' | 'scopes'>;
+type ClientFields = Pick<Client, 'keyId' | 'account' | 'plan' | 'scopes'>;
 
 /** `null`: not sent. */
 type IdentityHeaders = Readonly<
@@ -43,7 +43,7 @@ type IdentityHeaders = Readonly<
  */
 export type RequestFields = (
   exchange: Exchange,
-  client: Caller,
+  client: ClientFields,
   plain?: boolean,
 ) => FieldLines;
 
@@ -51,7 +51,7 @@ export function createRequestFields(
   identity: IdentityHeaders,
   via: Via,
 ): RequestFields {
-  const linesOf = remembered((client: Caller) => {
+  const linesOf = remembered((client: ClientFields) => {
     const { account, plan, scopes } = client;
     const values = {
       keyId: isAnonymous(client) ? '' : client.keyId,

@@ -14,7 +14,7 @@ export interface Rewriting {
   /** For X-Forwarded-Prefix; `''`: the backend needs none. */
   readonly prefix: string;
   /** `null`: responses stay unchanged. */
-  readonly answered: ((answer: BackendResponse) => BackendResponse) | null;
+  readonly response: ((response: BackendResponse) => BackendResponse) | null;
 }
 
 interface Base {
@@ -55,10 +55,10 @@ export function mountRewriting(
         : rewrite + rest;
     },
     prefix: known,
-    answered(answer) {
-      const { headers } = answer;
+    response(response) {
+      const { headers } = response;
       return {
-        ...answer,
+        ...response,
         headers: headers.map((text, i) =>
           i % 2 === 0 ? text : returned(headers[i - 1]!, text),
         ),
@@ -90,7 +90,7 @@ export function prefixRewriting(
         : afterSegments(raw, segmentsIn(prefix));
     },
     prefix: '',
-    answered: null,
+    response: null,
   };
 }
 

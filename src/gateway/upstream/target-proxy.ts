@@ -26,7 +26,7 @@ interface Attempt {
   readonly outgoing: ProxyRequest;
   readonly bytesBefore: number;
   isConnected: boolean;
-  answer: IncomingMessage | null;
+  response: IncomingMessage | null;
 }
 
 /**
@@ -107,28 +107,28 @@ async function createProxy(
         });
         // Node closes the connection after a 101 response without an error.
         outgoing.once('close', () => {
-          if (attempt.answer === null)
+          if (attempt.response === null)
             fail(request, brokenBy(new Error('There was no response.')));
         });
       },
-      proxyRes(answer, request, response) {
-        attempts.get(request)!.answer = answer;
-        if (answer.rawHeaders.length >= 2 * TOO_MANY_FIELDS)
+      proxyRes(incoming, request, response) {
+        attempts.get(request)!.response = incoming;
+        if (incoming.rawHeaders.length >= 2 * TOO_MANY_FIELDS)
           fail(request, brokenBy(new Error('There are too many fields.')));
-        if (!isWritable(answer)) {
+        if (!isWritable(incoming)) {
           fail(request, brokenBy(new Error('The status line is not valid.')));
-          Object.assign(answer, { statusCode: 502, statusMessage: '' });
+          Object.assign(incoming, { statusCode: 502, statusMessage: '' });
         }
-        prepare(answer.headers);
+        prepare(incoming.headers);
         // Node would wait for the body, but a head and a body that come together are sent as one.
         process.nextTick(() => {
-          if (!answer.readableDidRead) response.flushHeaders();
+          if (!incoming.readableDidRead) response.flushHeaders();
         });
       },
       error(error, request) {
         const attempt = attempts.get(request);
         // A response that is complete still passes.
-        if (attempt?.answer?.complete !== true)
+        if (attempt?.response?.complete !== true)
           fail(request, judged(error, attempt));
       },
     },
@@ -153,7 +153,7 @@ function attemptOf(
     outgoing,
     bytesBefore: socket.bytesRead,
     isConnected: reusedSocket,
-    answer: null,
+    response: null,
   };
   if (reusedSocket) return attempt;
   const timer = setTimeout(() => {

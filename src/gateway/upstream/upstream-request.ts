@@ -56,7 +56,7 @@ const NONE: readonly BackendHandle[] = [];
 class UpstreamRequest implements ResponseReceiver, Waiter {
   readonly #parts: UpstreamRequestParts;
   readonly #asked: ClientRequest;
-  readonly #resolve: (answer: BackendResponse) => void;
+  readonly #resolve: (response: BackendResponse) => void;
   readonly #reject: (error: unknown) => void;
   #backend: BackendHandle | null = null;
   #epoch = 0;
@@ -68,7 +68,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
 
   constructor(
     parts: UpstreamRequestParts,
-    resolve: (answer: BackendResponse) => void,
+    resolve: (response: BackendResponse) => void,
     reject: (error: unknown) => void,
   ) {
     this.#parts = parts;
@@ -87,15 +87,15 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
   /** Not retried from here on. */
   begun(): void {
     this.#begun = true;
-    this.#parts.exchange.answeredAt = performance.now();
+    this.#parts.exchange.respondedAt = performance.now();
   }
 
-  answer({ status, reason, minor, fields, body }: ClientResponse): void {
+  receive({ status, reason, minor, fields, body }: ClientResponse): void {
     const { exchange, returned } = this.#parts;
     if (body instanceof BodyStream) this.#judgeAtEnd(status, body);
     else {
       this.#judged = true;
-      this.#backend!.answered(status, this.#epoch, exchange.answeredAt);
+      this.#backend!.responded(status, this.#epoch, exchange.respondedAt);
       exchange.cancel = null;
     }
     this.#resolve({
@@ -320,7 +320,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
         const { exchange } = this.#parts;
         this.#judged = true;
         exchange.cancel = null;
-        this.#backend!.answered(101, this.#epoch, exchange.answeredAt);
+        this.#backend!.responded(101, this.#epoch, exchange.respondedAt);
         asked.upgraded!(tunnel);
       },
     };
@@ -329,11 +329,11 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
   /** However good its head was. */
   #judgeAtEnd(status: number, body: BodyStream): void {
     const [backend, epoch] = [this.#backend!, this.#epoch];
-    backend.begun(status, epoch, this.#parts.exchange.answeredAt);
+    backend.begun(status, epoch, this.#parts.exchange.respondedAt);
     body.watch({
       end: () => {
         this.#judged = true;
-        backend.answered(status, epoch, performance.now());
+        backend.responded(status, epoch, performance.now());
       },
       fail: (error) => {
         this.#judged = true;

@@ -31,7 +31,7 @@ export interface BackendHandle {
   begin(operation: string): number;
   /** `answered`, `failed` or `cancelled` follows. */
   begun(status: number, epoch: number, now: number): void;
-  answered(status: number, epoch: number, now: number): void;
+  responded(status: number, epoch: number, now: number): void;
   failed(error: ClientError, epoch: number): void;
   cancelled(epoch: number): void;
   retried(): void;
@@ -49,7 +49,7 @@ export function soleUpstream(
     isTrial: false,
     begin: () => 0,
     begun() {},
-    answered() {},
+    responded() {},
     failed() {},
     cancelled() {},
     retried() {},

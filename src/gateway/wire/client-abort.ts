@@ -1,6 +1,6 @@
 /** Also if the client read too slowly. Not a fault; no response can be sent. */
 export class ClientAbort extends Error {
-  override name = 'CallerLeft';
+  override name = 'ClientAbort';
   readonly code: 'client_closed_request' | 'slow_reader';
 
   constructor(

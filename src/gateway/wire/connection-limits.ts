@@ -4,7 +4,7 @@ import {
   networkOf,
   plainAddress,
   trustedProxies,
-} from '../../common/callers/address.ts';
+} from '../../common/clients/address.ts';
 import type { HttpLimits } from '../../config/config.ts';
 import type { EventOf, Observe } from '../../observe/events.ts';
 import {
@@ -164,12 +164,12 @@ export function createConnectionLimits(initial: Limits, observe: Observe) {
     const search = () => {
       searchAt = Number.NEGATIVE_INFINITY;
       // An immediate comes after the reads of its turn, so a request that has arrived is in flight.
-      setImmediate(makeRoom);
+      setImmediate(freeSpace);
     };
     timer = setTimeout(search, Math.max(0, time - performance.now())).unref();
   }
 
-  function makeRoom(): void {
+  function freeSpace(): void {
     const all = waiting;
     waiting = noneWaiting();
     searchAt = Number.POSITIVE_INFINITY;

@@ -7,7 +7,7 @@ import {
   socketOf,
 } from '@storegate/http1';
 import { type ServerMaterial, serverTls } from '@storegate/http1/tls';
-import { plainAddress, trustedProxies } from '../../common/callers/address.ts';
+import { plainAddress, trustedProxies } from '../../common/clients/address.ts';
 import type { Refusal } from '../../common/errors/refusals.ts';
 import { listen as bind } from '../../common/listen.ts';
 import type { Address, Config } from '../../config/config.ts';
@@ -36,7 +36,7 @@ interface ListenerOptions {
   readonly handle: (call: Call) => void;
   readonly limits: ConnectionLimits;
   /** Never rejects. */
-  readonly answerUnparsed: (
+  readonly replyUnparsed: (
     refusal: Refusal,
     reply: BrokenReply,
   ) => Promise<void>;
@@ -48,7 +48,7 @@ interface ListenerOptions {
 const SWEEP = 25;
 
 export function createListener(parts: ListenerOptions) {
-  const { handle, limits, answerUnparsed, ticketSecret, observe } = parts;
+  const { handle, limits, replyUnparsed, ticketSecret, observe } = parts;
   const { listen, http: httpLimits } = parts.config;
   let { port } = listen;
   let isBeside = false;
@@ -82,7 +82,7 @@ export function createListener(parts: ListenerOptions) {
           address: plainAddress(remoteAddress),
         }),
     },
-    refuse: (error, reply) => void answerUnparsed(refusalOf(error), reply),
+    refuse: (error, reply) => void replyUnparsed(refusalOf(error), reply),
   });
   const { listener } = server;
 

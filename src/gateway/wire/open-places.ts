@@ -60,7 +60,7 @@ const MOST_CONSIDERED = 10_000;
 export function createOpenPlaces() {
   const networks = new Map<string, Network>();
   const all = new Set<Taken>();
-  let walk = all.values();
+  let cursor = all.values();
   let ending = 0;
 
   return {
@@ -117,10 +117,10 @@ export function createOpenPlaces() {
   };
 
   function nextPlace(): Taken {
-    let next = walk.next();
+    let next = cursor.next();
     if (next.done) {
-      walk = all.values();
-      next = walk.next();
+      cursor = all.values();
+      next = cursor.next();
     }
     return next.value!;
   }

@@ -18,9 +18,9 @@ export const deprecated = peerQuery({
   otherwise: [],
   part: ({ uses }: { readonly uses: Uses }, keyId) =>
     [...uses.deprecatedBy(keyId)].map(([operation, at]) => ({ operation, at })),
-  answer({ parts }) {
+  respond({ parts }) {
     const calls = parts.flat().sort((one, other) => one.at - other.at);
     return [...new Map(calls.map((call) => [call.operation, call])).values()];
   },
-  isAnswer: listOf(isCall),
+  isResponse: listOf(isCall),
 });

@@ -5,7 +5,7 @@ import type { PeerQuery } from './query.ts';
 export interface Self {
   readonly name: string;
   /** `null`: unknown query. */
-  readonly answer: (
+  readonly respond: (
     question: string,
     argument: unknown,
   ) => Promise<unknown> | null;
@@ -14,11 +14,11 @@ export interface Self {
 /** Milliseconds between two messages of a gateway that it is alive. */
 export const ANNOUNCE_INTERVAL = 2_500;
 
-export interface PeerAnswers<Answer> {
+export interface PeerResponses<Response> {
   /** This gateway's own response comes first. */
-  readonly answers: readonly {
+  readonly responses: readonly {
     readonly gateway: string;
-    readonly answer: Answer;
+    readonly response: Response;
   }[];
   /** Gateways that are alive but did not respond in time. */
   readonly unresponsive: readonly string[];
@@ -33,7 +33,7 @@ export interface PeerAnswers<Answer> {
 
 export interface Peers {
   /** Rejects only if this gateway's own response fails. */
-  ask(question: string, argument: unknown): Promise<PeerAnswers<unknown>>;
+  ask(question: string, argument: unknown): Promise<PeerResponses<unknown>>;
   /** Removes a lost gateway from the list. */
   forget(gateway: string): Promise<void>;
   close(): Promise<void>;
@@ -47,12 +47,12 @@ export function gatewayName(): string {
   return `${hostname()}:${process.pid}${named === 1 ? '' : `/${named}`}`;
 }
 
-export function noPeers({ name, answer }: Self): Peers {
+export function noPeers({ name, respond }: Self): Peers {
   return {
     async ask(question, argument) {
-      const own = await answer(question, argument);
+      const own = await respond(question, argument);
       return {
-        answers: [{ gateway: name, answer: own }],
+        responses: [{ gateway: name, response: own }],
         unresponsive: [],
         lost: [],
         isolated: null,
@@ -64,31 +64,31 @@ export function noPeers({ name, answer }: Self): Peers {
 }
 
 /** A gateway with an invalid response, perhaps of another version, counts as unresponsive. */
-export async function ask<Argument, Answer>(
+export async function ask<Argument, Response>(
   peers: Pick<Peers, 'ask'>,
   {
     name,
-    isAnswer,
+    isResponse,
   }: Pick<
-    PeerQuery<string, Argument, never, never, never, Answer>,
-    'name' | 'isAnswer'
+    PeerQuery<string, Argument, never, never, never, Response>,
+    'name' | 'isResponse'
   >,
   argument: Argument,
-): Promise<PeerAnswers<Answer>> {
-  const { answers, unresponsive, lost, isolated } = await peers.ask(
+): Promise<PeerResponses<Response>> {
+  const { responses, unresponsive, lost, isolated } = await peers.ask(
     name,
     argument,
   );
   const [understood, others] = [
-    [] as PeerAnswers<Answer>['answers'][number][],
+    [] as PeerResponses<Response>['responses'][number][],
     [] as string[],
   ];
-  for (const { gateway, answer } of answers) {
-    if (isAnswer(answer, argument)) understood.push({ gateway, answer });
+  for (const { gateway, response } of responses) {
+    if (isResponse(response, argument)) understood.push({ gateway, response });
     else others.push(gateway);
   }
   return {
-    answers: understood,
+    responses: understood,
     unresponsive:
       others.length === 0 ? unresponsive : [...unresponsive, ...others].sort(),
     lost,

@@ -15,7 +15,7 @@ export type ProcessSources = Each['part'] extends (
 ) => unknown
   ? P
   : never;
-export type GatewaySources = Each['answer'] extends (
+export type GatewaySources = Each['respond'] extends (
   parts: never,
   argument: never,
   gateway: infer G,
@@ -29,7 +29,7 @@ const byName: ReadonlyMap<string, Any> = new Map(
 
 export const isQuery = (name: string): boolean => byName.has(name);
 
-/** `answerOf` has validated the argument. */
+/** `responseOf` has validated the argument. */
 export function partOf(
   process: ProcessSources,
   name: string,
@@ -38,7 +38,7 @@ export function partOf(
   return byName.get(name)!.part(process, argument);
 }
 
-export async function answerOf(
+export async function responseOf(
   name: string,
   argument: unknown,
   gateway: GatewaySources,
@@ -46,5 +46,5 @@ export async function answerOf(
 ): Promise<unknown> {
   const question = byName.get(name)!;
   if (!question.isArgument(argument)) return question.otherwise;
-  return await question.answer(await ask(name, argument), argument, gateway);
+  return await question.respond(await ask(name, argument), argument, gateway);
 }

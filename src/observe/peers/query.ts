@@ -19,20 +19,23 @@ export interface PeerQuery<
   Process,
   Part,
   Gateway,
-  Answer,
+  Response,
 > {
   readonly name: Name;
   readonly isArgument: (value: unknown) => value is Argument;
   /** The response to an invalid argument. */
-  readonly otherwise: Answer | null;
+  readonly otherwise: Response | null;
   readonly part: (process: Process, argument: Argument) => Part;
-  readonly answer: (
+  readonly respond: (
     parts: Parts<Part>,
     argument: Argument,
     gateway: Gateway,
-  ) => MaybePromise<Answer | null>;
+  ) => MaybePromise<Response | null>;
   /** Whether the response of a gateway, perhaps of another version, is valid. */
-  readonly isAnswer: (value: unknown, argument: Argument) => value is Answer;
+  readonly isResponse: (
+    value: unknown,
+    argument: Argument,
+  ) => value is Response;
 }
 
 export const peerQuery = <
@@ -41,7 +44,7 @@ export const peerQuery = <
   Process,
   Part,
   Gateway,
-  Answer,
+  Response,
 >(
-  value: PeerQuery<Name, Argument, Process, Part, Gateway, Answer>,
+  value: PeerQuery<Name, Argument, Process, Part, Gateway, Response>,
 ) => value;

@@ -222,8 +222,8 @@ export const explain = peerQuery({
     { recent }: { readonly recent: { explain(id: string): Explained } },
     id,
   ) => recent.explain(id),
-  answer: ({ parts }) => mergeExplained(parts),
-  isAnswer: isExplained,
+  respond: ({ parts }) => mergeExplained(parts),
+  isResponse: isExplained,
 });
 
 const isRefusals = has({
@@ -256,7 +256,7 @@ export const refusals = peerQuery({
     upTo: { [id]: recent.upTo },
     calls: callsFor(filter, recent),
   }),
-  answer: ({ parts }, { limit }) => ({
+  respond: ({ parts }, { limit }) => ({
     requests: newestOf(
       parts.map(({ requests }) => requests),
       limit,
@@ -264,7 +264,7 @@ export const refusals = peerQuery({
     upTo: upToOf(parts),
     calls: lastCallsOf(parts),
   }),
-  isAnswer: isRefusals,
+  isResponse: isRefusals,
 });
 
 /** With a code, or after an earlier answer, only refusals are asked for. */
@@ -304,14 +304,14 @@ export function isIn(
 const newestFirst = (one: RequestPlace, other: RequestPlace): number =>
   other.at - one.at || Number(other.id > one.id) - Number(other.id < one.id);
 
-function mergeExplained(answers: readonly Explained[]): Explained {
-  const memories = answers
+function mergeExplained(responses: readonly Explained[]): Explained {
+  const memories = responses
     .map(({ memory }) => memory)
     .filter((memory) => memory !== null);
   const latest = (since: 'goodSince' | 'othersSince') =>
     Math.max(...memories.map((memory) => memory[since]));
   return {
-    request: answers.find(({ request }) => request !== null)?.request ?? null,
+    request: responses.find(({ request }) => request !== null)?.request ?? null,
     memory: memories[0]
       ? {
           ...memories[0],

@@ -24,9 +24,9 @@ export const isMoment: Is<number> = (value): value is number =>
 export const isWord = <W extends string>() => isText as Is<string> as Is<W>;
 
 export const oneOf =
-  <const W>(...words: readonly W[]): Is<W> =>
+  <const W>(...values: readonly W[]): Is<W> =>
   (value): value is W =>
-    words.includes(value as W);
+    values.includes(value as W);
 
 export const orNull =
   <T>(is: Is<T>): Is<T | null> =>

@@ -1,4 +1,4 @@
-import type { FindingType } from '@storegate/admin-api/words';
+import type { FindingType } from '@storegate/admin-api/text';
 import type { BackendReason } from '../events.ts';
 import { isRowText } from '../traffic/packing.ts';
 import { peerQuery } from './query.ts';
@@ -154,7 +154,7 @@ export const status = peerQuery({
   isArgument: (_value): _value is null => true,
   otherwise: null,
   part: (process: { readonly status: () => ProcessStatus }) => process.status(),
-  answer(
+  respond(
     { parts },
     _nothing,
     gateway: { readonly status: () => Omit<GatewayStatus, 'processes'> },
@@ -162,5 +162,5 @@ export const status = peerQuery({
     const { configuration, ...rest } = gateway.status();
     return { ...rest, processes: parts, configuration };
   },
-  isAnswer: isStatus,
+  isResponse: isStatus,
 });

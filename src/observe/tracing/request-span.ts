@@ -15,7 +15,7 @@ interface ClientTrace {
  * `performance.now()`.
  */
 export type BeginSpan = (
-  caller: ClientTrace,
+  parent: ClientTrace,
   isTrusted: boolean,
   startedAt: number,
 ) => RequestSpan;

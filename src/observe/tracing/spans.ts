@@ -127,14 +127,17 @@ export function createSpanMaker(
   ) {
     const { method, status, code } = event;
     // A WebSocket has only the 101.
-    const answered = attempt.status ?? (status === 101 ? status : null);
+    const responseStatus = attempt.status ?? (status === 101 ? status : null);
     // The code of the response is more exact for the last attempt.
     const failed =
-      answered === null
+      responseStatus === null
         ? ((isLast ? code : null) ?? attempt.error ?? '_OTHER')
         : null;
     const error =
-      failed ?? (answered !== null && answered >= 400 ? `${answered}` : null);
+      failed ??
+      (responseStatus !== null && responseStatus >= 400
+        ? `${responseStatus}`
+        : null);
     ids.give(traceId, attempt.id);
     const made = tracer.startSpan(
       nameOf(event, route),
@@ -145,7 +148,9 @@ export function createSpanMaker(
           'http.request.method': method,
           ...serverIn(attempt.backend),
           ...(route !== null && { 'url.template': route }),
-          ...(answered !== null && { 'http.response.status_code': answered }),
+          ...(responseStatus !== null && {
+            'http.response.status_code': responseStatus,
+          }),
           ...(error !== null && { 'error.type': error }),
           ...(index > 0 && { 'http.request.resend_count': index }),
         },
@@ -176,7 +181,7 @@ export function createSpanMaker(
     return {
       'http.request.method': method === 'other' ? '_OTHER' : method,
       ...(route !== null && { 'http.route': route }),
-      ...(status !== NOT_ANSWERED && { 'http.response.status_code': status }),
+      ...(status !== NO_RESPONSE && { 'http.response.status_code': status }),
       ...(status >= 500 && { 'error.type': code ?? `${status}` }),
       ...(clientAddress && { 'client.address': address }),
       'storegate.request_id': id,
@@ -193,7 +198,7 @@ export function createSpanMaker(
 }
 
 /** The status of aborted requests. */
-const NOT_ANSWERED = 499;
+const NO_RESPONSE = 499;
 
 /** The path template; `null`: unknown. */
 function routeOf(

@@ -10,7 +10,7 @@ export class Packing {
   #size = 0;
 
   number(value: number): void {
-    this.#makeRoom(LONGEST);
+    this.#freeSpace(LONGEST);
     let rest = value;
     while (rest >= 0x80) {
       this.#bytes[this.#size++] = (rest % 0x80) | 0x80;
@@ -21,7 +21,7 @@ export class Packing {
 
   part(bytes: Uint8Array): void {
     this.number(bytes.length);
-    this.#makeRoom(bytes.length);
+    this.#freeSpace(bytes.length);
     this.#bytes.set(bytes, this.#size);
     this.#size += bytes.length;
   }
@@ -30,7 +30,7 @@ export class Packing {
     return Buffer.from(this.#bytes.subarray(0, this.#size));
   }
 
-  #makeRoom(length: number): void {
+  #freeSpace(length: number): void {
     if (this.#size + length <= this.#bytes.length) return;
     const larger = Buffer.allocUnsafeSlow(2 * (this.#size + length));
     larger.set(this.#bytes.subarray(0, this.#size));

@@ -10,7 +10,7 @@ import {
   type AuditDraft,
   IDEMPOTENCY_LIFETIME,
   IdempotencyConflict,
-  type IdempotentAnswer,
+  type IdempotentResult,
   isOfBans,
 } from '../operators/audit-log.ts';
 
@@ -39,20 +39,20 @@ export function logInFile(
     'DELETE FROM answers WHERE at NOT BETWEEN ? AND ?',
   );
   const forget = db.prepare('DELETE FROM answers WHERE name = ?');
-  const answered = db.prepare(
+  const findResult = db.prepare(
     'SELECT name, question, sealed FROM answers WHERE name = ? AND at BETWEEN ? AND ?',
   );
-  const answer = db.prepare(
+  const insertResult = db.prepare(
     'INSERT INTO answers (name, at, question, sealed) VALUES (?, ?, ?, ?)',
   );
 
-  function find(name: string, now: number): IdempotentAnswer | null {
+  function find(name: string, now: number): IdempotentResult | null {
     const [from, until] = [
       now - IDEMPOTENCY_LIFETIME,
       now + IDEMPOTENCY_LIFETIME,
     ];
-    const row = answered.get(name, from, until);
-    return (row as unknown as IdempotentAnswer | undefined) ?? null;
+    const row = findResult.get(name, from, until);
+    return (row as unknown as IdempotentResult | undefined) ?? null;
   }
 
   return {
@@ -65,7 +65,7 @@ export function logInFile(
         if (changes) apply(model, changes);
         if (idempotent) {
           const { name, question, sealed } = idempotent;
-          answer.run(name, at, question, sealed);
+          insertResult.run(name, at, question, sealed);
         }
         if (log === 'audit') toAudit(entry);
         if (log === 'bans' || isOfBans(entry)) toBans(entry);
@@ -73,7 +73,7 @@ export function logInFile(
       if (changes?.added || changes?.replaced) keysChanged();
       await sync();
     },
-    answered: find,
+    resultOf: find,
     async forget(name) {
       forget.run(name);
       await sync();

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { createCallerWindow } from '../../common/callers/caller-window.ts';
+import { createAddressWindow } from '../../common/clients/address-window.ts';
 import type { AuditSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import { noPeers } from '../../observe/peers/peers.ts';
@@ -58,7 +58,7 @@ export function openEmbedded(
     );
     return {
       state,
-      openCallerWindow: createCallerWindow,
+      openAddressWindow: createAddressWindow,
       ...recordsInFile(db, audit),
       kind: 'embedded',
       ledger,

@@ -106,7 +106,7 @@ export function outboxIn(db: DatabaseSync): Outbox {
           .all(above)
           .map(({ type, count }) => [type as string, count as number]),
       ),
-    time: (ofCaller) => ofCaller,
+    time: (local) => local,
     mark: (name) =>
       (markOf.get(name) as { value: string } | undefined)?.value ?? null,
     move: (name, from, to) =>

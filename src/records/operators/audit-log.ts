@@ -49,7 +49,7 @@ export interface AuditDraft {
 
 export type AuditEntry = AuditDraft & { readonly number: number };
 
-export interface IdempotentAnswer {
+export interface IdempotentResult {
   readonly name: string;
   readonly question: string;
   /** Encrypted, because it may hold a secret: reading it requires the Idempotency-Key. */
@@ -58,7 +58,7 @@ export interface IdempotentAnswer {
 
 export interface AuditNote {
   readonly entry: AuditDraft;
-  readonly idempotent: IdempotentAnswer | null;
+  readonly idempotent: IdempotentResult | null;
 }
 
 /** The call has been made or is in progress. Nothing was changed. */
@@ -89,7 +89,7 @@ export interface AuditLog {
   list(query: AuditQuery): MaybePromise<AuditEntry[]>;
   forget(name: string): MaybePromise<void>;
   /** `null` if unknown, or not within `IDEMPOTENCY_LIFETIME` of `now` (Unix milliseconds). */
-  answered(name: string, now: number): MaybePromise<IdempotentAnswer | null>;
+  resultOf(name: string, now: number): MaybePromise<IdempotentResult | null>;
 }
 
 /**

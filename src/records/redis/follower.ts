@@ -2,7 +2,7 @@ import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { SECOND } from '../../common/time.ts';
-import { walk } from '../../state/redis/bulk.ts';
+import { scan } from '../../state/redis/bulk.ts';
 import type { Connection } from '../../state/redis/client.ts';
 import { isRefusal, messages } from '../../state/redis/error.ts';
 import { keyOf } from '../../state/redis/key-names.ts';
@@ -203,7 +203,7 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
     }
 
     const at = Date.now();
-    const pages = walk((cursor) => {
+    const pages = scan((cursor) => {
       checkReadable();
       return redis.hscan(keys, cursor, 'COUNT', PAGE_SIZE);
     });
@@ -317,10 +317,10 @@ const SHAPE = [
   orNull(isText),
 ];
 
-function isReply(answer: unknown): answer is Reply {
+function isReply(reply: unknown): reply is Reply {
   return (
-    Array.isArray(answer) &&
-    answer.length === SHAPE.length &&
-    SHAPE.every((is, i) => is(answer[i]))
+    Array.isArray(reply) &&
+    reply.length === SHAPE.length &&
+    SHAPE.every((is, i) => is(reply[i]))
   );
 }

@@ -14,7 +14,7 @@ import {
   type AuditNote,
   IDEMPOTENCY_LIFETIME,
   IdempotencyConflict,
-  type IdempotentAnswer,
+  type IdempotentResult,
   isOfBans,
 } from '../operators/audit-log.ts';
 import { type Epoch, missing, orReplica } from './epoch.ts';
@@ -26,7 +26,7 @@ const DROP_BATCH = 1_000;
 /** The second part of the id of an entry distinguishes entries with the same number. */
 const MAX_PART = 2 ** 47;
 
-const { head, keys, hashes, tokens, audit, bans, answer } = keyOf.records;
+const { head, keys, hashes, tokens, audit, bans, result } = keyOf.records;
 
 interface RedisLogOptions {
   readonly epoch: Epoch;
@@ -59,7 +59,7 @@ export function logInRedis(
       DROP_BATCH,
       ...changesOf(changes),
     ];
-    const call = answer(idempotent?.name ?? '');
+    const call = result(idempotent?.name ?? '');
     const names = [head, keys, hashes, tokens, audit, bans, call];
     return await orReplica(withTimeout(appendEntry(redis, names, args)));
   }
@@ -71,14 +71,14 @@ export function logInRedis(
       if (!Number.isSafeInteger(reply)) throw new UnexpectedReply('append');
       if (log === 'audit') await applied(reply as number);
     },
-    async answered(name) {
-      const text = await withTimeout(lookedUp(redis, redis.get(answer(name))));
+    async resultOf(name) {
+      const text = await withTimeout(lookedUp(redis, redis.get(result(name))));
       if (text === null) return null;
-      await limitLifetime(redis, answer(name), IDEMPOTENCY_LIFETIME);
-      return JSON.parse(text) as IdempotentAnswer;
+      await limitLifetime(redis, result(name), IDEMPOTENCY_LIFETIME);
+      return JSON.parse(text) as IdempotentResult;
     },
     async forget(name) {
-      await withTimeout(redis.del(answer(name)));
+      await withTimeout(redis.del(result(name)));
     },
   };
 }

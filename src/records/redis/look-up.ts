@@ -69,7 +69,7 @@ const PLACES = {
 
 const isFound =
   (count: number) =>
-  (answer: unknown): answer is (string | null)[] =>
-    Array.isArray(answer) &&
-    answer.length === count + 1 &&
-    answer.every((one) => one === null || typeof one === 'string');
+  (reply: unknown): reply is (string | null)[] =>
+    Array.isArray(reply) &&
+    reply.length === count + 1 &&
+    reply.every((one) => one === null || typeof one === 'string');

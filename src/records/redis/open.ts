@@ -7,7 +7,7 @@ import type { Observe } from '../../observe/events.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
 import { throttle } from '../../observe/throttle.ts';
 import { ledgerInFolder } from '../../state/ledger-folder.ts';
-import { callerWindowsIn } from '../../state/redis/caller-windows.ts';
+import { addressWindowsIn } from '../../state/redis/address-windows.ts';
 import {
   type Connection,
   connect,
@@ -257,7 +257,7 @@ export async function openRedis(
   const stopRecovering = breakers.onRecovery(copy.wake);
   return {
     state,
-    openCallerWindow: callerWindowsIn(redis, {
+    openAddressWindow: addressWindowsIn(redis, {
       workers,
       deadline,
       isDown: () => breakers.anyOpen,

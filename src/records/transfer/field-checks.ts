@@ -32,11 +32,11 @@ export function text(
 export const flag: Check = (value) =>
   typeof value === 'boolean' ? null : ' must be true or false';
 
-export function oneOf(words: readonly string[]): Check {
+export function oneOf(values: readonly string[]): Check {
   return (value) =>
-    words.includes(value as string)
+    values.includes(value as string)
       ? null
-      : ` must be one of ${words.join(', ')}`;
+      : ` must be one of ${values.join(', ')}`;
 }
 
 export function orNull(check: Check): Check {

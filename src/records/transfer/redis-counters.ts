@@ -12,10 +12,10 @@ import { windowOf } from './counter-line.ts';
 
 /** The format is in lua/rules/plain.lua. `null`: missing; `foreign`: other data. */
 export function parseStoredCounters(
-  answer: unknown,
+  reply: unknown,
 ): Counters | null | 'foreign' {
-  if (answer === '') return null;
-  const lines = String(answer).split('\n');
+  if (reply === '') return null;
+  const lines = String(reply).split('\n');
   if (lines.length !== 5) return 'foreign';
   const [ids = '', cells = '', limits = '', strikes = '', ban = ''] = lines;
   const strikeState =

@@ -11,8 +11,8 @@ import { indexBans } from '../../state/redis/ban-list.ts';
 import {
   countedSubjects,
   mastersOf,
+  scan,
   scriptOnAll,
-  walk,
 } from '../../state/redis/bulk.ts';
 import {
   type Connection,
@@ -169,7 +169,7 @@ async function beginAlone(redis: Connection, name: string): Promise<void> {
 async function empty(redis: Connection): Promise<void> {
   const kept: readonly string[] = [keyOf.unfinishedImport, keyOf.lock(LOCK)];
   for (const node of mastersOf(redis)) {
-    const steps = walk((cursor) =>
+    const steps = scan((cursor) =>
       node.scan(cursor, 'MATCH', EVERY_KEY, 'COUNT', SCAN_COUNT),
     );
     for await (const names of steps) {
@@ -275,7 +275,7 @@ async function countsIn(redis: Connection): Promise<Counts> {
 
 async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
   const met = new Fingerprints();
-  const pages = walk((cursor) =>
+  const pages = scan((cursor) =>
     redis.hscan(keys, cursor, 'COUNT', SCAN_COUNT),
   );
   for await (const found of pages) {
@@ -305,7 +305,7 @@ async function* membersOf(
   name: string,
 ): AsyncGenerator<ValueOf['use'][]> {
   const met = new Fingerprints();
-  const steps = walk((cursor) =>
+  const steps = scan((cursor) =>
     redis.zscan(name, cursor, 'COUNT', SCAN_COUNT),
   );
   for await (const found of steps)
@@ -345,9 +345,9 @@ async function* counterLinesIn(
       (subject) => met.add(subject) && !/[{}]/.test(subject),
     );
     const named = whole.map((subject) => ({ key: keyOf.counters(subject) }));
-    const answers = await scriptOnAll(redis, readCounters, named);
+    const replies = await scriptOnAll(redis, readCounters, named);
     yield whole.flatMap((subject, i) => {
-      const stored = parseStoredCounters(answers[i]);
+      const stored = parseStoredCounters(replies[i]);
       if (stored === null) return [];
       // Other data is left out and reported.
       return [

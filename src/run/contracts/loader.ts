@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { deserialize as deserializeAnswer, getHeapStatistics } from 'node:v8';
+import { deserialize as deserializeResult, getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { ContractError, fingerprintOf, inTurns } from '@storegate/openapi';
 import { type Contract, deserialize } from '../../config/contract/contract.ts';
@@ -14,9 +14,9 @@ import {
 } from '../../gateway/own/published/document.ts';
 import { OUT_OF_MEMORY } from './pipe.ts';
 import {
-  type Answer,
   type Order,
   type Prepared,
+  type ReadResult,
   readContract,
 } from './read.ts';
 import { type CopyInUse, type Fetched, fetchOrCopy } from './remote.ts';
@@ -120,11 +120,11 @@ export class ContractLoader {
   }
 
   async #read(order: Order): Promise<Loaded> {
-    const answer = await this.#ask(order);
-    if (answer.kind === 'unfit')
-      throw new ContractError(answer.problems, answer.notes);
-    if (answer.kind === 'bug') throw answer.error;
-    return await loadedOf(answer.prepared);
+    const result = await this.#ask(order);
+    if (result.kind === 'unfit')
+      throw new ContractError(result.problems, result.notes);
+    if (result.kind === 'bug') throw result.error;
+    return await loadedOf(result.prepared);
   }
 
   close(): void {
@@ -132,7 +132,7 @@ export class ContractLoader {
     for (const pid of this.#processes) end(pid);
   }
 
-  async #ask(order: Order): Promise<Answer> {
+  async #ask(order: Order): Promise<ReadResult> {
     this.#ended.signal.throwIfAborted();
     // The reader lowers the priority of its main thread only: V8's other threads would compete with
     // requests.
@@ -168,7 +168,7 @@ export class ContractLoader {
       throw new Error(
         `the process that reads the contract ended with ${signal ?? `code ${code}`}`,
       );
-    return deserializeAnswer(new Uint8Array(bytes)) as Answer;
+    return deserializeResult(new Uint8Array(bytes)) as ReadResult;
   }
 }
 

@@ -26,7 +26,7 @@ export interface Prepared {
   readonly notes: readonly Problem[];
 }
 
-export type Answer =
+export type ReadResult =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
   | {
       readonly kind: 'unfit';

@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os';
 import { ContractError } from '@storegate/openapi';
-import { writeAnswer } from './pipe.ts';
-import { type Answer, type Order, readContract } from './read.ts';
+import { writeResult } from './pipe.ts';
+import { type Order, type ReadResult, readContract } from './read.ts';
 
 // The parent decides when this process ends.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const)
@@ -10,9 +10,9 @@ for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const)
 setPriority(5);
 
 const order: Order = JSON.parse(process.argv[2]!);
-writeAnswer(answer());
+writeResult(result());
 
-function answer(): Answer {
+function result(): ReadResult {
   try {
     return { kind: 'prepared', prepared: readContract(order) };
   } catch (error) {

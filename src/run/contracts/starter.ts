@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
-import { OUT_OF_MEMORY, receiveAnswer } from './pipe.ts';
+import { OUT_OF_MEMORY, receiveResult } from './pipe.ts';
 
 export type Arguments = readonly string[];
 
@@ -31,9 +31,9 @@ reader.stderr!.on('data', (chunk: Buffer) => {
 // Without a process an error is thrown next.
 if (reader.pid !== undefined) {
   postMessage({ kind: 'started', pid: reader.pid });
-  const answer = receiveAnswer(reader.stdio[3] as Readable);
+  const result = receiveResult(reader.stdio[3] as Readable);
   reader.on('close', async (code, signal) => {
-    const bytes = await answer;
+    const bytes = await result;
     // V8's long report of a full heap becomes a sentence.
     if (signal !== OUT_OF_MEMORY) process.stderr.write(errors);
     postMessage({ kind: 'ended', code, signal, bytes }, [bytes]);

@@ -43,8 +43,8 @@ interface Pending {
 }
 
 /** No response arrived in time, or the other side has exited. */
-export class NoAnswer extends Error {
-  override name = 'NoAnswer';
+export class NoResponse extends Error {
+  override name = 'NoResponse';
 }
 
 /** A reason in one sentence. */
@@ -64,12 +64,12 @@ export function createChannel<Theirs extends Calls, Ours extends Calls>({
 }: ChannelOptions<Ours>) {
   const pending = new Map<number, Pending>();
   let calls = 0;
-  let closed: NoAnswer | null = null;
+  let closed: NoResponse | null = null;
 
   return {
     /**
      * If the other side threw, rejects with WorkersError, or with an error that has the remote stack
-     * if it is a bug. Rejects with NoAnswer after `deadline` milliseconds.
+     * if it is a bug. Rejects with NoResponse after `deadline` milliseconds.
      */
     call<N extends keyof Theirs & string>(
       name: N,
@@ -81,7 +81,7 @@ export function createChannel<Theirs extends Calls, Ours extends Calls>({
         const id = ++calls;
         const late = () =>
           settle(id)?.reject(
-            new NoAnswer(`${peer} did not respond within ${deadline} ms`),
+            new NoResponse(`${peer} did not respond within ${deadline} ms`),
           );
         const timer = setTimeout(late, deadline).unref();
         pending.set(id, {
@@ -94,7 +94,7 @@ export function createChannel<Theirs extends Calls, Ours extends Calls>({
           (error) => {
             if (error)
               settle(id)?.reject(
-                new NoAnswer(`${peer} cannot be reached`, { cause: error }),
+                new NoResponse(`${peer} cannot be reached`, { cause: error }),
               );
           },
         );
@@ -102,7 +102,7 @@ export function createChannel<Theirs extends Calls, Ours extends Calls>({
     },
     receive(message: unknown): void {
       if (!isFrame(message)) return;
-      if (message.storegate === 'call') void answer(message);
+      if (message.storegate === 'call') void respond(message);
       else if (message.storegate === 'answer')
         settle(message.id)?.resolve(message.value);
       else {
@@ -117,12 +117,12 @@ export function createChannel<Theirs extends Calls, Ours extends Calls>({
     },
     /** Rejects all pending and later calls. */
     close(reason: string): void {
-      closed ??= new NoAnswer(`${peer} is gone: ${reason}`);
+      closed ??= new NoResponse(`${peer} is gone: ${reason}`);
       for (const id of [...pending.keys()]) settle(id)!.reject(closed);
     },
   };
 
-  async function answer({
+  async function respond({
     id,
     name,
     argument,

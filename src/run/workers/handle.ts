@@ -6,7 +6,7 @@ import { type ProcessReadiness, status } from '../../observe/peers/status.ts';
 import {
   createChannel,
   type Handlers,
-  NoAnswer,
+  NoResponse,
   WorkersError,
 } from './channel.ts';
 import type {
@@ -23,7 +23,7 @@ const RELOAD = 15_000;
 const FIGURES = 1_000;
 /** Milliseconds between two health checks; those of all workers begin together. */
 const PULSE = 2_000;
-const PULSE_ANSWER = 5_000;
+const PULSE_RESPONSE = 5_000;
 /** Not one: after the machine slept, the first deadline is already over. */
 const PULSES_MISSED = 2;
 /** Milliseconds. */
@@ -37,7 +37,7 @@ interface Ending {
 export function createWorkerHandle(
   number: number,
   worker: Worker,
-  answers: Omit<Handlers<PrimaryCalls>, 'readiness'>,
+  handlers: Omit<Handlers<PrimaryCalls>, 'readiness'>,
 ) {
   let phase: 'starting' | 'serving' | 'leaving' = 'starting';
   let servingSince = Number.POSITIVE_INFINITY;
@@ -51,11 +51,11 @@ export function createWorkerHandle(
     peer: `worker ${number}`,
     send: (frame, sent) => void worker.send(frame, sent),
     handlers: {
-      ...answers,
+      ...handlers,
       webhook: (detection) => {
         // The last messages may arrive after the exit. What the worker saw ended with it; events
         // did happen.
-        if (!hasEnded || !('sight' in detection)) answers.webhook(detection);
+        if (!hasEnded || !('sight' in detection)) handlers.webhook(detection);
       },
       readiness: (next) => {
         readiness = next;
@@ -97,7 +97,7 @@ export function createWorkerHandle(
         void watch();
         return url;
       } catch (error) {
-        throw error instanceof NoAnswer
+        throw error instanceof NoResponse
           ? new WorkersError(error.message, { cause: error })
           : error;
       }
@@ -166,7 +166,9 @@ export function createWorkerHandle(
       missed = (await isResponsive()) ? 0 : missed + 1;
     }
     if (serves())
-      giveUp(`did not respond for ${(PULSES_MISSED * PULSE_ANSWER) / 1000} s`);
+      giveUp(
+        `did not respond for ${(PULSES_MISSED * PULSE_RESPONSE) / 1000} s`,
+      );
   }
 
   async function isResponsive(): Promise<boolean> {
@@ -174,11 +176,11 @@ export function createWorkerHandle(
       await channel.call(
         'ask',
         { question: status.name, argument: null },
-        PULSE_ANSWER,
+        PULSE_RESPONSE,
       );
       return true;
     } catch (error) {
-      return !(error instanceof NoAnswer);
+      return !(error instanceof NoResponse);
     }
   }
 

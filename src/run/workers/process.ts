@@ -14,7 +14,7 @@ import {
   type ChannelOptions,
   createChannel,
   type Handlers,
-  NoAnswer,
+  NoResponse,
 } from './channel.ts';
 import { listenInTurn, takeOver, untilReady } from './port.ts';
 import {
@@ -73,7 +73,7 @@ export function createWorkerProcess(send: ChannelOptions<WorkerCalls>['send']) {
         await primary.call('leave', null, CALL_TIMEOUT);
         return false;
       } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error;
+        if (!(error instanceof NoResponse)) throw error;
         await drain({ accepting: false });
         return true;
       }
@@ -205,8 +205,8 @@ function processParts(
 }
 
 function unanswered(error: Error): Awaited<ReturnType<Peers['ask']>> {
-  if (!(error instanceof NoAnswer)) throw error;
-  return { answers: [], unresponsive: [], lost: [], isolated: error.message };
+  if (!(error instanceof NoResponse)) throw error;
+  return { responses: [], unresponsive: [], lost: [], isolated: error.message };
 }
 
 async function detectorOf(

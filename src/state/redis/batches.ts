@@ -36,8 +36,8 @@ export class Batch {
   }
 
   /** Throws UnexpectedReply. */
-  read(answer: unknown): Decisions {
-    const reader = new ReplyReader(answer);
+  read(reply: unknown): Decisions {
+    const reader = new ReplyReader(reply);
     const decisions = this.requests.map(({ subject, limits }) => {
       try {
         return reader.admission(subject, limits);

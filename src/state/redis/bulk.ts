@@ -34,7 +34,7 @@ export async function scriptOnAll(
       ? slotOf(tagOf(all[i]!))
       : Math.floor(i / MAX_KEYS);
   const groups = Map.groupBy(all.keys(), placeOf);
-  const answers = new Array<unknown>(all.length);
+  const replies = new Array<unknown>(all.length);
   const work = [...groups.values()].map(async (group) => {
     const keys = group.map((i) => all[i]!.key);
     const args = group.flatMap((i) => all[i]!.args ?? []);
@@ -42,14 +42,14 @@ export async function scriptOnAll(
     const found = await checkShape(redis, 'many commands', reply, isList);
     if (found.length !== group.length)
       throw new UnexpectedReply('many commands');
-    for (const [n, answer] of found.entries()) answers[group[n]!] = answer;
+    for (const [n, reply] of found.entries()) replies[group[n]!] = reply;
   });
   await withTimeout(Promise.all(work), BULK_TIMEOUT);
-  return answers;
+  return replies;
 }
 
 /** An item may occur twice. Throws `Outage`. */
-export async function* walk(
+export async function* scan(
   step: (cursor: string) => Promise<[string, string[]]>,
 ): AsyncGenerator<string[]> {
   let cursor = '0';
@@ -65,7 +65,7 @@ export async function* countedSubjects(
   redis: Connection,
 ): AsyncGenerator<string[]> {
   for (const node of mastersOf(redis)) {
-    for await (const names of walk((cursor) =>
+    for await (const names of scan((cursor) =>
       node.scan(cursor, 'MATCH', COUNTER_KEYS, 'COUNT', SCAN_COUNT),
     ))
       yield names.map(subjectIn);

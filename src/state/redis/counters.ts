@@ -95,7 +95,7 @@ export function createRedisState(
         'admit',
         subject,
         args,
-        (answer) => batch.read(answer),
+        (reply) => batch.read(reply),
         (running) => batch.inDoubt(running, inDoubt),
         requests.map((one) => keyOf.counters(one.subject)),
       );
@@ -124,8 +124,8 @@ export function createRedisState(
   function banOf(subject: string): Promise<Ban | null> {
     const keys = [keyOf.counters(subject)];
     const args: MakeArguments = () => [now(), '', '[]', ''];
-    return checked(ask('banLevel', keys, args), (answer) =>
-      readBan(subject, answer),
+    return checked(ask('banLevel', keys, args), (reply) =>
+      readBan(subject, reply),
     );
   }
 
@@ -135,8 +135,8 @@ export function createRedisState(
     limits: Limits,
     args: MakeArguments,
   ): Promise<Admission> {
-    return run(name, subject, args, (answer) => {
-      const reader = new ReplyReader(answer);
+    return run(name, subject, args, (reply) => {
+      const reader = new ReplyReader(reply);
       const admission = reader.admissionWithStrikes(subject, limits);
       reader.end();
       return admission;
@@ -149,7 +149,7 @@ export function createRedisState(
     args: MakeArguments,
     late?: (running: Promise<void>) => void,
   ) {
-    const read = (answer: unknown) => checkDone(name, answer, subject);
+    const read = (reply: unknown) => checkDone(name, reply, subject);
     return run(name, subject, args, read, late);
   }
 
@@ -158,7 +158,7 @@ export function createRedisState(
     name: ScriptName,
     subject: string,
     args: MakeArguments,
-    read: (answer: unknown) => T,
+    read: (reply: unknown) => T,
     late?: (running: Promise<T>) => void,
     keys: readonly string[] = [keyOf.counters(subject)],
   ): Promise<T> {
@@ -193,11 +193,11 @@ export function createRedisState(
   /** Drops the connection if a reply does not fit its command. */
   async function checked<T>(
     asked: Promise<unknown>,
-    read: (answer: unknown) => T,
+    read: (reply: unknown) => T,
   ): Promise<T> {
-    const answer = await asked;
+    const reply = await asked;
     try {
-      return read(answer);
+      return read(reply);
     } catch (error) {
       if (error instanceof UnexpectedReply) reconnect(redis);
       throw error;

@@ -55,7 +55,7 @@ const OUTBOX = `${PREFIX}{${PREFIX}webhooks}`;
 
 export const keyOf = {
   counters: (subject: string) => `${PREFIX}s:{${subject}}`,
-  callers: (window: string) => `${PREFIX}w:${window}`,
+  windows: (window: string) => `${PREFIX}w:${window}`,
   probe: (subject: string) => `${PREFIX}probe:{${subject}}`,
   records: {
     head: `${RECORDS}:head`,
@@ -64,7 +64,7 @@ export const keyOf = {
     tokens: `${RECORDS}:tokens`,
     audit: `${RECORDS}:audit`,
     bans: `${RECORDS}:bans`,
-    answer: (name: string) => `${RECORDS}:answer:${name}`,
+    result: (name: string) => `${RECORDS}:answer:${name}`,
   },
   /** What earlier formats have in place of `records`. */
   unreleased: ['mark', 'keys', 'tokens', 'audit'].map((name) => PREFIX + name),
@@ -99,5 +99,5 @@ export const CHANNEL = `${PREFIX}changes`;
 
 /** Channel for queries between gateways, and for replies to one gateway. */
 export const QUESTIONS = `${PREFIX}questions`;
-export const answersFor = (asker: string): string =>
+export const responsesFor = (asker: string): string =>
   `${PREFIX}answers:${asker}`;

@@ -3,19 +3,19 @@ import { Outage } from '../../common/errors/outage.ts';
 import {
   ANNOUNCE_INTERVAL,
   noPeers,
-  type PeerAnswers,
+  type PeerResponses,
   type Peers,
   type Self,
 } from '../../observe/peers/peers.ts';
 import { withDeadline } from '../shared/deadline.ts';
 import type { Connection } from './client.ts';
 import {
-  answersFor,
   GATEWAY_TTL,
   GATEWAYS_TTL,
   keyOf,
   PEER_MEMORY,
   QUESTIONS,
+  responsesFor,
 } from './key-names.ts';
 import { checkShape, isInteger, isTextList } from './replies.ts';
 import { loadScript } from './scripts.ts';
@@ -29,11 +29,11 @@ const announceIn = loadScript('announce-1.lua');
 const LEAVE_TIMEOUT = 250;
 
 /** Milliseconds, including both ways. */
-const ANSWER_TIMEOUT = 1_500;
+const RESPONSE_TIMEOUT = 1_500;
 /** Characters. Redis sends each message to every listener. */
 const MAX_MESSAGE = 1_000_000;
 /** Every client of Redis can send queries. Excess queries get no reply. */
-const MAX_ANSWERS = 32;
+const MAX_RESPONSES = 32;
 
 interface PeersOptions {
   /** `null`: a command, which sends queries only. */
@@ -48,15 +48,15 @@ interface PeerQuestion {
   readonly argument: unknown;
 }
 
-interface PeerAnswer {
+interface PeerResponse {
   readonly id: string;
   readonly gateway: string;
-  readonly answer: unknown;
+  readonly response: unknown;
 }
 
 interface PendingQuestion {
   readonly missing: Set<string>;
-  readonly answers: PeerAnswers<unknown>['answers'][number][];
+  readonly responses: PeerResponses<unknown>['responses'][number][];
   readonly complete: () => void;
 }
 
@@ -75,61 +75,61 @@ export function peersInRedis(
   // A failed announcement is repeated soon.
   gateways?.announce().catch(() => {});
   let isClosed = false;
-  let answering = 0;
+  let responding = 0;
 
   const subscription = subscriber.listen({
-    channels: [answersFor(me), ...(self ? [QUESTIONS] : [])],
+    channels: [responsesFor(me), ...(self ? [QUESTIONS] : [])],
     onMessage(text, channel) {
       if (isClosed) return;
-      if (channel === QUESTIONS) void answer(readQuestion(text));
-      else note(readPeerAnswer(text));
+      if (channel === QUESTIONS) void respond(readQuestion(text));
+      else note(readPeerResponse(text));
     },
   });
 
-  async function answer(asking: PeerQuestion | null) {
+  async function respond(asking: PeerQuestion | null) {
     if (
       self === null ||
       asking === null ||
       asking.from === me ||
-      answering >= MAX_ANSWERS
+      responding >= MAX_RESPONSES
     )
       return;
-    const own = self.answer(asking.question, asking.argument);
+    const own = self.respond(asking.question, asking.argument);
     if (own === null) return;
-    answering++;
+    responding++;
     const text = await own
-      .then((answer) => answerText(self, asking, answer))
+      .then((response) => responseText(self, asking, response))
       .catch(failed);
     // The asking gateway reports it as unresponsive.
     if (text)
       await withDeadline(
-        redis.publish(answersFor(asking.from), text),
-        ANSWER_TIMEOUT,
+        redis.publish(responsesFor(asking.from), text),
+        RESPONSE_TIMEOUT,
       ).catch(() => {});
-    answering--;
+    responding--;
   }
 
-  function note(answered: PeerAnswer | null) {
-    if (answered === null) return;
-    const { id, gateway, answer } = answered;
+  function note(received: PeerResponse | null) {
+    if (received === null) return;
+    const { id, gateway, response } = received;
     const one = waiting.get(id);
     if (!one?.missing.delete(gateway)) return;
-    one.answers.push({ gateway, answer });
+    one.responses.push({ gateway, response });
     if (one.missing.size === 0) one.complete();
   }
 
   async function askPeers(
     question: string,
     argument: unknown,
-  ): Promise<Omit<PeerAnswers<unknown>, 'isolated'>> {
-    await withDeadline(subscription.live(), ANSWER_TIMEOUT);
+  ): Promise<Omit<PeerResponses<unknown>, 'isolated'>> {
+    await withDeadline(subscription.live(), RESPONSE_TIMEOUT);
     const { here, lost } = await others();
     const missing = new Set(here);
-    const answers: PendingQuestion['answers'] = [];
-    if (missing.size === 0) return { answers, unresponsive: [], lost };
+    const responses: PendingQuestion['responses'] = [];
+    if (missing.size === 0) return { responses, unresponsive: [], lost };
     const id = randomUUID();
     const all = new Promise<void>(
-      (complete) => void waiting.set(id, { missing, answers, complete }),
+      (complete) => void waiting.set(id, { missing, responses, complete }),
     );
     try {
       const text = JSON.stringify({
@@ -138,13 +138,13 @@ export function peersInRedis(
         question,
         argument,
       } satisfies PeerQuestion);
-      await withTimeout(redis.publish(QUESTIONS, text), ANSWER_TIMEOUT);
+      await withTimeout(redis.publish(QUESTIONS, text), RESPONSE_TIMEOUT);
       // Missing gateways are reported as unresponsive.
-      await withDeadline(all, ANSWER_TIMEOUT).catch(() => {});
+      await withDeadline(all, RESPONSE_TIMEOUT).catch(() => {});
     } finally {
       waiting.delete(id);
     }
-    return { answers, unresponsive: [...missing].sort(), lost };
+    return { responses, unresponsive: [...missing].sort(), lost };
   }
 
   /** Gateways of the last day: recent ones, and unresponsive ones without a clean stop. */
@@ -156,7 +156,7 @@ export function peersInRedis(
         redis.zrange(keyOf.peers, '0', '-1', 'WITHSCORES'),
         isTextList,
       ),
-      ANSWER_TIMEOUT,
+      RESPONSE_TIMEOUT,
     );
     const received = list.flatMap((gateway, i) =>
       i % 2 === 0 ? [{ gateway, at: Number(list[i + 1]) }] : [],
@@ -174,23 +174,25 @@ export function peersInRedis(
   return {
     async ask(question, argument) {
       const [own, theirs] = await Promise.all([
-        self === null ? { answers: [] } : noPeers(self).ask(question, argument),
+        self === null
+          ? { responses: [] }
+          : noPeers(self).ask(question, argument),
         askPeers(question, argument).catch((error: unknown) => {
           const isolated = reasonText(
             redis,
             error instanceof Outage ? error.cause : error,
           );
-          return { answers: [], unresponsive: [], lost: [], isolated };
+          return { responses: [], unresponsive: [], lost: [], isolated };
         }),
       ]);
       return {
         isolated: null,
         ...theirs,
-        answers: [...own.answers, ...theirs.answers],
+        responses: [...own.responses, ...theirs.responses],
       };
     },
     async forget(gateway) {
-      await withTimeout(redis.zrem(keyOf.peers, gateway), ANSWER_TIMEOUT);
+      await withTimeout(redis.zrem(keyOf.peers, gateway), RESPONSE_TIMEOUT);
     },
     async close() {
       isClosed = true;
@@ -199,16 +201,16 @@ export function peersInRedis(
   };
 }
 
-function answerText(
+function responseText(
   { name }: Self,
   { id, question }: PeerQuestion,
-  answer: unknown,
+  response: unknown,
 ): string {
   const text = JSON.stringify({
     id,
     gateway: name,
-    answer,
-  } satisfies PeerAnswer);
+    response,
+  } satisfies PeerResponse);
   if (text.length > MAX_MESSAGE)
     throw new Error(
       `the response to ${question} has ${text.length} characters`,
@@ -225,10 +227,10 @@ function readQuestion(text: string): PeerQuestion | null {
   return { from, id, question, argument };
 }
 
-function readPeerAnswer(text: string): PeerAnswer | null {
-  const { id, gateway, answer = null } = objectIn(text);
+function readPeerResponse(text: string): PeerResponse | null {
+  const { id, gateway, response = null } = objectIn(text);
   return typeof id === 'string' && typeof gateway === 'string'
-    ? { id, gateway, answer }
+    ? { id, gateway, response }
     : null;
 }
 

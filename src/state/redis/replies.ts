@@ -24,14 +24,14 @@ export class UnexpectedReply extends Error {
   }
 }
 
-const isTextOrNull = (answer: unknown): answer is string | null =>
-  answer === null || typeof answer === 'string';
-export const isInteger = (answer: unknown): answer is number =>
-  Number.isSafeInteger(answer);
-export const isList = (answer: unknown): answer is unknown[] =>
-  Array.isArray(answer);
-export const isTextList = (answer: unknown): answer is string[] =>
-  Array.isArray(answer) && answer.every((text) => typeof text === 'string');
+const isTextOrNull = (reply: unknown): reply is string | null =>
+  reply === null || typeof reply === 'string';
+export const isInteger = (reply: unknown): reply is number =>
+  Number.isSafeInteger(reply);
+export const isList = (reply: unknown): reply is unknown[] =>
+  Array.isArray(reply);
+export const isTextList = (reply: unknown): reply is string[] =>
+  Array.isArray(reply) && reply.every((text) => typeof text === 'string');
 
 /**
  * `work`: a reply, or its promise. Throws UnexpectedReply and drops the connection if the reply has
@@ -41,10 +41,10 @@ export async function checkShape<T>(
   redis: Connection,
   what: string,
   work: unknown,
-  hasShape: (answer: unknown) => answer is T,
+  hasShape: (reply: unknown) => reply is T,
 ): Promise<T> {
-  const answer = await work;
-  if (hasShape(answer)) return answer;
+  const reply = await work;
+  if (hasShape(reply)) return reply;
   reconnect(redis);
   throw new UnexpectedReply(what);
 }
@@ -75,12 +75,12 @@ export type CounterScript = keyof typeof REPLIES;
 /** Throws CountersError if the key holds other data, and UnexpectedReply. */
 export function checkDone(
   script: CounterScript,
-  answer: unknown,
+  reply: unknown,
   subject: string,
 ): void {
-  if (!REPLIES[script].includes(answer as number))
+  if (!REPLIES[script].includes(reply as number))
     throw new UnexpectedReply(script);
-  if (answer === NO_COUNTERS) throw foreignKey(subject);
+  if (reply === NO_COUNTERS) throw foreignKey(subject);
 }
 
 /** `error` is a CountersError, or an error of Redis or the connection. */
@@ -110,26 +110,26 @@ type StrikeReading = readonly [
   scope?: string,
 ];
 
-function readStrikes(answer: unknown): StrikeReading {
+function readStrikes(reply: unknown): StrikeReading {
   const isStrikeReading =
-    isList(answer) && answer.length >= 2 && answer.slice(0, 7).every(isInteger);
+    isList(reply) && reply.length >= 2 && reply.slice(0, 7).every(isInteger);
   if (
     !isStrikeReading ||
-    !(answer[7] === undefined || typeof answer[7] === 'string')
+    !(reply[7] === undefined || typeof reply[7] === 'string')
   )
     throw new UnexpectedReply('a strike state');
-  return answer as unknown as StrikeReading;
+  return reply as unknown as StrikeReading;
 }
 
 /** Throws UnexpectedReply. */
-export function readLevel(answer: unknown): number {
-  return readStrikes(answer)[1];
+export function readLevel(reply: unknown): number {
+  return readStrikes(reply)[1];
 }
 
 /** Throws UnexpectedReply. */
-export function readBan(subject: string, answer: unknown): Ban | null {
+export function readBan(subject: string, reply: unknown): Ban | null {
   const [until, , level, since, code, span = 0, limit = 0, scope] =
-    readStrikes(answer);
+    readStrikes(reply);
   if (until === 0) return null;
   const kind = code === undefined ? null : kindWithCode(code);
   return {
@@ -156,10 +156,10 @@ export class ReplyReader {
   /** Whether a reading of the last request has excess. */
   #exceeds = false;
 
-  constructor(answer: unknown) {
-    if (!isList(answer) || !answer.every(isInteger) || answer.length === 0)
+  constructor(reply: unknown) {
+    if (!isList(reply) || !reply.every(isInteger) || reply.length === 0)
       throw new UnexpectedReply('a decision');
-    this.#numbers = answer;
+    this.#numbers = reply;
     this.now = this.#numbers[0]!;
   }
 

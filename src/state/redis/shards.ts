@@ -54,7 +54,7 @@ export function reasonText(redis: Connection, error: unknown): string {
   return reason === error ? messages(error) : reasonOf(reason);
 }
 
-const isDone = (answer: unknown): answer is 1 => answer === 1;
+const isDone = (reply: unknown): reply is 1 => reply === 1;
 
 export function slotOf(tag: string): number {
   let crc = 0;

@@ -38,12 +38,12 @@ export async function allWithTimeout(
         withTimeout(redis.call(name!, ...args)),
       ),
     );
-  const answers = await withTimeout(
+  const replies = await withTimeout(
     redis.pipeline(commands.map((command) => [...command])).exec(),
   );
   return Promise.all(
-    (answers ?? []).map(([error, answer]) =>
-      orOutage(error ? Promise.reject(error) : Promise.resolve(answer)),
+    (replies ?? []).map(([error, reply]) =>
+      orOutage(error ? Promise.reject(error) : Promise.resolve(reply)),
     ),
   );
 }

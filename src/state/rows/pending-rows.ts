@@ -27,7 +27,7 @@ export type RowRequest =
   | { readonly type: 'close'; readonly number: number };
 
 /** `error`: `null` if the request was done. */
-export interface RowAnswer {
+export interface RowReply {
   readonly number: number;
   readonly error: string | null;
 }
@@ -79,7 +79,7 @@ export function pendingRowsIn(folder: string) {
 
   return {
     /** Returns the reply, if any. */
-    handle(request: RowRequest): RowAnswer | null {
+    handle(request: RowRequest): RowReply | null {
       if (request.type === 'put') {
         const { kind, names, values } = request;
         const rows = ofKind(kind);

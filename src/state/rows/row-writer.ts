@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { RowAnswer, RowRequest } from './pending-rows.ts';
+import type { RowReply, RowRequest } from './pending-rows.ts';
 import type { RowValue } from './row-file.ts';
 
 const THREAD = resolve(import.meta.dirname, 'thread.ts');
@@ -22,7 +22,7 @@ export function createRowWriter(folder: string) {
   function start() {
     const started = new Worker(THREAD, { workerData: folder });
     started.unref();
-    started.on('message', ({ number, error }: RowAnswer) => {
+    started.on('message', ({ number, error }: RowReply) => {
       waiting.get(number)?.(error);
       waiting.delete(number);
       // Otherwise it would keep an idle process.
@@ -30,7 +30,7 @@ export function createRowWriter(folder: string) {
     });
     const ended = (reason: string) => {
       if (thread === started) thread = null;
-      for (const answer of waiting.values()) answer(reason);
+      for (const settle of waiting.values()) settle(reason);
       waiting.clear();
     };
     started.on('error', (error) => ended(error.message));

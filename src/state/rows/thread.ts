@@ -4,7 +4,7 @@ import { pendingRowsIn, type RowRequest } from './pending-rows.ts';
 const rows = pendingRowsIn(workerData as string);
 
 parentPort!.on('message', (request: RowRequest) => {
-  const answer = rows.handle(request);
-  if (answer !== null) parentPort!.postMessage(answer);
+  const reply = rows.handle(request);
+  if (reply !== null) parentPort!.postMessage(reply);
   if (request.type === 'close') parentPort!.close();
 });

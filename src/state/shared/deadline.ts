@@ -83,9 +83,9 @@ export function createOutageGrace(
         else stop = onTimeout(rest, giveUp);
       });
       work
-        .then((answer) => {
+        .then((result) => {
           if (!isLate && hiccups.size > 0) hiccups.delete(shardOf(name));
-          resolve(answer);
+          resolve(result);
         }, reject)
         .finally(() => stop());
     });

@@ -76,7 +76,7 @@ export function createRefusalCache({
       return entries.size;
     },
     /** The refusal that Redis would return; `null`: Redis must decide. */
-    answer(charge: Charge): Admission | null {
+    decide(charge: Charge): Admission | null {
       const { subject, limits } = charge;
       const entry = entries.get(subject);
       if (entry?.limits !== limits) return null;

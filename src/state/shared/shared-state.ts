@@ -76,7 +76,7 @@ export function createSharedState({
   /**
    * Backend time of its last response to a request; 0: none, in this process and the previous one.
    */
-  let answeredAt = 0;
+  let respondedAt = 0;
   const nextFlush = new DelayedRun(() => void flushRefusals(), REFUSAL_FLUSH);
 
   const changed = (subject: string) => lastKnown?.mark(subject);
@@ -124,7 +124,7 @@ export function createSharedState({
     for (const [subject, { known, dues }] of lastKnown.load()) {
       if (known) {
         local.restore(subject, known);
-        answeredAt = Math.max(answeredAt, known.admission.now);
+        respondedAt = Math.max(respondedAt, known.admission.now);
       }
       reconciler.add(subject, dues);
     }
@@ -149,12 +149,12 @@ export function createSharedState({
     try {
       const admission = await remote.admit(subject, limits, cost, scopes);
       observe({
-        type: 'state.answered',
+        type: 'state.responded',
         duration: performance.now() - askedAt,
       });
       breaker.recordSuccess();
       clock.learn(admission.now);
-      answeredAt = admission.now;
+      respondedAt = admission.now;
       if (local.has(subject)) return held(charge, admission);
       local.note(subject, admission);
       refused.remember(charge, admission, changes);
@@ -227,7 +227,7 @@ export function createSharedState({
     },
     admit(subject, limits, cost, scopes = NO_SCOPES) {
       const charge = { subject, limits, cost, scopes };
-      const refusal = refused.answer(charge);
+      const refusal = refused.decide(charge);
       if (refusal) {
         nextFlush.plan();
         return refusal;
@@ -272,7 +272,9 @@ export function createSharedState({
     },
     bans: () => remote.bans(),
     get bansAsOf() {
-      return answeredAt === 0 ? null : { asOf: answeredAt, bans: local.bans() };
+      return respondedAt === 0
+        ? null
+        : { asOf: respondedAt, bans: local.bans() };
     },
     banLevel: (subject, limits) => remote.banLevel(subject, limits),
     async ban(subject, limits, length) {

@@ -4,7 +4,7 @@ import { CommandError } from '../../../src/cli/connect/api.ts';
 import { sendKeys } from '../../../src/cli/importing/passes.ts';
 import type { Read } from '../../../src/cli/importing/rows.ts';
 
-function apiOf(answer: (call: number, body: ManyImportedKeys) => object) {
+function apiOf(response: (call: number, body: ManyImportedKeys) => object) {
   const bodies: ManyImportedKeys[] = [];
   return {
     bodies,
@@ -15,7 +15,7 @@ function apiOf(answer: (call: number, body: ManyImportedKeys) => object) {
         imported: body.keys.length,
         already: 0,
         bad: [],
-        ...answer(bodies.length, body),
+        ...response(bodies.length, body),
       };
     },
   };

@@ -111,10 +111,10 @@ export function keysTests(fixture: ConsoleFixture): void {
     test('shows the time of the keys while the state is down', async () => {
       const { page } = await fixture.open('read', 'plans');
       await page.route('**/console/api/keys?**', async (route) => {
-        const answer = await route.fetch();
+        const response = await route.fetch();
         await route.fulfill({
-          response: answer,
-          json: { ...(await answer.json()), asOf: '2030-01-31T10:20:30Z' },
+          response: response,
+          json: { ...(await response.json()), asOf: '2030-01-31T10:20:30Z' },
         });
       });
       await goTo(page, 'keys?find=till');

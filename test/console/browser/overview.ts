@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { POLL_INTERVAL } from '@storegate/admin-api/words';
+import { POLL_INTERVAL } from '@storegate/admin-api/text';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../support/free-port.ts';
 import { TestGateway } from '../../support/gateway.ts';

@@ -31,13 +31,13 @@ function admission(given: Partial<Admission> = {}): Admission {
 const limited = (given: Partial<Admission> = {}) =>
   admission({ verdict: 'limited', violated: minute, retryAt: NOW + 1_500, ...given });
 
-function admitting(answer: Admission | Promise<Admission>) {
+function admitting(response: Admission | Promise<Admission>) {
   const events: Event[] = [];
   const asked: unknown[][] = [];
   const state = {
     admit(...question: unknown[]) {
       asked.push(question);
-      return answer;
+      return response;
     },
   } as unknown as State;
   const begun: unknown[][] = [];
@@ -69,10 +69,10 @@ describe('an admitted request', () => {
 
   test('continues later if the state answers later', async () => {
     const { admitted, exchange } = admitting(Promise.resolve(admission()));
-    const answer = admitted();
-    expect(answer).toBeInstanceOf(Promise);
+    const response = admitted();
+    expect(response).toBeInstanceOf(Promise);
     expect(exchange.admission).toBeNull();
-    expect(await answer).toEqual(knownClient());
+    expect(await response).toEqual(knownClient());
     expect(exchange.admission?.verdict).toBe('admitted');
   });
 });
@@ -114,8 +114,8 @@ describe('a limited request', () => {
   });
 
   test('gets the identical refusal again, until the wait changes', () => {
-    const answers = [limited(), limited(), limited({ retryAt: NOW + 2_500 })];
-    const state = { admit: () => answers.shift()! } as unknown as State;
+    const responses = [limited(), limited(), limited({ retryAt: NOW + 2_500 })];
+    const state = { admit: () => responses.shift()! } as unknown as State;
     const judge = createJudge({ bans: { note() {}, begun() {} }, observe: () => {} });
     const admit = createAdmit({ state, judge });
     const [first, second, third] = [1, 2, 3].map(() => admit(exchangeOf(), knownClient(), 1));

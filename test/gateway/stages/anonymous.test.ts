@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createCallerWindow } from '../../../src/common/callers/caller-window.ts';
+import { createAddressWindow } from '../../../src/common/clients/address-window.ts';
 import { Refusal } from '../../../src/common/errors/refusals.ts';
 import type { KnownClient } from '../../../src/gateway/results.ts';
 import { admitPreflights, withPreflights } from '../../../src/gateway/stages/anonymous.ts';
@@ -32,7 +32,7 @@ test('preflights have an allowance of their own per address, and the state is no
   const admit = admitPreflights(() => {
     asked++;
     return admittedClient();
-  }, createCallerWindow);
+  }, createAddressWindow);
   const send = (address: string) =>
     admit(exchangeOf('OPTIONS', PREFLIGHT, { address }), clientAt(address), 1);
   for (let i = 0; i < 6_000; i++) expect(await send('192.0.2.1')).not.toBeInstanceOf(Refusal);
@@ -55,7 +55,7 @@ test('a preflight with a key, and every other request, is charged as usual', asy
   const admit = admitPreflights(() => {
     asked++;
     return admittedClient();
-  }, createCallerWindow);
+  }, createAddressWindow);
   await admit(exchangeOf('OPTIONS', PREFLIGHT), knownClient(), 1);
   await admit(exchangeOf('GET'), clientAt('192.0.2.1'), 1);
   expect(asked).toBe(2);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Guard } from '../../../src/common/callers/guard.ts';
+import type { Guard } from '../../../src/common/clients/guard.ts';
 import { Refusal } from '../../../src/common/errors/refusals.ts';
 import { DEFAULT_KEY_HEADERS, type KeyHeaders } from '../../../src/common/key-headers.ts';
 import { createAuthenticate } from '../../../src/gateway/stages/authenticate.ts';
@@ -74,8 +74,8 @@ describe('a valid key', () => {
     ['both, the same', { 'X-API-Key': SECRET, Authorization: `bearer ${SECRET}` }],
   ])('in %s returns its client synchronously if it is known', (_where, headers) => {
     const { by, lookedUp, failed } = authenticating();
-    const { answer, exchange } = by(headers);
-    expect(answer).toEqual(foundClient());
+    const { answer: response, exchange } = by(headers);
+    expect(response).toEqual(foundClient());
     expect(exchange.client).toEqual(foundClient());
     expect(lookedUp).toEqual([]);
     expect(failed).toEqual([]);
@@ -112,8 +112,8 @@ describe('a request without a valid key', () => {
     ['one that was never issued', { 'X-API-Key': OTHER }, 'invalid_api_key'],
   ])('is 401 and counted at its address: %s', async (_what, headers, code) => {
     const { by, failed } = authenticating();
-    const { answer, exchange } = by(headers);
-    const refusal = (await answer) as Refusal;
+    const { answer: response, exchange } = by(headers);
+    const refusal = (await response) as Refusal;
     expect(refusal).toBeInstanceOf(Refusal);
     expect(refusal).toMatchObject({ code, status: 401 });
     expect(refusal.headers).toEqual([
@@ -147,8 +147,8 @@ test('a request that comes back is 508, counted at its address, whatever its key
     failuresLeft: 1,
   });
   for (const headers of [{}, { 'X-API-Key': SECRET }, { 'X-API-Key': OTHER }]) {
-    const { answer, exchange } = by({ Via: `1.1 other, ${via.values[1]}`, ...headers });
-    expect(await answer).toMatchObject({ code: 'loop_detected', status: 508 });
+    const { answer: response, exchange } = by({ Via: `1.1 other, ${via.values[1]}`, ...headers });
+    expect(await response).toMatchObject({ code: 'loop_detected', status: 508 });
     expect(exchange.usage?.readings).toHaveLength(1);
   }
   expect([failed.length, lookedUp]).toEqual([3, []]);
@@ -208,12 +208,12 @@ describe('a key that may not be used', () => {
 
   test('is refused with 403 if it has no limits: never unlimited, and clients do not retry', () => {
     const { by } = authenticating({ keys: { [SECRET]: foundClient({ limits: null }) } });
-    const { answer } = by({ 'X-API-Key': SECRET });
-    expect(answer).toMatchObject({
+    const { answer: response } = by({ 'X-API-Key': SECRET });
+    expect(response).toMatchObject({
       code: 'limits_not_set',
       status: 403,
       reason: expect.stringMatching(/have no limits$/),
     });
-    expect(by({ 'X-API-Key': SECRET }).answer).toBe(answer);
+    expect(by({ 'X-API-Key': SECRET }).answer).toBe(response);
   });
 });

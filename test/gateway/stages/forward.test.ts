@@ -88,7 +88,7 @@ function forwarding(
   });
   pools.push(pool);
   const upstream = soleUpstream('backend:80', pool);
-  const { forward } = createForward({ requestFields, joinTunnel: () => {}, plainAnswers: false });
+  const { forward } = createForward({ requestFields, joinTunnel: () => {}, plainResponses: false });
   const observe = (event: Event) => events.push(event);
   const send: Send = (exchange, asked) =>
     sendUpstream({ upstream, observe, returned: returnedNames, exchange, asked });
@@ -116,7 +116,7 @@ function text(status: number, fields: Readonly<Record<string, string>>, body = '
 
 const OK = text(200, { 'content-length': '2' }, 'ok');
 
-const answers =
+const responses =
   (...reads: string[]): Backend =>
   (far) =>
     far.send(...reads);
@@ -142,7 +142,7 @@ async function gathered(body: BodyStream): Promise<string> {
 
 describe('the backend is asked', () => {
   test('with the target as it came, the checked bytes, and the client', async () => {
-    const { ask, sent } = forwarding([answers(text(200, { 'content-length': '0' }))]);
+    const { ask, sent } = forwarding([responses(text(200, { 'content-length': '0' }))]);
     const target = '/p%65ts?limit=%31&';
     await ask(
       exchangeOf('POST', { 'X-API-Key': 'secret', 'X-Own': '1' }),
@@ -168,8 +168,8 @@ describe('the backend is asked', () => {
 
 describe('and returns its response as a value', () => {
   test('with the whole body if that came with the head', async () => {
-    const answer = `HTTP/1.1 200 OK\r\ncontent-length: 4\r\nX-Own: 1\r\nX-Own: 2\r\nConnection: keep-alive\r\n\r\nbody`;
-    const { ask, opened } = forwarding([answers(answer), answers(OK)]);
+    const response = `HTTP/1.1 200 OK\r\ncontent-length: 4\r\nX-Own: 1\r\nX-Own: 2\r\nConnection: keep-alive\r\n\r\nbody`;
+    const { ask, opened } = forwarding([responses(response), responses(OK)]);
     const exchange = exchangeOf();
     expect(await ask(exchange)).toEqual({
       status: 200,
@@ -190,7 +190,7 @@ describe('and returns its response as a value', () => {
       ],
       body: Buffer.from('body'),
     });
-    expect(exchange.answeredAt).toBeGreaterThan(0);
+    expect(exchange.respondedAt).toBeGreaterThan(0);
     expect(exchange.cancel).toBeNull();
     expect((await ask()).body).toEqual(Buffer.from('ok'));
     expect(opened()).toBe(1);
@@ -202,7 +202,7 @@ describe('and returns its response as a value', () => {
     ['304', 'GET', 304, { 'content-length': '4' }],
     ['Content-Length: 0', 'GET', 200, { 'content-length': '0' }],
   ])('with an empty body: %s', async (_what, method, status, fields) => {
-    const { ask } = forwarding([answers(text(status, fields))]);
+    const { ask } = forwarding([responses(text(status, fields))]);
     expect((await ask(exchangeOf(method))).body).toEqual(Buffer.alloc(0));
   });
 
@@ -214,7 +214,10 @@ describe('and returns its response as a value', () => {
     ],
     ['that comes in pieces', { 'content-length': '6' }, ['one', 'two']],
   ])('and returns a stream %s', async (_what, fields, [first = '', ...others]) => {
-    const { ask, opened } = forwarding([answers(text(200, fields, first), ...others), answers(OK)]);
+    const { ask, opened } = forwarding([
+      responses(text(200, fields, first), ...others),
+      responses(OK),
+    ]);
     const { body } = await ask();
     expect(body).toBeInstanceOf(BodyStream);
     expect(await gathered(body as BodyStream)).toBe('onetwo');
@@ -266,7 +269,7 @@ describe('a missing response is an outage', () => {
     ['no response in time', () => {}, { headersTimeout: 20 }, 'upstream_timeout'],
     ['ECONNRESET', fails('ECONNRESET'), {}, 'upstream_error'],
     ['the end of the connection', (far) => far.end(), {}, 'upstream_error'],
-    ['an invalid response', answers('220 mail.example ESMTP\r\n\r\n'), {}, 'upstream_error'],
+    ['an invalid response', responses('220 mail.example ESMTP\r\n\r\n'), {}, 'upstream_error'],
   ])('%s is reported as such', async (_what, backend, behaviour, outage) => {
     const { ask, opened } = forwarding([backend, backend], behaviour);
     // The second request shows that the first has released its slot.
@@ -285,9 +288,9 @@ describe('a missing response is an outage', () => {
   test('and a client that leaves aborts the request', async () => {
     const { ask } = forwarding([() => {}]);
     const exchange = exchangeOf();
-    const answer = ask(exchange);
+    const response = ask(exchange);
     exchange.cancel!();
-    await expect(answer).rejects.toBeInstanceOf(ClientAbort);
+    await expect(response).rejects.toBeInstanceOf(ClientAbort);
   });
 });
 
@@ -295,7 +298,7 @@ describe('a connection that was closed while idle', () => {
   const dies = fails('ECONNRESET');
 
   test('is replaced once, and reported', async () => {
-    const { ask, events, opened } = forwarding([answers(OK), dies, answers(OK)]);
+    const { ask, events, opened } = forwarding([responses(OK), dies, responses(OK)]);
     await ask();
     expect((await ask()).body).toEqual(Buffer.from('ok'));
     expect(events).toEqual([
@@ -311,14 +314,14 @@ describe('a connection that was closed while idle', () => {
   });
 
   test('is not replaced a second time', async () => {
-    const { ask, sent } = forwarding([answers(OK), dies, dies]);
+    const { ask, sent } = forwarding([responses(OK), dies, dies]);
     await ask();
     await expect(ask()).rejects.toMatchObject({ code: 'upstream_error' });
     expect(sent).toHaveLength(3);
   });
 
   test('is not replaced for a non-idempotent method', async () => {
-    const { ask, sent } = forwarding([answers(OK), dies]);
+    const { ask, sent } = forwarding([responses(OK), dies]);
     await ask();
     await expect(ask(exchangeOf('POST'))).rejects.toMatchObject({ code: 'upstream_error' });
     expect(sent).toHaveLength(2);

@@ -127,8 +127,8 @@ test('a refused request has the quota of the last request of its key, without a 
   const last = send();
   last.exchange.usage = quota(57);
   last.exchange.admittedAt = performance.now();
-  const { exchange, answer } = send();
-  expect(answer).toBeInstanceOf(Refusal);
+  const { exchange, answer: response } = send();
+  expect(response).toBeInstanceOf(Refusal);
   expect(exchange.usage).toBe(last.exchange.usage);
   expect(looks()).toBe(0);
 });
@@ -141,7 +141,7 @@ test('if the quota is unknown or old, one query serves all requests that are ref
     last.exchange.usage = stale;
     last.exchange.admittedAt = performance.now() - 1_001;
     const refused = [send(), send(), send()];
-    for (const { answer } of refused) expect(await answer).toBeInstanceOf(Refusal);
+    for (const { answer: response } of refused) expect(await response).toBeInstanceOf(Refusal);
     for (const { exchange } of refused) expect(remainingIn(exchange.usage!.readings[0]!)).toBe(1);
     expect(send().answer).toBeInstanceOf(Refusal);
     expect(looks()).toBe(1);

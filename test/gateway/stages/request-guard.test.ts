@@ -57,7 +57,7 @@ test('the event of a request holds plain values, and no data of the client', () 
   exchange.refusal = new Refusal('invalid_request', { details });
   exchange.cancel = () => {};
   call.takeBody(Buffer.from('hidden'));
-  call.answer(400, '', new FieldLines(), '');
+  call.respond(400, '', new FieldLines(), '');
 
   expect(events).toMatchObject([
     { type: 'request', status: 400, trace: { declared: 6, received: 6, faultCount: 1 } },

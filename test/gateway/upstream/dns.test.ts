@@ -13,7 +13,7 @@ const EVERY = 30_000;
 const at = (...addresses: string[]): LookupAddress[] =>
   addresses.map((address) => ({ address, family: 4 }));
 
-let answer: () => LookupAddress[] | Promise<LookupAddress[]>;
+let response: () => LookupAddress[] | Promise<LookupAddress[]>;
 let asked = 0;
 const moves: string[][] = [];
 const closing: (() => void)[] = [];
@@ -29,7 +29,7 @@ function names(
 ): DnsResolver {
   const resolve = async () => {
     asked++;
-    return answer();
+    return response();
   };
   const made = createDnsResolver({ host: 'backend.example', every: EVERY, moved, resolve });
   closing.push(() => made.close());
@@ -46,7 +46,7 @@ function lookup(of: DnsResolver): Promise<string[]> {
 
 describe('the addresses of a name', () => {
   test('are resolved once for all connections, and used in turn', async () => {
-    answer = () => at('10.0.0.1', '10.0.0.2', '10.0.0.3');
+    response = () => at('10.0.0.1', '10.0.0.2', '10.0.0.3');
     const some = names();
     const found = await Promise.all([lookup(some), lookup(some), lookup(some), lookup(some)]);
     expect(asked).toBe(1);
@@ -56,14 +56,14 @@ describe('the addresses of a name', () => {
 
   test('are resolved again in time, and pools with connections get the changes', async () => {
     jest.useFakeTimers();
-    answer = () => at('10.0.0.1');
+    response = () => at('10.0.0.1');
     const some = names();
     await lookup(some);
     await jest.advanceTimersByTimeAsync(EVERY);
     expect([asked, moves]).toEqual([2, []]);
-    answer = () => at('10.0.0.1', '10.0.0.2');
+    response = () => at('10.0.0.1', '10.0.0.2');
     await jest.advanceTimersByTimeAsync(EVERY);
-    answer = () => at('10.0.0.2');
+    response = () => at('10.0.0.2');
     await jest.advanceTimersByTimeAsync(EVERY);
     expect(moves).toEqual([['10.0.0.1', '10.0.0.2'], ['10.0.0.2']]);
     expect(await lookup(some)).toEqual(['10.0.0.2']);
@@ -71,7 +71,7 @@ describe('the addresses of a name', () => {
 
   test('are resolved again after a failed connection, after a second at the earliest', async () => {
     jest.useFakeTimers();
-    answer = () => at('10.0.0.1');
+    response = () => at('10.0.0.1');
     const some = names();
     await lookup(some);
     for (let i = 0; i < 9; i++) some.doubt();
@@ -84,11 +84,11 @@ describe('the addresses of a name', () => {
 
   test('stay unchanged while the name cannot be resolved', async () => {
     jest.useFakeTimers();
-    answer = () => at('10.0.0.1');
+    response = () => at('10.0.0.1');
     const some = names();
     await lookup(some);
     for (const failing of [() => Promise.reject(new Error('EAI_AGAIN')), () => []]) {
-      answer = failing;
+      response = failing;
       await jest.advanceTimersByTimeAsync(EVERY);
       expect(await lookup(some)).toEqual(['10.0.0.1']);
     }
@@ -96,12 +96,12 @@ describe('the addresses of a name', () => {
   });
 
   test('are an error until the first resolution, which is repeated', async () => {
-    answer = () => Promise.reject(new Error('EAI_AGAIN'));
+    response = () => Promise.reject(new Error('EAI_AGAIN'));
     const some = names();
     await expect(lookup(some)).rejects.toThrow('EAI_AGAIN');
-    answer = () => [];
+    response = () => [];
     await expect(lookup(some)).rejects.toThrow('backend.example has no address');
-    answer = () => at('10.0.0.1');
+    response = () => at('10.0.0.1');
     expect(await lookup(some)).toEqual(['10.0.0.1']);
   });
 
@@ -117,11 +117,11 @@ describe('the addresses of a name', () => {
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
-async function serverAt(address: string, port: number, answers = true): Promise<Server> {
+async function serverAt(address: string, port: number, responses = true): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.on('data', () => {
-      if (answers) socket.write(OK);
+      if (responses) socket.write(OK);
     });
     closing.push(() => socket.destroy());
   });
@@ -138,7 +138,7 @@ function ask(pool: Pool): Promise<string> {
     const question = { method: 'GET', target: '/', fields, body: null };
     connection.ask(question, {
       begun() {},
-      answer: () => resolve(connection.address!),
+      receive: () => resolve(connection.address!),
       fail: reject,
     });
   });
@@ -148,7 +148,7 @@ test('connections use the next address after a refusal, and leave an address tha
   const first = await serverAt('127.0.0.1', 0);
   const { port } = first.address() as AddressInfo;
   await serverAt('127.0.0.2', port);
-  answer = () => at('127.0.0.3', '127.0.0.1');
+  response = () => at('127.0.0.3', '127.0.0.1');
   const some = names((addresses) => pool.keepOnly(addresses));
   const pool: Pool = createPool({
     connections: 2,
@@ -164,7 +164,7 @@ test('connections use the next address after a refusal, and leave an address tha
   expect(await ask(pool)).toBe('127.0.0.1');
   await until('the connection is free', () => pool.status.idle === 1);
   const busy = ask(pool);
-  answer = () => at('127.0.0.2');
+  response = () => at('127.0.0.2');
   jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'queueMicrotask', 'nextTick'] });
   some.use(1_000);
   await jest.advanceTimersByTimeAsync(1_000);
@@ -181,7 +181,7 @@ test('health checks leave an address that was removed from the name, too', async
   const connected: string[] = [];
   first.on('connection', () => connected.push('first'));
   second.on('connection', () => connected.push('second'));
-  answer = () => at('127.0.0.1');
+  response = () => at('127.0.0.1');
   const some = names((addresses) => checks.keepOnly(addresses));
   const verdicts: Verdict[] = [];
   const checks: Checks = createChecks({
@@ -214,7 +214,7 @@ test('health checks leave an address that was removed from the name, too', async
   closing.push(() => checks.close());
   await until('two checks were answered', () => verdicts.length >= 2);
   expect(connected).toEqual(['first']);
-  answer = () => at('127.0.0.2');
+  response = () => at('127.0.0.2');
   jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'queueMicrotask', 'nextTick'] });
   some.use(1_000);
   await jest.advanceTimersByTimeAsync(1_000);

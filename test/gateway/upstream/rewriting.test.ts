@@ -31,7 +31,7 @@ function readOrNull(target: string): RequestTarget | null {
   }
 }
 
-function returned({ answered }: Rewriting, name: string, value: string): string {
+function returned({ response: answered }: Rewriting, name: string, value: string): string {
   const { headers } = answered!({
     status: 302,
     reason: '',
@@ -68,7 +68,7 @@ describe('a mount at /', () => {
     ];
     const response = { status: 200, reason: '', headers, body: null } as never;
     expect(
-      rewriting('/', '/v2', 'http://a').answered!(response).headers.filter((_, i) => i % 2 === 1),
+      rewriting('/', '/v2', 'http://a').response!(response).headers.filter((_, i) => i % 2 === 1),
     ).toEqual(['/a', '/', 'c=1; Path=/', 'd=1; Path=/']);
   });
 });

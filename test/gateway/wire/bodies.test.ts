@@ -25,7 +25,7 @@ function begun(member = 'acme', group = 'free', weight = 1) {
     send: (size: number) => call.takeBody(Buffer.alloc(size, 'x')),
     end: () => call.endBody(),
     fail: (error: Error) => call.failBody(error),
-    answered: () => call.finish(false),
+    responded: () => call.finish(false),
   };
 }
 
@@ -35,7 +35,7 @@ const held = (bytes: number) =>
 describe('a body', () => {
   test('is read whole, and its bytes are reserved until its request is answered', async () => {
     open();
-    const { read, send, end, answered } = begun();
+    const { read, send, end, responded: answered } = begun();
     send(300);
     await held(300);
     end();
@@ -47,7 +47,7 @@ describe('a body', () => {
 
   test('that is too large is refused, and its bytes are released', async () => {
     open();
-    const { read, send, answered } = begun();
+    const { read, send, responded: answered } = begun();
     send(MOST);
     send(1);
     await expect(read).rejects.toMatchObject({ code: 'payload_too_large' });
@@ -58,7 +58,7 @@ describe('a body', () => {
 
   test('that is truncated means that its client has left', async () => {
     open();
-    const { read, send, fail, answered } = begun();
+    const { read, send, fail, responded: answered } = begun();
     send(10);
     await held(10);
     fail(new WireError('cut_off', 'aborted'));
@@ -80,7 +80,7 @@ describe('all bodies together', () => {
     next.send(1);
     await expect(next.read).rejects.toMatchObject({ ...busy, close: true });
     expect(bodies.budget.held).toBe(8 * MOST);
-    for (const { answered } of [...all, next]) answered();
+    for (const { responded: answered } of [...all, next]) answered();
     expect(bodies.budget.held).toBe(0);
   });
 
@@ -126,7 +126,7 @@ describe('all bodies together', () => {
     paid.send(MOST);
     paid.end();
     expect((await paid.read)?.length).toBe(MOST);
-    whole[0]!.answered();
+    whole[0]!.responded();
     expect(bodies.budget.held).toBe(5 * MOST);
   });
 
@@ -144,7 +144,7 @@ describe('all bodies together', () => {
       bodies.read({ call, head: exchangeOf('POST', {}, { call }).head }, MOST, owner),
     ).rejects.toMatchObject(busy);
     expect(call.bodyBytes).toBe(0);
-    for (const { answered } of whole) answered();
+    for (const { responded: answered } of whole) answered();
   });
 
   test('evicted by the hundred are refused a few in each turn of the event loop, and their memory is free at once', async () => {
@@ -183,7 +183,7 @@ describe('all bodies together', () => {
 
   test('hold nothing after their response has ended, though more bytes arrive', () => {
     open();
-    const { send, end, answered } = begun();
+    const { send, end, responded: answered } = begun();
     send(10);
     answered();
     send(10);

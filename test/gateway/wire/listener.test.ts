@@ -38,11 +38,11 @@ class Server {
         if (call.target === '/held') this.held.push(call);
         else {
           this.answered++;
-          call.answer(200, '', lines(), call.target);
+          call.respond(200, '', lines(), call.target);
         }
       },
       limits: createConnectionLimits(DOOR, () => {}),
-      answerUnparsed: async () => {},
+      replyUnparsed: async () => {},
       ticketSecret: makeTicketSecret(),
       observe: () => {},
     });
@@ -112,7 +112,7 @@ test('a response in progress announces the end of its connection, and ends it', 
   wire.send(HELD);
   await server.holds(1);
   const drained = server.drain();
-  server.held[0]!.answer(200, '', lines(), 'late');
+  server.held[0]!.respond(200, '', lines(), 'late');
   expect(await wire.answer()).toMatchObject({
     status: 200,
     body: 'late',
@@ -189,7 +189,7 @@ test('pipelined requests behind one in progress are answered, and the last respo
   wire.send(HELD + GET + HELD);
   await server.holds(1);
   const drained = server.drain();
-  server.held[0]!.answer(200, '', lines(), 'first');
+  server.held[0]!.respond(200, '', lines(), 'first');
   expect(await wire.answer()).toMatchObject({
     body: 'first',
     headers: { connection: 'keep-alive' },
@@ -199,7 +199,7 @@ test('pipelined requests behind one in progress are answered, and the last respo
     headers: { connection: 'keep-alive' },
   });
   await server.holds(2);
-  server.held[1]!.answer(200, '', lines(), 'last');
+  server.held[1]!.respond(200, '', lines(), 'last');
   expect(await wire.answer()).toMatchObject({ body: 'last', headers: { connection: 'close' } });
   expect(await wire.ended()).toBe('');
   expect(await drained).toBe(0);
@@ -256,7 +256,7 @@ test('bytes behind the last request do not reset its connection', async () => {
   wire.socket.once('error', () => {
     reset = true;
   });
-  server.held[0]!.answer(200, '', lines(), 'x'.repeat(1_000_000));
+  server.held[0]!.respond(200, '', lines(), 'x'.repeat(1_000_000));
   wire.send(
     `POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n${'y'.repeat(1_000_000)}`,
   );

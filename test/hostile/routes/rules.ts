@@ -52,8 +52,8 @@ async function statusOf(wire: Wire): Promise<unknown> {
   return [status, code];
 }
 
-async function rejects(answer: Promise<unknown>): Promise<string> {
-  return answer.then(
+async function rejects(response: Promise<unknown>): Promise<string> {
+  return response.then(
     () => 'whole',
     () => 'cut off',
   );
@@ -293,7 +293,7 @@ const FIELDS: readonly Rule[] = [
         'X-Forwarded-For: 6.6.6.6',
       ];
       const headers = ['Keep-Alive: 1', 'TE: trailers', 'Proxy-Authorization: x', ...forged];
-      const answer = await route.ask(route.request('GET', headers));
+      const response = await route.ask(route.request('GET', headers));
       const received = routes.received(route).at(-1)!;
       const of = (name: string) => valuesOf(received, name);
       const account = route.name === 'public operation' ? ['acme'] : of('x-storegate-account');
@@ -303,9 +303,9 @@ const FIELDS: readonly Rule[] = [
         of('x_storegate_account'),
         account,
         of('x-forwarded-for'),
-        answer.headers['keep-alive'] === 'timeout=7',
-        answer.headers['proxy-authenticate'],
-        answer.headers['x-kept'],
+        response.headers['keep-alive'] === 'timeout=7',
+        response.headers['proxy-authenticate'],
+        response.headers['x-kept'],
       ];
     },
   },
@@ -553,9 +553,9 @@ const LIMITS: readonly Rule[] = [
     notAt: ['public operation'],
     expected: [403, 'key_banned'],
     async observe(route) {
-      let answer = await route.ask();
-      for (let i = 0; i < 20 && answer.status === 429; i++) answer = await route.ask();
-      return [answer.status, answer.code];
+      let response = await route.ask();
+      for (let i = 0; i < 20 && response.status === 429; i++) response = await route.ask();
+      return [response.status, response.code];
     },
   },
 ];

@@ -31,11 +31,11 @@ export function tryingTests(fixture: ReferenceFixture): void {
       ] as const) {
         const answered = it.page.waitForResponse('**/categories');
         expect(await it.send(operation)).toMatch(said);
-        const answer = await answered;
-        expect(answer.status()).toBe(status);
+        const response = await answered;
+        expect(response.status()).toBe(status);
         const lines = (await operation.locator('.headers').textContent())!.split('\n');
         expect(lines.toSorted()).toEqual(
-          Object.entries(await answer.allHeaders())
+          Object.entries(await response.allHeaders())
             .map(([name, value]) => `${name}: ${value}`)
             .sort(),
         );

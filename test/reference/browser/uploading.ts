@@ -82,8 +82,8 @@ export function uploadingTests(fixture: ReferenceFixture): void {
         await operation.locator('tr[data-name="owner"] textarea').fill('{"id":7}');
         const answered = page.waitForResponse('**/items');
         await it.send(operation);
-        const answer = await answered;
-        return [answer.status(), await answer.text()] as const;
+        const response = await answered;
+        return [response.status(), await response.text()] as const;
       };
       expect(await send('Tom', '\x89PNG\r\n\0\xff')).toEqual([200, '[]']);
       expect(backend.requests[0]!.body).toContain('\r\n\r\n\x89PNG\r\n\0\xff\r\n--');

@@ -4,7 +4,7 @@ import {
   type Channel,
   createChannel,
   type Handlers,
-  NoAnswer,
+  NoResponse,
   WorkersError,
 } from '../../../src/run/workers/channel.ts';
 
@@ -72,14 +72,14 @@ describe('a call', () => {
   test('ends without a response after its timeout', async () => {
     const { one } = pair();
     const call = one.call('never', null, 20);
-    await expect(call).rejects.toThrow(new NoAnswer('worker 2 did not respond within 20 ms'));
+    await expect(call).rejects.toThrow(new NoResponse('worker 2 did not respond within 20 ms'));
   });
 
   test('ends without a response when the other side closes, and so does every later one', async () => {
     const { one } = pair();
     const waiting = one.call('never', null, 60_000);
     one.close('signal SIGKILL');
-    await expect(waiting).rejects.toThrow(new NoAnswer('worker 2 is gone: signal SIGKILL'));
+    await expect(waiting).rejects.toThrow(new NoResponse('worker 2 is gone: signal SIGKILL'));
     await expect(one.call('echo', 1, 60_000)).rejects.toThrow('worker 2 is gone: signal SIGKILL');
   });
 

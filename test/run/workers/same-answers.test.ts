@@ -81,14 +81,14 @@ afterAll(async () => {
   await Promise.all([backend.close(), ...servers.map((redis) => redis.stop())]);
 });
 
-async function answerOf<A, R>(
+async function responseOf<A, R>(
   { peers }: Asked,
-  question: Pick<PeerQuery<string, A, never, never, never, R>, 'name' | 'isAnswer'>,
+  question: Pick<PeerQuery<string, A, never, never, never, R>, 'name' | 'isResponse'>,
   argument: A,
 ): Promise<R> {
-  const { answers, unresponsive, isolated } = await ask(peers, question, argument);
-  expect([answers.length, unresponsive, isolated]).toEqual([1, [], null]);
-  return answers[0]!.answer;
+  const { responses, unresponsive, isolated } = await ask(peers, question, argument);
+  expect([responses.length, unresponsive, isolated]).toEqual([1, [], null]);
+  return responses[0]!.response;
 }
 
 const sum = (values: readonly number[]): number => values.reduce((one, other) => one + other, 0);
@@ -108,7 +108,7 @@ const FINDINGS: {
   readonly [N in (typeof QUERIES)[number]['name']]: (one: Asked) => Promise<unknown>;
 } = {
   async status(one) {
-    const { processes, configuration, readiness, state, version } = await answerOf(
+    const { processes, configuration, readiness, state, version } = await responseOf(
       one,
       status,
       null,
@@ -132,7 +132,7 @@ const FINDINGS: {
     };
   },
   async explain(one) {
-    const found = [...one.carried.values()].flat().map((id) => answerOf(one, explain, id));
+    const found = [...one.carried.values()].flat().map((id) => responseOf(one, explain, id));
     return (await Promise.all(found)).map(({ request, memory }) => ({
       request: request && {
         ...seen(request),
@@ -143,10 +143,10 @@ const FINDINGS: {
     }));
   },
   async refusals(one) {
-    const { requests: listed, upTo } = await answerOf(one, refusals, LAST);
-    const { processes } = await answerOf(one, status, null);
+    const { requests: listed, upTo } = await responseOf(one, refusals, LAST);
+    const { processes } = await responseOf(one, status, null);
     expect(Object.keys(upTo)).toHaveLength(processes.length);
-    expect(await answerOf(one, refusals, { ...LAST, newer: upTo })).toEqual({
+    expect(await responseOf(one, refusals, { ...LAST, newer: upTo })).toEqual({
       requests: [],
       upTo,
       calls: [],
@@ -154,7 +154,7 @@ const FINDINGS: {
     expect(listed.map(({ at }) => at)).toEqual(
       listed.map(({ at }) => at).toSorted((one, other) => other - one),
     );
-    const { calls = [] } = await answerOf(one, refusals, { ...LAST, key: one.id });
+    const { calls = [] } = await responseOf(one, refusals, { ...LAST, key: one.id });
     expect(calls).toHaveLength(Math.min(20, sent));
     const good = calls.map(({ method, operation, status }) => `${method} ${operation} ${status}`);
     return [
@@ -162,7 +162,7 @@ const FINDINGS: {
     ].sort();
   },
   async deprecated(one) {
-    const calls = await answerOf(one, deprecated, one.id);
+    const calls = await responseOf(one, deprecated, one.id);
     return calls.map(({ operation }) => operation);
   },
 };
@@ -197,7 +197,7 @@ async function carry(
 }
 
 async function countedBy(one: Asked): Promise<number[]> {
-  const { processes } = await answerOf(one, status, null);
+  const { processes } = await responseOf(one, status, null);
   return processes.map(requestsOf);
 }
 
@@ -223,11 +223,11 @@ async function findings(): Promise<Record<string, unknown>> {
 }
 
 async function processesOf(one: Asked) {
-  const { processes } = await answerOf(one, status, null);
+  const { processes } = await responseOf(one, status, null);
   const carried = await Promise.all(
-    [...one.carried.values()].flat().map((id) => answerOf(one, explain, id)),
+    [...one.carried.values()].flat().map((id) => responseOf(one, explain, id)),
   );
-  const { requests: listed } = await answerOf(one, refusals, LAST);
+  const { requests: listed } = await responseOf(one, refusals, LAST);
   const distinct = (numbers: readonly unknown[]) => [...new Set(numbers)].sort();
   return {
     status: processes.map(({ worker }) => worker),

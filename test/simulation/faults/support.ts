@@ -28,12 +28,12 @@ export async function burst(
   count: number,
   operation: OperationName = 'read',
 ): Promise<Answered[]> {
-  const answers: Answered[] = [];
+  const responses: Answered[] = [];
   for (let i = 0; i < count; i++) {
     const request = { operation, secret: key?.secret ?? null, address: '192.0.2.1', backend: 1 };
-    answers.push(await world.settle(gateway.send(request)));
+    responses.push(await world.settle(gateway.send(request)));
   }
-  return answers;
+  return responses;
 }
 
 export async function one(
@@ -41,8 +41,8 @@ export async function one(
   gateway: Gateway,
   key: Key | null,
 ): Promise<Answered> {
-  const [answer] = await burst(simulation, gateway, key, 1);
-  return answer!;
+  const [response] = await burst(simulation, gateway, key, 1);
+  return response!;
 }
 
 /** Requests until the key is banned, each `pause` milliseconds after the one before. */
@@ -54,8 +54,8 @@ export async function untilBanned(
   most: number,
 ): Promise<Answered | null> {
   for (let i = 0; i < most; i++) {
-    const answer = await one(simulation, gateway, key);
-    if (answer.code === 'key_banned') return answer;
+    const response = await one(simulation, gateway, key);
+    if (response.code === 'key_banned') return response;
     await simulation.world.pass(pause);
   }
   return null;

@@ -5,7 +5,7 @@ import type { Event } from '../../../src/observe/events.ts';
 import { type Machine, Process } from '../world/machine.ts';
 import type { World } from '../world/world.ts';
 import { openProcess, type Running } from './process.ts';
-import type { Answer, Request } from './traffic.ts';
+import type { Reply, Request } from './traffic.ts';
 
 /** Milliseconds: the longest wait for requests at a stop, and between two looks. */
 const DRAIN = 10_000;
@@ -15,10 +15,10 @@ const LOOK = 50;
 export const CLIENT_DELAY = 0.3;
 
 /** An answer and its true times; `status` 0: the connection ended without a response. */
-export interface Answered extends Answer {
+export interface Answered extends Reply {
   readonly gateway: string;
   readonly sentAt: number;
-  readonly answeredAt: number;
+  readonly respondedAt: number;
 }
 
 const NOTHING = { status: 0, code: null, retryAfter: null, admission: null, subject: null };
@@ -123,9 +123,9 @@ export class Gateway {
     const sentAt = world.now;
     return new Promise((resolve) => {
       this.open++;
-      const end = (answer: Answer) => {
+      const end = (response: Reply) => {
         this.open--;
-        resolve({ ...answer, gateway: this.name, sentAt, answeredAt: world.now });
+        resolve({ ...response, gateway: this.name, sentAt, respondedAt: world.now });
       };
       if (!process || !running) {
         world.packet(CLIENT_DELAY, null, () => end({ ...NOTHING, decidedAt: world.now }));
@@ -134,9 +134,9 @@ export class Gateway {
       const forget = process.whenEnded(() =>
         world.packet(CLIENT_DELAY, null, () => end({ ...NOTHING, decidedAt: world.now })),
       );
-      const answered = (answer: Answer) => {
+      const answered = (response: Reply) => {
         forget();
-        world.packet(CLIENT_DELAY, null, () => end(answer));
+        world.packet(CLIENT_DELAY, null, () => end(response));
       };
       const work = () => {
         // Its connections are cut off: nothing is admitted that the close would not store.

@@ -8,18 +8,18 @@ import { keyOperations } from '../../../src/admin/operations/keys.ts';
 import { tokenOperations } from '../../../src/admin/operations/tokens.ts';
 import { trafficOperations } from '../../../src/admin/operations/traffic.ts';
 import { usageOperations } from '../../../src/admin/operations/usage.ts';
-import { AddressSubjects } from '../../../src/common/callers/address-subjects.ts';
-import { createGuard } from '../../../src/common/callers/guard.ts';
+import { AddressSubjects } from '../../../src/common/clients/address-subjects.ts';
+import { createGuard } from '../../../src/common/clients/guard.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { accessTo, createLedger } from '../../../src/ledger/ledger.ts';
 import type { Plans } from '../../../src/limits/plans.ts';
 import { type Event, type Observe, toAll } from '../../../src/observe/events.ts';
 import {
-  answerOf,
   type GatewaySources,
   isQuery,
   type ProcessSources,
   partOf,
+  responseOf,
 } from '../../../src/observe/peers/queries.ts';
 import { sharedClock } from '../../../src/observe/shared-clock.ts';
 import { createBanRecorder } from '../../../src/records/ban-recorder.ts';
@@ -87,8 +87,8 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
   const peers = storage.join(
     {
       name,
-      answer: (query, argument) =>
-        isQuery(query) ? answerOf(query, argument, sources, ask) : null,
+      respond: (query, argument) =>
+        isQuery(query) ? responseOf(query, argument, sources, ask) : null,
     },
     (error) => observe({ type: 'bug', id: 'peers', error }),
   );

@@ -1,5 +1,5 @@
-import type { AddressSubjects } from '../../../src/common/callers/address-subjects.ts';
-import type { Guard } from '../../../src/common/callers/guard.ts';
+import type { AddressSubjects } from '../../../src/common/clients/address-subjects.ts';
+import type { Guard } from '../../../src/common/clients/guard.ts';
 import { Outage } from '../../../src/common/errors/outage.ts';
 import { Refusal } from '../../../src/common/errors/refusals.ts';
 import { DEFAULT_KEY_HEADERS } from '../../../src/common/key-headers.ts';
@@ -34,7 +34,7 @@ export interface Request {
   readonly backend: number;
 }
 
-export interface Answer {
+export interface Reply {
   readonly status: number;
   readonly code: string | null;
   /** Seconds, as sent. */
@@ -121,7 +121,7 @@ export class Traffic {
   /** Calls `answered` once, unless the process ends before. */
   async handle(
     { operation, secret, address, backend }: Request,
-    answered: (answer: Answer) => void,
+    answered: (response: Reply) => void,
   ): Promise<void> {
     const call = new SimulatedCall(`/${operation}`, address, secret);
     const exchange = this.#guard.open(call as unknown as Call);

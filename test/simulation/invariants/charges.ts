@@ -1,7 +1,7 @@
 import { HOUR } from '../../../src/common/time.ts';
 import { meterOf, windowId } from '../../../src/limits/kinds.ts';
 import { countsIn } from '../../../src/limits/scopes.ts';
-import type { Answer, Disturbance } from '../facts.ts';
+import type { Disturbance, Reply } from '../facts.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import type { MakeInvariant } from './invariant.ts';
 
@@ -31,8 +31,8 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
   /** True times of what changes counters besides requests. */
   const changes: { readonly subject: string | null; readonly at: number }[] = [];
 
-  function note(answer: Answer): void {
-    const { admission, subject, operation, sentAt, decidedAt, answeredAt } = answer;
+  function note(response: Reply): void {
+    const { admission, subject, operation, sentAt, decidedAt, respondedAt } = response;
     const { cost, scopes } = OPERATIONS[operation];
     for (const { window, used, resetAt } of admission!.readings) {
       if (window.kind === 'sliding' || !countsIn(window, scopes)) continue;
@@ -44,14 +44,14 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
         name: subject!,
         span: window.span,
         from,
-        until: answeredAt,
+        until: respondedAt,
         admitted: 0,
         used: 0,
       };
       groups.set(id, group);
       group.admitted += cost;
       group.used = Math.max(group.used, used);
-      group.until = answeredAt;
+      group.until = respondedAt;
     }
   }
 
@@ -75,11 +75,11 @@ export const charges: MakeInvariant = ({ simulation, disturbances }) => {
       if (fact.type === 'change')
         changes.push({ subject: simulation.subjectOf(fact.change.key), at: fact.change.at });
       if (fact.type !== 'answer' || fact.answer.admission?.verdict !== 'admitted') return null;
-      const { answer } = fact;
+      const { answer: response } = fact;
       // A local decision reads its share, and is charged later.
-      if (answer.admission!.by === 'local')
-        changes.push({ subject: answer.subject, at: answer.answeredAt });
-      else note(answer);
+      if (response.admission!.by === 'local')
+        changes.push({ subject: response.subject, at: response.respondedAt });
+      else note(response);
       return null;
     },
     async check() {

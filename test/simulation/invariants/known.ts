@@ -9,9 +9,9 @@ export const known: MakeInvariant = ({ disturbances }) => {
     observe(fact) {
       if (fact.type === 'attempt' && fact.step.type === 'revoke') revoked.add(fact.id);
       if (fact.type !== 'answer' || fact.answer.status !== 401) return null;
-      const { key, sentAt, answeredAt } = fact.answer;
+      const { key, sentAt, respondedAt } = fact.answer;
       if (key === null || key.id === '' || revoked.has(key.id)) return null;
-      const isGone = disturbances.between(sentAt, answeredAt, ['unknown']).length > 0;
+      const isGone = disturbances.between(sentAt, respondedAt, ['unknown']).length > 0;
       return isGone ? null : `no refusal of ${key.id}, which is valid`;
     },
   };

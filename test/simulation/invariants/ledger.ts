@@ -1,6 +1,6 @@
 import { SECOND } from '../../../src/common/time.ts';
 import { unpackUsage } from '../../../src/ledger/usage-table.ts';
-import type { Answer } from '../facts.ts';
+import type { Reply } from '../facts.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import type { MakeInvariant } from './invariant.ts';
 
@@ -12,17 +12,17 @@ export const ledger: MakeInvariant = ({ simulation, disturbances }) => {
   /** Of each key: what was admitted, what may be missing, and what may have been admitted. */
   const charged = new Map<string, { units: number; missing: number; unanswered: number }>();
 
-  function note({ key, admission, operation, status, gateway, sentAt, answeredAt }: Answer): void {
+  function note({ key, admission, operation, status, gateway, sentAt, respondedAt }: Reply): void {
     const known = charged.get(key!.id) ?? { units: 0, missing: 0, unanswered: 0 };
     charged.set(key!.id, known);
     const { cost } = OPERATIONS[operation];
     if (status === 0) known.unanswered += cost;
     if (admission?.verdict !== 'admitted') return;
     known.units += cost;
-    unjudged.push({ id: key!.id, cost, gateway, sentAt, answeredAt });
+    unjudged.push({ id: key!.id, cost, gateway, sentAt, respondedAt });
   }
 
-  interface Charge extends Pick<Answer, 'gateway' | 'sentAt' | 'answeredAt'> {
+  interface Charge extends Pick<Reply, 'gateway' | 'sentAt' | 'respondedAt'> {
     readonly id: string;
     readonly cost: number;
   }
@@ -30,12 +30,12 @@ export const ledger: MakeInvariant = ({ simulation, disturbances }) => {
   let unjudged: Charge[] = [];
 
   function judge(): void {
-    for (const { id, cost, gateway, answeredAt } of unjudged) {
-      const end = answeredAt + UNSTORED;
+    for (const { id, cost, gateway, respondedAt } of unjudged) {
+      const end = respondedAt + UNSTORED;
       // A paused process stores nothing.
-      const pauses = disturbances.between(answeredAt, end, ['pause'], gateway);
+      const pauses = disturbances.between(respondedAt, end, ['pause'], gateway);
       const until = Math.max(end, ...pauses.map((pause) => pause.until));
-      const losses = disturbances.between(answeredAt - SECOND, until, ['loss'], gateway);
+      const losses = disturbances.between(respondedAt - SECOND, until, ['loss'], gateway);
       if (losses.length > 0) charged.get(id)!.missing += cost;
     }
     unjudged = [];

@@ -4,7 +4,7 @@ import { meterOf, windowId } from '../../../src/limits/kinds.ts';
 import type { Window } from '../../../src/limits/limits.ts';
 import { countsIn } from '../../../src/limits/scopes.ts';
 import { ANNOUNCE_INTERVAL } from '../../../src/observe/peers/peers.ts';
-import type { Answer, OperatorChange } from '../facts.ts';
+import type { OperatorChange, Reply } from '../facts.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import type { MakeInvariant } from './invariant.ts';
 
@@ -86,8 +86,8 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
   const lostUnits = ({ charges }: Counter, at: number) =>
     sumOf(charges.filter(({ decidedAt }) => decidedAt <= at + LOST && decidedAt > at - 2 * LOST));
 
-  function judge(answer: Answer, { window, resetAt }: Reading): string | null {
-    const { subject, sentAt: askedAt, decidedAt, operation, admission } = answer;
+  function judge(response: Reply, { window, resetAt }: Reading): string | null {
+    const { subject, sentAt: askedAt, decidedAt, operation, admission } = response;
     const counter = counterOf(subject!, window);
     if (decidedAt <= counter.clearedAt) return null;
     counter.charges.push({
@@ -134,14 +134,14 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
     observe(fact) {
       if (fact.type === 'change') forget(fact.change);
       if (fact.type !== 'answer' || fact.answer.status !== 200) return null;
-      const { answer } = fact;
-      if (answer.admission === null || answer.admission.verdict !== 'admitted') return null;
-      forgetBeforeJumps(answer.decidedAt);
-      const { scopes } = OPERATIONS[answer.operation];
-      for (const reading of answer.admission.readings) {
+      const { answer: response } = fact;
+      if (response.admission === null || response.admission.verdict !== 'admitted') return null;
+      forgetBeforeJumps(response.decidedAt);
+      const { scopes } = OPERATIONS[response.operation];
+      for (const reading of response.admission.readings) {
         if (!countsIn(reading.window, scopes)) continue;
-        const fault = judge(answer, reading);
-        if (fault) return `${answer.subject}: ${fault}`;
+        const fault = judge(response, reading);
+        if (fault) return `${response.subject}: ${fault}`;
       }
       return null;
     },

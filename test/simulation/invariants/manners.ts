@@ -1,6 +1,6 @@
 import { DAY, SECOND } from '../../../src/common/time.ts';
 import type { Plan } from '../../../src/limits/plans.ts';
-import type { Answer } from '../facts.ts';
+import type { Reply } from '../facts.ts';
 import { isKnown } from '../known-faults.ts';
 import type { MakeInvariant } from './invariant.ts';
 
@@ -47,65 +47,65 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
   }
 
   /** `null`: whether the last wait has ended is unknown. */
-  function waitFor({ subject, gateway, code, answeredAt, ...rest }: Answer): Wait | null {
+  function waitFor({ subject, gateway, code, respondedAt, ...rest }: Reply): Wait | null {
     const isConcurrency = code === 'too_many_in_flight';
     const scope = isConcurrency ? null : rest.admission!.violated!.scope;
     const limit = isConcurrency ? `in flight at ${gateway}` : (scope ?? '');
     const waits = refusals.get(subject!) ?? new Map<string, Wait>();
     refusals.set(subject!, waits);
-    const endsBefore = answeredAt + rest.retryAfter! * SECOND;
+    const endsBefore = respondedAt + rest.retryAfter! * SECOND;
     const endsAfter = endsBefore - SECOND;
     const known = waits.get(limit);
-    const isNew = known === undefined || answeredAt >= known.endsBefore;
-    const wait = isNew ? { since: answeredAt, count: 0, endsAfter, endsBefore } : known;
+    const isNew = known === undefined || respondedAt >= known.endsBefore;
+    const wait = isNew ? { since: respondedAt, count: 0, endsAfter, endsBefore } : known;
     waits.set(limit, wait);
-    const isUnclear = !isNew && answeredAt >= wait.endsAfter;
+    const isUnclear = !isNew && respondedAt >= wait.endsAfter;
     wait.endsAfter = Math.min(wait.endsAfter, endsAfter);
     wait.endsBefore = Math.min(wait.endsBefore, endsBefore);
     return isUnclear && !isConcurrency ? null : wait;
   }
 
   /** Free refusals in one wait of the client. */
-  function freeFor({ key, code, admission }: Answer): number {
+  function freeFor({ key, code, admission }: Reply): number {
     const plan = simulation.plans.plans.get(key!.plan)!;
     const units = code === 'too_many_in_flight' ? plan.concurrency : admission!.violated!.limit;
     return documentedFree(plan, units);
   }
 
-  function countRefusal(answer: Answer): string | null {
-    const { code } = answer;
-    if (code === 'too_many_in_flight') return isKnown(3) ? null : countInFlight(answer);
+  function countRefusal(response: Reply): string | null {
+    const { code } = response;
+    if (code === 'too_many_in_flight') return isKnown(3) ? null : countInFlight(response);
     return code === 'rate_limit_exceeded' || code === 'daily_quota_exceeded'
-      ? countByLimit(answer)
+      ? countByLimit(response)
       : null;
   }
 
   /** A flight that ends takes its wait along, and nobody sees it: these are counted roughly. */
-  function countInFlight(answer: Answer): string | null {
-    const { subject, answeredAt } = answer;
-    const wait = waitFor(answer)!;
+  function countInFlight(response: Reply): string | null {
+    const { subject, respondedAt } = response;
+    const wait = waitFor(response)!;
     wait.count++;
-    const most = freeFor(answer) + simulation.plans.escalation!.strikes + BESIDES;
-    const isFast = answeredAt - wait.since < simulation.plans.escalation!.window;
-    if (wait.count <= most || !isFast || isDisturbed(wait.since, answeredAt)) return null;
+    const most = freeFor(response) + simulation.plans.escalation!.strikes + BESIDES;
+    const isFast = respondedAt - wait.since < simulation.plans.escalation!.window;
+    if (wait.count <= most || !isFast || isDisturbed(wait.since, respondedAt)) return null;
     return `a ban of ${subject} after ${most} refusals during one wait, not ${wait.count} refusals`;
   }
 
-  function countByLimit(answer: Answer): string | null {
-    const { subject, answeredAt } = answer;
-    const wait = waitFor(answer);
+  function countByLimit(response: Reply): string | null {
+    const { subject, respondedAt } = response;
+    const wait = waitFor(response);
     if (wait === null) return null;
     const escalation = simulation.plans.escalation!;
-    const isInGrace = answeredAt < wait.since + escalation.grace + LATENCY;
+    const isInGrace = respondedAt < wait.since + escalation.grace + LATENCY;
     if (wait.count > 0 && isInGrace) return null;
     wait.count++;
-    if (wait.count <= freeFor(answer) || isDisturbed(wait.since, answeredAt)) return null;
+    if (wait.count <= freeFor(response) || isDisturbed(wait.since, respondedAt)) return null;
     const known = strikes.get(subject!) ?? { times: [], dueAt: null };
     strikes.set(subject!, known);
-    known.times.push(answeredAt);
-    known.times = known.times.filter((at) => at > answeredAt - escalation.window + LATE);
-    if (known.times.length >= escalation.strikes) known.dueAt ??= answeredAt;
-    return known.dueAt === null || answeredAt <= known.dueAt + LATE
+    known.times.push(respondedAt);
+    known.times = known.times.filter((at) => at > respondedAt - escalation.window + LATE);
+    if (known.times.length >= escalation.strikes) known.dueAt ??= respondedAt;
+    return known.dueAt === null || respondedAt <= known.dueAt + LATE
       ? null
       : `a ban of ${subject} for ${escalation.strikes} strikes until ${new Date(known.dueAt).toISOString()}, not another refusal`;
   }
@@ -138,12 +138,12 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
           return `no ban of ${subject}, whose workers wait, until ${new Date(until).toISOString()}`;
       }
       if (fact.type !== 'answer' || fact.answer.subject === null) return null;
-      const { answer } = fact;
+      const { answer: response } = fact;
       const clients =
-        workers.get(answer.subject!) ?? new Map<number, { count: number; at: number }>();
-      workers.set(answer.subject!, clients);
-      clients.set(answer.client, { count: answer.workers, at: answer.answeredAt });
-      return answer.key === null ? null : countRefusal(answer);
+        workers.get(response.subject!) ?? new Map<number, { count: number; at: number }>();
+      workers.set(response.subject!, clients);
+      clients.set(response.client, { count: response.workers, at: response.respondedAt });
+      return response.key === null ? null : countRefusal(response);
     },
   };
 };

@@ -1,5 +1,5 @@
 import { SECOND } from '../../../src/common/time.ts';
-import type { Answer, OperatorChange } from '../facts.ts';
+import type { OperatorChange, Reply } from '../facts.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /** Milliseconds until a confirmed change holds everywhere, and after an outage. */
@@ -30,14 +30,14 @@ export const propagation: MakeInvariant = ({ simulation, disturbances }) => {
 
   /** Whether the gateway may not know of a change at `at`, when it was asked. */
   function mayNotKnow(
-    { gateway, sentAt, answeredAt }: Answer,
+    { gateway, sentAt, respondedAt }: Reply,
     at: number,
     kinds: typeof OF_BANS | typeof OF_KEYS,
   ): boolean {
     if (sentAt < at + EVERYWHERE) return true;
-    const isLost = disturbances.between(at - 3 * SECOND, answeredAt, ['loss', 'clock']).length > 0;
+    const isLost = disturbances.between(at - 3 * SECOND, respondedAt, ['loss', 'clock']).length > 0;
     return (
-      isLost || disturbances.between(sentAt - AFTER_OUTAGE, answeredAt, kinds, gateway).length > 0
+      isLost || disturbances.between(sentAt - AFTER_OUTAGE, respondedAt, kinds, gateway).length > 0
     );
   }
 
@@ -47,13 +47,17 @@ export const propagation: MakeInvariant = ({ simulation, disturbances }) => {
       if (fact.type === 'change') note(fact.change);
       if (fact.type !== 'answer' || fact.answer.status !== 200 || fact.answer.key === null)
         return null;
-      const { answer } = fact;
-      const revokedAt = revoked.get(answer.key!.id);
-      if (revokedAt !== undefined && !mayNotKnow(answer, revokedAt, OF_KEYS))
-        return `a refusal: the key was revoked ${seconds(answer.sentAt - revokedAt)} before`;
-      const ban = bans.get(answer.key!.id);
-      if (ban && answer.answeredAt < ban.until - SECOND && !mayNotKnow(answer, ban.since, OF_BANS))
-        return `a refusal: an operator banned the key ${seconds(answer.sentAt - ban.since)} before`;
+      const { answer: response } = fact;
+      const revokedAt = revoked.get(response.key!.id);
+      if (revokedAt !== undefined && !mayNotKnow(response, revokedAt, OF_KEYS))
+        return `a refusal: the key was revoked ${seconds(response.sentAt - revokedAt)} before`;
+      const ban = bans.get(response.key!.id);
+      if (
+        ban &&
+        response.respondedAt < ban.until - SECOND &&
+        !mayNotKnow(response, ban.since, OF_BANS)
+      )
+        return `a refusal: an operator banned the key ${seconds(response.sentAt - ban.since)} before`;
       return null;
     },
   };

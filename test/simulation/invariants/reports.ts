@@ -96,9 +96,9 @@ export const reports: MakeInvariant = ({ simulation, disturbances }) => {
       if (fact.type === 'change') changes.push(fact.change);
       if (fact.type === 'attempt') attempts.push(fact.step);
       if (fact.type === 'answer' && fact.answer.status > 0)
-        answered.push(fact.answer.answeredAt - CLIENT_DELAY);
+        answered.push(fact.answer.respondedAt - CLIENT_DELAY);
       if (fact.type === 'answer' && fact.answer.key !== null && fact.answer.subject !== null)
-        named.push(fact.answer.answeredAt);
+        named.push(fact.answer.respondedAt);
       if (fact.type === 'event' && fact.event.type === 'ban.started') {
         const { subject, until } = fact.event.ban;
         bans.set(`${subject} ${until}`, until);

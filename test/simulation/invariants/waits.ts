@@ -1,6 +1,6 @@
 import { HOUR } from '../../../src/common/time.ts';
 import type { Window } from '../../../src/limits/limits.ts';
-import type { Answer } from '../facts.ts';
+import type { Reply } from '../facts.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /** Whole seconds, and what a clock may drift. */
@@ -21,7 +21,7 @@ const LONGEST: Readonly<Record<Window['kind'], (span: number) => number>> = {
 export const waits: MakeInvariant = ({ simulation }) => {
   const banned = new Map<string, number>();
 
-  function longest({ admission, subject, code, key }: Answer): number {
+  function longest({ admission, subject, code, key }: Reply): number {
     const { escalation } = simulation.plans;
     if (code === 'key_banned')
       return Math.max(...escalation!.durations, banned.get(key?.id ?? '') ?? 0);

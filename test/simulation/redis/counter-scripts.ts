@@ -97,7 +97,7 @@ function scopesIn({ windows }: Limits, mask: string): Scopes {
 const admitMany: Script = (call) => {
   const { keys, args, now } = call;
   const sets = Array.from({ length: Number(args[1]) }, (_, i) => withLimits(call, 2 + 3 * i));
-  const answer = [now];
+  const response = [now];
   const all = new Map<string, { opened: Opened; limits: Limits }>();
   for (const [i, key] of keys.entries()) {
     const at = 2 + 3 * sets.length + 2 * i;
@@ -108,17 +108,17 @@ const admitMany: Script = (call) => {
     all.set(key, { opened, limits });
     const admission = admit(opened.counters, limits, Number(units), now, scopes);
     if (admission.verdict !== 'admitted')
-      answer.push(
+      response.push(
         VERDICTS[admission.verdict],
         ...readingsOf(admission),
         ...strikeFields(limits, admission),
       );
     else if (opened.counters.strikeState)
-      answer.push(ADMITTED_WITH_STRIKES, ...readingsOf(admission), admission.strikes);
-    else answer.push(VERDICTS.admitted, ...readingsOf(admission));
+      response.push(ADMITTED_WITH_STRIKES, ...readingsOf(admission), admission.strikes);
+    else response.push(VERDICTS.admitted, ...readingsOf(admission));
   }
   for (const [key, { opened }] of all) save(call, key, opened, now);
-  return answer;
+  return response;
 };
 
 function lookAt(
@@ -325,16 +325,16 @@ const levelOne: Script = (call) => {
   const state = counters.strikeState;
   correctStrikeTimes(state, now);
   const until = state.bannedUntil > now ? state.bannedUntil : 0;
-  const answer: (number | string)[] = [
+  const response: (number | string)[] = [
     until,
     limits.escalation ? levelAt(state, limits.escalation, now) : 0,
   ];
-  if (until === 0) return answer;
-  answer.push(state.level, state.bannedSince);
+  if (until === 0) return response;
+  response.push(state.level, state.bannedSince);
   const { bannedFor } = state;
-  if (!bannedFor) return answer;
-  answer.push(kindOf(bannedFor).code, bannedFor.span, bannedFor.limit);
-  return bannedFor.scope === undefined ? answer : [...answer, bannedFor.scope];
+  if (!bannedFor) return response;
+  response.push(kindOf(bannedFor).code, bannedFor.span, bannedFor.limit);
+  return bannedFor.scope === undefined ? response : [...response, bannedFor.scope];
 };
 
 /** Tests of the twin give the time in the first argument, as those of the scripts do. */

@@ -132,11 +132,11 @@ function appendTo(
 
 const appendOne: Script = (call) => {
   const { data, keys: names, args } = call;
-  const [head, , , tokens, audit, bans, answer] = names as string[];
+  const [head, , , tokens, audit, bans, response] = names as string[];
   if (data.read(head!, 'hash')?.fields.get('epoch') !== args[0]) return 'epoch';
   const lifetime = Number(args[5]);
-  if (args[4] !== '' && data.has(answer!)) {
-    if (data.leftOf(answer!) > lifetime) data.expire(answer!, lifetime);
+  if (args[4] !== '' && data.has(response!)) {
+    if (data.leftOf(response!) > lifetime) data.expire(response!, lifetime);
     return 'again';
   }
   const { keys, token } = changesIn(args);
@@ -153,7 +153,7 @@ const appendOne: Script = (call) => {
   for (const key of keys) applyKey(call, key);
   if (token?.record === '') data.removeField(tokens!, token.name);
   else if (token) data.change(tokens!, 'hash').fields.set(token.name, token.record);
-  if (args[4] !== '') data.put(answer!, { type: 'text', text: args[4]! }, lifetime);
+  if (args[4] !== '') data.put(response!, { type: 'text', text: args[4]! }, lifetime);
   if (ofAudit !== null) call.publish(args[1]!, `l:${ofAudit}`);
   return ofAudit ?? ofBans;
 };

@@ -127,10 +127,10 @@ export class Disk {
       postMessage(request: RowRequest): void {
         const delay = request.type === 'put' ? USUAL_DELAY : disk.syncDelay;
         void disk.#after(delay, () => {
-          const answer = this.#rows.handle(request);
-          if (answer === null) return;
+          const response = this.#rows.handle(request);
+          if (response === null) return;
           disk.#keep(rowFileIn(this.#folder));
-          disk.#world.packet(0, this.#owner, () => this.emit('message', answer));
+          disk.#world.packet(0, this.#owner, () => this.emit('message', response));
           if (request.type === 'close') disk.#world.packet(0, this.#owner, () => this.emit('exit'));
         });
       }

@@ -84,17 +84,17 @@ export function createResources(dialect: Dialect, sources: Sources) {
     const file = places.fileOf(target);
     const root = sources.find('', file);
     enterFile(isObject(root) ? root : {}, file);
-    walk(target, kind, address(file));
+    visit(target, kind, address(file));
   }
 
   function enterFile(root: Json, file: string): void {
     const base = address(file);
     if (resources.has(base)) return;
     resources.set(base, { root, anchors: new Map() });
-    walk(root, 'openapi' in root ? 'openapi' : 'schema', base);
+    visit(root, 'openapi' in root ? 'openapi' : 'schema', base);
   }
 
-  function walk(node: Json, kind: Kind, outer: string): void {
+  function visit(node: Json, kind: Kind, outer: string): void {
     if (kinds.get(node) === kind) return;
     // A file is treated as a schema until a reference determines its kind.
     kinds.set(node, kind);
@@ -111,7 +111,7 @@ export function createResources(dialect: Dialect, sources: Sources) {
         )
           spell(holder, name);
         const inner = holder[name];
-        if (isObject(inner)) walk(inner, of, base);
+        if (isObject(inner)) visit(inner, of, base);
       }
     }
   }

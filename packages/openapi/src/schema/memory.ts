@@ -26,9 +26,9 @@ export function added(
   more: readonly ErrorObject[],
 ): ErrorObject[] {
   const all = errors ?? [];
-  const room = Math.max(1, MAX_FAULTS + 1 - all.length);
-  for (let i = 0; i < more.length && i < room; i++) all.push(more[i]!);
-  if (more.length > room) work.pass.dropped = true;
+  const space = Math.max(1, MAX_FAULTS + 1 - all.length);
+  for (let i = 0; i < more.length && i < space; i++) all.push(more[i]!);
+  if (more.length > space) work.pass.dropped = true;
   return all;
 }
 

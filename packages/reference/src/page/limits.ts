@@ -65,7 +65,7 @@ ${besides(scoped)}
 <div><dt><code>X-RateLimit-Reset</code></dt><dd>Reset time, in Unix seconds.</dd></div>
 <div><dt><code>RateLimit</code></dt><dd>All limits at once, with the seconds to wait.</dd></div>
 </dl>
-${bansInWords(bans)}
+${bansText(bans)}
 </section>`;
 }
 
@@ -131,18 +131,18 @@ function amount({ kind, limit, zone }: Window): string {
   return number(limit) + (REMARKS[kind] ?? ` (${kind})`);
 }
 
-function bansInWords(bans: BanRules | null): Html {
+function bansText(bans: BanRules | null): Html {
   if (!bans)
     return html`<p>Keys are never banned for sending on, but a refused request stays refused.</p>`;
   const [first, ...later] = bans.durations.map(duration);
   const list = new Intl.ListFormat('en-GB').format(later);
   return html`<p><strong>Bans.</strong> A client that waits for <code>Retry-After</code> is never banned, also if
-${workersInWords(bans)} share its key. A key that sends more requests while it is refused, ${counted(bans.strikes, 'time')} within
+${workersText(bans)} share its key. A key that sends more requests while it is refused, ${counted(bans.strikes, 'time')} within
 ${duration(bans.window)}, is banned for ${first!}${later.length > 0 ? `, the next times for ${list}` : null}.
 Each ${duration(bans.decay)} of good behaviour makes the next ban one step shorter again.</p>`;
 }
 
-const workersInWords = ({ workers, minWorkers }: BanRules): string =>
+const workersText = ({ workers, minWorkers }: BanRules): string =>
   workers === minWorkers
     ? `up to ${counted(workers, 'worker')}`
     : `as many workers as its limit has requests (at least ${minWorkers}, at most ${number(workers)})`;

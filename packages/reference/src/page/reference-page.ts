@@ -4,7 +4,7 @@ import type { DocumentPaths } from '../documents.ts';
 import { type Limits, limitsSection } from './limits.ts';
 import { type Link, type Listed, navigation } from './navigation.ts';
 
-export interface ErrorWords {
+export interface ErrorText {
   readonly code: string;
   readonly status: number;
   readonly title: string;
@@ -28,7 +28,7 @@ export interface ReferencePage {
   };
   readonly paths: DocumentPaths;
   readonly readers: Clients | { readonly console: string };
-  readonly errors: readonly ErrorWords[];
+  readonly errors: readonly ErrorText[];
 }
 
 /**
@@ -93,7 +93,7 @@ interface Parts {
   }[];
 }
 
-function forClients(clients: Clients, errors: readonly ErrorWords[]): Parts {
+function forClients(clients: Clients, errors: readonly ErrorText[]): Parts {
   const note = 'The store adds codes of its own, shown with its operations.';
   return {
     others: [],
@@ -110,7 +110,7 @@ function forClients(clients: Clients, errors: readonly ErrorWords[]): Parts {
   };
 }
 
-function forOperators(console: string, errors: readonly ErrorWords[]): Parts {
+function forOperators(console: string, errors: readonly ErrorText[]): Parts {
   return {
     others: [{ href: console, text: 'Back to the console' }],
     start: html`<p>Operations that only read can be tried here, as who is signed in at <a href="${console}">the console</a>. What changes
@@ -164,7 +164,7 @@ repeat reads, and writes only if doing them twice does no harm.</li>
 </section>`;
 }
 
-export function errorsSection(errors: readonly ErrorWords[], note = ''): Html {
+export function errorsSection(errors: readonly ErrorText[], note = ''): Html {
   return html`<section id="errors" aria-labelledby="errors-title">
 <h2 id="errors-title">Errors and what to do</h2>
 <p>Every error is an object with <code>code</code> for programs, <code>message</code> for people, and <code>status</code>. Quote
@@ -173,7 +173,7 @@ the <code>X-Request-Id</code> of the response when you ask for help. ${note}</p>
 </section>`;
 }
 
-function entry({ code, status, title, advice }: ErrorWords): Html {
+function entry({ code, status, title, advice }: ErrorText): Html {
   return html`<div class="error" role="listitem" id="errors-${code}"><p><span class="status">${status}</span> <code>${code}</code></p>
 <p>${title} <span class="advice">${withCode(advice)}</span></p></div>`;
 }

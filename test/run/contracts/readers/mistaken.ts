@@ -1,3 +1,3 @@
-import { writeAnswer } from '../../../../src/run/contracts/pipe.ts';
+import { writeResult } from '../../../../src/run/contracts/pipe.ts';
 
-writeAnswer({ kind: 'bug', error: new TypeError('a mistake of ours') });
+writeResult({ kind: 'bug', error: new TypeError('a mistake of ours') });

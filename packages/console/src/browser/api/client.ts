@@ -126,12 +126,12 @@ export const signOut = () => sent<Session>(SESSION, { method: 'DELETE' });
 
 async function sent<T>(url: string, init: RequestInit): Promise<T> {
   const response = await fetched(url, init);
-  const answer: unknown = await response.json().catch(() => null);
+  const body: unknown = await response.json().catch(() => null);
   // An incomplete answer is not valid; 204 has no body.
-  if (response.ok && answer === null && response.status !== 204)
-    throw noAnswer();
-  if (response.ok) return answer as T;
-  throw refusalIn(response, answer);
+  if (response.ok && body === null && response.status !== 204)
+    throw noResponse();
+  if (response.ok) return body as T;
+  throw refusalIn(response, body);
 }
 
 async function fetched(url: string, init: RequestInit): Promise<Response> {
@@ -144,21 +144,21 @@ async function fetched(url: string, init: RequestInit): Promise<Response> {
   } catch (error) {
     if (init.signal?.aborted && init.signal.reason.name !== 'TimeoutError')
       throw error;
-    throw noAnswer();
+    throw noResponse();
   }
 }
 
-const noAnswer = () =>
+const noResponse = () =>
   new ApiError(
-    'no_answer',
+    'no_response',
     'The gateway does not respond. It may be stopped, or unreachable.',
     0,
   );
 
-function refusalIn(response: Response, answer: unknown): ApiError {
-  const { code, message, details } = (answer ?? {}) as Partial<ApiError>;
-  const words = message ?? `The gateway responded with ${response.status}.`;
-  return new ApiError(code ?? 'no_answer', words, response.status, details);
+function refusalIn(response: Response, body: unknown): ApiError {
+  const { code, message, details } = (body ?? {}) as Partial<ApiError>;
+  const text = message ?? `The gateway responded with ${response.status}.`;
+  return new ApiError(code ?? 'no_response', text, response.status, details);
 }
 
 /** A query with its question mark; without values that are undefined or empty. */

@@ -1,4 +1,4 @@
-import { operationInWords } from '@storegate/admin-api/words';
+import { operationText } from '@storegate/admin-api/text';
 import { isKeyId } from '../parts/data.ts';
 import { linkTo } from '../routing.ts';
 import { holdsSecret } from '../secrets.ts';
@@ -90,12 +90,12 @@ async function operations(text: string, signal: AbortSignal): Promise<Match[]> {
 async function requests(begin: string, signal: AbortSignal): Promise<Match[]> {
   if (begin.length < SHORTEST_ID || !/^[\da-f-]+$/.test(begin)) return [];
   const params = { limit: RECENT };
-  const answer = await call('listRequests', { params, signal });
-  return answer.requests
+  const query = await call('listRequests', { params, signal });
+  return query.requests
     .filter(({ id }) => id.startsWith(begin))
     .slice(0, MOST)
     .map(({ id, method, operation, status }) =>
-      requestMatch(id, `${status} ${method} ${operationInWords(operation)}`),
+      requestMatch(id, `${status} ${method} ${operationText(operation)}`),
     );
 }
 

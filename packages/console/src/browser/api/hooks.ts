@@ -17,7 +17,7 @@ import { ApiError, call } from './client.ts';
 const AGAIN = 5_000;
 
 /** What a view knows of an answer of the admin API. */
-export interface Answer<T> {
+export interface Query<T> {
   /**
    * The last one; it stays while a newer one is asked for, and when that fails. `null`: none came
    * yet.
@@ -32,7 +32,7 @@ export interface Answer<T> {
   readonly refresh: () => Promise<void>;
 }
 
-type State = Omit<Answer<unknown>, 'refresh'> & { readonly of: string };
+type State = Omit<Query<unknown>, 'refresh'> & { readonly of: string };
 const NOTHING = {
   value: null,
   error: null,
@@ -54,10 +54,10 @@ interface Polling<Id extends OperationId> {
  * Calls an operation that reads, again when its parameters change. Late answers to what is not
  * asked any more are dropped.
  */
-export function useAnswer<Id extends OperationId>(
+export function useQuery<Id extends OperationId>(
   id: Id,
   ...[input]: InputOf<Id, Polling<Id>>
-): Answer<ResponseOf<Id>> {
+): Query<ResponseOf<Id>> {
   const { every, onward, ...sent }: Polling<Id> & { params?: object } =
     input ?? {};
   const asked = JSON.stringify([id, sent]);
@@ -141,7 +141,7 @@ export function asOf(value: unknown): string | null {
  * that is looked at more often.
  */
 export function useRefreshWith(
-  { refresh }: Pick<Answer<unknown>, 'refresh'>,
+  { refresh }: Pick<Query<unknown>, 'refresh'>,
   what: string | null,
 ): void {
   const before = useRef(what);

@@ -7,16 +7,16 @@ export type TabMessage = 'used' | 'session';
 const channel = new BroadcastChannel('storegate console');
 
 /** Other tabs hear it, this one does not. */
-export const notifyTabs = (word: TabMessage) => channel.postMessage(word);
+export const notifyTabs = (message: TabMessage) => channel.postMessage(message);
 
 export function onTabMessage(
-  word: TabMessage,
+  message: TabMessage,
   listener: () => void,
   signal: AbortSignal,
 ): void {
   channel.addEventListener(
     'message',
-    ({ data }) => data === word && listener(),
+    ({ data }) => data === message && listener(),
     { signal },
   );
 }

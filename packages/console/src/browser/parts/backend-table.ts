@@ -1,9 +1,5 @@
 import type { Backend } from '@storegate/admin-api';
-import {
-  isWell,
-  reasonInWords,
-  stateInWords,
-} from '@storegate/admin-api/words';
+import { isWell, reasonText, stateText } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import {
   Badge,
@@ -47,10 +43,10 @@ export function BackendTable<S extends Backend>({
       {
         title: 'Status',
         cell: (backend) =>
-          h(Badge, { tone: TONES[backend.state] }, stateInWords(backend)),
+          h(Badge, { tone: TONES[backend.state] }, stateText(backend)),
       },
       timeColumn('Since', 'since'),
-      { title: 'Why', cell: (backend) => reasonInWords(backend) || '–' },
+      { title: 'Why', cell: (backend) => reasonText(backend) || '–' },
       countColumn('In flight', 'inFlight'),
       countColumn('Requests', 'requests'),
       countColumn('Failed', 'failures'),

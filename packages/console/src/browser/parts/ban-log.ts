@@ -1,12 +1,12 @@
 import type { BanEntry } from '@storegate/admin-api';
 import {
-  actionInWords,
-  authorInWords,
-  endInWords,
-  limitInWords,
+  actionText,
+  authorText,
+  endText,
+  limitText,
   number,
-  operationInWords,
-} from '@storegate/admin-api/words';
+  operationText,
+} from '@storegate/admin-api/text';
 import { type ComponentChildren, h } from 'preact';
 import { clockTime, orDash } from '../format.ts';
 import {
@@ -49,15 +49,14 @@ export function causeColumns<Row>(
     hasLimits &&
       column(
         'Limit',
-        ({ limit }) =>
-          limit && h('span', { class: 'whole' }, limitInWords(limit)),
+        ({ limit }) => limit && h('span', { class: 'whole' }, limitText(limit)),
       ),
     hasLimits &&
       column('Ignored', ({ strikes }) => orDash(strikes ?? null, number), true),
     hasLimits &&
       column(
         'Last operation',
-        ({ operation }) => operation && operationInWords(operation),
+        ({ operation }) => operation && operationText(operation),
       ),
     !rows.every(isAutomatic) &&
       column('Reason', ({ limit, reason }) =>
@@ -84,7 +83,7 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
       timeColumn('When', 'at'),
       entries.some(({ target }) => target !== of) &&
         rowHeader(clientColumn('Key or account', 'target')),
-      { title: 'What', cell: ({ action }) => actionInWords(action) },
+      { title: 'What', cell: ({ action }) => actionText(action) },
       {
         title: 'Until',
         cell: ({ after }) => h(Time, { at: after?.until ?? null }),
@@ -98,7 +97,7 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
       ...causeColumns(entries, ({ after, reason }) => ({ ...after, reason })),
       {
         title: 'By',
-        cell: ({ actor }) => h('span', { class: 'by' }, authorInWords(actor)),
+        cell: ({ actor }) => h('span', { class: 'by' }, authorText(actor)),
       },
     ],
   });
@@ -109,5 +108,5 @@ function endOf({ action, ended }: BanEntry) {
   if (ended === null) return h(Badge, { tone: 'bad' }, 'in force');
   // Its end is in the column before.
   if (ended.how === 'expired') return ended.how;
-  return endInWords(ended, clockTime);
+  return endText(ended, clockTime);
 }

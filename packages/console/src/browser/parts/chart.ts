@@ -182,8 +182,8 @@ function optionsOf(
   };
   const ticks = (plot: uPlot) => {
     const { starts, grain } = props.current;
-    const room = (plot.width - AXIS_WIDTH) / LABEL_WIDTH;
-    return ticksOf(starts, grain, Math.max(1, Math.floor(room)));
+    const space = (plot.width - AXIS_WIDTH) / LABEL_WIDTH;
+    return ticksOf(starts, grain, Math.max(1, Math.floor(space)));
   };
   return {
     width: place.clientWidth,

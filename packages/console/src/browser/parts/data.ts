@@ -1,4 +1,4 @@
-import { fromNow, number, percent } from '@storegate/admin-api/words';
+import { fromNow, number, percent } from '@storegate/admin-api/text';
 import { type ComponentChildren, h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { bytes, clockTime } from '../format.ts';

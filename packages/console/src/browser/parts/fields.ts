@@ -31,7 +31,7 @@ export function DurationField({
 
 export interface ChoiceProps {
   readonly label: string;
-  readonly options: readonly (readonly [value: string, word: string])[];
+  readonly options: readonly (readonly [value: string, label: string])[];
   /** Its name in a form. */
   readonly name?: string;
   /** Chosen at first; with `onChoice` always. */
@@ -50,8 +50,8 @@ export function Choice({ label, options, name, value, onChoice }: ChoiceProps) {
         onChange: (event: Event) =>
           onChoice?.((event.currentTarget as HTMLSelectElement).value),
       },
-      options.map(([one, word]) =>
-        h('option', { key: one, value: one, selected: one === value }, word),
+      options.map(([one, label]) =>
+        h('option', { key: one, value: one, selected: one === value }, label),
       ),
     ),
   ]);

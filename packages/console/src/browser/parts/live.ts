@@ -1,22 +1,22 @@
 import { h } from 'preact';
-import type { Answer } from '../api/hooks.ts';
+import type { Query } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
 
 interface Live {
-  readonly answer: Answer<unknown>;
+  readonly query: Query<unknown>;
   readonly paused: boolean;
   readonly setPaused: (paused: boolean) => void;
 }
 
 /** Shows whether the data is live, and pauses or resumes it. */
-export function LiveSwitch({ answer, paused, setPaused }: Live) {
+export function LiveSwitch({ query, paused, setPaused }: Live) {
   const toggle = () => {
     setPaused(!paused);
-    if (paused) void answer.refresh();
+    if (paused) void query.refresh();
   };
-  const [look, words] = paused ? ['paused', 'Paused'] : stateOf(answer);
+  const [look, text] = paused ? ['paused', 'Paused'] : stateOf(query);
   return [
-    h('span', { class: `live ${look}`, role: 'status' }, words),
+    h('span', { class: `live ${look}`, role: 'status' }, text),
     h(
       'button',
       { type: 'button', onClick: toggle },
@@ -25,7 +25,7 @@ export function LiveSwitch({ answer, paused, setPaused }: Live) {
   ];
 }
 
-function stateOf({ value, error, since }: Answer<unknown>) {
+function stateOf({ value, error, since }: Query<unknown>) {
   if (error !== null)
     return ['lost', `Not live since ${clockTime(since!)}: ${error.message}`];
   return value === null ? ['opening', 'Connecting …'] : ['fresh', 'Live'];

@@ -49,10 +49,6 @@ export function Pager({ of, at, next, onGo }: PagerProps) {
 }
 
 /** A button that was disabled while a page is loaded would lose the focus. */
-function step(isOff: boolean, onClick: () => void, words: string) {
-  return h(
-    'button',
-    { type: 'button', 'aria-disabled': isOff, onClick },
-    words,
-  );
+function step(isOff: boolean, onClick: () => void, text: string) {
+  return h('button', { type: 'button', 'aria-disabled': isOff, onClick }, text);
 }

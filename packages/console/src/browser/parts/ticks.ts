@@ -29,15 +29,15 @@ export interface Tick {
 export function ticksOf(
   starts: readonly number[],
   grain: Grain,
-  room: number,
+  space: number,
 ): Tick[] {
   const last = starts.length - 1;
   if (last < 0) return [];
   const local = starts.map((start) => localTime(start, grain));
   const span = local[last]! - local[0]!;
-  const every = ROUND.find((one) => span / one < room) ?? ROUND.at(-1)!;
+  const every = ROUND.find((one) => span / one < space) ?? ROUND.at(-1)!;
   const roundOf = (step: number) => Math.floor(local[step]! / every) * every;
-  const isFar = (step: number) => local[last]! - local[step]! >= span / room;
+  const isFar = (step: number) => local[last]! - local[step]! >= span / space;
   const found = [...starts.keys()]
     .slice(1, -1)
     .filter((step) => roundOf(step) > roundOf(step - 1) && isFar(step))

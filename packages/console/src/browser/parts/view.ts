@@ -1,9 +1,9 @@
 import type { PeerCoverage } from '@storegate/admin-api';
-import { missingGateways } from '@storegate/admin-api/words';
+import { missingGateways } from '@storegate/admin-api/text';
 import { type ComponentChildren, h } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ApiError } from '../api/client.ts';
-import { type Answer, asOf } from '../api/hooks.ts';
+import { asOf, type Query } from '../api/hooks.ts';
 import { Texts, Time, type Tone } from './data.ts';
 
 interface ViewProps {
@@ -44,11 +44,11 @@ export function View({ title, about, actions, children }: ViewProps) {
  * Draws an answer: the failure, a word while it loads, its age if the state is down, the gateways
  * that it lacks, and the last value by `draw`.
  */
-export function answerView<T extends object>(
-  answer: Answer<T>,
+export function queryView<T extends object>(
+  query: Query<T>,
   draw: (value: T) => ComponentChildren,
 ) {
-  const { value, error, since, loading } = answer;
+  const { value, error, since, loading } = query;
   const at = asOf(value);
   return h('div', { 'aria-busy': loading && value === null }, [
     h(Failure, { error }),
@@ -105,8 +105,8 @@ export function Failure({ error }: { error: ApiError | null }) {
 }
 
 /** Which gateways an answer lacks. Nothing if it lacks none. */
-export function Missing(answer: PeerCoverage) {
-  const missing = missingGateways(answer).map(asParagraph);
+export function Missing(query: PeerCoverage) {
+  const missing = missingGateways(query).map(asParagraph);
   return missing.length === 0 ? null : h(Notice, { tone: 'warn' }, missing);
 }
 

@@ -1,8 +1,8 @@
 import type { Entry } from '@storegate/admin-api';
-import { number } from '@storegate/admin-api/words';
+import { number } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import { useAnswer, useHoursAgo } from '../api/hooks.ts';
+import { useHoursAgo, useQuery } from '../api/hooks.ts';
 import {
   Badge,
   ClientLink,
@@ -14,9 +14,9 @@ import {
 } from '../parts/data.ts';
 import { Filters } from '../parts/fields.ts';
 import { filtersOf } from '../parts/filters.ts';
-import { answerView, View } from '../parts/view.ts';
+import { queryView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
-import { type FieldChange, inWords, whatChanged } from './audit/changes.ts';
+import { changeText, type FieldChange, whatChanged } from './audit/changes.ts';
 
 const SINCE = [
   ['', 'Any time'],
@@ -35,7 +35,7 @@ export function Audit({ place: { query } }: { place: Place }) {
     below = '',
   } = query;
   const [isLive, setLive] = useState(false);
-  const answer = useAnswer('listAudit', {
+  const reading = useQuery('listAudit', {
     params: {
       actor,
       action,
@@ -75,11 +75,11 @@ export function Audit({ place: { query } }: { place: Place }) {
       filters.search('target', 'Key, account, plan or token', 100),
       filters.choice('since', 'Since', SINCE),
     ),
-    answerView(answer, ({ entries }) => h(Entries, { entries })),
+    queryView(reading, ({ entries }) => h(Entries, { entries })),
     filters.pager('below', {
       of: 'the audit log',
       at: below,
-      next: answer.value?.next,
+      next: reading.value?.next,
     }),
   );
 }
@@ -128,18 +128,18 @@ function targetOf({ action, target }: Entry) {
   if (kind === 'plans') return planLink(target);
   if (kind === 'config')
     return h('a', { href: linkTo('configuration') }, target);
-  const isParty =
+  const isSubject =
     (kind === 'keys' && target.startsWith('key_')) ||
     kind === 'bans' ||
     kind === 'usage';
-  return isParty ? h(ClientLink, { who: target }) : target;
+  return isSubject ? h(ClientLink, { who: target }) : target;
 }
 
 /** The first changes as a line, and all of them, with the id of the request, where one opens it. */
 function changesOf(entry: Entry) {
   const changes = whatChanged(entry);
   return h('details', { class: 'changes' }, [
-    h('summary', null, inWords(entry)),
+    h('summary', null, changeText(entry)),
     changes.length > 0 && h(Facts, { facts: changes.map(factOf) }),
     h('p', null, 'Request ', h('code', null, entry.requestId)),
   ]);

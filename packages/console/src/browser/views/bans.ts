@@ -1,35 +1,45 @@
 import type { Ban } from '@storegate/admin-api';
 import { h } from 'preact';
-import { banTargetOf, extendAct, liftAct } from '../acts/bans-and-usage.ts';
-import { useAnswer, useHoursAgo, useRefreshWith } from '../api/hooks.ts';
-import { type Acts, useActs } from '../parts/act.ts';
+import {
+  banTargetOf,
+  extendAction,
+  liftAction,
+} from '../actions/bans-and-usage.ts';
+import { useHoursAgo, useQuery, useRefreshWith } from '../api/hooks.ts';
+import { type Actions, useActions } from '../parts/action.ts';
 import { BanLog, causeColumns } from '../parts/ban-log.ts';
 import { bothTimes, ClientLink, Table, timeColumn } from '../parts/data.ts';
 import { Filters } from '../parts/fields.ts';
 import { filtersOf } from '../parts/filters.ts';
-import { answerView, View } from '../parts/view.ts';
+import { queryView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { useMay } from '../session.ts';
 
 /** `storegate bans list` and `bans history`: who is banned now, and who was. */
 export function Bans({ place }: { place: Place }) {
-  const bans = useAnswer('listBans', { every: 5_000 });
-  const acts = useActs(bans);
-  const mayAct = useMay('operate');
+  const bans = useQuery('listBans', { every: 5_000 });
+  const actions = useActions(bans);
+  const mayOperate = useMay('operate');
   return h(View, { title: 'Bans', about: 'Current bans and ban history' }, [
     h('h2', null, 'Current'),
-    answerView(bans, ({ bans: inForce }) =>
-      h(Banned, { bans: inForce, acts: mayAct ? acts : null }),
+    queryView(bans, ({ bans: inForce }) =>
+      h(Banned, { bans: inForce, actions: mayOperate ? actions : null }),
     ),
     h(History, {
       place,
       inForce: bans.value && JSON.stringify(bans.value.bans),
     }),
-    acts.dialog,
+    actions.dialog,
   ]);
 }
 
-function Banned({ bans, acts }: { bans: readonly Ban[]; acts: Acts | null }) {
+function Banned({
+  bans,
+  actions,
+}: {
+  bans: readonly Ban[];
+  actions: Actions | null;
+}) {
   return h(Table<Ban>, {
     caption: 'Current bans',
     rows: bans,
@@ -56,9 +66,10 @@ function Banned({ bans, acts }: { bans: readonly Ban[]; acts: Acts | null }) {
             by ?? (level === null ? '–' : 'automatic'),
           ),
       },
-      acts !== null && {
-        title: 'Acts',
-        cell: (ban) => h('div', { class: 'row-acts' }, actsOf(ban, acts)),
+      actions !== null && {
+        title: 'Actions',
+        cell: (ban) =>
+          h('div', { class: 'row-actions' }, actionsOf(ban, actions)),
       },
     ],
   });
@@ -70,7 +81,7 @@ function subjectOf({ key, account, plan }: Ban) {
 }
 
 /** A ban of a deleted key or plan has no account to name. */
-function actsOf(ban: Ban, { button }: Acts) {
+function actionsOf(ban: Ban, { button }: Actions) {
   const subject = ban.key ?? ban.account;
   if (subject === null) return '–';
   // An account may be banned on several plans, and is named as a whole.
@@ -81,7 +92,7 @@ function actsOf(ban: Ban, { button }: Acts) {
       plan: ban.key === null ? null : ban.plan,
     },
   ]);
-  return [button(liftAct(target)), button(extendAct(target, ban.until))];
+  return [button(liftAction(target)), button(extendAction(target, ban.until))];
 }
 
 const SPANS = [
@@ -102,7 +113,7 @@ function History({
 }) {
   const { subject = '', hours = '', below = '' } = query;
   const since = useHoursAgo(hours);
-  const answer = useAnswer('listBanHistory', {
+  const reading = useQuery('listBanHistory', {
     params: {
       subject,
       since,
@@ -110,7 +121,7 @@ function History({
       limit: 50,
     },
   });
-  useRefreshWith(answer, inForce);
+  useRefreshWith(reading, inForce);
   const filters = filtersOf('bans', { subject, hours });
 
   return [
@@ -125,13 +136,13 @@ function History({
       filters.search('subject', 'Key or account', 64, 'key id or account'),
       filters.choice('hours', 'Since', SPANS),
     ),
-    answerView(answer, ({ entries }) =>
+    queryView(reading, ({ entries }) =>
       h(BanLog, { entries, empty: 'No bans on record.' }),
     ),
     filters.pager('below', {
       of: 'the history',
       at: below,
-      next: answer.value?.next,
+      next: reading.value?.next,
     }),
   ];
 }

@@ -5,10 +5,10 @@ import type {
   WebhookEndpoint,
   Webhooks,
 } from '@storegate/admin-api';
-import { number } from '@storegate/admin-api/words';
+import { number } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import { useAnswer } from '../api/hooks.ts';
+import { useQuery } from '../api/hooks.ts';
 import {
   Badge,
   countColumn,
@@ -20,19 +20,19 @@ import {
   timeColumn,
 } from '../parts/data.ts';
 import { Field } from '../parts/fields.ts';
-import { answerView, View } from '../parts/view.ts';
+import { queryView, View } from '../parts/view.ts';
 import { Files, Source } from './configuration/files.ts';
 
 /** `storegate config`, `config diff` and `reload`: what is in force, and what the files say. */
 export function Configuration() {
-  const settings = useAnswer('getConfig');
-  const status = useAnswer('getStatus', { every: 10_000 });
-  const webhooks = useAnswer('listWebhooks', { every: 10_000 });
+  const settings = useQuery('getConfig');
+  const status = useQuery('getStatus', { every: 10_000 });
+  const webhooks = useQuery('listWebhooks', { every: 10_000 });
   const about =
     'Settings in force, their sources, and differences from the files';
   return h(View, { title: 'Configuration', about }, [
     h('h2', null, 'Settings'),
-    answerView(settings, (found) =>
+    queryView(settings, (found) =>
       h(SettingsInForce, { settings: found.settings }),
     ),
     h('h2', null, 'Files'),
@@ -41,9 +41,9 @@ export function Configuration() {
         void Promise.all([settings.refresh(), status.refresh()]),
     }),
     h('h2', null, 'Gateways'),
-    answerView(status, gatewaysTable),
+    queryView(status, gatewaysTable),
     h('h2', null, 'Webhooks'),
-    answerView(webhooks, webhooksTable),
+    queryView(webhooks, webhooksTable),
   ]);
 }
 
@@ -218,8 +218,8 @@ function webhooksTable({ endpoints }: Webhooks) {
 }
 
 function statusOf({ status, failingSince, error }: WebhookEndpoint) {
-  const [tone, words] = STATUSES[status];
-  const badge = h(Badge, { tone }, words);
+  const [tone, text] = STATUSES[status];
+  const badge = h(Badge, { tone }, text);
   return failingSince === null
     ? badge
     : [badge, ' since ', h(Time, { at: failingSince }), `: ${error}`];

@@ -4,16 +4,16 @@ import type {
   LostGateway,
 } from '@storegate/admin-api';
 import {
-  connectionsInWords,
+  connectionsText,
   processName,
   slowestOf,
   span,
-} from '@storegate/admin-api/words';
+} from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { call } from '../api/client.ts';
-import { useAnswer } from '../api/hooks.ts';
+import { useQuery } from '../api/hooks.ts';
 import { bytes, milliseconds, total } from '../format.ts';
-import { type Act, type Acts, useActs } from '../parts/act.ts';
+import { type Action, type Actions, useActions } from '../parts/action.ts';
 import { BackendTable } from '../parts/backend-table.ts';
 import {
   Badge,
@@ -24,7 +24,7 @@ import {
   textColumn,
   timeColumn,
 } from '../parts/data.ts';
-import { answerView, View } from '../parts/view.ts';
+import { queryView, View } from '../parts/view.ts';
 import { useMay } from '../session.ts';
 
 /**
@@ -32,10 +32,10 @@ import { useMay } from '../session.ts';
  * behind them.
  */
 export function Gateways() {
-  const answer = useAnswer('getStatus', { every: 5_000 });
-  const backends = useAnswer('listBackends', { every: 5_000 });
-  const acts = useActs(answer);
-  const mayAct = useMay('operate');
+  const query = useQuery('getStatus', { every: 5_000 });
+  const backends = useQuery('listBackends', { every: 5_000 });
+  const actions = useActions(query);
+  const mayOperate = useMay('operate');
   return h(
     View,
     {
@@ -43,15 +43,18 @@ export function Gateways() {
       about: 'Running gateways and differences in their configuration',
     },
     [
-      answerView(answer, (status) => [
+      queryView(query, (status) => [
         h(PeerGateways, { gateways: status.gateways }),
         status.lost.length > 0 &&
-          h(LostGateways, { lost: status.lost, acts: mayAct ? acts : null }),
+          h(LostGateways, {
+            lost: status.lost,
+            actions: mayOperate ? actions : null,
+          }),
       ]),
-      acts.dialog,
+      actions.dialog,
       h('section', { 'aria-label': 'Backends' }, [
         h('h2', null, 'Backends'),
-        answerView(backends, (status) =>
+        queryView(backends, (status) =>
           h(BackendTable<BackendWithProcesses>, {
             backends: status.backends,
             more: [
@@ -59,7 +62,7 @@ export function Gateways() {
               {
                 title: 'Connections',
                 cell: ({ connections }: BackendWithProcesses) =>
-                  connectionsInWords(connections),
+                  connectionsText(connections),
               },
               status.backends.some((one) => one.state === 'partial') && {
                 title: 'Down for',
@@ -73,7 +76,7 @@ export function Gateways() {
   );
 }
 
-const WORDS = {
+const LABELS = {
   ready: 'ready',
   stopping: 'stopping',
   state_down: 'state down',
@@ -96,7 +99,7 @@ function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
           h(
             Badge,
             { tone: readiness === 'ready' ? 'good' : 'bad' },
-            WORDS[readiness],
+            LABELS[readiness],
           ),
       },
       {
@@ -129,10 +132,10 @@ function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
 /** Gateways that did not shut down. */
 function LostGateways({
   lost,
-  acts,
+  actions,
 }: {
   lost: readonly LostGateway[];
-  acts: Acts | null;
+  actions: Actions | null;
 }) {
   return h(Table<LostGateway>, {
     caption: 'Lost gateways',
@@ -143,15 +146,15 @@ function LostGateways({
       rowHeader(textColumn('Lost gateway', 'gateway')),
       timeColumn('Last seen', 'at'),
       timeColumn('Replaced', 'replaced'),
-      acts !== null && {
-        title: 'Acts',
-        cell: ({ gateway }) => acts.button(forgetAct(gateway)),
+      actions !== null && {
+        title: 'Actions',
+        cell: ({ gateway }) => actions.button(forgetAction(gateway)),
       },
     ],
   });
 }
 
-const forgetAct = (gateway: string): Act => ({
+const forgetAction = (gateway: string): Action => ({
   title: `Forget ${gateway}`,
   verb: 'Forget',
   effect:

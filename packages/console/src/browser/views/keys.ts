@@ -1,14 +1,14 @@
 import type { KeyStatus, ParamsOf } from '@storegate/admin-api';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import { newKeyAct } from '../acts/keys.ts';
+import { newKeyAction } from '../actions/keys.ts';
 import { calledSince, matching } from '../api/find.ts';
-import { useAnswer } from '../api/hooks.ts';
-import { useActs } from '../parts/act.ts';
+import { useQuery } from '../api/hooks.ts';
+import { useActions } from '../parts/action.ts';
 import { clientLinks, isKeyId } from '../parts/data.ts';
 import { Filters } from '../parts/fields.ts';
 import { filtersOf } from '../parts/filters.ts';
-import { answerView, View } from '../parts/view.ts';
+import { queryView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { useMay } from '../session.ts';
 import { KeyList, STATUS_TONES } from './keys/list.ts';
@@ -30,7 +30,7 @@ function AllKeys({ place: { query } }: { place: Place }) {
     sort = '-created',
     after = '',
   } = query;
-  const answer = useAnswer('listKeys', {
+  const reading = useQuery('listKeys', {
     params: {
       find,
       account,
@@ -42,8 +42,8 @@ function AllKeys({ place: { query } }: { place: Place }) {
       limit: 50,
     },
   });
-  const mayAct = useMay('operate');
-  const acts = useActs(answer);
+  const mayOperate = useMay('operate');
+  const actions = useActions(reading);
   const filters = filtersOf('keys', { find, account, plan, status, sort });
   const filtered = find || account || plan || status;
 
@@ -52,7 +52,7 @@ function AllKeys({ place: { query } }: { place: Place }) {
     {
       title: 'Keys',
       about: 'All keys, their owners and last use',
-      actions: mayAct && acts.button(newKeyAct({})),
+      actions: mayOperate && actions.button(newKeyAction({})),
     },
     h(
       Filters,
@@ -72,23 +72,23 @@ function AllKeys({ place: { query } }: { place: Place }) {
     find !== '' &&
       h(AlsoFound, {
         find,
-        accounts: answer.value?.keys.map((key) => key.account) ?? [],
+        accounts: reading.value?.keys.map((key) => key.account) ?? [],
       }),
-    answerView(answer, ({ keys }) =>
+    queryView(reading, ({ keys }) =>
       h(KeyList, { keys, empty: filtered ? 'No matching keys.' : 'No keys.' }),
     ),
     filters.pager('after', {
       of: 'keys',
       at: after,
-      next: answer.value?.next,
+      next: reading.value?.next,
     }),
-    acts.dialog,
+    actions.dialog,
   );
 }
 
 const STATUSES = [
   ['', 'all'],
-  ...Object.keys(STATUS_TONES).map((word) => [word, word] as const),
+  ...Object.keys(STATUS_TONES).map((status) => [status, status] as const),
 ] as const;
 const ORDERS = [
   ['-created', 'newest first'],
@@ -97,8 +97,8 @@ const ORDERS = [
 
 /** A deleted plan may still have keys, and the address may name it. */
 function usePlans(chosen: string) {
-  const answer = useAnswer('listPlans');
-  const names = answer.value?.plans.map(({ name }) => name) ?? [];
+  const query = useQuery('listPlans');
+  const names = query.value?.plans.map(({ name }) => name) ?? [];
   const all = [...new Set([...names, ...(chosen && [chosen])])];
   return [['', 'all'], ...all.map((name) => [name, name] as const)] as const;
 }
@@ -112,11 +112,11 @@ function AlsoFound({
   accounts: readonly string[];
 }) {
   const [from] = useState(calledSince);
-  const answer = useAnswer('getUsageReport', {
+  const query = useQuery('getUsageReport', {
     params: { from, by: 'operation', partial: true },
   });
   const foundAccounts = matching(accounts, find);
-  const called = answer.value?.rows.map(({ operation }) => operation) ?? [];
+  const called = query.value?.rows.map(({ operation }) => operation) ?? [];
   const operations = matching(called, find).filter((name) => name !== 'none');
   const link = (operation = '') =>
     h(

@@ -1,15 +1,15 @@
 import type { Backend, Finding, Status } from '@storegate/admin-api';
 import {
-  findingInWords,
+  findingText,
   isWell,
   number,
   POLL_INTERVAL,
   plural,
-  statusInWords,
-} from '@storegate/admin-api/words';
+  statusText,
+} from '@storegate/admin-api/text';
 import { type ComponentChildren, h } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
-import { type Answer, useAnswer } from '../api/hooks.ts';
+import { type Query, useQuery } from '../api/hooks.ts';
 import { clockTime, milliseconds } from '../format.ts';
 import { BackendTable } from '../parts/backend-table.ts';
 import { Chart } from '../parts/chart.ts';
@@ -37,10 +37,10 @@ import {
 export function Overview() {
   const [paused, setPaused] = useState(false);
   const [ticks, setTicks] = useState(NO_TICKS);
-  const answer = useAnswer('getStatus', {
+  const query = useQuery('getStatus', {
     every: paused ? null : POLL_INTERVAL,
   });
-  const status = answer.value;
+  const status = query.value;
   useEffect(() => {
     // Unlike the clock of the machine, this one is never set.
     const now = performance.timeOrigin + performance.now();
@@ -51,9 +51,9 @@ export function Overview() {
     {
       title: 'Overview',
       about: 'System status',
-      actions: [h(Links, null), h(LiveSwitch, { answer, paused, setPaused })],
+      actions: [h(Links, null), h(LiveSwitch, { query, paused, setPaused })],
     },
-    h(HealthSection, { value: status, error: answer.error }),
+    h(HealthSection, { value: status, error: query.error }),
     h(HistoryPanel, LAST_HOUR),
     status && h(Figures, { ...status, ticks }),
     status && h(Backends, { ...status }),
@@ -118,33 +118,29 @@ const TONES = { ok: 'good', degraded: 'warn', down: 'bad' } as const;
 function HealthSection({
   value,
   error,
-}: Pick<Answer<Status>, 'value' | 'error'>) {
+}: Pick<Query<Status>, 'value' | 'error'>) {
   if (value === null) {
-    const words =
+    const text =
       error === null ? 'Looking …' : 'Unknown: the gateway does not respond.';
-    return healthSection('plain', words);
+    return healthSection('plain', text);
   }
   const { status, since, findings } = value.health;
-  const words = [
-    h('span', null, statusInWords(status)),
+  const text = [
+    h('span', null, statusText(status)),
     since !== null && ` since ${clockTime(since)}`,
     error !== null && ' at last contact',
   ];
-  return healthSection(
-    error === null ? TONES[status] : 'warn',
-    words,
-    findings,
-  );
+  return healthSection(error === null ? TONES[status] : 'warn', text, findings);
 }
 
 function healthSection(
   tone: Tone,
-  words: ComponentChildren,
+  text: ComponentChildren,
   findings: readonly Finding[] = [],
 ) {
   const causes = findings.filter(({ cause }) => cause === null);
   return h('section', { class: `health ${tone}`, 'aria-label': 'Health' }, [
-    h('p', { class: 'health-line', role: 'status' }, words),
+    h('p', { class: 'health-line', role: 'status' }, text),
     findingList(causes, (cause, i) =>
       // What follows from several findings of a type is below the last.
       causes[i + 1]?.type === cause.type
@@ -166,10 +162,10 @@ function findingList(
     'ul',
     null,
     findings.map((finding, i) => {
-      const words = findingInWords(finding, clockTime);
+      const text = findingText(finding, clockTime);
       const view = VIEWS[finding.type] ?? 'gateways';
-      return h('li', { key: words, class: TONES[finding.status] }, [
-        `${words} `,
+      return h('li', { key: text, class: TONES[finding.status] }, [
+        `${text} `,
         h('a', { href: linkTo(view) }, TITLES[view]),
         findingList(consequencesOf(finding, i)),
       ]);

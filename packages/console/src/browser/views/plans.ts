@@ -1,24 +1,24 @@
 import type {
   BanEscalation,
-  History as HistoryAnswer,
+  History as HistoryResponse,
   Plan,
 } from '@storegate/admin-api';
 import {
-  addressesInWords,
-  excessesInWords,
-  freeRefusalsInWords,
+  addressesText,
+  excessesText,
+  freeRefusalsText,
   inFlight,
-  limitsInWords,
+  limitsText,
   number,
   plural,
-} from '@storegate/admin-api/words';
+} from '@storegate/admin-api/text';
 import { h } from 'preact';
-import { useAnswer } from '../api/hooks.ts';
+import { useQuery } from '../api/hooks.ts';
 import { total } from '../format.ts';
 import { Chart } from '../parts/chart.ts';
 import { Facts, planLink, Table } from '../parts/data.ts';
 import type { Series } from '../parts/series.ts';
-import { answerView, Notice, View } from '../parts/view.ts';
+import { Notice, queryView, View } from '../parts/view.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
 import { useMay } from '../session.ts';
 import { Simulation } from './plans/simulation.ts';
@@ -30,7 +30,7 @@ export function Plans({ place: { rest, query } }: { place: Place }) {
 }
 
 function AllPlans() {
-  const answer = useAnswer('listPlans');
+  const query = useQuery('listPlans');
   return h(
     View,
     {
@@ -44,7 +44,7 @@ function AllPlans() {
           'New plan',
         ),
     },
-    answerView(answer, ({ plans, public: open, bans }) => [
+    queryView(query, ({ plans, public: open, bans }) => [
       h(Table<Plan>, {
         caption: 'Plans in force',
         rows: plans,
@@ -55,9 +55,9 @@ function AllPlans() {
           {
             title: 'Limits',
             cell: ({ limits }) =>
-              limits ? limitsInWords(limits) : 'of each key or account',
+              limits ? limitsText(limits) : 'of each key or account',
           },
-          { title: 'Counts', cell: ({ count }) => countInWords(count) },
+          { title: 'Counts', cell: ({ count }) => countText(count) },
           {
             title: 'Keys',
             figure: true,
@@ -74,7 +74,7 @@ function AllPlans() {
   );
 }
 
-const countInWords = (count: Plan['count']) =>
+const countText = (count: Plan['count']) =>
   count === 'account' ? 'all keys of an account together' : 'each key';
 
 /** The limits of requests without a key. Only the plans file changes them. */
@@ -82,15 +82,15 @@ function Public({ plan }: { plan: Plan | undefined }) {
   if (!plan) return h('p', { class: 'empty' }, 'Public limits are off.');
   return h(Facts, {
     facts: [
-      ['Limits', limitsInWords(plan.limits ?? '')],
+      ['Limits', limitsText(plan.limits ?? '')],
       ['Counts', 'requests without a key, per client address'],
       ['In flight', inFlight(plan)],
     ],
   });
 }
 
-const keysLink = (plan: string, words: string) =>
-  h('a', { href: linkTo('keys', '', { plan }) }, words);
+const keysLink = (plan: string, text: string) =>
+  h('a', { href: linkTo('keys', '', { plan }) }, text);
 
 /** How keys that keep sending after refusals are banned. It is the same for all plans. */
 function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
@@ -105,7 +105,7 @@ function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
       ],
       [
         'A strike',
-        `a refusal before Retry-After, after ${freeRefusalsInWords(bans)} by the same limit`,
+        `a refusal before Retry-After, after ${freeRefusalsText(bans)} by the same limit`,
       ],
       ['Not counted', `refusals within ${grace} of the first`],
       ['Duration', `${durations.join(', then ')}; the last repeats`],
@@ -116,7 +116,7 @@ function Bans({ escalation: bans }: { escalation: BanEscalation | null }) {
 
 /** One plan: what it is, what another one would do, and its requests. */
 function OnePlan({ name }: { name: string }) {
-  const answer = useAnswer('getPlan', { params: { plan: name } });
+  const query = useQuery('getPlan', { params: { plan: name } });
   return h(
     View,
     {
@@ -124,20 +124,18 @@ function OnePlan({ name }: { name: string }) {
       about: h('a', { href: linkTo('plans') }, 'All plans'),
     },
     [
-      answerView(answer, (plan) => [
+      queryView(query, (plan) => [
         h(Facts, {
           facts: [
             [
               'Limits',
-              plan.limits
-                ? limitsInWords(plan.limits)
-                : 'set per key or account',
+              plan.limits ? limitsText(plan.limits) : 'set per key or account',
             ],
-            ['Counts', countInWords(plan.count)],
+            ['Counts', countText(plan.count)],
             ['In flight', inFlight(plan)],
             ['Weight', `${plan.weight}, if the backend is busy`],
             ['Workers per key', plan.workers ?? 'by the limits'],
-            ['Used', addressesInWords(plan.addresses)],
+            ['Used', addressesText(plan.addresses)],
             [
               'Keys',
               keysLink(
@@ -149,15 +147,15 @@ function OnePlan({ name }: { name: string }) {
             ],
           ],
         }),
-        excessesInWords(plan).map((sentence) =>
+        excessesText(plan).map((sentence) =>
           h(Notice, { tone: 'warn' }, sentence),
         ),
         h('h2', null, 'Simulate other limits'),
         // The simulation belongs to the plan as it was: another plan starts with a new one.
         h(Simulation, {
-          key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight} ${plan.workers} ${addressesInWords(plan.addresses)}`,
+          key: `${plan.limits} ${plan.count} ${plan.concurrency} ${plan.weight} ${plan.workers} ${addressesText(plan.addresses)}`,
           plan,
-          onPut: answer.refresh,
+          onPut: query.refresh,
         }),
         h('h2', null, 'Requests in the last day'),
         h(PlanHistory, { plan: name }),
@@ -167,7 +165,7 @@ function OnePlan({ name }: { name: string }) {
 }
 
 function NewPlan() {
-  const answer = useAnswer('listPlans');
+  const query = useQuery('listPlans');
   return h(
     View,
     {
@@ -175,7 +173,7 @@ function NewPlan() {
       about: h('a', { href: linkTo('plans') }, 'All plans'),
     },
     [
-      answerView(answer, ({ plans }) =>
+      queryView(query, ({ plans }) =>
         h(Simulation, {
           plan: null,
           taken: plans.map(({ name }) => name),
@@ -191,14 +189,14 @@ const STEPS = 48;
 
 /** How many requests of a plan limits admitted and refused, each half hour. */
 function PlanHistory({ plan }: { plan: string }) {
-  const answer = useAnswer('getHistory', {
+  const query = useQuery('getHistory', {
     params: { plan, since: '24h', step: '10m' },
     every: 60_000,
   });
-  return answerView(answer, ({ steps }) => h(Steps, { steps }));
+  return queryView(query, ({ steps }) => h(Steps, { steps }));
 }
 
-function Steps({ steps }: Pick<HistoryAnswer, 'steps'>) {
+function Steps({ steps }: Pick<HistoryResponse, 'steps'>) {
   const known = Map.groupBy(steps, ({ at }) => startOf(Date.parse(at)));
   // The clock of the gateway may be ahead of that of the reader.
   const last = Math.max(startOf(Date.now()), ...known.keys());

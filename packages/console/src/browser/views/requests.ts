@@ -1,17 +1,17 @@
 import type { Requests as Page, RefusedRequest } from '@storegate/admin-api';
 import {
   number,
-  operationInWords,
+  operationText,
   POLL_INTERVAL,
-} from '@storegate/admin-api/words';
+} from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { useAnswer, useWholeHoursAgo } from '../api/hooks.ts';
+import { useQuery, useWholeHoursAgo } from '../api/hooks.ts';
 import { Badge, ClientLink, Table, Time } from '../parts/data.ts';
 import { Filters } from '../parts/fields.ts';
 import { filtersOf } from '../parts/filters.ts';
 import { LiveSwitch } from '../parts/live.ts';
-import { answerView, View } from '../parts/view.ts';
+import { queryView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { ExplainedRequest } from './requests/explanation.ts';
 import { groupsOf, type Tail, timesOf, withRefused } from './requests/tail.ts';
@@ -38,11 +38,11 @@ function Refusals({ place }: { place: Place }) {
   const [paused, setPaused] = useState(false);
   // New refusals belong to the first page.
   const isLive = after === '';
-  const answer = useAnswer('listRequests', {
+  const query = useQuery('listRequests', {
     params: { ...filter, after },
     ...(isLive && { every: paused ? null : POLL_INTERVAL, onward: newerThan }),
   });
-  const page = answer.value;
+  const page = query.value;
   useEffect(() => setTail(null), [key, account, code, after]);
   useEffect(() => {
     if (page) setTail((before) => withRefused(before, page));
@@ -53,7 +53,7 @@ function Refusals({ place }: { place: Place }) {
     {
       title: 'Requests',
       about: 'Refused and failed requests',
-      actions: isLive && h(LiveSwitch, { answer, paused, setPaused }),
+      actions: isLive && h(LiveSwitch, { query, paused, setPaused }),
     },
     [
       h(
@@ -69,7 +69,7 @@ function Refusals({ place }: { place: Place }) {
           filters.choice('code', 'Code', useCodes(code)),
         ],
       ),
-      answerView(answer, () => tail && listOf(tail, filtered !== '')),
+      queryView(query, () => tail && listOf(tail, filtered !== '')),
       filters.pager('after', { of: 'refusals', at: after, next: tail?.next }),
     ],
   );
@@ -81,11 +81,11 @@ const newerThan = ({ newest }: Pick<Page, 'newest'>) =>
 /** Codes of the last day, and how often each occurred. Failures of backends have a status only. */
 function useCodes(code: string) {
   const from = useWholeHoursAgo('24');
-  const answer = useAnswer('getUsageReport', {
+  const query = useQuery('getUsageReport', {
     params: { from, by: 'status,code', partial: true },
     every: 60_000,
   });
-  const rows = answer.value?.rows ?? [];
+  const rows = query.value?.rows ?? [];
   const counts = new Map(code === '' ? [] : [[code, 0]]);
   for (const row of rows) {
     const name = row.code ?? (row.status! >= 500 ? String(row.status) : '');
@@ -124,7 +124,7 @@ function listOf({ requests, isCut }: Tail, filtered: boolean) {
         {
           title: 'Operation',
           cell: ([first]) =>
-            `${first!.method} ${operationInWords(first!.operation)}`,
+            `${first!.method} ${operationText(first!.operation)}`,
         },
         {
           title: 'Key',

@@ -1,11 +1,7 @@
-import type { Top as TopAnswer, TopItem } from '@storegate/admin-api';
-import {
-  COUNTED,
-  operationInWords,
-  topTotal,
-} from '@storegate/admin-api/words';
+import type { TopItem, Top as TopResponse } from '@storegate/admin-api';
+import { COUNTED, operationText, topTotal } from '@storegate/admin-api/text';
 import { h } from 'preact';
-import { useAnswer } from '../api/hooks.ts';
+import { useQuery } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
 import {
   ageColumn,
@@ -17,7 +13,7 @@ import {
   Table,
 } from '../parts/data.ts';
 import { Choice } from '../parts/fields.ts';
-import { answerView, View } from '../parts/view.ts';
+import { queryView, View } from '../parts/view.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
 
 const WINDOWS = [
@@ -44,7 +40,7 @@ const known = <T>(
 export function Top({ place: { query } }: { place: Place }) {
   const window = known(WINDOWS, query.window) ?? 'hour';
   const by = known(BY, query.by) ?? 'requests';
-  const answer = useAnswer('getTop', {
+  const reading = useQuery('getTop', {
     params: { window, by, limit: 50 },
     every: window === 'minute' ? 3_000 : 10_000,
   });
@@ -72,16 +68,16 @@ export function Top({ place: { query } }: { place: Place }) {
         }),
       ],
     },
-    answerView(answer, (top) => [h(Basis, { top }), h(Items, { top })]),
+    queryView(reading, (top) => [h(Basis, { top }), h(Items, { top })]),
   );
 }
 
 /** What the figures count, and since when. */
-function Basis({ top }: { top: TopAnswer }) {
+function Basis({ top }: { top: TopResponse }) {
   return h('p', { class: 'top-summary' }, topTotal(top, clockTime));
 }
 
-function Items({ top: { by, window, items } }: { top: TopAnswer }) {
+function Items({ top: { by, window, items } }: { top: TopResponse }) {
   const most = items[0]?.count ?? 0;
   const byKey = by !== 'operations';
   return h(Table<TopItem>, {
@@ -94,7 +90,7 @@ function Items({ top: { by, window, items } }: { top: TopAnswer }) {
       (by === 'operations' || by === 'deprecated') && {
         title: 'Operation',
         names: !byKey,
-        cell: (item) => item.operation && operationInWords(item.operation),
+        cell: (item) => item.operation && operationText(item.operation),
       },
       countColumn('Count', 'count'),
       {

@@ -4,12 +4,12 @@ import {
   lostGateway,
   NO_USAGE,
   number,
-  operationInWords,
-} from '@storegate/admin-api/words';
+  operationText,
+} from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { usageDownload } from '../api/client.ts';
-import { useAnswer } from '../api/hooks.ts';
+import { useQuery } from '../api/hooks.ts';
 import { clockTime, total } from '../format.ts';
 import { Chart } from '../parts/chart.ts';
 import {
@@ -28,12 +28,12 @@ import {
 import { Filters } from '../parts/fields.ts';
 import { filtersOf } from '../parts/filters.ts';
 import { outcomeSeries } from '../parts/series.ts';
-import { answerView, asParagraph, Notice, View } from '../parts/view.ts';
+import { asParagraph, Notice, queryView, View } from '../parts/view.ts';
 import { linkTo, type Place } from '../routing.ts';
 import { outcomeOf, requestsOf, startsOf } from './keys/usage-steps.ts';
 import {
-  callersIn,
-  type DeprecatedCaller,
+  clientsIn,
+  type DeprecatedClient,
   months,
   periodOf,
   type UsageRow,
@@ -60,7 +60,7 @@ export function Usage({ place: { query } }: { place: Place }) {
   const month = all.find((one) => one === query.month) ?? all[0]!;
   const by = BY.find(([columns]) => columns === query.by)?.[0] ?? 'account';
   const params = { ...periodOf(month), by, account, operation };
-  const answer = useAnswer('getUsageReport', {
+  const reading = useQuery('getUsageReport', {
     params: { ...params, partial: true },
   });
   const filters = filtersOf('usage', { month, by, account, operation });
@@ -97,7 +97,7 @@ export function Usage({ place: { query } }: { place: Place }) {
         filters.search('operation', 'Operation', 200),
       ],
     ),
-    answerView(answer, (report) => [
+    queryView(reading, (report) => [
       h(Gaps, { report }),
       h(Days, { month, account, operation }),
       h(Rows, { rows: report.rows, by }),
@@ -140,7 +140,7 @@ const DIMENSIONS: Readonly<Record<string, Column<UsageRow>>> = {
   },
   operation: {
     title: 'Operation',
-    cell: ({ operation = '' }) => operationInWords(operation),
+    cell: ({ operation = '' }) => operationText(operation),
   },
 };
 
@@ -159,11 +159,11 @@ function Days({
   operation: string;
 }) {
   const { from, to } = periodOf(month);
-  const answer = useAnswer('getUsageReport', {
+  const query = useQuery('getUsageReport', {
     params: { from, to, ...filter, by: 'day,status,code', partial: true },
   });
   const starts = startsOf(from, DAY_LINE, Math.min(Date.now(), Date.parse(to)));
-  return answerView(answer, ({ rows, since }) => {
+  return queryView(query, ({ rows, since }) => {
     const byOutcome = Map.groupBy(rows, outcomeOf);
     return h(
       'div',
@@ -248,12 +248,12 @@ const NEAR = 5;
 
 /** Who may need a larger plan. */
 function NearLimit() {
-  const answer = useAnswer('getTop', {
+  const query = useQuery('getTop', {
     params: { window: 'day', by: 'near-limit', limit: NEAR },
   });
   return [
     h('h2', null, 'Near a limit, last day'),
-    answerView(answer, ({ items }) => [
+    queryView(query, ({ items }) => [
       h(Table<TopItem>, {
         caption: 'Clients near a limit',
         rows: items,
@@ -289,7 +289,7 @@ function DeprecatedCalls() {
   const [from] = useState(() =>
     new Date(Date.now() - DAYS * 86_400_000).toISOString().slice(0, 10),
   );
-  const answer = useAnswer('getUsageReport', {
+  const query = useQuery('getUsageReport', {
     params: {
       from,
       by: 'day,operation,account,key',
@@ -299,10 +299,10 @@ function DeprecatedCalls() {
   });
   return [
     h('h2', null, `Deprecated operations, last ${DAYS} days`),
-    answerView(answer, ({ rows }) =>
-      h(Table<DeprecatedCaller>, {
+    queryView(query, ({ rows }) =>
+      h(Table<DeprecatedClient>, {
         caption: 'Calls of deprecated operations',
-        rows: callersIn(rows).slice(0, SHOWN),
+        rows: clientsIn(rows).slice(0, SHOWN),
         keyOf: ({ operation, account, key }) =>
           JSON.stringify([operation, account, key]),
         empty: 'No calls of deprecated operations.',

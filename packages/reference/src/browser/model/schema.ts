@@ -140,8 +140,8 @@ export function membersOf(
   const own = Object.entries(schema.properties ?? {}).map(([name, part]) => {
     return { name, node: part, required: required.has(name), isName: true };
   });
-  const parts = Object.entries(PARTS).flatMap(([keyword, words]) =>
-    partsIn(api, schema, keyword, words),
+  const parts = Object.entries(PARTS).flatMap(([keyword, name]) =>
+    partsIn(api, schema, keyword, name),
   );
   const all = [...own, ...parts];
   const [only] = all;
@@ -154,13 +154,13 @@ function partsIn(
   api: Api,
   schema: Schema,
   keyword: string,
-  words: string,
+  label: string,
 ): Member[] {
   const value = schema[keyword];
   if (typeof value !== 'object' || value === null) return [];
   const member = (name: string, node: SchemaNode) => {
     return {
-      name: words.replace('*', () => name),
+      name: label.replace('*', () => name),
       node,
       required: false,
       isName: false,
@@ -176,7 +176,7 @@ function partsIn(
       ),
     );
   }
-  if (!words.includes('*'))
+  if (!label.includes('*'))
     return isEmpty(value) ? [] : [member('', value as SchemaNode)];
   return Object.entries(value).map(([name, node]) =>
     member(name, node as SchemaNode),

@@ -59,15 +59,15 @@ function limitSentence(
   { 'x-ratelimit': windows }: Limited,
   where: string,
 ): string[] {
-  const words = windows === undefined ? null : inWords(windows);
+  const words = windows === undefined ? null : windowsText(windows);
   return words === null ? [] : [`Limited to ${words} ${where}.`];
 }
 
 /** `null`: all windows only watch. */
-function inWords(windows: WindowNotation): string | null {
+function windowsText(windows: WindowNotation): string | null {
   const texts =
     typeof windows === 'string'
-      ? windows.split(',').filter(isShown).map(shortInWords)
+      ? windows.split(',').filter(isShown).map(windowText)
       : windows
           .filter(({ enforce }) => enforce !== false)
           .map(
@@ -80,7 +80,7 @@ function inWords(windows: WindowNotation): string | null {
 /** Windows that only watch refuse nothing. */
 const isShown = (short: string): boolean => !short.trim().endsWith('+watch');
 
-function shortInWords(short: string): string {
+function windowText(short: string): string {
   return short
     .trim()
     .replace(/\+overage$/, '')

@@ -11,12 +11,12 @@ import {
 } from '../model/request.ts';
 import { shortText } from '../model/schema.ts';
 import type { MakeRequest } from '../session.ts';
-import { AnswerView } from './answer.ts';
 import { Badges, Facts } from './facts.ts';
 import { AcceptInput, BodyInput, Parameters } from './inputs.ts';
 import { Markdown } from './markdown.ts';
+import { ResponseView } from './response-view.ts';
 import { Responses } from './responses.ts';
-import { type Answer, send } from './send.ts';
+import { type ReceivedResponse, send } from './send.ts';
 import { Folded, Title, useApi } from './shared.ts';
 import { Snippets } from './snippets.ts';
 
@@ -73,7 +73,7 @@ function Details({ row, server, request }: OperationProps) {
   const { operation } = row;
   const [isOpen, setOpen] = useState(false);
   const [draft, setDraft] = useState(() => firstDraft(api, row));
-  const { answer, failure, isBusy, execute, clear } = useSending(row);
+  const { response, failure, isBusy, execute, clear } = useSending(row);
   const button = useRef<HTMLButtonElement>(null);
   const canBeTried = operation['x-try-it'] !== false;
   const body = api.body(row);
@@ -114,7 +114,7 @@ function Details({ row, server, request }: OperationProps) {
             { ref: button, class: 'execute', 'aria-disabled': isBusy },
             'Execute',
           ),
-          answer &&
+          response &&
             h(
               'button',
               { type: 'button', onClick: () => clear(button.current) },
@@ -123,7 +123,7 @@ function Details({ row, server, request }: OperationProps) {
         ]),
     ]),
     failure !== null && h('p', { class: 'failure', role: 'alert' }, failure),
-    answer && h(AnswerView, { answer }),
+    response && h(ResponseView, { response }),
     h(Snippets, { request: (use) => request(row, draft, server, use) }),
     h('h4', null, 'Responses'),
     h(Responses, { responses: operation.responses ?? {} }),
@@ -132,19 +132,19 @@ function Details({ row, server, request }: OperationProps) {
 
 /** One request at a time; its outcome is announced to screen readers. */
 function useSending({ method, path }: Row) {
-  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [response, setResponse] = useState<ReceivedResponse | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
 
   async function execute(request: () => OutgoingRequest) {
     if (isBusy) return;
     setBusy(true);
-    setAnswer(null);
+    setResponse(null);
     setFailure(null);
     try {
-      const answer = await send(request());
-      setAnswer(answer);
-      announce(`${method} ${path}: ${outcome(answer)}`);
+      const response = await send(request());
+      setResponse(response);
+      announce(`${method} ${path}: ${outcome(response)}`);
     } catch (error) {
       const { message } = error as Error;
       setFailure(`No response: ${message}`);
@@ -153,10 +153,10 @@ function useSending({ method, path }: Row) {
     setBusy(false);
   }
   function clear(next: HTMLElement | null) {
-    setAnswer(null);
+    setResponse(null);
     next?.focus();
   }
-  return { answer, failure, isBusy, execute, clear };
+  return { response, failure, isBusy, execute, clear };
 }
 
 /** Screen readers announce changes of existing regions only, so the page has an empty one. */
@@ -164,7 +164,7 @@ function announce(text: string): void {
   document.getElementById('announcement')?.replaceChildren(text);
 }
 
-function outcome({ status, headers }: Answer): string {
+function outcome({ status, headers }: ReceivedResponse): string {
   const fields = Object.fromEntries(headers);
   const left = fields['x-ratelimit-remaining'];
   const limits =

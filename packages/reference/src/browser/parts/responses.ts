@@ -3,8 +3,8 @@ import type { Api } from '../model/api.ts';
 import type { Parameter, Response } from '../model/document.ts';
 import { examplesIn } from '../model/example.ts';
 import { typeText } from '../model/schema.ts';
-import { ErrorCode } from './answer.ts';
 import { Markdown } from './markdown.ts';
+import { ErrorCode } from './response-view.ts';
 import { ContentView } from './schema.ts';
 import { Folded, Table, useApi } from './shared.ts';
 

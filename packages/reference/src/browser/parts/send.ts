@@ -1,6 +1,6 @@
 import type { OutgoingRequest, Pair } from '../model/request.ts';
 
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: readonly Pair[];
   readonly content: Blob;
@@ -18,7 +18,7 @@ export async function send({
   headers,
   cookies,
   body,
-}: OutgoingRequest): Promise<Answer> {
+}: OutgoingRequest): Promise<ReceivedResponse> {
   const started = performance.now();
   // A request cannot name its cookies; the browser sends those of the page.
   const setCookies = (attributes: string) => {

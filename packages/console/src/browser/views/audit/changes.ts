@@ -1,5 +1,5 @@
 import type { Entry } from '@storegate/admin-api';
-import { limitsInWords } from '@storegate/admin-api/words';
+import { limitsText } from '@storegate/admin-api/text';
 import { clockTime } from '../../format.ts';
 
 /** A field that differs. `undefined`: it is not there. */
@@ -27,7 +27,7 @@ export function whatChanged({
 }
 
 /** One line about it, such as `limits: 60 per minute → 30 per minute, and 2 more`. */
-export function inWords(
+export function changeText(
   entry: Pick<Entry, 'target' | 'before' | 'after'>,
 ): string {
   const [change, ...rest] = whatChanged(entry);
@@ -54,12 +54,12 @@ const shortened = (text = 'none') =>
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 /** `overlapEnds` as `overlap ends`. */
-const wordsOf = (name: string) =>
+const labelOf = (name: string) =>
   name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 const fieldText = (name: string, value: unknown): string | undefined =>
   typeof value === 'string' && LIMIT_FIELDS.includes(name)
-    ? limitsInWords(value)
+    ? limitsText(value)
     : textOf(value);
 
 function textOf(value: unknown): string | undefined {
@@ -70,7 +70,7 @@ function textOf(value: unknown): string | undefined {
     return value.map((one) => textOf(one) ?? 'none').join(', ');
   if (typeof value === 'object') {
     const fields = Object.entries(value).map(
-      ([name, one]) => `${wordsOf(name)} ${fieldText(name, one) ?? 'none'}`,
+      ([name, one]) => `${labelOf(name)} ${fieldText(name, one) ?? 'none'}`,
     );
     return fields.join(', ');
   }

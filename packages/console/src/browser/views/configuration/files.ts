@@ -1,28 +1,28 @@
 import type { ConfigDiff, Reload as Reloaded } from '@storegate/admin-api';
 import {
-  contractCopyInWords,
+  contractCopyText,
   type Difference,
   differencesIn,
   NO_DIFFERENCE,
-} from '@storegate/admin-api/words';
+} from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
-import { useAnswer, useCall } from '../../api/hooks.ts';
+import { useCall, useQuery } from '../../api/hooks.ts';
 import { clockTime } from '../../format.ts';
-import { useActs } from '../../parts/act.ts';
+import { useActions } from '../../parts/action.ts';
 import { Badge, Table, textColumn } from '../../parts/data.ts';
-import { answerView, Failure } from '../../parts/view.ts';
+import { Failure, queryView } from '../../parts/view.ts';
 import { useMay } from '../../session.ts';
 
 /** What the files say that is not in force, what a reload would make of it, and the reload. */
 export function Files({ onReloaded }: { onReloaded: () => void }) {
-  const answer = useAnswer('diffConfig');
+  const query = useQuery('diffConfig');
   const mayReload = useMay('admin');
   const [reloads, setReloads] = useState(0);
 
   async function lookAgain() {
-    await answer.refresh();
+    await query.refresh();
     setReloads(reloads + 1);
   }
 
@@ -33,9 +33,9 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
 
   // Whether there is anything to reload is known when the files were compared.
   const hasAny =
-    answer.error === null &&
-    answer.value !== null &&
-    differencesIn(answer.value).length > 0;
+    query.error === null &&
+    query.value !== null &&
+    differencesIn(query.value).length > 0;
   return [
     h(
       'p',
@@ -44,14 +44,14 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
     ),
     // Files that a reload would refuse are shown as the failure: the earlier comparison is out of
     // date.
-    answerView(
-      answer,
-      (differences) => answer.error === null && h(Different, { differences }),
+    queryView(
+      query,
+      (differences) => query.error === null && h(Different, { differences }),
     ),
     h('div', { class: 'buttons' }, [
       h(
         'button',
-        { type: 'button', onClick: lookAgain, disabled: answer.loading },
+        { type: 'button', onClick: lookAgain, disabled: query.loading },
         'Read the files again',
       ),
       mayReload && hasAny && h(Reload, { key: reloads, onDone }),
@@ -62,17 +62,17 @@ export function Files({ onReloaded }: { onReloaded: () => void }) {
 /** Asks what a reload would do before it offers one. */
 function Reload({ onDone }: { onDone: () => void }) {
   const { error, run } = useCall();
-  const acts = useActs();
+  const actions = useActions();
 
   // The files may have changed since they were compared: the plan is computed when it is requested.
   async function plan() {
     const planned = await call('reload', { params: { dryRun: true } });
-    acts.open({
+    actions.open({
       title: 'Reload the configuration',
-      effect: reloadInWords(planned, false),
+      effect: reloadText(planned, false),
       verb: 'Reload',
       run: async (_form, reason) =>
-        reloadInWords(await call('reload', { reason }), true),
+        reloadText(await call('reload', { reason }), true),
       after: onDone,
     });
   }
@@ -84,12 +84,12 @@ function Reload({ onDone }: { onDone: () => void }) {
       'Reload …',
     ),
     h(Failure, { error }),
-    acts.dialog,
+    actions.dialog,
   ];
 }
 
 /** What a reload has put in force, or would. */
-function reloadInWords(
+function reloadText(
   { changed, needRestart, contractCopy }: Reloaded,
   isDone: boolean,
 ) {
@@ -100,11 +100,7 @@ function reloadInWords(
     changed.length === 0 ? h('p', null, nothing) : namesUnder(inForce, changed),
     needRestart.length > 0 && namesUnder('Restart required:', needRestart),
     contractCopy &&
-      h(
-        'p',
-        null,
-        contractCopyInWords('This gateway', contractCopy, clockTime),
-      ),
+      h('p', null, contractCopyText('This gateway', contractCopy, clockTime)),
   ];
 }
 

@@ -5,9 +5,9 @@ import type {
   RefusedRequest,
   Requests,
 } from '@storegate/admin-api';
-import { number, operationInWords } from '@storegate/admin-api/words';
+import { number, operationText } from '@storegate/admin-api/text';
 import { h } from 'preact';
-import { useAnswer, useRefreshWith } from '../../api/hooks.ts';
+import { useQuery, useRefreshWith } from '../../api/hooks.ts';
 import { milliseconds, total } from '../../format.ts';
 import { BanLog } from '../../parts/ban-log.ts';
 import {
@@ -21,9 +21,9 @@ import {
   textColumn,
   timeColumn,
 } from '../../parts/data.ts';
-import { answerView } from '../../parts/view.ts';
+import { queryView } from '../../parts/view.ts';
 import { linkTo } from '../../routing.ts';
-import { inWords } from '../audit/changes.ts';
+import { changeText } from '../audit/changes.ts';
 
 const SHOWN = 20;
 /** Refusals and failures in memory, by which addresses are counted. */
@@ -35,14 +35,14 @@ export type SubjectRecords = ReturnType<typeof useSubject>;
 export function useSubject(name: string) {
   const isKey = isKeyId(name);
   // An account may have many keys, each of which is looked at.
-  const usage = useAnswer('getUsage', {
+  const usage = useQuery('getUsage', {
     params: { subject: name },
     every: isKey ? 5_000 : 15_000,
   });
-  const bans = useAnswer('listBanHistory', {
+  const bans = useQuery('listBanHistory', {
     params: { subject: name, limit: SHOWN },
   });
-  const refusals = useAnswer('listRequests', {
+  const refusals = useQuery('listRequests', {
     params: {
       key: isKey ? name : undefined,
       account: isKey ? undefined : name,
@@ -50,7 +50,7 @@ export function useSubject(name: string) {
     },
     every: 10_000,
   });
-  const changes = useAnswer('listAudit', {
+  const changes = useQuery('listAudit', {
     params: { target: name, limit: SHOWN },
   });
   useRefreshWith(
@@ -70,11 +70,11 @@ export function Activity({
   subject: SubjectRecords;
 }) {
   return [
-    answerView(subject.refusals, (answer) => [
-      isKeyId(name) && h(LastCalls, { ...answer }),
+    queryView(subject.refusals, (response) => [
+      isKeyId(name) && h(LastCalls, { ...response }),
       h('h2', null, 'Latest refusals and failures'),
-      h(Refused, { name, ...answer }),
-      h(Addresses, { ...answer }),
+      h(Refused, { name, ...response }),
+      h(Addresses, { ...response }),
       more(
         'live',
         linkTo('requests', '', { [isKeyId(name) ? 'key' : 'account']: name }),
@@ -82,7 +82,7 @@ export function Activity({
       ),
     ]),
     h('h2', null, 'Bans'),
-    answerView(subject.bans, ({ entries, next }) => [
+    queryView(subject.bans, ({ entries, next }) => [
       h(BanLog, { of: name, entries, empty: 'No bans on record.' }),
       next !== null &&
         more('bans', linkTo('bans', '', { subject: name }), 'All its bans'),
@@ -94,7 +94,7 @@ export function Activity({
         { class: 'about' },
         'Changes of the account; changes of its keys are listed with each key.',
       ),
-    answerView(subject.changes, ({ entries, next }) => [
+    queryView(subject.changes, ({ entries, next }) => [
       h(Changed, { entries }),
       next !== null &&
         more('audit', linkTo('audit', '', { target: name }), 'All its changes'),
@@ -102,8 +102,8 @@ export function Activity({
   ];
 }
 
-const more = (key: string, href: string, words: string) =>
-  h('p', { key }, h('a', { href }, words));
+const more = (key: string, href: string, text: string) =>
+  h('p', { key }, h('a', { href }, text));
 
 function Refused({
   name,
@@ -148,7 +148,7 @@ function LastCalls({ calls }: Pick<Requests, 'calls'>) {
           title: 'Request',
           names: true,
           cell: ({ method, operation }) =>
-            `${method} ${operationInWords(operation)}`,
+            `${method} ${operationText(operation)}`,
         },
         textColumn('Status', 'status'),
         textColumn('From', 'address'),
@@ -211,7 +211,7 @@ const requestLink = ({ id, method, operation }: Alike) =>
   h(
     'a',
     { href: linkTo('requests', id), title: 'Reason' },
-    `${method} ${operationInWords(operation)}`,
+    `${method} ${operationText(operation)}`,
   );
 
 const timesOf = ({ times, since }: Alike) =>
@@ -260,7 +260,7 @@ function Changed({ entries }: Pick<Audit, 'entries'>) {
       rowHeader(textColumn('What', 'action')),
       {
         title: 'Change',
-        cell: (entry) => h('span', { class: 'reason' }, inWords(entry)),
+        cell: (entry) => h('span', { class: 'reason' }, changeText(entry)),
       },
       reasonColumn('Reason', 'reason'),
       textColumn('By', 'actor'),

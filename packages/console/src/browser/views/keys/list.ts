@@ -1,5 +1,5 @@
 import type { Key, KeyStatus } from '@storegate/admin-api';
-import { limitsInWords } from '@storegate/admin-api/words';
+import { limitsText } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import {
   ageColumn,
@@ -53,7 +53,7 @@ export function KeyList({
         cell: ({ plan, limits }) =>
           limits === null
             ? plan
-            : [plan, h('small', null, `own: ${limitsInWords(limits)}`)],
+            : [plan, h('small', null, `own: ${limitsText(limits)}`)],
       },
       { title: 'Status', cell: ({ status }) => h(StatusOf, { status }) },
       timeColumn('Created', 'created'),

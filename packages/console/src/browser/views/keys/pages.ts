@@ -1,11 +1,11 @@
 import type { Key } from '@storegate/admin-api';
-import { limitsInWords, number } from '@storegate/admin-api/words';
+import { limitsText, number } from '@storegate/admin-api/text';
 import { h } from 'preact';
-import { keyActs, newKeyAct } from '../../acts/keys.ts';
-import { useAnswer } from '../../api/hooks.ts';
-import { type Acts, useActs } from '../../parts/act.ts';
+import { keyActions, newKeyAction } from '../../actions/keys.ts';
+import { useQuery } from '../../api/hooks.ts';
+import { type Actions, useActions } from '../../parts/action.ts';
 import { ClientLink, Facts, planLink, Time } from '../../parts/data.ts';
-import { answerView, View } from '../../parts/view.ts';
+import { queryView, View } from '../../parts/view.ts';
 import { linkTo } from '../../routing.ts';
 import { useMay } from '../../session.ts';
 import { Activity, useSubject } from './activity.ts';
@@ -18,17 +18,17 @@ const SHOWN = 50;
 
 /** All that is known of one key, and what can be done to it. */
 export function KeyPage({ name }: { name: string }) {
-  const key = useAnswer('getKey', { params: { id: name }, every: 15_000 });
+  const key = useQuery('getKey', { params: { id: name }, every: 15_000 });
   const subject = useSubject(name);
-  const acts = useActs(key, ...Object.values(subject));
+  const actions = useActions(key, ...Object.values(subject));
   return h(View, { title: name, about: key.value && aboutKey(key.value) }, [
-    answerView(key, (value) => [
-      h(Windows, { name, subject, acts }),
+    queryView(key, (value) => [
+      h(Windows, { name, subject, actions }),
       h(Traffic, { name }),
-      h(Record, { value, acts }),
+      h(Record, { value, actions }),
       h(Activity, { name, subject }),
     ]),
-    acts.dialog,
+    actions.dialog,
   ]);
 }
 
@@ -44,7 +44,7 @@ function aboutKey({ status, account, plan, label }: Key) {
   ];
 }
 
-function Record({ value, acts }: { value: Key; acts: Acts }) {
+function Record({ value, actions }: { value: Key; actions: Actions }) {
   const {
     account,
     plan,
@@ -55,7 +55,7 @@ function Record({ value, acts }: { value: Key; acts: Acts }) {
     scopes,
     metadata,
   } = value;
-  const mayAct = useMay('operate');
+  const mayOperate = useMay('operate');
   const time = (at: string | null) => at && h(Time, { at });
   const ends = rotation?.overlapEnds ?? null;
   return [
@@ -65,7 +65,7 @@ function Record({ value, acts }: { value: Key; acts: Acts }) {
         ['Account', h(ClientLink, { who: account })],
         ['Plan', planLink(plan)],
         ['Label', label],
-        ['Own limits', limits && limitsInWords(limits)],
+        ['Own limits', limits && limitsText(limits)],
         [
           'Last used',
           value.lastUsed
@@ -98,40 +98,44 @@ function Record({ value, acts }: { value: Key; acts: Acts }) {
         ),
       ],
     }),
-    mayAct &&
-      h('div', { class: 'acts', role: 'group', 'aria-label': 'Actions' }, [
-        value.status !== 'revoked' && keyActs(value).map(acts.button),
-        acts.button(newKeyAct({ account, plan })),
+    mayOperate &&
+      h('div', { class: 'actions', role: 'group', 'aria-label': 'Actions' }, [
+        value.status !== 'revoked' && keyActions(value).map(actions.button),
+        actions.button(newKeyAction({ account, plan })),
       ]),
   ];
 }
 
 /** All that is known of one account with its keys, and what can be done to it. */
 export function AccountPage({ name }: { name: string }) {
-  const account = useAnswer('getAccount', { params: { account: name } });
-  const keys = useAnswer('listKeys', {
+  const account = useQuery('getAccount', { params: { account: name } });
+  const keys = useQuery('listKeys', {
     params: { account: name, sort: '-created', limit: SHOWN },
   });
   const subject = useSubject(name);
-  const mayAct = useMay('operate');
-  const acts = useActs(account, keys, ...Object.values(subject));
+  const mayOperate = useMay('operate');
+  const actions = useActions(account, keys, ...Object.values(subject));
   return h(
     View,
     { title: name, about: 'Account' },
-    answerView(account, (value) => [
+    queryView(account, (value) => [
       h(Facts, {
         facts: [
           ['Keys', `${number(value.keys)} (${number(value.active)} active)`],
           ['Plans', value.plans.join(', ') || 'none'],
-          ['Own limits', value.limits && limitsInWords(value.limits)],
+          ['Own limits', value.limits && limitsText(value.limits)],
         ],
       }),
       h(Traffic, { name }),
-      value.keys > 0 && h(Windows, { name, subject, acts }),
+      value.keys > 0 && h(Windows, { name, subject, actions }),
       h('h2', null, 'Keys'),
-      mayAct &&
-        h('div', { class: 'acts' }, acts.button(newKeyAct({ account: name }))),
-      answerView(keys, ({ keys, next }) => [
+      mayOperate &&
+        h(
+          'div',
+          { class: 'actions' },
+          actions.button(newKeyAction({ account: name })),
+        ),
+      queryView(keys, ({ keys, next }) => [
         h(KeyList, {
           of: name,
           keys,
@@ -150,6 +154,6 @@ export function AccountPage({ name }: { name: string }) {
       ]),
       h(Activity, { name, subject }),
     ]),
-    acts.dialog,
+    actions.dialog,
   );
 }

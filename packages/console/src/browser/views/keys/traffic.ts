@@ -1,14 +1,14 @@
 import type { UsageReport } from '@storegate/admin-api';
-import { number, operationInWords, plural } from '@storegate/admin-api/words';
+import { number, operationText, plural } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import { useAnswer } from '../../api/hooks.ts';
+import { useQuery } from '../../api/hooks.ts';
 import { total } from '../../format.ts';
 import { Chart } from '../../parts/chart.ts';
 import { countColumn, isKeyId, Table } from '../../parts/data.ts';
 import { Choice } from '../../parts/fields.ts';
 import { OUTCOMES, type Outcome, outcomeSeries } from '../../parts/series.ts';
-import { answerView } from '../../parts/view.ts';
+import { queryView } from '../../parts/view.ts';
 import type { UsageRow } from '../usage/rows.ts';
 import { outcomeOf, refusalsIn, requestsOf, startsOf } from './usage-steps.ts';
 
@@ -16,15 +16,15 @@ const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 
 /** `back`: milliseconds before now; 0: since midnight, by the clock of the reader. */
 const SPANS = {
-  hour: { words: 'the last hour', by: 'minute', length: MINUTE, back: HOUR },
-  today: { words: 'since this morning', by: 'hour', length: HOUR, back: 0 },
-  day: { words: 'the last day', by: 'hour', length: HOUR, back: DAY },
-  month: { words: 'the last 30 days', by: 'day', length: DAY, back: 30 * DAY },
+  hour: { text: 'the last hour', by: 'minute', length: MINUTE, back: HOUR },
+  today: { text: 'since this morning', by: 'hour', length: HOUR, back: 0 },
+  day: { text: 'the last day', by: 'hour', length: HOUR, back: DAY },
+  month: { text: 'the last 30 days', by: 'day', length: DAY, back: 30 * DAY },
 } as const;
 type Span = (typeof SPANS)[keyof typeof SPANS];
 
 const OPTIONS = Object.entries(SPANS).map(
-  ([name, { words }]) => [name, words] as const,
+  ([name, { text }]) => [name, text] as const,
 );
 
 /** The begin moves in few steps, because another begin is another question. */
@@ -39,7 +39,7 @@ export function Traffic({ name }: { name: string }) {
   const [chosen, setChosen] = useState<keyof typeof SPANS>('day');
   const span = SPANS[chosen];
   const from = beginOf(span);
-  const answer = useAnswer('getUsageReport', {
+  const query = useQuery('getUsageReport', {
     params: {
       [isKeyId(name) ? 'key' : 'account']: name,
       from,
@@ -58,7 +58,7 @@ export function Traffic({ name }: { name: string }) {
         onChoice: (one) => setChosen(one as keyof typeof SPANS),
       }),
     ]),
-    answerView(answer, (report) => [
+    queryView(query, (report) => [
       h(Charts, { report, span, from }),
       h(Refusals, { rows: report.rows }),
     ]),
@@ -126,7 +126,7 @@ function Refusals({ rows }: { rows: readonly UsageRow[] }) {
           { title: 'Code', names: true, cell: reasonOf },
           {
             title: 'Operation',
-            cell: ({ operation = '' }) => operationInWords(operation),
+            cell: ({ operation = '' }) => operationText(operation),
           },
           { title: 'Status', figure: true, cell: ({ status }) => status },
           countColumn('Requests', 'requests'),

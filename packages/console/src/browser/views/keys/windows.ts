@@ -1,19 +1,19 @@
 import type { BanEntry, Usage } from '@storegate/admin-api';
-import { number, plural, recordInWords } from '@storegate/admin-api/words';
+import { number, plural, recordText } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import {
   type BanTarget,
-  banAct,
+  banAction,
   banTargetOf,
-  extendAct,
-  grantAct,
-  liftAct,
-  resetAct,
-} from '../../acts/bans-and-usage.ts';
+  extendAction,
+  grantAction,
+  liftAction,
+  resetAction,
+} from '../../actions/bans-and-usage.ts';
 import { clockTime } from '../../format.ts';
-import type { Acts } from '../../parts/act.ts';
+import type { Actions } from '../../parts/action.ts';
 import { Badge, bothTimes, ClientLink, Table, Time } from '../../parts/data.ts';
-import { answerView, Notice } from '../../parts/view.ts';
+import { Notice, queryView } from '../../parts/view.ts';
 import { useMay } from '../../session.ts';
 import type { SubjectRecords } from './activity.ts';
 
@@ -24,13 +24,13 @@ const SHOWN = 10;
 export function Windows({
   name,
   subject,
-  acts,
+  actions,
 }: {
   name: string;
   subject: SubjectRecords;
-  acts: Acts;
+  actions: Actions;
 }) {
-  const mayAct = useMay('operate');
+  const mayOperate = useMay('operate');
   if (subject.usage.error?.code === 'not_found')
     return h(
       'p',
@@ -39,7 +39,7 @@ export function Windows({
     );
   return [
     h('h2', null, 'Now'),
-    answerView(subject.usage, ({ usage }) => [
+    queryView(subject.usage, ({ usage }) => [
       shownOf(usage).map((entry) =>
         h(One, {
           key: entry.subject,
@@ -49,7 +49,8 @@ export function Windows({
         }),
       ),
       leftOut(usage),
-      mayAct && h(Buttons, { usage, target: banTargetOf(name, usage), acts }),
+      mayOperate &&
+        h(Buttons, { usage, target: banTargetOf(name, usage), actions }),
     ]),
   ];
 }
@@ -57,11 +58,11 @@ export function Windows({
 function Buttons({
   usage,
   target,
-  acts,
+  actions,
 }: {
   usage: readonly Usage[];
   target: BanTarget;
-  acts: Acts;
+  actions: Actions;
 }) {
   const windows = [
     ...new Set(usage.flatMap((one) => one.windows.map(({ name }) => name))),
@@ -74,18 +75,22 @@ function Buttons({
   );
   return h(
     'div',
-    { class: 'acts', role: 'group', 'aria-label': 'Limits and bans: actions' },
+    {
+      class: 'actions',
+      role: 'group',
+      'aria-label': 'Limits and bans: actions',
+    },
     [
-      hasStrikes && acts.button(liftAct(target)),
-      acts.button(banAct(target)),
+      hasStrikes && actions.button(liftAction(target)),
+      actions.button(banAction(target)),
       // The API extends the bans of all that a subject stands for, or of none.
       banned.length > 0 &&
         banned.length === usage.length &&
-        acts.button(
-          extendAct(target, usage.length === 1 ? usage[0]!.banned : null),
+        actions.button(
+          extendAction(target, usage.length === 1 ? usage[0]!.banned : null),
         ),
-      acts.button(grantAct(target, windows)),
-      acts.button(resetAct(target)),
+      actions.button(grantAction(target, windows)),
+      actions.button(resetAction(target)),
     ],
   );
 }
@@ -162,7 +167,7 @@ function strikeText({ strikes, level, history }: Usage): string {
       ? 'No strikes'
       : `${plural(strikes, 'strike')} towards the next ban`,
     `ban level ${level}`,
-    ...(history ? [recordInWords(history, clockTime)] : []),
+    ...(history ? [recordText(history, clockTime)] : []),
   ];
   return `${parts.join(', ')}.`;
 }
@@ -208,11 +213,11 @@ function leftOut(usage: readonly Usage[]) {
   const others = usage.length - shown;
   if (others === 0) return null;
   const which = shown === 0 ? 'Its keys' : 'Its other keys';
-  const words =
+  const text =
     shown === SHOWN
       ? `${which} (${number(others)}) have as much quota left, or more.`
       : `${which} (${number(others)}): no usage, no strikes, no ban.`;
-  return h('p', { class: 'strikes' }, words);
+  return h('p', { class: 'strikes' }, text);
 }
 
 /** How much of a limit is used, as a bar and in figures. */

@@ -1,11 +1,11 @@
 import type { Latency, Outcomes } from '@storegate/admin-api';
-import { number, outageInWords } from '@storegate/admin-api/words';
+import { number, outageText } from '@storegate/admin-api/text';
 import { h } from 'preact';
-import { useAnswer } from '../../api/hooks.ts';
+import { useQuery } from '../../api/hooks.ts';
 import { dayTime, milliseconds } from '../../format.ts';
 import { Chart } from '../../parts/chart.ts';
 import { outcomeSeries, type Series } from '../../parts/series.ts';
-import { answerView } from '../../parts/view.ts';
+import { queryView } from '../../parts/view.ts';
 import { countsOf, onLine } from './outcomes.ts';
 
 interface Panel {
@@ -45,13 +45,13 @@ export function HistoryPanel({
   count,
   each,
 }: Panel) {
-  const answer = useAnswer('getHistory', {
+  const query = useQuery('getHistory', {
     params: { since, step },
     every: 60_000,
   });
   return h('section', { 'aria-label': title }, [
     h('h2', null, title),
-    answerView(answer, ({ steps, outages }) => {
+    queryView(query, ({ steps, outages }) => {
       const line = onLine(steps, length, count);
       const starts = line.map(({ at }) => at);
       const counted = line.map(({ step }) => step);
@@ -78,7 +78,7 @@ export function HistoryPanel({
           h(
             'p',
             { class: 'about' },
-            outageInWords(one, (at) => dayTime(Date.parse(at))),
+            outageText(one, (at) => dayTime(Date.parse(at))),
           ),
         ),
       ];

@@ -1,11 +1,11 @@
 import type { Gateway, Process, Status } from '@storegate/admin-api';
 import {
-  connectionsInWords,
+  connectionsText,
   number,
   percent,
   plural,
   slowestOf,
-} from '@storegate/admin-api/words';
+} from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { milliseconds, orDash, total } from '../../format.ts';
 import { countsOf } from './outcomes.ts';
@@ -45,7 +45,7 @@ export function Figures({ gateways, ticks }: FiguresProps) {
       fact('In flight', number(total(processes, ({ inFlight }) => inFlight))),
       fact(
         'Backend connections',
-        connectionsInWords(...processes.map(({ backend }) => backend)),
+        connectionsText(...processes.map(({ backend }) => backend)),
       ),
       fact('State', [...states, ...stateNote(processes)].join(', ')),
       fact('Gateways', `${number(gateways.length)}, ${workersOf(gateways)}`),

@@ -5,7 +5,7 @@ import {
   type TrafficSample,
   trafficBetween,
   trafficSample,
-} from '@storegate/admin-api/words';
+} from '@storegate/admin-api/text';
 
 /** Ticks that are shown: two minutes. */
 const SHOWN = 60;

@@ -5,15 +5,15 @@ import type {
   SimulatedWindow,
 } from '@storegate/admin-api';
 import {
-  limitedInWords,
+  limitedText,
   missingGateways,
   NO_LAST_DAY,
   number,
   plural,
   simulatedRequests,
   simulationGaps,
-  unitsInWords,
-} from '@storegate/admin-api/words';
+  unitsText,
+} from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { clockTime } from '../../format.ts';
 import {
@@ -84,11 +84,11 @@ function Windows({ windows }: Pick<LastDay, 'windows'>) {
       rowHeader(textColumn('Window', 'name')),
       textColumn('Kind', 'kind'),
       countColumn('Limit', 'limit'),
-      { title: 'Would have limited', figure: true, cell: limitedInWords },
+      { title: 'Would have limited', figure: true, cell: limitedText },
       {
         title: 'Would have refused',
         figure: true,
-        cell: ({ refused }) => (refused ? unitsInWords(refused) : '–'),
+        cell: ({ refused }) => (refused ? unitsText(refused) : '–'),
       },
     ],
   });
@@ -125,7 +125,7 @@ function Subjects({
       {
         title: 'Would have refused',
         figure: true,
-        cell: ({ refused }) => unitsInWords(refused),
+        cell: ({ refused }) => unitsText(refused),
       },
     ],
   });

@@ -1,10 +1,10 @@
 import type { Plan, PlanSimulation } from '@storegate/admin-api';
-import { inFlight, limitsInWords, plural } from '@storegate/admin-api/words';
+import { inFlight, limitsText, plural } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError, call } from '../../api/client.ts';
 import { useCall } from '../../api/hooks.ts';
-import { type Act, useActs } from '../../parts/act.ts';
+import { type Action, useActions } from '../../parts/action.ts';
 import { clientLinks } from '../../parts/data.ts';
 import { Choice, Field } from '../../parts/fields.ts';
 import { Failure, Notice } from '../../parts/view.ts';
@@ -33,7 +33,7 @@ export function Simulation({ plan, taken, onPut }: SimulationProps) {
 }
 
 const ownLimits = (limits: string | null) =>
-  limits === null ? 'no limits of its own' : limitsInWords(limits);
+  limits === null ? 'no limits of its own' : limitsText(limits);
 
 const COUNTS = [
   ['key', 'each key'],
@@ -178,10 +178,10 @@ function SetPlan({
   tried: { draft, trial },
   onPut,
 }: { tried: SimulatedDraft } & Pick<SimulationProps, 'onPut'>) {
-  const acts = useActs();
+  const actions = useActions();
   if (!useMay('admin')) return null;
   const { plan, after, keys } = trial;
-  const act: Act = {
+  const action: Action = {
     title: `Set plan ${plan}`,
     effect: [
       h('p', null, [
@@ -217,11 +217,11 @@ function SetPlan({
         {
           type: 'button',
           'aria-haspopup': 'dialog',
-          onClick: () => acts.open(act),
+          onClick: () => actions.open(action),
         },
         'Apply …',
       ),
     ),
-    acts.dialog,
+    actions.dialog,
   ];
 }

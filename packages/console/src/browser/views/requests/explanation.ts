@@ -4,20 +4,20 @@ import type {
   Faults,
 } from '@storegate/admin-api';
 import {
-  answerInWords,
-  askedInWords,
-  backendInWords,
-  bodyInWords,
+  backendText,
+  bodyText,
   type ExplainedStep,
-  equalInWords,
-  faultsInWords,
+  faultsText,
+  identicalText,
   plural,
   processName,
+  requestText,
   resetInWords,
+  responseText,
   stepsOf,
-} from '@storegate/admin-api/words';
+} from '@storegate/admin-api/text';
 import { h } from 'preact';
-import { useAnswer } from '../../api/hooks.ts';
+import { useQuery } from '../../api/hooks.ts';
 import { clockTime, milliseconds } from '../../format.ts';
 import {
   Badge,
@@ -31,12 +31,12 @@ import {
   Time,
   textColumn,
 } from '../../parts/data.ts';
-import { answerView, Notice, View } from '../../parts/view.ts';
+import { Notice, queryView, View } from '../../parts/view.ts';
 import { linkTo } from '../../routing.ts';
 
 /** `storegate explain`: what was decided about one request at each step, and why. */
 export function ExplainedRequest({ id }: { id: string }) {
-  const answer = useAnswer('explainRequest', { params: { id } });
+  const query = useQuery('explainRequest', { params: { id } });
   return h(
     View,
     {
@@ -44,7 +44,7 @@ export function ExplainedRequest({ id }: { id: string }) {
       about: ['Request ', h('code', null, id), ': steps and limits'],
       actions: h('a', { href: linkTo('requests') }, 'All refusals'),
     },
-    answerView(answer, (request) => h(RequestDetails, { request, asked: id })),
+    queryView(query, (request) => h(RequestDetails, { request, asked: id })),
   );
 }
 
@@ -56,7 +56,7 @@ function RequestDetails({
   asked: string;
 }) {
   return [
-    asked.toLowerCase() !== request.id && h('p', null, equalInWords(asked)),
+    asked.toLowerCase() !== request.id && h('p', null, identicalText(asked)),
     h(Outcome, { request }),
     h('h2', null, 'Steps'),
     h(
@@ -85,9 +85,9 @@ function Outcome({ request }: { request: Explained }) {
         : 'good';
   return h(Notice, { tone: tone === 'bad' ? 'warn' : tone }, [
     h('p', null, [
-      h(Badge, { tone }, answerInWords(request)),
+      h(Badge, { tone }, responseText(request)),
       code !== null && [' ', h('code', null, code)],
-      ` to ${askedInWords(request)}, after ${milliseconds(times.total)}`,
+      ` to ${requestText(request)}, after ${milliseconds(times.total)}`,
     ]),
     message !== null && h('p', null, h('q', null, message)),
     key !== null &&
@@ -116,11 +116,11 @@ const TONES = {
   'not reached': 'plain',
 } as const;
 
-function Step({ step: { name, became, words } }: { step: ExplainedStep }) {
+function Step({ step: { name, became, text } }: { step: ExplainedStep }) {
   return h('li', { class: became === 'not reached' ? 'soft' : undefined }, [
     h('span', { class: 'step' }, name),
     h(Badge, { tone: TONES[became] }, became),
-    h('span', { class: 'words' }, words),
+    h('span', { class: 'text' }, text),
   ]);
 }
 
@@ -148,19 +148,19 @@ function Windows({ request }: { request: Explained }) {
 }
 
 function FaultList({ faults }: { faults: Faults }) {
-  const { head, lines } = faultsInWords(faults);
+  const { head, lines } = faultsText(faults);
   return [h('h2', null, head), h(Texts, { class: 'faults', texts: lines })];
 }
 
 function backendFact(backend: NonNullable<Explained['backend']>): string {
   const { attempts, head } = backend;
   if (attempts === 0) return 'none was asked';
-  const answer =
+  const query =
     head === null
       ? 'no response arrived'
       : `the response began after ${milliseconds(head)}`;
-  const which = backendInWords(backend);
-  return `${which === '' ? '' : `${which}, `}asked ${attempts === 1 ? 'once' : `${attempts} times`}, ${answer}`;
+  const which = backendText(backend);
+  return `${which === '' ? '' : `${which}, `}asked ${attempts === 1 ? 'once' : `${attempts} times`}, ${query}`;
 }
 
 function WhatElse({ request }: { request: Explained }) {
@@ -174,7 +174,7 @@ function WhatElse({ request }: { request: Explained }) {
       ['Account', key && h(ClientLink, { who: key.account })],
       ['Plan', key && planLink(key.plan)],
       ['Counted for', key?.subject ?? null],
-      ['Body', bodyInWords(body)],
+      ['Body', bodyText(body)],
       ['Backend', backend && backendFact(backend)],
       ['traceparent', traceparent],
     ],

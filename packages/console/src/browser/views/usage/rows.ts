@@ -22,7 +22,7 @@ export function periodOf(month: string): {
 }
 
 /** A client that calls a deprecated operation. */
-export interface DeprecatedCaller
+export interface DeprecatedClient
   extends Pick<UsageRow, 'operation' | 'account' | 'key'> {
   readonly requests: number;
   /** A date in UTC. */
@@ -30,11 +30,11 @@ export interface DeprecatedCaller
 }
 
 /** From rows of `by=day,operation,account,key`, most calls first. */
-export function callersIn(rows: readonly UsageRow[]): DeprecatedCaller[] {
-  const callers = Map.groupBy(rows, ({ operation, account, key }) =>
+export function clientsIn(rows: readonly UsageRow[]): DeprecatedClient[] {
+  const clients = Map.groupBy(rows, ({ operation, account, key }) =>
     JSON.stringify([operation, account, key]),
   );
-  return [...callers.values()]
+  return [...clients.values()]
     .map((some) => {
       const { operation, account, key, day } = some.at(-1)!;
       const requests = total(some, (row) => row.requests);
@@ -44,7 +44,7 @@ export function callersIn(rows: readonly UsageRow[]): DeprecatedCaller[] {
         key,
         requests,
         last: day!,
-      } as DeprecatedCaller;
+      } as DeprecatedClient;
     })
     .sort((one, other) => other.requests - one.requests);
 }

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import type { CallerWindow } from '../../src/common/callers/caller-window.ts';
+import type { AddressWindow } from '../../src/common/clients/address-window.ts';
 import { remainingIn } from '../../src/limits/admission.ts';
 import type { Window } from '../../src/limits/limits.ts';
-import { callerWindowsIn } from '../../src/state/redis/caller-windows.ts';
+import { addressWindowsIn } from '../../src/state/redis/address-windows.ts';
 import { connect, disconnect } from '../../src/state/redis/client.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { startRedis } from '../support/redis/server.ts';
@@ -21,9 +21,9 @@ const windowOf = (limit: number): Window => ({
   span: 60_000,
 });
 const open = (limit: number, isDown = false, workers = 1) =>
-  callerWindowsIn(own.redis, { workers, deadline: 5_000, isDown: () => isDown })(windowOf(limit));
+  addressWindowsIn(own.redis, { workers, deadline: 5_000, isDown: () => isDown })(windowOf(limit));
 
-async function takes(...windows: readonly CallerWindow[]): Promise<boolean[]> {
+async function takes(...windows: readonly AddressWindow[]): Promise<boolean[]> {
   const results = [];
   for (const window of windows) results.push((await window.take(ADDRESS)).exhausted);
   return results;
@@ -35,7 +35,7 @@ test('processes count in one window', async () => {
   for (const window of [one, other])
     expect(remainingIn((await window.look(ADDRESS)).readings[0]!)).toBe(0);
   expect(remainingIn((await other.look('198.51.100.2')).readings[0]!)).toBe(3);
-  expect(await own.server.admin.pttl(`${keyOf.callers('failures')}:${ADDRESS}`)).toBeGreaterThan(0);
+  expect(await own.server.admin.pttl(`${keyOf.windows('failures')}:${ADDRESS}`)).toBeGreaterThan(0);
 });
 
 test('an IPv6 /64 is one client', async () => {
@@ -69,7 +69,7 @@ test('while Redis is known to be down, each worker counts up to its share', asyn
 test('a process continues to count by itself when Redis dies, and no request fails', async () => {
   const server = await startRedis();
   const redis = await connect({ ...DEFAULTS, url: server.url });
-  const window = callerWindowsIn(redis, { workers: 1, deadline: 5_000, isDown: () => false })(
+  const window = addressWindowsIn(redis, { workers: 1, deadline: 5_000, isDown: () => false })(
     windowOf(2),
   );
   expect(await takes(window)).toEqual([false]);
@@ -84,7 +84,7 @@ test('a process continues to count by itself while Redis gives no reply in time'
   // Nothing but the deadline ends a command of this connection.
   const redis = new Redis(own.server.url);
   await redis.ping();
-  const window = callerWindowsIn(redis, { workers: 1, deadline: 20, isDown: () => false })(
+  const window = addressWindowsIn(redis, { workers: 1, deadline: 20, isDown: () => false })(
     windowOf(2),
   );
   await own.server.admin.call('CLIENT', 'PAUSE', '600000', 'WRITE');

@@ -6,7 +6,7 @@ import type {
   PlanLimits,
 } from '../generated/types.ts';
 import { plural } from './format.ts';
-import { limitsInWords } from './limits.ts';
+import { limitsText } from './limits.ts';
 
 // Plans in words, for the console and the command line.
 
@@ -14,7 +14,7 @@ import { limitsInWords } from './limits.ts';
 const MAX_BLOCKS = 5;
 
 /** `from 10.0.0.0/8, except 10.1.0.0/16`. */
-export function addressesInWords(addresses: PlanAddresses | null): string {
+export function addressesText(addresses: PlanAddresses | null): string {
   if (addresses === null) return 'from any address';
   const { allow, deny } = addresses;
   const from = allow.length === 0 ? 'from any address' : `from ${named(allow)}`;
@@ -34,21 +34,21 @@ export const inFlight = ({
   concurrency === null ? 'any number at once' : `${concurrency} at once`;
 
 /** `60 per minute, 20 in flight, from 10.0.0.0/8`; `null`: the plan does not exist. */
-export function planInWords(plan: PlanLimits | null): string | null {
+export function planText(plan: PlanLimits | null): string | null {
   if (plan === null) return null;
   const { limits, concurrency, count, weight, workers, addresses } = plan;
   return [
-    limits === null ? 'custom' : limitsInWords(limits),
+    limits === null ? 'custom' : limitsText(limits),
     concurrency === null ? '' : `, ${concurrency} in flight`,
     count === 'key' ? '' : ` per ${count}`,
     weight === 1 ? '' : `, weight ${weight}`,
     workers === null ? '' : `, ${plural(workers, 'worker')} per key`,
-    addresses === null ? '' : `, ${addressesInWords(addresses)}`,
+    addresses === null ? '' : `, ${addressesText(addresses)}`,
   ].join('');
 }
 
 /** Refusals of one wait that are not strikes, unless the plan sets their number. */
-export const freeRefusalsInWords = ({
+export const freeRefusalsText = ({
   workers,
   minWorkers,
 }: Pick<BanEscalation, 'workers' | 'minWorkers'>): string =>
@@ -61,10 +61,7 @@ interface CountedExcess extends Pick<Plan, 'count'> {
 }
 
 /** What windows that do not refuse admitted above their limits in the last day. */
-export function excessesInWords({
-  excess = [],
-  count,
-}: CountedExcess): string[] {
+export function excessesText({ excess = [], count }: CountedExcess): string[] {
   return excess.map((one) => excessSentence(one, count));
 }
 

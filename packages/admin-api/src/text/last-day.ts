@@ -58,14 +58,14 @@ export function simulationGaps(
   ];
 }
 
-export function limitedInWords(window: SimulatedWindow): string {
+export function limitedText(window: SimulatedWindow): string {
   return window.counted
     ? `${number(window.limited)}${isIncomplete(window) ? ' or more' : ''}`
     : 'unknown';
 }
 
 /** `12`, `12 to 15`, `12 or more`. */
-export function unitsInWords({ least, most }: RefusedUnits): string {
+export function unitsText({ least, most }: RefusedUnits): string {
   if (most === null) return `${number(least)} or more`;
   return least === most ? number(least) : `${number(least)} to ${number(most)}`;
 }

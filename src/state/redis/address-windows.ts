@@ -1,18 +1,18 @@
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import {
-  callerWindowIn,
+  addressWindowIn,
   type Limiter,
   memoryLimiter,
-  type OpenCallerWindow,
-} from '../../common/callers/caller-window.ts';
+  type OpenAddressWindow,
+} from '../../common/clients/address-window.ts';
 import { withDeadline } from '../shared/deadline.ts';
 import type { Connection } from './client.ts';
 import { keyOf } from './key-names.ts';
 import { readScript } from './scripts.ts';
 
-const { text } = readScript('caller-1.lua');
+const { text } = readScript('address-1.lua');
 
-interface CallerWindowsOptions {
+interface AddressWindowsOptions {
   /** Processes of this gateway. */
   readonly workers: number;
   /** Milliseconds that a request waits for Redis. */
@@ -25,17 +25,17 @@ interface CallerWindowsOptions {
  * All gateways count together. Without Redis, or without a reply of it in time, each process counts
  * up to its share of the limit of its gateway.
  */
-export function callerWindowsIn(
+export function addressWindowsIn(
   redis: Connection,
-  { workers, deadline, isDown }: CallerWindowsOptions,
-): OpenCallerWindow {
+  { workers, deadline, isDown }: AddressWindowsOptions,
+): OpenAddressWindow {
   return (window, ownCounters) => {
     const { name, limit, span } = window;
     const share = Math.max(1, Math.floor(limit / workers));
     const inMemory = memoryLimiter(window, share);
     const inRedis = new RateLimiterRedis({
       storeClient: redis,
-      keyPrefix: keyOf.callers(name),
+      keyPrefix: keyOf.windows(name),
       points: limit,
       duration: Math.ceil(span / 1_000),
       // A client that is known to be exhausted costs no call.
@@ -60,6 +60,6 @@ export function callerWindowsIn(
       consume: (counter, units) =>
         insured((one) => one.consume(counter, units)),
     };
-    return callerWindowIn(limiter, window, ownCounters);
+    return addressWindowIn(limiter, window, ownCounters);
   };
 }

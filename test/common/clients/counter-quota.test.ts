@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { networkOf } from '../../../src/common/callers/address.ts';
-import { AddressSubjects } from '../../../src/common/callers/address-subjects.ts';
-import { createCallerWindow } from '../../../src/common/callers/caller-window.ts';
-import { CounterQuota, OWN_COUNTERS } from '../../../src/common/callers/counter-quota.ts';
+import { networkOf } from '../../../src/common/clients/address.ts';
+import { AddressSubjects } from '../../../src/common/clients/address-subjects.ts';
+import { createAddressWindow } from '../../../src/common/clients/address-window.ts';
+import { CounterQuota, OWN_COUNTERS } from '../../../src/common/clients/counter-quota.ts';
 import { remainingIn } from '../../../src/limits/admission.ts';
 
 const MINUTE = 60_000;
@@ -36,7 +36,7 @@ describe('60,000 /64s of one /48', () => {
   });
 
   test('leave clients of other networks all their failed attempts and page visits', async () => {
-    const { take } = createCallerWindow({
+    const { take } = createAddressWindow({
       name: 'failures',
       kind: 'fixed',
       limit: LIMIT,
@@ -203,7 +203,7 @@ test.each([
 });
 
 test('each process spreads clients over shared counters in another way', () => {
-  const module = resolve(import.meta.dirname, '../../../src/common/callers/counter-quota.ts');
+  const module = resolve(import.meta.dirname, '../../../src/common/clients/counter-quota.ts');
   const script = `
     import { CounterQuota } from ${JSON.stringify(module)};
     const quota = new CounterQuota(1);

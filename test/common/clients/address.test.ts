@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  callerAddress,
+  clientAddress,
   networkOf,
   plainAddress,
   reportedHops,
   trustedProxies,
-} from '../../../src/common/callers/address.ts';
+} from '../../../src/common/clients/address.ts';
 
 describe('the caller behind proxies', () => {
   const proxies = trustedProxies(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32']);
@@ -42,11 +42,11 @@ describe('the caller behind proxies', () => {
     ['10.1.2.3', '0:0:0:0:0:FFFF:c633:6401', '198.51.100.1'],
     ['2001:0DB8::0:5', '198.51.100.1', '198.51.100.1'],
   ])('from %s with "%s" is %s', (peer, forwardedFor, caller) => {
-    expect(callerAddress(peer, forwardedFor, proxies)).toBe(caller);
+    expect(clientAddress(peer, forwardedFor, proxies)).toBe(caller);
   });
 
   test('is the peer if no block is trusted', () => {
-    expect(callerAddress('127.0.0.1', '198.51.100.1', trustedProxies([]))).toBe('127.0.0.1');
+    expect(clientAddress('127.0.0.1', '198.51.100.1', trustedProxies([]))).toBe('127.0.0.1');
   });
 });
 

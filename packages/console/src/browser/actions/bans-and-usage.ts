@@ -1,9 +1,9 @@
 import type { Bans, UsageList } from '@storegate/admin-api';
-import { number } from '@storegate/admin-api/words';
+import { number } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { call } from '../api/client.ts';
 import { clockTime } from '../format.ts';
-import { type Act, textIn } from '../parts/act.ts';
+import { type Action, textIn } from '../parts/action.ts';
 import { Choice, DurationField, Field } from '../parts/fields.ts';
 
 /** The subjects that an act reaches, as far as the page knows them. */
@@ -14,7 +14,7 @@ export interface BanTarget {
    * As the middle of a sentence: `key_1`, `all keys of acme on plan team (they are counted as
    * one)`.
    */
-  readonly words: string;
+  readonly text: string;
 }
 
 interface Counted {
@@ -37,13 +37,13 @@ export function banTargetOf(
   counted: readonly Counted[],
 ): BanTarget {
   const [first, ...more] = counted;
-  if (!first) return { subject, words: subject };
-  const words = first.key ?? asOne(first);
+  if (!first) return { subject, text: subject };
+  const text = first.key ?? asOne(first);
   return {
     subject,
-    words:
+    text:
       more.length === 0
-        ? words
+        ? text
         : `all keys of ${subject} (${counted.length} counters)`,
   };
 }
@@ -60,7 +60,7 @@ function endText({ bans }: Bans): string {
 }
 
 /** What bans and extensions share: a duration and a reason. */
-const durationAct = (
+const durationAction = (
   label: string,
   operation: 'addBan' | 'extendBan',
   subject: string,
@@ -83,44 +83,44 @@ const durationAct = (
   },
 });
 
-export const banAct = ({ subject, words }: BanTarget): Act => ({
+export const banAction = ({ subject, text }: BanTarget): Action => ({
   title: `Ban ${subject}`,
   verb: 'Ban',
-  effect: `Refuses every request of ${words} with 403. Raises the ban level by one, or replaces a current ban. Clients see the end of the ban, not the reason.`,
-  ...durationAct('Duration', 'addBan', subject),
+  effect: `Refuses every request of ${text} with 403. Raises the ban level by one, or replaces a current ban. Clients see the end of the ban, not the reason.`,
+  ...durationAction('Duration', 'addBan', subject),
 });
 
-export const extendAct = (
-  { subject, words }: BanTarget,
+export const extendAction = (
+  { subject, text }: BanTarget,
   until: string | null,
-): Act => ({
+): Action => ({
   title: `Extend the ban of ${subject}`,
   verb: 'Extend',
-  effect: `Moves the end of the ban of ${words}${until === null ? '' : `, which ends ${clockTime(until)} now,`} by this duration. The ban level stays.`,
-  ...durationAct('Extension', 'extendBan', subject),
+  effect: `Moves the end of the ban of ${text}${until === null ? '' : `, which ends ${clockTime(until)} now,`} by this duration. The ban level stays.`,
+  ...durationAction('Extension', 'extendBan', subject),
 });
 
-export const liftAct = ({ subject, words }: BanTarget): Act => ({
+export const liftAction = ({ subject, text }: BanTarget): Action => ({
   title: `Lift the ban of ${subject}`,
   verb: 'Lift ban',
-  effect: `Ends a ban of ${words} at once and resets all counters, strikes and the ban level.`,
+  effect: `Ends a ban of ${text} at once and resets all counters, strikes and the ban level.`,
   async run(_form, reason) {
-    const answer = await call('liftBan', {
+    const response = await call('liftBan', {
       params: { subject },
       reason,
     });
-    return `The ban of ${subject} is lifted. ${remainingText(answer)}`;
+    return `The ban of ${subject} is lifted. ${remainingText(response)}`;
   },
 });
 
 /** `windows`: the names of those that there are. */
-export const grantAct = (
-  { subject, words }: BanTarget,
+export const grantAction = (
+  { subject, text }: BanTarget,
   windows: readonly string[],
-): Act => ({
+): Action => ({
   title: `Grant units to ${subject}`,
   verb: 'Grant units',
-  effect: `Refunds units to ${words} in the current windows (at most the amount used). Limits, strikes and a ban are kept.`,
+  effect: `Refunds units to ${text} in the current windows (at most the amount used). Limits, strikes and a ban are kept.`,
   fields: [
     h(Field, {
       label: 'Units',
@@ -143,25 +143,25 @@ export const grantAct = (
     const units = Number(form.get('units'));
     const window = textIn(form, 'window');
     const body = { units, ...(window && { window }) };
-    const answer = await call('grantUsage', {
+    const response = await call('grantUsage', {
       params: { subject },
       body,
       reason,
     });
-    return `Up to ${number(units)} units were refunded in ${window || 'each window'}. ${remainingText(answer)}`;
+    return `Up to ${number(units)} units were refunded in ${window || 'each window'}. ${remainingText(response)}`;
   },
 });
 
-export const resetAct = ({ subject, words }: BanTarget): Act => ({
+export const resetAction = ({ subject, text }: BanTarget): Action => ({
   title: `Reset the windows of ${subject}`,
   verb: 'Reset windows',
-  effect: `Resets all counters of ${words}. Strikes and a ban are kept; lifting a ban ends those too.`,
+  effect: `Resets all counters of ${text}. Strikes and a ban are kept; lifting a ban ends those too.`,
   async run(_form, reason) {
-    const answer = await call('resetUsage', {
+    const response = await call('resetUsage', {
       params: { subject },
       reason,
     });
-    return `Counters were reset. ${remainingText(answer)}`;
+    return `Counters were reset. ${remainingText(response)}`;
   },
 });
 

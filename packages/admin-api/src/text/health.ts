@@ -8,7 +8,7 @@ import type {
 } from '../generated/types.ts';
 import { CAUSES, FINDINGS, type FindingType, READINESS } from './findings.ts';
 import { number, percent, plural } from './format.ts';
-import { reasonInWords, stateInWords, type WriteTime } from './gateways.ts';
+import { reasonText, stateText, type WriteTime } from './gateways.ts';
 
 // The only judgement of health: of the server, which the console, the command line, metrics and
 // alerts show.
@@ -144,10 +144,10 @@ export const severityOf = ({
 
 const STATUS = { ok: 'OK', degraded: 'Degraded', down: 'Down' } as const;
 
-export const statusInWords = (status: Status): string => STATUS[status];
+export const statusText = (status: Status): string => STATUS[status];
 
 /** `Degraded since 10:00: A certificate expires on 2030-01-31: tls.crt. Renew it.` */
-export function healthInWords(
+export function healthText(
   { status, since, findings }: Health,
   time: WriteTime,
 ): string {
@@ -159,7 +159,7 @@ export function healthInWords(
 }
 
 /** One finding with its begin and the gateways that report it. */
-export function findingInWords(finding: Finding, time: WriteTime): string {
+export function findingText(finding: Finding, time: WriteTime): string {
   const { since, gateways } = finding;
   const notes = [
     ...(since === null ? [] : [`since ${time(since)}`]),
@@ -174,8 +174,8 @@ const sentencesOf = ({ text, action }: Finding): string =>
 /** With the command that helps, for a terminal. */
 export function withCommand(finding: Finding): Finding {
   const { type, action, cause } = finding;
-  const words: { command?: string } | undefined = FINDINGS[type as FindingType];
-  const command = cause === null ? words?.command : undefined;
+  const text: { command?: string } | undefined = FINDINGS[type as FindingType];
+  const command = cause === null ? text?.command : undefined;
   return command === undefined
     ? finding
     : {
@@ -297,7 +297,7 @@ function ofBackends(backends: readonly Backend[]): Sign[] {
         .map((one) => one.since)
         .sort()
         .at(-1)!;
-      if (isDown) return [sign('upstream_down', downInWords(all), { since })];
+      if (isDown) return [sign('upstream_down', downText(all), { since })];
       return all
         .filter(({ state }) => state === 'down' || state === 'partial')
         .map(ofBackend);
@@ -309,9 +309,9 @@ function ofBackends(backends: readonly Backend[]): Sign[] {
 }
 
 /** `All 2 backends of default are down (connection failed)`. */
-function downInWords(all: readonly Backend[]): string {
+function downText(all: readonly Backend[]): string {
   const { upstream } = all[0]!;
-  const reasons = [...new Set(all.map(reasonInWords))].filter(Boolean);
+  const reasons = [...new Set(all.map(reasonText))].filter(Boolean);
   const why = reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
   return all.length > 1
     ? `All ${all.length} backends of ${upstream} are down${why}`
@@ -319,8 +319,8 @@ function downInWords(all: readonly Backend[]): string {
 }
 
 function ofBackend(backend: Backend): Sign {
-  const words = `${backend.backend} of ${backend.upstream} is ${stateInWords(backend)}`;
-  return sign('backend_down', `${words}: ${reasonInWords(backend)}`, {
+  const text = `${backend.backend} of ${backend.upstream} is ${stateText(backend)}`;
+  return sign('backend_down', `${text}: ${reasonText(backend)}`, {
     since: backend.since,
   });
 }
@@ -329,18 +329,18 @@ function ofTraffic({ traffic, mostRefused }: HealthFacts): Sign[] {
   const { requests, failed, refused } = traffic;
   const signs: Sign[] = [];
   if (failed >= MIN_FAILED && failed / requests >= DOWN_SHARE)
-    signs.push(sign('requests_fail', shareInWords(failed, requests)));
+    signs.push(sign('requests_fail', shareText(failed, requests)));
   else if (failed > 0 && failed / requests >= DEGRADED_SHARE)
-    signs.push(sign('some_requests_fail', shareInWords(failed, requests)));
+    signs.push(sign('some_requests_fail', shareText(failed, requests)));
   if (refusesMany(traffic)) {
     const client =
       mostRefused === null ? '' : `, most of them of ${mostRefused}`;
-    const words = `${shareInWords(refused, requests)} of the requests of the last minute`;
-    signs.push(sign('many_refused', `${words}${client}`));
+    const text = `${shareText(refused, requests)} of the requests of the last minute`;
+    signs.push(sign('many_refused', `${text}${client}`));
   }
   return signs;
 }
 
 /** `2.0 % (60 of 3,000)`. */
-const shareInWords = (part: number, all: number): string =>
+const shareText = (part: number, all: number): string =>
   `${percent(part / all)} (${number(part)} of ${number(all)})`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { AddressRules } from '../../../src/common/callers/address-rules.ts';
-import { CidrRanges } from '../../../src/common/callers/cidr-ranges.ts';
+import { AddressRules } from '../../../src/common/clients/address-rules.ts';
+import { CidrRanges } from '../../../src/common/clients/cidr-ranges.ts';
 import { lastAddress, parseCidr, type Words, wordsOf } from '../../../src/common/ip.ts';
 
 const ipv4 = fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map(([a, b, c]) => `10.${a}.${b}.${c}`);

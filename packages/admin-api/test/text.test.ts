@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import * as words from '../src/words/index.ts';
+import * as words from '../src/text/index.ts';
 
 test.each([
   [0, '0s'],
@@ -25,7 +25,7 @@ test.each([
   [{ least: 1_200, most: 1_500 }, '1,200 to 1,500'],
   [{ least: 12, most: null }, '12 or more'],
 ])('refused units %j are %s', (units, text) => {
-  expect(words.unitsInWords(units)).toBe(text);
+  expect(words.unitsText(units)).toBe(text);
 });
 
 test.each([
@@ -33,7 +33,7 @@ test.each([
   ['bans.lift.failed', 'failed: lifted'],
   ['keys.rotate', 'keys.rotate'],
 ])('the action %s is %s', (action, text) => {
-  expect(words.actionInWords(action)).toBe(text);
+  expect(words.actionText(action)).toBe(text);
 });
 
 test.each([
@@ -44,7 +44,7 @@ test.each([
     'from any address, except 1 2 3 4 5 and 1 more',
   ],
 ])('the addresses %j are %s', (addresses, text) => {
-  expect(words.addressesInWords(addresses)).toBe(text);
+  expect(words.addressesText(addresses)).toBe(text);
 });
 
 test.each([
@@ -67,14 +67,14 @@ test('requests above limits that do not refuse are summed up in sentences', () =
     { window: 'minute', excess: 'watch', requests: 12, units: 30, subjects: 3 },
     { window: 'login:day', excess: 'overage', requests: 1, units: 2, subjects: 1 },
   ] as const;
-  expect(words.excessesInWords({ excess, count: 'key' })).toEqual([
+  expect(words.excessesText({ excess, count: 'key' })).toEqual([
     'minute would have refused 12 requests of 3 keys in the last day.',
     'login:day admitted 2 units above its limit, 1 request of 1 key in the last day.',
   ]);
-  expect(words.excessesInWords({ excess: [excess[0]], count: 'account' })).toEqual([
+  expect(words.excessesText({ excess: [excess[0]], count: 'account' })).toEqual([
     'minute would have refused 12 requests of 3 accounts in the last day.',
   ]);
-  expect(words.excessesInWords({ count: 'key' })).toEqual([]);
+  expect(words.excessesText({ count: 'key' })).toEqual([]);
 });
 
 test.each([
@@ -82,5 +82,5 @@ test.each([
   ['listPets', 'listPets'],
   ['mount /files', 'mount /files'],
 ])('the operation %s is %s', (operation, text) => {
-  expect(words.operationInWords(operation)).toBe(text);
+  expect(words.operationText(operation)).toBe(text);
 });

@@ -8,30 +8,30 @@ import type { Window } from '../../limits/limits.ts';
 import { networkOf } from './address.ts';
 import { CounterQuota, OWN_COUNTERS } from './counter-quota.ts';
 
-export interface CallerWindow {
+export interface AddressWindow {
   take(
-    caller: string,
+    client: string,
     units?: number,
   ): Promise<Readings & { readonly exhausted: boolean }>;
-  look(caller: string): Promise<Readings>;
+  look(client: string): Promise<Readings>;
 }
 
 /**
  * `window` begins with the first request of each client: an address, an IPv6 /64, or a key id.
  * `ownCounters`: see `CounterQuota`.
  */
-export type OpenCallerWindow = (
+export type OpenAddressWindow = (
   window: Window,
   ownCounters?: number,
-) => CallerWindow;
+) => AddressWindow;
 
 export type Limiter = Pick<RateLimiterAbstract, 'get' | 'consume'>;
 
 /** Counts in this process. */
-export function createCallerWindow(window: Window, ownCounters?: number) {
+export function createAddressWindow(window: Window, ownCounters?: number) {
   const limiter = memoryLimiter(window, window.limit);
   return {
-    ...callerWindowIn(limiter, window, ownCounters),
+    ...addressWindowIn(limiter, window, ownCounters),
     /** Copies all counters. */
     get size(): number {
       return limiter.dump().storage.length;
@@ -54,26 +54,26 @@ export function memoryLimiter(
  * A counter lasts one span, so the number of counters that a process adds is at most three times
  * `ownCounters` plus the shared counters. `limiter` never fails.
  */
-export function callerWindowIn(
+export function addressWindowIn(
   limiter: Limiter,
   window: Window,
   ownCounters = OWN_COUNTERS,
-): CallerWindow {
+): AddressWindow {
   const { limit, span } = window;
   /** On the clock of `performance.now()`. */
   let began = performance.now();
   const quota = new CounterQuota(ownCounters);
 
   async function counterOf(address: string): Promise<string> {
-    const caller = networkOf(address);
+    const client = networkOf(address);
     const now = performance.now();
     if (now - began >= span) {
       began = now;
       quota.clear();
     }
-    const shared = quota.sharedBy(caller);
-    return shared === null || (await limiter.get(caller)) !== null
-      ? caller
+    const shared = quota.sharedBy(client);
+    return shared === null || (await limiter.get(client)) !== null
+      ? client
       : shared;
   }
 
@@ -91,17 +91,17 @@ export function callerWindowIn(
   }
 
   return {
-    async take(caller, units = 1) {
+    async take(client, units = 1) {
       const now = Date.now();
-      const counter = await counterOf(caller);
+      const counter = await counterOf(client);
       const { result, exhausted } = await consumed(limiter, counter, units);
-      if (result.isFirstInDuration && counter === networkOf(caller))
+      if (result.isFirstInDuration && counter === networkOf(client))
         quota.take(counter);
       return { ...readingOf(result, now), exhausted };
     },
-    async look(caller) {
+    async look(client) {
       const now = Date.now();
-      return readingOf(await limiter.get(await counterOf(caller)), now);
+      return readingOf(await limiter.get(await counterOf(client)), now);
     },
   };
 }

@@ -1,11 +1,11 @@
 import type { Key, KeyUpdate, NewKey, Plan } from '@storegate/admin-api';
-import { limitsInWords } from '@storegate/admin-api/words';
+import { limitsText } from '@storegate/admin-api/text';
 import { type ComponentChildren, h } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
-import { useAnswer } from '../api/hooks.ts';
+import { useQuery } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
-import { type Act, textIn } from '../parts/act.ts';
+import { type Action, textIn } from '../parts/action.ts';
 import { ClientLink } from '../parts/data.ts';
 import { Choice, DurationField, Field } from '../parts/fields.ts';
 import { Failure } from '../parts/view.ts';
@@ -14,20 +14,20 @@ const patched = ({ id }: Key, body: KeyUpdate, reason: string) =>
   call('updateKey', { params: { id }, body, reason });
 
 /** What can be done to a key that is not revoked. */
-export const keyActs = (key: Key): readonly Act[] => [
-  planAct(key),
-  limitsAct(key),
-  labelAct(key),
-  rotateAct(key),
-  statusAct(key, key.disabled === null ? 'Disable' : 'Enable'),
-  statusAct(key, 'Revoke'),
+export const keyActions = (key: Key): readonly Action[] => [
+  planAction(key),
+  limitsAction(key),
+  labelAction(key),
+  rotateAction(key),
+  statusAction(key, key.disabled === null ? 'Disable' : 'Enable'),
+  statusAction(key, 'Revoke'),
 ];
 
-function planAct(key: Key): Act {
+function planAction(key: Key): Action {
   const own =
     key.limits === null
       ? ''
-      : ` It keeps its own limits (${limitsInWords(key.limits)}), which override those of the plan.`;
+      : ` It keeps its own limits (${limitsText(key.limits)}), which override those of the plan.`;
   return {
     title: `Change the plan of ${key.id}`,
     verb: 'Change plan',
@@ -44,7 +44,7 @@ function planAct(key: Key): Act {
   };
 }
 
-const limitsAct = (key: Key): Act => ({
+const limitsAction = (key: Key): Action => ({
   title: `Own limits of ${key.id}`,
   verb: 'Own limits',
   effect: `Overrides the limits of plan ${key.plan} for ${key.id} with its next request. Leave empty to remove own limits. Usage is kept in windows of the same length.`,
@@ -63,11 +63,11 @@ const limitsAct = (key: Key): Act => ({
     );
     return limits === null
       ? `${key.id} has no own limits.`
-      : `${key.id} now has the limits ${limitsInWords(limits)}.`;
+      : `${key.id} now has the limits ${limitsText(limits)}.`;
   },
 });
 
-const labelAct = (key: Key): Act => ({
+const labelAction = (key: Key): Action => ({
   title: `Label of ${key.id}`,
   verb: 'Label',
   effect:
@@ -84,7 +84,7 @@ const labelAct = (key: Key): Act => ({
   },
 });
 
-function rotateAct(key: Key): Act {
+function rotateAction(key: Key): Action {
   const overlaps = key.rotation?.overlapEnds ?? null;
   const earlier =
     overlaps === null
@@ -141,7 +141,7 @@ const STATUS_CALLS = {
   Revoke: 'revokeKey',
 } as const;
 
-const statusAct = (key: Key, verb: keyof typeof STATUS_EFFECTS): Act => ({
+const statusAction = (key: Key, verb: keyof typeof STATUS_EFFECTS): Action => ({
   title: `${verb} ${key.id}`,
   verb,
   dangerous: verb !== 'Enable',
@@ -168,13 +168,13 @@ const LISTS = [
 ] as const;
 
 /** `account` and `plan` are filled in at first. */
-export function newKeyAct({
+export function newKeyAction({
   account,
   plan = 'free',
 }: {
   account?: string;
   plan?: string;
-}): Act {
+}): Action {
   return {
     title:
       account === undefined
@@ -270,9 +270,9 @@ function pairOf(text: string): [string, string] {
  * reads all keys.
  */
 function PlanChoice({ value }: { value: string }) {
-  const { value: answer, error } = useAnswer('listPlans');
-  const options = answer?.plans.map(
-    (plan) => [plan.name, inWords(plan)] as const,
+  const { value: query, error } = useQuery('listPlans');
+  const options = query?.plans.map(
+    (plan) => [plan.name, planLabel(plan)] as const,
   ) ?? [[value, value] as const];
   return [
     h(Choice, { label: 'Plan', name: 'plan', value, options }),
@@ -280,8 +280,8 @@ function PlanChoice({ value }: { value: string }) {
   ];
 }
 
-function inWords({ name, limits, count }: Plan): string {
-  return `${name} · ${limits === null ? 'limits of each key' : limitsInWords(limits)}${count === 'account' ? ', counts accounts' : ''}`;
+function planLabel({ name, limits, count }: Plan): string {
+  return `${name} · ${limits === null ? 'limits of each key' : limitsText(limits)}${count === 'account' ? ', counts accounts' : ''}`;
 }
 
 /** A secret that is shown this once, to be copied. It is nowhere kept: with this it is gone. */

@@ -4,19 +4,23 @@ import type { Finding, Readiness } from '../generated/types.ts';
  * `text`: one sentence, in which `$` stands for the detail. `action`: what operators do. `command`:
  * what does it, or shows more, in a terminal; pages have links instead.
  */
-interface Words extends Pick<Finding, 'status' | 'text' | 'action'> {
+interface FindingText extends Pick<Finding, 'status' | 'text' | 'action'> {
   readonly command?: string;
 }
 
-const words =
+const withStatus =
   (status: Finding['status']) =>
-  (text: string, action = '', command?: string): Words => ({
+  (text: string, action = '', command?: string): FindingText => ({
     status,
     text,
     action,
     ...(command && { command }),
   });
-const [down, degraded, ok] = [words('down'), words('degraded'), words('ok')];
+const [down, degraded, ok] = [
+  withStatus('down'),
+  withStatus('degraded'),
+  withStatus('ok'),
+];
 
 const CHECK_REDIS = 'Check Redis and the network.';
 const RENEW = 'Renew it: new files are loaded without a restart.';
@@ -137,7 +141,7 @@ export const FINDINGS = {
   ),
   gateway_stopping: ok('A gateway is stopping.'),
   restart_pending: ok('A change in the files needs a restart: $.'),
-} as const satisfies Readonly<Record<string, Words>>;
+} as const satisfies Readonly<Record<string, FindingText>>;
 
 export type FindingType = keyof typeof FINDINGS;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { createCallerWindow } from '../../../src/common/callers/caller-window.ts';
-import { createGuard } from '../../../src/common/callers/guard.ts';
+import { createAddressWindow } from '../../../src/common/clients/address-window.ts';
+import { createGuard } from '../../../src/common/clients/guard.ts';
 import { remainingIn } from '../../../src/limits/admission.ts';
 import { until } from '../../support/until.ts';
 
@@ -28,7 +28,7 @@ describe('the guard', () => {
   });
 
   test('counts the given units', async () => {
-    const window = createCallerWindow({ name: 'pages', kind: 'fixed', limit: 10, span: 60_000 });
+    const window = createAddressWindow({ name: 'pages', kind: 'fixed', limit: 10, span: 60_000 });
     const left = async (units: number) =>
       remainingIn((await window.take('198.51.100.1', units)).readings[0]!);
     expect([await left(1), await left(8), await left(3)]).toEqual([9, 1, 0]);
@@ -44,7 +44,7 @@ describe('the guard', () => {
   });
 
   test('keeps nothing of a flood that is over', async () => {
-    const window = createCallerWindow({ name: 'failures', kind: 'fixed', limit: 1, span: 1_000 });
+    const window = createAddressWindow({ name: 'failures', kind: 'fixed', limit: 1, span: 1_000 });
     for (let i = 0; i < 10_000; i++) await window.take(`10.0.${i >> 8}.${i & 255}`);
     expect(window.size).toBeGreaterThan(0);
     await until('the last window is over', () => window.size === 0);

@@ -3,8 +3,8 @@ import { number } from './format.ts';
 // Limits in words, for sentences; fields and options have the notation.
 
 /** `60/minute,10/10s:sliding` as `60 per minute, 10 per 10s (sliding)`. */
-export function limitsInWords(limits: string): string {
-  return limits.split(',').map(limitInWords).join(', ');
+export function limitsText(limits: string): string {
+  return limits.split(',').map(limitText).join(', ');
 }
 
 /** With a kind, a time zone, a first day, what happens above the limit, and a scope, all optional. */
@@ -16,7 +16,7 @@ const EXCESS: Readonly<Record<string, string>> = {
 };
 
 /** `5/minute for login` as `5 per minute for login`; text of another form stays. */
-export function limitInWords(text: string): string {
+export function limitText(text: string): string {
   const limit = text.trim();
   const [, count, span, kind, zone, anchor, excess, scope = ''] =
     LIMIT.exec(limit) ?? [];

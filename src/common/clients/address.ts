@@ -56,15 +56,15 @@ export function reportedHops(forwardedFor: string): string[] {
  * The first address from the right of X-Forwarded-For that is not a trusted proxy. The client may
  * have forged everything further left.
  */
-export function callerAddress(
+export function clientAddress(
   peer: string,
   forwardedFor: string,
   proxies: TrustedProxies,
 ): string {
-  let caller = peer;
+  let client = peer;
   const hops = reportedHops(forwardedFor);
-  while (hops.length > 0 && proxies.has(caller)) caller = hops.pop()!;
-  return caller;
+  while (hops.length > 0 && proxies.has(client)) client = hops.pop()!;
+  return client;
 }
 
 /**

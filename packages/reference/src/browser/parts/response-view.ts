@@ -1,22 +1,26 @@
 import { h } from 'preact';
 import { indentJson, isJson } from '../model/json-text.ts';
 import { headerWindows, refusal, windowText } from '../model/limits.ts';
-import type { Answer } from './send.ts';
+import type { ReceivedResponse } from './send.ts';
 import { Code } from './shared.ts';
 
 /** A response: limits first, then status, body and headers. */
-export function AnswerView({ answer }: { readonly answer: Answer }) {
-  const { status, headers, content, text, milliseconds } = answer;
+export function ResponseView({
+  response,
+}: {
+  readonly response: ReceivedResponse;
+}) {
+  const { status, headers, content, text, milliseconds } = response;
   const lines = headers.map(([name, value]) => `${name}: ${value}`).join('\n');
   const isJson = /json/i.test(content.type);
   const code = isJson && text !== null ? codeOf(text) : null;
   const download = h(
     'button',
-    { type: 'button', onClick: () => save(answer) },
+    { type: 'button', onClick: () => save(response) },
     'Download',
   );
   return h('section', { class: 'answer', 'aria-label': 'Response' }, [
-    h(Limits, { answer }),
+    h(Limits, { response }),
     h(
       'h4',
       null,
@@ -66,7 +70,7 @@ function codeOf(text: string): string | null {
   return typeof code === 'string' ? code : null;
 }
 
-function save({ content }: Answer): void {
+function save({ content }: ReceivedResponse): void {
   const href = URL.createObjectURL(content);
   const type = content.type.replace(/^.*[/+]|;.*$/g, '');
   Object.assign(document.createElement('a'), {
@@ -77,7 +81,11 @@ function save({ content }: Answer): void {
   URL.revokeObjectURL(href);
 }
 
-function Limits({ answer: { status, headers } }: { readonly answer: Answer }) {
+function Limits({
+  response: { status, headers },
+}: {
+  readonly response: ReceivedResponse;
+}) {
   const fields = Object.fromEntries(headers);
   if (fields['x-ratelimit-limit'] === undefined) return null;
   const refused = refusal(status, fields);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { AddressSubjects } from '../../../src/common/callers/address-subjects.ts';
-import { CounterQuota } from '../../../src/common/callers/counter-quota.ts';
+import { AddressSubjects } from '../../../src/common/clients/address-subjects.ts';
+import { CounterQuota } from '../../../src/common/clients/counter-quota.ts';
 import { DAY } from '../../../src/common/time.ts';
 import { TestClock } from '../../support/limits.ts';
 

@@ -2,7 +2,7 @@ import type { StateOutage } from '../generated/types.ts';
 import type { WriteTime } from './gateways.ts';
 
 /** One outage of the shared state, for the console and the command line. */
-export const outageInWords = (
+export const outageText = (
   { begin, end, policies }: StateOutage,
   time: WriteTime,
 ): string =>

@@ -8,7 +8,7 @@ export interface ExplainedStep {
   readonly name: string;
   readonly became: 'passed' | 'refused' | 'failed' | 'not reached';
   /** Empty if the step was not reached. */
-  readonly words: string;
+  readonly text: string;
 }
 
 /** The steps of a request that needs a key. */
@@ -19,17 +19,17 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   usage: ['http', 'authenticate', 'usage'],
 };
 
-export function answerInWords({ status, complete }: ExplainedRequest): string {
+export function responseText({ status, complete }: ExplainedRequest): string {
   if (status === 499) return '499, client disconnected';
   return complete ? `${status}` : `${status}, incomplete`;
 }
 
 /** For a request that was not kept itself. */
-export function equalInWords(asked: string): string {
+export function identicalText(asked: string): string {
   return `${asked} was not kept. Below is the identical refusal before it.`;
 }
 
-export function bodyInWords({
+export function bodyText({
   declared,
   received,
 }: ExplainedRequest['body']): string {
@@ -39,19 +39,19 @@ export function bodyInWords({
 }
 
 /** Requests without an operation of the contract are of the operation `none`. */
-export const operationInWords = (operation: string): string =>
+export const operationText = (operation: string): string =>
   operation === 'none' ? '(no operation)' : operation;
 
 /** `GET /pets/17 (getPet)`; from an earlier version the template of the path. */
-export function askedInWords({
+export function requestText({
   method,
   path,
   sentPath,
   operation,
 }: ExplainedRequest): string {
   const asked = sentPath ?? path;
-  if (asked === null) return `${method} ${operationInWords(operation)}`;
-  return `${method} ${asked} ${operation === 'none' ? operationInWords(operation) : `(${operation})`}`;
+  if (asked === null) return `${method} ${operationText(operation)}`;
+  return `${method} ${asked} ${operation === 'none' ? operationText(operation) : `(${operation})`}`;
 }
 
 /** When a window is reset, from the begin of the request: `in 17s (10:20:30)`. */
@@ -67,18 +67,18 @@ export function stepsOf(
   request: ExplainedRequest,
   time: WriteTime = (at) => at,
 ): readonly ExplainedStep[] {
-  const steps = stepsAsked(request);
+  const steps = stepsReached(request);
   const ended =
     request.step === null ? steps.length : steps.indexOf(request.step);
   return steps.map((name, i) => {
-    if (i > ended) return { name, became: 'not reached', words: '' };
+    if (i > ended) return { name, became: 'not reached', text: '' };
     const became =
       i < ended ? 'passed' : request.status < 500 ? 'refused' : 'failed';
-    return { name, became, words: WORDS[name]!(request, time) };
+    return { name, became, text: STEP_TEXTS[name]!(request, time) };
   });
 }
 
-function stepsAsked({
+function stepsReached({
   operation,
   path,
   key,
@@ -90,9 +90,9 @@ function stepsAsked({
   return key === null && step === null ? ['http', 'preflight'] : STEPS;
 }
 
-type InWords = (request: ExplainedRequest, time: WriteTime) => string;
+type StepText = (request: ExplainedRequest, time: WriteTime) => string;
 
-const WORDS: Readonly<Record<string, InWords>> = {
+const STEP_TEXTS: Readonly<Record<string, StepText>> = {
   http: ({ step, code, reason }) =>
     step === 'http' ? `${code}${given(': ', reason)}` : 'accepted',
   preflight: () => 'served by the gateway, no key needed',
@@ -112,19 +112,19 @@ const WORDS: Readonly<Record<string, InWords>> = {
       return code === null || method === 'OPTIONS'
         ? 'not counted'
         : `${code}${given(', ', outage)}`;
-    const excess = windows.map(excessInWords).join('');
-    return `${decisionInWords(decision, time)}${excess}${after(times.admitted, times.authenticated)}`;
+    const excess = windows.map(excessText).join('');
+    return `${decisionText(decision, time)}${excess}${after(times.admitted, times.authenticated)}`;
   },
   contract({ step, code, operation, faults, times }) {
     if (step === 'contract') return `${code}`;
-    return `${checkInWords(operation, faults)}${after(times.forwarded, times.admitted)}`;
+    return `${checkText(operation, faults)}${after(times.forwarded, times.admitted)}`;
   },
   backend({ backend, status, code, outage, step, times }) {
     if (backend === null) return 'not called';
     if (backend.attempts === 0)
       return `not called: ${code ?? 'no backend available'}`;
     const tries = backend.attempts > 1 ? `${backend.attempts} attempts; ` : '';
-    const who = backendInWords(backend);
+    const who = backendText(backend);
     const result =
       step === 'backend' && code !== null
         ? `${who === '' ? '' : `${who}: `}${code}${given(', ', outage)}`
@@ -134,13 +134,13 @@ const WORDS: Readonly<Record<string, InWords>> = {
 };
 
 /** The backend of the last attempt: `10.0.0.7:8080 of default`; empty if unknown. */
-export function backendInWords({
+export function backendText({
   target: asked,
 }: NonNullable<ExplainedRequest['backend']>): string {
   return asked ? `${asked.backend} of ${asked.upstream}` : '';
 }
 
-function checkInWords(operation: string, faults: readonly Faults[]): string {
+function checkText(operation: string, faults: readonly Faults[]): string {
   if (faults.some(({ side }) => side === 'request'))
     return 'invalid, only reported';
   return operation.startsWith('mount ') ? 'mount, not validated' : 'valid';
@@ -163,7 +163,7 @@ const BY = {
   local: ', decided locally without Redis',
 } as const;
 
-function excessInWords({
+function excessText({
   name,
   excess,
   over,
@@ -174,7 +174,7 @@ function excessInWords({
     : `; ${plural(over, 'unit')} above the limit of ${name}`;
 }
 
-function decisionInWords(decision: Decision, time: WriteTime): string {
+function decisionText(decision: Decision, time: WriteTime): string {
   const {
     verdict,
     by,
@@ -210,7 +210,7 @@ function decisionInWords(decision: Decision, time: WriteTime): string {
 }
 
 /** Contract violations: how many, and place and rule of the first. */
-export function faultsInWords({ side, reportOnly, count, faults }: Faults): {
+export function faultsText({ side, reportOnly, count, faults }: Faults): {
   head: string;
   lines: string[];
 } {

@@ -1,19 +1,19 @@
 import {
-  type CallerWindow,
-  createCallerWindow,
-  type OpenCallerWindow,
-} from './caller-window.ts';
+  type AddressWindow,
+  createAddressWindow,
+  type OpenAddressWindow,
+} from './address-window.ts';
 
 /** Counts only requests without a valid key. */
 export interface Guard {
-  fail(address: string): ReturnType<CallerWindow['take']>;
-  look: CallerWindow['look'];
+  fail(address: string): ReturnType<AddressWindow['take']>;
+  look: AddressWindow['look'];
 }
 
 /** `window` in milliseconds. */
 export function createGuard(
   { failures, window }: { failures: number; window: number },
-  openWindow: OpenCallerWindow = createCallerWindow,
+  openWindow: OpenAddressWindow = createAddressWindow,
 ): Guard {
   const { take, look } = openWindow({
     name: 'failures',

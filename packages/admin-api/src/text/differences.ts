@@ -6,8 +6,8 @@ import type {
   ContractSummary,
 } from '../generated/types.ts';
 import { plural } from './format.ts';
-import { limitsInWords } from './limits.ts';
-import { planInWords } from './plans.ts';
+import { limitsText } from './limits.ts';
+import { planText } from './plans.ts';
 
 // How the files differ from the running configuration, for the console and the command line.
 
@@ -42,14 +42,14 @@ export function differencesIn({
     ...plans.map(({ name, inForce, inFiles }) => ({
       type: 'plan',
       name,
-      inForce: planInWords(inForce),
-      inFiles: planInWords(inFiles),
+      inForce: planText(inForce),
+      inFiles: planText(inFiles),
     })),
     ...accounts.map(({ name, inForce, inFiles }) => ({
       type: 'account limits',
       name,
-      inForce: inForce && limitsInWords(inForce),
-      inFiles: inFiles && limitsInWords(inFiles),
+      inForce: inForce && limitsText(inForce),
+      inFiles: inFiles && limitsText(inFiles),
     })),
     ...(bans ? banDifferences(bans) : []),
     ...(contract ? contractDifferences(contract) : []),
@@ -57,7 +57,7 @@ export function differencesIn({
 }
 
 function banDifferences({ inForce, inFiles }: BansDiff): Difference[] {
-  const words = (escalation: BanEscalation | null, name: string) => {
+  const text = (escalation: BanEscalation | null, name: string) => {
     const value: unknown = Object(escalation)[name];
     return value === undefined
       ? null
@@ -69,8 +69,8 @@ function banDifferences({ inForce, inFiles }: BansDiff): Difference[] {
     .map((name) => ({
       type: 'bans',
       name,
-      inForce: words(inForce, name),
-      inFiles: words(inFiles, name),
+      inForce: text(inForce, name),
+      inFiles: text(inFiles, name),
     }))
     .filter((row) => row.inForce !== row.inFiles);
 }

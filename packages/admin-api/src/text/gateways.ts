@@ -66,7 +66,7 @@ function lostSecond(count: number, requests: number): string {
 export const droppedRequests = (dropped: number): string =>
   `At least ${plural(dropped, 'request')} could not be stored.`;
 
-export function contractCopyInWords(
+export function contractCopyText(
   gateway: string,
   copy: ContractCopy,
   time: WriteTime,
@@ -92,7 +92,7 @@ export const isWell = ({ state }: Pick<Backend, 'state'>): boolean =>
   state === 'up';
 
 /** `up`, `recovering`, `down`, `down for 1 of 4 processes`. */
-export function stateInWords({
+export function stateText({
   state,
   down,
   total,
@@ -101,13 +101,13 @@ export function stateInWords({
 }
 
 /** Why it is or was down; empty without a reason. */
-export function reasonInWords({ reason }: Pick<Backend, 'reason'>): string {
+export function reasonText({ reason }: Pick<Backend, 'reason'>): string {
   if (reason === null) return '';
   return Object.hasOwn(REASONS, reason) ? REASONS[reason]! : reason;
 }
 
 /** Connections in use, of all together: `3 of 64, 2 waiting`. */
-export function connectionsInWords(...all: readonly Connections[]): string {
+export function connectionsText(...all: readonly Connections[]): string {
   const sum = (name: keyof Connections) =>
     all.reduce((total, one) => total + one[name], 0);
   const waiting = sum('waiting');

@@ -4,7 +4,7 @@ import { useCall } from '../api/hooks.ts';
 import { Field } from './fields.ts';
 import { Failure } from './view.ts';
 
-export interface Act {
+export interface Action {
   /**
    * The button that opens it, and the heading: a verb and what it acts on, such as `Revoke key_1`.
    */
@@ -32,12 +32,12 @@ export interface Act {
  * Asks once whether to do something to the state, with a reason for the audit log. Calls `onDone`
  * afterwards, and `onClose` when it is closed.
  */
-function ActDialog({
-  act,
+function ActionDialog({
+  action,
   onDone,
   onClose,
 }: {
-  act: Act;
+  action: Action;
   onDone: () => void;
   onClose: () => void;
 }) {
@@ -51,7 +51,7 @@ function ActDialog({
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     await run(async () => {
-      const message = await act.run(form, textIn(form, 'reason'));
+      const message = await action.run(form, textIn(form, 'reason'));
       setDone(true);
       onDone();
       if (message) setResult(message);
@@ -68,7 +68,7 @@ function ActDialog({
     const isLost =
       activeElement === body || dialog.current?.contains(activeElement);
     onClose();
-    if (isDone) act.after?.();
+    if (isDone) action.after?.();
     if (isLost) document.querySelector('h1')?.focus({ preventScroll: true });
   }
 
@@ -84,13 +84,13 @@ function ActDialog({
     'dialog',
     {
       ref: dialog,
-      class: 'act',
+      class: 'action',
       onClose: closed,
       onCancel: stayWhileBusy,
-      'aria-labelledby': 'act-title',
+      'aria-labelledby': 'action-title',
     },
     [
-      h('h2', { id: 'act-title' }, act.title),
+      h('h2', { id: 'action-title' }, action.title),
       result
         ? h('div', { role: 'status' }, [
             result,
@@ -103,15 +103,15 @@ function ActDialog({
             ]),
           ])
         : h('form', { onSubmit: submit }, [
-            h('div', { class: 'effect' }, act.effect),
-            act.fields,
+            h('div', { class: 'effect' }, action.effect),
+            action.fields,
             h(Field, {
-              label: act.needsReason
+              label: action.needsReason
                 ? 'Reason, for the audit log'
                 : 'Reason, for the audit log (optional)',
               name: 'reason',
               maxLength: 500,
-              required: act.needsReason,
+              required: action.needsReason,
             }),
             h(Failure, { error }),
             h('div', { class: 'buttons' }, [
@@ -119,10 +119,10 @@ function ActDialog({
                 'button',
                 {
                   type: 'submit',
-                  class: act.dangerous ? 'dangerous' : undefined,
+                  class: action.dangerous ? 'dangerous' : undefined,
                   disabled: busy,
                 },
-                act.verb,
+                action.verb,
               ),
               h(
                 'button',
@@ -139,10 +139,10 @@ function ActDialog({
   );
 }
 
-export interface Acts {
+export interface Actions {
   /** A button that opens the act. */
-  readonly button: (act: Act) => ComponentChildren;
-  readonly open: (act: Act) => void;
+  readonly button: (action: Action) => ComponentChildren;
+  readonly open: (action: Action) => void;
   /** The open dialog; to be put where it stays although the button may go. */
   readonly dialog: ComponentChildren;
 }
@@ -151,19 +151,19 @@ export interface Acts {
  * Acts whose buttons may go when they are done, as that of a ban in a list: the dialog, and its
  * result, stay until they are closed. `outdated`: the answers that are out of date after each act.
  */
-export function useActs(
+export function useActions(
   ...outdated: readonly { readonly refresh: () => Promise<void> }[]
-): Acts {
-  const [act, setAct] = useState<Act | null>(null);
+): Actions {
+  const [action, setAction] = useState<Action | null>(null);
   const onDone = () => {
-    for (const answer of outdated) void answer.refresh();
+    for (const query of outdated) void query.refresh();
   };
   return {
     button: (one) => {
       const look = one.dangerous ? 'dangerous-quiet' : undefined;
       const open = {
         'aria-haspopup': 'dialog',
-        onClick: () => setAct(one),
+        onClick: () => setAction(one),
       } as const;
       return h(
         'button',
@@ -171,14 +171,14 @@ export function useActs(
         one.verb,
       );
     },
-    open: setAct,
+    open: setAction,
     dialog:
-      act &&
-      h(ActDialog, {
-        key: act.title,
-        act,
+      action &&
+      h(ActionDialog, {
+        key: action.title,
+        action,
         onDone,
-        onClose: () => setAct(null),
+        onClose: () => setAction(null),
       }),
   };
 }

@@ -4,7 +4,7 @@ import {
   FieldLines,
   oneByte,
 } from '@storegate/http1';
-import type { Guard } from '../../common/callers/guard.ts';
+import type { Guard } from '../../common/clients/guard.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
@@ -26,9 +26,9 @@ const DROPPABLE = 64 * 1024;
 /** Flat, or joined before. */
 type OwnFields = readonly string[] | CheckedLines;
 
-export type Answer = ReturnType<typeof createAnswer>;
+export type Reply = ReturnType<typeof createReply>;
 
-interface AnswerParts {
+interface ReplyParts {
   readonly cors: Cors;
   readonly guard: Guard;
   readonly observe: Observe;
@@ -36,13 +36,13 @@ interface AnswerParts {
   readonly timing?: AddTiming | null;
 }
 
-export function createAnswer({
+export function createReply({
   cors,
   guard,
   observe,
   hasReference,
   timing = null,
-}: AnswerParts) {
+}: ReplyParts) {
   const linesOf = remembered(({ replyHeaders }: Operation) =>
     checkedLines(replyHeaders),
   );
@@ -100,7 +100,7 @@ export function createAnswer({
     const length = Buffer.byteLength(body);
     if (status !== 204 && status !== 304) lines.addLength(length);
     // It has as many bytes as characters.
-    exchange.call.answer(
+    exchange.call.respond(
       status,
       '',
       lines,

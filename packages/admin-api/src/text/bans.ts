@@ -14,17 +14,17 @@ const ACTIONS: Readonly<Record<string, string>> = {
 /** The actor of automatic bans. */
 const AUTOMATIC = 'storegate';
 
-export const authorInWords = (actor: string): string =>
+export const authorText = (actor: string): string =>
   actor === AUTOMATIC ? 'automatic' : actor;
 
 /** `banned`, `extended`, `lifted`, `failed: lifted`. */
-export function actionInWords(action: string): string {
-  const word = ACTIONS[action.replace(/\.failed$/, '')] ?? action;
-  return action.endsWith('.failed') ? `failed: ${word}` : word;
+export function actionText(action: string): string {
+  const label = ACTIONS[action.replace(/\.failed$/, '')] ?? action;
+  return action.endsWith('.failed') ? `failed: ${label}` : label;
 }
 
 /** `3 bans in 30 days, last lifted by alice at 2030-01-31T00:00:00Z`. */
-export function recordInWords(
+export function recordText(
   { bans, lifted: lift }: BanRecord,
   time: WriteTime,
 ): string {
@@ -33,7 +33,7 @@ export function recordInWords(
 }
 
 /** `expired at 10:20:30`, `lifted by alice at 10:20:30`, `never began`. */
-export function endInWords(
+export function endText(
   { how, by, at }: NonNullable<BanEntry['ended']>,
   time: WriteTime,
 ): string {

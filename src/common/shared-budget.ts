@@ -6,6 +6,8 @@ import { LargestFirst } from './largest-first.ts';
  * all, if alone.
  */
 const IN_USE = 2;
+/** Members of a plan that stay without a body: making them for each takes time. */
+const IDLE_MEMBERS = 100;
 
 export interface Evictable {
   /** Its bytes are released already. */
@@ -117,7 +119,8 @@ export class SharedBudget {
     unlink(holding);
     holding.state = 'released';
     member.open--;
-    if (member.open === 0) group.members.delete(member.name);
+    if (member.open === 0 && group.members.size > IDLE_MEMBERS)
+      group.members.delete(member.name);
   }
 
   #freeSpace(member: Member, bytes: number): boolean {

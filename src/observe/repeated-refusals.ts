@@ -1,12 +1,10 @@
 import { Cache } from '../common/cache.ts';
 import { networkOf } from '../common/clients/address.ts';
 import { DelayedRun } from '../common/delayed-run.ts';
+import { type Allowance, hasAllowance, newAllowance } from './allowance.ts';
 import type { RequestEvent } from './events.ts';
 
-/** The allowance of one source, and the milliseconds per further line. */
-const AT_ONCE = 10;
-const REFILL = 1_000;
-/** Milliseconds; longer than `REFILL`, as a timer may fire early. */
+/** Milliseconds until a further line is allowed, and more, as a timer may fire early. */
 const REST = 1_100;
 /** Known sources: at least so many, at most twice as many. */
 const SOURCES = 2_000;
@@ -18,9 +16,7 @@ const BEFORE_ADMISSION: ReadonlySet<string | null> = new Set([
 ]);
 
 interface Source {
-  allowance: number;
-  /** Milliseconds. */
-  at: number;
+  readonly allowance: Allowance;
   silent: number;
   last: RequestEvent | null;
 }
@@ -47,8 +43,7 @@ export function createRepeatedRefusals(write: WriteLine) {
     let source = sources.get(name);
     if (source === undefined) {
       source = {
-        allowance: AT_ONCE,
-        at: performance.now(),
+        allowance: newAllowance(performance.now()),
         silent: 0,
         last: null,
       };
@@ -62,7 +57,7 @@ export function createRepeatedRefusals(write: WriteLine) {
   }
 
   function close(): void {
-    for (const source of summed) source.allowance = 1;
+    for (const { allowance } of summed) allowance.left = 1;
     writeSummed();
     later.close();
   }
@@ -73,14 +68,8 @@ export function createRepeatedRefusals(write: WriteLine) {
   }
 
   function writeOf(source: Source): boolean {
-    const at = performance.now();
-    source.allowance = Math.min(
-      AT_ONCE,
-      source.allowance + (at - source.at) / REFILL,
-    );
-    source.at = at;
-    if (source.allowance < 1) return false;
-    source.allowance--;
+    if (!hasAllowance(source.allowance, performance.now())) return false;
+    source.allowance.left--;
     summed.delete(source);
     const { silent, last } = source;
     source.silent = 0;

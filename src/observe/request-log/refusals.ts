@@ -1,10 +1,8 @@
 import { Cache } from '../../common/cache.ts';
+import { type Allowance, hasAllowance, newAllowance } from '../allowance.ts';
 import { outcomeCode, type RequestEvent } from '../events.ts';
 import { keptEvent, type Notes, type RequestLogEntry } from './view.ts';
 
-/** The allowance of identical refusals, and the milliseconds per further one. */
-const AT_ONCE = 10;
-const REFILL = 1_000;
 /** Sources per code: at least so many, at most twice as many. */
 const SOURCES = 200;
 /** Per code, from all sources together. */
@@ -24,9 +22,7 @@ interface Refusal extends RequestLogEntry {
 
 /** A key, or an address without a key. */
 interface Source {
-  allowance: number;
-  /** Unix milliseconds. */
-  at: number;
+  readonly allowance: Allowance;
   unkept: number;
   /** Ids of refusals after the last kept one. */
   equals: IdList | null;
@@ -140,18 +136,13 @@ export function createRefusalLog(initially: number) {
 function sourceOf({ sources }: OfCode, name: string, now: number): Source {
   const known = sources.get(name);
   if (known !== undefined) return known;
-  const made = { allowance: AT_ONCE, at: now, unkept: 0, equals: null };
+  const made = { allowance: newAllowance(now), unkept: 0, equals: null };
   sources.set(name, made);
   return made;
 }
 
 function mayKeep(ofCode: OfCode, source: Source, now: number): boolean {
-  source.allowance = Math.min(
-    AT_ONCE,
-    source.allowance + Math.max(0, now - source.at) / REFILL,
-  );
-  source.at = now;
-  if (source.allowance < 1) return false;
+  if (!hasAllowance(source.allowance, now)) return false;
   const second = Math.floor(now / 1_000);
   if (second !== ofCode.second) {
     ofCode.second = second;
@@ -159,7 +150,7 @@ function mayKeep(ofCode: OfCode, source: Source, now: number): boolean {
   }
   if (ofCode.inSecond === MOST_PER_SECOND) return false;
   ofCode.inSecond++;
-  source.allowance--;
+  source.allowance.left--;
   return true;
 }
 

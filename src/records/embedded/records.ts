@@ -9,8 +9,11 @@ import { recordsOf } from '../records.ts';
 import type { Records } from '../storage.ts';
 import { logInFile } from './log.ts';
 
-/** Milliseconds between two checks for changes by other processes. A check costs microseconds. */
-const POLL_INTERVAL = 800;
+/**
+ * Milliseconds between two checks for changes by other processes, which are commands that do not
+ * reach the gateway. Each wakes an idle process.
+ */
+const POLL_INTERVAL = 2_000;
 
 /** Records in `state.db`. Commands may change them while a gateway runs. */
 export function recordsInFile(

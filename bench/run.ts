@@ -1,5 +1,6 @@
+import { installPackages } from '../test/support/packages.ts';
 import { type Options, readArguments, UsageError, usage } from './arguments.ts';
-import { installExecutables, installPackages } from './packages.ts';
+import { installExecutables } from './executables.ts';
 
 try {
   await run(readArguments(process.argv.slice(2)));
@@ -16,7 +17,7 @@ function describe(error: unknown): string {
 
 async function run(options: Options): Promise<void> {
   if (options.mode === 'help') return console.log(usage);
-  installPackages();
+  installPackages(import.meta.dirname);
   if (options.mode === 'install') return installExecutables();
   if (options.mode === 'soak') return await (await import('./soak.ts')).soak(options, say);
   await compareAndReport(options);

@@ -14,14 +14,17 @@ const { engines } = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
 );
 const modules = fileURLToPath(new URL('../node_modules', import.meta.url));
-if (isOlder(process.versions.node, engines.node.slice(2)))
-  refuse(
-    `storegate needs Node.js ${engines.node.slice(2)} or newer. This is ${process.version}.`,
+if (!existsSync(modules)) {
+  process.stderr.write(
+    'The dependencies of storegate are missing. Run `npm ci --omit=dev` in its folder.\n',
   );
-if (!existsSync(modules))
-  refuse(
-    'The dependencies of storegate are missing. Run `npm ci` in its folder.',
-  );
+  process.exit(1);
+}
+const oldest = engines.node.slice(2);
+if (isOlder(process.versions.node, oldest)) {
+  const { runInNewerNode } = await import('./newer-node.js');
+  process.exit(await runInNewerNode(`${modules}/.cache/node`, oldest));
+}
 
 // Node keeps compiled modules, which saves a third of a start. They are beside the modules, so
 // changing them takes the same permission. If the folder cannot be written, or the environment
@@ -115,10 +118,4 @@ function isOlder(version, other) {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [otherMajor = 0, otherMinor = 0] = other.split('.').map(Number);
   return major < otherMajor || (major === otherMajor && minor < otherMinor);
-}
-
-/** @param {string} reason */
-function refuse(reason) {
-  process.stderr.write(`${reason}\n`);
-  process.exit(1);
 }

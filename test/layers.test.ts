@@ -27,6 +27,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['gateway', 'admin', 'store'],
   ['run'],
   ['cli'],
+  ['newer-node.js'],
   ['main.js'],
 ];
 
@@ -119,11 +120,11 @@ const rules: readonly Rule[] = [
     planted: { from: 'cli/commands/local.ts', to: 'gateway/stages/request-guard.ts' },
   },
   {
-    name: 'only run/workers knows that there are several processes, and only the loader of contracts and systemd start others',
+    name: 'only run/workers knows that there are several processes, and only the loader of contracts, systemd and newer-node.js start others',
     breaks: ({ from, to }) =>
       /^(node:)?(cluster|child_process)$/.test(to) &&
       !inside('run/workers')(from) &&
-      !['run/contracts/starter.ts', 'run/systemd.ts'].includes(from),
+      !['run/contracts/starter.ts', 'run/systemd.ts', 'newer-node.js'].includes(from),
     planted: { from: 'run/gateway.ts', to: 'node:cluster' },
   },
   {

@@ -1,14 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { readVersion } from '../../src/common/version.ts';
@@ -203,33 +195,6 @@ test('lists each bundled package with its license', () => {
   const names = components.map(({ name }: { name: string }) => name);
   expect(names).toEqual(expect.arrayContaining([...DEPENDENCIES]));
   for (const { name, version } of components) expect(texts).toContain(`## ${name} ${version}\n`);
-});
-
-describe('refuses to start with one sentence', () => {
-  const main = join(project, 'src/main.js');
-  const run = (options: readonly string[], file: string) => {
-    const { status, stderr } = spawnSync(process.execPath, [...options, file, 'version'], {
-      encoding: 'utf8',
-    });
-    return { status, stderr };
-  };
-
-  test('with a Node.js that is too old', () => {
-    const old =
-      "Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.19.0'}})";
-    const { status, stderr } = run([`--import=data:text/javascript,${old}`], main);
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^storegate needs Node\.js 22\.18 or newer\. This is v\S+\.\n$/);
-  });
-
-  test('without its dependencies', () => {
-    const copy = temporary();
-    mkdirSync(join(copy, 'src'));
-    copyFileSync(main, join(copy, 'src/main.js'));
-    copyFileSync(join(project, 'package.json'), join(copy, 'package.json'));
-    const stderr = 'The dependencies of storegate are missing. Run `npm ci` in its folder.\n';
-    expect(run([], join(copy, 'src/main.js'))).toEqual({ status: 1, stderr });
-  });
 });
 
 function nodeOf(version: string): string {

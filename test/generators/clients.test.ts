@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestGateway } from '../support/gateway.ts';
+import { installPackages } from '../support/packages.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** What a program prints, also if it fails. */
@@ -31,14 +32,15 @@ describe('clients that generators make from the published contracts', () => {
   let gateway: TestGateway;
   const folder = mkdtempSync(join(tmpdir(), 'generators-'));
   beforeAll(async () => {
+    installPackages(import.meta.dirname);
     gateway = await TestGateway.start({ plans: PLANS });
     await save('api.json', gateway.url);
     await save('admin.json', gateway.adminUrl);
     cpSync(join(import.meta.dirname, 'programs'), folder, { recursive: true });
-    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    symlinkSync(join(import.meta.dirname, 'node_modules'), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
-    expect(await node(join(import.meta.dirname, 'generate.ts'), folder)).toBe('');
+    expect(await node(join(import.meta.dirname, 'generate.js'), folder)).toBe('');
   });
   afterAll(async () => {
     await gateway.stop();

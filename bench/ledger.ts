@@ -1,73 +1,67 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { DAY, SECOND } from '../src/common/time.ts';
-import { compressBlock } from '../src/ledger/block.ts';
-import { blockName, sliceName } from '../src/ledger/names.ts';
-import { createLedgerReader, type LedgerReader } from '../src/ledger/reader.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../src/common/time.ts';
+import { sumName } from '../src/ledger/names.ts';
+import { createUsageReader } from '../src/ledger/reader.ts';
 import { createRecorder } from '../src/ledger/recorder.ts';
 import { type Dimension, report } from '../src/ledger/report.ts';
-import { packUsage, UsageTable } from '../src/ledger/usage-table.ts';
-import { ledgerInFolder } from '../src/state/ledger-folder.ts';
+import { createRollup } from '../src/ledger/rollup.ts';
+import type { UsageStore } from '../src/ledger/store.ts';
+import { packAllRows, packRows, UsageTable } from '../src/ledger/usage-table.ts';
+import { compressValue, NO_CONTENT } from '../src/ledger/value.ts';
+import { createUsageWriter } from '../src/ledger/writer.ts';
 import { createRowWriter } from '../src/state/rows/row-writer.ts';
+import { usageInFolder } from '../src/state/usage-folder.ts';
 import { requestEvent } from '../test/support/request-event.ts';
 
-// What the ledger costs: counting, storing a slice, and reports. Run: node bench/ledger.ts
+// What the ledger costs: counting, storing, memory, reports, and a day on disk.
+// Run: node bench/ledger.ts [counting memory storing accounts keys day]
 
 const FIRST = Date.UTC(2026, 9, 1);
-const [DAYS, ACCOUNTS, OPERATIONS] = [31, 1_000, 50];
-const EMPTY = Buffer.of();
+const DAYS = 31;
 const ADMITTED = { status: 200, code: null, verdict: 'admitted', deprecated: false } as const;
 
-/** Milliseconds of CPU of this process, per turn. */
-async function cpuOf(times: number, work: (i: number) => unknown): Promise<number> {
+/** Milliseconds of CPU of this process. */
+async function cpuOf(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
-  for (let i = 0; i < times; i++) await work(i);
+  await work();
   const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000 / times;
+  return (user + system) / 1_000;
 }
 
-/** The longest time in milliseconds that `work` kept the event loop, and the mean. */
-async function blockedBy(times: number, work: (i: number) => unknown) {
-  const all: number[] = [];
-  for (let i = 0; i < times; i++) {
-    const begin = performance.now();
-    const done = work(i);
-    all.push(performance.now() - begin);
-    await done;
-  }
-  return { mean: all.reduce((sum, one) => sum + one, 0) / times, most: Math.max(...all) };
-}
-
-const ms = (value: number) => `${value.toFixed(3)} ms`;
-
-function packed(table: UsageTable): Buffer {
-  const packing = packUsage(table);
-  let next = packing.next();
-  while (!next.done) next = packing.next();
-  return next.value;
-}
+const ms = (value: number) => `${value.toFixed(value < 10 ? 3 : 0)} ms`;
+const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+/** As random as the ids of keys. */
+const keyOf = (number: number) =>
+  `key_${BigInt.asUintN(95, 0x9e3779b97f4a7c15f39cc060n * BigInt(number + 1)).toString(36)}`;
 
 async function counting(): Promise<void> {
-  const slices: number[] = [];
-  const recorder = createRecorder(Date.now, ({ usage }) => void slices.push(usage.length));
-  const events = Array.from({ length: 1_000 }, (_, i) => requestEvent({ keyId: `key_${i}` }));
-  for (const event of events) recorder.observe(event);
-  const cpu = await cpuOf(2_000, () => {
+  const recorder = createRecorder(Date.now, () => {});
+  const events = Array.from({ length: 1_000 }, (_, i) => requestEvent({ keyId: keyOf(i) }));
+  const count = () => {
     for (const event of events) recorder.observe(event);
+  };
+  count();
+  const times = 2_000;
+  const cpu = await cpuOf(() => {
+    for (let i = 0; i < times; i++) count();
   });
-  console.log(`a request, one of 1,000 keys: ${(cpu * 1_000).toFixed(0)} ns of CPU`);
-  recorder.take();
-  for (const event of events) recorder.observe(event);
-  console.log(`a slice of 1,000 keys: ${ms(await cpuOf(1, () => recorder.take()))} to pack`);
-  console.log(`a slice of 1,000 keys: ${slices.at(-1)} bytes`);
+  console.log(
+    `a request, one of 1,000 keys: ${((cpu * 1e6) / times / 1_000).toFixed(0)} ns of CPU`,
+  );
+  const { usage } = recorder.minute;
+  const packing = await cpuOf(() => {
+    for (let i = 0; i < 100; i++) packRows(usage, 0, 1_000);
+  });
+  console.log(`1,000 keys of a minute: ${ms(packing / 100)} of CPU to pack`);
 }
 
-/** Of the slice that is being counted: 50 recorders with 4,000 keys each. */
-function memory(): void {
+/** Of the open minute: 200,000 keys that send all the time. */
+async function memory(): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const used = () => {
@@ -75,122 +69,216 @@ function memory(): void {
     const { heapUsed, arrayBuffers } = process.memoryUsage();
     return heapUsed + arrayBuffers;
   };
-  const recorderOf = (turn: number) => {
-    const recorder = createRecorder(Date.now, () => {});
-    for (let i = 0; i < 4_000; i++)
-      recorder.observe(requestEvent({ keyId: `key_${4_000 * turn + i}` }));
-    return recorder;
-  };
-  recorderOf(0);
-  const before = used();
-  const recorders = Array.from({ length: 50 }, (_, turn) => recorderOf(turn));
-  const bytes = (used() - before) / (4_000 * recorders.length);
-  console.log(`a key in the open slice: ${bytes.toFixed(0)} bytes of memory`);
-}
-
-/** A slice of 1,000 keys, stored in each way. */
-async function storing(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'storegate-ledger-'));
-  const table = new UsageTable();
-  const outcome = table.outcome(ADMITTED);
-  for (let i = 0; i < 1_000; i++) {
-    const client = table.client({ key: `key_${i}`, account: `account-${i}`, plan: 'free' });
-    table.count(table.row(client, table.operation('listPets'), outcome), 5, false, 1);
-  }
-  const slice = packed(table);
-  const db = new DatabaseSync(join(folder, 'ledger.db'));
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-    CREATE TABLE sums (minute INTEGER, key TEXT, units INTEGER, PRIMARY KEY (minute, key)) STRICT;
-    CREATE TABLE slices (name INTEGER PRIMARY KEY, content BLOB) STRICT;`);
-  const add = db.prepare(
-    'INSERT INTO sums VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET units = units + 1',
+  const keys = 200_000;
+  let now = FIRST;
+  const names = Array.from({ length: keys }, (_, i) => keyOf(i));
+  const recorder = createRecorder(
+    () => now,
+    () => {},
   );
-  const insert = db.prepare('INSERT INTO slices VALUES (?, ?)');
-  const rows = await blockedBy(100, (i) => {
-    db.exec('BEGIN');
-    for (let key = 0; key < 1_000; key++) add.run(Math.floor(i / 60), `key_${key}`);
-    db.exec('COMMIT');
-  });
-  const blobs = await blockedBy(100, (i) => insert.run(i, slice));
-  db.close();
-  const writer = createRowWriter(folder);
-  const backend = ledgerInFolder(folder, writer, (error) => console.error(error));
-  const name = (number: number) => sliceName({ minute: 0, process: 'a#1', number });
-  const files = await blockedBy(100, (i) => backend.add(new Map([[name(i + 1), slice]])));
-  await backend.close();
-  await writer.close();
-  for (const [what, { mean, most }] of Object.entries({
-    'node:sqlite, a row per key': rows,
-    'node:sqlite, a blob': blobs,
-    'rows, written by a thread': files,
-  }))
-    console.log(`${what}: blocks requests for ${ms(mean)}, at most ${ms(most)}`);
-  const sizes = readdirSync(folder).map((file) => statSync(join(folder, file)).size);
-  console.log(`${sizes.length} files`);
-  rmSync(folder, { recursive: true });
+  const send = () => {
+    for (const keyId of names) recorder.observe(requestEvent({ keyId, account: 'a', plan: 'p' }));
+  };
+  const before = used();
+  send();
+  const first = used();
+  for (let second = 1; second < 5; second++) {
+    now += 10 * SECOND;
+    send();
+  }
+  const bytes = (used() - before) / keys;
+  console.log(`a key in the open minute: ${bytes.toFixed(0)} bytes of memory with its name`);
+  console.log(`of these in rows: ${((recorder.minute.usage.size * 64) / keys).toFixed(0)}`);
+  console.log(`more for four more requests of each: ${((used() - first) / keys).toFixed(1)}`);
 }
 
-/** A month in which every account calls every operation each day. */
-async function month(): Promise<LedgerReader> {
-  const blocks = new Map<string, Buffer>();
+function openFolder(given: string | null = null) {
+  const folder = given ?? mkdtempSync(join(tmpdir(), 'storegate-ledger-'));
+  const writer = createRowWriter(folder);
+  const store = usageInFolder(folder, writer, (error) => console.error(error));
+  const bytes = () =>
+    readdirSync(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
+  return {
+    path: folder,
+    store,
+    bytes,
+    async close() {
+      await store.close();
+      await writer.close();
+      const left = bytes();
+      return left;
+    },
+  };
+}
+
+/** The most CPU time that this thread took at once, while others waited. */
+async function longestStep(work: () => Promise<unknown>): Promise<string> {
+  const steps: number[] = [];
+  let isDone = false;
+  let before = process.threadCpuUsage();
+  const step = () => {
+    const { user, system } = process.threadCpuUsage(before);
+    before = process.threadCpuUsage();
+    steps.push((user + system) / 1_000);
+    if (!isDone) setImmediate(step);
+  };
+  setImmediate(step);
+  await work();
+  isDone = true;
+  steps.sort((one, other) => one - other);
+  return `steps of at most ${ms(steps.at(-1)!)}, 99 % of ${ms(steps[Math.floor(0.99 * steps.length)]!)}`;
+}
+
+/** Parts of an open minute of 10,000 keys, stored again and again. */
+async function storing(): Promise<void> {
+  const { path, store, close } = openFolder();
+  const writer = createUsageWriter({ process: 'a#1', clock: Date.now, failed: console.error });
+  writer.begin(store, null);
+  const events = Array.from({ length: 10_000 }, (_, i) => requestEvent({ keyId: keyOf(i) }));
+  let cpu = 0;
+  const times = 30;
+  const turns = await longestStep(async () => {
+    for (let i = 0; i < times; i++) {
+      for (const event of events) writer.recorder.observe(event);
+      cpu += await cpuOf(() => writer.flush());
+    }
+  });
+  console.log(`10,000 keys to store: ${ms(cpu / times)} of CPU with the thread, ${turns}`);
+  await writer.close();
+  await close();
+  rmSync(path, { recursive: true });
+}
+
+/** A month in which each account, or key, has sent each operation every day. */
+async function month(clients: number, operations: number) {
+  const folder = openFolder();
+  let bytes = 0;
   for (let day = 0; day < DAYS; day++) {
     const start = FIRST + day * DAY;
     const table = new UsageTable();
-    const outcome = table.outcome(ADMITTED);
-    for (let one = 0; one < ACCOUNTS; one++) {
-      const key = `key_${one.toString(36).padStart(16, 'x')}`;
-      const client = table.client({ key, account: `account-${one}`, plan: 'free' });
-      for (let operation = 0; operation < OPERATIONS; operation++) {
-        const place = table.row(client, table.operation(`operation${operation}`), outcome);
-        const requests = [300 + operation, 20, one % 7, 0, 0];
-        const last = start / SECOND;
-        table.add(place, {
+    const { names } = table;
+    const outcome = names.outcome(ADMITTED);
+    for (let one = 0; one < clients; one++) {
+      const account = `account-${one % 1_000}`;
+      const client = names.client({ key: keyOf(one), account, plan: 'free' });
+      for (let operation = 0; operation < operations; operation++) {
+        const row = table.row(client, names.operation(`operation${operation}`), outcome);
+        const requests = [Math.floor(Math.random() * 500), one % 20, one % 7, 0, 0];
+        const sum = requests.reduce((all, each) => all + each, 0);
+        table.add(row, {
           requests,
           marked: 0,
-          last,
-          units: 321 + one,
-          received: 99,
-          sent: 5_000,
+          last: start / SECOND + Math.floor(Math.random() * 86_400),
+          units: sum,
+          received: 0,
+          sent: sum * 1_000 + Math.floor(Math.random() * 500),
         });
       }
     }
     const head = { start, span: DAY, policies: 0, sources: {} };
-    const usage = packed(table);
-    blocks.set(
-      blockName('d', start),
-      await compressBlock(head, { traffic: EMPTY, usage, uses: EMPTY }),
-    );
+    const usage = [...packAllRows(table)];
+    const value = await compressValue(head, { ...NO_CONTENT, usage });
+    bytes += value.length;
+    const sums = new Map([[sumName('d', start, value), value]]);
+    await folder.store.inTurn((commit) => commit(sums, new Map()));
   }
-  const bytes = [...blocks.values()].reduce((sum, { length }) => sum + length, 0);
-  console.log(`${DAYS} days of ${ACCOUNTS} accounts and ${OPERATIONS} operations: ${bytes} bytes`);
-  const backend = {
-    slices: async () => new Map(),
-    sizes: async () => new Map([...blocks].map(([name, { length }]) => [name, length])),
-    read: async (names: readonly string[]) => names.map((name) => blocks.get(name) ?? null),
+  const perDay = bytes / DAYS;
+  console.log(
+    `${DAYS} days of ${clients} clients and ${operations} operations: ${mb(bytes)}; 400 days: ${mb(400 * perDay)}`,
+  );
+  await folder.close();
+  return folder.path;
+}
+
+/** Each in a process of its own. */
+function reporting(path: string, bys: readonly string[]): void {
+  for (const by of bys) {
+    const args = [
+      '--disable-warning=ExperimentalWarning',
+      import.meta.filename,
+      'report',
+      path,
+      by,
+    ];
+    execFileSync(process.execPath, args, { stdio: 'inherit' });
+  }
+  rmSync(path, { recursive: true });
+}
+
+async function reportOf(path: string, by: string): Promise<void> {
+  const { store, close } = openFolder(path);
+  const reader = createUsageReader(store, console.error);
+  const period = { from: FIRST, to: FIRST + DAYS * DAY };
+  const question = { ...period, by: by.split(',') as Dimension[], filter: {} };
+  let rows = 0;
+  let most = process.memoryUsage.rss();
+  const before = most;
+  const cpu = await cpuOf(async () => {
+    for await (const part of report(reader, question)) {
+      rows += part.length;
+      most = Math.max(most, process.memoryUsage.rss());
+    }
+  });
+  const steps = await longestStep(async () => {
+    for await (const _ of report(reader, question));
+  });
+  console.log(`by ${by}: ${rows} rows, CPU ${ms(cpu)}, ${steps}, ${mb(before)} to ${mb(most)}`);
+  await close();
+}
+
+async function accounts(): Promise<void> {
+  const bys = ['account,operation', 'account', 'operation', 'day,account,operation'];
+  reporting(await month(1_000, 50), bys);
+}
+
+async function keys(): Promise<void> {
+  reporting(await month(100_000, 1), ['key', 'account', 'day,key']);
+}
+
+/** A million requests of 1,000 keys, stored every ten seconds of a virtual day. */
+async function day(): Promise<void> {
+  const { path, store, bytes, close } = openFolder();
+  let now = FIRST;
+  const clock = () => now;
+  const writer = createUsageWriter({ process: 'host:1#a', clock, failed: console.error });
+  writer.begin(store, null);
+  const ofStore: UsageStore = { ...store, now: clock };
+  const retention = () => ({ hours: 35 * DAY, days: 400 * DAY, maxBytes: 1 << 30 });
+  const rollup = createRollup({ store: ofStore, retention, damaged: console.error });
+  const each = Math.round(1e6 / (DAY / (10 * SECOND)));
+  for (; now < FIRST + DAY; now += 10 * SECOND) {
+    for (let i = 0; i < each; i++) {
+      const key = Math.floor(Math.random() * 1_000);
+      const operation = `operation${Math.floor(Math.random() * 10)}`;
+      const about = { account: `account-${key % 100}`, operation };
+      writer.recorder.observe(requestEvent({ keyId: keyOf(key), ...about }));
+    }
+    await writer.flush();
+    if (now % MINUTE === 20 * SECOND) await rollup.run(now);
+  }
+  const sizes = async () => {
+    const { sizes, parts } = await store.index();
+    const groups = Map.groupBy(sizes, ([name]) => name[0]);
+    const all = [...groups].map(
+      ([kind, of]) =>
+        `${kind} ${of.length} with ${mb(of.reduce((sum, [, size]) => sum + size, 0))}`,
+    );
+    return `${all.join(', ')}, ${parts.size} parts`;
   };
-  return createLedgerReader(backend, (damage) => console.error(damage));
+  console.log(`a day of a million requests: ${await sizes()}; ${mb(bytes())} on disk`);
+  now += 4 * HOUR;
+  await writer.flush();
+  await rollup.run(now);
+  console.log(`four hours later: ${await sizes()}`);
+  await writer.close();
+  console.log(`${mb(await close())} on disk`);
+  rmSync(path, { recursive: true });
 }
 
-async function reporting(reader: LedgerReader): Promise<void> {
-  for (const by of [['account', 'operation'], ['account'], ['day', 'account', 'operation']]) {
-    const question = { from: FIRST, to: FIRST + DAYS * DAY, by: by as Dimension[], filter: {} };
-    const begin = performance.now();
-    let rows = 0;
-    let most = 0;
-    const cpu = await cpuOf(1, async () => {
-      for await (const part of report(reader, question)) {
-        rows += part.length;
-        most = Math.max(most, process.memoryUsage.rss());
-      }
-    });
-    const took = performance.now() - begin;
-    console.log(
-      `by ${by}: ${rows} rows, ${ms(took)}, CPU ${ms(cpu)}, ${Math.round(most / 1e6)} MB`,
-    );
-  }
-}
-
-await counting();
-memory();
-await storing();
-await reporting(await month());
+const ALL = { counting, memory, storing, accounts, keys, day };
+const [first, path, by] = process.argv.slice(2);
+const wanted = process.argv.slice(2);
+if (first === 'report') await reportOf(path!, by!);
+else
+  for (const [name, work] of Object.entries(ALL))
+    if (wanted.length === 0 || wanted.includes(name)) await work();

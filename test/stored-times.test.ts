@@ -9,7 +9,7 @@ import { createAddressWindow } from '../src/common/clients/address-window.ts';
 import { CounterQuota } from '../src/common/clients/counter-quota.ts';
 import { Outage } from '../src/common/errors/outage.ts';
 import { createRollup } from '../src/ledger/rollup.ts';
-import { createLedgerWriter } from '../src/ledger/writer.ts';
+import { createUsageWriter } from '../src/ledger/writer.ts';
 import { admit, remainingIn } from '../src/limits/admission.ts';
 import { newCounters } from '../src/limits/counters.ts';
 import { NO_SCOPES } from '../src/limits/scopes.ts';
@@ -27,7 +27,7 @@ import { notifyExpiring } from '../src/webhooks/expiry-notices.ts';
 import { createIncidents } from '../src/webhooks/incidents.ts';
 import { createQuotaDetector } from '../src/webhooks/quota-detector.ts';
 import { KEPT } from './support/audit.ts';
-import { MemoryLedger, readerOf, usageIn } from './support/ledger.ts';
+import { MemoryUsage, readerOf, usageIn } from './support/ledger.ts';
 import { DAY, HOUR, limits, MINUTE, SECOND, TestClock, window } from './support/limits.ts';
 import { keyRecord, note } from './support/records.ts';
 import { connectRecords } from './support/redis/records.ts';
@@ -215,16 +215,17 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   async 'minute of the ledger'() {
     const clock = fastClock();
-    const backend = new MemoryLedger();
-    const writer = createLedgerWriter({ process: 'a#1', clock: clock.read, failed: bug });
-    writer.begin(backend, null);
+    const store = new MemoryUsage();
+    const writer = createUsageWriter({ process: 'a#1', clock: clock.read, failed: bug });
+    writer.begin(store, null);
     writer.recorder.observe(requestEvent());
     clock.pass(-HOUR);
     writer.recorder.observe(requestEvent());
     await writer.close();
-    const rollup = createRollup(backend, () => ({ hours: DAY, days: DAY, maxBytes: 1e9 }), bug);
+    const retention = () => ({ hours: DAY, days: DAY, maxBytes: 1e9 });
+    const rollup = createRollup({ store, retention, damaged: bug });
     await rollup.run(NOON + 2 * MINUTE);
-    const found = (to: number) => usageIn(readerOf(backend), { from: NOON - DAY, to }, 'minute');
+    const found = (to: number) => usageIn(readerOf(store), { from: NOON - DAY, to }, 'minute');
     expect((await found(NOON + MINUTE)).get('key_1')).toMatchObject({ requests: 1 });
     expect((await found(NOON + DAY)).get('key_1')).toMatchObject({ requests: 2 });
   },
@@ -270,7 +271,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   'begin of an outage in the status'() {
     const { setBack, pass } = fastMachine();
-    const health = createProcessHealth(Date.now);
+    const health = createProcessHealth();
     health.observe({ type: 'state.outage', policy: 'local', error: null });
     setBack();
     expect(health.ofState.localSince).toBe(NOON);
@@ -278,9 +279,9 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   async 'begin of a condition and of a loss in the health'() {
     const { setBack, pass } = fastMachine();
-    const health = createProcessHealth(Date.now);
+    const health = createProcessHealth();
     const begins = (logLines: number) =>
-      health.report({ logLines, requests: 0 }).conditions!.map(({ since }) => since);
+      health.conditions({ logLines, requests: 0 }).map(({ since }) => since);
     health.observe({ type: 'state.write_failed', error: null });
     begins(1);
     setBack();

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { packBlock } from '../../src/ledger/block.ts';
+import { NO_CONTENT, packValue } from '../../src/ledger/value.ts';
 import { outboxIn } from '../../src/records/embedded/outbox.ts';
 import { FORMAT, FORMAT_VERSION } from '../../src/records/transfer/file-writer.ts';
 import { TYPES } from '../../src/records/transfer/form.ts';
@@ -14,7 +14,7 @@ import { line } from './shape.ts';
 export function* files(): Generator<string> {
   yield* database('state.db', openWithOutbox);
   yield* database(ROW_FILE, openRowFile);
-  yield* blocks();
+  yield* values();
   yield* stateFile();
 }
 
@@ -39,12 +39,11 @@ function* database(file: string, open: (folder: string) => DatabaseSync): Genera
   }
 }
 
-/** The first byte of a block of the ledger is its format. */
-function* blocks(): Generator<string> {
+/** The first byte of a value of the ledger is its format. */
+function* values(): Generator<string> {
   const head = { start: 0, span: 0, policies: 0, sources: {} };
-  const empty = Buffer.of();
-  const block = packBlock(head, { traffic: empty, usage: empty, uses: empty });
-  yield line('file payload of a block of the ledger', [`format ${block[0]}`]);
+  const value = packValue(head, NO_CONTENT);
+  yield line('file payload of a value of the ledger', [`format ${value[0]}`]);
 }
 
 function* stateFile(): Generator<string> {

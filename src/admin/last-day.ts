@@ -1,11 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import type { WindowUses } from '../ledger/highest.ts';
-import { addTraffic } from '../ledger/traffic.ts';
+import { requestsOf, unpackRows } from '../ledger/usage-table.ts';
 import { UsesTables } from '../ledger/uses.ts';
 import { isSameCounter, kindOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import { type Simulation, simulateLimit } from '../limits/plan-simulation.ts';
 import type { Plans } from '../limits/plans.ts';
-import { COLUMNS, verdictsIn } from '../observe/traffic/row.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
 import { subjectOf } from '../records/keys/subjects.ts';
 import type { AdminContext } from './context.ts';
@@ -37,20 +37,22 @@ export async function lastDay(
       before.windows?.some((one) => isSameCounter(one, window)),
   );
   const uses = new UsesTables();
-  const row = new Float64Array(COLUMNS);
-  const response = await readLastDay(context, now, async (block) => {
-    uses.add(await block.read('uses'));
-    addTraffic(row, await block.read('traffic'), { plan: name });
+  const requests = { admitted: 0, refused: 0 };
+  const response = await readLastDay(context, now, async (value) => {
+    uses.add(await value.read('uses'));
+    for await (const rows of value.usage()) {
+      countRequests(requests, rows, name);
+      await setImmediate();
+    }
   });
   const usesOf = ({ kind, span }: Window) =>
     uses.table(name, kind, span, plan.count)?.all ?? NO_USES;
   const known = { costliest: uses.costliest, windows: counted.map(usesOf) };
   const subjects = refusedTo(counted, known, namesOf(keys, planned));
-  const { admitted, limited, banned } = verdictsIn(row);
   const { since, gateways, unresponsive, isolated } = coverageView(response);
   return {
     since,
-    requests: { admitted, refused: limited + banned },
+    requests,
     windows: plan.windows.map((window) => {
       const place = counted.indexOf(window);
       const begun = uses.countedSince(
@@ -88,6 +90,19 @@ export async function lastDay(
     unresponsive,
     isolated,
   };
+}
+
+/** Of a plan, by the verdict of admission. */
+function countRequests(
+  sum: { admitted: number; refused: number },
+  rows: Uint8Array,
+  plan: string,
+): void {
+  unpackRows(rows, ({ clients, outcomes }) => (row) => {
+    const { verdict } = outcomes[row.outcome]!;
+    if (clients[row.client]!.plan !== plan || verdict === null) return;
+    sum[verdict === 'admitted' ? 'admitted' : 'refused'] += requestsOf(row);
+  });
 }
 
 const NO_USES: WindowUses = { floor: 0, local: false, rows: [] };

@@ -1,6 +1,6 @@
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
-import type { Block } from '../ledger/block.ts';
 import { type LedgerResult, readLedger } from '../ledger/read.ts';
+import type { Value } from '../ledger/value.ts';
 import type { AdminContext } from './context.ts';
 import { time } from './view.ts';
 
@@ -8,13 +8,13 @@ import { time } from './view.ts';
 export function readLastDay(
   { ledger }: AdminContext,
   now: number,
-  each: (block: Block) => Promise<void>,
+  each: (value: Value) => Promise<void>,
 ): Promise<LedgerResult> {
   const from = Math.floor((now - DAY) / HOUR) * HOUR;
   return readLedger(ledger(), {
     now,
     from,
-    blocks: (reader) => reader.blocks({ from, to: now + MINUTE }, 'hour'),
+    values: (reader) => reader.values({ from, to: now + MINUTE }, 'hour'),
     each,
   });
 }

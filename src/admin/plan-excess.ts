@@ -17,8 +17,8 @@ export async function excessOfLastDay(
   const { scoped = [] } = context.plans();
   if ([...(windows ?? []), ...scoped].every(refuses)) return null;
   const uses = new UsesTables();
-  await readLastDay(context, now, async (block) =>
-    uses.add(await block.read('uses')),
+  await readLastDay(context, now, async (value) =>
+    uses.add(await value.read('uses')),
   );
   return uses.excess.sums(name);
 }

@@ -1,5 +1,5 @@
 import { HOUR, SECOND } from '../common/time.ts';
-import { type Block, joinSources, type Sources } from './block.ts';
+import { joinSources, type Sources, type Value } from './value.ts';
 import { SIGN_OF_LIFE } from './writer.ts';
 
 /** Milliseconds after the last sign of life. */
@@ -27,21 +27,19 @@ export interface Coverage {
   readonly dropped: number;
 }
 
-/** Milliseconds after the last slice of a process in which its last second may lie. */
+/** Milliseconds after the last head of a process in which its last second may lie. */
 const LOST = SIGN_OF_LIFE + SECOND;
 
-/** In place of a process: requests before its slice may be missing. */
+/** In place of a process: requests before its head may be missing. */
 export const GAP = 'import of a state#';
 
-/** What blocks lack, from what processes noted in them. */
+/** What values lack, from what processes noted in them. */
 export class CoverageSum {
   readonly #sources: Sources[] = [];
-  #begin = Number.POSITIVE_INFINITY;
   #missingUntil = 0;
 
-  add({ start, span, sources }: Block): void {
+  add({ start, span, sources }: Value): void {
     this.#sources.push(sources);
-    this.#begin = Math.min(this.#begin, start);
     for (const [process, { dropped, until }] of Object.entries(sources)) {
       if (dropped > 0) this.#noteMissing(start + span);
       if (process.startsWith(GAP)) this.#noteMissing(until);
@@ -54,7 +52,7 @@ export class CoverageSum {
     this.#missingUntil = Math.max(this.#missingUntil, until);
   }
 
-  /** `from`: the begin of the period. `begin`: the oldest block of all; `null`: no block. */
+  /** `from`: the begin of the period. `begin`: that of all usage; `null`: none. */
   result(from: number, begin: number | null, now: number): Coverage {
     const all = Object.entries(joinSources(this.#sources));
     const silent = all.filter(

@@ -48,10 +48,6 @@ export class ExcessTable {
     ]);
   }
 
-  clear(): void {
-    this.#byWindow.clear();
-  }
-
   /** The windows of a plan with requests above their limits. */
   sums(plan: string): ExcessSum[] {
     return this.pack()

@@ -4,14 +4,14 @@ import { DAY, HOUR, MINUTE, SECOND } from '../common/time.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
 import { createPendingExports, type SendUsage } from './pending-exports.ts';
-import { createLedgerReader, type LedgerReader } from './reader.ts';
+import { createUsageReader, type UsageReader } from './reader.ts';
 import type { Retention } from './retention.ts';
 import { createRollup, type Rollup, type RollupReport } from './rollup.ts';
-import type { LedgerIndex, LedgerStore } from './store.ts';
-import { createLedgerWriter, type LedgerWriter } from './writer.ts';
+import type { UsageSource, UsageStore } from './store.ts';
+import { createUsageWriter, type UsageWriter } from './writer.ts';
 
-/** Milliseconds after a minute at which its block is made. */
-const AFTER = 6 * SECOND;
+/** Milliseconds for the last write of a minute, after which it is added up. */
+const AFTER = 3 * SECOND;
 /** Part of `maxBytes` from which operators are warned. */
 const NEARLY = 0.8;
 
@@ -27,8 +27,8 @@ interface LedgerSettings {
 }
 
 interface LedgerStores {
-  readonly ledger: LedgerStore;
-  readonly ledgerSpool?: LedgerStore | null;
+  readonly ledger: UsageStore;
+  readonly ledgerSpool?: UsageStore | null;
 }
 
 /** Passes usage on, in the turn of one gateway. */
@@ -40,14 +40,14 @@ export interface UsageReceiver {
 
 /** What operations read. */
 export interface LedgerAccess {
-  readonly reader: LedgerReader;
+  readonly reader: UsageReader;
   /** What this process has not stored, for an outage of the store. */
-  readonly unsent: LedgerReader;
+  readonly unsent: UsageReader;
   /** Stores what this process has counted. Rejects if the store is unreachable. */
   flush(): Promise<void>;
 }
 
-/** The ledger of a process: counts, stores, and takes its turn in making blocks. */
+/** The ledger of a process: counts, stores, and takes its turn in adding up. */
 export function createLedger({ clock, observe }: LedgerOptions) {
   let retention: Retention | null = null;
   let timer: NodeJS.Timeout | undefined;
@@ -57,10 +57,11 @@ export function createLedger({ clock, observe }: LedgerOptions) {
   let isNearlyFull = false;
   let isRollFailing = false;
   let isClosed = false;
+  let mayLose = 0;
   let bytes = 0;
   let exportDelay = 0;
 
-  const writer = createLedgerWriter({
+  const writer = createUsageWriter({
     process: `${hostname()}:${process.pid}#${randomUUID()}`,
     clock,
     failed: (error) =>
@@ -68,7 +69,7 @@ export function createLedger({ clock, observe }: LedgerOptions) {
   });
   const { recorder } = writer;
 
-  /** Makes blocks of what has ended, unless another gateway does. */
+  /** Adds up what has ended, unless another gateway does. */
   async function roll() {
     const now = clock();
     const report = (await rollup?.run(now)) ?? null;
@@ -82,7 +83,7 @@ export function createLedger({ clock, observe }: LedgerOptions) {
     reportExpired(report.old);
     if (report.dropped > 0)
       warn(
-        `${report.dropped} blocks of usage were removed: raise usage.maxBytes`,
+        `${report.dropped} sums of usage were removed: raise usage.maxBytes`,
       );
     if (report.unexported > 0)
       warn(
@@ -97,7 +98,7 @@ export function createLedger({ clock, observe }: LedgerOptions) {
   }
 
   function plan() {
-    const wait = MINUTE - (clock() % MINUTE) + AFTER;
+    const wait = MINUTE - (clock() % MINUTE) + AFTER + mayLose;
     timer = setTimeout(
       () => {
         running = turn();
@@ -135,7 +136,7 @@ export function createLedger({ clock, observe }: LedgerOptions) {
 
   return {
     writer,
-    /** Of all blocks, if this process had the last turn. */
+    /** Of all sums, if this process had the last turn. */
     get bytes() {
       return bytes;
     },
@@ -151,10 +152,16 @@ export function createLedger({ clock, observe }: LedgerOptions) {
       receiver: UsageReceiver | null = null,
     ) {
       writer.begin(store, ledgerSpool);
+      mayLose = store.mayLose;
       usageReceiver = receiver;
       const exports =
         receiver && createPendingExports({ store, damaged: warn, ...receiver });
-      rollup = createRollup(store, () => retention!, warn, exports);
+      rollup = createRollup({
+        store,
+        retention: () => retention!,
+        damaged: warn,
+        exports,
+      });
       plan();
     },
     /** At the start and after each reload. */
@@ -176,18 +183,13 @@ export function createLedger({ clock, observe }: LedgerOptions) {
 export type Ledger = ReturnType<typeof createLedger>;
 
 export function accessTo(
-  store: LedgerIndex,
-  writer: LedgerWriter | null,
+  store: UsageSource,
+  writer: UsageWriter | null,
   damaged: (damage: string) => void,
 ): LedgerAccess {
-  const unsent = {
-    slices: async () => writer?.unsent ?? new Map(),
-    sizes: async () => new Map(),
-    read: async () => [],
-  };
   return {
-    reader: createLedgerReader(store, damaged),
-    unsent: createLedgerReader(unsent, damaged),
+    reader: createUsageReader(store, damaged),
+    unsent: createUsageReader(writer?.unsent ?? store, damaged),
     flush: async () => await writer?.flush(),
   };
 }

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { MINUTE } from '../common/time.ts';
-import { packBlock, type Source } from './block.ts';
+import { DAY, MINUTE } from '../common/time.ts';
 import { GAP } from './coverage.ts';
-import { blockIn, blocksUnder, sliceIn, sliceName, startOf } from './names.ts';
+import { partIn, partName, startOf, sumIn } from './names.ts';
+import { type NamedValue, storedBy } from './reader.ts';
 import { createRollup } from './rollup.ts';
-import type { LedgerIndex, LedgerStore } from './store.ts';
-import { unpackUsage } from './usage-table.ts';
+import type { UsageSource, UsageStore } from './store.ts';
+import { unpackRows } from './usage-table.ts';
+import { NO_CONTENT, packValue, type Source, valueUnder } from './value.ts';
+import { HEAD } from './writer.ts';
 
-/** A slice or a block on its way to another store. `bytes`: in Base64. */
+/** A part or a sum on its way to another store. `bytes`: in Base64. */
 export interface MovedUsage {
   readonly name: string;
   readonly bytes: string;
@@ -15,147 +17,134 @@ export interface MovedUsage {
 
 /** Bytes that are moved at once. */
 const AT_ONCE = 1 << 20;
-const EMPTY = Buffer.of();
+const ALWAYS = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 /**
- * Everything that a ledger has, also while gateways count in it: slices become blocks, and blocks
- * parts of larger ones, so in this order nothing is missing. Rejects if the store is unreachable.
+ * Everything that a store has, each request once, also while gateways count in it. Rejects if the
+ * store is unreachable.
  */
 export async function* usageIn(
-  store: LedgerIndex,
+  store: UsageSource,
 ): AsyncGenerator<MovedUsage[]> {
-  const slices = await store.slices();
-  const sizes = await store.sizes();
-  for (const names of groups([...slices], ([, { length }]) => length))
-    yield names.map(([name, bytes]) => moved(name, bytes));
-  for (const group of groups([...sizes], ([, size]) => size)) {
-    const names = group.map(([name]) => name);
-    const found = await store.read(names);
-    yield names.flatMap((name, i) => {
-      const bytes = found[i];
-      return bytes ? [moved(name, bytes)] : [];
-    });
+  for await (const found of storedBy(store, DAY, ALWAYS, (sums) => sums))
+    for (const group of groups(found))
+      yield group.map(({ name, bytes }) => ({
+        name,
+        bytes: bytes.toString('base64'),
+      }));
+}
+
+type Found = NamedValue & { readonly bytes: Buffer };
+
+/** What is not missing, in groups of `AT_ONCE` bytes, or of one. */
+function* groups(all: readonly NamedValue[]): Generator<Found[]> {
+  let group: Found[] = [];
+  let size = 0;
+  for (const one of all) {
+    if (one.bytes === null) continue;
+    size += one.bytes.length;
+    if (group.length > 0 && size > AT_ONCE) {
+      yield group;
+      group = [];
+      size = one.bytes.length;
+    }
+    group.push(one as Found);
   }
+  if (group.length > 0) yield group;
 }
 
 /** Whether a request with a valid key is in it. Rejects if the store is unreachable. */
-export async function hasUsageOfKeys(store: LedgerIndex): Promise<boolean> {
-  for await (const values of usageIn(store))
-    for (const { name, bytes } of values)
-      for (const block of blocksUnder(
-        name,
-        Buffer.from(bytes, 'base64'),
-        () => {},
-      ))
-        if (hasKey(await block.read('usage'))) return true;
+export async function hasUsageOfKeys(store: UsageSource): Promise<boolean> {
+  for await (const found of storedBy(store, DAY, ALWAYS, (sums) => sums))
+    for (const { name, bytes } of found)
+      for await (const rows of valueUnder(name, bytes, () => {}).usage())
+        if (hasKey(rows)) return true;
   return false;
 }
 
-function hasKey(usage: Uint8Array): boolean {
+function hasKey(rows: Uint8Array): boolean {
   let found = false;
-  const reading = unpackUsage(usage, ({ clients }) => {
+  unpackRows(rows, ({ clients }) => {
     found = clients.some(({ key }) => key !== null);
     return () => {};
   });
-  reading.next();
   return found;
 }
 
 /** Stores what `usageIn` has read. Rejects if the store is unreachable, or if another writes it. */
 export async function addUsage(
-  store: LedgerStore,
+  store: UsageStore,
   values: readonly MovedUsage[],
 ): Promise<void> {
   const all = values.map(
     ({ name, bytes }) => [name, Buffer.from(bytes, 'base64')] as const,
   );
-  const isBlock = ([name]: (typeof all)[number]) => blockIn(name) !== null;
-  await store.add(new Map(all.filter((one) => !isBlock(one))));
-  const blocks = new Map(all.filter(isBlock));
-  if (blocks.size === 0) return;
+  const isSum = ([name]: (typeof all)[number]) => sumIn(name) !== null;
+  const parts = new Map(all.filter((one) => !isSum(one)));
+  if (parts.size > 0) await store.put(parts, true);
+  const sums = new Map(all.filter(isSum));
+  if (sums.size === 0) return;
   let hasTurn = false;
   await store.inTurn(async (commit) => {
-    await commit(blocks, []);
+    await commit(sums, new Map());
     hasTurn = true;
   });
   if (!hasTurn) throw new Error('another process writes usage there');
 }
 
-/** Makes blocks of all slices, so that no gateway exports them. `now`: Unix milliseconds. */
+/** Adds all parts up, so that no gateway exports them. `now`: Unix milliseconds. */
 export async function addUpUsage(
-  store: LedgerStore,
+  store: UsageStore,
   now: number,
 ): Promise<void> {
   const all = Number.POSITIVE_INFINITY;
-  const retention = { hours: all, days: all, maxBytes: all };
-  // The minute that has not ended, too.
-  await createRollup(store, () => retention, failed).run(now + 2 * MINUTE);
+  const rollup = createRollup({
+    store,
+    retention: () => ({ hours: all, days: all, maxBytes: all }),
+    damaged(damage) {
+      throw new Error(damage);
+    },
+  });
+  const report = await rollup.run(now);
+  if (report === null) throw new Error('another process writes usage there');
 }
-
-function failed(damage: string): never {
-  throw new Error(damage);
-}
-
-/** The values in groups of `AT_ONCE` bytes, or of one value. */
-function* groups<T>(
-  values: readonly T[],
-  sizeOf: (value: T) => number,
-): Generator<T[]> {
-  let group: T[] = [];
-  let size = 0;
-  for (const value of values) {
-    size += sizeOf(value);
-    if (group.length > 0 && size > AT_ONCE) {
-      yield group;
-      group = [];
-      size = sizeOf(value);
-    }
-    group.push(value);
-  }
-  if (group.length > 0) yield group;
-}
-
-const moved = (name: string, bytes: Buffer): MovedUsage => ({
-  name,
-  bytes: bytes.toString('base64'),
-});
 
 /**
- * The minute of what a gateway still exports, Unix milliseconds: a block that waits for it, or a
- * slice, if `exportsSlices`. `null`: nothing.
+ * The minute of what a gateway still exports, Unix milliseconds: a sum that waits for it, or a part,
+ * if `exportsParts`. `null`: nothing.
  */
 export function waitingMinute(
   { name }: MovedUsage,
-  exportsSlices: boolean,
+  exportsParts: boolean,
 ): number | null {
-  if (isPending({ name })) return blockIn(name)!.start;
-  return exportsSlices ? (sliceIn(name)?.minute ?? null) : null;
+  if (isPending({ name })) return sumIn(name)!.start;
+  return exportsParts ? (partIn(name)?.minute ?? null) : null;
 }
 
 /** Whether it is only a copy for the export. */
 export const isPending = ({ name }: Pick<MovedUsage, 'name'>): boolean =>
-  blockIn(name)?.kind === 'x';
+  sumIn(name)?.kind === 'x';
 
 /** Shows in reports that requests before `until` may be missing, Unix milliseconds. */
 export function gapUntil(until: number): MovedUsage {
-  const process = `${GAP}${randomUUID()}`;
-  return moved(...markerSlice(process, until, 0));
+  const [name, bytes] = markerPart(`${GAP}${randomUUID()}`, until, 0);
+  return { name, bytes: bytes.toString('base64') };
 }
 
 /**
- * A slice without requests, of a process that ended at `at` (Unix milliseconds) and lost `dropped`
- * slices: reports then name what is missing.
+ * A part without requests, of a process that ended at `at` (Unix milliseconds) and lost `dropped`
+ * requests: reports then name what is missing.
  */
-export function markerSlice(
+export function markerPart(
   process: string,
   at: number,
   dropped: number,
 ): readonly [name: string, bytes: Buffer] {
   const minute = startOf(at, MINUTE);
   const source: Source = {
-    number: 1,
     since: at,
     until: at,
+    open: 0,
     ended: true,
     dropped,
     most: 0,
@@ -166,7 +155,6 @@ export function markerSlice(
     policies: 0,
     sources: { [process]: source },
   };
-  const sections = { traffic: EMPTY, usage: EMPTY, uses: EMPTY };
-  const name = sliceName({ minute, process, number: 1 });
-  return [name, packBlock(head, sections)];
+  const name = partName({ minute, number: 1, part: HEAD, process });
+  return [name, packValue(head, NO_CONTENT)];
 }

@@ -1,44 +1,36 @@
-import { MINUTE, SECOND } from '../common/time.ts';
-import { type Block, joinSources, type Sources } from './block.ts';
-import { BlockSum } from './block-sum.ts';
-import {
-  blockIn,
-  blocksNamed,
-  byMinute,
-  newBlocks,
-  pendingName,
-  type Slice,
-} from './names.ts';
-import type { Commit, LedgerStore } from './store.ts';
+import { SECOND } from '../common/time.ts';
+import { sumIn } from './names.ts';
+import type { Commit, UsageSource } from './store.ts';
+import { type Value, valueUnder } from './value.ts';
 
-/** Milliseconds after which no further block is sent: with its attempt, less than a turn. */
+/** Milliseconds after which no further sum is sent: with its attempt, less than a turn. */
 const SENDING = 10 * SECOND;
 
 /**
- * `accepted`: all of the block, but what was set aside; `empty`: nothing in it is exported.
- * `refused`: the receiver refuses the content of the block. `waits`: try later.
+ * `accepted`: all of it, but what was set aside; `empty`: nothing in it is exported. `refused`: the
+ * receiver refuses the content. `waits`: try later.
  */
 export type Sent = 'accepted' | 'empty' | 'refused' | 'waits';
 
 /**
- * `name`: the same for each attempt of any gateway, and of no other block. `accepts`: whether the
- * receiver accepts other blocks, so that what it refuses may be set aside.
+ * `name`: the same for each attempt of any gateway, and of nothing else. `accepts`: whether the
+ * receiver accepts others, so that what it refuses may be set aside.
  */
 export type SendUsage = (
   name: string,
-  block: Block,
+  value: Value,
   accepts: boolean,
 ) => Promise<Sent>;
 
 interface PendingExportsOptions {
-  readonly store: Pick<LedgerStore, 'sizes' | 'read'>;
+  readonly store: UsageSource;
   readonly sendUsage: SendUsage;
   readonly damaged: (damage: string) => void;
 }
 
 /**
- * Blocks that wait for their export. They are stored together with the block that takes the same
- * slices, and never change, so each slice is in exactly one of them.
+ * Parts of minutes that wait for their export. They are stored together with the minute that takes
+ * the same parts, and never change, so each part is in exactly one of them.
  */
 export function createPendingExports({
   damaged,
@@ -46,61 +38,24 @@ export function createPendingExports({
   sendUsage,
 }: PendingExportsOptions) {
   async function sendOne(name: string, accepts: boolean): Promise<Sent> {
-    const [block] = await read([name]);
-    return block ? await sendUsage(name, block, accepts) : 'empty';
-  }
-
-  /** Names by minute. */
-  async function pendingNames(): Promise<
-    ReadonlyMap<number, readonly string[]>
-  > {
-    const names = [...(await store.sizes()).keys()];
-    const waiting = names.filter((name) => blockIn(name)?.kind === 'x');
-    return Map.groupBy(waiting, (name) => blockIn(name)!.start);
-  }
-
-  async function sourcesOf(names: readonly string[]): Promise<Sources> {
-    return joinSources((await read(names)).map(({ sources }) => sources));
-  }
-
-  function read(names: readonly string[]): Promise<Block[]> {
-    return blocksNamed(names, store, damaged);
+    const [bytes] = await store.read([name]);
+    if (bytes == null) return 'empty';
+    return await sendUsage(name, valueUnder(name, bytes, damaged), accepts);
   }
 
   return {
-    /** What `slices` add to the block with this name, by minute. */
-    async blocksOf(
-      slices: readonly Slice[],
-      name: string,
-    ): Promise<Map<string, Buffer>> {
-      const known = await sourcesOf([name]);
-      const pending = await pendingNames();
-      const blocks = new Map<string, Buffer>();
-      for (const [minute, ofMinute] of byMinute(slices)) {
-        // A crash may have come before the block that takes these slices.
-        const before = await sourcesOf(pending.get(minute) ?? []);
-        const sum = new BlockSum({ start: minute, span: MINUTE }, ['usage']);
-        for (const block of newBlocks(
-          ofMinute,
-          joinSources([known, before]),
-          damaged,
-        ))
-          await sum.add(block);
-        if (!sum.isEmpty)
-          blocks.set(pendingName(minute, sum.sources), await sum.pack());
-      }
-      return blocks;
-    },
     /**
      * Sends the oldest first, until the receiver accepts no more or the time is up. If it refuses
-     * the content of a block, the newest follow, and then again what it has refused. Resolves with
-     * the begin of what still waits, Unix milliseconds; `null`: nothing waits.
+     * the content of one, the newest follow, and then again what it has refused. Resolves with the
+     * begin of what still waits, Unix milliseconds; `null`: nothing waits.
      */
     async send(commit: Commit): Promise<number | null> {
       const end = performance.now() + SENDING;
-      const pending = [...(await pendingNames())].flatMap(([minute, names]) =>
-        names.map((name) => ({ minute, name })),
-      );
+      const { sizes } = await store.index();
+      const pending = [...sizes.keys()].flatMap((name) => {
+        const sum = sumIn(name);
+        return sum?.kind === 'x' ? [{ minute: sum.start, name }] : [];
+      });
       pending.sort((one, other) => one.minute - other.minute);
       const refused: typeof pending = [];
       let accepts = false;
@@ -116,7 +71,7 @@ export function createPendingExports({
           if (refused.length === 1) pending.reverse();
           continue;
         }
-        await commit(new Map([[next.name, null]]), []);
+        await commit(new Map([[next.name, null]]), new Map());
         if (sent === 'empty') continue;
         accepts = true;
         pending.unshift(...refused.splice(0));

@@ -1,11 +1,11 @@
-import { setImmediate } from 'node:timers/promises';
 import { SECOND } from '../common/time.ts';
 import { isReport } from '../observe/events.ts';
 import {
   type Outcome,
+  requestsOf,
   type UsageClient,
   type UsageRow,
-  unpackUsage,
+  unpackRows,
 } from './usage-table.ts';
 
 export const RANKED = [
@@ -25,14 +25,6 @@ export interface RankedItem {
   /** Unix milliseconds. */
   last: number;
 }
-
-export const requestsOf = ({
-  requests,
-}: Pick<UsageRow, 'requests'>): number => {
-  let sum = 0;
-  for (let i = 0; i < requests.length; i++) sum += requests[i]!;
-  return sum;
-};
 
 /** Excludes outages, aborted requests and statuses of backends. */
 export const isRefused = ({ code, status }: Outcome): boolean =>
@@ -61,24 +53,19 @@ export class Ranking {
     this.#by = by;
   }
 
-  /** Throws NotPacked. */
-  async add(usage: Uint8Array): Promise<void> {
+  /** `rows`: a part of a value. Throws as `unpackRows`. */
+  add(rows: Uint8Array): void {
     const count = COUNTS[this.#by];
-    const adding = unpackUsage(
-      usage,
-      ({ clients, operations, outcomes }) =>
-        (row) => {
-          const added = count(row, outcomes[row.outcome]!);
-          if (added > 0)
-            this.#count(
-              clients[row.client]!,
-              operations[row.operation]!,
-              added,
-              row.last,
-            );
-        },
-    );
-    for (const _ of adding) await setImmediate();
+    unpackRows(rows, ({ clients, operations, outcomes }) => (row) => {
+      const added = count(row, outcomes[row.outcome]!);
+      if (added > 0)
+        this.#count(
+          clients[row.client]!,
+          operations[row.operation]!,
+          added,
+          row.last,
+        );
+    });
   }
 
   /** Most first; equal ones by name. */

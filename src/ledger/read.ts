@@ -1,8 +1,8 @@
 import { Outage } from '../common/errors/outage.ts';
-import type { Block } from './block.ts';
 import { type Coverage, CoverageSum } from './coverage.ts';
 import type { LedgerAccess } from './ledger.ts';
-import type { LedgerReader } from './reader.ts';
+import type { UsageReader } from './reader.ts';
+import type { Value } from './value.ts';
 
 export interface LedgerResult extends Coverage {
   /** Why only what this process has not stored is included; `null`: everything is. */
@@ -13,14 +13,14 @@ interface LedgerQuestion {
   /** Unix milliseconds. */
   readonly now: number;
   readonly from: number;
-  readonly blocks: (reader: LedgerReader) => AsyncIterable<Block>;
-  readonly each: (block: Block) => Promise<void>;
+  readonly values: (reader: UsageReader) => AsyncIterable<Value>;
+  readonly each: (value: Value) => Promise<void>;
 }
 
-/** Passes the blocks to `each`; during an outage of the store those that are in this process. */
+/** Passes the values to `each`; during an outage of the store those of this process. */
 export async function readLedger(
   { reader, unsent, flush }: LedgerAccess,
-  { now, from, blocks, each }: LedgerQuestion,
+  { now, from, values, each }: LedgerQuestion,
 ): Promise<LedgerResult> {
   const reason = await flush().then(
     () => null,
@@ -28,9 +28,9 @@ export async function readLedger(
   );
   const source = reason === null ? reader : unsent;
   const coverage = new CoverageSum();
-  for await (const block of blocks(source)) {
-    coverage.add(block);
-    await each(block);
+  for await (const value of values(source)) {
+    coverage.add(value);
+    await each(value);
   }
   return {
     ...coverage.result(from, await source.since(), now),

@@ -1,35 +1,16 @@
-import { DAY, HOUR, MINUTE } from '../common/time.ts';
-import { type Block, joinSources } from './block.ts';
-import {
-  blockIn,
-  blockName,
-  blocksNamed,
-  blocksUnder,
-  byHour,
-  byMinute,
-  newBlocks,
-  type Slice,
-  slicesIn,
-  startOf,
-  startsIn,
-} from './names.ts';
-import type { LedgerIndex } from './store.ts';
-
-/** Blocks read at once. */
-const AT_ONCE = 16;
+import { DAY, HOUR } from '../common/time.ts';
+import { type Kind, type SumName, startOf, sumIn } from './names.ts';
+import { partsIn } from './parts.ts';
+import type { UsageIndex, UsageSource } from './store.ts';
+import { type Value, valueUnder } from './value.ts';
 
 /**
- * The blocks of an hour by grain; `null`: its minutes. `traffic`: minutes, of which only the traffic
- * is known for longer than two hours. `minute`: minutes with their keys, those of this hour and the
- * hour before.
+ * The sums that together have each request once, by grain. `traffic`: minutes, of which only the
+ * traffic is stored for longer than two hours. `minute`: minutes with their keys, of the last hours.
+ * A whole day has one sum in place of its hours.
  */
-const HOUR_BLOCKS = {
-  minute: null,
-  traffic: 't',
-  hour: 'h',
-  day: 'h',
-} as const;
-type Grain = keyof typeof HOUR_BLOCKS;
+const KINDS = { minute: 'm', traffic: 'mt', hour: 'mh', day: 'mh' } as const;
+type Grain = keyof typeof KINDS;
 
 export interface Period {
   /** Unix milliseconds; multiples of the grain, or of an hour if a day is only in part inside. */
@@ -37,154 +18,126 @@ export interface Period {
   readonly to: number;
 }
 
-/** The blocks of a period, from the largest to what was stored a second ago. */
-export function createLedgerReader(
-  store: LedgerIndex,
-  damaged: (damage: string) => void,
-) {
-  /** First the slices: they become blocks, so in this order nothing is missing. */
-  async function stored(period: Period) {
-    const slices = slicesIn(await store.slices());
-    const inPeriod = slices.filter(({ minute }) => isIn(minute, period));
-    const sizes = await store.sizes();
-    return { period, slices: byHour(inPeriod), sizes };
-  }
-  type Stored = Awaited<ReturnType<typeof stored>>;
+interface Named extends SumName {
+  readonly name: string;
+}
 
-  async function* inHours(
-    hours: readonly number[],
-    grain: Grain,
-    { period, slices, sizes }: Stored,
-  ): AsyncGenerator<Block> {
-    const kind = HOUR_BLOCKS[grain];
-    const nameOf = (hour: number) => kind && blockName(kind, hour);
-    const names = hours.map(nameOf).filter((name) => name && sizes.has(name));
-    const found = await store.read(names as string[]);
-    for (const hour of hours) {
-      const name = nameOf(hour);
-      const bytes = found[names.indexOf(name)] ?? null;
-      const ofHour = slices.get(hour) ?? [];
-      if (bytes === null) yield* inMinutes(hour, ofHour, period, sizes);
-      else {
-        const blocks = blocksUnder(name!, bytes, damaged);
-        yield* blocks.filter(
-          ({ start, span }) => span > MINUTE || isIn(start, period),
+export interface NamedValue {
+  readonly name: string;
+  /** `null`: missing. */
+  readonly bytes: Buffer | null;
+}
+
+/**
+ * Names with their content, by days or hours (`span`), the oldest first. `choose` gets the sums of
+ * one. While it is read, a gateway may add values up to sums; then it is read again.
+ */
+export async function* storedBy(
+  source: UsageSource,
+  span: number,
+  { from, to }: Period,
+  choose: (sums: readonly Named[], start: number) => readonly Named[],
+): AsyncGenerator<NamedValue[]> {
+  const isIn = (start: number) => start >= startOf(from, span) && start < to;
+  let groups = groupsOf(await source.index(), span);
+  const starts = [...groups.keys()].filter(isIn).sort((a, b) => a - b);
+  for (const start of starts) {
+    let missing: readonly string[] = [];
+    for (;;) {
+      const { sums = [], parts = [] } = groups.get(start) ?? {};
+      const names = choose(sums, start).map(({ name }) => name);
+      const found = await source.read(names);
+      const absent = names.filter((_, i) => found[i] == null);
+      if (absent.every((name) => missing.includes(name))) {
+        const read = names.map((name, i) => ({
+          name,
+          bytes: found[i] ?? null,
+        }));
+        const ofPeriod = parts.filter(
+          ({ minute }) => minute >= from && minute < to,
         );
-        const known = joinSources(blocks.map(({ sources }) => sources));
-        yield* newBlocks(ofHour, known, damaged);
+        yield [...read, ...ofPeriod];
+        break;
       }
+      missing = absent;
+      groups = groupsOf(await source.index(), span);
     }
   }
+}
 
-  async function* inMinutes(
-    hour: number,
-    slices: readonly Slice[],
-    period: Period,
-    sizes: Stored['sizes'],
-  ): AsyncGenerator<Block> {
-    const names = startsIn(hour, HOUR, MINUTE)
-      .filter((minute) => isIn(minute, period))
-      .map((minute) => blockName('m', minute));
-    const blocks = await read(names.filter((name) => sizes.has(name)));
-    yield* blocks;
-    const known = new Map(blocks.map(({ start, sources }) => [start, sources]));
-    for (const [minute, ofMinute] of byMinute(slices))
-      yield* newBlocks(ofMinute, known.get(minute) ?? {}, damaged);
+interface Group {
+  readonly sums: Named[];
+  readonly parts: ReturnType<typeof partsIn>;
+}
+
+function groupsOf(index: UsageIndex, span: number): Map<number, Group> {
+  const groups = new Map<number, Group>();
+  const groupAt = (start: number) => {
+    const at = startOf(start, span);
+    const group = groups.get(at) ?? { sums: [], parts: [] };
+    groups.set(at, group);
+    return group;
+  };
+  for (const name of index.sizes.keys()) {
+    const sum = sumIn(name);
+    if (sum !== null) groupAt(sum.start).sums.push({ ...sum, name });
   }
+  for (const part of partsIn(index)) groupAt(part.minute).parts.push(part);
+  return groups;
+}
 
-  function read(names: readonly string[]): Promise<Block[]> {
-    return blocksNamed(names, store, damaged);
+/** What was counted in a period, from the largest sums to what was stored a second ago. */
+export function createUsageReader(
+  source: UsageSource,
+  damaged: (damage: string) => void,
+) {
+  async function sumsOf(wanted: Kind): Promise<Set<number>> {
+    const names = [...(await source.index()).sizes.keys()];
+    const sums = names.map(sumIn).filter((sum) => sum?.kind === wanted);
+    return new Set(sums.map((sum) => sum!.start));
   }
 
   return {
-    /** When the oldest block begins; `null`: no block. Rejects if the store is unreachable. */
+    /** When the oldest begins; `null`: nothing is stored. Rejects if the store is unreachable. */
     async since(): Promise<number | null> {
-      const { slices, sizes } = await stored({ from: 0, to: Infinity });
-      const names = [...sizes.keys()];
-      const starts = names.flatMap((name) => blockIn(name)?.start ?? []);
-      for (const { minute } of [...slices.values()].flat()) starts.push(minute);
-      return starts.length === 0 ? null : Math.min(...starts);
+      const index = await source.index();
+      const starts = partsIn(index).map(({ minute }) => minute);
+      for (const name of index.sizes.keys())
+        starts.push(sumIn(name)?.start ?? Number.POSITIVE_INFINITY);
+      const oldest = starts.reduce((a, b) => Math.min(a, b), Infinity);
+      return oldest === Number.POSITIVE_INFINITY ? null : oldest;
     },
     /** Begins of days of the period whose hours were removed. Rejects as `since`. */
     async daysWithoutHours({ from, to }: Period): Promise<number[]> {
-      const sizes = await store.sizes();
-      const blocks = [...sizes.keys()].map(blockIn);
-      const days = blocks.flatMap((block) =>
-        block?.kind === 'd' ? block.start : [],
-      );
-      const hasHours = (day: number) =>
-        startsIn(day, DAY, HOUR).some((hour) =>
-          sizes.has(blockName('h', hour)),
-        );
-      return days
-        .filter((day) => day + DAY > from && day < to && !hasHours(day))
+      const hours = [...(await sumsOf('h'))].map((hour) => startOf(hour, DAY));
+      return [...(await sumsOf('d'))]
+        .filter((day) => day + DAY > from && day < to && !hours.includes(day))
         .sort((one, other) => one - other);
     },
     /**
-     * Each request of the period is in one block, oldest hour first. Rejects if the store is
+     * Each request of the period is in one value, the oldest hour first. Rejects if the store is
      * unreachable.
      */
-    async *blocks(period: Period, grain: Grain): AsyncGenerator<Block> {
+    async *values(period: Period, grain: Grain): AsyncGenerator<Value> {
       const { from, to } = period;
-      const all = await stored(period);
-      const hours = hoursIn(period, all);
-      while (hours.length > 0) {
-        const day = startOf(hours[0]!, DAY);
-        const isWhole = day >= from && day + DAY <= to;
-        if (grain === 'day' && isWhole && isComplete(day, all)) {
-          yield* await read([blockName('d', day)]);
-          hours.splice(0, countBefore(hours, day + DAY));
-          continue;
-        }
-        const ofDay = countBefore(hours, grain === 'day' ? day + DAY : to);
-        yield* inHours(hours.splice(0, Math.min(AT_ONCE, ofDay)), grain, all);
+      const choose = (sums: readonly Named[], start: number) => {
+        const isDay = grain === 'day' && start >= from && start + DAY <= to;
+        const hasDay = isDay && sums.some(({ kind }) => kind === 'd');
+        const kinds: string = hasDay ? 'md' : KINDS[grain];
+        return sums.filter(
+          (sum) =>
+            kinds.includes(sum.kind) && sum.start >= from && sum.start < to,
+        );
+      };
+      const span = grain === 'day' ? DAY : HOUR;
+      for await (const all of storedBy(source, span, period, choose)) {
+        const values = all.map(({ name, bytes }) =>
+          valueUnder(name, bytes, damaged),
+        );
+        yield* values.sort((one, other) => one.start - other.start);
       }
     },
   };
 }
 
-export type LedgerReader = ReturnType<typeof createLedgerReader>;
-
-/** The hours of a period of which something is stored, oldest first. */
-function hoursIn(
-  { from, to }: Period,
-  {
-    sizes,
-    slices,
-  }: Readonly<Record<'sizes', ReadonlyMap<string, number>>> & {
-    readonly slices: ReadonlyMap<number, unknown>;
-  },
-): number[] {
-  const starts = [...sizes.keys()].flatMap(
-    (name) => blockIn(name)?.start ?? [],
-  );
-  const hours = new Set([...starts, ...slices.keys()].map(hourOf));
-  return [...hours]
-    .filter((hour) => hour >= hourOf(from) && hour < to)
-    .sort((one, other) => one - other);
-}
-
-const hourOf = (at: number): number => startOf(at, HOUR);
-
-/** `times`: oldest first. */
-function countBefore(times: readonly number[], end: number): number {
-  const first = times.findIndex((time) => time >= end);
-  return first < 0 ? times.length : first;
-}
-
-/** Slices of an outage are not in the block of a day yet, and in no hour if hours were removed. */
-function isComplete(
-  day: number,
-  {
-    sizes,
-    slices,
-  }: Readonly<Record<'sizes' | 'slices', ReadonlyMap<unknown, unknown>>>,
-): boolean {
-  if (!sizes.has(blockName('d', day))) return false;
-  const hours = startsIn(day, DAY, HOUR);
-  const isLate = hours.some((hour) => slices.has(hour));
-  return !isLate || !hours.some((hour) => sizes.has(blockName('h', hour)));
-}
-
-const isIn = (start: number, { from, to }: Period): boolean =>
-  start >= from && start < to;
+export type UsageReader = ReturnType<typeof createUsageReader>;

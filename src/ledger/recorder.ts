@@ -7,46 +7,117 @@ import {
   type RequestEvent,
 } from '../observe/events.ts';
 import { addTo, COLUMNS, countIn, placesOf } from '../observe/traffic/row.ts';
-import { POLICIES } from './block.ts';
 import { startOf } from './names.ts';
-import { packTraffic, TrafficTable } from './traffic.ts';
-import { packUsage, type UsageClient, UsageTable } from './usage-table.ts';
+import { TrafficTable } from './traffic.ts';
+import { UsageNames, UsageTable } from './usage-table.ts';
 import { UsesTables } from './uses.ts';
+import { POLICIES } from './value.ts';
 
-/** Bounds the memory, and the time of packing. */
-const MOST_ROWS = 4_096;
-/** Clients that are remembered between slices. */
+/** Clients that are remembered between minutes. */
 const MOST_CLIENTS = 131_072;
+/** Rows that are stored together, as a power of two. */
+const PART_BITS = 8;
+export const PART_ROWS = 2 ** PART_BITS;
 
-/** What was counted since the slice before, in one minute. */
-export interface Counts {
+/** Clients cause these with methods, transfer codings and versions that no request may have. */
+const OF_CLIENTS: ReadonlySet<number> = new Set([501, 505]);
+
+/** What a process counts in a minute. */
+export class OpenMinute {
   /** Unix milliseconds. */
-  readonly minute: number;
-  readonly policies: number;
-  readonly requests: number;
-  readonly traffic: Buffer;
-  readonly usage: Buffer;
-  readonly uses: Buffer;
+  readonly start: number;
+  /** From 1; rises, also if the clock is set back. */
+  readonly number: number;
+  readonly usage: UsageTable;
+  readonly traffic = new TrafficTable();
+  readonly uses = new UsesTables();
+  /** Requests: all, with 5xx, and refused by limits. */
+  readonly figures = { requests: 0, failed: 0, refused: 0 };
+  policies: number;
+  /** Requests that could not be stored, as this minute reports. */
+  dropped = 0;
+  /** Rises whenever parts are read. */
+  #moment = 1;
+  /** The moment of the last change of each part. */
+  readonly #changes: number[] = [];
+
+  constructor(
+    { start, number }: Pick<OpenMinute, 'start' | 'number'>,
+    names: UsageNames,
+    policies: number,
+  ) {
+    this.start = start;
+    this.number = number;
+    this.usage = new UsageTable(names);
+    this.policies = policies;
+  }
+
+  count(event: RequestEvent, now: number): void {
+    const { operation, plan, verdict, status, trace } = event;
+    countIn(this.traffic.row(plan, operation), placesOf(event));
+    if (verdict === 'admitted' && plan !== null && trace)
+      this.uses.note(plan, trace);
+    this.#countUsage(event, now);
+    this.figures.requests++;
+    if (status >= 500 && !OF_CLIENTS.has(status)) this.figures.failed++;
+    if (verdict === 'limited' || verdict === 'banned') this.figures.refused++;
+  }
+
+  #countUsage(event: RequestEvent, now: number): void {
+    const { keyId, account, plan, operation, status, verdict } = event;
+    const { nearLimit, unheeding, duration, deprecated, trace } = event;
+    const { usage } = this;
+    const code = outcomeCode(event);
+    const row = usage.row(
+      usage.names.client({ key: keyId, account, plan }),
+      usage.names.operation(operation),
+      usage.names.outcome({ status, code, verdict, deprecated }),
+    );
+    const second = Math.floor(now / SECOND);
+    usage.count(row, duration, nearLimit || unheeding, second);
+    if (trace) {
+      const units = verdict === 'admitted' ? trace.cost : 0;
+      usage.amount(row, units, trace.received, trace.sent);
+    }
+    this.#changes[row >> PART_BITS] = this.#moment;
+  }
+
+  hasChangedSince(moment: number): boolean {
+    return this.#changes.some((change) => change >= moment);
+  }
+
+  /** The parts that have changed since `moment`, and the moment from which others will. */
+  changedSince(moment: number): { parts: number[]; moment: number } {
+    const parts = [...this.#changes.keys()].filter(
+      (part) => this.#changes[part]! >= moment,
+    );
+    return { parts, moment: ++this.#moment };
+  }
 }
 
 /**
- * Adds up requests of this process. Slices end by `take`, with their minute, or when they are full.
- * `clock`: Unix milliseconds.
+ * Counts requests of this process by minute. `ended` gets each minute that has ended. `clock`: Unix
+ * milliseconds.
  */
 export function createRecorder(
   clock: () => number,
-  ended: (counts: Counts) => void,
+  ended: (minute: OpenMinute) => void,
 ) {
   const id = randomUUID();
   const before = new Float64Array(COLUMNS);
-  const rows = new TrafficTable();
-  /** Blocks are bounded, not slices. */
-  const uses = new UsesTables(Number.POSITIVE_INFINITY);
-  let usage = new UsageTable();
-  let clients = new Clients(usage);
-  let requests = 0;
+  let names = new UsageNames();
   let policy = 0;
-  let policies = 0;
+  let lastNumber = 0;
+  let last: OpenMinute | null = null;
+  let minute = newMinute(clock());
+  let second = { number: 0, requests: 0 };
+  let most = 0;
+
+  function newMinute(now: number) {
+    const name = { start: startOf(now, MINUTE), number: ++lastNumber };
+    return new OpenMinute(name, names, policy);
+  }
+
   const observe = (event: Event) => {
     switch (event.type) {
       case 'request':
@@ -55,7 +126,7 @@ export function createRecorder(
       case 'state.outage':
         turn();
         policy = bitOf(event.policy);
-        policies |= policy;
+        minute.policies |= policy;
         break;
       case 'state.recovered':
         turn();
@@ -64,158 +135,66 @@ export function createRecorder(
     }
   };
 
-  let minute: number = startOf(clock(), MINUTE);
-
-  /** Ends the slice if its minute has ended. Returns the time. */
+  /** Ends the minute if its time is over. Returns the time. */
   function turn() {
     const now = clock();
-    if (now < minute || now >= minute + MINUTE) {
-      if (requests > 0 || policies > 0) end();
-      minute = startOf(now, MINUTE);
+    if (now < minute.start || now >= minute.start + MINUTE) {
+      for (const [, , row] of minute.traffic.rows()) addTo(before, row);
+      ended(minute);
+      last = minute;
+      if (names.clients.length > MOST_CLIENTS) names = new UsageNames();
+      minute = newMinute(now);
     }
     return now;
   }
 
   function count(event: RequestEvent, now: number) {
-    const { operation, plan, verdict, trace } = event;
-    const places = placesOf(event);
-    countIn(rows.row(plan, operation), places);
-    requests++;
-    countUsage(event, now);
-    if (verdict === 'admitted' && plan !== null && trace)
-      uses.note(plan, trace);
-    if (usage.size >= MOST_ROWS) end();
-  }
-
-  function countUsage(event: RequestEvent, now: number) {
-    const { operation, verdict, nearLimit, unheeding, duration, trace } = event;
-    const row = usage.row(
-      clients.of(event),
-      usage.operation(operation),
-      clients.outcome(event),
-    );
-    usage.count(
-      row,
-      duration,
-      nearLimit || unheeding,
-      Math.floor(now / SECOND),
-    );
-    if (trace)
-      usage.amount(
-        row,
-        verdict === 'admitted' ? trace.cost : 0,
-        trace.received,
-        trace.sent,
-      );
-  }
-
-  function end() {
-    const traffic = packTraffic(rows);
-    const packing = packUsage(usage);
-    let packed = packing.next();
-    while (!packed.done) packed = packing.next();
-    const counts = {
-      minute,
-      policies,
-      requests,
-      traffic,
-      usage: packed.value,
-      uses: uses.pack(),
-    };
-    for (const [, , row] of rows.rows()) addTo(before, row);
-    rows.clear();
-    usage.clear();
-    uses.clear();
-    if (usage.clients.length > MOST_CLIENTS) {
-      usage = new UsageTable();
-      clients = new Clients(usage);
-    }
-    requests = 0;
-    policies = policy;
-    ended(counts);
+    minute.count(event, now);
+    const number = Math.floor(now / SECOND);
+    if (number !== second.number) second = { number, requests: 0 };
+    second.requests++;
+    most = Math.max(most, second.requests);
   }
 
   return {
     observe,
     /** Of the plans in force from now on. */
     countWindows({ plans }: Plans) {
-      uses.noteWindows(id, clock(), plans);
+      minute.uses.noteWindows(id, clock(), plans);
     },
     /** All requests since the start, without plan and operation. */
     get total(): Float64Array {
       const total = before.slice();
-      for (const [, , row] of rows.rows()) addTo(total, row);
+      for (const [, , row] of minute.traffic.rows()) addTo(total, row);
       return total;
     },
-    turn,
-    /** Ends the slice, which may be empty. */
-    take() {
-      turn();
-      end();
+    /** Requests of the last minute, from the open one and the one before. */
+    get recent(): OpenMinute['figures'] {
+      const now = turn();
+      const isNext = last?.start === minute.start - MINUTE;
+      const part = isNext ? 1 - (now - minute.start) / MINUTE : 0;
+      const figure = (name: keyof OpenMinute['figures']) =>
+        minute.figures[name] +
+        Math.ceil(part * (last === null ? 0 : last.figures[name]));
+      return {
+        requests: figure('requests'),
+        failed: figure('failed'),
+        refused: figure('refused'),
+      };
     },
-    get isEmpty() {
-      return requests === 0;
+    /** Requests of the busiest second. */
+    get most() {
+      return most;
+    },
+    /** The open minute. */
+    get minute() {
+      turn();
+      return minute;
     },
   };
 }
 
-/** Finds clients and outcomes without joining their names. */
-class Clients {
-  readonly #usage: UsageTable;
-  readonly #byName = new Map<string | null, number>();
-  readonly #outcomes = new Map<string | null, Map<number, number>>();
-
-  constructor(usage: UsageTable) {
-    this.#usage = usage;
-  }
-
-  /** A change of its account or plan makes another client. */
-  of({ keyId, account, plan }: RequestEvent): number {
-    const name = keyId ?? plan;
-    const place = this.#byName.get(name);
-    if (
-      place !== undefined &&
-      isSame(this.#usage.clients[place]!, keyId, account, plan)
-    )
-      return place;
-    const found = this.#usage.client({ key: keyId, account, plan });
-    this.#byName.set(name, found);
-    return found;
-  }
-
-  outcome(event: RequestEvent): number {
-    const { status, verdict, deprecated } = event;
-    const code = outcomeCode(event);
-    let byStatus = this.#outcomes.get(code);
-    if (byStatus === undefined) {
-      byStatus = new Map();
-      this.#outcomes.set(code, byStatus);
-    }
-    const name =
-      8 * status +
-      2 * (verdict === null ? 3 : VERDICTS.indexOf(verdict)) +
-      Number(deprecated);
-    let place = byStatus.get(name);
-    if (place === undefined) {
-      place = this.#usage.outcome({ status, code, verdict, deprecated });
-      byStatus.set(name, place);
-    }
-    return place;
-  }
-}
-
-const VERDICTS: readonly string[] = ['admitted', 'limited', 'banned'];
-
-function isSame(
-  client: UsageClient,
-  key: string | null,
-  account: string | null,
-  plan: string | null,
-): boolean {
-  return (
-    client.plan === plan && client.account === account && client.key === key
-  );
-}
+export type Recorder = ReturnType<typeof createRecorder>;
 
 function bitOf(policy: string): number {
   const place = (POLICIES as readonly string[]).indexOf(policy);

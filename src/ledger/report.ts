@@ -1,17 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
-import type { Block } from './block.ts';
 import { startOf } from './names.ts';
-import { isRefused, requestsOf } from './ranking.ts';
-import type { LedgerReader, Period } from './reader.ts';
+import { isRefused } from './ranking.ts';
+import type { Period, UsageReader } from './reader.ts';
 import {
-  DURATION_BUCKETS,
+  addRows,
   type Outcome,
-  type PackedNames,
+  type Projection,
+  requestsOf,
   type UsageClient,
   type UsageRow,
-  unpackUsage,
+  UsageTable,
 } from './usage-table.ts';
+import type { Value } from './value.ts';
 
 /** In the order of columns. `code`: of the error catalogue; null for responses of the backend. */
 export const DIMENSIONS = [
@@ -40,8 +41,6 @@ export const FIGURES = [
   'within10s',
   'slower',
 ] as const;
-const WIDTH = FIGURES.length;
-const FIRST_DURATION = FIGURES.indexOf('within10ms');
 
 type ReportFilter = Partial<
   Readonly<Record<'account' | 'key' | 'plan' | 'operation' | 'status', string>>
@@ -69,21 +68,29 @@ const GRAINS = ['minute', 'hour', 'day'] as const;
  * the store is unreachable.
  */
 export async function* report(
-  reader: Pick<LedgerReader, 'blocks'>,
+  reader: Pick<UsageReader, 'values'>,
   question: ReportQuestion,
 ): AsyncGenerator<readonly ReportRow[]> {
   const span = spanOf(question);
   const grain = GRAINS.find((name) => question.by.includes(name)) ?? 'day';
   let groups: Report | null = null;
-  for await (const block of reader.blocks(question, grain)) {
-    const start = span === null ? 0 : startOf(block.start, span);
+  for await (const value of reader.values(question, grain)) {
+    const start = span === null ? 0 : startOf(value.start, span);
     if (groups?.start !== start) {
-      if (groups !== null) yield* groups.rows();
+      yield* pausing(groups);
       groups = new Report(question, start);
     }
-    await groups.add(block);
+    await groups.add(value);
   }
-  if (groups !== null) yield* groups.rows();
+  yield* pausing(groups);
+}
+
+/** Other work gets its turn after each list. */
+async function* pausing(groups: Report | null) {
+  for (const rows of groups?.rows() ?? []) {
+    yield rows;
+    await setImmediate();
+  }
 }
 
 /** Milliseconds; `null`: rows have no time. */
@@ -93,155 +100,133 @@ export function spanOf({ by }: Pick<ReportQuestion, 'by'>): number | null {
 }
 
 /** Rows between two turns for other work. */
-const AT_ONCE = 2_000;
+const AT_ONCE = 500;
 
-/** Sums of blocks by the dimensions of a question. */
+/** Names under which rows are not distinguished. */
+const NO_CLIENT: UsageClient = { key: null, account: null, plan: null };
+
+/** Sums of values by the dimensions of a question. */
 export class Report {
   readonly #question: ReportQuestion;
   readonly start: number;
-  readonly #time: Readonly<Record<'day' | 'hour' | 'minute', string>>;
-  readonly #clients = new Names<UsageClient>();
-  readonly #operations = new Names<string>();
-  readonly #outcomes = new Names<Pick<Outcome, 'status' | 'code'>>();
-  /** By client: rows by operation and outcome. */
-  readonly #rows: Map<number, number>[] = [];
-  #sums = new Float64Array(64 * WIDTH);
-  readonly #heads: (readonly [client: number, word: number])[] = [];
+  readonly #as: Projection;
+  readonly #table = new UsageTable();
 
   /** `start`: the time of its rows, Unix milliseconds. */
   constructor(question: ReportQuestion, start = 0) {
     this.#question = question;
     this.start = start;
-    const time = new Date(start).toISOString();
-    this.#time = {
-      minute: time,
-      hour: `${time.slice(0, 13)}:00:00.000Z`,
-      day: time.slice(0, 10),
-    };
+    this.#as = projectionOf(question);
   }
 
-  async add(block: Block): Promise<void> {
-    const adding = unpackUsage(await block.read('usage'), (names) =>
-      this.#adderOf(names),
-    );
-    for (const _ of adding) await setImmediate();
+  async add(value: Value): Promise<void> {
+    for await (const part of value.usage()) {
+      addRows(this.#table, part, this.#as);
+      await setImmediate();
+    }
   }
 
   *rows(): Generator<readonly ReportRow[]> {
+    const { clients, outcomes } = this.#table.names;
     const columns = dimensionsOf(this.#question);
-    for (let from = 0; from < this.#heads.length; from += AT_ONCE) {
-      const part = this.#heads.slice(from, from + AT_ONCE);
-      yield part.map((_, i) => this.#row(from + i, columns));
-    }
-  }
-
-  #row(row: number, columns: readonly Dimension[]): ReportRow {
-    const [client, word] = this.#heads[row]!;
-    const { account, key, plan } = this.#clients.all[client]!;
-    const operation = this.#operations.all[Math.floor(word / 0x1_0000)]!;
-    const { status, code } = this.#outcomes.all[word % 0x1_0000]!;
-    const values = {
-      account,
-      key,
-      plan,
-      operation,
-      status,
-      code,
-      ...this.#time,
-    };
-    const sums = this.#sums.subarray(row * WIDTH, (row + 1) * WIDTH);
-    return [...columns.map((name) => values[name]), ...sums];
-  }
-
-  #adderOf({
-    clients,
-    operations,
-    outcomes,
-  }: PackedNames): (row: UsageRow) => void {
-    const { by, filter, deprecated: deprecatedOnly } = this.#question;
-    const has = (name: Dimension) => by.includes(name);
-    const fits = (name: keyof ReportFilter, value: string | number | null) =>
-      filter[name] === undefined ||
-      (value !== null && filter[name] === String(value));
-    const clientPlaces = clients.map(({ account, key, plan }) => {
-      if (!fits('account', account) || !fits('key', key) || !fits('plan', plan))
-        return -1;
-      const shown = {
-        account: has('account') ? account : null,
-        key: has('key') ? key : null,
-        plan: has('plan') ? plan : null,
-      };
-      return this.#clients.place(shown);
-    });
-    const operationPlaces = operations.map((name) =>
-      fits('operation', name)
-        ? this.#operations.place(has('operation') ? name : '')
-        : -1,
+    const time = timesOf(this.start);
+    // Outcomes differ in what `refused` and `failed` count, too.
+    const shown = outcomes.map(({ status, code }) =>
+      outcomes.findIndex((one) => one.status === status && one.code === code),
     );
-    const outcomePlaces = outcomes.map(({ status, code, deprecated }) => {
-      if (!fits('status', status) || (deprecatedOnly && !deprecated)) return -1;
-      const shown = {
-        status: has('status') ? status : 0,
-        code: has('code') ? code : null,
-      };
-      return this.#outcomes.place(shown);
-    });
-    return (row) => {
-      const client = clientPlaces[row.client]!;
-      const operation = operationPlaces[row.operation]!;
-      const outcome = outcomePlaces[row.outcome]!;
-      if (client < 0 || operation < 0 || outcome < 0) return;
-      this.#count(
-        this.#place(client, operation * 0x1_0000 + outcome),
-        row,
-        outcomes[row.outcome]!,
-      );
-    };
-  }
-
-  #place(client: number, word: number): number {
-    this.#rows[client] ??= new Map();
-    const rows = this.#rows[client];
-    let row = rows.get(word);
-    if (row === undefined) {
-      row = this.#heads.push([client, word]) - 1;
-      rows.set(word, row);
-      if (row * WIDTH === this.#sums.length) {
-        const larger = new Float64Array(2 * this.#sums.length);
-        larger.set(this.#sums);
-        this.#sums = larger;
+    let rows: ReportRow[] = [];
+    for (const client of clients.keys()) {
+      for (const { row, sums } of this.#sumsOf(client, shown)) {
+        const values = this.#namesOf(row, time);
+        rows.push([...columns.map((name) => values[name]), ...sums]);
       }
+      if (rows.length < AT_ONCE) continue;
+      yield rows;
+      rows = [];
     }
-    return row;
+    if (rows.length > 0) yield rows;
   }
 
-  #count(row: number, counted: UsageRow, outcome: Outcome): void {
-    const requests = requestsOf(counted);
-    const at = row * WIDTH;
-    const sums = this.#sums;
-    sums[at]! += requests;
-    sums[at + 1]! += counted.units;
-    if (isRefused(outcome)) sums[at + 2]! += requests;
-    if (outcome.status >= 500) sums[at + 3]! += requests;
-    sums[at + 4]! += counted.received;
-    sums[at + 5]! += counted.sent;
-    for (let i = 0; i < DURATION_BUCKETS; i++)
-      sums[at + FIRST_DURATION + i]! += counted.requests[i]!;
+  #sumsOf(client: number, shown: readonly number[]) {
+    const sums = new Map<number, { row: UsageRow; sums: number[] }>();
+    for (const place of this.#table.rowsOf(client)) {
+      const row = this.#table.read(place);
+      const figures = figuresOf(row, this.#table.names.outcomes[row.outcome]!);
+      const name = row.operation * 0x1_0000 + shown[row.outcome]!;
+      const known = sums.get(name);
+      if (known === undefined) sums.set(name, { row, sums: figures });
+      else
+        for (const [i, figure] of figures.entries()) known.sums[i]! += figure;
+    }
+    return sums.values();
+  }
+
+  #namesOf(row: UsageRow, time: ReturnType<typeof timesOf>) {
+    const { clients, operations, outcomes } = this.#table.names;
+    const { key, account, plan } = clients[row.client]!;
+    const { status, code } = outcomes[row.outcome]!;
+    const operation = operations[row.operation]!;
+    return { key, account, plan, operation, status, code, ...time };
   }
 }
 
-class Names<T> {
-  readonly #places = new Map<string, number>();
-  readonly all: T[] = [];
+const timesOf = (start: number) => {
+  const time = new Date(start).toISOString();
+  return {
+    minute: time,
+    hour: `${time.slice(0, 13)}:00:00.000Z`,
+    day: time.slice(0, 10),
+  };
+};
 
-  /** Values with the same members have one place. */
-  place(value: T): number {
-    const name = JSON.stringify(value);
-    let place = this.#places.get(name);
-    if (place === undefined) {
-      place = this.all.push(value) - 1;
-      this.#places.set(name, place);
-    }
-    return place;
-  }
+/** What a row counts for. `verdict`: as projected. In the order of FIGURES. */
+function figuresOf(row: UsageRow, { verdict }: Outcome): number[] {
+  const requests = requestsOf(row);
+  return [
+    requests,
+    row.units,
+    verdict === 'refused' ? requests : 0,
+    verdict === 'failed' ? requests : 0,
+    row.received,
+    row.sent,
+    ...Array.from(row.requests),
+  ];
+}
+
+/** Keeps the dimensions of a question, and of outcomes in place of the verdict what they count for. */
+function projectionOf({
+  by,
+  filter,
+  deprecated: deprecatedOnly,
+}: ReportQuestion): Projection {
+  const has = (name: Dimension) => by.includes(name);
+  const fits = (name: keyof ReportFilter, value: string | number | null) =>
+    filter[name] === undefined ||
+    (value !== null && filter[name] === String(value));
+  return {
+    client({ account, key, plan }) {
+      if (!fits('account', account) || !fits('key', key) || !fits('plan', plan))
+        return null;
+      return {
+        ...NO_CLIENT,
+        ...(has('account') && { account }),
+        ...(has('key') && { key }),
+        ...(has('plan') && { plan }),
+      };
+    },
+    operation: (name) =>
+      fits('operation', name) ? (has('operation') ? name : '') : null,
+    outcome(outcome) {
+      const { status, code, deprecated } = outcome;
+      if (!fits('status', status) || (deprecatedOnly && !deprecated))
+        return null;
+      const failed = status >= 500 ? 'failed' : null;
+      return {
+        status: has('status') ? status : 0,
+        code: has('code') ? code : null,
+        verdict: isRefused(outcome) ? 'refused' : failed,
+        deprecated: false,
+      };
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { DAY } from '../common/time.ts';
-import { blockIn, blockName, startOf } from './names.ts';
+import { type SumName, startOf, sumIn } from './names.ts';
 
 /** Milliseconds of minutes without keys. */
 const TRAFFIC = 2 * DAY;
@@ -8,82 +8,88 @@ export interface Retention {
   /** Milliseconds. */
   readonly hours: number;
   readonly days: number;
-  /** Of all blocks. */
+  /** Of all sums. */
   readonly maxBytes: number;
 }
 
-type Sizes = ReadonlyMap<string, number>;
+interface StoredSum extends SumName {
+  readonly name: string;
+  readonly day: number;
+  readonly size: number;
+}
+
+/** Whether a span has ended, or is from a clock that was ahead: it lies more than a day ahead. */
+export const isOver = (start: number, length: number, now: number): boolean =>
+  start + length <= now || start > now + DAY;
 
 /**
- * Whether a span is too old: by the clock, and because as many newer spans are stored. So a clock
- * that jumps removes nothing, and usage does not age while no gateway runs. `starts`: of all that
- * is stored.
+ * Whether a day is too old: by the clock, and because as many newer days are stored. So a clock that
+ * jumps removes nothing, and usage does not age while no gateway runs.
  */
-export function oldIn(
-  starts: Iterable<number>,
-  span: number,
-  now: number,
-): (start: number, keep: number) => boolean {
-  const stored = new Set([...starts].map((start) => startOf(start, span)));
-  const newestFirst = [...stored].sort((one, other) => other - one);
-  return (start, keep) => {
-    const newest = newestFirst[Math.ceil(keep / span)];
-    return newest !== undefined && start < newest + span && start < now - keep;
+function oldIn(days: Iterable<number>, now: number) {
+  const newestFirst = [...new Set(days)].sort((one, other) => other - one);
+  return (day: number, keep: number) => {
+    const newest = newestFirst[Math.ceil(keep / DAY)];
+    return newest !== undefined && day < newest + DAY && day < now - keep;
   };
 }
 
 /**
- * Names of blocks that are too old, and those above `maxBytes`. Hours are kept until
- * a day contains them, and usage that no receiver accepts as long as hours. `bytes`: of the rest.
+ * Names of sums that are too old, and those above `maxBytes`. Hours are kept until a
+ * day contains them, and usage that no receiver accepts as long as hours. `bytes`: of the rest.
  * `now`: by the clock of the store.
  */
 export function expired(
-  all: Sizes,
+  sizes: ReadonlyMap<string, number>,
   { hours, days, maxBytes }: Retention,
   now: number,
 ) {
-  const sizes = new Map([...all].filter(([name]) => blockIn(name) !== null));
-  const hasDay = (start: number) =>
-    all.has(blockName('d', startOf(start, DAY)));
-  const starts = [...sizes.keys()].map((name) => blockIn(name)!.start);
-  const isOld = oldIn(starts, DAY, now);
-  const old = [...sizes.keys()].filter((name) => {
-    const { kind, start } = blockIn(name)!;
-    if (kind === 't') return isOld(start, TRAFFIC);
-    if (kind === 'x') return isOld(start, hours);
-    if (kind === 'h') return isOld(startOf(start, DAY), hours) && hasDay(start);
-    return kind === 'd' && isOld(start, days);
+  const all = [...sizes].flatMap(([name, size]): StoredSum[] => {
+    const sum = sumIn(name);
+    return sum ? [{ ...sum, name, size, day: startOf(sum.start, DAY) }] : [];
   });
-  for (const name of old) sizes.delete(name);
-  let bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-  const dropped: string[] = [];
-  for (const group of byWorth([...sizes.keys()], hasDay)) {
+  const isOld = oldIn(
+    all.map(({ day }) => day),
+    now,
+  );
+  const complete = new Set(
+    all.flatMap(({ kind, day }) => (kind === 'd' ? [day] : [])),
+  );
+  const keep = { t: TRAFFIC, x: hours, h: hours, d: days, m: Infinity };
+  const old = all.filter(
+    ({ kind, day }) =>
+      isOld(day, keep[kind]) && (kind !== 'h' || complete.has(day)),
+  );
+  const gone = new Set(old);
+  const rest = all.filter((sum) => !gone.has(sum));
+  let bytes = rest.reduce((sum, { size }) => sum + size, 0);
+  const dropped: StoredSum[] = [];
+  for (const group of byWorth(rest, complete)) {
     if (bytes <= maxBytes) break;
-    bytes -= group.reduce((sum, name) => sum + sizes.get(name)!, 0);
+    bytes -= group.reduce((sum, { size }) => sum + size, 0);
     dropped.push(...group);
   }
-  return { bytes, old, dropped };
+  return { bytes, old: namesOf(old), dropped: namesOf(dropped) };
 }
 
+const namesOf = (sums: readonly StoredSum[]) => sums.map(({ name }) => name);
+
 /**
- * What goes together, least first: minutes of traffic, hours that a day contains, what was not
+ * What goes together, least first: traffic of minutes, hours that a day contains, what was not
  * exported and is in days too, the oldest days.
  */
 function byWorth(
-  names: readonly string[],
-  hasDay: (start: number) => boolean,
-): string[][] {
-  const ranks: Readonly<Record<string, number>> = { t: 0, h: 1, x: 2, d: 3 };
-  const ranked = names.flatMap((name) => {
-    const { kind, start } = blockIn(name)!;
-    const isNeeded = kind === 'm' || (kind === 'h' && !hasDay(start));
-    return isNeeded
-      ? []
-      : [{ name, rank: ranks[kind]!, day: startOf(start, DAY) }];
-  });
-  const sorted = ranked.sort(
-    (one, other) => one.rank - other.rank || one.day - other.day,
-  );
-  const groups = Map.groupBy(sorted, ({ rank, day }) => `${rank} ${day}`);
-  return [...groups.values()].map((group) => group.map(({ name }) => name));
+  sums: readonly StoredSum[],
+  complete: ReadonlySet<number>,
+): Iterable<StoredSum[]> {
+  const ranks = { t: 0, h: 1, x: 2, d: 3, m: 4 };
+  const sorted = sums
+    .filter(
+      ({ kind, day }) => kind !== 'm' && (kind !== 'h' || complete.has(day)),
+    )
+    .sort(
+      (one, other) =>
+        ranks[one.kind] - ranks[other.kind] || one.day - other.day,
+    );
+  return Map.groupBy(sorted, ({ kind, day }) => `${kind} ${day}`).values();
 }

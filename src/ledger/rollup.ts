@@ -1,284 +1,192 @@
-import { DAY, HOUR, MINUTE, SECOND } from '../common/time.ts';
+import { DAY, HOUR, MINUTE } from '../common/time.ts';
 import {
-  type Block,
-  joinSources,
-  type Section,
-  type Sources,
-} from './block.ts';
-import { BlockSum } from './block-sum.ts';
-import {
-  blockIn,
-  blockName,
-  blocksNamed,
-  byHour,
-  byMinute,
-  newBlocks,
-  type Slice,
+  type Kind,
+  pendingName,
   SPANS,
-  slicesIn,
   startOf,
-  startsIn,
+  sumIn,
+  sumName,
 } from './names.ts';
+import { type SettledPart, settledIn } from './parts.ts';
 import type { PendingExports } from './pending-exports.ts';
-import { expired, oldIn, type Retention } from './retention.ts';
-import { type Commit, type LedgerStore, TurnLost } from './store.ts';
+import { expired, isOver, type Retention } from './retention.ts';
+import {
+  type Commit,
+  TurnLost,
+  type UsageIndex,
+  type UsageStore,
+} from './store.ts';
+import { requestsOf, unpackRows } from './usage-table.ts';
+import { type Value, valueUnder } from './value.ts';
+import { ValueSum } from './value-sum.ts';
 
-/** Milliseconds after a span in which its last slices arrive. */
-const LATE = 5 * SECOND;
-/** Milliseconds of minutes with their keys. */
+/** Milliseconds after an hour for which its minutes have their keys. */
 export const MINUTES = 2 * HOUR;
 
-const HOUR_SECTIONS: readonly Section[] = ['traffic', 'usage', 'uses'];
-const DAY_SECTIONS: readonly Section[] = ['traffic', 'usage'];
+const SECTIONS = {
+  m: ['traffic', 'usage', 'uses'],
+  t: ['traffic'],
+  h: ['usage', 'uses'],
+  d: ['usage'],
+  x: ['usage'],
+} as const;
 
 export interface RollupReport {
   readonly bytes: number;
-  /** Blocks that were removed because of `maxBytes`. */
+  /** Sums that were removed because of `maxBytes`. */
   readonly dropped: number;
   /** Begins of hours and days that were removed because of their age, Unix milliseconds. */
   readonly old: Readonly<Record<'hours' | 'days', readonly number[]>>;
-  /** Removed blocks that were not exported. */
+  /** Removed sums that were not exported. */
   readonly unexported: number;
   /** When the usage begins that is not exported yet; `null`: all is. Unix milliseconds. */
   readonly pendingSince: number | null;
 }
 
+interface RollupOptions {
+  readonly store: UsageStore;
+  readonly retention: () => Retention;
+  readonly damaged: (damage: string) => void;
+  /** `null`: usage is not exported. */
+  readonly exports?: PendingExports | null;
+}
+
+type Sums = Map<string, Buffer | null>;
+
 /**
- * Makes blocks of slices: of each minute that has ended, then of each hour and day. Each commit is
- * complete by itself, and what a block contains counts once, however often it is added.
- * `exports` `null`: usage is not exported.
+ * Adds up: parts to minutes, minutes to hours, hours to days. A commit adds values to a sum and
+ * removes them, so each request is in one of them, also if it comes late.
  */
-export function createRollup(
-  store: LedgerStore,
-  retention: () => Retention,
-  damaged: (damage: string) => void,
-  exports: PendingExports | null = null,
-) {
-  async function merge(now: number, stored: number, commit: Commit) {
-    const sizes = await store.sizes();
-    const slices = slicesIn(await store.slices());
-    for (const [hour, ofHour] of byHour(slices)) {
-      if (sizes.has(blockName('h', hour)))
-        await mergeLate(hour, ofHour, sizes, commit);
-      else await mergeMinutes(now, ofHour, commit);
-    }
-    await mergeHours(now, stored, commit);
-    await mergeDays(now, commit);
+export function createRollup({
+  store,
+  retention,
+  damaged,
+  exports = null,
+}: RollupOptions) {
+  /** The sum of this kind and time, and of `values`, in place of the one before. */
+  async function sumUp(
+    { sizes }: UsageIndex,
+    kind: Kind,
+    start: number,
+    values: readonly Value[],
+  ): Promise<Sums> {
+    const before = namesOf(sizes, kind, start, SPANS[kind]);
+    const sum = new ValueSum({ start, span: SPANS[kind] }, SECTIONS[kind]);
+    for (const value of [...(await read(before)), ...values])
+      await sum.add(value);
+    const bytes = await sum.pack();
+    const sums: Sums = new Map(before.map((name) => [name, null]));
+    return sums.set(sumName(kind, start, bytes), bytes);
   }
 
-  async function mergeMinutes(
-    now: number,
-    slices: readonly Slice[],
-    commit: Commit,
-  ) {
-    for (const [minute, ofMinute] of byMinute(slices)) {
-      if (!isOver(minute, MINUTE + LATE, now)) continue;
-      const blocks = await mergedWith('m', minute, ofMinute);
-      await commit(
-        blocks,
-        ofMinute.map(({ name }) => name),
+  async function read(names: readonly string[]): Promise<Value[]> {
+    const found = await store.read(names);
+    return found.map((bytes, i) => valueUnder(names[i]!, bytes, damaged));
+  }
+
+  async function takeParts(commit: Commit) {
+    const index = await store.index();
+    for (const [minute, parts] of settledIn(index)) {
+      const values = parts.map(({ name, bytes }) =>
+        valueUnder(name, bytes, damaged),
       );
+      const sums = await sumUp(index, 'm', minute, values);
+      if (exports !== null) await addPending(sums, minute, parts, values);
+      const taken = parts.map(
+        async ({ name, isSure }, i) =>
+          [name, isSure ? null : await requestsOfValue(values[i]!)] as const,
+      );
+      await commit(sums, new Map(await Promise.all(taken)));
     }
   }
 
-  /** The block with what it lacks, after what it adds to exports. */
-  async function mergedWith(
-    kind: 'm' | 'h',
-    start: number,
-    slices: readonly Slice[],
-  ): Promise<Map<string, Buffer>> {
-    const name = blockName(kind, start);
-    const blocks =
-      (await exports?.blocksOf(slices, name)) ?? new Map<string, Buffer>();
-    return blocks.set(name, await packed(kind, start, slices));
-  }
-
-  /** The block with what it lacks. */
-  async function packed(
-    kind: 'm' | 'h',
-    start: number,
-    slices: readonly Slice[],
-  ): Promise<Buffer> {
-    const sum = new BlockSum({ start, span: SPANS[kind] }, HOUR_SECTIONS);
-    for (const block of await blocksOf([blockName(kind, start)]))
-      await sum.add(block);
-    await addNew(sum, slices, sum.sources);
-    return await sum.pack();
-  }
-
-  /**
-   * Slices of an outage: the hour has its block already. All at once, because that block knows only
-   * the highest number of each process.
-   */
-  async function mergeLate(
-    hour: number,
-    slices: readonly Slice[],
-    sizes: ReadonlyMap<string, number>,
-    commit: Commit,
+  async function addPending(
+    sums: Sums,
+    minute: number,
+    parts: readonly SettledPart[],
+    values: readonly Value[],
   ) {
-    const blocks = await mergedWith('h', hour, slices);
-    const traffic = blockName('t', hour);
-    if (sizes.has(traffic))
-      blocks.set(traffic, await lateTraffic(traffic, slices));
-    for (const [minute, ofMinute] of byMinute(slices)) {
-      const name = blockName('m', minute);
-      if (sizes.has(name))
-        blocks.set(name, await packed('m', minute, ofMinute));
-    }
-    await commit(
-      blocks,
-      slices.map(({ name }) => name),
-    );
-    await correctDay(hour, sizes, commit);
+    const sum = new ValueSum({ start: minute, span: MINUTE }, SECTIONS.x);
+    for (const value of values) await sum.add(value);
+    const names = parts.map(({ name }) => name);
+    if (!sum.isEmpty) sums.set(pendingName(minute, names), await sum.pack());
   }
 
-  async function lateTraffic(
-    name: string,
-    slices: readonly Slice[],
-  ): Promise<Buffer> {
-    const known = await blocksOf([name]);
-    const sources = joinSources(known.map(({ sources }) => sources));
-    const minutes = byMinute(slices);
-    const starts = new Set([
-      ...known.map(({ start }) => start),
-      ...minutes.keys(),
-    ]);
-    const sums: BlockSum[] = [];
-    for (const start of starts) {
-      const sum = new BlockSum({ start, span: MINUTE }, ['traffic']);
-      for (const one of known) if (one.start === start) await sum.add(one);
-      await addNew(sum, minutes.get(start) ?? [], sources);
-      sums.push(sum);
-    }
-    return await packAll(sums);
-  }
-
-  async function addNew(
-    sum: BlockSum,
-    slices: readonly Slice[],
-    known: Sources,
-  ) {
-    for (const block of newBlocks(slices, known, damaged)) await sum.add(block);
-  }
-
-  /** `stored`: the time of the store. */
-  async function mergeHours(now: number, stored: number, commit: Commit) {
-    const sizes = await store.sizes();
-    const minutes = startsOf(sizes.keys(), 'm');
-    const isOld = oldIn(
-      [...minutes, ...startsOf(sizes.keys(), 'h')],
-      HOUR,
-      stored,
-    );
-    for (const [hour, ofHour] of Map.groupBy(minutes, (start) =>
-      startOf(start, HOUR),
-    )) {
-      if (!isOver(hour, HOUR + MINUTE + 2 * LATE, now)) continue;
-      const names = ofHour.map((start) => blockName('m', start));
-      if (!sizes.has(blockName('h', hour))) {
-        await mergeHour(hour, names, commit);
-        await correctDay(hour, sizes, commit);
-      }
-      if (isOld(hour + HOUR, MINUTES))
-        await commit(new Map(names.map(removed)), []);
+  /** `now`: the time of the store. */
+  async function takeMinutes(now: number, commit: Commit) {
+    const minutes = startsOf((await store.index()).sizes.keys(), 'm');
+    const hours = new Set(minutes.map((start) => startOf(start, HOUR)));
+    for (const hour of hours) {
+      if (!isOver(hour, HOUR + MINUTES, now)) continue;
+      const index = await store.index();
+      const { sizes } = index;
+      const names = namesOf(sizes, 'm', hour, HOUR);
+      const values = await read(names);
+      const sums: Sums = new Map(names.map((name) => [name, null]));
+      const day = startOf(hour, DAY);
+      const hasDay = namesOf(sizes, 'd', day, DAY).length > 0;
+      const hasHours = namesOf(sizes, 'h', day, DAY).length > 0;
+      const targets: [Kind, number, Value[]][] = values.map((value) => [
+        't',
+        value.start,
+        [value],
+      ]);
+      // The hours of a day are removed together.
+      if (hasHours || !hasDay) targets.push(['h', hour, values]);
+      if (hasDay) targets.push(['d', day, values]);
+      for (const target of targets)
+        for (const [name, bytes] of await sumUp(index, ...target))
+          sums.set(name, bytes);
+      await commit(sums, new Map());
     }
   }
 
-  async function mergeHour(
-    hour: number,
-    names: readonly string[],
-    commit: Commit,
-  ) {
-    const sum = new BlockSum({ start: hour, span: HOUR }, HOUR_SECTIONS);
-    const traffic: BlockSum[] = [];
-    for (const block of await blocksOf(names)) {
-      const { start, span } = block;
-      const ofMinute = new BlockSum({ start, span }, ['traffic']);
-      await sum.add(block);
-      await ofMinute.add(block);
-      traffic.push(ofMinute);
+  /** A day stands beside its hours. */
+  async function makeDays(now: number, commit: Commit) {
+    const index = await store.index();
+    const { sizes } = index;
+    const hours = startsOf(sizes.keys(), 'h');
+    for (const day of new Set(hours.map((start) => startOf(start, DAY)))) {
+      const hasMore = namesOf(sizes, 'm', day, DAY).length > 0;
+      const hasDay = namesOf(sizes, 'd', day, DAY).length > 0;
+      if (hasDay || hasMore || !isOver(day, DAY + MINUTES, now)) continue;
+      const sum = new ValueSum({ start: day, span: DAY }, SECTIONS.d);
+      for (const name of namesOf(sizes, 'h', day, DAY))
+        for (const value of await read([name])) await sum.add(value);
+      const bytes = await sum.pack();
+      await commit(new Map([[sumName('d', day, bytes), bytes]]), new Map());
     }
-    const blocks = new Map([
-      [blockName('h', hour), await sum.pack()],
-      [blockName('t', hour), await packAll(traffic)],
-    ]);
-    await commit(blocks, []);
-  }
-
-  async function mergeDays(now: number, commit: Commit) {
-    const sizes = await store.sizes();
-    const days = new Set(
-      startsOf(sizes.keys(), 'h').map((start) => startOf(start, DAY)),
-    );
-    for (const day of days) {
-      const hasEnded = isOver(day, DAY + 2 * MINUTE + 2 * LATE, now);
-      if (hasEnded && !sizes.has(blockName('d', day)))
-        await mergeDay(day, hoursOf(day), commit);
-    }
-  }
-
-  /** Of a day that has its block already. Its hours are removed together, so they are complete. */
-  async function correctDay(
-    hour: number,
-    sizes: ReadonlyMap<string, number>,
-    commit: Commit,
-  ) {
-    const day = startOf(hour, DAY);
-    const name = blockName('d', day);
-    if (!sizes.has(name)) return;
-    const hours = hoursOf(day);
-    const hasHours = hours.some((one) => sizes.has(one));
-    const names = hasHours ? hours : [name, blockName('h', hour)];
-    await mergeDay(day, names, commit);
-  }
-
-  async function mergeDay(
-    day: number,
-    names: readonly string[],
-    commit: Commit,
-  ) {
-    const sum = new BlockSum({ start: day, span: DAY }, DAY_SECTIONS);
-    for (const name of names)
-      for (const block of await blocksOf([name])) await sum.add(block);
-    await commit(new Map([[blockName('d', day), await sum.pack()]]), []);
   }
 
   async function bound(
     now: number,
     commit: Commit,
   ): Promise<Omit<RollupReport, 'pendingSince'>> {
-    const { bytes, old, dropped } = expired(
-      await store.sizes(),
-      retention(),
-      now,
-    );
+    const { sizes } = await store.index();
+    const { bytes, old, dropped } = expired(sizes, retention(), now);
     const gone = [...old, ...dropped];
-    if (gone.length > 0) await commit(new Map(gone.map(removed)), []);
-    const unexported = gone.filter(
-      (name) => blockIn(name)?.kind === 'x',
-    ).length;
+    if (gone.length > 0)
+      await commit(new Map(gone.map((name) => [name, null])), new Map());
     return {
       bytes,
       dropped: dropped.length,
       old: { hours: startsOf(old, 'h'), days: startsOf(old, 'd') },
-      unexported,
+      unexported: startsOf(gone, 'x').length,
     };
-  }
-
-  function blocksOf(names: readonly string[]): Promise<Block[]> {
-    return blocksNamed(names, store, damaged);
   }
 
   return {
     /** `null`: another gateway has the turn. Rejects if the store is unreachable. */
-    async run(now: number): Promise<RollupReport | null> {
+    async run(given: number): Promise<RollupReport | null> {
       let report: RollupReport | null = null;
       const work = async (commit: Commit) => {
-        const stored = await store.now(now);
-        await merge(now, stored, commit);
-        // A slice that was exported is in its block by then, and nothing is removed untried.
+        const now = await store.now(given);
+        await takeParts(commit);
+        await takeMinutes(now, commit);
+        await makeDays(now, commit);
+        // Nothing is removed untried.
         const pendingSince = (await exports?.send(commit)) ?? null;
-        report = { ...(await bound(stored, commit)), pendingSince };
+        report = { ...(await bound(now, commit)), pendingSince };
       };
       try {
         await store.inTurn(work);
@@ -292,24 +200,31 @@ export function createRollup(
 
 export type Rollup = ReturnType<typeof createRollup>;
 
-const removed = (name: string) => [name, null] as const;
-
-/** Whether a span has ended, or is from a clock that was ahead: it lies more than a day ahead. */
-const isOver = (start: number, length: number, now: number): boolean =>
-  start + length <= now || start > now + DAY;
-
-function startsOf(names: Iterable<string>, wanted: string): number[] {
-  return [...names].flatMap((name) => {
-    const block = blockIn(name);
-    return block?.kind === wanted ? [block.start] : [];
+/** Of the sums of a kind that begin in a span of time. */
+function namesOf(
+  sizes: UsageIndex['sizes'],
+  kind: Kind,
+  start: number,
+  span: number,
+): string[] {
+  return [...sizes.keys()].filter((name) => {
+    const sum = sumIn(name);
+    return sum?.kind === kind && sum.start >= start && sum.start < start + span;
   });
 }
 
-async function packAll(sums: readonly BlockSum[]): Promise<Buffer> {
-  const all = [];
-  for (const sum of sums) all.push(await sum.pack());
-  return Buffer.concat(all);
+function startsOf(names: Iterable<string>, wanted: Kind): number[] {
+  return [...names].flatMap((name) => {
+    const sum = sumIn(name);
+    return sum?.kind === wanted ? [sum.start] : [];
+  });
 }
 
-const hoursOf = (day: number): string[] =>
-  startsIn(day, DAY, HOUR).map((hour) => blockName('h', hour));
+async function requestsOfValue(value: Value): Promise<number> {
+  let sum = 0;
+  for await (const part of value.usage())
+    unpackRows(part, () => (row) => {
+      sum += requestsOf(row);
+    });
+  return sum;
+}

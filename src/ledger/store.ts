@@ -1,36 +1,61 @@
 import type { MaybePromise } from '../common/maybe-promise.ts';
 
-/** Where slices and blocks are kept: the data folder of a gateway, or Redis. */
-export interface LedgerStore {
+/** What a store has at one moment. */
+export interface UsageIndex {
+  /** Parts of the minutes of processes that no sum contains yet. */
+  readonly parts: ReadonlyMap<string, StoredPart>;
+  /** Names of the sums, and their bytes. */
+  readonly sizes: ReadonlyMap<string, number>;
+}
+
+export interface StoredPart {
+  readonly bytes: Buffer;
+  /** Milliseconds since it was stored; Infinity: its process has ended. */
+  readonly age: number;
+}
+
+/** A part that a sum contains, although its process was not known to be done with it. */
+export interface TakenPart {
+  readonly name: string;
+  /** In what the sum contains. */
+  readonly requests: number;
+}
+
+/** Where usage is kept: the data folder of a gateway, or Redis. */
+export interface UsageStore {
+  /** Milliseconds before a failover that may be lost. */
+  readonly mayLose: number;
   /**
-   * Stores slices by name, and resolves with how many names it did not have; a name that it has had
-   * has the same content. Rejects if the store is unreachable; some may be stored then.
+   * Stores parts, each in place of its earlier content, all or nothing. Resolves with the parts that
+   * it did not store, because a sum contains them. `isLast`: their processes have ended. Rejects if
+   * the store is unreachable; they may be stored then.
    */
-  add(slices: ReadonlyMap<string, Buffer>): Promise<number>;
-  /** Those that no block contains yet, and perhaps some that one does. */
-  slices(): Promise<ReadonlyMap<string, Buffer>>;
-  /** Names of the blocks, and their bytes. */
-  sizes(): Promise<ReadonlyMap<string, number>>;
-  /** `null`: missing. */
+  put(
+    parts: ReadonlyMap<string, Buffer>,
+    isLast?: boolean,
+  ): Promise<readonly TakenPart[]>;
+  index(): Promise<UsageIndex>;
+  /** Sums; `null`: missing. */
   read(names: readonly string[]): Promise<readonly (Buffer | null)[]>;
   /** The store's time, by which usage is too old; `given`: the caller's. Unix milliseconds. */
   now(given: number): MaybePromise<number>;
   /** Runs `work` if no other gateway does. */
   inTurn(work: (commit: Commit) => Promise<void>): Promise<void>;
-  /** Resolves when what was added is stored. */
+  /** Resolves when nothing is being stored. */
   close(): Promise<void>;
 }
 
-/** What readers of a ledger need. */
-export type LedgerIndex = Pick<LedgerStore, 'slices' | 'sizes' | 'read'>;
+/** What readers of usage need. */
+export type UsageSource = Pick<UsageStore, 'index' | 'read'>;
 
 /**
- * Stores blocks, or with `null` removes them, then removes the slices that they contain. Rejects
- * with TurnLost if another gateway has the turn, and changes nothing then.
+ * Stores sums, or with `null` removes them, and removes the parts that they contain: all or nothing.
+ * Parts with requests are refused from then on. Rejects with TurnLost if another gateway has the
+ * turn, and changes nothing then.
  */
 export type Commit = (
-  blocks: ReadonlyMap<string, Buffer | null>,
-  slices: readonly string[],
+  sums: ReadonlyMap<string, Buffer | null>,
+  parts: ReadonlyMap<string, number | null>,
 ) => Promise<void>;
 
 /** Took so long that another gateway has the turn. */

@@ -11,7 +11,7 @@ type PlanName = string | null;
 
 /** Rows by plan and operation: verdicts, statuses and fine durations, for charts. */
 export class TrafficTable {
-  #rows = new Map<PlanName, Map<string, Row>>();
+  readonly #rows = new Map<PlanName, Map<string, Row>>();
 
   row(
     plan: PlanName,
@@ -34,10 +34,6 @@ export class TrafficTable {
   *rows(): Generator<readonly [plan: PlanName, operation: string, row: Row]> {
     for (const [plan, ofPlan] of this.#rows)
       for (const [operation, row] of ofPlan) yield [plan, operation, row];
-  }
-
-  clear(): void {
-    this.#rows = new Map();
   }
 }
 

@@ -1,4 +1,4 @@
-import { Packing, Unpacking } from '../observe/traffic/packing.ts';
+import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
 
 /** `null`: requests without a valid key; the plan is then that of public operations. */
 export interface UsageClient {
@@ -21,18 +21,6 @@ export interface Outcome {
 export const DURATIONS = [10, 100, 1_000, 10_000] as const;
 export const DURATION_BUCKETS = DURATIONS.length + 1;
 
-/**
- * A row is 64 bytes: ten integers (client, operation and outcome, next row of the client,
- * requests by duration, marked requests, second of the last request), then three floats.
- */
-const INTEGERS = 16;
-const [CLIENT, WORD, NEXT, BUCKETS] = [0, 1, 2, 3];
-const MARKED = BUCKETS + DURATION_BUCKETS;
-const LAST = MARKED + 1;
-const FLOATS = INTEGERS / 2;
-const [UNITS, RECEIVED, SENT] = [5, 6, 7];
-const FIRST_ROWS = 256;
-
 /** What is added to a row. */
 interface UsageCounts {
   readonly requests: ArrayLike<number>;
@@ -51,77 +39,123 @@ export interface UsageRow extends UsageCounts {
   readonly outcome: number;
 }
 
-/** Sums per client, operation and outcome. The rows of a client are a list. */
+/** Values by their place, each once. Looked up by a part of it, which few others share. */
+class Places<T> {
+  readonly all: T[] = [];
+  readonly #first = new Map<string | null, number>();
+  readonly #next: number[] = [];
+  readonly #isSame: (one: T, other: T) => boolean;
+
+  constructor(isSame: (one: T, other: T) => boolean) {
+    this.#isSame = isSame;
+  }
+
+  of(name: string | null, value: T): number {
+    const first = this.#first.get(name) ?? -1;
+    for (let place = first; place >= 0; place = this.#next[place]!)
+      if (this.#isSame(this.all[place]!, value)) return place;
+    const place = this.all.push(value) - 1;
+    this.#next.push(first);
+    this.#first.set(name, place);
+    return place;
+  }
+}
+
+/** Names of clients, operations and outcomes, which tables may share. */
+export class UsageNames {
+  readonly #clients = new Places<UsageClient>(
+    (one, other) =>
+      one.key === other.key &&
+      one.account === other.account &&
+      one.plan === other.plan,
+  );
+  readonly #operations = new Places<string>(() => true);
+  readonly #outcomes = new Places<Outcome>(
+    (one, other) =>
+      one.status === other.status &&
+      one.code === other.code &&
+      one.verdict === other.verdict &&
+      one.deprecated === other.deprecated,
+  );
+
+  get clients(): readonly UsageClient[] {
+    return this.#clients.all;
+  }
+
+  get operations(): readonly string[] {
+    return this.#operations.all;
+  }
+
+  get outcomes(): readonly Outcome[] {
+    return this.#outcomes.all;
+  }
+
+  client(client: UsageClient): number {
+    const { key, account, plan } = client;
+    return this.#clients.of(key ?? account ?? plan, client);
+  }
+
+  operation(name: string): number {
+    return this.#operations.of(name, name);
+  }
+
+  outcome(outcome: Outcome): number {
+    return this.#outcomes.of(outcome.code, outcome);
+  }
+}
+
+/**
+ * A row is 64 bytes: ten integers (client, operation and outcome, next row of the client, requests
+ * by duration, marked requests, second of the last request), then three floats.
+ */
+const INTEGERS = 16;
+const [CLIENT, WORD, NEXT, BUCKETS] = [0, 1, 2, 3];
+const MARKED = BUCKETS + DURATION_BUCKETS;
+const LAST = MARKED + 1;
+const FLOATS = INTEGERS / 2;
+const [UNITS, RECEIVED, SENT] = [5, 6, 7];
+const FIRST_ROWS = 256;
+
+/** Sums per client, operation and outcome. The rows of a client are a ring. */
 export class UsageTable {
-  readonly clients: UsageClient[] = [];
-  readonly operations: string[] = [];
-  readonly outcomes: Outcome[] = [];
-  readonly #clientPlaces = new Map<string, number>();
-  readonly #operationPlaces = new Map<string, number>();
-  readonly #outcomePlaces = new Map<string, number>();
-  /** The first row of each client, counted from 1; 0: none. */
-  readonly #heads: number[] = [];
+  readonly names: UsageNames;
+  /** The row of each client that was found last, counted from 1; 0: none. */
+  #found = new Uint32Array(FIRST_ROWS);
   #integers = new Uint32Array(FIRST_ROWS * INTEGERS);
   #floats = new Float64Array(this.#integers.buffer);
   size = 0;
 
-  client({ key, account, plan }: UsageClient): number {
-    const name = JSON.stringify([key, account, plan]);
-    const known = this.#clientPlaces.get(name);
-    if (known !== undefined) return known;
-    this.#heads.push(0);
-    return added(this.#clientPlaces, name, this.clients, {
-      key,
-      account,
-      plan,
-    });
+  constructor(names: UsageNames = new UsageNames()) {
+    this.names = names;
   }
 
-  operation(name: string): number {
-    return (
-      this.#operationPlaces.get(name) ??
-      added(this.#operationPlaces, name, this.operations, name)
-    );
-  }
-
-  outcome({ status, code, verdict, deprecated }: Outcome): number {
-    const name = JSON.stringify([status, code, verdict, deprecated]);
-    const known = this.#outcomePlaces.get(name);
-    return (
-      known ??
-      added(this.#outcomePlaces, name, this.outcomes, {
-        status,
-        code,
-        verdict,
-        deprecated,
-      })
-    );
-  }
-
-  /** The row that `add` and `count` take. The last used row of a client is found first. */
+  /** The row that `add` and `count` take. Rows in the order of other tables are found at once. */
   row(client: number, operation: number, outcome: number): number {
     const word = operation * 0x1_0000 + outcome;
-    const head = this.#heads[client]!;
-    let before = -1;
-    for (
-      let row = head - 1;
-      row >= 0;
-      row = this.#integers[row * INTEGERS + NEXT]! - 1
-    ) {
+    const found = this.#found[client] ?? 0;
+    if (found === 0) return this.#added(client, word, -1);
+    let row = found - 1;
+    do {
       if (this.#integers[row * INTEGERS + WORD] === word) {
-        if (before >= 0) this.#moveFirst(client, row, before);
+        this.#found[client] = row + 1;
         return row;
       }
-      before = row;
-    }
-    if (this.size * INTEGERS === this.#integers.length) this.#grow();
-    const row = this.size++;
-    const at = row * INTEGERS;
-    this.#integers[at + CLIENT] = client;
-    this.#integers[at + WORD] = word;
-    this.#integers[at + NEXT] = head;
-    this.#heads[client] = row + 1;
-    return row;
+      row = this.#integers[row * INTEGERS + NEXT]!;
+    } while (row !== found - 1);
+    return this.#added(client, word, row);
+  }
+
+  /** Rows of one client. */
+  rowsOf(client: number): number[] {
+    const found = this.#found[client] ?? 0;
+    const rows: number[] = [];
+    if (found === 0) return rows;
+    let row = found - 1;
+    do {
+      rows.push(row);
+      row = this.#integers[row * INTEGERS + NEXT]!;
+    } while (row !== found - 1);
+    return rows;
   }
 
   /** One request. `last`: Unix seconds. */
@@ -147,7 +181,7 @@ export class UsageTable {
     for (let i = 0; i < DURATION_BUCKETS; i++)
       this.#integers[at + BUCKETS + i]! += requests[i]!;
     this.#integers[at + MARKED]! += marked;
-    this.#integers[at + LAST] = Math.max(last, this.#integers[at + LAST]!);
+    if (last > this.#integers[at + LAST]!) this.#integers[at + LAST] = last;
     this.amount(row, units, received, sent);
   }
 
@@ -168,37 +202,33 @@ export class UsageTable {
     };
   }
 
-  /** Keeps the names, and the memory of a usual second. */
-  clear(): void {
-    for (let row = 0; row < this.size; row++)
-      this.#heads[this.#integers[row * INTEGERS]!] = 0;
-    this.#integers.fill(0, 0, this.size * INTEGERS);
-    this.size = 0;
-  }
-
-  #moveFirst(client: number, row: number, before: number): void {
-    const next = row * INTEGERS + NEXT;
-    this.#integers[before * INTEGERS + NEXT] = this.#integers[next]!;
-    this.#integers[next] = this.#heads[client]!;
-    this.#heads[client] = row + 1;
-  }
-
-  #grow(): void {
-    const larger = new Uint32Array(2 * this.#integers.length);
-    larger.set(this.#integers);
-    this.#integers = larger;
-    this.#floats = new Float64Array(larger.buffer);
+  /** `after`: the row of the client before it in the ring; -1: it is the first. */
+  #added(client: number, word: number, after: number): number {
+    if (this.size * INTEGERS === this.#integers.length) {
+      this.#integers = larger(this.#integers, 0);
+      this.#floats = new Float64Array(this.#integers.buffer);
+    }
+    if (client >= this.#found.length)
+      this.#found = larger(this.#found, client + 1);
+    const row = this.size++;
+    const at = row * INTEGERS;
+    this.#integers[at + CLIENT] = client;
+    this.#integers[at + WORD] = word;
+    this.#integers[at + NEXT] = row;
+    if (after >= 0) {
+      const next = after * INTEGERS + NEXT;
+      this.#integers[at + NEXT] = this.#integers[next]!;
+      this.#integers[next] = row;
+    }
+    this.#found[client] = row + 1;
+    return row;
   }
 }
 
-function added<T>(
-  places: Map<string, number>,
-  name: string,
-  list: T[],
-  value: T,
-): number {
-  places.set(name, list.length);
-  return list.push(value) - 1;
+function larger(numbers: Uint32Array, least: number): Uint32Array<ArrayBuffer> {
+  const grown = new Uint32Array(Math.max(2 * numbers.length, least));
+  grown.set(numbers);
+  return grown;
 }
 
 function bucketOf(duration: number): number {
@@ -207,92 +237,141 @@ function bucketOf(duration: number): number {
   return bucket;
 }
 
-/** Rows between two turns for other work. */
-const AT_ONCE = 1_000;
+/** Rows of a part: unpacking one takes at most some milliseconds. */
+export const PART = 2_048;
 
-/** The names come first, and only those that rows have. Yields, so that callers can pause. */
-export function* packUsage(table: UsageTable): Generator<void, Buffer> {
-  const clients = new Renumbering(table.clients);
-  const operations = new Renumbering(table.operations);
-  const outcomes = new Renumbering(table.outcomes);
-  const rows = new Packing();
-  for (let row = 0; row < table.size; row++) {
-    const {
-      client,
-      operation,
-      outcome,
-      requests,
-      marked,
-      last,
-      units,
-      received,
-      sent,
-    } = table.read(row);
-    rows.number(clients.place(client));
-    rows.number(operations.place(operation));
-    rows.number(outcomes.place(outcome));
-    let mask = marked > 0 ? 1 << DURATION_BUCKETS : 0;
-    for (let i = 0; i < DURATION_BUCKETS; i++)
-      if (requests[i]! > 0) mask |= 1 << i;
-    rows.number(mask);
-    for (let i = 0; i < DURATION_BUCKETS; i++)
-      if (requests[i]! > 0) rows.number(requests[i]!);
-    if (marked > 0) rows.number(marked);
-    for (const number of [last, units, received, sent]) rows.number(number);
-    if (row % AT_ONCE === AT_ONCE - 1) yield;
+/** Columns of a row: names, requests by duration, then the rest of `UsageCounts`. */
+const ROW_COLUMNS = 3 + DURATION_BUCKETS + 5;
+
+/** The names come first, and only those that the rows have; then each column. */
+export function packRows(
+  table: UsageTable,
+  from = 0,
+  to = table.size,
+): Uint8Array {
+  const { names } = table;
+  const clients = new Renumbering<number>();
+  const operations = new Renumbering<number>();
+  const outcomes = new Renumbering<number>();
+  const columns = Array.from({ length: ROW_COLUMNS }, () => new Packing());
+  let first = Number.POSITIVE_INFINITY;
+  for (let row = from; row < to; row++)
+    first = Math.min(first, table.read(row).last);
+  for (let i = from; i < to; i++) {
+    const row = table.read(i);
+    columns[0]!.number(clients.place(row.client));
+    columns[1]!.number(operations.place(row.operation));
+    columns[2]!.number(outcomes.place(row.outcome));
+    for (let bucket = 0; bucket < DURATION_BUCKETS; bucket++)
+      columns[3 + bucket]!.number(row.requests[bucket]!);
+    const rest = [
+      row.marked,
+      row.last - first,
+      row.units,
+      row.received,
+      row.sent,
+    ];
+    for (const [n, number] of rest.entries())
+      columns[3 + DURATION_BUCKETS + n]!.number(number);
   }
-  const names = new Packing();
-  for (const { used } of [clients, operations, outcomes])
-    names.part(Buffer.from(JSON.stringify(used)));
-  return Buffer.concat([names.bytes, rows.bytes]);
+  const accounts = new Renumbering<string | null>();
+  const plans = new Renumbering<string | null>();
+  const all = clients.used.map((place) => names.clients[place]!);
+  const ofAccounts = new Packing();
+  const ofPlans = new Packing();
+  for (const { account, plan } of all) {
+    ofAccounts.number(accounts.place(account));
+    ofPlans.number(plans.place(plan));
+  }
+  const texts = [
+    all.map(({ key }) => key),
+    accounts.used,
+    plans.used,
+    operations.used.map((place) => names.operations[place]!),
+    outcomes.used.map((place) => names.outcomes[place]!),
+  ];
+  const packing = new Packing();
+  packing.number(to - from);
+  packing.number(to > from ? first : 0);
+  for (const text of texts) packing.part(Buffer.from(JSON.stringify(text)));
+  for (const column of [ofAccounts, ofPlans, ...columns])
+    packing.part(column.bytes);
+  return packing.bytes;
 }
 
 class Renumbering<T> {
-  readonly #all: readonly T[];
-  readonly #places = new Map<number, number>();
+  readonly #places = new Map<T, number>();
   readonly used: T[] = [];
 
-  constructor(all: readonly T[]) {
-    this.#all = all;
-  }
-
-  place(of: number): number {
+  place(of: T): number {
     let place = this.#places.get(of);
     if (place === undefined) {
-      place = this.used.push(this.#all[of]!) - 1;
+      place = this.used.push(of) - 1;
       this.#places.set(of, place);
     }
     return place;
   }
 }
 
-export interface PackedNames {
+/** Of the rows from a place on, to another one. */
+export function requestsIn(
+  table: UsageTable,
+  from = 0,
+  to = Number.POSITIVE_INFINITY,
+): number {
+  let sum = 0;
+  for (let row = from; row < Math.min(to, table.size); row++)
+    sum += requestsOf(table.read(row));
+  return sum;
+}
+
+export function requestsOf({ requests }: Pick<UsageRow, 'requests'>): number {
+  let sum = 0;
+  for (let i = 0; i < requests.length; i++) sum += requests[i]!;
+  return sum;
+}
+
+/** All rows in parts. Yields after each, so that callers can pause. */
+export function* packAllRows(table: UsageTable): Generator<Uint8Array> {
+  for (let row = 0; row < table.size; row += PART)
+    yield packRows(table, row, Math.min(row + PART, table.size));
+}
+
+interface PackedNames {
   readonly clients: readonly UsageClient[];
   readonly operations: readonly string[];
   readonly outcomes: readonly Outcome[];
 }
 
 /**
- * Calls `names` once, then `each` for every row, with an object that the next row changes. Yields,
- * so that callers can pause. Throws NotPacked.
+ * Calls `names` once, then its result for every row, with an object that the next row changes.
+ * Throws NotPacked, and errors of JSON.
  */
-export function* unpackUsage(
+export function unpackRows(
   bytes: Uint8Array,
   names: (names: PackedNames) => (row: UsageRow) => void,
-): Generator<void> {
-  if (bytes.length === 0) return;
+): void {
   const packed = new Unpacking(bytes);
-  const [clients, operations, outcomes] = [
-    packed.text(),
-    packed.text(),
-    packed.text(),
-  ];
-  const each = names({
-    clients: JSON.parse(clients),
-    operations: JSON.parse(operations),
-    outcomes: JSON.parse(outcomes),
-  });
+  const size = packed.number();
+  const first = packed.number();
+  const list = () => JSON.parse(packed.text());
+  const [keys, accounts, plans] = [list(), list(), list()];
+  const [operations, outcomes] = [list(), list()];
+  const column = () => new Unpacking(packed.part());
+  const [ofAccounts, ofPlans] = [column(), column()];
+  const clients = (keys as UsageClient['key'][]).map((key) => ({
+    key,
+    account: accounts[ofAccounts.number()] as string | null,
+    plan: plans[ofPlans.number()] as string | null,
+  }));
+  const columns = Array.from({ length: ROW_COLUMNS }, () =>
+    numbersIn(packed.part(), size),
+  );
+  if (!packed.isAtEnd) throw new NotPacked('it has too many columns');
+  const each = names({ clients, operations, outcomes });
   const requests = new Float64Array(DURATION_BUCKETS);
+  const [client, operation, outcome, ...counts] = columns;
+  const [marked, last, units, received, sent] = counts.slice(DURATION_BUCKETS);
   const row = {
     client: 0,
     operation: 0,
@@ -304,19 +383,66 @@ export function* unpackUsage(
     received: 0,
     sent: 0,
   };
-  for (let count = 1; !packed.isAtEnd; count++) {
-    row.client = packed.number();
-    row.operation = packed.number();
-    row.outcome = packed.number();
-    const mask = packed.number();
-    for (let i = 0; i < DURATION_BUCKETS; i++)
-      requests[i] = (mask & (1 << i)) === 0 ? 0 : packed.number();
-    row.marked = mask >> DURATION_BUCKETS === 0 ? 0 : packed.number();
-    row.last = packed.number();
-    row.units = packed.number();
-    row.received = packed.number();
-    row.sent = packed.number();
+  for (let n = 0; n < size; n++) {
+    row.client = client![n]!;
+    row.operation = operation![n]!;
+    row.outcome = outcome![n]!;
+    for (let i = 0; i < DURATION_BUCKETS; i++) requests[i] = counts[i]![n]!;
+    row.marked = marked![n]!;
+    row.last = first + last![n]!;
+    row.units = units![n]!;
+    row.received = received![n]!;
+    row.sent = sent![n]!;
     each(row);
-    if (count % AT_ONCE === 0) yield;
   }
+}
+
+function numbersIn(column: Uint8Array, size: number): Float64Array {
+  if (size > column.length) throw new NotPacked('a column is cut off');
+  const numbers = new Float64Array(size);
+  new Unpacking(column).numbers(numbers);
+  return numbers;
+}
+
+/** How rows are named in a sum; `null`: left out. */
+export interface Projection {
+  readonly client: (client: UsageClient) => UsageClient | null;
+  readonly operation: (name: string) => string | null;
+  readonly outcome: (outcome: Outcome) => Outcome | null;
+}
+
+const AS_THEY_ARE: Projection = {
+  client: (client) => client,
+  operation: (name) => name,
+  outcome: (outcome) => outcome,
+};
+
+/** Adds the rows of a part to a table. Throws as `unpackRows`, perhaps with some added. */
+export function addRows(
+  table: UsageTable,
+  bytes: Uint8Array,
+  as: Projection = AS_THEY_ARE,
+): void {
+  const { names } = table;
+  unpackRows(bytes, (packed) => {
+    const clients = packed.clients.map((client) => {
+      const shown = as.client(client);
+      return shown === null ? -1 : names.client(shown);
+    });
+    const operations = packed.operations.map((name) => {
+      const shown = as.operation(name);
+      return shown === null ? -1 : names.operation(shown);
+    });
+    const outcomes = packed.outcomes.map((outcome) => {
+      const shown = as.outcome(outcome);
+      return shown === null ? -1 : names.outcome(shown);
+    });
+    return (row) => {
+      const client = clients[row.client]!;
+      const operation = operations[row.operation]!;
+      const outcome = outcomes[row.outcome]!;
+      if (client >= 0 && operation >= 0 && outcome >= 0)
+        table.add(table.row(client, operation, outcome), row);
+    };
+  });
 }

@@ -48,7 +48,7 @@ export class UsesTables {
   readonly #budget: number;
   /** Requests above limits that did not refuse them. */
   readonly excess = new ExcessTable();
-  #counted: CountedWindows[] = [];
+  readonly #counted: CountedWindows[] = [];
   /** Units; 0: no request was admitted. */
   costliest = 0;
 
@@ -126,6 +126,11 @@ export class UsesTables {
       this.#table(plan, kind, span, counted).absorb(uses);
   }
 
+  /** Of what is packed, in units of some 18 bytes. */
+  get weight(): number {
+    return weightOf([...this.#all()].map(([, , , , uses]) => uses));
+  }
+
   pack(): Buffer {
     const all = [...this.#all()];
     const counted = this.#counted.slice(-MOST_LISTS);
@@ -148,13 +153,6 @@ export class UsesTables {
     return Buffer.from(
       JSON.stringify(excess.length === 0 ? packed : { ...packed, excess }),
     );
-  }
-
-  clear(): void {
-    this.#plans.clear();
-    this.excess.clear();
-    this.#counted = [];
-    this.costliest = 0;
   }
 
   #table(
@@ -196,12 +194,14 @@ const nameOf = (
 
 /** The heaviest tables shrink first, so that one plan does not displace another. */
 function freeSpace(tables: readonly HighestUses[], budget: number): void {
-  const weight = () => tables.reduce((sum, table) => sum + table.weight, 0);
-  if (weight() <= budget) return;
-  while (weight() > 0.8 * budget) {
+  if (weightOf(tables) <= budget) return;
+  while (weightOf(tables) > 0.8 * budget) {
     const heaviest = tables.reduce((one, other) =>
       other.weight > one.weight ? other : one,
     );
     heaviest.shrink(heaviest.weight / 2);
   }
 }
+
+const weightOf = (tables: readonly HighestUses[]): number =>
+  tables.reduce((sum, table) => sum + table.weight, 0);

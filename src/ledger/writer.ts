@@ -1,26 +1,64 @@
+import { setImmediate } from 'node:timers/promises';
 import { CoalescedWork } from '../common/coalesced-work.ts';
 import { MINUTE, SECOND } from '../common/time.ts';
-import { packBlock, type Source } from './block.ts';
-import { sliceName } from './names.ts';
-import { type Counts, createRecorder } from './recorder.ts';
-import type { LedgerStore } from './store.ts';
+import { partIn, partName } from './names.ts';
+import { createRecorder, type OpenMinute, PART_ROWS } from './recorder.ts';
+import type { TakenPart, UsageSource, UsageStore } from './store.ts';
+import { packTraffic } from './traffic.ts';
+import { packRows, requestsIn } from './usage-table.ts';
+import { NO_CONTENT, packValue, type Source } from './value.ts';
 
 /** With the delay of a store, at most a second is lost with the process. */
 const INTERVAL = 700;
-/** An idle process shows that it runs. */
+/**
+ * Milliseconds after which an idle process shows that it runs, many uses of windows are stored, and
+ * what a failover may have lost.
+ */
 export const SIGN_OF_LIFE = 10 * SECOND;
-/** Bytes of slices that wait for the store. */
+/** Weight of uses that are stored as often as rows, some 20 KB. */
+const SMALL_USES = 1_000;
+/** Bytes of parts that wait for the store, and of those that are stored at once. */
 const MOST_BYTES = 16 << 20;
-/** Milliseconds after which a failover does not lose a stored slice. */
-const AGAIN = 10 * SECOND;
+const AT_ONCE = 1 << 20;
 
-interface Slice {
+/** The first parts of a minute; rows follow. */
+export const HEAD = 0;
+const USES = 1;
+/** Says that the process is gone. It is in the spool, and the next process there stores it. */
+export const GONE = 2;
+const FIRST_ROWS = 3;
+
+/** A part of a minute that has ended. */
+interface WaitingPart {
   readonly bytes: Buffer;
-  /** When it was stored, on the clock of `performance`; 0: it waits. */
-  readonly at: number;
-  /** In it, and in those before it that were dropped. */
   readonly requests: number;
+  /** When it was stored first, Unix milliseconds; `null`: not yet. */
+  storedAt: number | null;
+  isSpooled: boolean;
 }
+
+/** What a place has of the open minute. Moments are those of the minute. */
+interface Progress {
+  readonly minute: OpenMinute | null;
+  /** Changes before it are stored. */
+  readonly moment: number;
+  /** Those before it in uses, too. */
+  readonly uses: number;
+  /** The moments of the last two signs of life, and when the last one was, Unix milliseconds. */
+  readonly signs: readonly [before: number, last: number];
+  readonly signedAt: number;
+  /** As its head says. */
+  readonly open: number;
+}
+
+const NOTHING: Progress = {
+  minute: null,
+  moment: 0,
+  uses: 0,
+  signs: [0, 0],
+  signedAt: Number.NEGATIVE_INFINITY,
+  open: 0,
+};
 
 interface WriterOptions {
   /** Unique among all processes, ever. */
@@ -32,150 +70,303 @@ interface WriterOptions {
 }
 
 /**
- * Stores what was counted, more than once a second. Slices are stored in their order, and a slice
- * that could not be stored again under its name, so each counts once.
+ * Stores the minutes of a process, more than once a second. A part of a minute replaces its earlier
+ * content, so storing it again changes nothing. A minute that has ended is stored once more when a
+ * failover cannot lose it any longer, and from then on never again: now sums may take it.
  */
-export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
+export function createUsageWriter({ process, clock, failed }: WriterOptions) {
   const writes = new CoalescedWork(write);
-  const queue = new Map<string, Slice>();
-  const recent = new Map<string, Slice>();
-  let openStore: LedgerStore | null = null;
-  let openSpool: LedgerStore | null = null;
+  const ended: OpenMinute[] = [];
+  const waiting = new Map<string, WaitingPart>();
+  let inStore = NOTHING;
+  let inSpool = NOTHING;
+  let openStore: UsageStore | null = null;
+  let openSpool: UsageStore | null = null;
+  let spoolRead: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
-  let lastNumber = 0;
   let bytes = 0;
-  let unreported = 0;
   /** Requests that could not be stored, since the start. */
   let dropped = 0;
-  let lastAt = Number.NEGATIVE_INFINITY;
-  /** Of slices that end in the same second. */
-  let busy = { second: 0, requests: 0 };
-  let most = 0;
-  let isFailing = false;
+  let wantsUses = false;
   let isReported = false;
   let hasEnded = false;
   let saidEnd = false;
-  let hasRead = false;
-  const report = (error: unknown) => {
-    if (!isReported) failed(error);
-    isReported = true;
-  };
 
   const since = clock();
-  const recorder = createRecorder(clock, add);
+  const recorder = createRecorder(clock, (minute) => {
+    ended.push(minute);
+  });
+  const goneName = nameOf(recorder.minute, GONE);
 
-  /** Rejects if the store is unreachable. */
-  function flush() {
-    return writes.next();
+  function report(error: unknown) {
+    if (!isReported) failed(error);
+    isReported = true;
   }
 
   async function write() {
-    await readSpool();
-    // Without a spool, a slice of an outage ends with its minute.
-    if (openSpool !== null || hasEnded) take();
-    else recorder.turn();
-    if (isFailing) await openSpool?.add(new Map([...queue].map(bytesOf)));
-    await send();
-    take();
-    await send();
+    await spoolRead;
+    const { minute } = recorder;
+    while (ended.length > 0) {
+      await waitFor(ended[0]!);
+      ended.shift();
+    }
+    if (openStore === null) return;
+    try {
+      await sendEnded(openStore);
+      await sendOpen(openStore, minute);
+    } catch (error) {
+      await spool(minute).catch(report);
+      throw error;
+    }
+    await emptySpool();
     isReported = false;
   }
 
-  /** Of an earlier process; once. */
-  async function readSpool() {
-    if (hasRead || openSpool === null) return;
-    hasRead = true;
-    for (const [name, bytes] of await openSpool.slices())
-      wait(name, { bytes, at: 0, requests: 0 });
+  /** All parts of a minute that has ended. */
+  async function waitFor(minute: OpenMinute) {
+    const { usage } = minute;
+    const { parts } = minute.changedSince(0);
+    for (const [name, bytes] of await packedRows(minute, parts)) {
+      const from = (partIn(name)!.part - FIRST_ROWS) * PART_ROWS;
+      addWaiting(name, bytes, requestsIn(usage, from, from + PART_ROWS));
+    }
+    addWaiting(...packedUses(minute), 0);
+    addWaiting(...packedHead(minute, openSince(minute)), minute.dropped);
   }
 
-  function take() {
-    const quiet = clock() - lastAt;
-    const isDue = quiet >= SIGN_OF_LIFE || quiet < 0;
-    const isLast = hasEnded && !saidEnd;
-    if (!isDue && !isLast && recorder.isEmpty) return;
-    recorder.take();
-    saidEnd = hasEnded;
+  function addWaiting(name: string, part: Buffer, requests: number) {
+    const isSpooled = false;
+    waiting.set(name, { bytes: part, requests, storedAt: null, isSpooled });
+    bytes += part.length;
+    for (const oldest of waiting.keys()) {
+      if (bytes <= MOST_BYTES) break;
+      drop(oldest, 0);
+    }
   }
 
-  async function send() {
-    if (queue.size === 0 || openStore === null) return;
-    const sent = [...queue];
-    const stored = [...recent];
-    const again = isFailing ? stored : stored.slice(-1);
-    try {
-      const added = await openStore.add(
-        new Map([...again, ...sent].map(bytesOf)),
+  /** `stored`: requests of the part that are in the store. */
+  function drop(name: string, stored: number) {
+    const lost = Math.max(0, waiting.get(name)!.requests - stored);
+    remove(name);
+    recorder.minute.dropped += lost;
+    // Those of a head were dropped before.
+    if (partIn(name)!.part !== HEAD) dropped += lost;
+  }
+
+  function remove(name: string) {
+    bytes -= waiting.get(name)!.bytes.length;
+    waiting.delete(name);
+  }
+
+  async function packedRows(minute: OpenMinute, parts: readonly number[]) {
+    const packed = new Map<string, Buffer>();
+    for (const part of parts) {
+      const from = part * PART_ROWS;
+      const to = Math.min(from + PART_ROWS, minute.usage.size);
+      const rows = packRows(minute.usage, from, to);
+      packed.set(
+        nameOf(minute, FIRST_ROWS + part),
+        packValue(emptyHead(minute), { ...NO_CONTENT, usage: [rows] }),
       );
-      // The newest was lost by a failover, or is in a block already.
-      if (added > sent.length)
-        await openStore.add(new Map(stored.map(bytesOf)));
-    } catch (error) {
-      isFailing = true;
-      await openSpool?.add(new Map([...queue].map(bytesOf)));
-      throw error;
+      await setImmediate();
     }
-    isFailing = false;
-    const old = performance.now() - AGAIN;
-    for (const [name, { at }] of recent) if (at < old) recent.delete(name);
-    for (const [name, slice] of sent) {
-      if (!queue.delete(name)) continue;
-      bytes -= slice.bytes.length;
-      recent.set(name, { ...slice, at: performance.now() });
-    }
-    await emptySpool();
+    return packed;
   }
 
-  async function emptySpool() {
-    const spooled = [...((await openSpool?.slices()) ?? new Map()).keys()];
-    const stored = spooled.filter((name) => !queue.has(name));
-    if (stored.length > 0)
-      await openSpool?.inTurn((commit) => commit(new Map(), stored));
+  function packedUses(minute: OpenMinute): [name: string, bytes: Buffer] {
+    const content = { ...NO_CONTENT, uses: minute.uses.pack() };
+    return [nameOf(minute, USES), packValue(emptyHead(minute), content)];
   }
 
-  function add({ minute, policies, requests, traffic, usage, uses }: Counts) {
-    const now = clock();
-    lastAt = now;
-    const number = ++lastNumber;
-    const second = Math.floor(now / SECOND);
-    if (second !== busy.second) busy = { second, requests: 0 };
-    busy.requests += requests;
-    most = Math.max(most, busy.requests);
+  /** `open`: the number of the first minute that may be stored again. */
+  function packedHead(
+    minute: OpenMinute,
+    open: number,
+  ): [name: string, bytes: Buffer] {
+    const { policies, dropped } = minute;
     const source: Source = {
-      number,
       since,
-      until: now,
+      until: clock(),
+      open,
       ended: hasEnded,
-      dropped: unreported,
-      most,
+      dropped,
+      most: recorder.most,
     };
-    const lost = requests + unreported;
-    unreported = 0;
     const head = {
-      start: minute,
-      span: MINUTE,
+      ...emptyHead(minute),
       policies,
       sources: { [process]: source },
     };
-    const bytes = packBlock(head, { traffic, usage, uses });
-    wait(sliceName({ minute, process, number }), {
-      bytes,
-      at: 0,
-      requests: lost,
-    });
+    const content = { ...NO_CONTENT, traffic: packTraffic(minute.traffic) };
+    return [nameOf(minute, HEAD), packValue(head, content)];
   }
 
-  function wait(name: string, slice: Slice) {
-    queue.set(name, slice);
-    bytes += slice.bytes.length;
-    for (const [name, oldest] of queue) {
-      if (bytes <= MOST_BYTES) break;
-      queue.delete(name);
-      bytes -= oldest.bytes.length;
-      unreported += oldest.requests;
-      dropped += oldest.requests;
+  function nameOf({ start, number }: OpenMinute, part: number): string {
+    return partName({ minute: start, number, part, process });
+  }
+
+  async function sendEnded(store: UsageStore) {
+    for (;;) {
+      const now = clock();
+      const due = dueParts(store, now);
+      if (due.size === 0) return;
+      note(await store.put(due));
+      for (const name of due.keys()) {
+        const part = waiting.get(name);
+        if (part === undefined) continue;
+        if (part.storedAt !== null || store.mayLose === 0) remove(name);
+        else part.storedAt = now;
+      }
     }
   }
+
+  /** Not stored yet, or so long ago that it is stored for the last time. */
+  function dueParts({ mayLose }: UsageStore, now: number) {
+    const due = new Map<string, Buffer>();
+    let size = 0;
+    for (const [name, { bytes, storedAt }] of waiting) {
+      if (size > AT_ONCE) break;
+      const isDue = storedAt === null || Math.abs(now - storedAt) >= mayLose;
+      if (!isDue || mustWait(name)) continue;
+      due.set(name, bytes);
+      size += bytes.length;
+    }
+    return due;
+  }
+
+  /** The last word of an earlier process comes after all that it has left. */
+  function mustWait(name: string): boolean {
+    const { part, process } = partIn(name)!;
+    const isOther = (one: string) =>
+      one !== name && partIn(one)!.process === process;
+    return part === GONE && [...waiting.keys()].some(isOther);
+  }
+
+  /** A sum took these parts of a process that was silent for long. */
+  function note(taken: readonly TakenPart[]) {
+    for (const { name, requests } of taken)
+      if (waiting.has(name)) drop(name, requests);
+  }
+
+  async function sendOpen(store: UsageStore, minute: OpenMinute) {
+    const { parts, progress } = await changedIn(inStore, minute, store);
+    if (parts === null) return;
+    await store.put(parts);
+    inStore = progress;
+    saidEnd = hasEnded;
+  }
+
+  /** Parts of the open minute that a place lacks, `null`: none; and its progress with them. */
+  async function changedIn(
+    known: Progress,
+    minute: OpenMinute,
+    { mayLose }: UsageStore,
+  ) {
+    const now = clock();
+    const { signedAt, open: knownOpen } = known;
+    const before =
+      known.minute === minute
+        ? known
+        : { ...NOTHING, minute, signedAt, open: knownOpen };
+    const isSign = Math.abs(now - signedAt) >= SIGN_OF_LIFE;
+    const [lost, last] = before.signs;
+    const since = isSign && mayLose > 0 ? lost : before.moment;
+    const { parts, moment } = minute.changedSince(since);
+    const isUsesDue =
+      isSign || wantsUses || hasEnded || minute.uses.weight < SMALL_USES;
+    const hasUses = isUsesDue && minute.hasChangedSince(before.uses);
+    const open = openSince(minute);
+    const isQuiet =
+      parts.length === 0 &&
+      !hasUses &&
+      open === knownOpen &&
+      saidEnd === hasEnded;
+    if (isQuiet && !isSign) return { parts: null, progress: known };
+    const packed = await packedRows(minute, parts);
+    if (hasUses) packed.set(...packedUses(minute));
+    packed.set(...packedHead(minute, open));
+    wantsUses = false;
+    const progress: Progress = {
+      minute,
+      moment,
+      uses: hasUses ? moment : before.uses,
+      signs: isSign ? [last, moment] : before.signs,
+      signedAt: isSign ? now : signedAt,
+      open,
+    };
+    return { parts: packed, progress };
+  }
+
+  function openSince({ number }: OpenMinute): number {
+    let first = number;
+    for (const name of waiting.keys()) {
+      const part = partIn(name)!;
+      if (part.process === process) first = Math.min(first, part.number);
+    }
+    return first;
+  }
+
+  async function spool(minute: OpenMinute) {
+    if (openSpool === null) return;
+    const { parts, progress } = await changedIn(inSpool, minute, openSpool);
+    const unspooled = [...waiting].filter(([, { isSpooled }]) => !isSpooled);
+    const all = new Map(unspooled.map(bytesOf));
+    for (const [name, bytes] of parts ?? []) all.set(name, bytes);
+    if (all.size === 0) return;
+    await openSpool.put(all);
+    for (const [, part] of unspooled) part.isSpooled = true;
+    inSpool = progress;
+  }
+
+  async function emptySpool() {
+    if (openSpool === null) return;
+    const names = [...(await openSpool.index()).parts.keys()].filter(
+      (name) => !waiting.has(name) && name !== goneName,
+    );
+    if (names.length === 0) return;
+    const gone = new Map(names.map((name) => [name, null]));
+    await openSpool.inTurn((commit) => commit(new Map(), gone));
+    inSpool = NOTHING;
+  }
+
+  /** What an earlier process has left there, and that this one is gone once the next reads it. */
+  async function readSpool(spool: UsageStore) {
+    for (const [name, { bytes }] of (await spool.index()).parts) {
+      addWaiting(name, bytes, 0);
+      waiting.get(name)!.isSpooled = true;
+    }
+    const minute = recorder.minute;
+    const source = {
+      since,
+      until: since,
+      open: Number.MAX_SAFE_INTEGER,
+      ended: false,
+      dropped: 0,
+      most: 0,
+    };
+    const head = { ...emptyHead(minute), sources: { [process]: source } };
+    await spool.put(new Map([[goneName, packValue(head, NO_CONTENT)]]));
+  }
+
+  const unsent: UsageSource = {
+    async index() {
+      const { minute } = recorder;
+      const { parts } = minute.changedSince(0);
+      const open = await packedRows(minute, parts);
+      const all = [...waiting]
+        .map(bytesOf)
+        .concat([
+          ...open,
+          packedUses(minute),
+          packedHead(minute, minute.number),
+        ]);
+      return {
+        parts: new Map(all.map(([name, bytes]) => [name, { bytes, age: 0 }])),
+        sizes: new Map(),
+      };
+    },
+    read: async () => [],
+  };
 
   return {
     recorder,
@@ -186,27 +377,40 @@ export function createLedgerWriter({ process, clock, failed }: WriterOptions) {
     get waiting() {
       return bytes;
     },
-    /** Slices that the store may lack, by name. */
-    get unsent(): ReadonlyMap<string, Buffer> {
-      return new Map([...recent, ...queue].map(bytesOf));
-    },
-    /** `spool`: keeps slices during an outage of the store, and has those of an earlier process. */
-    begin(store: LedgerStore, spool: LedgerStore | null) {
+    /** What the store may lack. */
+    unsent,
+    /** `spool`: keeps parts during an outage of the store, and has those of an earlier process. */
+    begin(store: UsageStore, spool: UsageStore | null) {
       openStore = store;
       openSpool = spool;
-      timer = setInterval(() => flush().catch(report), INTERVAL).unref();
+      if (spool !== null) spoolRead = readSpool(spool).catch(report);
+      timer = setInterval(() => writes.next().catch(report), INTERVAL).unref();
     },
-    flush,
-    /** The last slice marks the end. */
+    /** Stores everything. Rejects if the store is unreachable. */
+    flush() {
+      wantsUses = true;
+      return writes.next();
+    },
+    /** The last head marks the end. */
     async close() {
       clearInterval(timer);
       hasEnded = true;
-      await flush().catch(report);
+      await writes.next().catch(report);
+      if (openSpool === null) return;
+      const gone = new Map([[goneName, null]]);
+      if (saidEnd) await openSpool.inTurn((commit) => commit(new Map(), gone));
     },
   };
 }
 
-export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
+export type UsageWriter = ReturnType<typeof createUsageWriter>;
 
-const bytesOf = ([name, { bytes }]: readonly [string, Slice]) =>
+const emptyHead = ({ start }: OpenMinute) => ({
+  start,
+  span: MINUTE,
+  policies: 0,
+  sources: {},
+});
+
+const bytesOf = ([name, { bytes }]: readonly [string, WaitingPart]) =>
   [name, bytes] as const;

@@ -1,5 +1,5 @@
 import type { OpenAddressWindow } from '../common/clients/address-window.ts';
-import type { LedgerStore } from '../ledger/store.ts';
+import type { UsageStore } from '../ledger/store.ts';
 import type { Peers, Self } from '../observe/peers/peers.ts';
 import type { BansAsOf, StartedBan, State } from '../state/state.ts';
 import type { LastUseStore } from './keys/last-use-tracker.ts';
@@ -52,9 +52,9 @@ export interface Storage extends Records {
   /** Opens the queue of webhook events; the caller closes it. Throws StateFileError. */
   readonly outbox: () => Promise<Outbox>;
   /** Closed with the storage. */
-  readonly ledger: LedgerStore;
-  /** Keeps slices during an outage of the ledger, also for the next process. Closed with the storage. */
-  readonly ledgerSpool?: LedgerStore;
+  readonly ledger: UsageStore;
+  /** Keeps parts during an outage of the ledger, also for the next process. Closed with the storage. */
+  readonly ledgerSpool?: UsageStore;
   /**
    * Joins the peers that share the state. Close the result before the storage. `failed` is called
    * if a response of this gateway to a peer failed.

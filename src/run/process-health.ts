@@ -9,7 +9,6 @@ import type {
   ProcessStatus,
 } from '../observe/peers/status.ts';
 import type { Storage } from '../records/storage.ts';
-import { RecentTraffic } from './recent-traffic.ts';
 
 const NEWEST = 0.05;
 
@@ -26,16 +25,12 @@ export interface Losses {
   readonly requests: number;
 }
 
-/**
- * Gathers what a process knows of its health; `judgeHealth` judges it. `clock`: Unix milliseconds,
- * shared by the listeners of an event.
- */
-export function createProcessHealth(clock: () => number) {
+/** Gathers what a process knows of its health; `judgeHealth` judges it. */
+export function createProcessHealth() {
   let localSince: number | null = null;
   let stateTime: number | null = null;
   let lostBans = 0;
   let refusedUsage = 0;
-  const traffic = new RecentTraffic();
   /** By a name for what ends it. */
   const begun = new Map<string, Begun>();
   const lines = createLoss('log_dropped', 'line');
@@ -45,9 +40,6 @@ export function createProcessHealth(clock: () => number) {
 
   function observe(event: Event): void {
     switch (event.type) {
-      case 'request':
-        traffic.count(event, clock());
-        break;
       case 'state.responded':
         stateTime = mean(stateTime, event.duration);
         break;
@@ -94,18 +86,17 @@ export function createProcessHealth(clock: () => number) {
       if (localSince !== null) localSince = notFuture(localSince, Date.now());
       return { localSince, stateTime };
     },
-    report(losses: Losses): Pick<ProcessStatus, 'conditions' | 'traffic'> {
+    conditions(losses: Losses): Condition[] {
       const now = Date.now();
       for (const condition of begun.values())
         condition.since = notFuture(condition.since, now);
-      const conditions = [
+      return [
         ...begun.values(),
         ...lines(losses.logLines, now),
         ...requests(losses.requests, now),
         ...bans(lostBans, now),
         ...refused(refusedUsage, now),
       ];
-      return { conditions, traffic: traffic.sum(clock()) };
     },
   };
 

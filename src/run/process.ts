@@ -101,7 +101,7 @@ export async function openProcess(parts: ProcessParts) {
         serving,
         health,
         { logLines: log.droppedLines, requests: ledger.writer.dropped },
-        ledger.recorder.total,
+        ledger.recorder,
       ),
     uses,
     ...listeners,
@@ -177,7 +177,7 @@ export async function openListeners(
   const moment = sharedClock(clock);
   const listeners = {
     log,
-    health: createProcessHealth(moment.clock),
+    health: createProcessHealth(),
     metrics: createMetrics(
       { ...gauges, droppedLines: () => log.droppedLines },
       backends,

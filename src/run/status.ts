@@ -5,6 +5,7 @@ import { type Term, termWarning } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { describeConfig } from '../config/describe.ts';
+import type { Recorder } from '../ledger/recorder.ts';
 import { sumOfConnections } from '../observe/peers/backends.ts';
 import type {
   Condition,
@@ -12,7 +13,6 @@ import type {
   ProcessStatus,
 } from '../observe/peers/status.ts';
 import { rowText } from '../observe/traffic/packing.ts';
-import type { Row } from '../observe/traffic/row.ts';
 import type { Losses, ProcessHealth } from './process-health.ts';
 import {
   type ActiveConfig,
@@ -31,7 +31,7 @@ export function processStatus(
   serving: Serving,
   health: ProcessHealth,
   losses: Losses,
-  total: Row,
+  { recent, total }: Pick<Recorder, 'recent' | 'total'>,
 ): ProcessStatus {
   const { inFlight, upstreams } = serving;
   const connections = {
@@ -44,7 +44,8 @@ export function processStatus(
     inFlight,
     memory: process.memoryUsage.rss(),
     ...health.ofState,
-    ...health.report(losses),
+    conditions: health.conditions(losses),
+    traffic: recent,
     counted: rowText(total),
     ...connections,
   };

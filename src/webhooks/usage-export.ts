@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { SECOND } from '../common/time.ts';
 import type { Config } from '../config/config.ts';
-import type { Block } from '../ledger/block.ts';
 import type { UsageReceiver } from '../ledger/ledger.ts';
 import {
   DIMENSIONS,
@@ -9,6 +8,7 @@ import {
   Report,
   type ReportRow,
 } from '../ledger/report.ts';
+import type { Value } from '../ledger/value.ts';
 import type { Observe } from '../observe/events.ts';
 import { pauseAfter } from './backoff.ts';
 import { known, timeOf } from './event.ts';
@@ -45,21 +45,21 @@ export interface UsageEvent {
 
 /**
  * Usage of requests with a key, by account, key, plan, operation, status and code. `name` is of the
- * block, so that each attempt of any gateway makes the same ids.
+ * value, so that each attempt of any gateway makes the same ids.
  */
 export async function usageEventsOf(
   name: string,
-  block: Block,
+  value: Value,
 ): Promise<UsageEvent[]> {
   const question = {
-    from: block.start,
-    to: block.start + block.span,
+    from: value.start,
+    to: value.start + value.span,
     by: BY,
     filter: {},
   };
-  const report = new Report(question, block.start);
-  await report.add(block);
-  const time = timeOf(block.start);
+  const report = new Report(question, value.start);
+  await report.add(value);
+  const time = timeOf(value.start);
   return [...report.rows()].flat().flatMap((row) => {
     const { account, ...data } = valuesOf(row);
     if (typeof account !== 'string') return [];
@@ -144,9 +144,9 @@ export function createUsageExport({
   }
 
   return {
-    async sendUsage(name, block, accepts) {
+    async sendUsage(name, value, accepts) {
       if (clock() < pausedUntil) return 'waits';
-      const events = await usageEventsOf(name, block);
+      const events = await usageEventsOf(name, value);
       if (events.length === 0) return 'empty';
       if (open.name !== name) open = { name, batches: batchesOf(events) };
       const { batches } = open;

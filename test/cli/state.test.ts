@@ -14,7 +14,7 @@ import {
   idOf,
   movable,
   moveAll,
-  sliceOf,
+  partOf,
   sourceOf,
   temporaryFolder,
   WITH_CLOCK,
@@ -79,7 +79,7 @@ describe('storegate state', () => {
 
   test('reports usage that no gateway exports from the target', async () => {
     const now = Date.now();
-    await moveAll(sourceOf({ usage: [sliceOf(now)] }), folderTarget(at('data'), WITH_CLOCK));
+    await moveAll(sourceOf({ usage: [partOf(now)] }), folderTarget(at('data'), WITH_CLOCK));
     const env = { STOREGATE_USAGE_EXPORT_URL: 'https://billing.example/events' };
     const stays = `Usage of 1 minute that waits for usage.export stays in ${at('data')}: no gateway exports it from `;
     expect((await state(['backup', 'a.ndjson'], { env })).err).toBe(`${stays}${at('a.ndjson')}.\n`);
@@ -90,7 +90,7 @@ describe('storegate state', () => {
     await gateway.close();
     expect(await state([...copy.slice(0, -1), 'moved'], { env })).toMatchObject({
       code: 0,
-      out: expect.stringContaining('1 blocks of usage'),
+      out: expect.stringContaining('1 values of usage'),
       err: '',
     });
   });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readLedgerIn } from '../../src/state/ledger-folder.ts';
+import { readUsageIn } from '../../src/state/usage-folder.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { readerOf, usageIn } from '../support/ledger.ts';
@@ -131,7 +131,7 @@ describe('usage moves with the state', () => {
     try {
       const { secret } = await gateway.key();
       for (let i = 0; i < 60; i++) expect(await ask(gateway, secret)).toBe(200);
-      const stored = readerOf(readLedgerIn(join(gateway.folder, 'data')));
+      const stored = readerOf(readUsageIn(join(gateway.folder, 'data')));
       const always = { from: Date.now() - DAY, to: Date.now() + DAY };
       await until('all requests are on disk', async () => {
         const [sum] = (await usageIn(stored, always, 'hour')).values();

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { packBlock } from '../../src/ledger/block.ts';
-import { blockName } from '../../src/ledger/names.ts';
+import { sumName } from '../../src/ledger/names.ts';
+import { NO_CONTENT, packValue } from '../../src/ledger/value.ts';
 import { repairFolder } from '../../src/state/embedded/repair.ts';
-import { ledgerInFolder } from '../../src/state/ledger-folder.ts';
 import { createRowWriter } from '../../src/state/rows/row-writer.ts';
+import { usageInFolder } from '../../src/state/usage-folder.ts';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -50,18 +50,16 @@ const counted = (url: string, total: number) =>
   });
 
 /** A folder that has had a day long ago, whose hours were removed. */
-async function oldDay(folder: string, start: number): Promise<{ readonly blocks: number }> {
-  const block = packBlock(
-    { start, span: DAY, policies: 0, sources: {} },
-    { traffic: Buffer.of(), usage: Buffer.of(), uses: Buffer.of() },
-  );
+async function oldDay(folder: string, start: number): Promise<{ readonly sums: number }> {
+  const bytes = packValue({ start, span: DAY, policies: 0, sources: {} }, NO_CONTENT);
   const writer = createRowWriter(join(folder, 'data'));
-  const ledger = ledgerInFolder(join(folder, 'data'), writer, () => {});
-  await ledger.inTurn((commit) => commit(new Map([[blockName('d', start), block]]), []));
-  const blocks = (await ledger.sizes()).size;
+  const ledger = usageInFolder(join(folder, 'data'), writer, () => {});
+  const sums = new Map([[sumName('d', start, bytes), bytes]]);
+  await ledger.inTurn((commit) => commit(sums, new Map()));
+  const { sizes } = await ledger.index();
   await ledger.close();
   await writer.close();
-  return { blocks };
+  return { sums: sizes.size };
 }
 
 describe('a report of usage', () => {
@@ -175,7 +173,7 @@ describe('a report of usage', () => {
     const one = await gateway();
     const day = Math.floor(one.clock.now / DAY) * DAY;
     await one.close();
-    expect(await oldDay(one.folder, day - 60 * DAY)).toEqual({ blocks: 1 });
+    expect(await oldDay(one.folder, day - 60 * DAY)).toEqual({ sums: 1 });
     await one.open();
     const at = (time: number) => new Date(time).toISOString();
     const old = day - 60 * DAY;

@@ -1,20 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { packBlock } from '../../src/ledger/block.ts';
 import { CoverageSum } from '../../src/ledger/coverage.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
-import { blockIn, blockName, sliceName } from '../../src/ledger/names.ts';
+import { sumIn } from '../../src/ledger/names.ts';
 import { createPendingExports } from '../../src/ledger/pending-exports.ts';
-import { createLedgerReader } from '../../src/ledger/reader.ts';
-import { createRecorder } from '../../src/ledger/recorder.ts';
+import { createUsageReader } from '../../src/ledger/reader.ts';
+import { createRecorder, type OpenMinute } from '../../src/ledger/recorder.ts';
 import { createRollup } from '../../src/ledger/rollup.ts';
 import { addTraffic } from '../../src/ledger/traffic.ts';
-import { unpackUsage } from '../../src/ledger/usage-table.ts';
-import { createLedgerWriter } from '../../src/ledger/writer.ts';
+import { packRows, unpackRows } from '../../src/ledger/usage-table.ts';
+import { createUsageWriter } from '../../src/ledger/writer.ts';
 import type { Event, RequestTrace } from '../../src/observe/events.ts';
 import { NotPacked } from '../../src/observe/traffic/packing.ts';
 import { COLUMNS, requestsIn } from '../../src/observe/traffic/row.ts';
-import { MemoryLedger, readerOf, UsageCounter, usageIn } from '../support/ledger.ts';
+import { MemoryUsage, readerOf, type Sums, UsageCounter, usageIn } from '../support/ledger.ts';
 import { DAY, HOUR, MINUTE, SECOND, TestClock } from '../support/limits.ts';
 import { requestEvent } from '../support/request-event.ts';
 
@@ -27,9 +26,9 @@ const bug = (error: unknown) => {
 const trace = (cost: number, received = 0, sent = 0) =>
   ({ admission: null, subject: null, cost, received, sent }) as unknown as RequestTrace;
 
-function processOf(name: string, clock: TestClock, backend: MemoryLedger) {
+function processOf(name: string, clock: TestClock, store: MemoryUsage) {
   const failed: unknown[] = [];
-  const writer = createLedgerWriter({
+  const writer = createUsageWriter({
     process: `${name}#1`,
     clock: clock.read,
     failed: (error) => void failed.push(error),
@@ -37,17 +36,26 @@ function processOf(name: string, clock: TestClock, backend: MemoryLedger) {
   return {
     writer,
     failed,
-    begin: () => writer.begin(backend, null),
+    begin: () => writer.begin(store, null),
     send: (keyId: string, cost = 1, more: Parameters<typeof requestEvent>[0] = {}) =>
       writer.recorder.observe(requestEvent({ keyId, trace: trace(cost), ...more })),
   };
 }
+type Process = ReturnType<typeof processOf>;
 
-const rollupOf = (backend: MemoryLedger, kept = KEPT) => createRollup(backend, () => kept, bug);
+const rollupOf = (store: MemoryUsage, kept = KEPT) =>
+  createRollup({ store, retention: () => kept, damaged: bug });
+
+/** Stores everything, so that sums may take what ended before. */
+async function settle(processes: readonly Process[], clock: TestClock) {
+  for (const { writer } of processes) await writer.flush();
+  clock.pass(11 * SECOND);
+  for (const { writer } of processes) await writer.flush();
+}
 
 /** Passes time in which the process runs: it stores something in each step. */
 async function live(
-  { writer }: ReturnType<typeof processOf>,
+  one: Process,
   rollup: ReturnType<typeof createRollup>,
   clock: TestClock,
   steps: number,
@@ -55,21 +63,18 @@ async function live(
 ) {
   let report = null;
   for (let i = 0; i < steps; i++) {
-    clock.pass(step);
-    await writer.flush();
+    clock.pass(step - 11 * SECOND);
+    await settle([one], clock);
     report = await rollup.run(clock.now);
   }
   return report;
 }
 
-function exporting(backend: MemoryLedger, kept = KEPT) {
+function exporting(store: MemoryUsage, kept = KEPT) {
   const receiver = new UsageCounter();
-  const exports = createPendingExports({
-    store: backend,
-    sendUsage: receiver.accept,
-    damaged: bug,
-  });
-  return { receiver, rollup: createRollup(backend, () => kept, bug, exports) };
+  const exports = createPendingExports({ store, sendUsage: receiver.accept, damaged: bug });
+  const rollup = createRollup({ store, retention: () => kept, damaged: bug, exports });
+  return { receiver, rollup };
 }
 
 /** What a clock is ahead, in milliseconds. */
@@ -80,32 +85,34 @@ const always = (clock: TestClock, ahead = 0) => ({
   to: clock.now + ahead + 2 * DAY,
 });
 
+function note(sent: Sums, key: string, cost: number) {
+  const { units, requests } = sent.get(key) ?? { units: 0, requests: 0 };
+  sent.set(key, { units: units + cost, requests: requests + 1 });
+}
+
+const how = fc.constantFrom('no' as const, 'before' as const, 'after' as const);
+const SEND = fc.record({
+  do: fc.constant('send' as const),
+  process: fc.nat(2),
+  key: fc.nat(3),
+  cost: fc.integer({ min: 1, max: 9 }),
+});
+const WRITE = fc.record({ do: fc.constant('write' as const), process: fc.nat(2) });
+const FAIL = fc.record({ do: fc.constant('fail' as const), how });
+const ROLL = fc.record({ do: fc.constant('roll' as const), how, after: fc.nat(3) });
+const PASS = fc.record({
+  do: fc.constant('pass' as const),
+  time: fc.constantFrom(SECOND, 20 * SECOND, MINUTE, 50 * MINUTE, 3 * HOUR, DAY),
+});
+
 describe('the ledger', () => {
   const step = fc.oneof(
-    fc.record({
-      do: fc.constant('send' as const),
-      process: fc.nat(2),
-      key: fc.nat(3),
-      cost: fc.integer({ min: 1, max: 9 }),
-    }),
-    fc.record({ do: fc.constant('write' as const), process: fc.nat(2) }),
-    fc.record({
-      do: fc.constant('fail' as const),
-      how: fc.constantFrom('no' as const, 'before' as const, 'after' as const),
-    }),
-    fc.record({
-      do: fc.constant('roll' as const),
-      completes: fc.boolean(),
-      stores: fc.constantFrom(0, 1, 2, Number.POSITIVE_INFINITY),
-    }),
-    fc.record({
-      do: fc.constant('receive' as const),
-      how: fc.constantFrom('no' as const, 'before' as const, 'after' as const),
-    }),
-    fc.record({
-      do: fc.constant('pass' as const),
-      time: fc.constantFrom(SECOND, 20 * SECOND, MINUTE, 50 * MINUTE, 3 * HOUR, DAY),
-    }),
+    SEND,
+    WRITE,
+    FAIL,
+    ROLL,
+    PASS,
+    fc.record({ do: fc.constant('receive' as const), how }),
     fc.record({ do: fc.constant('set clock' as const), offset: fc.constantFrom(...OFFSETS) }),
   );
 
@@ -113,11 +120,12 @@ describe('the ledger', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const clock = new TestClock(NOON);
-        const backend = new MemoryLedger();
-        const processes = ['a', 'b', 'c'].map((name) => processOf(name, clock, backend));
+        // By its own clock no time passes in which a process would be silent.
+        const store = new MemoryUsage();
+        const processes = ['a', 'b', 'c'].map((name) => processOf(name, clock, store));
         for (const { begin } of processes) begin();
-        const { receiver, rollup } = exporting(backend);
-        const sent = new Map<string, { units: number; requests: number }>();
+        const { receiver, rollup } = exporting(store);
+        const sent: Sums = new Map();
         let offset = 0;
         const setClock = (ahead: number) => {
           clock.pass(ahead - offset);
@@ -126,34 +134,31 @@ describe('the ledger', () => {
         try {
           for (const one of steps) {
             if (one.do === 'send') {
-              const key = `key_${one.key}`;
-              processes[one.process]!.send(key, one.cost);
-              const { units, requests } = sent.get(key) ?? { units: 0, requests: 0 };
-              sent.set(key, { units: units + one.cost, requests: requests + 1 });
+              processes[one.process]!.send(`key_${one.key}`, one.cost);
+              note(sent, `key_${one.key}`, one.cost);
             } else if (one.do === 'write')
               await processes[one.process]!.writer.flush().catch(() => {});
-            else if (one.do === 'fail') backend.fails = one.how;
+            else if (one.do === 'fail') store.fails = one.how;
             else if (one.do === 'receive') receiver.fails = one.how;
             else if (one.do === 'pass') clock.pass(one.time);
             else if (one.do === 'set clock') setClock(one.offset);
             else {
-              // Without it, slices stay although blocks contain them, as after a crash.
-              backend.forgets = one.completes;
-              backend.storesBeforeCrash = one.stores;
+              store.commitFails = one.how;
+              store.commitsBefore = one.after;
               await rollup.run(clock.now).catch(() => {});
-              backend.forgets = true;
-              backend.storesBeforeCrash = Number.POSITIVE_INFINITY;
+              store.commitFails = 'no';
             }
           }
-          backend.fails = 'no';
+          store.fails = 'no';
           receiver.fails = 'no';
           setClock(0);
           for (const { writer } of processes) await writer.flush();
-          const reader = readerOf(backend);
+          const reader = readerOf(store);
           for (let rolled = 0; rolled < 3; rolled++) {
             for (const grain of ['hour', 'day'] as const)
               expect(await usageIn(reader, always(clock, 402 * DAY), grain)).toEqual(sent);
             clock.pass(DAY);
+            await settle(processes, clock);
             expect(await rollup.run(clock.now)).toMatchObject({ pendingSince: null });
             expect(receiver.sums).toEqual(sent);
           }
@@ -161,36 +166,207 @@ describe('the ledger', () => {
           for (const { writer } of processes) await writer.close();
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 400 },
     );
   });
 
-  test('exports a slice once that came after a crash between an export and its minute', async () => {
+  test('has each request once after failovers that lose less than ten seconds', async () => {
+    const failover = fc.record({ do: fc.constant('failover' as const) });
+    const steps = fc.array(fc.oneof(SEND, WRITE, FAIL, ROLL, PASS, failover), { maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const clock = new TestClock(NOON);
+        const store = new MemoryUsage();
+        const processes = ['a', 'b', 'c'].map((name) => processOf(name, clock, store));
+        for (const { begin } of processes) begin();
+        const rollup = rollupOf(store);
+        const sent: Sums = new Map();
+        /** What replicas have had, oldest first. */
+        let copies = [{ at: clock.now, content: store.copy() }];
+        for (const one of all) {
+          if (one.do === 'send') {
+            processes[one.process]!.send(`key_${one.key}`, one.cost);
+            note(sent, `key_${one.key}`, one.cost);
+          } else if (one.do === 'write')
+            await processes[one.process]!.writer.flush().catch(() => {});
+          else if (one.do === 'fail') store.fails = one.how;
+          else if (one.do === 'pass') clock.pass(one.time);
+          else if (one.do === 'roll') {
+            store.commitFails = one.how;
+            await rollup.run(clock.now).catch(() => {});
+            store.commitFails = 'no';
+          } else {
+            const old = clock.now - 9 * SECOND;
+            const kept = copies.findLast(({ at }) => at <= old) ?? copies[0]!;
+            store.content = kept.content;
+            copies = copies.filter(({ at }) => at <= kept.at);
+          }
+          copies.push({ at: clock.now, content: store.copy() });
+        }
+        store.fails = 'no';
+        for (let rolled = 0; rolled < 3; rolled++) {
+          await settle(processes, clock);
+          expect(await usageIn(readerOf(store), always(clock, DAY))).toEqual(sent);
+          clock.pass(DAY);
+          await rollup.run(clock.now);
+        }
+        for (const { writer } of processes) await writer.close();
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('takes no minute of an outage before it is stored for the last time', async () => {
     const clock = new TestClock(NOON);
-    const backend = new MemoryLedger();
-    const [one, late] = ['a', 'b'].map((name) => processOf(name, clock, backend));
-    for (const { begin, send } of [one!, late!]) {
-      begin();
-      send('key_1');
+    const store = new MemoryUsage();
+    const one = processOf('a', clock, store);
+    one.begin();
+    const rollup = rollupOf(store);
+    store.fails = 'before';
+    for (let minute = 0; minute < 3; minute++) {
+      one.send('key_1');
+      clock.pass(MINUTE);
+      await one.writer.flush().catch(() => {});
     }
-    await one!.writer.flush();
-    clock.pass(2 * MINUTE);
-    const { receiver, rollup } = exporting(backend);
-    backend.storesBeforeCrash = 1;
-    await expect(rollup.run(clock.now)).rejects.toThrow('killed');
-    backend.storesBeforeCrash = Number.POSITIVE_INFINITY;
-    await late!.writer.flush();
+    store.fails = 'no';
+    await one.writer.flush();
+    await rollup.run(clock.now);
+    expect(store.sums.size).toBe(0);
+    await settle([one], clock);
+    await rollup.run(clock.now);
+    expect(store.sums.size).toBe(3);
+    const found = await usageIn(readerOf(store), always(clock));
+    expect(found.get('key_1')).toEqual({ units: 3, requests: 3 });
+    await one.writer.close();
+  });
+
+  test('has each request once although the clocks of gateways differ', async () => {
+    const ahead = fc.constantFrom(0, HOUR, -HOUR, 36 * DAY, -36 * DAY);
+    const jump = fc.record({ do: fc.constant('jump' as const), process: fc.nat(2), ahead });
+    const steps = fc.array(fc.oneof(SEND, WRITE, ROLL, PASS, jump), { maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const clock = new TestClock(NOON);
+        const store = new MemoryUsage();
+        const clocks = [0, 1, 2].map(() => ({ ahead: 0 }));
+        const processes = clocks.map((one, i) =>
+          processOf(`p${i}`, { read: () => clock.now + one.ahead } as TestClock, store),
+        );
+        for (const { begin } of processes) begin();
+        const rollup = rollupOf(store);
+        const roll = async (given: number) => {
+          store.time = clock.now;
+          await rollup.run(given);
+        };
+        const sent: Sums = new Map();
+        for (const one of all) {
+          if (one.do === 'send') {
+            processes[one.process]!.send(`key_${one.key}`, one.cost);
+            note(sent, `key_${one.key}`, one.cost);
+          } else if (one.do === 'write') await processes[one.process]!.writer.flush();
+          else if (one.do === 'pass') clock.pass(one.time);
+          else if (one.do === 'jump') clocks[one.process]!.ahead = one.ahead;
+          else {
+            store.commitFails = one.how;
+            await roll(clock.now + clocks[one.after % 3]!.ahead).catch(() => {});
+            store.commitFails = 'no';
+          }
+        }
+        for (let rolled = 0; rolled < 3; rolled++) {
+          await settle(processes, clock);
+          for (const grain of ['hour', 'day'] as const)
+            expect(await usageIn(readerOf(store), always(clock, 37 * DAY), grain)).toEqual(sent);
+          clock.pass(DAY);
+          await roll(clock.now);
+        }
+        for (const { writer } of processes) await writer.close();
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('reads each request once while another gateway adds up', async () => {
+    const clock = new TestClock(NOON);
+    const store = new MemoryUsage();
+    const one = processOf('a', clock, store);
+    one.begin();
+    const rollup = rollupOf(store);
+    for (let minute = 0; minute < 6 * 60; minute++) {
+      one.send('key_1');
+      await one.writer.flush();
+      clock.pass(MINUTE);
+    }
+    await settle([one], clock);
+    const source = {
+      ...{ index: () => store.index() },
+      async read(names: readonly string[]) {
+        await rollup.run(clock.now);
+        return await store.read(names);
+      },
+    };
+    for (const grain of ['hour', 'day'] as const) {
+      clock.pass(DAY);
+      const found = await usageIn(readerOf(source), always(clock), grain);
+      expect(found.get('key_1')).toEqual({ units: 360, requests: 360 });
+    }
+    await one.writer.close();
+  });
+
+  test('takes the minutes of a killed process after a day, and refuses them from then on', async () => {
+    const clock = new TestClock(NOON);
+    const store = new MemoryUsage(clock.read);
+    const one = processOf('a', clock, store);
+    one.begin();
+    one.send('key_1');
+    await one.writer.flush();
+    clock.pass(DAY - 1);
+    const { receiver, rollup } = exporting(store);
+    await rollup.run(clock.now);
+    expect(receiver.sums.size).toBe(0);
+    clock.pass(1);
+    await rollup.run(clock.now);
+    expect(receiver.sums.get('key_1')).toEqual({ units: 1, requests: 1 });
+    // It was only asleep, and had counted another one.
+    store.content.parts.clear();
+    clock.pass(-DAY);
+    one.send('key_1');
+    clock.pass(DAY);
+    await one.writer.flush();
+    const found = await usageIn(readerOf(store), always(clock));
+    expect(found.get('key_1')).toEqual({ units: 1, requests: 1 });
+    expect(one.writer.dropped).toBe(1);
+    await one.writer.close();
+  });
+
+  test('takes the minutes of a killed process when the next one in its folder says so', async () => {
+    const clock = new TestClock(NOON);
+    const [store, spool] = [new MemoryUsage(clock.read), new MemoryUsage(clock.read)];
+    const killed = processOf('a', clock, store);
+    killed.writer.begin(store, spool);
+    killed.send('key_1');
+    await killed.writer.flush();
+    killed.send('key_1');
+    store.fails = 'before';
+    await expect(killed.writer.flush()).rejects.toThrow('down');
+    const next = processOf('b', clock, store);
+    store.fails = 'no';
+    clock.pass(MINUTE);
+    next.writer.begin(store, spool);
+    await settle([next], clock);
+    await settle([next], clock);
+    const { receiver, rollup } = exporting(store);
     await rollup.run(clock.now);
     expect(receiver.sums.get('key_1')).toEqual({ units: 2, requests: 2 });
-    for (const { writer } of [one!, late!]) await writer.close();
+    await next.writer.close();
+    expect(spool.content.parts.size).toBe(0);
   });
 
   test('keeps what the receiver does not accept as long as hours, and counts what is removed', async () => {
     const clock = new TestClock(NOON);
-    const backend = new MemoryLedger();
-    const one = processOf('a', clock, backend);
+    const store = new MemoryUsage();
+    const one = processOf('a', clock, store);
     one.begin();
-    const { receiver, rollup } = exporting(backend);
+    const { receiver, rollup } = exporting(store);
     receiver.fails = 'before';
     one.send('key_1');
     await one.writer.flush();
@@ -204,33 +380,44 @@ describe('the ledger', () => {
 
   test('has traffic by minute for two days, and usage by hour and day', async () => {
     const clock = new TestClock(NOON);
-    const backend = new MemoryLedger();
-    const one = processOf('a', clock, backend);
+    const store = new MemoryUsage();
+    const one = processOf('a', clock, store);
     one.begin();
-    const rollup = rollupOf(backend);
+    const rollup = rollupOf(store);
     for (let minute = 0; minute < 3 * 60; minute++) {
       one.send('key_1');
       await one.writer.flush();
       clock.pass(MINUTE);
       await rollup.run(clock.now);
     }
+    await settle([one], clock);
     const starts = async (grain: 'traffic' | 'hour' | 'day') => {
       const found = new Map<number, number>();
-      for await (const block of readerOf(backend).blocks(always(clock), grain)) {
-        const row = new Float64Array(COLUMNS);
-        addTraffic(row, await block.read('traffic'), {});
-        found.set(block.start, (found.get(block.start) ?? 0) + requestsIn(row));
+      const span = { traffic: MINUTE, hour: HOUR, day: DAY }[grain];
+      for await (const value of readerOf(store).values(always(clock), grain)) {
+        let requests = 0;
+        if (grain === 'traffic') {
+          const row = new Float64Array(COLUMNS);
+          addTraffic(row, await value.read('traffic'), {});
+          requests = requestsIn(row);
+        } else
+          for await (const rows of value.usage())
+            unpackRows(rows, () => ({ units }) => {
+              requests += units;
+            });
+        const start = Math.floor(value.start / span) * span;
+        found.set(start, (found.get(start) ?? 0) + requests);
       }
-      // An idle writer stores slices without requests, by the machine's clock.
       return [...found.values()].filter((requests) => requests > 0);
     };
-    expect(await starts('traffic')).toEqual(Array(180).fill(1));
-    clock.pass(DAY);
+    const all = async () => [await starts('traffic'), await starts('hour'), await starts('day')];
+    const expected = [Array(180).fill(1), [60, 60, 60], [180]];
+    expect(await all()).toEqual(expected);
+    clock.pass(DAY - MINUTE);
     await rollup.run(clock.now);
-    expect(await starts('hour')).toEqual([60, 60, 60]);
-    expect(await starts('day')).toEqual([180]);
+    expect(await all()).toEqual(expected);
     const ofFirstDay = () =>
-      [...backend.blocks.keys()].filter((name) => blockIn(name)!.start < NOON + 3 * HOUR);
+      [...store.sums.keys()].filter((name) => sumIn(name)!.start < NOON + 3 * HOUR);
     await live(one, rollup, clock, 4);
     expect(
       ofFirstDay()
@@ -238,48 +425,44 @@ describe('the ledger', () => {
         .sort(),
     ).toEqual(['d', 'h', 'h', 'h']);
     await live(one, rollup, clock, 36);
-    expect(ofFirstDay()).toEqual([blockName('d', NOON - 12 * HOUR)]);
+    expect(ofFirstDay().map((name) => name[0])).toEqual(['d']);
     await one.writer.close();
   });
 
   test('removes hours that a day contains, then the oldest days, if it is too large', async () => {
     const clock = new TestClock(NOON);
-    const backend = new MemoryLedger();
-    const one = processOf('a', clock, backend);
+    const store = new MemoryUsage();
+    const one = processOf('a', clock, store);
     one.begin();
     for (let day = 0; day < 4; day++) {
       for (let key = 0; key < 200; key++) one.send(`key_${key}`);
-      await one.writer.flush();
-      clock.pass(DAY);
-      await rollupOf(backend).run(clock.now);
+      await live(one, rollupOf(store), clock, 1);
     }
-    const size = (kind: string) =>
-      [...backend.blocks].reduce(
-        (sum, [name, { length }]) => sum + (name[0] === kind ? length : 0),
-        0,
-      );
-    await live(one, rollupOf(backend), clock, 4, HOUR);
-    const needed = ['m', 'h'].flatMap((kind) =>
-      [...backend.blocks].filter(
-        ([name]) => name[0] === kind && blockIn(name)!.start > NOON + 4 * DAY - 12 * HOUR,
-      ),
-    );
-    const days = size('d') + needed.reduce((sum, [, { length }]) => sum + length, 0);
-    const report = await rollupOf(backend, { ...KEPT, maxBytes: days }).run(clock.now);
-    expect(report).toMatchObject({ bytes: days });
-    expect((await usageIn(readerOf(backend), always(clock))).get('key_7')).toEqual({
-      units: 4,
-      requests: 4,
-    });
-    await rollupOf(backend, { ...KEPT, maxBytes: days - 1 }).run(clock.now);
-    expect((await usageIn(readerOf(backend), always(clock))).get('key_7')!.units).toBe(3);
+    await live(one, rollupOf(store), clock, 1, 5 * HOUR);
+    const sizeOf = (fits: (kind: string, start: number) => boolean) =>
+      [...store.sums].reduce((sum, [name, { length }]) => {
+        const { kind, start } = sumIn(name)!;
+        return sum + (fits(kind, start) ? length : 0);
+      }, 0);
+    const lastDay =
+      Math.max(...[...store.sums.keys()].map((name) => sumIn(name)!.start)) - 5 * HOUR;
+    const days = sizeOf((kind) => kind === 'd');
+    const needed = sizeOf((kind, start) => 'mh'.includes(kind) && start >= lastDay);
+    expect(days).toBeGreaterThan(0);
+    const units = async () =>
+      (await usageIn(readerOf(store), always(clock))).get('key_7')?.units ?? 0;
+    await rollupOf(store, { ...KEPT, maxBytes: days + needed }).run(clock.now);
+    expect(await units()).toBe(4);
+    const report = await rollupOf(store, { ...KEPT, maxBytes: days + needed - 1 }).run(clock.now);
+    expect(report!.dropped).toBe(1);
+    expect(await units()).toBe(3);
     await one.writer.close();
   });
 
   test('removes nothing because a clock jumps, that of a gateway or of the store', async () => {
     const kept = { hours: 3 * DAY, days: 5 * DAY, maxBytes: 1 << 30 };
     const jumps = [36 * DAY, 401 * DAY, 1_200 * DAY].flatMap((jump) => [jump, -jump]);
-    const named = (name: string) => ({ ...blockIn(name)!, name });
+    const named = (name: string) => ({ ...sumIn(name)!, name });
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom(...jumps), { minLength: 1, maxLength: 3 }),
@@ -287,34 +470,36 @@ describe('the ledger', () => {
         fc.boolean(),
         async (jumped, lived, storeJumps) => {
           const clock = new TestClock(NOON);
-          const backend = new MemoryLedger();
-          const one = processOf('a', clock, backend);
+          const store = new MemoryUsage();
+          const one = processOf('a', clock, store);
           one.begin();
-          const { receiver, rollup } = exporting(backend, kept);
+          const { receiver, rollup } = exporting(store, kept);
           await live(one, rollup, clock, lived);
-          const before = [...backend.blocks.keys()].map(named);
+          const before = [...store.sums.keys()].map(named);
           for (const jump of jumped) {
             clock.pass(jump);
-            backend.time = storeJumps ? null : clock.now - jump;
+            store.time = storeJumps ? null : clock.now - jump;
             one.send('key_1');
             await one.writer.flush();
             await rollup.run(clock.now);
             clock.pass(MINUTE - jump);
-            backend.time = null;
+            store.time = null;
           }
+          await settle([one], clock);
           // The days of a store whose clock has jumped count like others.
           const age = (days: number) => clock.now - (days - (storeJumps ? jumped.length : 0)) * DAY;
           const held = before.filter(
             ({ kind, start }) => kind === 'd' || (kind === 'h' && start > age(3)),
           );
-          const gone = held.filter(({ name }) => !backend.blocks.has(name));
+          const starts = new Set([...store.sums.keys()].map((name) => name.split('-')[0]));
+          const gone = held.filter(({ name }) => !starts.has(name.split('-')[0]));
           expect(gone.filter(({ start }) => start > age(5))).toEqual([]);
           await rollup.run(clock.now);
           const all = { units: jumped.length, requests: jumped.length };
           expect(receiver.sums.get('key_1')).toEqual(all);
           if (lived + jumped.length < 5 && !storeJumps) {
             const period = { from: NOON - 1_202 * DAY, to: NOON + 1_210 * DAY };
-            expect((await usageIn(readerOf(backend), period)).get('key_1')).toEqual(all);
+            expect((await usageIn(readerOf(store), period)).get('key_1')).toEqual(all);
           }
           await one.writer.close();
         },
@@ -331,134 +516,136 @@ describe('the ledger', () => {
     ledger.use({ usage, plans: { plans: new Map() } } as unknown as Parameters<
       typeof ledger.use
     >[0]);
-    ledger.begin({ ledger: new MemoryLedger() });
-    for (let day = 0; day < 7; day++) {
+    ledger.begin({ ledger: new MemoryUsage() });
+    for (let day = 0; day < 8; day++) {
+      await ledger.writer.flush();
+      clock.pass(20 * SECOND);
       await ledger.writer.flush();
       await ledger.roll();
       clock.pass(DAY);
     }
     const removed = events.filter(({ type }) => type === 'usage.expired');
     expect(removed[0]).toMatchObject({ hours: 1, days: 0, before: '2026-01-01T13:00:00.000Z' });
-    expect(removed.at(-1)).toMatchObject({ hours: 2, days: 1 });
+    expect(removed.at(-1)).toMatchObject({ hours: 1, days: 1 });
     await ledger.close();
   });
 
   test('changes nothing without the turn', async () => {
     const clock = new TestClock(NOON);
-    const backend = new MemoryLedger();
-    const one = processOf('a', clock, backend);
+    const store = new MemoryUsage();
+    const one = processOf('a', clock, store);
     one.begin();
     one.send('key_1');
     await one.writer.flush();
     clock.pass(HOUR);
-    backend.hasTurn = false;
-    expect(await rollupOf(backend).run(clock.now)).toBeNull();
-    expect([backend.blocks.size, backend.all.size]).toEqual([0, 1]);
+    await settle([one], clock);
+    store.hasTurn = false;
+    const before = store.copy();
+    expect(await rollupOf(store).run(clock.now)).toBeNull();
+    expect(store.content).toEqual(before);
     await one.writer.close();
   });
 });
 
 describe('an answer names', () => {
-  async function coverageOf(backend: MemoryLedger, clock: TestClock, damages: string[] = []) {
-    const reader = createLedgerReader(backend, (damage) => void damages.push(damage));
+  async function coverageOf(store: MemoryUsage, clock: TestClock, damages: string[] = []) {
+    const reader = createUsageReader(store, (damage) => void damages.push(damage));
     const sum = new CoverageSum();
-    for await (const block of reader.blocks(always(clock), 'hour')) sum.add(block);
+    for await (const value of reader.values(always(clock), 'hour')) sum.add(value);
     return sum.result(NOON - DAY, await reader.since(), clock.now);
   }
 
   test('processes that run, and those that ended without a stop', async () => {
     const clock = new TestClock(NOON + 5);
-    const backend = new MemoryLedger();
-    const [stopped, lost, running] = ['a', 'b', 'c'].map((name) => processOf(name, clock, backend));
-    for (const one of [stopped!, lost!, running!]) {
+    const store = new MemoryUsage();
+    const all = ['a', 'b', 'c'].map((name) => processOf(name, clock, store));
+    const [stopped, lost, running] = all as [Process, Process, Process];
+    for (const one of all) {
       one.begin();
       one.send('key_1');
       await one.writer.flush();
     }
-    for (let i = 0; i < 3; i++) lost!.send('key_1');
-    await lost!.writer.flush();
-    await stopped!.writer.close();
+    for (let i = 0; i < 3; i++) lost.send('key_1');
+    await lost.writer.flush();
+    await stopped.writer.close();
     clock.pass(MINUTE);
-    running!.send('key_1');
-    await running!.writer.flush();
+    running.send('key_1');
+    await running.writer.flush();
     const before = {
       since: NOON + 5 + 11 * SECOND,
       lost: [{ process: 'b', at: NOON + 5, most: 4 }],
     };
-    const now = await coverageOf(backend, clock);
+    const now = await coverageOf(store, clock);
     expect(now).toMatchObject({ ...before, running: [{ process: 'c', since: NOON + 5 }] });
     clock.pass(2 * DAY);
-    await rollupOf(backend).run(clock.now);
+    await rollupOf(store).run(clock.now);
     const gone = { process: 'c', at: NOON + 5 + MINUTE, most: 1 };
-    expect(await coverageOf(backend, clock)).toMatchObject({
+    expect(await coverageOf(store, clock)).toMatchObject({
       since: gone.at + 11 * SECOND,
       lost: [...before.lost, gone],
       running: [],
     });
-    for (const one of [lost!, running!]) await one.writer.close();
+    for (const one of [lost, running]) await one.writer.close();
   });
 
-  test('a damaged block, also after it was added up', async () => {
+  test('a damaged sum, also after it was added up', async () => {
     const clock = new TestClock(NOON);
-    const backend = new MemoryLedger();
-    const one = processOf('a', clock, backend);
+    const store = new MemoryUsage();
+    const one = processOf('a', clock, store);
     one.begin();
     one.send('key_1');
     await one.writer.close();
     clock.pass(2 * MINUTE);
-    await rollupOf(backend).run(clock.now);
-    const [name, bytes] = [...backend.blocks][0]!;
+    await rollupOf(store).run(clock.now);
+    const [name, bytes] = [...store.sums][0]!;
     bytes[bytes.length - 1]! ^= 1;
     const damages: string[] = [];
-    expect(await coverageOf(backend, clock, damages)).toMatchObject({
+    expect(await coverageOf(store, clock, damages)).toMatchObject({
       since: NOON + MINUTE,
       dropped: 1,
     });
-    expect(damages).toEqual([`the usage block ${name} is damaged: its checksum differs`]);
+    expect(damages).toEqual([`the usage ${name} is damaged: its checksum differs`]);
+    store.content.sums.delete(name);
+    store.content.sums.set(name.replace(/-.*/, '-00000000'), bytes);
     clock.pass(2 * DAY);
-    await createRollup(
-      backend,
-      () => KEPT,
-      () => {},
-    ).run(clock.now);
-    expect(await coverageOf(backend, clock)).toMatchObject({ dropped: 1 });
+    await createRollup({ store, retention: () => KEPT, damaged: () => {} }).run(clock.now);
+    expect(await coverageOf(store, clock)).toMatchObject({ dropped: 1 });
   });
 
-  test('requests that could not wait for the backend any longer', async () => {
+  test('requests that could not wait for the store any longer', async () => {
     const clock = new TestClock(NOON);
-    const backend = new MemoryLedger();
-    const one = processOf('a', clock, backend);
+    const store = new MemoryUsage();
+    const one = processOf('a', clock, store);
     one.begin();
-    backend.fails = 'before';
-    // Each slice has as many rows as fit.
-    const sent = 400_000;
-    for (let i = 0; i < sent; i++) one.send(`key_${i}_${'x'.repeat(40)}`);
-    await one.writer.flush().catch(() => {});
-    backend.fails = 'no';
-    await one.writer.flush();
+    store.fails = 'before';
+    let sent = 0;
+    for (let minute = 0; minute < 10; minute++) {
+      for (let i = 0; i < 40_000; i++) one.send(`key_${sent++}_${'x'.repeat(40)}`);
+      clock.pass(MINUTE);
+      await one.writer.flush().catch(() => {});
+    }
+    store.fails = 'no';
     one.send('key_1');
     await one.writer.flush();
-    const { dropped } = await coverageOf(backend, clock);
-    const stored = [...(await usageIn(readerOf(backend), always(clock))).values()];
+    const { dropped } = await coverageOf(store, clock);
+    const stored = [...(await usageIn(readerOf(store), always(clock))).values()];
     expect(dropped).toBeGreaterThan(0);
+    expect(one.writer.dropped).toBe(dropped);
     expect(stored.reduce((sum, { requests }) => sum + requests, dropped)).toBe(sent + 1);
     await one.writer.close();
   });
 });
 
-describe('a slice', () => {
+describe('a minute', () => {
   function recording() {
     const clock = new TestClock(NOON);
-    const taken: Parameters<Parameters<typeof createRecorder>[1]>[0][] = [];
-    return {
-      clock,
-      taken,
-      recorder: createRecorder(clock.read, (counts) => void taken.push(counts)),
-    };
+    const ended: OpenMinute[] = [];
+    const recorder = createRecorder(clock.read, (minute) => void ended.push(minute));
+    return { clock, ended, recorder };
   }
 
   test('has units of admitted requests, bytes, durations and outcomes by key and operation', () => {
-    const { recorder, taken } = recording();
+    const { recorder } = recording();
     const about = { operation: 'a', trace: trace(5, 10, 100) };
     recorder.observe(requestEvent({ ...about, duration: 5 }));
     recorder.observe(requestEvent({ ...about, duration: 5_000, nearLimit: true }));
@@ -475,16 +662,14 @@ describe('a slice', () => {
     recorder.observe(
       requestEvent({ ...about, keyId: null, account: null, plan: null, verdict: null }),
     );
-    recorder.take();
     const rows: unknown[] = [];
-    const reading = unpackUsage(taken[0]!.usage, ({ clients, operations, outcomes }) => (row) => {
+    unpackRows(packRows(recorder.minute.usage), ({ clients, operations, outcomes }) => (row) => {
       const { requests, marked, units, received, sent } = row;
       const { key, plan } = clients[row.client]!;
       const { status } = outcomes[row.outcome]!;
       const counts = [...Array.from(requests), marked, units, received, sent];
       rows.push([key, plan, operations[row.operation], status, ...counts]);
     });
-    for (const _ of reading);
     expect(rows).toEqual([
       ['key_1', 'free', 'a', 200, 1, 0, 0, 1, 0, 1, 10, 20, 200],
       ['key_1', 'free', 'a', 429, 1, 0, 0, 0, 0, 1, 0, 10, 100],
@@ -493,29 +678,72 @@ describe('a slice', () => {
     ]);
   });
 
-  test('ends with its minute, also if the clock is set back, and when it is full', () => {
-    const { clock, recorder, taken } = recording();
+  test('ends by the clock, also if the clock is set back', () => {
+    const { clock, recorder, ended } = recording();
     recorder.observe(requestEvent());
     clock.pass(MINUTE);
     recorder.observe(requestEvent());
     clock.pass(-HOUR);
     for (let i = 0; i < 10_000; i++) recorder.observe(requestEvent({ keyId: `key_${i}` }));
-    recorder.take();
-    expect(taken.map(({ minute, requests }) => [(minute - NOON) / MINUTE, requests])).toEqual([
-      [0, 1],
-      [1, 1],
-      [-59, 4_096],
-      [-59, 4_096],
-      [-59, 10_000 - 8_192],
+    expect(
+      [...ended, recorder.minute].map(({ start, figures, usage }) => [
+        (start - NOON) / MINUTE,
+        figures.requests,
+        usage.size,
+      ]),
+    ).toEqual([
+      [0, 1, 1],
+      [1, 1, 1],
+      [-59, 10_000, 10_000],
     ]);
     expect(recorder.total.slice(3, 4)).toEqual(new Float64Array([10_002]));
+  });
+
+  test('has the requests of the last minute, with the one before', () => {
+    const { clock, recorder } = recording();
+    const event = (status: number, verdict: string | null = 'admitted') =>
+      recorder.observe(requestEvent({ status, verdict: verdict as 'admitted' }));
+    for (const status of [200, 500, 501, 503, 505]) event(status);
+    event(429, 'limited');
+    event(403, 'banned');
+    const all = { requests: 7, failed: 2, refused: 2 };
+    expect(recorder.recent).toEqual(all);
+    clock.pass(MINUTE);
+    expect(recorder.recent).toEqual(all);
+    clock.pass(30 * SECOND);
+    event(200);
+    expect(recorder.recent).toEqual({ requests: 1 + 4, failed: 1, refused: 1 });
+    clock.pass(30 * SECOND);
+    expect(recorder.recent).toEqual({ requests: 1, failed: 0, refused: 0 });
+    clock.pass(5 * MINUTE);
+    expect(recorder.recent).toEqual({ requests: 0, failed: 0, refused: 0 });
+    clock.pass(-HOUR);
+    expect(recorder.recent).toEqual({ requests: 0, failed: 0, refused: 0 });
+  });
+
+  test('is stored in the parts that have changed', async () => {
+    const clock = new TestClock(NOON);
+    const store = new MemoryUsage();
+    const one = processOf('a', clock, store);
+    one.begin();
+    for (let i = 0; i < 1_000; i++) one.send(`key_${i}`);
+    await one.writer.flush();
+    const first = store.copy().parts;
+    one.send('key_1');
+    await one.writer.flush();
+    const changed = [...store.content.parts].filter(
+      ([name, { bytes }]) => !first.get(name)?.bytes.equals(bytes),
+    );
+    // Of its head and four parts of rows.
+    expect([first.size, changed.map(([name]) => name.split('/')[2])]).toEqual([6, ['3', '0']]);
+    await one.writer.close();
   });
 
   test('is never more than it says, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         try {
-          for (const _ of unpackUsage(bytes, () => () => {}));
+          unpackRows(bytes, () => () => {});
         } catch (error) {
           expect(
             error instanceof NotPacked ||
@@ -528,17 +756,16 @@ describe('a slice', () => {
   });
 
   test('of a newer format is reported, not read', async () => {
-    const backend = new MemoryLedger();
-    const empty = Buffer.of();
-    const head = { start: NOON, span: MINUTE, policies: 0, sources: {} };
-    const bytes = packBlock(head, { traffic: empty, usage: empty, uses: empty });
-    bytes[0] = 99;
-    const name = sliceName({ minute: NOON, process: 'a#1', number: 1 });
-    backend.all.set(name, bytes);
+    const clock = new TestClock(NOON);
+    const store = new MemoryUsage();
+    const one = processOf('a', clock, store);
+    one.begin();
+    one.send('key_1');
+    await one.writer.close();
+    for (const { bytes } of store.content.parts.values()) bytes[0] = 99;
     const damages: string[] = [];
-    const reader = createLedgerReader(backend, (damage) => void damages.push(damage));
-    for await (const block of reader.blocks({ from: NOON, to: NOON + HOUR }, 'hour'))
-      expect(await block.read('usage')).toHaveLength(0);
-    expect(damages).toEqual([`the usage block ${name} is damaged: its format is 99`]);
+    const reader = createUsageReader(store, (damage) => void damages.push(damage));
+    expect(await usageIn(reader, always(clock))).toEqual(new Map());
+    expect(damages[0]).toMatch(/^the usage \S+ is damaged: its format is 99$/);
   });
 });

@@ -10,10 +10,10 @@ import {
 } from '../../src/ledger/moved-usage.ts';
 import { createPendingExports } from '../../src/ledger/pending-exports.ts';
 import { createRollup } from '../../src/ledger/rollup.ts';
-import { createLedgerWriter } from '../../src/ledger/writer.ts';
+import { createUsageWriter } from '../../src/ledger/writer.ts';
 import type { RequestTrace } from '../../src/observe/events.ts';
 import { usageFault } from '../../src/records/transfer/usage-check.ts';
-import { MemoryLedger, readerOf, UsageCounter, usageIn as usageOf } from '../support/ledger.ts';
+import { MemoryUsage, readerOf, UsageCounter, usageIn as usageOf } from '../support/ledger.ts';
 import { DAY, HOUR, MINUTE, SECOND, TestClock } from '../support/limits.ts';
 import { requestEvent } from '../support/request-event.ts';
 
@@ -38,7 +38,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-/** A minute waits for its export, and the next one has slices only. */
+/** A minute waits for its export, and the next one has parts only. */
 const WAITING: Step[] = [
   { do: 'send', key: 0, cost: 5 },
   { do: 'pass', time: 3 * HOUR },
@@ -49,17 +49,17 @@ const WAITING: Step[] = [
 ];
 
 /** A gateway, what it exported, and the turns in which it adds up and exports. */
-function gatewayOn(store: MemoryLedger, clock: TestClock, process: string) {
+function gatewayOn(store: MemoryUsage, clock: TestClock, process: string) {
   const receiver = new UsageCounter();
   const exports = createPendingExports({ store, sendUsage: receiver.accept, damaged: bug });
-  const writer = createLedgerWriter({ process, clock: clock.read, failed: bug });
+  const writer = createUsageWriter({ process, clock: clock.read, failed: bug });
   writer.begin(store, null);
-  const rollup = createRollup(store, () => KEPT, bug, exports);
+  const rollup = createRollup({ store, retention: () => KEPT, damaged: bug, exports });
   return { receiver, writer, roll: () => rollup.run(clock.now) };
 }
 
-async function move(from: MemoryLedger, { isCopy, now }: { isCopy: boolean; now: number }) {
-  const to = new MemoryLedger();
+async function move(from: MemoryUsage, { isCopy, now }: { isCopy: boolean; now: number }) {
+  const to = new MemoryUsage();
   for await (const values of usageIn(from)) {
     for (const one of values) expect(usageFault(one)).toBeNull();
     await addUsage(to, isCopy ? values.filter((one) => !isPending(one)) : values);
@@ -76,7 +76,7 @@ test('a move has each request once, and exports once what its source has not; a 
   await fc.assert(
     fc.asyncProperty(steps, fc.boolean(), async (all, isCopy) => {
       const clock = new TestClock(BEGIN);
-      const source = new MemoryLedger();
+      const source = new MemoryUsage();
       const before = gatewayOn(source, clock, 'before#1');
       const sent = new Map<string, { units: number; requests: number }>();
       const send = async ({ writer }: typeof before, key: number, cost: number) => {
@@ -108,6 +108,9 @@ test('a move has each request once, and exports once what its source has not; a 
         for (const grain of ['hour', 'day'] as const)
           expect(await usageOf(readerOf(target), always, grain)).toEqual(moved);
         clock.pass(DAY);
+        for (const { writer } of isCopy ? [before, after] : [after]) await writer.flush();
+        clock.pass(11 * SECOND);
+        for (const { writer } of isCopy ? [before, after] : [after]) await writer.flush();
         expect(await after.roll()).toMatchObject({ pendingSince: null });
         await before.roll();
       }
@@ -125,7 +128,7 @@ test('a move has each request once, and exports once what its source has not; a 
 test('a copy is complete in reports from its end on, a move from its begin', async () => {
   for (const isCopy of [true, false]) {
     const clock = new TestClock(BEGIN);
-    const source = new MemoryLedger();
+    const source = new MemoryUsage();
     const { writer } = gatewayOn(source, clock, 'before#1');
     writer.recorder.observe(requestEvent());
     await writer.close();
@@ -134,7 +137,7 @@ test('a copy is complete in reports from its end on, a move from its begin', asy
     const coverage = new CoverageSum();
     const reader = readerOf(target);
     const period = { from: BEGIN, to: clock.now + MINUTE };
-    for await (const block of reader.blocks(period, 'day')) coverage.add(block);
+    for await (const value of reader.values(period, 'day')) coverage.add(value);
     const since = isCopy ? BEGIN + HOUR : BEGIN;
     expect(coverage.result(BEGIN, await reader.since(), clock.now)).toEqual({
       since,

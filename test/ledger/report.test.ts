@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Block } from '../../src/ledger/block.ts';
 import { Ranking } from '../../src/ledger/ranking.ts';
 import { createRecorder } from '../../src/ledger/recorder.ts';
 import {
@@ -10,10 +9,13 @@ import {
   FIGURES,
   Report,
 } from '../../src/ledger/report.ts';
+import { packRows } from '../../src/ledger/usage-table.ts';
+import { NO_CONTENT, packValue, type Value, valueIn } from '../../src/ledger/value.ts';
 import type { RequestTrace } from '../../src/observe/events.ts';
 import { requestEvent } from '../support/request-event.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
+const MINUTE = 60_000;
 
 /** Names that JavaScript, CSV and joined texts may take for something else. */
 const HOSTILE = ['null', 'undefined', '0', '', ' ', 'a', 'a b', 'b', '__proto__', 'constructor'];
@@ -29,17 +31,16 @@ const sent = fc.record({
 type Sent = typeof sent extends fc.Arbitrary<infer One> ? One : never;
 
 /** What one process has stored of requests of one unit. */
-function blockOf(requests: readonly Sent[]): Block {
-  const stored: Buffer[] = [];
+function counted(requests: readonly Sent[]): Value {
   const recorder = createRecorder(
     () => NOON,
-    ({ usage }) => stored.push(usage),
+    () => {},
   );
   const trace = { admission: null, subject: null, cost: 1, received: 0, sent: 0 };
   for (const request of requests)
     recorder.observe(requestEvent({ ...request, trace: trace as unknown as RequestTrace }));
-  recorder.take();
-  return { read: async () => stored[0]! } as unknown as Block;
+  const head = { start: NOON, span: MINUTE, policies: 0, sources: {} };
+  return valueIn(packValue(head, { ...NO_CONTENT, usage: [packRows(recorder.minute.usage)] }));
 }
 
 function countsBy<T>(all: readonly T[], nameOf: (one: T) => unknown): Map<string, number> {
@@ -64,7 +65,7 @@ describe('of clients with any names', () => {
           filter: filter === null ? {} : { [filter[0]]: filter[1] },
         };
         const report = new Report(question);
-        await report.add(blockOf(all));
+        await report.add(counted(all));
         const columns = dimensionsOf(question);
         const found = [...report.rows()].flat();
         const shown = found.map((row) => JSON.stringify(row.slice(0, columns.length)));
@@ -85,7 +86,7 @@ describe('of clients with any names', () => {
     await fc.assert(
       fc.asyncProperty(requests, async (all) => {
         const ranking = new Ranking(by);
-        await ranking.add(await blockOf(all).read('usage'));
+        for await (const rows of counted(all).usage()) ranking.add(rows);
         const found = ranking
           .items(1_000)
           .map((item): [string, number] => [

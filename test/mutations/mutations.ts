@@ -36,9 +36,9 @@ export const MUTATIONS: readonly Mutation[] = [
     suite: 'test/observe/log-output.test.ts',
   },
   {
-    file: 'src/ledger/names.ts',
-    text: 'if (number > (known[process]?.number ?? 0))',
-    replacement: 'if (number >= (known[process]?.number ?? 0))',
+    file: 'src/ledger/parts.ts',
+    text: 'part.number < open',
+    replacement: 'part.number <= open',
     suite: 'test/ledger',
   },
   {
@@ -175,8 +175,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/state/rows/row-writer.ts',
-    text: 'error === null ? resolve() : reject(new RowWriteError(error)),',
-    replacement: 'resolve(),',
+    text: 'done.error === null',
+    replacement: 'done.error !== undefined',
     suite: 'test/state/rows.test.ts',
   },
   {

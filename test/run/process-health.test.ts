@@ -57,21 +57,19 @@ describe('conditions of a process', () => {
       '',
     ],
   ])('begin with %j, and end with %j', (begin, end, type, detail) => {
-    const health = createProcessHealth(Date.now);
+    const health = createProcessHealth();
     health.observe(begin);
     now += 5_000;
     health.observe(begin);
-    expect(health.report(NONE).conditions).toEqual([{ type, since: START, detail }]);
+    expect(health.conditions(NONE)).toEqual([{ type, since: START, detail }]);
     health.observe(end);
-    expect(health.report(NONE).conditions).toEqual([]);
+    expect(health.conditions(NONE)).toEqual([]);
   });
 
   test('report a loss from the first one until 5 minutes after the last', () => {
-    const health = createProcessHealth(Date.now);
+    const health = createProcessHealth();
     const losses = (logLines: number) =>
-      health
-        .report({ logLines, requests: 0 })
-        .conditions?.map(({ since, detail }) => [since, detail]);
+      health.conditions({ logLines, requests: 0 }).map(({ since, detail }) => [since, detail]);
     expect(losses(0)).toEqual([]);
     expect(losses(1)).toEqual([[START, '1 line']]);
     now += 200_000;
@@ -84,10 +82,10 @@ describe('conditions of a process', () => {
   });
 
   test('name what was lost', () => {
-    const health = createProcessHealth(Date.now);
+    const health = createProcessHealth();
     health.observe({ type: 'ban_log.dropped', count: 2 });
-    const { conditions } = health.report({ logLines: 1, requests: 3 });
-    expect(conditions?.map(({ type, detail }) => `${type} ${detail}`)).toEqual([
+    const conditions = health.conditions({ logLines: 1, requests: 3 });
+    expect(conditions.map(({ type, detail }) => `${type} ${detail}`)).toEqual([
       'log_dropped 1 line',
       'usage_dropped 3 requests',
       'bans_dropped 2 bans',

@@ -5,9 +5,9 @@ import { outboxInRedis } from '../../src/records/redis/outbox.ts';
 import { usesInRedis } from '../../src/records/redis/records.ts';
 import { addressWindowsIn } from '../../src/state/redis/address-windows.ts';
 import { GATEWAY_TTL, keyOf, LOCK_TTL, PEER_MEMORY } from '../../src/state/redis/key-names.ts';
-import { ledgerInRedis } from '../../src/state/redis/ledger.ts';
 import { tryLock } from '../../src/state/redis/lock.ts';
 import { joinGateways } from '../../src/state/redis/peers.ts';
+import { usageInRedis } from '../../src/state/redis/usage.ts';
 import { settle, takeNext } from '../../src/webhooks/cursors.ts';
 import { HOUR, MINUTE } from '../support/limits.ts';
 import { note } from '../support/records.ts';
@@ -130,11 +130,11 @@ const WAITING: Readonly<Record<string, Waiting>> = {
     begin: () => own.redis.set(keyOf.lock('a'), '', 'PX', LOCK_TTL),
     look: () => tryLock(own.redis, 'a'),
   },
-  [keyOf.ledger.turn]: {
+  [keyOf.usage.turn]: {
     span: 3 * LOCK_TTL,
-    left: () => lifetime(keyOf.ledger.turn),
-    begin: () => own.redis.set(keyOf.ledger.turn, 'dead', 'PX', 3 * LOCK_TTL),
-    look: () => ledgerInRedis(own.redis).inTurn(async () => {}),
+    left: () => lifetime(keyOf.usage.turn),
+    begin: () => own.redis.set(keyOf.usage.turn, 'dead', 'PX', 3 * LOCK_TTL),
+    look: () => usageInRedis(own.redis).inTurn(async () => {}),
   },
   [keyOf.windows('*')]: {
     span: MINUTE,
@@ -178,8 +178,9 @@ const NOT_WAITING: Readonly<Record<string, string>> = {
   [records.keys]: 'dates that an operator has set',
   [records.audit]: 'what happened when, without an age at which it goes',
   [records.tokens]: 'when a token was created, for operators',
-  [keyOf.ledger.slices]: 'minutes of the clocks of gateways, which reports name',
-  [keyOf.ledger.block('*')]: 'minutes of the clocks of gateways, which reports name',
+  [keyOf.usage.parts]: 'minutes of the clocks of gateways, which reports name',
+  [keyOf.usage.taken]: 'its lifetime ends only the refusal of parts of a process that was silent',
+  [keyOf.usage.sum('*')]: 'minutes of the clocks of gateways, which reports name',
 };
 const WITHOUT_TIME = [
   records.head,
@@ -189,7 +190,7 @@ const WITHOUT_TIME = [
   keyOf.bansWhole,
   types,
   newest,
-  keyOf.ledger.sizes,
+  keyOf.usage.sizes,
 ];
 
 test('every key in Redis has a decision about its times', () => {

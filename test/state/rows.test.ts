@@ -155,7 +155,7 @@ test('after a crash at any time the file has what was answered, and nothing olde
         }
         const request =
           'write' in one
-            ? ({ type: 'write', kind: 'things', name: one.write[0], value: one.write[1] } as const)
+            ? ({ type: 'write', kind: 'things', rows: new Map([one.write]) } as const)
             : ({ type: 'commit' } as const);
         if ('write' in one) sent[one.write[0]] = one.write[1];
         const full = 'commit' in one && !one.commit ? refuse() : null;

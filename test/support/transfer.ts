@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BlockHead, packBlock } from '../../src/ledger/block.ts';
 import type { MovedUsage } from '../../src/ledger/moved-usage.ts';
-import { blockName, sliceName, startOf } from '../../src/ledger/names.ts';
-import { packUsage, UsageTable } from '../../src/ledger/usage-table.ts';
+import { partName, startOf, sumName } from '../../src/ledger/names.ts';
+import { packRows, UsageTable } from '../../src/ledger/usage-table.ts';
+import { NO_CONTENT, packValue } from '../../src/ledger/value.ts';
 import { type Counters, newStrikeState, type StrikeState } from '../../src/limits/counters.ts';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
 import type { AuditEntry } from '../../src/records/operators/audit-log.ts';
@@ -115,47 +115,37 @@ export function someState(now: number): Whole {
       { id: idOf(1), at: now - 5 },
       { id: idOf(2), at: now - 6 },
     ],
-    usage: [blockOf(now), sliceOf(now)],
+    usage: [hourOf(now), partOf(now)],
   };
 }
 
-/** A block of the hour before `now`, without requests. */
-function blockOf(now: number): MovedUsage {
+/** The hour before `now`, without requests. */
+function hourOf(now: number): MovedUsage {
   const start = startOf(now, HOUR) - HOUR;
-  const source = {
-    number: 3,
-    since: start,
-    until: start + MINUTE,
-    ended: true,
-    dropped: 0,
-    most: 3,
-  };
+  const source = { since: start, until: start + MINUTE, open: 3, ended: true, dropped: 0, most: 3 };
   const head = { start, span: HOUR, policies: 0, sources: { 'host:1#a': source } };
-  return { name: blockName('h', start), bytes: packed(head) };
+  const bytes = packValue(head, NO_CONTENT);
+  return { name: sumName('h', start, bytes), bytes: bytes.toString('base64') };
 }
 
 /** Of the minute of `now`, with a request of a key or with none. */
-export function sliceOf(now: number, key: string | null = null): MovedUsage {
+export function partOf(now: number, key: string | null = null): MovedUsage {
   const minute = startOf(now, MINUTE);
   const process = 'host:1#b';
-  const source = { number: 1, since: minute, until: now, ended: true, dropped: 0, most: 3 };
+  const source = { since: minute, until: now, open: 1, ended: true, dropped: 0, most: 3 };
   const head = { start: minute, span: MINUTE, policies: 0, sources: { [process]: source } };
-  const usage = key === null ? Buffer.of() : usageOf(key);
-  return { name: sliceName({ minute, process, number: 1 }), bytes: packed(head, usage) };
+  const bytes = packValue(head, { ...NO_CONTENT, usage: key === null ? [] : [rowsOf(key)] });
+  const name = partName({ minute, number: 1, part: 0, process });
+  return { name, bytes: bytes.toString('base64') };
 }
 
-function usageOf(key: string): Buffer {
+function rowsOf(key: string): Uint8Array {
   const table = new UsageTable();
+  const { names } = table;
   const outcome = { status: 200, code: null, verdict: 'admitted', deprecated: false };
-  const client = table.client({ key, account: 'acme', plan: 'free' });
-  table.count(table.row(client, table.operation('list'), table.outcome(outcome)), 5, false, 1);
-  return packUsage(table).next().value as Buffer;
-}
-
-function packed(head: BlockHead, usage: Buffer = Buffer.of()): string {
-  const empty = Buffer.of();
-  const sections = { traffic: empty, usage, uses: empty };
-  return packBlock(head, sections).toString('base64');
+  const client = names.client({ key, account: 'acme', plan: 'free' });
+  table.count(table.row(client, names.operation('list'), names.outcome(outcome)), 5, false, 1);
+  return packRows(table);
 }
 
 /** Cells of a sliding hour in which four units were used. */

@@ -36,7 +36,7 @@ export function reportOperations(context: AdminContext) {
       const response = await readLedger(context.ledger(), {
         now: task.now,
         from: question.from,
-        blocks: (reader) => reader.blocks(question, 'day'),
+        values: (reader) => reader.values(question, 'day'),
         each: async () => {},
       });
       const { isolated } = response;

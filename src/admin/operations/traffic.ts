@@ -1,13 +1,14 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Operations } from '@storegate/admin-api';
 import { latencyOf } from '@storegate/admin-api/text';
 import { DAY, HOUR, MINUTE } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
-import { type BlockHead, POLICIES } from '../../ledger/block.ts';
 import { startOf } from '../../ledger/names.ts';
 import { joinOutages, type StateOutage } from '../../ledger/outages.ts';
 import { type Ranked, type RankedItem, Ranking } from '../../ledger/ranking.ts';
 import { readLedger } from '../../ledger/read.ts';
 import { addTraffic, type TrafficFilter } from '../../ledger/traffic.ts';
+import { type Head, POLICIES } from '../../ledger/value.ts';
 import {
   COLUMNS,
   durationsIn,
@@ -55,10 +56,10 @@ export function trafficOperations(context: AdminContext) {
       const response = await readLedger(context.ledger(), {
         now,
         from,
-        blocks: (reader) =>
-          reader.blocks({ from, to: now + MINUTE }, 'traffic'),
-        async each(block) {
-          if (block.start < to) steps.add(block, await block.read('traffic'));
+        values: (reader) =>
+          reader.values({ from, to: now + MINUTE }, 'traffic'),
+        async each(value) {
+          if (value.start < to) steps.add(value, await value.read('traffic'));
         },
       });
       if (steps.all().every(({ row }) => requestsIn(row) === 0))
@@ -102,9 +103,14 @@ export async function rankClients(
   const response = await readLedger(context.ledger(), {
     now,
     from,
-    blocks: (reader) =>
-      reader.blocks(period, grain === HOUR ? 'hour' : 'minute'),
-    each: async (block) => ranking.add(await block.read('usage')),
+    values: (reader) =>
+      reader.values(period, grain === HOUR ? 'hour' : 'minute'),
+    async each(value) {
+      for await (const rows of value.usage()) {
+        ranking.add(rows);
+        await setImmediate();
+      }
+    },
   });
   return { ranking, response };
 }
@@ -118,7 +124,7 @@ function createSteps(length: number, filter: TrafficFilter) {
     /** Oldest first. */
     all: () =>
       [...steps.values()].sort((one, other) => one.start - other.start),
-    add({ start: minute, span, policies }: BlockHead, traffic: Uint8Array) {
+    add({ start: minute, span, policies }: Head, traffic: Uint8Array) {
       const start = Math.floor(minute / length) * length;
       const step = steps.get(start) ?? {
         start,

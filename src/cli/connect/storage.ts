@@ -15,12 +15,12 @@ import {
 } from '../../state/embedded/counters.ts';
 import { openStateFile } from '../../state/embedded/file.ts';
 import { FolderInUse, lockFolder } from '../../state/embedded/lock.ts';
-import { readLedgerIn } from '../../state/ledger-folder.ts';
 import {
   createRowWriter,
   type RowWriter,
 } from '../../state/rows/row-writer.ts';
 import type { State } from '../../state/state.ts';
+import { readUsageIn } from '../../state/usage-folder.ts';
 
 export interface Storage {
   readonly records: Records;
@@ -151,7 +151,7 @@ function openFolder(config: Config): Storage {
     records: recordsInFile(db, audit),
     ledger() {
       refuseRunning();
-      return accessTo(readLedgerIn(data), null, process.emitWarning);
+      return accessTo(readUsageIn(data), null, process.emitWarning);
     },
     state,
     peers,

@@ -75,8 +75,8 @@ export function createPeriodUsage(
     const { since, isolated } = await readLedger(ledger, {
       now,
       from,
-      blocks: (reader) => reader.blocks(period, 'day'),
-      each: (block) => sums.add(block),
+      values: (reader) => reader.values(period, 'day'),
+      each: (value) => sums.add(value),
     });
     if (isolated !== null)
       throw new Outage('state_unavailable', { cause: isolated });

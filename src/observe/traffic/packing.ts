@@ -80,6 +80,32 @@ export class Unpacking {
     throw new NotPacked('a number is cut off or too large');
   }
 
+  /** As many as fit, all at once, which is several times as fast. */
+  numbers(into: Float64Array): void {
+    const bytes = this.#bytes;
+    let at = this.#at;
+    for (let i = 0; i < into.length; i++) {
+      const byte = bytes[at]!;
+      const next = bytes[at + 1]!;
+      const third = bytes[at + 2]!;
+      if (byte < 0x80) {
+        into[i] = byte;
+        at += 1;
+      } else if (next < 0x80) {
+        into[i] = (byte & 0x7f) | (next << 7);
+        at += 2;
+      } else if (third < 0x80) {
+        into[i] = (byte & 0x7f) | ((next & 0x7f) << 7) | (third << 14);
+        at += 3;
+      } else {
+        this.#at = at;
+        into[i] = this.#longNumber();
+        at = this.#at;
+      }
+    }
+    this.#at = at;
+  }
+
   text(): string {
     return Buffer.from(this.part()).toString();
   }

@@ -10,8 +10,8 @@ import {
 import { createEmbeddedState } from '../../state/embedded/counters.ts';
 import { makeFolder, openStateFile } from '../../state/embedded/file.ts';
 import { lockFolder } from '../../state/embedded/lock.ts';
-import { ledgerInFolder } from '../../state/ledger-folder.ts';
 import { createRowWriter } from '../../state/rows/row-writer.ts';
+import { usageInFolder } from '../../state/usage-folder.ts';
 import type { Storage } from '../storage.ts';
 import { recordsInFile } from './records.ts';
 
@@ -50,7 +50,7 @@ export function openEmbedded(
       store: countersInFolder(folder, db, writer, reports),
     });
     // Last, because it has a lock of its own.
-    const ledger = ledgerInFolder(folder, writer, (error) =>
+    const ledger = usageInFolder(folder, writer, (error) =>
       observe({
         type: 'state.warning',
         warning: `the ledger: ${messageOf(error)}`,

@@ -6,7 +6,6 @@ import type { AuditSettings, RedisSettings } from '../../config/config.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
 import { throttle } from '../../observe/throttle.ts';
-import { ledgerInFolder } from '../../state/ledger-folder.ts';
 import { addressWindowsIn } from '../../state/redis/address-windows.ts';
 import {
   type Connection,
@@ -14,13 +13,13 @@ import {
   disconnect,
 } from '../../state/redis/client.ts';
 import { createRedisState } from '../../state/redis/counters.ts';
-import { ledgerInRedis } from '../../state/redis/ledger.ts';
 import { peersInRedis } from '../../state/redis/peers.ts';
 import { shardsOf } from '../../state/redis/shards.ts';
 import {
   createSubscriber,
   type Subscriber,
 } from '../../state/redis/subscriber.ts';
+import { usageInRedis } from '../../state/redis/usage.ts';
 import {
   createRowWriter,
   type RowWriter,
@@ -29,6 +28,7 @@ import { createCircuitBreakers } from '../../state/shared/circuit-breakers.ts';
 import { createStateClock } from '../../state/shared/clock.ts';
 import { lastKnownCountersIn } from '../../state/shared/last-known-counters.ts';
 import { createSharedState } from '../../state/shared/shared-state.ts';
+import { usageInFolder } from '../../state/usage-folder.ts';
 import type { KeysAsOf } from '../keys/store.ts';
 import type { Storage } from '../storage.ts';
 import { COPY_FILE } from './copy.ts';
@@ -77,7 +77,7 @@ export async function openOffline(
     ...recordsInRedis(redis, parts),
     state: createRedisState(redis, { deadline: COMMAND_WAIT }),
     outbox: outboxIn(redis),
-    ledger: ledgerInRedis(redis),
+    ledger: usageInRedis(redis),
     peers(): Peers {
       subscriber ??= createSubscriber(redis);
       return peersInRedis(redis, subscriber, { self: null, failed: () => {} });
@@ -150,7 +150,7 @@ async function open(
       kind: kindOf(settings),
       join: (self, failed) => peersInRedis(redis, subscriber, { self, failed }),
       outbox: outboxIn(redis),
-      ledger: ledgerInRedis(redis),
+      ledger: usageInRedis(redis),
       ...(!isWorker && enabled && { keyCacheAge: () => copy.age }),
     } satisfies Partial<Storage>,
     async close() {
@@ -284,7 +284,7 @@ export async function openRedis(
 }
 
 function spoolIn(folder: string, writer: RowWriter, observe: Observe) {
-  return ledgerInFolder(
+  return usageInFolder(
     folder,
     writer,
     warn(observe, `cannot keep usage in ${folder}`),

@@ -24,7 +24,7 @@ import {
   refuseMissingState,
 } from '../../state/embedded/inventory.ts';
 import { lockFolder, lockStoppedFolder } from '../../state/embedded/lock.ts';
-import { importLedgerInto, readLedgerIn } from '../../state/ledger-folder.ts';
+import { importUsageInto, readUsageIn } from '../../state/usage-folder.ts';
 import { usesInFile } from '../embedded/records.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import { modelIn } from '../model/model.ts';
@@ -63,7 +63,7 @@ export function folderSource(folder: string, options: FolderOptions): Source {
   try {
     const bySubject = countersOf(folder, db, options);
     db.exec('BEGIN');
-    const ledger = readLedgerIn(folder);
+    const ledger = readUsageIn(folder);
     return {
       name: folder,
       kind: 'embedded',
@@ -109,7 +109,7 @@ export function folderTarget(
   makeFolder(folder);
   const lock = lockStoppedFolder(folder);
   let db: DatabaseSync | null = null;
-  const ledger = importLedgerInto(folder);
+  const ledger = importUsageInto(folder);
   const close = async () => {
     // Rolls an unfinished import back.
     db?.close();
@@ -147,7 +147,7 @@ function missingFolder(name: string): Target {
 interface OpenFolder {
   readonly db: DatabaseSync;
   readonly bySubject: Map<string, Counters>;
-  readonly ledger: ReturnType<typeof importLedgerInto>;
+  readonly ledger: ReturnType<typeof importUsageInto>;
 }
 
 function targetIn(
@@ -161,7 +161,7 @@ function targetIn(
     name: folder,
     isState: true,
     counts: () => countsIn(folder, db, bySubject),
-    hasUsageOfKeys: () => hasUsageOfKeys(readLedgerIn(folder)),
+    hasUsageOfKeys: () => hasUsageOfKeys(readUsageIn(folder)),
     add: (batch) => addWith(adders, batch),
     async finish(entry, { isCopy }) {
       if (isCopy) await addUpUsage(ledger.open(), entry.at);
@@ -221,8 +221,8 @@ async function countsIn(
   db: DatabaseSync,
   bySubject: ReadonlyMap<string, Counters>,
 ): Promise<Counts> {
-  const ledger = readLedgerIn(folder);
-  const [slices, sizes] = [await ledger.slices(), await ledger.sizes()];
+  const ledger = readUsageIn(folder);
+  const { parts, sizes } = await ledger.index();
   const count = (table: string) =>
     (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
   return {
@@ -232,7 +232,7 @@ async function countsIn(
     ban: count('bans'),
     counters: bySubject.size,
     use: count('uses'),
-    usage: slices.size + sizes.size,
+    usage: parts.size + sizes.size,
   };
 }
 

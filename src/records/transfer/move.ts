@@ -29,13 +29,13 @@ export const TYPE_NAMES: Readonly<Record<RecordType, string>> = {
   ban: 'ban entries',
   counters: 'counters',
   use: 'last uses',
-  usage: 'blocks of usage',
+  usage: 'values of usage',
 };
 
 export interface MoveResult {
   readonly given: Counts;
   readonly leftOut: LeftOut;
-  /** Blocks of usage without a key that the target had. */
+  /** Values of usage without a key that the target had. */
   readonly replaced: number;
   /** Minutes of usage whose export waits, and which stay in the source. */
   readonly unexported: number;
@@ -105,7 +105,7 @@ function withoutExports(batch: Batch): Batch {
 
 /**
  * A gateway that ran on an empty state has counted requests that it did not know: their usage alone
- * is not a state. Resolves with its number of blocks.
+ * is not a state. Resolves with its number of values.
  */
 async function rejectUsed(target: Target): Promise<number> {
   const counts = await target.counts();

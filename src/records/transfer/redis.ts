@@ -27,11 +27,11 @@ import {
   GATEWAY_TTL,
   keyOf,
 } from '../../state/redis/key-names.ts';
-import { ledgerInRedis, removeLedger } from '../../state/redis/ledger.ts';
 import { holdLock, releaseLock, tryLock } from '../../state/redis/lock.ts';
 import { loadScript } from '../../state/redis/scripts.ts';
 import { EVERYTHING_CHANGED } from '../../state/redis/subscriber.ts';
 import { allWithTimeout, withTimeout } from '../../state/redis/timeouts.ts';
+import { removeUsage, usageInRedis } from '../../state/redis/usage.ts';
 import { hashesOf, type KeyRecord } from '../keys/key.ts';
 import type { LogName } from '../model/entries.ts';
 import type { AuditDraft } from '../operators/audit-log.ts';
@@ -113,7 +113,7 @@ export async function openRedisTarget(
     isEmpty = false;
     await withTimeout(redis.set(keyOf.unfinishedImport, '1'));
     await withTimeout(markNewData(redis));
-    await removeLedger(redis);
+    await removeUsage(redis);
     await createRedisState(redis).bans();
   }
 
@@ -121,14 +121,14 @@ export async function openRedisTarget(
     name,
     isState: true,
     counts: () => countsIn(redis),
-    hasUsageOfKeys: () => hasUsageOfKeys(ledgerInRedis(redis)),
+    hasUsageOfKeys: () => hasUsageOfKeys(usageInRedis(redis)),
     async add(batch) {
       await holdLock(redis, LOCK);
       if (isEmpty) await prepare();
       await addWith(adders, batch);
     },
     async finish(entry, { isCopy }) {
-      if (isCopy) await addUpUsage(ledgerInRedis(redis), entry.at);
+      if (isCopy) await addUpUsage(usageInRedis(redis), entry.at);
       const number = await withTimeout(redis.hincrby(head, 'audit', 1));
       await withTimeout(addEntry(redis, 'audit', number, entry));
       await withTimeout(redis.del(keyOf.unfinishedImport));
@@ -250,7 +250,7 @@ function addersIn(redis: Connection): Adders {
     },
     use: (uses) =>
       usesInRedis(redis).save(new Map(uses.map(({ id, at }) => [id, at])), 0),
-    usage: (values) => addUsage(ledgerInRedis(redis), values),
+    usage: (values) => addUsage(usageInRedis(redis), values),
   };
 }
 
@@ -259,18 +259,18 @@ async function countsIn(redis: Connection): Promise<Counts> {
   let counters = 0;
   for await (const subjects of countedSubjects(redis))
     counters += subjects.length;
-  const [key, token, audit, ban, use, slices, blocks] = await withTimeout(
+  const [key, token, audit, ban, use, parts, sums] = await withTimeout(
     Promise.all([
       redis.hlen(keys),
       redis.hlen(tokens),
       redis.xlen(keyOf.records.audit),
       redis.xlen(keyOf.records.bans),
       redis.zcard(keyOf.used),
-      redis.hlen(keyOf.ledger.slices),
-      redis.hlen(keyOf.ledger.sizes),
+      redis.hlen(keyOf.usage.parts),
+      redis.hlen(keyOf.usage.sizes),
     ]),
   );
-  return { key, token, audit, ban, counters, use, usage: slices + blocks };
+  return { key, token, audit, ban, counters, use, usage: parts + sums };
 }
 
 async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
@@ -295,7 +295,7 @@ async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
     yield { type: 'counters', values };
   for await (const values of membersOf(redis, keyOf.used))
     yield { type: 'use', values };
-  for await (const values of usageIn(ledgerInRedis(redis)))
+  for await (const values of usageIn(usageInRedis(redis)))
     yield { type: 'usage', values };
 }
 

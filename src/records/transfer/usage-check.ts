@@ -1,10 +1,10 @@
 import { MINUTE } from '../../common/time.ts';
 import { isObject } from '../../config/schema/schema.ts';
-import { unpackedBlocks } from '../../ledger/block.ts';
-import { blockIn, SPANS, sliceIn } from '../../ledger/names.ts';
+import { partIn, SPANS, sumIn } from '../../ledger/names.ts';
 import { mergeTraffic, TrafficTable } from '../../ledger/traffic.ts';
-import { unpackUsage } from '../../ledger/usage-table.ts';
+import { unpackRows } from '../../ledger/usage-table.ts';
 import { UsesTables } from '../../ledger/uses.ts';
+import { unpackedValue } from '../../ledger/value.ts';
 import {
   fields,
   flag,
@@ -22,9 +22,9 @@ const RECORD = fields({
 });
 
 const SOURCE = fields({
-  number: integer(0),
   since: moment,
   until: moment,
+  open: integer(0),
   ended: flag,
   dropped: integer(0),
   most: integer(0),
@@ -56,21 +56,19 @@ const NAMES = fields({
   ),
 });
 
-/** The content that the name of a slice or a block states. */
+/** The content that the name of a part or a sum states. */
 interface Place {
   readonly start: number;
   readonly span: number;
-  /** Blocks of minutes, in place of one block. */
-  readonly isList: boolean;
 }
 
-/** The error in a slice or a block that another store or a file has; `null`: valid. */
+/** The error in a part or a sum that another store or a file has; `null`: valid. */
 export function usageFault(value: unknown): string | null {
   const fault = RECORD(value);
   if (fault !== null) return fault;
   const { name, bytes } = value as Readonly<Record<'name' | 'bytes', string>>;
   const place = placeOf(name);
-  if (place === null) return '.name must be that of a slice or a block';
+  if (place === null) return '.name must be that of a part or a sum';
   const stored = Buffer.from(bytes, 'base64');
   if (stored.length === 0 || stored.toString('base64') !== bytes)
     return '.bytes must be Base64';
@@ -84,37 +82,28 @@ export function usageFault(value: unknown): string | null {
 }
 
 function placeOf(name: string): Place | null {
-  const block = blockIn(name);
-  const start = block?.start ?? sliceIn(name)?.minute;
+  const sum = sumIn(name);
+  const start = sum?.start ?? partIn(name)?.minute;
   if (start === undefined || start > LAST_MOMENT) return null;
-  const span = block === null ? MINUTE : SPANS[block.kind];
-  return { start, span, isList: block?.kind === 't' };
+  return { start, span: sum === null ? MINUTE : SPANS[sum.kind] };
 }
 
 /** Throws errors of its parts. */
 function contentFault(bytes: Uint8Array, place: Place): string | null {
-  let count = 0;
-  for (const { head, sections } of unpackedBlocks(bytes)) {
-    count += 1;
-    const wrong = headFault(head, place) ?? usageSectionFault(sections.usage);
-    if (wrong !== null) return wrong;
-    mergeTraffic(new TrafficTable(), sections.traffic);
-    new UsesTables().add(sections.uses);
-  }
-  return count === 1 || place.isList ? null : 'must have one block';
+  const { head, traffic, uses, usage } = unpackedValue(bytes);
+  mergeTraffic(new TrafficTable(), traffic);
+  new UsesTables().add(uses);
+  return headFault(head, place) ?? usage.map(rowsFault).find(isFault) ?? null;
 }
 
-function headFault(head: unknown, { start, span, isList }: Place) {
+const isFault = (fault: string | null) => fault !== null;
+
+function headFault(head: unknown, { start, span }: Place): string | null {
   const wrong = HEAD(head);
   if (wrong !== null) return `have a head: ${wrong.replace(/^[.: ]+/, '')}`;
   const found = head as { start: number; span: number; sources: object };
-  const isIn = isList
-    ? found.span === MINUTE &&
-      found.start % MINUTE === 0 &&
-      found.start >= start &&
-      found.start < start + span
-    : found.start === start && found.span === span;
-  if (!isIn) return 'have another time than the name';
+  if (found.start !== start || found.span !== span)
+    return 'have another time than the name';
   for (const [process, source] of Object.entries(found.sources)) {
     if (!PROCESS.test(process)) return 'have a process without a unique name';
     const fault = SOURCE(source);
@@ -123,19 +112,18 @@ function headFault(head: unknown, { start, span, isList }: Place) {
   return null;
 }
 
-function usageSectionFault(bytes: Uint8Array): string | null {
+function rowsFault(bytes: Uint8Array): string | null {
   let wrong: string | null = null;
-  const reading = unpackUsage(bytes, (names) => {
+  unpackRows(bytes, (names) => {
     wrong = NAMES(names);
     if (wrong !== null) wrong = `have names: ${wrong.replace(/^[.: ]+/, '')}`;
     return ({ client, operation, outcome }) => {
       const isNamed =
-        client < names.clients?.length &&
-        operation < names.operations?.length &&
-        outcome < names.outcomes?.length;
+        client < names.clients.length &&
+        operation < names.operations.length &&
+        outcome < names.outcomes.length;
       if (!isNamed) wrong ??= 'have a row without names';
     };
   });
-  for (const _ of reading) if (wrong !== null) break;
   return wrong;
 }

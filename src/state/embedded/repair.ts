@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { noteMissingUsage } from '../ledger-folder.ts';
 import { ROW_FILE, removeRowFile } from '../rows/row-file.ts';
+import { noteMissingUsage } from '../usage-folder.ts';
 import { lossesIn, openForRepair, StateFileError } from './file.ts';
 import {
   forgetLastChange,

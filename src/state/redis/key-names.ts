@@ -27,10 +27,11 @@ import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
  * | `sg:{sg:webhooks}:newest` | number of the newest event | |
  * | `sg:{sg:webhooks}:once:<name>` | when an event of this name was stored: hash | until the name is forgotten |
  * | `sg:{sg:webhooks}:marks` | progress of each receiver, in the audit log and in expiring keys: hash | |
- * | `sg:{sg:usage}:slices` | slices of the ledger by name: hash | until a block contains them |
- * | `sg:{sg:usage}:sizes` | bytes of the blocks by name: hash | |
- * | `sg:{sg:usage}:turn` | token of the gateway that makes blocks | `3 * LOCK_TTL` |
- * | `sg:{sg:usage}:<block>` | block of the ledger (ledger/names.ts): bytes | bound: `usage.hours`, `usage.days`, `usage.maxBytes` |
+ * | `sg:{sg:usage}:parts` | parts of the minutes of processes by name: hash | until a sum contains them |
+ * | `sg:{sg:usage}:taken` | parts of silent processes that a sum contains, with their requests: hash | 40 days after the last one |
+ * | `sg:{sg:usage}:sizes` | bytes of the sums by name: hash | |
+ * | `sg:{sg:usage}:turn` | token of the gateway that adds up | `3 * LOCK_TTL` |
+ * | `sg:{sg:usage}:<sum>` | sum of usage (ledger/names.ts): bytes | bound: `usage.hours`, `usage.days`, `usage.maxBytes` |
  * | `sg:w:<window>:<client>` | uses of a window of client addresses or keys (caller-windows.ts): number | the window |
  * | `sg:probe:{<subject>}` | probe for writes | `PROBE_TTL` |
  */
@@ -50,7 +51,7 @@ export const OUTBOX_TTL = 30 * DAY;
 /** The text that decides the slot of all records. */
 export const RECORDS_SLOT = `${PREFIX}records`;
 const RECORDS = `${PREFIX}{${RECORDS_SLOT}}`;
-const LEDGER = `${PREFIX}{${PREFIX}usage}`;
+const USAGE = `${PREFIX}{${PREFIX}usage}`;
 const OUTBOX = `${PREFIX}{${PREFIX}webhooks}`;
 
 export const keyOf = {
@@ -75,11 +76,12 @@ export const keyOf = {
   bansWhole: `${PREFIX}bans:whole`,
   gateways: `${PREFIX}g`,
   peers: `${PREFIX}fleet`,
-  ledger: {
-    slices: `${LEDGER}:slices`,
-    sizes: `${LEDGER}:sizes`,
-    turn: `${LEDGER}:turn`,
-    block: (name: string) => `${LEDGER}:${name}`,
+  usage: {
+    parts: `${USAGE}:parts`,
+    taken: `${USAGE}:taken`,
+    sizes: `${USAGE}:sizes`,
+    turn: `${USAGE}:turn`,
+    sum: (name: string) => `${USAGE}:${name}`,
   },
   outbox: {
     events: `${OUTBOX}:events`,

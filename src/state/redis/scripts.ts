@@ -21,7 +21,12 @@ export type Script = ReturnType<typeof loadScript>;
  * The result runs the script. It sends the text if Redis does not know its digest. This is safe:
  * NOSCRIPT means that nothing was executed. A command whose reply was lost is never repeated.
  */
-export function loadScript(file: string) {
+export const loadScript = (file: string) => loaded(file, 'call');
+
+/** As `loadScript`; texts of the reply are bytes. */
+export const loadBinaryScript = (file: string) => loaded(file, 'callBuffer');
+
+function loaded(file: string, call: 'call' | 'callBuffer') {
   const { text, sha } = readScript(file);
   return async (
     redis: Connection,
@@ -29,11 +34,11 @@ export function loadScript(file: string) {
     args: readonly (string | number | Buffer)[],
   ): Promise<unknown> => {
     try {
-      return await redis.evalsha(sha, keys.length, ...keys, ...args);
+      return await redis[call]('evalsha', sha, keys.length, ...keys, ...args);
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT')))
         throw error;
-      return await redis.eval(text, keys.length, ...keys, ...args);
+      return await redis[call]('eval', text, keys.length, ...keys, ...args);
     }
   };
 }

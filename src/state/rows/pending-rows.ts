@@ -1,6 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { transaction } from '../../common/transaction.ts';
-import { openRowFile, type RowValue, rowWriterIn } from './row-file.ts';
+import {
+  openRowFile,
+  type RowValue,
+  rowWriterIn,
+  valuesIn,
+} from './row-file.ts';
 
 /** Rows after which a transaction begins by itself, so that a flush of any size fits in memory. */
 const MAX_PENDING = 10_000;
@@ -16,23 +21,33 @@ export type RowRequest =
     }
   /** Replied to when every row that was put before is on disk. */
   | { readonly type: 'commit'; readonly number: number }
-  /** Replied to when this row is on disk. If it fails, the row is as it was. */
+  /** Replied to when these rows are on disk. If it fails, they are as they were. */
   | {
       readonly type: 'write';
       readonly number: number;
       readonly kind: string;
-      readonly name: string;
-      readonly value: RowValue | null;
+      readonly rows: ReadonlyMap<string, RowValue | null>;
+    }
+  /** Replied to with binary rows that were written. */
+  | {
+      readonly type: 'read';
+      readonly number: number;
+      readonly kind: string;
+      readonly names: readonly string[];
     }
   | { readonly type: 'close'; readonly number: number };
 
-/** `error`: `null` if the request was done. */
+/** `error`: `null` if the request was done. `values`: `null` if missing. */
 export interface RowReply {
   readonly number: number;
   readonly error: string | null;
+  readonly values?: readonly (Uint8Array | null)[];
 }
 
-type Row = readonly [kind: string, name: string, value: RowValue | null];
+interface Kind {
+  readonly kind: string;
+  readonly rows: ReadonlyMap<string, RowValue | null>;
+}
 
 /**
  * Rows of a folder that wait to be written. A row that cannot be written stays and is written with
@@ -58,23 +73,32 @@ export function pendingRowsIn(folder: string) {
   }
 
   /** Everything that waits and `more`, in one transaction. */
-  function write(more: readonly Row[] = []) {
-    if (size === 0 && more.length === 0) return;
+  function write(more: Kind | null = null) {
+    if (size === 0 && more === null) return;
     opened ??= open();
     const { db, write } = opened;
     transaction(db, () => {
       for (const [kind, rows] of pending)
         for (const [name, value] of rows) write(kind, name, value);
-      for (const [kind, name, value] of more) write(kind, name, value);
+      for (const [name, value] of more?.rows ?? [])
+        write(more!.kind, name, value);
     });
     pending.clear();
     size = 0;
   }
 
-  function run(request: Exclude<RowRequest, { type: 'put' }>) {
-    if (request.type !== 'write') return write();
-    const { kind, name, value } = request;
-    write([[kind, name, value]]);
+  function read(kind: string, names: readonly string[]) {
+    opened ??= open();
+    return valuesIn(opened.db, kind, names);
+  }
+
+  function run(
+    request: Exclude<RowRequest, { type: 'put' }>,
+  ): Pick<RowReply, 'values'> {
+    if (request.type === 'read')
+      return { values: read(request.kind, request.names) };
+    write(request.type === 'write' ? request : null);
+    return {};
   }
 
   return {
@@ -97,8 +121,7 @@ export function pendingRowsIn(folder: string) {
       }
       const { number } = request;
       try {
-        run(request);
-        return { number, error: null };
+        return { number, error: null, ...run(request) };
       } catch (error) {
         return { number, error: (error as Error).message };
       } finally {

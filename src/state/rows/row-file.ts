@@ -9,7 +9,7 @@ import { transaction } from '../../common/transaction.ts';
 export const ROW_FILE = 'counters.db';
 
 /** Increases with every incompatible change of the rows. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /** Milliseconds that another process of the folder may write. */
 const TIMEOUT = 5_000;
@@ -97,6 +97,21 @@ export function* rowsIn(
   rows.setReturnArrays(true);
   for (const row of rows.iterate(kind))
     yield row as unknown as readonly [string, RowValue];
+}
+
+/** Binary rows of a kind by name; `null`: missing. */
+export function valuesIn(
+  db: DatabaseSync,
+  kind: string,
+  names: readonly string[],
+): (Buffer | null)[] {
+  const row = db.prepare('SELECT value FROM rows WHERE kind = ? AND name = ?');
+  return names.map((name) => {
+    const value = row.get(kind, name)?.value as Uint8Array | undefined;
+    return value === undefined
+      ? null
+      : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  });
 }
 
 export function hasRows(db: DatabaseSync, kind: string): boolean {

@@ -12,9 +12,11 @@ export class RowWriteError extends Error {
 
 export type RowWriter = ReturnType<typeof createRowWriter>;
 
+type Done = Omit<RowReply, 'number'>;
+
 /** Writes the rows of a folder in a thread, which begins with the first row. */
 export function createRowWriter(folder: string) {
-  const waiting = new Map<number, (error: string | null) => void>();
+  const waiting = new Map<number, (answer: Done) => void>();
   let thread: Worker | null = null;
   let lastNumber = 0;
   let isClosing = false;
@@ -22,15 +24,15 @@ export function createRowWriter(folder: string) {
   function start() {
     const started = new Worker(THREAD, { workerData: folder });
     started.unref();
-    started.on('message', ({ number, error }: RowReply) => {
-      waiting.get(number)?.(error);
-      waiting.delete(number);
+    started.on('message', (answer: RowReply) => {
+      waiting.get(answer.number)?.(answer);
+      waiting.delete(answer.number);
       // Otherwise it would keep an idle process.
       if (waiting.size === 0 && !isClosing) started.unref();
     });
     const ended = (reason: string) => {
       if (thread === started) thread = null;
-      for (const settle of waiting.values()) settle(reason);
+      for (const answer of waiting.values()) answer({ error: reason });
       waiting.clear();
     };
     started.on('error', (error) => ended(error.message));
@@ -43,11 +45,13 @@ export function createRowWriter(folder: string) {
     thread.postMessage(request);
   }
 
-  function ask(of: (number: number) => RowRequest): Promise<void> {
+  function ask(of: (number: number) => RowRequest): Promise<Done> {
     const number = ++lastNumber;
     return new Promise((resolve, reject) => {
-      waiting.set(number, (error) =>
-        error === null ? resolve() : reject(new RowWriteError(error)),
+      waiting.set(number, (done) =>
+        done.error === null
+          ? resolve(done)
+          : reject(new RowWriteError(done.error)),
       );
       send(of(number));
       thread!.ref();
@@ -63,13 +67,27 @@ export function createRowWriter(folder: string) {
       send({ type: 'put', kind, names, values });
     },
     /** Resolves when every row that was put survives power loss. Rejects with RowWriteError. */
-    commit: () =>
-      thread === null
-        ? Promise.resolve()
-        : ask((number) => ({ type: 'commit', number })),
-    /** Resolves when the row survives power loss. Rejects with RowWriteError: it is as before. */
-    write: (kind: string, name: string, value: RowValue | null) =>
-      ask((number) => ({ type: 'write', number, kind, name, value })),
+    async commit() {
+      if (thread !== null) await ask((number) => ({ type: 'commit', number }));
+    },
+    /** Resolves when the rows survive power loss. Rejects with RowWriteError: they are as before. */
+    async write(kind: string, rows: ReadonlyMap<string, RowValue | null>) {
+      await ask((number) => ({ type: 'write', number, kind, rows }));
+    },
+    /** Binary rows; `null`: missing. Rejects with RowWriteError. */
+    async read(
+      kind: string,
+      names: readonly string[],
+    ): Promise<(Buffer | null)[]> {
+      if (names.length === 0) return [];
+      const { values = [] } = await ask((number) => ({
+        type: 'read',
+        number,
+        kind,
+        names,
+      }));
+      return values.map((value) => value && bufferOf(value));
+    },
     /** Rejects with RowWriteError if rows are lost. */
     async close() {
       if (thread === null) return;
@@ -83,3 +101,7 @@ export function createRowWriter(folder: string) {
     },
   };
 }
+
+/** A message has the bytes of a Buffer, not its class. */
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);

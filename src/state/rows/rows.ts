@@ -125,7 +125,7 @@ export function createRows<V>(
     /** Writes one row immediately. Rejects with RowWriteError: the row on disk is as before. */
     async write(name: string) {
       try {
-        await settled(writer.write(kind, name, valueIn(name)));
+        await settled(writer.write(kind, new Map([[name, valueIn(name)]])));
       } catch (error) {
         // Its caller takes the change back, which may have been sent with other rows meanwhile.
         marked.add(name);

@@ -244,40 +244,57 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, me
     ],
     ['use', 'an invalid time', set('at', null), /use: at must be/],
     ['usage', 'no name', drop('name'), /usage: name is missing/],
-    ['usage', 'a name that is a path', set('name', '../../x'), /name must be that of a slice/],
-    ['usage', 'a name after all time', set('name', 'm999999999999'), /name must be that of a sl/],
-    ['usage', 'a name of another time', set('name', 'h1'), /another time than the name/],
+    ['usage', 'a name that is a path', set('name', '../../x'), /name must be that of a part/],
+    ['usage', 'a name after all time', set('name', 'm999999999999-00000000'), /name must be that/],
+    ['usage', 'a name of another time', set('name', 'h1-00000000'), /another time than the name/],
     ['usage', 'bytes that are no text', set('bytes', 5), /usage: bytes must be text/],
     ['usage', 'bytes that are not Base64', set('bytes', 'a*'), /bytes must be Base64/],
     ['usage', 'no bytes', set('bytes', ''), /bytes must be Base64/],
     ['usage', 'a changed byte', flip(40), /bytes are damaged: its checksum differs/],
     ['usage', 'bytes that are cut off', cut, /bytes are damaged: a part is cut off/],
-    ['usage', 'two blocks', twice, /bytes must have one block/],
-    ['usage', 'a head that is no JSON', packed(null, []), /bytes are damaged: .*JSON/],
+    ['usage', 'two values', twice, /bytes are damaged: its checksum differs/],
+    ['usage', 'no section', sections([]), /bytes are damaged: a section is missing/],
+    ['usage', 'a head that is no JSON', packed(null), /bytes are damaged: .*JSON/],
     ['usage', 'a head without sources', packed({ sources: undefined }), /a head: sources is mi/],
     ['usage', 'a process that is none', packed({ sources: { __: 1 } }), /without a unique name/],
     ['usage', 'an own prototype', packed({ ['__proto__']: 1 }), /field that is unknown here/],
-    ['usage', 'a negative number', packed({ sources: { 'a#': {} } }), /source whose number is m/],
+    ['usage', 'a negative number', packed({ sources: { 'a#': {} } }), /source whose since is m/],
     [
       'usage',
       'a section that inflates without end',
-      packed({}, [[1, deflateRawSync(Buffer.alloc(1 << 29))]]),
+      sections([[1, deflateRawSync(Buffer.alloc(1 << 29))], EMPTY]),
       /bytes are damaged: Cannot create a Buffer larger/,
     ],
-    ['usage', 'a section that is not deflated', packed({}, [[1, 'x']]), /bytes are damaged: /],
+    ['usage', 'a section that is not deflated', sections([[1, 'x'], EMPTY]), /bytes are damaged: /],
     [
       'usage',
       'rows without names',
-      packed({}, [EMPTY, [0, rows('[]', [0, 0, 0, 0, 0, 0, 0, 0])]]),
+      sections([EMPTY, EMPTY, [0, rows({ size: 1 })]]),
       /row without names/,
     ],
-    ['usage', 'clients that are text', packed({}, [EMPTY, [0, rows('""', [])]]), /clients must be/],
-    ['usage', 'a row that is cut off', packed({}, [EMPTY, [0, rows('[]', [0, 0, 0, 1])]]), /usage/],
-    ['usage', 'uses that are a list', packed({}, [EMPTY, EMPTY, [0, '[]']]), /bytes are damaged: /],
+    [
+      'usage',
+      'keys that are numbers',
+      sections([EMPTY, EMPTY, [0, rows({ keys: '[1]' })]]),
+      /clients\[0\]\.key must be text/,
+    ],
+    [
+      'usage',
+      'outcomes that are text',
+      sections([EMPTY, EMPTY, [0, rows({ outcomes: '""' })]]),
+      /outcomes must be a list/,
+    ],
+    [
+      'usage',
+      'a row that is cut off',
+      sections([EMPTY, EMPTY, [0, rows({ size: 2 })]]),
+      /bytes are damaged: a number is cut off/,
+    ],
+    ['usage', 'uses that are a list', sections([EMPTY, [0, '[]']]), /bytes are damaged: /],
     [
       'usage',
       'uses with a window of a prototype',
-      packed({}, [EMPTY, EMPTY, [0, usesOf('__proto__')]]),
+      sections([EMPTY, [0, usesOf('__proto__')]]),
       /bytes are damaged: /,
     ],
   ];
@@ -306,28 +323,36 @@ function bytesIn({ bytes }: Record<string, unknown>): Buffer {
 type Section = readonly [isCompressed: number, content: string | Uint8Array];
 
 /** With a valid checksum. `null`: no JSON. */
-function packed(head: object | null, sections: readonly Section[] = []): Change {
+function packed(head: object | null, sections: readonly Section[] = [EMPTY, EMPTY]): Change {
   return (record) => {
-    const start = Number(String(record.name).slice(1)) * 60_000;
+    const start = Number.parseInt(String(record.name).slice(1), 10) * 60_000;
     const whole = { start, span: 3_600_000, policies: 0, sources: {}, ...head };
     const body = new Packing();
     body.part(Buffer.from(head === null ? '{' : JSON.stringify(whole)));
-    for (const [isCompressed, content] of [...sections, EMPTY, EMPTY, EMPTY].slice(0, 3)) {
+    for (const [isCompressed, content] of sections) {
       body.number(isCompressed);
       body.part(Buffer.from(content));
     }
     const all = new Packing();
-    all.number(1);
+    all.number(2);
     all.number(crc32(body.bytes));
     all.part(body.bytes);
     return set('bytes', all.bytes.toString('base64'))(record);
   };
 }
 
-function rows(clients: string, numbers: readonly number[]): Buffer {
+function sections(all: readonly Section[]): Change {
+  return packed({}, all);
+}
+
+/** One row of the first client, operation and outcome, which lists without them lack. */
+function rows({ size = 1, keys = '[]', outcomes = '[]' }): Buffer {
   const packing = new Packing();
-  for (const names of [clients, '[]', '[]']) packing.part(Buffer.from(names));
-  for (const number of numbers) packing.number(number);
+  packing.number(size);
+  packing.number(0);
+  for (const names of [keys, '["acme"]', '["free"]', '[]', outcomes])
+    packing.part(Buffer.from(names));
+  for (let column = 0; column < 15; column++) packing.part(Buffer.of(0));
   return packing.bytes;
 }
 

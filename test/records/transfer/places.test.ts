@@ -7,11 +7,11 @@ import { fileTarget } from '../../../src/records/transfer/file-writer.ts';
 import { folderSource, folderTarget } from '../../../src/records/transfer/folder.ts';
 import type { Source, Target } from '../../../src/records/transfer/form.ts';
 import { openRedisSource, openRedisTarget } from '../../../src/records/transfer/redis.ts';
-import { ledgerInFolder } from '../../../src/state/ledger-folder.ts';
 import { connect, disconnect } from '../../../src/state/redis/client.ts';
 import { keyOf } from '../../../src/state/redis/key-names.ts';
-import { ledgerInRedis } from '../../../src/state/redis/ledger.ts';
+import { usageInRedis } from '../../../src/state/redis/usage.ts';
 import { createRowWriter } from '../../../src/state/rows/row-writer.ts';
+import { usageInFolder } from '../../../src/state/usage-folder.ts';
 import { HOUR } from '../../support/limits.ts';
 import { openShared } from '../../support/redis/gateway.ts';
 import { type RedisServer, startRedis } from '../../support/redis/server.ts';
@@ -25,8 +25,8 @@ import {
   movable,
   movableEntry,
   moveAll,
+  partOf,
   readWhole,
-  sliceOf,
   someState,
   sourceOf,
   temporaryFolder,
@@ -61,7 +61,7 @@ interface Place {
 }
 
 interface OpenLedger {
-  readonly add: (slice: MovedUsage) => Promise<void>;
+  readonly add: (part: MovedUsage) => Promise<void>;
   readonly close: () => unknown;
 }
 
@@ -75,7 +75,7 @@ const inRedis = (name: string): Place => ({
   target: (dryRun = false) => openRedisTarget(settingsOf(name), { dryRun }),
   async ledger() {
     const connection = await connect(settingsOf(name));
-    const add = (slice: MovedUsage) => addUsage(ledgerInRedis(connection), [slice]);
+    const add = (part: MovedUsage) => addUsage(usageInRedis(connection), [part]);
     return { add, close: () => disconnect(connection) };
   },
 });
@@ -86,14 +86,14 @@ const A_FOLDER: Place = {
   target: async (dryRun = false) => folderTarget(dataFolder(), { ...WITH_CLOCK, dryRun }),
   async ledger() {
     const writer = createRowWriter(dataFolder());
-    const ledger = ledgerInFolder(dataFolder(), writer, (error) => {
+    const ledger = usageInFolder(dataFolder(), writer, (error) => {
       throw error;
     });
     async function close() {
       await ledger.close();
       await writer.close();
     }
-    return { add: (slice) => addUsage(ledger, [slice]), close };
+    return { add: (part) => addUsage(ledger, [part]), close };
   },
 };
 const A_REDIS = inRedis('a Redis');
@@ -160,8 +160,8 @@ describe.each(PLACES)('$name', (place) => {
     ],
     [
       'usage of a key',
-      { usage: [sliceOf(Date.now(), 'key_1')] },
-      '1 audit entries, 1 blocks of usage',
+      { usage: [partOf(Date.now(), 'key_1')] },
+      '1 audit entries, 1 values of usage',
     ],
     ['a last use', { use: [{ id: idOf(1), at: 5 }] }, '1 audit entries, 1 last uses'],
   ])('with %s is refused as a target and not changed', async (_what, held, content) => {
@@ -179,11 +179,11 @@ describe.each(PLACES)('$name', (place) => {
   test('with usage of requests without a key alone is a target, and has only what is imported', async () => {
     const now = Date.now();
     const ledger = await place.ledger();
-    await ledger.add(sliceOf(now - HOUR));
+    await ledger.add(partOf(now - HOUR));
     await ledger.close();
-    const moved = await give({ usage: [sliceOf(now, 'key_1')] });
+    const moved = await give({ usage: [partOf(now, 'key_1')] });
     expect(moved).toMatchObject({ replaced: 1, has: { usage: 1 } });
-    expect((await stateIn(place)).usage).toEqual([sliceOf(now, 'key_1')]);
+    expect((await stateIn(place)).usage).toEqual([partOf(now, 'key_1')]);
   });
 
   test('reads everything in a dry run, and changes nothing', async () => {

@@ -47,7 +47,7 @@ export async function openProcess({ name, config, heard, trueTime }: RunningPart
   const clock = Date.now;
   const webhooks = createGatewayWebhooks(config);
   const moment = sharedClock(clock);
-  const health = createProcessHealth(moment.clock);
+  const health = createProcessHealth();
   const ledger = createLedger({ clock: moment.clock, observe: (event) => observe(event) });
   ledger.use(config);
   const listeners = [health.observe, ledger.observe, ...webhooks.listeners, heard];

@@ -1,5 +1,5 @@
 import { SECOND } from '../../../src/common/time.ts';
-import { unpackUsage } from '../../../src/ledger/usage-table.ts';
+import { unpackRows } from '../../../src/ledger/usage-table.ts';
 import type { Reply } from '../facts.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import type { MakeInvariant } from './invariant.ts';
@@ -49,13 +49,12 @@ export const ledger: MakeInvariant = ({ simulation, disturbances }) => {
     const read = async () => {
       const { flush, reader } = gateways[0]!.running!.access;
       await flush();
-      for await (const block of reader.blocks(period, 'day')) {
-        const usage = unpackUsage(await block.read('usage'), ({ clients }) => (row) => {
-          const { key } = clients[row.client]!;
-          if (key !== null) units.set(key, (units.get(key) ?? 0) + row.units);
-        });
-        for (const _ of usage);
-      }
+      for await (const value of reader.values(period, 'day'))
+        for await (const rows of value.usage())
+          unpackRows(rows, ({ clients }) => (row) => {
+            const { key } = clients[row.client]!;
+            if (key !== null) units.set(key, (units.get(key) ?? 0) + row.units);
+          });
     };
     await world.settle(gateways[0]!.within(read));
     return units;

@@ -1,4 +1,4 @@
-import { isNewer, type StreamEntry } from './database.ts';
+import { isNewer, type RedisData, type StreamEntry } from './database.ts';
 import type { Script, ScriptCall } from './scripts.ts';
 
 /** Members by score, then by name. */
@@ -311,11 +311,31 @@ const usedOne: Script = ({ data, keys, args, now }) => {
   return 1;
 };
 
+const fieldsIn = (data: RedisData, key: string) =>
+  data.read(key, 'hash')?.fields ?? new Map<string, string>();
+
+const putParts: Script = ({ data, keys, args, now }) => {
+  const [parts, taken] = keys as [string, string];
+  const refused: string[] = [];
+  for (let i = 1; i < args.length; i += 2) {
+    const [name, content] = [args[i]!, args[i + 1]!];
+    const requests = fieldsIn(data, taken).get(name);
+    if (requests !== undefined) refused.push(name, requests);
+    else data.change(parts, 'hash').fields.set(name, `${args[0] === '1' ? 0 : now} ${content}`);
+  }
+  return refused;
+};
+
+const readUsage: Script = ({ data, keys, now }) => [
+  now,
+  ...keys.map((key) => [...fieldsIn(data, key)].flat()),
+];
+
 const commitMany: Script = ({ data, keys, args }) => {
-  const [turn, slices, sizes, ...blocks] = keys as [string, string, string, ...string[]];
+  const [turn, parts, taken, sizes, ...sums] = keys as [string, string, string, string];
   if (data.read(turn, 'text')?.text !== args[0]) return 0;
-  for (const [i, key] of blocks.entries()) {
-    const [name, content] = [args[1 + 2 * i]!, args[2 + 2 * i]!];
+  for (const [i, key] of (sums as string[]).entries()) {
+    const [name, content] = [args[2 + 2 * i]!, args[3 + 2 * i]!];
     const { fields } = data.change(sizes, 'hash');
     if (content === '') {
       data.remove(key);
@@ -325,8 +345,13 @@ const commitMany: Script = ({ data, keys, args }) => {
       fields.set(name, String(content.length));
     }
   }
-  for (const name of args.slice(1 + 2 * blocks.length))
-    data.change(slices, 'hash').fields.delete(name);
+  for (let i = 2 + 2 * sums.length; i < args.length; i += 2) {
+    const [name, requests] = [args[i]!, args[i + 1]!];
+    data.change(parts, 'hash').fields.delete(name);
+    if (requests === '') continue;
+    data.change(taken, 'hash').fields.set(name, requests);
+    data.expire(taken, Number(args[1]));
+  }
   return 1;
 };
 
@@ -345,6 +370,8 @@ export const RECORD_SCRIPTS: Readonly<Record<string, Script>> = {
   'announce-1.lua': announceOne,
   'banned-1.lua': bannedOne,
   'commit-n.lua': commitMany,
+  'parts-2.lua': putParts,
+  'usage-2.lua': readUsage,
   'move-1.lua': moveOne,
   'enqueue-6.lua': enqueueOne,
   'clock-1.lua': readClock,

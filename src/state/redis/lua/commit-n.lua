@@ -1,14 +1,15 @@
--- Stores blocks of the ledger, or removes those without content, and removes slices that they
--- contain, if this gateway still has the turn.
--- KEYS     the turn, the slices, the sizes, then each block [i]
--- ARGV     the token of the turn; a name and a content per block; names of slices
--- Returns  1, or 0 if another gateway has the turn
-local turn, slices, sizes = unpack(KEYS)
-if redis.call('GET', turn) ~= ARGV[1] then
-  return 0
-end
-local at = 2
-for i = 4, #KEYS do
+-- Stores sums of usage, or removes those without content, and removes the parts that they contain,
+-- if this gateway still has the turn.
+--
+-- KEYS    [1] turn  [2] parts  [3] parts that sums contain  [4] bytes of sums by name  [i] each sum
+-- ARGV    [1] token of the turn  [2] lifetime of [3] in milliseconds  a name and a content per sum;
+--         then a name and requests per part; without requests its process is done with it
+-- Return  1, or 0 if another gateway has the turn
+
+local turn, parts, taken, sizes = unpack(KEYS)
+if redis.call('GET', turn) ~= ARGV[1] then return 0 end
+local at = 3
+for i = 5, #KEYS do
   local name, content = ARGV[at], ARGV[at + 1]
   if content == '' then
     redis.call('DEL', KEYS[i])
@@ -19,8 +20,11 @@ for i = 4, #KEYS do
   end
   at = at + 2
 end
-while at <= #ARGV do
-  redis.call('HDEL', slices, ARGV[at])
-  at = at + 1
+for i = at, #ARGV, 2 do
+  redis.call('HDEL', parts, ARGV[i])
+  if ARGV[i + 1] ~= '' then
+    redis.call('HSET', taken, ARGV[i], ARGV[i + 1])
+    redis.call('PEXPIRE', taken, ARGV[2])
+  end
 end
 return 1

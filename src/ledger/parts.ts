@@ -1,0 +1,53 @@
+import { DAY } from '../common/time.ts';
+import { type PartName, partIn } from './names.ts';
+import type { StoredPart, UsageIndex } from './store.ts';
+import { type Source, valueUnder } from './value.ts';
+import { GONE, HEAD } from './writer.ts';
+
+/** Milliseconds after which a silent process is taken to be gone. */
+const SILENT = DAY;
+
+interface NamedPart extends PartName, StoredPart {
+  readonly name: string;
+}
+
+/** A part that its process does not store again. */
+export interface SettledPart extends NamedPart {
+  /** Whether the process has said so. */
+  readonly isSure: boolean;
+}
+
+/** Parts of this version. */
+export function partsIn({ parts }: Pick<UsageIndex, 'parts'>): NamedPart[] {
+  return [...parts].flatMap(([name, stored]) => {
+    const named = partIn(name);
+    return named === null ? [] : [{ ...named, ...stored, name }];
+  });
+}
+
+/** Parts that are complete, by minute. */
+export function settledIn(
+  index: Pick<UsageIndex, 'parts'>,
+): Map<number, SettledPart[]> {
+  const settled: SettledPart[] = [];
+  const byProcess = Map.groupBy(partsIn(index), ({ process }) => process);
+  for (const parts of byProcess.values()) {
+    const sources = parts.flatMap(sourcesIn);
+    const open = Math.max(0, ...sources.map(({ open }) => open));
+    const hasEnded = sources.some(({ ended }) => ended);
+    const age = Math.min(...parts.map((part) => part.age));
+    for (const part of parts) {
+      const isSure = hasEnded || part.number < open || age === Infinity;
+      if (isSure || age >= SILENT) settled.push({ ...part, isSure });
+    }
+  }
+  return Map.groupBy(settled, ({ minute }) => minute);
+}
+
+/** What a process says of itself. */
+function sourcesIn({ part, process, name, bytes }: NamedPart): Source[] {
+  if (part !== HEAD && part !== GONE) return [];
+  // What reads the part for its content reports a damage.
+  const { sources } = valueUnder(name, bytes, () => {});
+  return sources[process] === undefined ? [] : [sources[process]];
+}

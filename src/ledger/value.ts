@@ -1,0 +1,237 @@
+import { crc32, deflateRaw, inflateRaw, inflateRawSync } from 'node:zlib';
+import { MINUTE } from '../common/time.ts';
+import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
+import { partIn, SPANS, sumIn } from './names.ts';
+
+const FORMAT = 2;
+
+/** Bytes below which compression gains nothing. */
+const SMALL = 256;
+
+/** What a process contributed. Times are Unix milliseconds of its clock. */
+export interface Source {
+  readonly since: number;
+  readonly until: number;
+  /** It does not store minutes with lower numbers again. */
+  readonly open: number;
+  /** Whether it has stopped, and nothing follows. */
+  readonly ended: boolean;
+  /** Requests that could not be stored. */
+  readonly dropped: number;
+  /** Requests of its busiest second: a process that is killed lacks about as many at most. */
+  readonly most: number;
+}
+
+/** By process. */
+export type Sources = Readonly<Record<string, Source>>;
+
+/** Policies during an outage of the shared state. */
+export const POLICIES = ['local', 'deny', 'allow'] as const;
+
+export interface Head {
+  /** Unix milliseconds. */
+  readonly start: number;
+  /** Milliseconds. */
+  readonly span: number;
+  /** A bit for each of POLICIES that decided. */
+  readonly policies: number;
+  readonly sources: Sources;
+}
+
+export interface Content {
+  readonly traffic: Uint8Array;
+  readonly uses: Uint8Array;
+  /** Rows in parts, so that readers can pause. */
+  readonly usage: readonly Uint8Array[];
+}
+
+export const NO_CONTENT: Content = {
+  traffic: Buffer.of(),
+  uses: Buffer.of(),
+  usage: [],
+};
+
+/** What was counted in a span of time: a part of the minute of a process, or a sum. */
+export interface Value extends Head {
+  /** Unpacked when asked for. */
+  readonly read: (section: 'traffic' | 'uses') => Promise<Uint8Array>;
+  /** Rows, in parts. */
+  readonly usage: () => AsyncIterable<Uint8Array>;
+}
+
+type Packed = readonly [isCompressed: number, bytes: Uint8Array];
+
+const sectionsOf = ({ traffic, uses, usage }: Content): Uint8Array[] => [
+  traffic,
+  uses,
+  ...usage,
+];
+
+/** Without compression, and at once. */
+export const packValue = (head: Head, content: Content): Buffer =>
+  packed(
+    head,
+    sectionsOf(content).map((bytes) => [0, bytes]),
+  );
+
+/** Large sections are compressed in the thread pool. */
+export async function compressValue(
+  head: Head,
+  content: Content,
+): Promise<Buffer> {
+  const all = sectionsOf(content).map(
+    async (bytes): Promise<Packed> =>
+      bytes.length < SMALL ? [0, bytes] : [1, await deflated(bytes)],
+  );
+  return packed(head, await Promise.all(all));
+}
+
+function packed(head: Head, sections: readonly Packed[]): Buffer {
+  const body = new Packing();
+  body.part(Buffer.from(JSON.stringify(head)));
+  for (const [isCompressed, bytes] of sections) {
+    body.number(isCompressed);
+    body.part(bytes);
+  }
+  const packing = new Packing();
+  packing.number(FORMAT);
+  packing.number(crc32(body.bytes));
+  packing.part(body.bytes);
+  return packing.bytes;
+}
+
+interface Sections {
+  readonly head: Head;
+  readonly traffic: Packed;
+  readonly uses: Packed;
+  readonly usage: readonly Packed[];
+}
+
+function sectionsIn(bytes: Uint8Array): Sections {
+  const whole = new Unpacking(bytes);
+  const format = whole.number();
+  if (format !== FORMAT) throw new NotPacked(`its format is ${format}`);
+  const checksum = whole.number();
+  const body = whole.part();
+  if (crc32(body) !== checksum || !whole.isAtEnd)
+    throw new NotPacked('its checksum differs');
+  const unpacking = new Unpacking(body);
+  const head = JSON.parse(unpacking.text()) as Head;
+  const sections: Packed[] = [];
+  while (!unpacking.isAtEnd)
+    sections.push([unpacking.number(), unpacking.part()]);
+  const [traffic, uses, ...usage] = sections;
+  if (!traffic || !uses) throw new NotPacked('a section is missing');
+  return { head, traffic, uses, usage };
+}
+
+/** Throws NotPacked, and SyntaxError. */
+export function valueIn(bytes: Uint8Array): Value {
+  const { head, usage, ...sections } = sectionsIn(bytes);
+  return {
+    ...head,
+    read: (section) => opened(sections[section]),
+    async *usage() {
+      for (const part of usage) yield await opened(part);
+    },
+  };
+}
+
+/** Bytes of a section that is unpacked at once. */
+const MOST_BYTES = 1 << 28;
+
+/** To check it. Throws as `valueIn`, and errors of zlib. */
+export function unpackedValue(
+  bytes: Uint8Array,
+): { readonly head: unknown } & Content {
+  const { head, traffic, uses, usage } = sectionsIn(bytes);
+  const now = ([isCompressed, part]: Packed) =>
+    isCompressed === 1
+      ? inflateRawSync(part, { maxOutputLength: MOST_BYTES })
+      : part;
+  return {
+    head,
+    traffic: now(traffic),
+    uses: now(uses),
+    usage: usage.map(now),
+  };
+}
+
+const opened = async ([isCompressed, bytes]: Packed): Promise<Uint8Array> =>
+  isCompressed === 1 ? await inflated(bytes) : bytes;
+
+/** What is stored under the name of a part or a sum. A damaged one is reported to `damaged`. */
+export function valueUnder(
+  name: string,
+  bytes: Uint8Array | null,
+  damaged: (damage: string) => void,
+): Value {
+  try {
+    if (bytes === null) throw new NotPacked('it is missing');
+    return valueIn(bytes);
+  } catch (error) {
+    if (!(error instanceof NotPacked || error instanceof SyntaxError))
+      throw error;
+    damaged(`the usage ${name} is damaged: ${error.message}`);
+    const sum = sumIn(name);
+    return sum === null
+      ? damagedValue(partIn(name)!.minute, MINUTE)
+      : damagedValue(sum.start, SPANS[sum.kind]);
+  }
+}
+
+/** In place of a damaged value: says that something is missing, also in sums. */
+function damagedValue(start: number, span: number): Value {
+  const source = {
+    since: start,
+    until: start + span,
+    open: 0,
+    ended: true,
+    dropped: 1,
+    most: 0,
+  };
+  const head = {
+    start,
+    span,
+    policies: 0,
+    sources: { 'damaged value#': source },
+  };
+  return valueIn(packValue(head, NO_CONTENT));
+}
+
+/** Sums of what is missing, and the newest of the rest. */
+export function joinSources(all: Iterable<Sources>): Sources {
+  const joined: Record<string, Source> = {};
+  for (const sources of all) {
+    for (const [process, source] of Object.entries(sources)) {
+      const known = joined[process];
+      joined[process] =
+        known === undefined ? source : joinSource(known, source);
+    }
+  }
+  return joined;
+}
+
+const joinSource = (one: Source, other: Source): Source => ({
+  since: Math.min(one.since, other.since),
+  until: Math.max(one.until, other.until),
+  open: Math.max(one.open, other.open),
+  ended: one.ended || other.ended,
+  dropped: one.dropped + other.dropped,
+  most: Math.max(one.most, other.most),
+});
+
+// Not promisified at import: tests replace these functions.
+const deflated = (bytes: Uint8Array): Promise<Buffer> =>
+  new Promise((resolve, reject) =>
+    deflateRaw(bytes, { level: 1 }, (error, found) =>
+      error ? reject(error) : resolve(found),
+    ),
+  );
+
+const inflated = (bytes: Uint8Array): Promise<Buffer> =>
+  new Promise((resolve, reject) =>
+    inflateRaw(bytes, (error, found) =>
+      error ? reject(error) : resolve(found),
+    ),
+  );

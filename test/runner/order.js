@@ -7,13 +7,12 @@ import Sequencer from '@jest/test-sequencer';
  * and pages.
  */
 const LONG = [
-  'console/browser',
+  'browser',
   'journeys/backends',
   'journeys/faulty-nginx',
   'journeys/workers-life',
   'state/redis-return',
   'journeys/webhooks',
-  'reference/browser',
   'journeys/reload',
   'state/redis-faults',
   'state/redis-failures',

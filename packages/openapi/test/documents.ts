@@ -83,3 +83,12 @@ export function problemsOf(read: () => Contract): string[] {
   }
   return [];
 }
+
+/** Rows of a table by their fault: what is wrong, the fault, and the text that has it. */
+export function byFault(
+  table: Readonly<Record<string, Readonly<Record<string, string>>>>,
+): [what: string, fault: string, text: string][] {
+  return Object.entries(table).flatMap(([fault, texts]) =>
+    Object.entries(texts).map(([what, text]): [string, string, string] => [what, fault, text]),
+  );
+}

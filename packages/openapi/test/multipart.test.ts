@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MAX_HEAD, MAX_PARTS } from '../src/media/multipart/parts.ts';
-import { done, load, notesOf, problemsOf } from './documents.ts';
+import { byFault, done, load, notesOf, problemsOf } from './documents.ts';
 import { BOUNDARY, body, field, file, formChecker, formOperation, part, written } from './forms.ts';
 
 const pet = {
@@ -328,282 +328,170 @@ describe('quotes that PHP reads and others do not are refused in', () => {
 
 describe('what readers could read differently is refused:', () => {
   const good = body(name);
-  test.each<[what: string, fault: string, body: string]>([
-    ['no body', 'must begin with the boundary that its Content-Type names', ''],
-    [
-      'another boundary',
-      'must begin with the boundary that its Content-Type names',
-      good.replaceAll(BOUNDARY, 'other'),
-    ],
-    [
-      'text before the first boundary',
-      'must begin with the boundary that its Content-Type names',
-      `text\r\n${good}`,
-    ],
-    [
-      'an empty line before it',
-      'must begin with the boundary that its Content-Type names',
-      `\r\n${good}`,
-    ],
-    ['text behind the end', 'has something after its end', `${good}text`],
-    ['parts behind the end', 'has something after its end', good + body(field('age', '1'))],
-    ['a second empty line behind the end', 'has something after its end', `${good}\r\n`],
-    [
-      'text in the line of the end',
-      'has something after its end',
-      good.replace('--\r\n', '--text'),
-    ],
-    ['no end', 'has no end: part 1 is not followed by the boundary', `--${BOUNDARY}\r\n${name}`],
-    ['half an end', 'has a boundary that is not a line of its own', good.slice(0, -3)],
-    [
-      'bare line feeds',
-      'has a boundary that is not a line of its own',
-      good.replaceAll('\r\n', '\n'),
-    ],
-    [
-      'blanks behind a boundary',
-      'has a boundary that is not a line of its own',
-      good.replace(BOUNDARY, `${BOUNDARY} `),
-    ],
-    [
-      'a longer boundary',
-      'has a boundary that is not a line of its own',
-      body(disposition('name="name"', `a\r\n--${BOUNDARY}X`)),
-    ],
-    [
-      'a boundary behind a bare line feed',
-      'has its boundary inside part 1',
-      body(disposition('name="name"', `a\n--${BOUNDARY}\r\n${field('age', '1')}`)),
-    ],
-    [
-      'a boundary behind a bare return',
-      'has its boundary inside part 1',
-      body(disposition('name="name"', `a\r--${BOUNDARY}\r\n${field('age', '1')}`)),
-    ],
-    [
-      'a boundary in a line',
-      'has its boundary inside part 1',
-      body(disposition('name="name"', `a--${BOUNDARY}`)),
-    ],
-    [
-      'a boundary in a name',
-      'has its boundary inside part 1',
-      body(disposition(`name="--${BOUNDARY}"`)),
-    ],
-    ['an empty part', 'has its boundary inside part 1', `--${BOUNDARY}\r\n${good}`],
-    [
-      'headers without an end',
-      'has no end of headers in part 1',
-      body('Content-Disposition: form-data; name="name"\r\nTom'),
-    ],
-    ['no headers', 'part 1 has an invalid header line', body('\r\n\r\nTom')],
-    [
-      'a Content-Disposition of none',
-      'part 2 must have a Content-Disposition of form-data',
-      body(name, part('Content-Type: text/plain', 'x')),
-    ],
-    [
-      'another disposition',
-      'part 1 must have a Content-Disposition of form-data',
-      body(part('Content-Disposition: attachment; name="name"', 'Tom')),
-    ],
-    [
-      'two dispositions',
-      'part 1 has a header twice',
-      body(
-        part(
-          'Content-Disposition: form-data; name="name"\ncontent-disposition: form-data; name="age"',
-          '1',
+  test.each(
+    byFault({
+      'must begin with the boundary that its Content-Type names': {
+        'no body': '',
+        'another boundary': good.replaceAll(BOUNDARY, 'other'),
+        'text before the first boundary': `text\r\n${good}`,
+        'an empty line before it': `\r\n${good}`,
+      },
+      'has something after its end': {
+        'text behind the end': `${good}text`,
+        'parts behind the end': good + body(field('age', '1')),
+        'a second empty line behind the end': `${good}\r\n`,
+        'text in the line of the end': good.replace('--\r\n', '--text'),
+      },
+      'has no end: part 1 is not followed by the boundary': {
+        'no end': `--${BOUNDARY}\r\n${name}`,
+      },
+      'has a boundary that is not a line of its own': {
+        'half an end': good.slice(0, -3),
+        'bare line feeds': good.replaceAll('\r\n', '\n'),
+        'blanks behind a boundary': good.replace(BOUNDARY, `${BOUNDARY} `),
+        'a longer boundary': body(disposition('name="name"', `a\r\n--${BOUNDARY}X`)),
+      },
+      'has its boundary inside part 1': {
+        'a boundary behind a bare line feed': body(
+          disposition('name="name"', `a\n--${BOUNDARY}\r\n${field('age', '1')}`),
         ),
-      ),
-    ],
-    [
-      'a folded header',
-      'part 1 has an invalid header line',
-      body(part('Content-Disposition: form-data;\n name="name"', 'Tom')),
-    ],
-    ['a tab in a header', 'part 1 has an invalid header line', body(disposition('\tname="name"'))],
-    [
-      'a blank before the colon',
-      'part 1 has an invalid header line',
-      body(part('Content-Disposition : form-data; name="name"', 'Tom')),
-    ],
-    [
-      'a blank at the end of a header',
-      'part 1 has an invalid header line',
-      body(disposition('name="name" ')),
-    ],
-    [
-      'a bare line feed in headers',
-      'part 1 has an invalid header line',
-      body(disposition('name="name"').replace('\r\n\r\n', '\n\n\r\n\r\n')),
-    ],
-    ['NUL in a name', 'part 1 has an invalid header line', body(disposition('name="na\0me"'))],
-    [
-      'a file without a filename',
-      'part 1 has a file without a filename',
-      body(file('photo', 'abc', 'application/octet-stream', '')),
-    ],
-    [
-      'a file of no type without a filename',
-      'part 1 has a file without a filename',
-      body(disposition('name="photo"; filename=""', 'abc')),
-    ],
-    ['no name', 'part 1 has no name', body(disposition('filename="f"'))],
-    ['an empty name', 'part 1 has no name', body(disposition('name=""'))],
-    ['two names', 'part 1 has a name twice', body(disposition('name="name"; name="age"'))],
-    [
-      'two filenames',
-      'part 1 has a filename twice',
-      body(disposition('name="name"; filename="a"; filename="b"')),
-    ],
-    [
-      'an extended name',
-      'part 1 must have nothing but name and filename in Content-Disposition',
-      body(disposition(`name="name"; name*=utf-8''age`)),
-    ],
-    [
-      'an unknown parameter',
-      'part 1 must have nothing but name and filename in Content-Disposition',
-      body(disposition('name="name"; size=3')),
-    ],
-    [
-      'a semicolon too many',
-      'part 1 must have nothing but name and filename in Content-Disposition',
-      body(disposition('name="name";')),
-    ],
-    [
-      'a quote without an end',
-      'part 1 must have nothing but name and filename in Content-Disposition',
-      body(disposition('name="name')),
-    ],
-    [
-      'an escaped quote',
-      'part 1 has a name that readers decode differently',
-      body(disposition('name="na\\me"')),
-    ],
-    [
-      'an encoded quote',
-      'part 1 has a name that readers decode differently',
-      body(disposition('name="na%22me"')),
-    ],
-    [
-      'an encoded line end',
-      'part 1 has a name that readers decode differently',
-      body(disposition('name="na%0Ame"')),
-    ],
-    [
-      'an encoded word',
-      'part 1 has a filename that readers read differently',
-      body(file('photo', 'x', 'a/b', '=?utf-8?Q?z?=')),
-    ],
-    [
-      'a folder of Windows',
-      'part 1 has a filename that readers read differently',
-      body(file('photo', 'x', 'a/b', 'C:\\f')),
-    ],
-    [
-      'a folder',
-      'part 1 has a filename that readers read differently',
-      body(file('photo', 'x', 'a/b', '../f')),
-    ],
-    [
-      'the folder itself',
-      'part 1 has a filename that readers read differently',
-      body(file('photo', 'x', 'a/b', '..')),
-    ],
-    [
-      'another filename*',
-      'part 1 has a filename* that is not the filename, and no form may have one',
-      body(disposition(`name="photo"; filename="a"; filename*=utf-8''b`)),
-    ],
-    [
-      'a filename* alone',
-      'part 1 has a filename* that is not the filename, and no form may have one',
-      body(disposition(`name="photo"; filename*=utf-8''b`)),
-    ],
-    [
-      'a filename* in Latin 1',
-      'part 1 has a filename* that is not the filename, and no form may have one',
-      body(disposition(`name="photo"; filename="b"; filename*=iso-8859-1''b`)),
-    ],
-    [
-      'a filename* that is broken',
-      'part 1 has a filename* that is not the filename, and no form may have one',
-      body(disposition(`name="photo"; filename="b"; filename*=utf-8''%ff`)),
-    ],
-    [
-      'base64',
-      'part 1 must not have a Content-Transfer-Encoding',
-      body(
-        part(
-          'Content-Disposition: form-data; name="name"\nContent-Transfer-Encoding: base64',
-          'Tom',
+        'a boundary behind a bare return': body(
+          disposition('name="name"', `a\r--${BOUNDARY}\r\n${field('age', '1')}`),
         ),
-      ),
-    ],
-    [
-      'quoted-printable',
-      'part 1 must not have a Content-Transfer-Encoding',
-      body(
-        part(
-          'Content-Disposition: form-data; name="name"\nContent-Transfer-Encoding: quoted-printable',
-          'Tom',
+        'a boundary in a line': body(disposition('name="name"', `a--${BOUNDARY}`)),
+        'a boundary in a name': body(disposition(`name="--${BOUNDARY}"`)),
+        'an empty part': `--${BOUNDARY}\r\n${good}`,
+      },
+      'has no end of headers in part 1': {
+        'headers without an end': body('Content-Disposition: form-data; name="name"\r\nTom'),
+      },
+      'part 1 has an invalid header line': {
+        'no headers': body('\r\n\r\nTom'),
+        'a folded header': body(part('Content-Disposition: form-data;\n name="name"', 'Tom')),
+        'a tab in a header': body(disposition('\tname="name"')),
+        'a blank before the colon': body(
+          part('Content-Disposition : form-data; name="name"', 'Tom'),
         ),
-      ),
-    ],
-    [
-      'a compressed part',
-      'part 1 must not have a Content-Encoding',
-      body(part('Content-Disposition: form-data; name="name"\nContent-Encoding: gzip', 'Tom')),
-    ],
-    [
-      'another length',
-      'part 1 has a Content-Length that is not its length',
-      body(part('Content-Disposition: form-data; name="name"\nContent-Length: 2', 'Tom')),
-    ],
-    [
-      'an invalid type',
-      'part 1 has an invalid Content-Type',
-      body(part('Content-Disposition: form-data; name="name"\nContent-Type: text', 'Tom')),
-    ],
-    [
-      'another charset',
-      '/name must be in UTF-8',
-      body(
-        part(
-          'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=utf-16',
-          'Tom',
+        'a blank at the end of a header': body(disposition('name="name" ')),
+        'a bare line feed in headers': body(
+          disposition('name="name"').replace('\r\n\r\n', '\n\n\r\n\r\n'),
         ),
-      ),
-    ],
-    [
-      'another charset beyond ASCII',
-      '/name must be in UTF-8',
-      body(
-        part(
-          'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=iso-8859-1',
-          'Tür',
+        'NUL in a name': body(disposition('name="na\0me"')),
+      },
+      'part 2 must have a Content-Disposition of form-data': {
+        'a Content-Disposition of none': body(name, part('Content-Type: text/plain', 'x')),
+      },
+      'part 1 must have a Content-Disposition of form-data': {
+        'another disposition': body(part('Content-Disposition: attachment; name="name"', 'Tom')),
+      },
+      'part 1 has a header twice': {
+        'two dispositions': body(
+          part(
+            'Content-Disposition: form-data; name="name"\ncontent-disposition: form-data; name="age"',
+            '1',
+          ),
         ),
-      ),
-    ],
-    [
-      'a charset that is not ASCII',
-      '/name must be in UTF-8',
-      body(
-        part(
-          'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=utf-7',
-          'Tom',
+      },
+      'part 1 has a file without a filename': {
+        'a file without a filename': body(file('photo', 'abc', 'application/octet-stream', '')),
+        'a file of no type without a filename': body(
+          disposition('name="photo"; filename=""', 'abc'),
         ),
-      ),
-    ],
-    ['a byte order mark', '/name begins with a byte order mark', body(field('name', '\ufeffTom'))],
-    [
-      'a charset for all',
-      '/_charset_ must name UTF-8, the only charset of forms here',
-      body(field('_charset_', 'utf-16'), name),
-    ],
-  ])('%s', (_what, fault, sent) => {
+      },
+      'part 1 has no name': {
+        'no name': body(disposition('filename="f"')),
+        'an empty name': body(disposition('name=""')),
+      },
+      'part 1 has a name twice': {
+        'two names': body(disposition('name="name"; name="age"')),
+      },
+      'part 1 has a filename twice': {
+        'two filenames': body(disposition('name="name"; filename="a"; filename="b"')),
+      },
+      'part 1 must have nothing but name and filename in Content-Disposition': {
+        'an extended name': body(disposition(`name="name"; name*=utf-8''age`)),
+        'an unknown parameter': body(disposition('name="name"; size=3')),
+        'a semicolon too many': body(disposition('name="name";')),
+        'a quote without an end': body(disposition('name="name')),
+      },
+      'part 1 has a name that readers decode differently': {
+        'an escaped quote': body(disposition('name="na\\me"')),
+        'an encoded quote': body(disposition('name="na%22me"')),
+        'an encoded line end': body(disposition('name="na%0Ame"')),
+      },
+      'part 1 has a filename that readers read differently': {
+        'an encoded word': body(file('photo', 'x', 'a/b', '=?utf-8?Q?z?=')),
+        'a folder of Windows': body(file('photo', 'x', 'a/b', 'C:\\f')),
+        'a folder': body(file('photo', 'x', 'a/b', '../f')),
+        'the folder itself': body(file('photo', 'x', 'a/b', '..')),
+      },
+      'part 1 has a filename* that is not the filename, and no form may have one': {
+        'another filename*': body(disposition(`name="photo"; filename="a"; filename*=utf-8''b`)),
+        'a filename* alone': body(disposition(`name="photo"; filename*=utf-8''b`)),
+        'a filename* in Latin 1': body(
+          disposition(`name="photo"; filename="b"; filename*=iso-8859-1''b`),
+        ),
+        'a filename* that is broken': body(
+          disposition(`name="photo"; filename="b"; filename*=utf-8''%ff`),
+        ),
+      },
+      'part 1 must not have a Content-Transfer-Encoding': {
+        base64: body(
+          part(
+            'Content-Disposition: form-data; name="name"\nContent-Transfer-Encoding: base64',
+            'Tom',
+          ),
+        ),
+        'quoted-printable': body(
+          part(
+            'Content-Disposition: form-data; name="name"\nContent-Transfer-Encoding: quoted-printable',
+            'Tom',
+          ),
+        ),
+      },
+      'part 1 must not have a Content-Encoding': {
+        'a compressed part': body(
+          part('Content-Disposition: form-data; name="name"\nContent-Encoding: gzip', 'Tom'),
+        ),
+      },
+      'part 1 has a Content-Length that is not its length': {
+        'another length': body(
+          part('Content-Disposition: form-data; name="name"\nContent-Length: 2', 'Tom'),
+        ),
+      },
+      'part 1 has an invalid Content-Type': {
+        'an invalid type': body(
+          part('Content-Disposition: form-data; name="name"\nContent-Type: text', 'Tom'),
+        ),
+      },
+      '/name must be in UTF-8': {
+        'another charset': body(
+          part(
+            'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=utf-16',
+            'Tom',
+          ),
+        ),
+        'another charset beyond ASCII': body(
+          part(
+            'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=iso-8859-1',
+            'Tür',
+          ),
+        ),
+        'a charset that is not ASCII': body(
+          part(
+            'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=utf-7',
+            'Tom',
+          ),
+        ),
+      },
+      '/name begins with a byte order mark': {
+        'a byte order mark': body(field('name', '\ufeffTom')),
+      },
+      '/_charset_ must name UTF-8, the only charset of forms here': {
+        'a charset for all': body(field('_charset_', 'utf-16'), name),
+      },
+    }),
+  )('%s', (_what, fault, sent) => {
     expect(post(sent)).toEqual([fault]);
   });
 

@@ -2,125 +2,41 @@ import { describe, expect, test } from '@jest/globals';
 import type { Contract } from '../src/index.ts';
 import { done, load, notesOf, only, problemsOf, short } from './documents.ts';
 
+const list = (type: string, more: object = {}) => ({ type: 'array', items: { type }, ...more });
+
 /** Table "Style Examples" of OpenAPI 3.0.3, without `matrix`; `empty` is for the string ''. */
 interface Cell {
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly style: string;
   readonly explode: boolean;
-  readonly empty?: string;
-  readonly string?: string;
-  readonly array?: string;
-  readonly object?: string;
+  readonly empty?: string | undefined;
+  readonly string?: string | undefined;
+  readonly array?: string | undefined;
+  readonly object?: string | undefined;
 }
 
-const table: Cell[] = [
-  {
-    in: 'path',
-    style: 'label',
-    explode: false,
-    empty: '.',
-    string: '.blue',
-    array: '.blue.black.brown',
-    object: '.R.100.G.200.B.150',
-  },
-  {
-    in: 'path',
-    style: 'label',
-    explode: true,
-    empty: '.',
-    string: '.blue',
-    array: '.blue.black.brown',
-    object: '.R=100.G=200.B=150',
-  },
-  {
-    in: 'query',
-    style: 'form',
-    explode: false,
-    empty: 'color=',
-    string: 'color=blue',
-    array: 'color=blue,black,brown',
-    object: 'color=R,100,G,200,B,150',
-  },
-  {
-    in: 'query',
-    style: 'form',
-    explode: true,
-    empty: 'color=',
-    string: 'color=blue',
-    array: 'color=blue&color=black&color=brown',
-    object: 'R=100&G=200&B=150',
-  },
-  {
-    in: 'cookie',
-    style: 'form',
-    explode: false,
-    empty: 'color=',
-    string: 'color=blue',
-    array: 'color=blue,black,brown',
-    object: 'color=R,100,G,200,B,150',
-  },
-  {
-    in: 'cookie',
-    style: 'form',
-    explode: true,
-    empty: 'color=',
-    string: 'color=blue',
-    array: 'color=blue&color=black&color=brown',
-    object: 'R=100&G=200&B=150',
-  },
-  {
-    in: 'path',
-    style: 'simple',
-    explode: false,
-    string: 'blue',
-    array: 'blue,black,brown',
-    object: 'R,100,G,200,B,150',
-  },
-  {
-    in: 'path',
-    style: 'simple',
-    explode: true,
-    string: 'blue',
-    array: 'blue,black,brown',
-    object: 'R=100,G=200,B=150',
-  },
-  {
-    in: 'header',
-    style: 'simple',
-    explode: false,
-    string: 'blue',
-    array: 'blue,black,brown',
-    object: 'R,100,G,200,B,150',
-  },
-  {
-    in: 'header',
-    style: 'simple',
-    explode: true,
-    string: 'blue',
-    array: 'blue,black,brown',
-    object: 'R=100,G=200,B=150',
-  },
-  {
-    in: 'query',
-    style: 'spaceDelimited',
-    explode: false,
-    array: 'color=blue%20black%20brown',
-    object: 'color=R%20100%20G%20200%20B%20150',
-  },
-  {
-    in: 'query',
-    style: 'pipeDelimited',
-    explode: false,
-    array: 'color=blue|black|brown',
-    object: 'color=R|100|G|200|B|150',
-  },
-  {
-    in: 'query',
-    style: 'deepObject',
-    explode: true,
-    object: 'color[R]=100&color[G]=200&color[B]=150',
-  },
-];
+const table = `
+  path   label          false .      .blue      .blue.black.brown .R.100.G.200.B.150
+  path   label          true  .      .blue      .blue.black.brown .R=100.G=200.B=150
+  query  form           false color= color=blue color=blue,black,brown color=R,100,G,200,B,150
+  query  form           true  color= color=blue color=blue&color=black&color=brown R=100&G=200&B=150
+  cookie form           false color= color=blue color=blue,black,brown color=R,100,G,200,B,150
+  cookie form           true  color= color=blue color=blue&color=black&color=brown R=100&G=200&B=150
+  path   simple         false -      blue       blue,black,brown R,100,G,200,B,150
+  path   simple         true  -      blue       blue,black,brown R=100,G=200,B=150
+  header simple         false -      blue       blue,black,brown R,100,G,200,B,150
+  header simple         true  -      blue       blue,black,brown R=100,G=200,B=150
+  query  spaceDelimited false -      -          color=blue%20black%20brown color=R%20100%20G%20200%20B%20150
+  query  pipeDelimited  false -      -          color=blue|black|brown color=R|100|G|200|B|150
+  query  deepObject     true  -      -          - color[R]=100&color[G]=200&color[B]=150
+`
+  .trim()
+  .split('\n')
+  .map((line): Cell => {
+    const [where, style, explode, ...texts] = line.trim().split(/\s+/) as [Cell['in'], ...string[]];
+    const [empty, string, array, object] = texts.map((text) => (text === '-' ? undefined : text));
+    return { in: where, style: style!, explode: explode === 'true', empty, string, array, object };
+  });
 
 const integer = (value: number) => ({ type: 'integer', enum: [value] });
 
@@ -189,55 +105,13 @@ test.each([
     false,
     { type: 'array', items: { type: 'string', enum: ['blue,black'] } },
   ],
-  [
-    'color=blue+black',
-    [],
-    'spaceDelimited',
-    false,
-    { type: 'array', minItems: 2, items: { type: 'string' } },
-  ],
-  [
-    'color=blue%7Cblack',
-    [],
-    'pipeDelimited',
-    false,
-    { type: 'array', minItems: 2, items: { type: 'string' } },
-  ],
-  [
-    'color=1&color=2',
-    [],
-    'spaceDelimited',
-    true,
-    { type: 'array', minItems: 2, items: { type: 'integer' } },
-  ],
-  [
-    'color=1&color=2',
-    [],
-    'pipeDelimited',
-    true,
-    { type: 'array', minItems: 2, items: { type: 'integer' } },
-  ],
-  [
-    'color=',
-    ['/color must have at least 1 entry'],
-    'form',
-    false,
-    { type: 'array', minItems: 1, items: { type: 'string' } },
-  ],
-  [
-    'color=1,2&color=3',
-    ['/color is given more than once'],
-    'form',
-    false,
-    { type: 'array', items: { type: 'integer' } },
-  ],
-  [
-    'color=1,x,3',
-    ['/color/1 must be an integer'],
-    'form',
-    false,
-    { type: 'array', items: { type: 'integer' } },
-  ],
+  ['color=blue+black', [], 'spaceDelimited', false, list('string', { minItems: 2 })],
+  ['color=blue%7Cblack', [], 'pipeDelimited', false, list('string', { minItems: 2 })],
+  ['color=1&color=2', [], 'spaceDelimited', true, list('integer', { minItems: 2 })],
+  ['color=1&color=2', [], 'pipeDelimited', true, list('integer', { minItems: 2 })],
+  ['color=', ['/color must have at least 1 entry'], 'form', false, list('string', { minItems: 1 })],
+  ['color=1,2&color=3', ['/color is given more than once'], 'form', false, list('integer')],
+  ['color=1,x,3', ['/color/1 must be an integer'], 'form', false, list('integer')],
   [
     'color%5BR%5D=100',
     [],
@@ -259,7 +133,7 @@ test.each([
     true,
     {
       type: 'object',
-      properties: { R: { type: 'array', minItems: 2, items: { type: 'integer' } } },
+      properties: { R: list('integer', { minItems: 2 }) },
     },
   ],
   ['color[a][b]=1', [], 'deepObject', true, { type: 'object' }],
@@ -277,40 +151,22 @@ test.each([
     true,
     { type: 'object', additionalProperties: false },
   ],
-  [
-    'color[]=1&color[]=2',
-    [],
-    'deepObject',
-    true,
-    { type: 'array', minItems: 2, items: { type: 'integer' } },
-  ],
-  [
-    'color[0]=1&color%5B1%5D=2',
-    [],
-    'deepObject',
-    true,
-    { type: 'array', minItems: 2, items: { type: 'integer' } },
-  ],
-  [
-    'color[]=x',
-    ['/color/0 must be an integer'],
-    'deepObject',
-    true,
-    { type: 'array', items: { type: 'integer' } },
-  ],
+  ['color[]=1&color[]=2', [], 'deepObject', true, list('integer', { minItems: 2 })],
+  ['color[0]=1&color%5B1%5D=2', [], 'deepObject', true, list('integer', { minItems: 2 })],
+  ['color[]=x', ['/color/0 must be an integer'], 'deepObject', true, list('integer')],
   [
     'color[1]=1&color[0]=2',
     ['/color must be written like color[]=x&color[]=y'],
     'deepObject',
     true,
-    { type: 'array', items: { type: 'integer' } },
+    list('integer'),
   ],
   [
     'color=1',
     ['/color is required', '/color is not a parameter of this operation'],
     'deepObject',
     true,
-    { type: 'array', items: { type: 'integer' } },
+    list('integer'),
   ],
   ['color=1', [], 'deepObject', true, { anyOf: [{ type: 'object' }, { type: 'integer' }] }],
   ['color[R]=1', [], 'deepObject', true, { anyOf: [{ type: 'object' }, { type: 'integer' }] }],
@@ -383,7 +239,7 @@ describe('brackets of deep objects', () => {
         type: 'object',
         properties: { x: { type: 'integer' }, y: { $ref: '#/components/schemas/Range' } },
       },
-      tags: { type: 'array', maxItems: 3, items: { type: 'integer' } },
+      tags: list('integer', { maxItems: 3 }),
       name: { type: 'string' },
       order: {
         type: 'array',

@@ -2,7 +2,7 @@ import type { Role } from '@storegate/admin-api';
 import type { Page } from 'playwright-core';
 import { makeSecret } from '../../../src/records/keys/secret.ts';
 import { type AdminCall, adminOf } from '../../support/admin.ts';
-import { TestBrowser } from '../../support/browser.ts';
+import type { TestBrowser } from '../../support/browser.ts';
 import { bodyOf } from '../../support/failure.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { operate } from '../../support/operated.ts';
@@ -36,7 +36,7 @@ export class ConsoleFixture {
   readonly #tokens = new Map<Role, string>();
   readonly #pages = new Map<Role, Opened>();
 
-  async start(): Promise<void> {
+  async start(browser: TestBrowser): Promise<void> {
     const token = makeSecret('admin');
     this.receiver = await Receiver.start();
     this.gateway = await TestGateway.start({
@@ -45,12 +45,11 @@ export class ConsoleFixture {
       env: { ...this.receiver.env, STOREGATE_ADMIN_TOKEN: token },
     });
     this.admin = adminOf(this.gateway.adminUrl, { Authorization: `Bearer ${token}` });
-    this.browser = await TestBrowser.start();
+    this.browser = browser;
     this.operated = await operate(this.gateway, token);
   }
 
   async stop(): Promise<void> {
-    await this.browser?.stop();
     await this.gateway?.stop();
     await this.receiver?.stop();
   }

@@ -58,7 +58,7 @@ export function accessTests(fixture: ReferenceFixture): void {
       expect(await pet.locator('.answer').textContent()).toContain('404');
       await it.page.route('**/categories', (route) => route.abort());
       await categories.locator('.execute').click();
-      await it.page.getByText('no response').waitFor();
+      await it.page.getByText('No response: ').waitFor();
       expect(await it.accessibilityFindings(ANSWERS.join())).toEqual([]);
       expect(await it.page.locator('.answer').count()).toBe(2);
       await it.page.unrouteAll();

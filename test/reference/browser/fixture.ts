@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { TestBrowser } from '../../support/browser.ts';
+import type { TestBrowser } from '../../support/browser.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { Reader } from '../../support/reader.ts';
 
@@ -31,23 +31,23 @@ export class ReferenceFixture {
   reader!: Reader;
   complaints!: string[];
 
-  async start(): Promise<void> {
+  /** `shipped`: a gateway with the shipped contract. */
+  async start(browser: TestBrowser, shipped: TestGateway): Promise<void> {
     const contract = join(this.#folder, 'openapi.json');
     writeFileSync(contract, JSON.stringify(briefContract()));
-    this.shipped = await TestGateway.start({ plans: PLANS });
+    this.shipped = shipped;
     this.brief = await TestGateway.start({
       plans: PLANS,
       settings: `contract: { file: "${contract}" }\n`,
     });
-    this.browser = await TestBrowser.start();
+    this.browser = browser;
     const { page, complaints } = await this.browser.page({ reducedMotion: 'reduce' });
     this.reader = new Reader(page);
     this.complaints = complaints;
   }
 
   async stop(): Promise<void> {
-    await this.browser?.stop();
-    await Promise.all([this.shipped?.stop(), this.brief?.stop()]);
+    await this.brief?.stop();
     rmSync(this.#folder, { recursive: true });
   }
 

@@ -51,13 +51,13 @@ export function keyboardTests(fixture: ReferenceFixture): void {
       const announced = page.locator('#announcement');
       await pets.locator('.execute').focus();
       await page.keyboard.press('Enter');
-      await announced.filter({ hasText: 'GET /pets: answer 200. 0 left.' }).waitFor();
+      await announced.filter({ hasText: 'GET /pets: response 200. 0 left.' }).waitFor();
       expect(await focused()).toBe('Execute');
       await page.keyboard.press('Enter');
       await pets.locator('.limit-state.refused').waitFor();
       expect(await focused()).toBe('Execute');
       expect(await announced.textContent()).toMatch(
-        /^GET \/pets: answer 429\. Over the limit: wait \d+ seconds\.$/,
+        /^GET \/pets: response 429\. Over the limit: wait \d+ seconds\.$/,
       );
       await pets.getByRole('button', { name: 'Clear' }).focus();
       await page.keyboard.press('Enter');

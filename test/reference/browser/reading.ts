@@ -91,7 +91,7 @@ export function readingTests(fixture: ReferenceFixture): void {
 
     test('without scripts finds limits, errors and the way to the contract', async () => {
       const { page } = await fixture.browser.page({ javaScriptEnabled: false });
-      await page.goto(`${fixture.shipped.url}/docs/`);
+      await page.goto(`${fixture.brief.url}/docs/`);
       expect(await page.locator('noscript').textContent()).toContain('openapi.json');
       expect(await page.locator('.plans tbody tr').count()).toBe(3);
       expect(await page.locator('.error').count()).toBeGreaterThan(20);

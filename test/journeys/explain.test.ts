@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { type AdminResponse, adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
-import { TestGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { gatewaysOfTests } from '../support/gateways.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
@@ -18,18 +19,7 @@ const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const HIDDEN = 'gr8hiddenvalue';
 
 const temporary = temporaryFolders();
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop();
-});
-
-async function gateway(
-  options: Parameters<typeof TestGateway.start>[0] = {},
-): Promise<TestGateway> {
-  const started = await TestGateway.start(options);
-  stops.push(() => started.stop());
-  return started;
-}
+const { stops, gateway } = gatewaysOfTests();
 
 async function explained(
   one: Pick<TestGateway, 'adminUrl'>,

@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Health } from '@storegate/admin-api';
 import { severityOf } from '@storegate/admin-api/text';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { freePort } from '../support/free-port.ts';
-import { type GatewayOptions, TestGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { gatewaysOfTests } from '../support/gateways.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
@@ -17,16 +18,7 @@ import { GatewayWithWorkers, metricOf } from '../support/workers.ts';
 const PLANS = 'plans:\n  free: { windows: [{ limit: 60, per: minute }] }\n';
 
 const folder = temporaryFolders({ keep: true });
-const stops: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop();
-});
-
-async function open(options: GatewayOptions = {}): Promise<TestGateway> {
-  const gateway = await TestGateway.start({ plans: PLANS, ...options });
-  stops.push(() => gateway.stop());
-  return gateway;
-}
+const { stops, gateway: open } = gatewaysOfTests({ plans: PLANS });
 
 type Seen = Pick<TestGateway, 'folder' | 'adminUrl'>;
 

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openRowFile } from '../../src/state/rows/row-file.ts';
 import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
-import { TestGateway } from '../support/gateway.ts';
+import type { GatewayOptions, TestGateway } from '../support/gateway.ts';
+import { gatewaysOfTests, sendWith } from '../support/gateways.ts';
 import { HOUR, MINUTE } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
@@ -24,24 +25,13 @@ type History = {
 const historyAt = async (url: string, query = ''): Promise<History> =>
   (await adminOf(url)('GET', `/history${query}`)).body;
 
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop();
-});
+const { stops, gateway: start } = gatewaysOfTests({ plans: PLANS });
 
-async function gateway(
-  options: Parameters<typeof TestGateway.start>[0] = {},
-): Promise<TestGateway> {
-  const started = await TestGateway.start({ plans: PLANS, ...options });
+async function gateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const started = await start(options);
   // At the first minute of an hour, so that the steps are known.
   started.clock.now = Math.ceil(started.clock.now / HOUR) * HOUR;
-  stops.push(() => started.stop());
   return started;
-}
-
-async function send(url: string, secret: string, times: number, path = '/pets'): Promise<void> {
-  for (let i = 0; i < times; i++)
-    await (await fetch(`${url}${path}`, { headers: { 'X-API-Key': secret } })).arrayBuffer();
 }
 
 /** A request is reported when its response has ended, which may be after the client has it. */
@@ -59,11 +49,11 @@ describe('a single gateway', () => {
     const one = await gateway();
     const begin = one.clock.now;
     const [free, pro] = [await one.key(), await one.key({ account: 'globex', plan: 'pro' })];
-    await send(one.url, free.secret, 12);
-    await send(one.url, pro.secret, 3, '/categories');
+    await sendWith(one.url, free.secret, 12);
+    await sendWith(one.url, pro.secret, 3, '/categories');
     await untilLogged(one, 15);
     one.clock.pass(MINUTE);
-    await send(one.url, pro.secret, 1, '/nothing');
+    await sendWith(one.url, pro.secret, 1, '/nothing');
     await untilLogged(one, 16);
     expect(requestsOf(await historyAt(one.adminUrl, '?step=1m'))).toEqual([15]);
     one.clock.pass(HOUR);
@@ -103,13 +93,13 @@ describe('a single gateway', () => {
   test('continues after a restart, including the minute of the restart', async () => {
     const one = await gateway();
     const { secret } = await one.key();
-    await send(one.url, secret, 2);
+    await sendWith(one.url, secret, 2);
     await untilLogged(one, 2);
     one.clock.pass(MINUTE);
-    await send(one.url, secret, 3);
+    await sendWith(one.url, secret, 3);
     await one.close();
     await one.open();
-    await send(one.url, secret, 4);
+    await sendWith(one.url, secret, 4);
     await untilLogged(one, 9);
     one.clock.pass(MINUTE);
     const response = await historyAt(one.adminUrl, '?step=1m');
@@ -120,13 +110,13 @@ describe('a single gateway', () => {
   test('drops a damaged row, and serves', async () => {
     const one = await gateway();
     const { secret } = await one.key();
-    await send(one.url, secret, 2);
+    await sendWith(one.url, secret, 2);
     await one.close();
     const rows = openRowFile(join(one.folder, 'data'));
     rows.exec("UPDATE rows SET value = x'ff' WHERE kind = 'usage.1'");
     rows.close();
     await one.open();
-    await send(one.url, secret, 1);
+    await sendWith(one.url, secret, 1);
     await untilLogged(one, 3);
     one.clock.pass(MINUTE);
     expect(requestsOf(await historyAt(one.adminUrl, '?step=1m'))).toEqual([1]);
@@ -150,8 +140,8 @@ describe('gateways that share a Redis', () => {
     const body = bodyOf(
       await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }),
     );
-    await send(one.url, body.key, 3);
-    await send(two.url, body.key, 4);
+    await sendWith(one.url, body.key, 3);
+    await sendWith(two.url, body.key, 4);
     await untilLogged(one, 3);
     await untilLogged(two, 4);
     for (const { clock } of [one, two]) clock.pass(MINUTE);
@@ -175,7 +165,7 @@ describe('gateways that share a Redis', () => {
       account: 'acme',
       plan: 'business',
     });
-    await send(one.url, body.key, 2);
+    await sendWith(one.url, body.key, 2);
     await untilLogged(one, 2);
     clock.pass(MINUTE);
     await until('both are counted', async () => {
@@ -199,10 +189,10 @@ describe('gateways that share a Redis', () => {
     const body = bodyOf(
       await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }),
     );
-    await send(one.url, body.key, 1);
+    await sendWith(one.url, body.key, 1);
     await secondRedis.stop();
     await until('it decides alone', async () => {
-      await send(one.url, body.key, 1);
+      await sendWith(one.url, body.key, 1);
       return one.log.some(({ msg }) => msg === 'state.outage');
     });
     one.clock.pass(MINUTE);

@@ -1,28 +1,17 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { RefusedRequest, Status } from '@storegate/admin-api';
 import { trafficBetween, trafficSample } from '@storegate/admin-api/text';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
-import { TestGateway } from '../support/gateway.ts';
+import { gatewaysOfTests } from '../support/gateways.ts';
 import { storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 import { fakeBackend } from '../support/upstream.ts';
 
 const PLANS = 'plans:\n  free: { windows: [{ limit: 2, per: minute }] }\n';
 
-const stops: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop();
-});
-
-async function gateway(
-  options: Parameters<typeof TestGateway.start>[0] = {},
-): Promise<TestGateway> {
-  const started = await TestGateway.start({ plans: PLANS, ...options });
-  stops.push(() => started.stop());
-  return started;
-}
+const { stops, gateway } = gatewaysOfTests({ plans: PLANS });
 
 test('the status has totals of every process, whose difference is the traffic between', async () => {
   const one = await gateway();

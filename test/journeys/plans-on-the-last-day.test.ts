@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
-import { TestGateway } from '../support/gateway.ts';
+import { gatewaysOfTests, sendWith } from '../support/gateways.ts';
 import { HOUR, MINUTE, window } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
@@ -12,28 +12,7 @@ const PLANS = `plans:
   team: { count: account, windows: [{ limit: 10, per: minute }] }
 `;
 
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop();
-});
-
-async function gateway(
-  options: Parameters<typeof TestGateway.start>[0] = {},
-): Promise<TestGateway> {
-  const started = await TestGateway.start({ plans: PLANS, ...options });
-  stops.push(() => started.stop());
-  return started;
-}
-
-async function send(url: string, secret: string, times: number): Promise<number[]> {
-  const statuses: number[] = [];
-  for (let i = 0; i < times; i++) {
-    const response = await fetch(`${url}/pets`, { headers: { 'X-API-Key': secret } });
-    await response.arrayBuffer();
-    statuses.push(response.status);
-  }
-  return statuses;
-}
+const { gateway } = gatewaysOfTests({ plans: PLANS });
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was said.
 async function tried(url: string, limits: string, plan = 'free'): Promise<any> {
@@ -54,11 +33,11 @@ describe('a simulated plan', () => {
     const began = one.clock.now;
     const [busy, calm] = [await one.key(), await one.key({ account: 'globex' })];
     const own = await one.key({ account: 'umbrella', windows: [window(20, MINUTE)] });
-    await send(one.url, busy.secret, 9);
-    await send(one.url, calm.secret, 4);
-    await send(one.url, own.secret, 15);
+    await sendWith(one.url, busy.secret, 9);
+    await sendWith(one.url, calm.secret, 4);
+    await sendWith(one.url, own.secret, 15);
     one.clock.pass(10 * MINUTE);
-    expect(await send(one.url, busy.secret, 11)).toContain(429);
+    expect(await sendWith(one.url, busy.secret, 11)).toContain(429);
     await counted(one.adminUrl, 39);
     one.clock.pass(2 * MINUTE);
 
@@ -127,7 +106,7 @@ describe('a simulated plan', () => {
   test('is shown by the command', async () => {
     const one = await gateway();
     const { secret, id } = await one.key();
-    await send(one.url, secret, 9);
+    await sendWith(one.url, secret, 9);
     await counted(one.adminUrl, 9);
     one.clock.pass(MINUTE);
     const run = (...args: string[]) =>
@@ -167,9 +146,9 @@ describe('gateways that share a Redis', () => {
     // Has its share, because the other was there first.
     const one = await shared();
     const { secret } = await one.key({ plan: 'team', account: 'shared' });
-    await send(one.url, secret, 3);
+    await sendWith(one.url, secret, 3);
     redis.signal('SIGSTOP');
-    expect(await send(one.url, secret, 2)).toEqual([200, 200]);
+    expect(await sendWith(one.url, secret, 2)).toEqual([200, 200]);
     redis.signal('SIGCONT');
     await until('5 are counted', async () => {
       const { items } = (await adminOf(two.adminUrl)('GET', '/top')).body;

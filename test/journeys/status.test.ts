@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
-import { TestGateway } from '../support/gateway.ts';
+import { gatewaysOfTests } from '../support/gateways.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 
@@ -16,16 +16,7 @@ type Status = { gateways: any[]; unresponsive: string[]; isolated: string | null
 const statusAt = async (url: string): Promise<Status> =>
   (await adminOf(url)('GET', '/status')).body;
 
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop();
-});
-
-async function gateway(options: Parameters<typeof TestGateway.start>[0]): Promise<TestGateway> {
-  const started = await TestGateway.start(options);
-  stops.push(() => started.stop());
-  return started;
-}
+const { stops, gateway } = gatewaysOfTests();
 
 describe('a single gateway', () => {
   test('returns its status, over HTTP and by the command line', async () => {

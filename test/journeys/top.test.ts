@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
-import { TestGateway } from '../support/gateway.ts';
+import { gatewaysOfTests, sendWith } from '../support/gateways.ts';
 import { MINUTE, SECOND } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
@@ -27,26 +27,7 @@ const seen = ({ items }: Top) =>
 
 const second = (at: number) => new Date(Math.floor(at / SECOND) * SECOND).toISOString();
 
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop();
-});
-
-async function gateway(options: Parameters<typeof TestGateway.start>[0]): Promise<TestGateway> {
-  const started = await TestGateway.start({ plans: PLANS, ...options });
-  stops.push(() => started.stop());
-  return started;
-}
-
-async function send(url: string, secret: string, times: number, path = '/pets'): Promise<number[]> {
-  const statuses: number[] = [];
-  for (let i = 0; i < times; i++) {
-    const response = await fetch(`${url}${path}`, { headers: { 'X-API-Key': secret } });
-    await response.arrayBuffer();
-    statuses.push(response.status);
-  }
-  return statuses;
-}
+const { gateway } = gatewaysOfTests({ plans: PLANS });
 
 /** A request is reported when its response has ended, which may be after the client has it. */
 const counted = (url: string, query: string, total: number) =>
@@ -56,12 +37,12 @@ describe('a single gateway', () => {
   test('returns the clients that send most, are refused, near a limit, or continue after a refusal', async () => {
     const one = await gateway({});
     const [free, pro] = [await one.key(), await one.key({ account: 'globex', plan: 'pro' })];
-    expect(await send(one.url, free.secret, 11)).toEqual([...Array(10).fill(200), 429]);
+    expect(await sendWith(one.url, free.secret, 11)).toEqual([...Array(10).fill(200), 429]);
     one.clock.pass(SECOND);
-    expect(await send(one.url, free.secret, 1)).toEqual([429]);
-    expect(await send(one.url, pro.secret, 20)).not.toContain(429);
-    expect(await send(one.url, pro.secret, 1, '/nothing')).toEqual([404]);
-    expect(await send(one.url, 'no-key', 2)).toEqual([401, 401]);
+    expect(await sendWith(one.url, free.secret, 1)).toEqual([429]);
+    expect(await sendWith(one.url, pro.secret, 20)).not.toContain(429);
+    expect(await sendWith(one.url, pro.secret, 1, '/nothing')).toEqual([404]);
+    expect(await sendWith(one.url, 'no-key', 2)).toEqual([401, 401]);
 
     await counted(one.adminUrl, '', 33);
     const top = await topAt(one.adminUrl);
@@ -100,10 +81,10 @@ describe('a single gateway', () => {
   test('returns clients of deprecated operations, with the last call', async () => {
     const one = await gateway({});
     const { secret, id } = await one.key();
-    await send(one.url, secret, 2, '/pets/1');
+    await sendWith(one.url, secret, 2, '/pets/1');
     await counted(one.adminUrl, '?by=deprecated', 2);
     one.clock.pass(MINUTE);
-    await send(one.url, secret, 1, '/pets/1');
+    await sendWith(one.url, secret, 1, '/pets/1');
     await counted(one.adminUrl, '?by=deprecated', 3);
     expect((await topAt(one.adminUrl, '?by=deprecated')).items).toMatchObject([
       { key: id, operation: 'getPet', count: 3, last: second(one.clock.now) },
@@ -113,7 +94,7 @@ describe('a single gateway', () => {
   test('has a command for it', async () => {
     const one = await gateway({});
     const { secret, id } = await one.key();
-    await send(one.url, secret, 12);
+    await sendWith(one.url, secret, 12);
     await counted(one.adminUrl, '', 12);
     const run = (...args: string[]) =>
       commandLine(one.folder)(['top', ...args], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
@@ -147,8 +128,8 @@ describe('gateways that share a Redis', () => {
     const body = bodyOf(
       await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }),
     );
-    await send(one.url, body.key, 3);
-    await send(two.url, body.key, 4);
+    await sendWith(one.url, body.key, 3);
+    await sendWith(two.url, body.key, 4);
     for (const { adminUrl } of [one, two]) {
       await counted(adminUrl, '', 7);
       const top = await topAt(adminUrl);

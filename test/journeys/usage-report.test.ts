@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sumName } from '../../src/ledger/names.ts';
 import { NO_CONTENT, packValue } from '../../src/ledger/value.ts';
 import { repairFolder } from '../../src/state/embedded/repair.ts';
@@ -9,7 +9,7 @@ import { usageInFolder } from '../../src/state/usage-folder.ts';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
-import { TestGateway } from '../support/gateway.ts';
+import { gatewaysOfTests, sendWith } from '../support/gateways.ts';
 import { DAY, HOUR, MINUTE } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
@@ -21,23 +21,7 @@ const PLANS = `plans:
 
 const KEYS = 60;
 
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop();
-});
-
-async function gateway(
-  options: Parameters<typeof TestGateway.start>[0] = {},
-): Promise<TestGateway> {
-  const started = await TestGateway.start({ plans: PLANS, ...options });
-  stops.push(() => started.stop());
-  return started;
-}
-
-async function send(url: string, secret: string, times: number, path = '/pets'): Promise<void> {
-  for (let i = 0; i < times; i++)
-    await (await fetch(`${url}${path}`, { headers: { 'X-API-Key': secret } })).arrayBuffer();
-}
+const { stops, gateway } = gatewaysOfTests({ plans: PLANS });
 
 const reportAt = async (url: string, query: string) =>
   bodyOf(await adminOf(url)('GET', `/usage/report?${query}`));
@@ -67,9 +51,9 @@ describe('a report of usage', () => {
     const one = await gateway();
     const day = new Date(one.clock.now).toISOString().slice(0, 10);
     const [free, pro] = [await one.key(), await one.key({ account: 'globex', plan: 'pro' })];
-    await send(one.url, free.secret, 12);
-    await send(one.url, pro.secret, 3, '/categories');
-    await send(one.url, 'unknown', 1);
+    await sendWith(one.url, free.secret, 12);
+    await sendWith(one.url, pro.secret, 3, '/categories');
+    await sendWith(one.url, 'unknown', 1);
     await counted(one.adminUrl, 16);
 
     const { rows, by, since, lost, dropped, isolated } = await reportAt(
@@ -110,7 +94,7 @@ describe('a report of usage', () => {
   test('comes as CSV, from the command line too, also without a gateway; and as lines of JSON', async () => {
     const one = await gateway();
     const { secret } = await one.key({ plan: 'pro' });
-    await send(one.url, secret, 2);
+    await sendWith(one.url, secret, 2);
     await counted(one.adminUrl, 2);
     const month = new Date(one.clock.now).toISOString().slice(0, 7);
     const args = ['usage', 'report', '--month', month, '--by', 'account,operation'];
@@ -133,10 +117,10 @@ describe('a report of usage', () => {
   test('has minutes of the last two hours, and calls of deprecated operations alone', async () => {
     const one = await gateway();
     const { secret } = await one.key({ plan: 'pro' });
-    await send(one.url, secret, 2);
+    await sendWith(one.url, secret, 2);
     await counted(one.adminUrl, 2);
     one.clock.pass(3 * MINUTE);
-    await send(one.url, secret, 3, '/pets/1');
+    await sendWith(one.url, secret, 3, '/pets/1');
     await counted(one.adminUrl, 5);
     const minute = (at: number) => new Date(Math.floor(at / MINUTE) * MINUTE).toISOString();
     const from = minute(one.clock.now - HOUR);
@@ -154,7 +138,7 @@ describe('a report of usage', () => {
   test('lacks usage that was in a missing file, once the folder is repaired, and says so', async () => {
     const one = await gateway();
     const { secret } = await one.key({ plan: 'pro' });
-    await send(one.url, secret, 3);
+    await sendWith(one.url, secret, 3);
     await counted(one.adminUrl, 3);
     await one.close();
     const folder = join(one.folder, 'data');
@@ -203,7 +187,7 @@ describe('gateways that share a Redis', () => {
     const env = { REDIS_URL: `${redis.url}/1` };
     const [one, killed] = await Promise.all([gateway({ env }), gateway({ env })]);
     const { secret } = await killed.key({ plan: 'pro' });
-    await send(killed.url, secret, 3);
+    await sendWith(killed.url, secret, 3);
     await counted(one.adminUrl, 3);
     // As if it had been silent since then.
     one.clock.now = killed.clock.now + MINUTE;
@@ -232,7 +216,7 @@ describe('gateways that share a Redis', () => {
       keys.push(await all[i % 4]!.key({ account: `a${i}`, plan: 'pro' }));
     await Promise.all(
       all.map(async ({ url }, at) => {
-        for (const [i, { secret }] of keys.entries()) await send(url, secret, (i + at) % 3);
+        for (const [i, { secret }] of keys.entries()) await sendWith(url, secret, (i + at) % 3);
       }),
     );
     const expected = keys.map((_, i) => [0, 1, 2, 3].reduce((sum, at) => sum + ((i + at) % 3), 0));
@@ -260,10 +244,10 @@ describe('gateways that share a Redis', () => {
     stops.push(() => down.stop());
     const one = await gateway({ env: { REDIS_URL: down.url } });
     const { secret } = await one.key({ plan: 'pro' });
-    await send(one.url, secret, 5);
+    await sendWith(one.url, secret, 5);
     await counted(one.adminUrl, 5);
     await down.kill();
-    await send(one.url, secret, 2);
+    await sendWith(one.url, secret, 2);
     const run = (...more: string[]) =>
       commandLine(one.folder)(['usage', 'report', ...more], {
         env: { STOREGATE_ADMIN_URL: one.adminUrl },

@@ -8,7 +8,6 @@ import { errorCodes } from './docs/error-codes.ts';
 import { FIGURES, withFigures } from './docs/figures.ts';
 import { logEvents } from './docs/log-events.ts';
 import { metrics } from './docs/metrics.ts';
-import { PICTURES } from './docs/pictures.ts';
 import { webhooks } from './docs/webhooks.ts';
 
 /** Writes the pages and blocks that the code generates. A test fails while they differ. */
@@ -23,5 +22,3 @@ writeFileSync(join(docs, 'log-events.md'), logEvents());
 writeFileSync(join(docs, 'metrics.md'), metrics());
 writeFileSync(join(docs, 'webhooks.md'), webhooks());
 for (const file of Object.keys(FIGURES)) writeFileSync(join(root, file), withFigures(file));
-for (const [name, draw] of Object.entries(PICTURES))
-  writeFileSync(join(docs, 'images', name), draw());

@@ -86,7 +86,7 @@ describe('pages', () => {
     },
   );
 
-  test.each(['README.md', 'docs/performance.md', 'docs/scaling.md'])(
+  test.each(['README.md', 'docs/performance.md'])(
     '%s has no measured figure outside its generated blocks',
     (file) => {
       const measured = /\d (?:µs|ms|s of CPU|bytes|[KMG]i?B|×)|[\d,]{5,} (?:\w+ )*per second/g;

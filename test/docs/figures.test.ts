@@ -4,8 +4,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { perSecond } from '../../scripts/docs/figures/block.ts';
 import { FIGURES, writeBlocks } from '../../scripts/docs/figures.ts';
-import { PICTURES } from '../../scripts/docs/pictures.ts';
 import { Results } from '../../scripts/docs/results.ts';
+import { parsePlans } from '../../src/config/plans.ts';
+import { formatDuration } from '../../src/config/units.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -61,7 +62,6 @@ describe('figures of pages', () => {
     ],
     ['docs/scaling.md', '| 0.5 µs | 2,000,000 per second |', /(?<=200 at a time \| )[\d.]+/, '0.5'],
     ['docs/scaling.md', '7.8 GB', /(?<=records\.db` \|.*\| )\d+(?= bytes a key \|$)/m, '777'],
-    ['docs/scaling.md', '7.77 × in', /(?<=down in the last minute.*\| )[\d.]+(?= ×)/g, '7.77'],
   ])('%s has "%s" after a change of bench/RESULTS.md', (file, expected, figure, value) => {
     const page = read(file);
     const results = new Results(read('bench/RESULTS.md').replace(figure, value));
@@ -143,6 +143,11 @@ describe('capacity of a core', () => {
   });
 });
 
-test.each(Object.entries(PICTURES))('docs/images/%s is drawn from the code', (name, draw) => {
-  expect(read(`docs/images/${name}`)).toBe(draw());
+test('the picture of bans has the durations of plans.yaml', () => {
+  const picture = read('docs/images/ban-escalation.svg');
+  const { escalation } = parsePlans(read('plans.yaml'));
+  const missing = [...escalation!.durations, escalation!.decay]
+    .map(formatDuration)
+    .filter((text) => !picture.includes(text));
+  expect(missing).toEqual([]);
 });

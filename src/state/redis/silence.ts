@@ -37,7 +37,25 @@ export function watchSilence(
     for (const node of nodes) look(node);
   }
 
+  return onBeat(lookAtAll);
+}
+
+/** Of all connections: each timer of its own would wake an idle process once more. */
+const looks = new Set<() => void>();
+let timer: NodeJS.Timeout | undefined;
+
+function onBeat(look: () => void): () => void {
+  looks.add(look);
   // An immediate comes after the reads of its turn.
-  const timer = setInterval(() => setImmediate(lookAtAll), BEAT).unref();
-  return () => clearInterval(timer);
+  timer ??= setInterval(() => setImmediate(beatAll), BEAT).unref();
+  return () => {
+    looks.delete(look);
+    if (looks.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+function beatAll(): void {
+  for (const look of looks) look();
 }

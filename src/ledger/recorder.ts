@@ -96,12 +96,13 @@ export class OpenMinute {
 }
 
 /**
- * Counts requests of this process by minute. `ended` gets each minute that has ended. `clock`: Unix
- * milliseconds.
+ * Counts requests of this process by minute. `ended` gets each minute that has ended, `changed` is
+ * called after each change of the open one. `clock`: Unix milliseconds.
  */
 export function createRecorder(
   clock: () => number,
   ended: (minute: OpenMinute) => void,
+  changed: () => void = () => {},
 ) {
   const id = randomUUID();
   const before = new Float64Array(COLUMNS);
@@ -127,6 +128,7 @@ export function createRecorder(
         turn();
         policy = bitOf(event.policy);
         minute.policies |= policy;
+        changed();
         break;
       case 'state.recovered':
         turn();
@@ -154,6 +156,7 @@ export function createRecorder(
     if (number !== second.number) second = { number, requests: 0 };
     second.requests++;
     most = Math.max(most, second.requests);
+    changed();
   }
 
   return {

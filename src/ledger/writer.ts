@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { CoalescedWork } from '../common/coalesced-work.ts';
+import { DelayedRun } from '../common/delayed-run.ts';
 import { MINUTE, SECOND } from '../common/time.ts';
 import { partIn, partName } from './names.ts';
 import { createRecorder, type OpenMinute, PART_ROWS } from './recorder.ts';
@@ -8,8 +9,12 @@ import { packTraffic } from './traffic.ts';
 import { packRows, requestsIn } from './usage-table.ts';
 import { NO_CONTENT, packValue, type Source } from './value.ts';
 
-/** With the delay of a store, at most a second is lost with the process. */
-const INTERVAL = 700;
+/**
+ * From a change to its write: with the delay of a store, at most a second is lost with the process.
+ */
+const DELAY = 700;
+/** Between two looks of an idle process: for the end of the minute, and signs of life. */
+const QUIET_INTERVAL = 2 * SECOND;
 /**
  * Milliseconds after which an idle process shows that it runs, many uses of windows are stored, and
  * what a failover may have lost.
@@ -76,6 +81,7 @@ interface WriterOptions {
  */
 export function createUsageWriter({ process, clock, failed }: WriterOptions) {
   const writes = new CoalescedWork(write);
+  const soon = new DelayedRun(run, DELAY);
   const ended: OpenMinute[] = [];
   const waiting = new Map<string, WaitingPart>();
   let inStore = NOTHING;
@@ -93,14 +99,29 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
   let saidEnd = false;
 
   const since = clock();
-  const recorder = createRecorder(clock, (minute) => {
-    ended.push(minute);
-  });
+  const recorder = createRecorder(
+    clock,
+    (minute) => {
+      ended.push(minute);
+    },
+    () => {
+      if (openStore !== null) soon.plan();
+    },
+  );
   const goneName = nameOf(recorder.minute, GONE);
 
   function report(error: unknown) {
     if (!isReported) failed(error);
     isReported = true;
+  }
+
+  function run() {
+    writes.next().catch(report).finally(repeat);
+  }
+
+  /** A minute that has ended is stored twice. */
+  function repeat() {
+    if (waiting.size > 0 && !hasEnded) soon.plan();
   }
 
   async function write() {
@@ -384,7 +405,7 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
       openStore = store;
       openSpool = spool;
       if (spool !== null) spoolRead = readSpool(spool).catch(report);
-      timer = setInterval(() => writes.next().catch(report), INTERVAL).unref();
+      timer = setInterval(run, QUIET_INTERVAL).unref();
     },
     /** Stores everything. Rejects if the store is unreachable. */
     flush() {
@@ -394,6 +415,7 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
     /** The last head marks the end. */
     async close() {
       clearInterval(timer);
+      soon.close();
       hasEnded = true;
       await writes.next().catch(report);
       if (openSpool === null) return;

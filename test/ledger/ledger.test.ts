@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CoverageSum } from '../../src/ledger/coverage.ts';
 import { createLedger } from '../../src/ledger/ledger.ts';
@@ -16,6 +16,7 @@ import { COLUMNS, requestsIn } from '../../src/observe/traffic/row.ts';
 import { MemoryUsage, readerOf, type Sums, UsageCounter, usageIn } from '../support/ledger.ts';
 import { DAY, HOUR, MINUTE, SECOND, TestClock } from '../support/limits.ts';
 import { requestEvent } from '../support/request-event.ts';
+import { until } from '../support/until.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const KEPT = { hours: 35 * DAY, days: 400 * DAY, maxBytes: 1 << 30 };
@@ -103,6 +104,37 @@ const ROLL = fc.record({ do: fc.constant('roll' as const), how, after: fc.nat(3)
 const PASS = fc.record({
   do: fc.constant('pass' as const),
   time: fc.constantFrom(SECOND, 20 * SECOND, MINUTE, 50 * MINUTE, 3 * HOUR, DAY),
+});
+
+describe('a writer of usage', () => {
+  test('plans a write for what was counted, and looks seldom if nothing was', async () => {
+    jest.useFakeTimers();
+    const clock = new TestClock(NOON);
+    const store = new MemoryUsage();
+    const one = processOf('a', clock, store);
+    one.begin();
+    let puts = 0;
+    const put = store.put.bind(store);
+    store.put = (parts) => {
+      puts++;
+      return put(parts);
+    };
+    try {
+      await jest.advanceTimersByTimeAsync(4_000);
+      const asIdle = puts;
+      expect(jest.getTimerCount()).toBe(1);
+      for (let i = 0; i < 9; i++) one.send('key_1');
+      expect(jest.getTimerCount()).toBe(2);
+      await jest.advanceTimersByTimeAsync(800);
+      expect(jest.getTimerCount()).toBe(1);
+      jest.useRealTimers();
+      await until('the count is stored', () => puts > asIdle);
+      expect(puts).toBe(asIdle + 1);
+    } finally {
+      await one.writer.close();
+      jest.useRealTimers();
+    }
+  });
 });
 
 describe('the ledger', () => {

@@ -23,9 +23,15 @@ import type { Call } from './wire/call.ts';
 export interface Parts {
   readonly guard: RequestGuard;
   readonly addresses: CheckAddress | null;
+  /** In `behindMounts`: lists of addresses and key headers of mounts. */
   readonly authenticate: Authenticate;
+  /**
+   * `createAdmit` in `createInFlight`, the limit of open requests; and in `admitPreflights`, if
+   * the backend responds to preflights.
+   */
   readonly admit: Admit;
   readonly contract: CheckContract;
+  /** With `tunnel` and `reply` in `withSettlement`: charges the cost that a response reports. */
   readonly forward: Forward;
   readonly tunnel: ForwardTunnel;
   readonly inspect: Inspect;

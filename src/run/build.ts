@@ -85,7 +85,19 @@ import { isAnonymous } from '../records/keys/key.ts';
 import type { LongLived } from './long-lived.ts';
 import type { ActiveConfig } from './reload.ts';
 
-/** A request stays on the pipeline it began on, even across a reload. */
+/**
+ * A request stays on the pipeline it began on, even across a reload. Steps that settings need are
+ * wrapped here, so that the pipeline itself has no flags. From the inside:
+ *
+ * | step | is wrapped by | if |
+ * |---|---|---|
+ * | `createAnonymous` | `withPreflights` | the backend responds to preflights |
+ * | `createAuthenticate` | `behindMounts` | mounts have address lists or key headers |
+ * | `createAdmit` | `createInFlight` | plans have `concurrency` |
+ * | | `admitPreflights` | the backend responds to preflights |
+ * | `createForward`, `createReply` | `withSettlement` | responses report or refund a cost |
+ * | `createRequestFields` | `tracedFields` | spans are sent |
+ */
 export function buildPipeline(
   settings: ActiveConfig<Config>,
   longLived: LongLived,

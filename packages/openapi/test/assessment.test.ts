@@ -16,7 +16,7 @@ describe('while answers are not checked', () => {
         '/a': {
           post: {
             operationId: 'a',
-            responses: { ...response(ref('Answer')), nonsense: { description: 'None.' } },
+            responses: { ...response(ref('Reply')), nonsense: { description: 'None.' } },
             callbacks: { back: { '{$url}': { get: { responses: response(wrong('maxItems')) } } } },
           },
         },

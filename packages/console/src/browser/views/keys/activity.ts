@@ -118,7 +118,7 @@ function Refused({
       timeColumn('When', 'at'),
       { title: 'Request', names: true, cell: requestLink },
       {
-        title: 'Answer',
+        title: 'Response',
         cell: ({ status, code }) =>
           code === null ? status : `${status} ${code}`,
       },

@@ -106,14 +106,14 @@ function modeOf(values: {
 
 function names(
   list: string,
-  known: readonly { readonly name: string }[],
+  existing: readonly { readonly name: string }[],
   option: string,
 ): string[] {
   const chosen = list.split(',');
   for (const name of chosen) {
-    if (known.some((one) => one.name === name)) continue;
+    if (existing.some((one) => one.name === name)) continue;
     throw new UsageError(
-      `${option}: "${name}" is unknown; known: ${known.map((one) => one.name).join(', ')}`,
+      `${option}: "${name}" is unknown; known: ${existing.map((one) => one.name).join(', ')}`,
     );
   }
   return chosen;

@@ -61,14 +61,17 @@ async function measure(count: number, fault: Fault): Promise<void> {
       await surroundings.children.start({ ...gateway.command, place: 'anywhere' });
       const client = new PacedClient(gateway.command.port);
       let isOver = false;
-      const asked = client.run(get('/pets', gateway.keys.admitted), { rate, isOver: () => isOver });
+      const requested = client.run(get('/pets', gateway.keys.admitted), {
+        rate,
+        isOver: () => isOver,
+      });
       await pause(2_000);
       const begun = performance.now();
       await pause(seconds * 1_000);
       const moments = await suffer(backends[0]!, fault, gateway.adminUrl);
       await pause(seconds * 1_000);
       isOver = true;
-      printOutage(count, fault, await asked, begun, moments);
+      printOutage(count, fault, await requested, begun, moments);
       client.close();
     });
   } finally {
@@ -110,7 +113,7 @@ async function upOf(backend: string, adminUrl: string): Promise<number | null> {
 function printOutage(
   count: number,
   fault: Fault,
-  asked: readonly Timed[],
+  requested: readonly Timed[],
   begun: number,
   moments: Moments,
 ): void {
@@ -123,7 +126,7 @@ function printOutage(
     ['after', back ?? restored, Number.POSITIVE_INFINITY],
   ];
   for (const [name, from, to] of parts) {
-    const those = asked.filter(({ at }) => at >= from && at < to);
+    const those = requested.filter(({ at }) => at >= from && at < to);
     if (those.length === 0) continue;
     const failed = those.filter(({ outcome }) => outcome !== OK);
     const lasted = Number.isFinite(to) ? ((to - from) / 1_000).toFixed(2) : '';

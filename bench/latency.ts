@@ -47,22 +47,22 @@ export async function addedLatency(
   { backend, keys }: Surroundings,
   say: (line: string) => void,
 ): Promise<Latency[]> {
-  const asked = started.filter(({ target }) => MEASURED.includes(target.name));
+  const requested = started.filter(({ target }) => MEASURED.includes(target.name));
   const all = new Map<string, Asked>();
   const add = (name: string, url: string, key: string) =>
     all.set(name, { client: new PacedClient(Number(new URL(url).port)), request: get(PATH, key) });
   add('direct', backend.url, keys.admitted);
-  for (const { target, running } of asked) add(target.name, running.url, running.keys.admitted);
-  say(`latency of ${asked.length} targets at ${PACE} requests/s`);
+  for (const { target, running } of requested) add(target.name, running.url, running.keys.admitted);
+  say(`latency of ${requested.length} targets at ${PACE} requests/s`);
   const rounds: Round[] = [];
   for (let round = 0; round < ROUNDS; round++) rounds.push(await timeAll(all));
   for (const { client } of all.values()) client.close();
   return [...all.keys()].map((target) => medians(target, rounds));
 }
 
-async function timeAll(asked: ReadonlyMap<string, Asked>): Promise<Round> {
+async function timeAll(requested: ReadonlyMap<string, Asked>): Promise<Round> {
   const round = new Map<string, Percentiles>();
-  for (const [name, { client, request }] of asked) {
+  for (const [name, { client, request }] of requested) {
     await client.run(request, WARM_UP);
     const timed = await client.run(request, MEASURE);
     const wrong = timed.find(({ outcome }) => outcome !== OK);

@@ -105,8 +105,8 @@ function openFolder(given: string | null = null) {
     async close() {
       await store.close();
       await writer.close();
-      const left = bytes();
-      return left;
+      const remaining = bytes();
+      return remaining;
     },
   };
 }
@@ -277,8 +277,8 @@ async function day(): Promise<void> {
 
 const ALL = { counting, memory, storing, accounts, keys, day };
 const [first, path, by] = process.argv.slice(2);
-const wanted = process.argv.slice(2);
+const expected = process.argv.slice(2);
 if (first === 'report') await reportOf(path!, by!);
 else
   for (const [name, work] of Object.entries(ALL))
-    if (wanted.length === 0 || wanted.includes(name)) await work();
+    if (expected.length === 0 || expected.includes(name)) await work();

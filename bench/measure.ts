@@ -44,7 +44,7 @@ export async function measure(
     decisions: target.redis && redis ? (await redis.calls()).decisions : 0,
   });
 
-  const left = await probe(target, running, work);
+  const remaining = await probe(target, running, work);
   const before = await readUsage();
   const { seconds, connections, folder } = options;
   const result = await load(requestOf(work, running.url, running.keys), {
@@ -59,8 +59,8 @@ export async function measure(
   const decisions = after.decisions - before.decisions;
   const problem =
     wrongCounts(work, result, letsThrough(target, work)) ??
-    (isAdmitted(work) && left !== null
-      ? wrongCharge(left - leftAfter!, result, connections)
+    (isAdmitted(work) && remaining !== null
+      ? wrongCharge(remaining - leftAfter!, result, connections)
       : null) ??
     (isAdmitted(work) && target.redis && decisions === 0 ? 'Redis was never asked' : null);
   if (problem !== null) throw new WrongAnswer(`${target.name}, ${work.title}: ${problem}`);

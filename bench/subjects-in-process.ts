@@ -25,19 +25,19 @@ const empty = held();
 admitAll(MANY);
 const full = held();
 const admissionOfMany = spread(repeat(3, () => timeOf(MANY))).median;
-const known = state.size;
-if (known !== MANY) throw new Error(`the state remembers ${known} subjects, not ${MANY}`);
+const existing = state.size;
+if (existing !== MANY) throw new Error(`the state remembers ${existing} subjects, not ${MANY}`);
 
 now += 2 * DAY;
 while (state.forget(MANY / 100));
 if (state.size !== 0) throw new Error(`the state still remembers ${state.size} subjects that left`);
-const left = held();
+const remaining = held();
 await state.close();
 
 const figures: SubjectFigures = {
   subjects: MANY,
   bytesPerSubject: (full - empty) / (MANY - FEW),
-  keptAfterLeaving: Math.max(0, left - empty) / (full - empty),
+  keptAfterLeaving: Math.max(0, remaining - empty) / (full - empty),
   admissionOfFew,
   admissionOfMany,
 };

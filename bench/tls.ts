@@ -126,9 +126,9 @@ async function fresh(one: Measured, resumes = false): Promise<number> {
     socket.destroy();
   }
   return await cost(one.pid, async () => {
-    let left = NEW;
+    let remaining = NEW;
     const call = async () => {
-      while (left-- > 0) await askOnce(one, session);
+      while (remaining-- > 0) await askOnce(one, session);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, call));
     return NEW;

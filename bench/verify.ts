@@ -16,10 +16,10 @@ interface Reply {
 /** Returns X-RateLimit-Remaining, or `null` if the target does not count. Throws WrongAnswer. */
 export async function probe(target: Target, running: Running, work: Work): Promise<number | null> {
   const request = requestOf(work, running.url, running.keys);
-  const asked = () =>
+  const send = () =>
     ask(request).catch((error: Error) => Promise.reject(wrong(target, work, error.message)));
-  let response = await asked();
-  if (letsThrough(target, work) > 0 && response.status < 400) response = await asked();
+  let response = await send();
+  if (letsThrough(target, work) > 0 && response.status < 400) response = await send();
   const expect = (holds: boolean, what: string) => {
     if (holds) return;
     throw wrong(

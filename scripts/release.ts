@@ -22,12 +22,12 @@ export interface ReleaseOptions {
  * Commits and tags `wanted`: minor, patch or a version. An error restores files, branch and tags.
  */
 export async function release(
-  wanted: string,
+  expected: string,
   { root, date, dryRun, print, verify, pack }: ReleaseOptions,
 ) {
   const git = (...args: string[]) => runGit(root, args);
   const { version: current } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const version = nextVersion(current, wanted);
+  const version = nextVersion(current, expected);
   const tag = `v${version}`;
   refuseUnlessReady(git, tag);
   const files = filesWith(version, date, root);
@@ -94,8 +94,8 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: { 'dry-run': { type: 'boolean', default: false } },
   });
-  const [wanted, ...more] = positionals;
-  if (wanted === undefined || more.length > 0)
+  const [expected, ...more] = positionals;
+  if (expected === undefined || more.length > 0)
     throw new ReleaseError('Usage: npm run release -- minor|patch|X.Y.Z [--dry-run]');
   const root = resolve(import.meta.dirname, '..');
   const interrupt = new AbortController();
@@ -107,7 +107,7 @@ async function main(): Promise<void> {
     const [code] = await once(child, 'close');
     if (code !== 0) throw new ReleaseError(`${command} ${args.join(' ')} failed.`);
   };
-  await release(wanted, {
+  await release(expected, {
     root,
     date: new Date().toISOString().slice(0, 'YYYY-MM-DD'.length),
     dryRun: values['dry-run'],

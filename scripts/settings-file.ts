@@ -56,8 +56,8 @@ function membersOf({ items }: Described, indent: string): string[] {
 }
 
 function valueText(name: string, value: unknown, indent: string): string[] {
-  const text = (wanted: unknown) =>
-    stringify(wanted, {
+  const text = (expected: unknown) =>
+    stringify(expected, {
       collectionStyle: 'flow',
       lineWidth: 0,
       flowCollectionPadding: false,

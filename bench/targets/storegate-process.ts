@@ -43,16 +43,16 @@ const STATUS = /^ {8}status: \{ \$ref: .*$/m;
 
 /** The shipped limit of failed keys would turn every 401 into a 429. */
 const settings = ({ drainDelay = '0s', more = [], project = today }: StoregateOptions) => {
-  const known = readFileSync(join(project, 'config/gateway.schema.json'), 'utf8');
+  const existing = readFileSync(join(project, 'config/gateway.schema.json'), 'utf8');
   // Older checkouts have other names.
-  const [section, limit] = known.includes('"authFailureLimit"')
+  const [section, limit] = existing.includes('"authFailureLimit"')
     ? ['http', 'authFailureLimit: { failures: 1000000, window: 1s }']
     : ['listener', 'guard: { failures: 1000000, span: 1s }'];
   const lines = [limit];
   // As in nginx.ts. Older checkouts have no such limit.
-  if (known.includes('"maxRequestsPerConnection"'))
+  if (existing.includes('"maxRequestsPerConnection"'))
     lines.push('maxRequestsPerConnection: 1000000000');
-  if (known.includes('"bodyBudget"')) lines.push('bodyBudget: 1GiB');
+  if (existing.includes('"bodyBudget"')) lines.push('bodyBudget: 1GiB');
   if (drainDelay !== '0s') lines.push(`drainDelay: ${drainDelay}`);
   return `${section}:\n${lines.map((line) => `  ${line}\n`).join('')}${more.map((line) => `${line}\n`).join('')}`;
 };

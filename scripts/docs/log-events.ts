@@ -58,8 +58,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
 /** The events of the log as Markdown; docs/log-events.md is this text. */
 export function logEvents(): string {
   const rows = [...logRows()].map((row) => ({ ...row, msg: messageOf(row) }));
-  const known = rows.map(({ msg }) => msg).sort();
-  if (known.join() !== Object.keys(MEANINGS).sort().join())
+  const existing = rows.map(({ msg }) => msg).sort();
+  if (existing.join() !== Object.keys(MEANINGS).sort().join())
     throw new Error('Give each event of the log, and no other, a meaning in log-events.ts.');
   return `# Log events
 

@@ -13,17 +13,17 @@ const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
  * `wanted`: minor, patch or a version. The first release may have the version that package.json has
  * already.
  */
-export function nextVersion(current: string, wanted: string): string {
+export function nextVersion(current: string, expected: string): string {
   const [major, minor, patch] = numbersOf(current);
-  if (wanted === 'minor') return `${major}.${minor! + 1}.0`;
-  if (wanted === 'patch') return `${major}.${minor}.${patch! + 1}`;
-  if (!VERSION.test(wanted))
-    throw new ReleaseError(`${wanted} is not minor, patch or a version such as 1.2.3.`);
-  const numbers = numbersOf(wanted);
+  if (expected === 'minor') return `${major}.${minor! + 1}.0`;
+  if (expected === 'patch') return `${major}.${minor}.${patch! + 1}`;
+  if (!VERSION.test(expected))
+    throw new ReleaseError(`${expected} is not minor, patch or a version such as 1.2.3.`);
+  const numbers = numbersOf(expected);
   const first = numbers.findIndex((number, i) => number !== numbersOf(current)[i]);
   if (first >= 0 && numbers[first]! < numbersOf(current)[first]!)
-    throw new ReleaseError(`${wanted} is lower than the current version ${current}.`);
-  return wanted;
+    throw new ReleaseError(`${expected} is lower than the current version ${current}.`);
+  return expected;
 }
 
 function numbersOf(version: string): number[] {

@@ -86,15 +86,15 @@ export async function orLastKnown<
   Body extends object,
 >(
   ask: () => Promise<Body>,
-  known: (() => K | null) | undefined,
-  show: (known: K) => Promise<Body>,
+  fallback: (() => K | null) | undefined,
+  show: (fallback: K) => Promise<Body>,
 ): Promise<Body & { readonly asOf?: string }> {
   try {
     return await ask();
   } catch (error) {
     const isDown =
       error instanceof Outage && !(error.cause instanceof CountersError);
-    const last = (isDown && known?.()) || null;
+    const last = (isDown && fallback?.()) || null;
     if (last === null) throw error;
     return { ...(await show(last)), asOf: time(last.asOf) };
   }

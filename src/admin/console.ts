@@ -119,11 +119,11 @@ export function consoleRoutes({
 
   router.use(async (request, response) => {
     const reads = request.method === 'GET' || request.method === 'HEAD';
-    const asked = {
+    const call = {
       ifNoneMatch: request.get('if-none-match'),
       acceptEncoding: request.get('accept-encoding'),
     };
-    const page = reads ? await find(pathOf(request), asked) : null;
+    const page = reads ? await find(pathOf(request), call) : null;
     if (!page)
       throw new AdminError(
         'not_found',

@@ -10,21 +10,21 @@ const MOST_NAMED = 40;
 export function unknownName(
   what: string,
   value: string,
-  known: readonly string[],
+  names: readonly string[],
   field = what,
 ): AdminError {
-  const near = suggest(value, known);
+  const near = suggest(value, names);
   const meant = near === null ? '' : ` Did you mean ${JSON.stringify(near)}?`;
   const all =
-    near !== null && known.length > MOST_NAMED ? '' : ` ${listOf(what, known)}`;
+    near !== null && names.length > MOST_NAMED ? '' : ` ${listOf(what, names)}`;
   const message = `The ${what} ${JSON.stringify(value)} does not exist.${meant}${all}`;
   return new AdminError('invalid_value', message, {
     details: faultOf(field, message),
   });
 }
 
-const listOf = (what: string, known: readonly string[]): string =>
-  `Known ${what}s: ${known.length === 0 ? 'none' : known.join(', ')}.`;
+const listOf = (what: string, names: readonly string[]): string =>
+  `Known ${what}s: ${names.length === 0 ? 'none' : names.join(', ')}.`;
 
 /**
  * Refuses the name of a filter that found nothing. What was found counts, because records outlive
@@ -33,10 +33,10 @@ const listOf = (what: string, known: readonly string[]): string =>
 export function refuseUnknown(
   what: string,
   value: string | undefined,
-  known: readonly string[],
+  names: readonly string[],
 ): void {
-  if (value !== undefined && !known.includes(value))
-    throw unknownName(what, value, known);
+  if (value !== undefined && !names.includes(value))
+    throw unknownName(what, value, names);
 }
 
 /**

@@ -44,7 +44,7 @@ export function createGate(
   /**
    * During an outage of the state the last tokens read stay valid: operators are needed most then.
    */
-  async function known(): Promise<readonly TokenRecord[]> {
+  async function loadTokens(): Promise<readonly TokenRecord[]> {
     lastKnown = await unlessOutage(() => tokens.list(), lastKnown);
     if (lastKnown) return lastKnown;
     throw new AdminError(
@@ -54,7 +54,7 @@ export function createGate(
   }
 
   // Prepares for an outage before the first call. That call reports a failure itself.
-  known().catch(() => {});
+  loadTokens().catch(() => {});
 
   async function refused(
     { socket }: IncomingMessage,
@@ -83,13 +83,13 @@ export function createGate(
    * state.
    */
   async function holder(hash: string): Promise<Operator | null> {
-    return holderOf(hash, configured) ?? holderOf(hash, await known());
+    return holderOf(hash, configured) ?? holderOf(hash, await loadTokens());
   }
 
   /** The operator if no token is needed; `null`: one is. */
   async function withoutToken(): Promise<Operator | null> {
     if (configured.length > 0 || !isLoopback(admin.host)) return null;
-    return (await known()).length === 0 ? LOCAL : null;
+    return (await loadTokens()).length === 0 ? LOCAL : null;
   }
 
   async function find(request: IncomingMessage): Promise<Operator | null> {

@@ -47,8 +47,8 @@ export async function lastDay(
   });
   const usesOf = ({ kind, span }: Window) =>
     uses.table(name, kind, span, plan.count)?.all ?? NO_USES;
-  const known = { costliest: uses.costliest, windows: counted.map(usesOf) };
-  const subjects = refusedTo(counted, known, namesOf(keys, planned));
+  const highest = { costliest: uses.costliest, windows: counted.map(usesOf) };
+  const subjects = refusedTo(counted, highest, namesOf(keys, planned));
   const { since, gateways, unresponsive, isolated } = coverageView(response);
   return {
     since,
@@ -65,7 +65,7 @@ export async function lastDay(
       return {
         ...windowFields(
           window,
-          isKnown ? known.windows[place]! : null,
+          isKnown ? highest.windows[place]! : null,
           subjects,
         ),
         since: isKnown

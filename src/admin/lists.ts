@@ -72,7 +72,7 @@ async function refuseUnknownIn(
   query: Query,
   now: number,
 ): Promise<void> {
-  const known = {
+  const namesOf = {
     plan: () => [...context.plans().plans.keys()],
     scope: () => [
       ...new Set(
@@ -91,7 +91,7 @@ async function refuseUnknownIn(
       now,
       () => false,
     );
-    if (items.length === 0) refuseUnknown(name, value, known[name]());
+    if (items.length === 0) refuseUnknown(name, value, namesOf[name]());
   }
 }
 

@@ -61,8 +61,8 @@ function placeOf(document: Document, name: string, text: string) {
     plans.items.length === 0
   )
     return null;
-  const known = plans.items.find(({ key }) => key.value === name);
-  const { key, value } = known ?? plans.items.at(-1)!;
+  const existing = plans.items.find(({ key }) => key.value === name);
+  const { key, value } = existing ?? plans.items.at(-1)!;
   if (!key.range || !value?.range) return null;
   const start = text.lastIndexOf('\n', key.range[0]) + 1;
   // A value in block style ends after its last line, one in flow style within it.
@@ -72,7 +72,7 @@ function placeOf(document: Document, name: string, text: string) {
       ? last
       : text.indexOf('\n', last) + 1 || text.length;
   return {
-    start: known ? start : lineEnd,
+    start: existing ? start : lineEnd,
     end: lineEnd,
     indent: key.range[0] - start,
   };
@@ -140,10 +140,10 @@ export function checkDraftIn(text: string, name: string): Plans {
       const field = place.path.slice(own.length).match(/[^.[\]]+/g) ?? [];
       return faultOf(field.join('/'), message);
     });
-    const said = details.map(({ pointer, message }) =>
+    const sentences = details.map(({ pointer, message }) =>
       `${pointer.slice(1)} ${message}`.trim(),
     );
-    const reason = `Plan ${JSON.stringify(name)} is invalid: ${said.join('; ')}.`;
+    const reason = `Plan ${JSON.stringify(name)} is invalid: ${sentences.join('; ')}.`;
     throw new AdminError('invalid_value', reason, { details });
   }
 }
@@ -277,8 +277,8 @@ function windowsAfter(
     (name) => !old.some((window) => window.name === name),
   );
   if (unknown !== undefined) {
-    const known = old.map(({ name }) => name).join(', ') || 'none';
-    const message = `plan ${plan} has no window ${JSON.stringify(unknown)} to drop; it has: ${known}`;
+    const existing = old.map(({ name }) => name).join(', ') || 'none';
+    const message = `plan ${plan} has no window ${JSON.stringify(unknown)} to drop; it has: ${existing}`;
     throw new AdminError('invalid_value', `P${message.slice(1)}.`, {
       details: faultOf('drop', message),
     });

@@ -80,11 +80,11 @@ export function createSessions(
  * send those with the longest path first (RFC 6265 section 5.4), so none may hide another.
  */
 export function sessionIds({ headers }: Request): string[] {
-  const wanted = `${nameFor(headers.host)}=`;
+  const prefix = `${nameFor(headers.host)}=`;
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
   return pairs
-    .filter((pair) => pair.startsWith(wanted))
-    .map((pair) => pair.slice(wanted.length));
+    .filter((pair) => pair.startsWith(prefix))
+    .map((pair) => pair.slice(prefix.length));
 }
 
 /** `null` deletes the cookie. */

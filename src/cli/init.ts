@@ -103,16 +103,16 @@ async function backendFrom(
   { ask }: Terminal,
   { backend, yes }: InitOptions,
 ): Promise<string> {
-  const asked =
+  const input =
     backend ??
     (yes
       ? undefined
       : await ask?.('URL of your API, such as http://127.0.0.1:3000: '));
-  if (asked === undefined)
+  if (input === undefined)
     throw new CommandError('--backend is missing: the URL of your API', {
       failure: 'usage',
     });
-  const url = asked.trim();
+  const url = input.trim();
   if (!isHttpUrl(url)) {
     const form = 'an http or https URL without credentials, query and fragment';
     throw new CommandError(
@@ -131,12 +131,12 @@ async function contractFrom(
 ): Promise<string> {
   const question =
     'OpenAPI document, a file or URL (none: requests are not validated): ';
-  const asked = contract ?? (yes ? undefined : await ask?.(question));
-  if (asked === undefined || asked.trim() === '')
+  const input = contract ?? (yes ? undefined : await ask?.(question));
+  if (input === undefined || input.trim() === '')
     throw new CommandError('--contract is missing: a file, a URL, or none', {
       failure: 'usage',
     });
-  const place = asked.trim();
+  const place = input.trim();
   if (!isRemote(place) || isHttpUrl(place)) return place;
   throw new CommandError(
     '--contract must be a file, none, or a URL without credentials, query and fragment',
@@ -153,10 +153,10 @@ async function requestsFrom(
 ): Promise<RequestTreatment> {
   const question =
     'Requests that violate the contract: enforce refuses them, report only logs them [enforce]: ';
-  const asked =
+  const input =
     requests ??
     (yes || contract !== undefined ? undefined : await ask?.(question));
-  const treatment = asked?.trim() || 'enforce';
+  const treatment = input?.trim() || 'enforce';
   if (treatment === 'enforce' || treatment === 'report') return treatment;
   throw new CommandError('--requests must be enforce or report', {
     failure: 'usage',
@@ -339,13 +339,13 @@ async function tryOnce(
     print(terminal, 'Response', `none (${response})`);
     return;
   }
-  const [limit, left] = ['limit', 'remaining'].map((one) =>
+  const [limit, remaining] = ['limit', 'remaining'].map((one) =>
     response.headers.get(`x-ratelimit-${one}`),
   );
   print(
     terminal,
     'Response',
-    `GET ${path}: ${response.status} ${response.statusText}, ${left} of ${limit} requests left`,
+    `GET ${path}: ${response.status} ${response.statusText}, ${remaining} of ${limit} requests left`,
   );
   if (response.status !== 401) return;
   print(

@@ -73,14 +73,16 @@ function requestTo(url: string, options: RequestOptions): ClientRequest {
   return process.getBuiltinModule(name).request(url, options);
 }
 
-function tlsOptions({ ca, cert, key, known }: FetchTls): object {
-  const prints = known?.map((pem) => new X509Certificate(pem).fingerprint256);
+function tlsOptions({ ca, cert, key, known: existing }: FetchTls): object {
+  const prints = existing?.map(
+    (pem) => new X509Certificate(pem).fingerprint256,
+  );
   return {
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && key !== undefined && { cert, key }),
     // A pinned certificate may be self-signed.
     ...(prints !== undefined && {
-      ca: [...known!],
+      ca: [...existing!],
       allowPartialTrustChain: true,
       checkServerIdentity: identity(prints),
     }),

@@ -2,12 +2,12 @@
 export function remembered<K extends object, V extends object | string>(
   make: (key: K) => V,
 ): (key: K) => V {
-  const known = new WeakMap<K, V>();
+  const cache = new WeakMap<K, V>();
   return (key) => {
-    const before = known.get(key);
+    const before = cache.get(key);
     if (before !== undefined) return before;
     const made = make(key);
-    known.set(key, made);
+    cache.set(key, made);
     return made;
   };
 }

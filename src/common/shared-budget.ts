@@ -172,10 +172,10 @@ export class SharedBudget {
   }
 
   #groupOf({ group: name, weight }: QueueOwner): Group {
-    const known = this.#groups.get(name);
-    if (known !== undefined) {
-      known.weight = weight;
-      return known;
+    const existing = this.#groups.get(name);
+    if (existing !== undefined) {
+      existing.weight = weight;
+      return existing;
     }
     const group = {
       weight,
@@ -190,8 +190,8 @@ export class SharedBudget {
 }
 
 function memberOf(group: Group, name: string): Member {
-  const known = group.members.get(name);
-  if (known !== undefined) return known;
+  const existing = group.members.get(name);
+  if (existing !== undefined) return existing;
   const member = {
     name,
     group,

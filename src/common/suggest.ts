@@ -1,12 +1,12 @@
 export function suggest(
   word: string,
-  known: readonly string[],
+  names: readonly string[],
   slips = Number.POSITIVE_INFINITY,
 ): string | null {
   if (word.length > 64) return null;
   const most = ({ length }: string) =>
     Math.min(slips, Math.max(1, Math.floor(length / 3)));
-  const near = known
+  const near = names
     .filter(
       (candidate) =>
         Math.abs(candidate.length - word.length) <= most(candidate),

@@ -114,8 +114,8 @@ const lastRead = new Map<string, ListFile>();
 function readList(path: string, name: string, setting: string): ListFile {
   try {
     const text = readTextFile(path, MAX_FILE_SIZE);
-    const known = lastRead.get(path);
-    if (known?.text === text && known.name === name) return known;
+    const cached = lastRead.get(path);
+    if (cached?.text === text && cached.name === name) return cached;
     const file = {
       name,
       text,

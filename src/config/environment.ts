@@ -147,15 +147,15 @@ const own = 'STOREGATE_';
  */
 function unknownVariables(env: Environment): Problem[] {
   const variables = environmentVariables();
-  const known = [...variables.keys()];
+  const names = [...variables.keys()];
   // If the intended variable is set as well, this one is another.
-  const unset = known.filter((name) => !name.startsWith(own) && !env[name]);
+  const unset = names.filter((name) => !name.startsWith(own) && !env[name]);
   return Object.keys(env)
     .filter((name) => env[name] && !variables.has(name))
     .flatMap((name) => {
       if (name.startsWith(own))
         return [
-          problemOf(printable(name), explain(name.slice(own.length), known)),
+          problemOf(printable(name), explain(name.slice(own.length), names)),
         ];
       const meant =
         name === name.toUpperCase() ? suggest(name, unset, 1) : null;
@@ -168,17 +168,17 @@ function unknownVariables(env: Environment): Problem[] {
 /** Kubernetes sets such variables in each pod if a Service is named `storegate`. */
 const serviceLink = /^(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP))/;
 
-function explain(rest: string, known: readonly string[]): string {
+function explain(rest: string, names: readonly string[]): string {
   if (serviceLink.test(rest)) {
     return 'was set by Kubernetes for a Service of this name; set enableServiceLinks: false in the pod';
   }
   const near = suggest(
     rest,
-    known
+    names
       .filter((name) => name.startsWith(own))
       .map((name) => name.slice(own.length)),
   );
   return near === null
-    ? `is unknown; known are ${known.join(', ')}`
+    ? `is unknown; known are ${names.join(', ')}`
     : `is unknown; did you mean ${own}${near}?`;
 }

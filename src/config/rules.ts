@@ -213,9 +213,9 @@ function rootBesideContract(
 }
 
 function sameIdentity(...names: readonly (string | null)[]): SchemaError[] {
-  const known = names.map((name) => name?.toLowerCase());
-  const second = known.findIndex(
-    (name, i) => name !== undefined && known.indexOf(name) < i,
+  const lowerCase = names.map((name) => name?.toLowerCase());
+  const second = lowerCase.findIndex(
+    (name, i) => name !== undefined && lowerCase.indexOf(name) < i,
   );
   if (second === -1) return [];
   const member = ['keyId', 'account', 'plan', 'scopes'][second]!;

@@ -25,13 +25,13 @@ export interface Setting {
 /** By dotted name, in the order of the schema. */
 export type Settings = ReadonlyMap<string, Setting>;
 
-const known = new Map<SchemaName, ReadonlyMap<string, Schema>>();
+const cache = new Map<SchemaName, ReadonlyMap<string, Schema>>();
 
 /** `x-restart` of a section applies to all settings in it. */
 export function settingsOf(name: SchemaName): ReadonlyMap<string, Schema> {
   const settings =
-    known.get(name) ?? new Map(settingsIn(schemaOf(name), schemaOf(name), ''));
-  known.set(name, settings);
+    cache.get(name) ?? new Map(settingsIn(schemaOf(name), schemaOf(name), ''));
+  cache.set(name, settings);
   return settings;
 }
 

@@ -14,7 +14,7 @@ export function watchFiles(
   files: () => readonly string[],
   changed: () => void,
 ): { close(): void } {
-  let known: string | null = null;
+  let last: string | null = null;
   let moving: string | null = null;
   let timer: NodeJS.Timeout;
   let closed = false;
@@ -22,10 +22,10 @@ export function watchFiles(
   async function look(): Promise<void> {
     const current = (await Promise.all(files().map(signature))).join('|');
     if (closed) return;
-    if (current === known) moving = null;
+    if (current === last) moving = null;
     else if (current !== moving) moving = current;
     else {
-      known = current;
+      last = current;
       moving = null;
       changed();
     }

@@ -91,13 +91,13 @@ export function createRoutes(parts: RoutesParts) {
   const ofMounts = mounts.map((mount) => [mount, routeBelow(mount)] as const);
 
   function sendTo(upstream: Upstream): Send {
-    return (exchange, asked) =>
-      sendUpstream({ upstream, observe, returned, exchange, asked });
+    return (exchange, request) =>
+      sendUpstream({ upstream, observe, returned, exchange, request });
   }
 
   function wayTo(name: string): Way {
-    const known = ways.get(name);
-    if (known !== undefined) return known;
+    const existing = ways.get(name);
+    if (existing !== undefined) return existing;
     const upstream = upstreams.of(name);
     const urls = upstream.backends.map(({ url }) => url);
     const rewriting = prefixRewriting(contract.prefixes, urls);
@@ -159,8 +159,8 @@ export function createRoutes(parts: RoutesParts) {
   /**
    * `asked`: the method that a page wants to use. If the path lacks it, the backend still responds.
    */
-  function findPreflight(asked: string, target: TargetPaths): RouteMatch {
-    const found = find(asked, target);
+  function findPreflight(request: string, target: TargetPaths): RouteMatch {
+    const found = find(request, target);
     if (found.kind === 'route' && found.route.operation !== null)
       return { ...found, route: preflightOf(found.route) };
     const [other] = found.kind === 'method_not_allowed' ? found.allow : [];

@@ -66,7 +66,7 @@ export class ExcessTable {
     this.#byWindow.set(name, rows);
     const place =
       rows.has(subject) || rows.size < MOST_SUBJECTS ? subject : OTHERS;
-    const known = rows.get(place) ?? [0, 0];
-    rows.set(place, [known[0] + requests, known[1] + units]);
+    const existing = rows.get(place) ?? [0, 0];
+    rows.set(place, [existing[0] + requests, existing[1] + units]);
   }
 }

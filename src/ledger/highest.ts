@@ -86,12 +86,12 @@ export class HighestUses {
   #forget(use: number, asHigh: number): void {
     this.floor = Math.max(this.floor, use);
     this.weight = 0;
-    let left = asHigh;
+    let remaining = asHigh;
     for (const [subject, row] of this.#rows) {
       const kept: number[] = [];
       for (let i = 0; i < row.length; i += 2) {
         const used = row[i + 1]!;
-        if (used > use || (used === use && left-- <= 0))
+        if (used > use || (used === use && remaining-- <= 0))
           kept.push(row[i]!, used);
       }
       if (kept.length === 0) this.#rows.delete(subject);

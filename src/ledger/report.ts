@@ -153,10 +153,11 @@ export class Report {
       const row = this.#table.read(place);
       const figures = figuresOf(row, this.#table.names.outcomes[row.outcome]!);
       const name = row.operation * 0x1_0000 + shown[row.outcome]!;
-      const known = sums.get(name);
-      if (known === undefined) sums.set(name, { row, sums: figures });
+      const existing = sums.get(name);
+      if (existing === undefined) sums.set(name, { row, sums: figures });
       else
-        for (const [i, figure] of figures.entries()) known.sums[i]! += figure;
+        for (const [i, figure] of figures.entries())
+          existing.sums[i]! += figure;
     }
     return sums.values();
   }

@@ -161,8 +161,8 @@ export class UsesTables {
     span: number,
     counted: Counted,
   ): HighestUses {
-    const known = this.table(plan, kind, span, counted);
-    if (known !== null) return known;
+    const existing = this.table(plan, kind, span, counted);
+    if (existing !== null) return existing;
     const ofPlan = this.#plans.get(plan) ?? {};
     this.#plans.set(plan, ofPlan);
     ofPlan[kind] ??= new Map();

@@ -204,9 +204,9 @@ export function joinSources(all: Iterable<Sources>): Sources {
   const joined: Record<string, Source> = {};
   for (const sources of all) {
     for (const [process, source] of Object.entries(sources)) {
-      const known = joined[process];
+      const existing = joined[process];
       joined[process] =
-        known === undefined ? source : joinSource(known, source);
+        existing === undefined ? source : joinSource(existing, source);
     }
   }
   return joined;

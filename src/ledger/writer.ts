@@ -279,15 +279,15 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
 
   /** Parts of the open minute that a place lacks, `null`: none; and its progress with them. */
   async function changedIn(
-    known: Progress,
+    existing: Progress,
     minute: OpenMinute,
     { mayLose }: UsageStore,
   ) {
     const now = clock();
-    const { signedAt, open: knownOpen } = known;
+    const { signedAt, open: knownOpen } = existing;
     const before =
-      known.minute === minute
-        ? known
+      existing.minute === minute
+        ? existing
         : { ...NOTHING, minute, signedAt, open: knownOpen };
     const isSign = Math.abs(now - signedAt) >= SIGN_OF_LIFE;
     const [lost, last] = before.signs;
@@ -302,7 +302,7 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
       !hasUses &&
       open === knownOpen &&
       saidEnd === hasEnded;
-    if (isQuiet && !isSign) return { parts: null, progress: known };
+    if (isQuiet && !isSign) return { parts: null, progress: existing };
     const packed = await packedRows(minute, parts);
     if (hasUses) packed.set(...packedUses(minute));
     packed.set(...packedHead(minute, open));

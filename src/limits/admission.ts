@@ -211,8 +211,8 @@ export function addStrike(
   now: number,
 ): Admission {
   const { windows, escalation } = limits;
-  const known = look(counters, limits, now);
-  if (!escalation || known.verdict === 'banned') return known;
+  const current = look(counters, limits, now);
+  if (!escalation || current.verdict === 'banned') return current;
   adoptWindows(counters, windows);
   correctTimes(counters, now);
   counters.strikeState ??= newStrikeState();
@@ -251,13 +251,13 @@ export function look(looked: Counters, limits: Limits, now: number): Admission {
  */
 export function bindingReading(readings: readonly Reading[]): Reading | null {
   return (
-    fewestLeft(readings, refuses) ??
-    fewestLeft(readings, isShown) ??
-    fewestLeft(readings, () => true)
+    fewestRemaining(readings, refuses) ??
+    fewestRemaining(readings, isShown) ??
+    fewestRemaining(readings, () => true)
   );
 }
 
-function fewestLeft(
+function fewestRemaining(
   readings: readonly Reading[],
   matches: (window: Window) => boolean,
 ): Reading | null {

@@ -53,9 +53,9 @@ const periods = new WeakMap<Window, Period>();
  * another without gap or overlap. Computed once per window and period.
  */
 export function periodAt(window: Window, now: number): Period {
-  const known = periods.get(window);
-  if (known !== undefined && now >= known.begin && now < known.end)
-    return known;
+  const cached = periods.get(window);
+  if (cached !== undefined && now >= cached.begin && now < cached.end)
+    return cached;
   const period = periodIn(window, now);
   periods.set(window, period);
   return period;

@@ -146,16 +146,16 @@ export const sliding: Meter = {
     cells[cellOf(at, slot)]! += cost;
   },
   refund(cells, at, window, units, now) {
-    let left = units;
+    let remaining = units;
     // The newest units would have counted longest.
     for (
       let slot = cells[at]!;
-      slot >= oldestCounted(cells, at, window, now) && left > 0;
+      slot >= oldestCounted(cells, at, window, now) && remaining > 0;
       slot--
     ) {
-      const taken = Math.min(left, cells[cellOf(at, slot)]!);
+      const taken = Math.min(remaining, cells[cellOf(at, slot)]!);
       cells[cellOf(at, slot)]! -= taken;
-      left -= taken;
+      remaining -= taken;
     }
   },
   resetAt(cells, at, window, now) {

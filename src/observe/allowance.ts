@@ -4,18 +4,18 @@ const REFILL = 1_000;
 
 /** What remains to the refusals of one code and source. */
 export interface Allowance {
-  left: number;
+  remaining: number;
   /** Milliseconds. */
   at: number;
 }
 
 export function newAllowance(now: number): Allowance {
-  return { left: AT_ONCE, at: now };
+  return { remaining: AT_ONCE, at: now };
 }
 
 export function hasAllowance(allowance: Allowance, now: number): boolean {
   const more = Math.max(0, now - allowance.at) / REFILL;
-  allowance.left = Math.min(AT_ONCE, allowance.left + more);
+  allowance.remaining = Math.min(AT_ONCE, allowance.remaining + more);
   allowance.at = now;
-  return allowance.left >= 1;
+  return allowance.remaining >= 1;
 }

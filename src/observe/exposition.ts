@@ -123,8 +123,8 @@ function withExemplars(total: Figures, parts: Figures): Figures {
   for (const sample of parts.flatMap(({ values }): Sample[] => values)) {
     const { exemplar } = sample;
     if (!exemplar) continue;
-    const known = newest.get(bucketOf(sample));
-    if (known === undefined || known.timestamp < exemplar.timestamp)
+    const existing = newest.get(bucketOf(sample));
+    if (existing === undefined || existing.timestamp < exemplar.timestamp)
       newest.set(bucketOf(sample), exemplar);
   }
   if (newest.size === 0) return total;

@@ -179,8 +179,8 @@ function createLabelTree<C>(labelNames: LabelNames, make: () => C) {
       branch = below(branch, key);
       key = c;
     }
-    const known = branch.get(key) as C | undefined;
-    if (known !== undefined) return known;
+    const existing = branch.get(key) as C | undefined;
+    if (existing !== undefined) return existing;
     const cell = make();
     branch.set(key, cell);
     all.push({ labels: labelsOf({ labelNames }, [a, b, c]), cell });
@@ -193,8 +193,8 @@ function createLabelTree<C>(labelNames: LabelNames, make: () => C) {
 }
 
 function below(above: Branch, key: LabelValue | undefined): Branch {
-  const known = above.get(key) as Branch | undefined;
-  if (known !== undefined) return known;
+  const existing = above.get(key) as Branch | undefined;
+  if (existing !== undefined) return existing;
   const branch: Branch = new Map();
   above.set(key, branch);
   return branch;

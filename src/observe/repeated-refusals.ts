@@ -57,7 +57,7 @@ export function createRepeatedRefusals(write: WriteLine) {
   }
 
   function close(): void {
-    for (const { allowance } of summed) allowance.left = 1;
+    for (const { allowance } of summed) allowance.remaining = 1;
     writeSummed();
     later.close();
   }
@@ -69,7 +69,7 @@ export function createRepeatedRefusals(write: WriteLine) {
 
   function writeOf(source: Source): boolean {
     if (!hasAllowance(source.allowance, performance.now())) return false;
-    source.allowance.left--;
+    source.allowance.remaining--;
     summed.delete(source);
     const { silent, last } = source;
     source.silent = 0;

@@ -12,12 +12,12 @@ export function throttle(
 ) {
   const kinds = new Map<string, { since: number; silent: number }>();
   return (kind: string): number | null => {
-    const known = kinds.get(kind);
-    if (known !== undefined && now() - known.since < span) {
-      known.silent++;
+    const existing = kinds.get(kind);
+    if (existing !== undefined && now() - existing.since < span) {
+      existing.silent++;
       return null;
     }
     kinds.set(kind, { since: now(), silent: 0 });
-    return (known?.silent ?? 0) + 1;
+    return (existing?.silent ?? 0) + 1;
   };
 }

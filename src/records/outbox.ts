@@ -20,7 +20,7 @@ export interface Once {
 export interface Addition {
   readonly message: Message;
   /** Those that want it. A receiver without a mark begins with this event. */
-  readonly receivers: readonly string[];
+  readonly endpoints: readonly string[];
   readonly once: Once;
   /** Events to keep, the newest. */
   readonly most: number;

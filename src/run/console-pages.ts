@@ -14,6 +14,6 @@ export function createConsolePages(): FindPage {
     console: `${CONSOLE_PATH}/`,
     errors: ADMIN_ERRORS,
   });
-  return async (path, asked) =>
-    (await console(path, asked)) ?? (await reference(path, asked));
+  return async (path, request) =>
+    (await console(path, request)) ?? (await reference(path, request));
 }

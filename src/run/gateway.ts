@@ -109,7 +109,7 @@ export async function createGateway(
     clock,
     log,
     others: webhooks.listeners,
-    onDetection: webhooks.hear,
+    onDetection: webhooks.receive,
     gauges: {
       ...operatingGauges(reloader, states, startedAt),
       ...webhooks.gauges,

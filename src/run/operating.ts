@@ -172,11 +172,11 @@ function filesOf({
 /** Made at the first visit. */
 function consolePages(): FindPage {
   let pages: Promise<FindPage> | null = null;
-  return async (path, asked) => {
+  return async (path, request) => {
     pages ??= import('./console-pages.ts').then(({ createConsolePages }) =>
       createConsolePages(),
     );
-    return (await pages)(path, asked);
+    return (await pages)(path, request);
   };
 }
 

@@ -113,7 +113,7 @@ export type ProcessHealth = ReturnType<typeof createProcessHealth>;
 function createLoss(type: FindingType, unit: string, memory = LOSS_MEMORY) {
   /** Before the losses that are reported. */
   let before = 0;
-  let known = 0;
+  let reported = 0;
   let since = 0;
   let last = 0;
 
@@ -121,13 +121,13 @@ function createLoss(type: FindingType, unit: string, memory = LOSS_MEMORY) {
   return (total: number, now: number): Condition[] => {
     since = notFuture(since, now);
     last = notFuture(last, now);
-    if (now - last > memory) before = known;
-    if (total > known) {
-      if (known === before) since = now;
+    if (now - last > memory) before = reported;
+    if (total > reported) {
+      if (reported === before) since = now;
       last = now;
-      known = total;
+      reported = total;
     }
-    const lost = known - before;
+    const lost = reported - before;
     if (lost === 0) return [];
     return [{ type, since, detail: plural(lost, unit) }];
   };

@@ -23,7 +23,7 @@ import { createRecentRequests } from '../observe/request-log/recent.ts';
 import { sharedClock } from '../observe/shared-clock.ts';
 import { openTracing, tracesEndpointOf } from '../observe/tracing/tracing.ts';
 import type { Storage } from '../records/storage.ts';
-import { hasReceivers } from '../webhooks/endpoints.ts';
+import { hasEndpoints } from '../webhooks/endpoints.ts';
 import type { UsageExportOptions } from '../webhooks/usage-export.ts';
 import type { ServingParts } from './long-lived.ts';
 import { createProcessHealth, readinessOf } from './process-health.ts';
@@ -85,7 +85,7 @@ export async function openProcess(parts: ProcessParts) {
     guard,
     observe,
     tracing,
-    reportsFirstUses: hasReceivers(config.webhooks),
+    reportsFirstUses: hasEndpoints(config.webhooks),
     ledger: access,
     async deprecatedBy(keyId) {
       const { responses } = await ask(gateway, deprecated, keyId);

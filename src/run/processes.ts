@@ -23,7 +23,7 @@ export interface ProcessesParts
     'settings' | 'clock' | 'log' | 'others' | 'gateway'
   > {
   readonly gauges: OperatingGauges & Partial<WebhookGauges>;
-  readonly onDetection: (heard: Detection, worker: number) => void;
+  readonly onDetection: (received: Detection, worker: number) => void;
 }
 
 /** The processes of a gateway that handle requests: this process, or its workers. */

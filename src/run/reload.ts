@@ -197,11 +197,11 @@ const hiddenIn = ({ config, contract }: ActiveConfig<Config>): string[] =>
 /** Reports the hidden operations unless they are those of `known`. */
 function reportHidden(
   settings: ActiveConfig<Config>,
-  known: readonly string[],
+  names: readonly string[],
   observe: Observe,
 ): void {
   const operations = hiddenIn(settings);
-  if (operations.join() !== known.join() && operations.length > 0)
+  if (operations.join() !== names.join() && operations.length > 0)
     observe({ type: 'contract.hidden', operations });
 }
 
@@ -218,12 +218,12 @@ export function refuseUnknownUpstreams(
   { operations }: Pick<Contract, 'operations'>,
   config: Config,
 ): void {
-  const known = [DEFAULT_UPSTREAM, ...Object.keys(config.upstreams)];
+  const names = [DEFAULT_UPSTREAM, ...Object.keys(config.upstreams)];
   const problems = operations.flatMap(({ id, method, path, upstream }) => {
-    if (upstream === null || known.includes(upstream)) return [];
-    const near = suggest(upstream, known);
+    if (upstream === null || names.includes(upstream)) return [];
+    const near = suggest(upstream, names);
     const hint =
-      near === null ? `known are ${known.join(', ')}` : `did you mean ${near}?`;
+      near === null ? `known are ${names.join(', ')}` : `did you mean ${near}?`;
     const message = `${id} (${method} ${path}): x-storegate-upstream names ${upstream}, which upstreams in gateway.yaml does not have; ${hint}`;
     return [{ file: config.contract.file, place: '', message }];
   });

@@ -6,7 +6,7 @@ import type { Records, Storage } from '../records/storage.ts';
 import { StateFileError } from '../state/embedded/file.ts';
 import type { WebhookAdmin } from '../webhooks/admin.ts';
 import type { Detection } from '../webhooks/detector.ts';
-import { hasReceivers } from '../webhooks/endpoints.ts';
+import { hasEndpoints } from '../webhooks/endpoints.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
 /** The state must open first. */
@@ -24,7 +24,7 @@ interface WebhookParts {
 export function createGatewayWebhooks({
   webhooks: settings,
 }: Pick<Config, 'webhooks'>) {
-  const isOn = hasReceivers(settings);
+  const isOn = hasEndpoints(settings);
   const early: Event[] = [];
   let webhooks: Webhooks | null = null;
   let opened: readonly Outbox[] = [];
@@ -40,7 +40,7 @@ export function createGatewayWebhooks({
     listeners: isOn ? [observe] : [],
     gauges: isOn ? gauges : {},
     outbox: async (): Promise<Outbox> => opened[0]!,
-    hear(detection: Detection, worker: number): void {
+    receive(detection: Detection, worker: number): void {
       webhooks?.onDetection(detection, worker);
     },
     /** Throws StateFileError. */

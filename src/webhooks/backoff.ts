@@ -17,22 +17,26 @@ const LONGEST_RETRY_AFTER = HOUR;
 /** Milliseconds. `random`: from 0 to 1. */
 export function waitAfter(
   attempts: number,
-  asked: number | null,
+  requested: number | null,
   random: number,
 ): number {
-  return jittered(STEPS[Math.min(attempts, STEPS.length) - 1]!, asked, random);
+  return jittered(
+    STEPS[Math.min(attempts, STEPS.length) - 1]!,
+    requested,
+    random,
+  );
 }
 
 export function pauseAfter(
   failures: number,
-  asked: number | null,
+  requested: number | null,
   random: number,
 ): number {
   const pause = Math.min(
     FIRST_PAUSE * 2 ** Math.min(failures - 1, 20),
     LONGEST_PAUSE,
   );
-  return jittered(pause, asked, random);
+  return jittered(pause, requested, random);
 }
 
 /** Milliseconds; `null` if invalid. `now`: Unix milliseconds. */
@@ -53,6 +57,10 @@ export function retryAfterOf(
  * ±10 %, so that gateways that failed together do not retry together, but at least what the
  * endpoint asked for.
  */
-function jittered(wait: number, asked: number | null, random: number): number {
-  return Math.max(Math.round(wait * (0.9 + 0.2 * random)), asked ?? 0);
+function jittered(
+  wait: number,
+  requested: number | null,
+  random: number,
+): number {
+  return Math.max(Math.round(wait * (0.9 + 0.2 * random)), requested ?? 0);
 }

@@ -9,7 +9,7 @@ export interface Endpoint {
   readonly wants: (type: string) => boolean;
 }
 
-export function hasReceivers({
+export function hasEndpoints({
   url,
   endpoints,
 }: Pick<WebhookSettings, 'url' | 'endpoints'>): boolean {
@@ -25,12 +25,12 @@ export function endpointsOf({
   const all = url === null ? endpoints : [{ url, events }, ...endpoints];
   return all.map(({ url, events }) => {
     const { href, host } = new URL(url);
-    const wanted = new Set<string>(events);
+    const subscribed = new Set<string>(events);
     return {
       id: shortDigest(href),
       url: href,
       host,
-      wants: (type) => wanted.size === 0 || wanted.has(type),
+      wants: (type) => subscribed.size === 0 || subscribed.has(type),
     };
   });
 }

@@ -53,12 +53,16 @@ export function messageOf({ type, at, data, identity }: WebhookEvent): Message {
   return {
     id: `msg_${createHash('sha256').update(`${type} ${identity}`).digest('base64url').slice(0, 32)}`,
     type,
-    body: JSON.stringify({ type, timestamp: timeOf(at), data: known(data) }),
+    body: JSON.stringify({
+      type,
+      timestamp: timeOf(at),
+      data: withoutEmpty(data),
+    }),
   };
 }
 
 /** Without fields that are unknown or do not apply. */
-export function known(data: Data): Data {
+export function withoutEmpty(data: Data): Data {
   return Object.fromEntries(
     Object.entries(data).filter(
       ([, value]) => value !== null && value !== undefined,

@@ -11,7 +11,7 @@ import {
 import type { Value } from '../ledger/value.ts';
 import type { Observe } from '../observe/events.ts';
 import { pauseAfter } from './backoff.ts';
-import { known, timeOf } from './event.ts';
+import { timeOf, withoutEmpty } from './event.ts';
 import { send } from './send.ts';
 
 /** Some 200 KiB. */
@@ -75,7 +75,7 @@ export async function usageEventsOf(
         ...head,
         subject: account,
         time,
-        data: known(data) as UsageEvent['data'],
+        data: withoutEmpty(data) as UsageEvent['data'],
       },
     ];
   });

@@ -64,7 +64,7 @@ export function createWebhooks({
   let backlog = { waiting: 0, oldest: 0, failing: 0 };
 
   const since = clock();
-  const receivers = endpointsOf(settings);
+  const endpoints = endpointsOf(settings);
   const incidents = createIncidents(gateway, monotonic);
   const detect = createDetector({
     quota: settings.minQuotaWindow,
@@ -75,7 +75,7 @@ export function createWebhooks({
   const senders = [outbox, ...(localOutbox === null ? [] : [localOutbox])].map(
     (from) =>
       createDeliveries({
-        endpoints: receivers,
+        endpoints: endpoints,
         outbox: from,
         settings,
         clock,
@@ -138,8 +138,8 @@ export function createWebhooks({
   }
 
   async function addTo(outbox: Outbox, found: WebhookEvent) {
-    const wanting = receivers.filter(({ wants }) => wants(found.type));
-    if (wanting.length === 0) return;
+    const subscribed = endpoints.filter(({ wants }) => wants(found.type));
+    if (subscribed.length === 0) return;
     const message = messageOf({
       ...found,
       data: await whole(found.data),
@@ -151,7 +151,7 @@ export function createWebhooks({
     const later = now - began;
     const isNew = await outbox.add({
       message,
-      receivers: wanting.map(({ id }) => id),
+      endpoints: subscribed.map(({ id }) => id),
       once: {
         ...once,
         since: since === 0 ? 0 : since + later,
@@ -203,7 +203,7 @@ export function createWebhooks({
         add,
       );
       const now = clock();
-      const states = receivers.map((each) => stateOf(outbox, each, now));
+      const states = endpoints.map((each) => stateOf(outbox, each, now));
       backlog = backlogOf(await Promise.all(states), now);
     } catch (error) {
       if (!(error instanceof Outage))

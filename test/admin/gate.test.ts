@@ -74,8 +74,8 @@ test('clients of an admin listener for IPv4 and IPv6 count their wrong tokens se
   const admin = { ...gateway.config.admin, token: makeToken() };
   const gate = createGate(admin, tokens as never, () => false);
   const refusal = async (remoteAddress: string) => {
-    const asked = { headers: {}, socket: { remoteAddress } } as IncomingMessage;
-    return await gate.operator(asked).catch(({ code }) => code);
+    const requested = { headers: {}, socket: { remoteAddress } } as IncomingMessage;
+    return await gate.operator(requested).catch(({ code }) => code);
   };
   for (let i = 0; i < 10; i++)
     expect(await refusal('::ffff:192.0.2.1')).toBe('invalid_admin_token');

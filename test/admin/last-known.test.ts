@@ -46,11 +46,11 @@ function api(lastKnown: AdminContext['lastKnown'], failing: () => Promise<never>
 const copied = api({ keys: () => copy, bans: () => bans });
 
 test('returns keys of the copy while the state is down, with its time', async () => {
-  const known = { id: record.id, plan: 'free', status: 'banned', lastUsed: null };
-  const shown = expect.objectContaining(known);
+  const existing = { id: record.id, plan: 'free', status: 'banned', lastUsed: null };
+  const shown = expect.objectContaining(existing);
   expect((await copied('/keys')).body).toEqual({ keys: [shown], next: null, asOf: AT });
   expect((await copied(`/keys/${record.id}`)).body).toMatchObject({
-    ...known,
+    ...existing,
     asOf: AT,
   });
   await expect(copied('/keys/key_0000000000000000')).rejects.toMatchObject({ code: 'not_found' });

@@ -83,15 +83,18 @@ function operationsWith(own: unknown, odd: unknown) {
     { gateway: 'two', response: odd },
     { gateway: 'one', response: own },
   ];
-  const asked: unknown[] = [];
+  const requested: unknown[] = [];
   const peers = {
     async ask(_question: string, argument: unknown) {
-      asked.push(argument);
+      requested.push(argument);
       return { responses, unresponsive: ['gone'], isolated: null };
     },
     close: async () => {},
   };
-  return { asked, ...requestOperations({ peers: () => peers } as unknown as AdminContext) };
+  return {
+    asked: requested,
+    ...requestOperations({ peers: () => peers } as unknown as AdminContext),
+  };
 }
 
 const task = { path: { id: ID }, query: {} } as unknown as Task<'explainRequest'> &
@@ -161,19 +164,19 @@ test('asks for a period, and names the next page', async () => {
   const idOf = (at: number) => ID.slice(0, -1) + at;
   const iso = (at: number) => new Date(at).toISOString();
   const listed = [9, 8].map((at) => ({ ...LISTED, at, id: idOf(at) }));
-  const { listRequests, asked } = operationsWith(refusalsOf(...listed), refusalsOf());
+  const { listRequests, asked: requested } = operationsWith(refusalsOf(...listed), refusalsOf());
   const list = async (query: object) => await listRequests!({ ...task, query } as typeof task);
   expect(await list({ since: iso(7), until: iso(10) })).toMatchObject({ next: null });
-  expect(asked.at(-1)).toMatchObject({ since: 7, before: { at: 10, id: '' } });
+  expect(requested.at(-1)).toMatchObject({ since: 7, before: { at: 10, id: '' } });
   expect(await list({ limit: 2 })).toMatchObject({ next: `8-${idOf(8)}` });
   await list({ limit: 2, after: `8-${idOf(8)}` });
-  expect(asked.at(-1)).toMatchObject({ since: null, before: { at: 8, id: idOf(8) } });
+  expect(requested.at(-1)).toMatchObject({ since: null, before: { at: 8, id: idOf(8) } });
   await expect(list({ after: 'nowhere' })).rejects.toMatchObject({ code: 'invalid_value' });
 });
 
 test('asks each process for what is newer, and keeps the place of silent ones', async () => {
   const [one, two] = [{ a1b2c3d4: 7, 12345678: 0 }, { e5f6a7b8: 3 }];
-  const { listRequests, asked } = operationsWith(
+  const { listRequests, asked: requested } = operationsWith(
     { requests: [], upTo: one },
     { requests: [], upTo: two },
   );
@@ -181,9 +184,9 @@ test('asks each process for what is newer, and keeps the place of silent ones', 
     (await listRequests!({ ...task, query: { newer } } as typeof task)).newest;
   const newest = await newestFor();
   expect(newest!.split('.').sort()).toEqual(['12345678-0', 'a1b2c3d4-7', 'e5f6a7b8-3']);
-  expect(asked.at(-1)).toMatchObject({ newer: null });
+  expect(requested.at(-1)).toMatchObject({ newer: null });
   expect((await newestFor('a1b2c3d4-5.99999999-12'))!.split('.')).toContain('99999999-12');
-  expect(asked.at(-1)).toMatchObject({ newer: { a1b2c3d4: 5, 99999999: 12 } });
+  expect(requested.at(-1)).toMatchObject({ newer: { a1b2c3d4: 5, 99999999: 12 } });
 });
 
 test('has no place without a gateway, and one that a call may send for any number of them', async () => {

@@ -174,8 +174,8 @@ describe('storegate itself', () => {
       ['keys', 'help', 'create'],
       ['keys', 'create', '--help'],
     ],
-  ])('%j shows what %j shows', async (asked, same) => {
-    const shown = await here(asked);
+  ])('%j shows what %j shows', async (requested, same) => {
+    const shown = await here(requested);
     expect(shown).toEqual(await here(same));
     expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('Usage: storegate') });
   });
@@ -400,7 +400,7 @@ paths: {/a: ${get('default')}, /b: ${get('without')}, /c: ${get('with')}}
   });
 
   test('ends on a signal while it reads the contract', async () => {
-    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    const { promise: requested, resolve } = Promise.withResolvers<void>();
     const silent = createServer((socket) => {
       resolve();
       socket.resume().on('error', () => {});
@@ -409,7 +409,7 @@ paths: {/a: ${get('default')}, /b: ${get('without')}, /c: ${get('with')}}
     const { port } = silent.address() as AddressInfo;
     const contract = `http://127.0.0.1:${port}/openapi.yaml`;
     const run = storegate(['check'], { cwd, env: { STOREGATE_CONTRACT: contract } });
-    await asked;
+    await requested;
     run.child.kill('SIGTERM');
     expect(await run.exit).toBe(1);
     expect(run.err()).toBe('The check was stopped before the contract was read. Run it again.\n');

@@ -3,8 +3,8 @@ import type { ExplainedRequest } from '@storegate/admin-api';
 import { explainedView } from '../../src/cli/commands/explain.ts';
 import { Page } from '../../src/cli/output.ts';
 
-const inSteps = (request: ExplainedRequest, asked = request.id) =>
-  explainedView({ asked, ...request }, new Page({ isTerminal: false, env: {} }, {}));
+const inSteps = (request: ExplainedRequest, requested = request.id) =>
+  explainedView({ requested, ...request }, new Page({ isTerminal: false, env: {} }, {}));
 
 const EXPLAINED: ExplainedRequest = {
   id: 'a',

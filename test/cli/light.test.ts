@@ -47,8 +47,8 @@ test.each([
 test.each([
   ['run/gateway.ts', ['admin/operations/webhooks.ts', 'run/webhooks.ts', 'webhooks/endpoints.ts']],
   ['run/workers/process.ts', ['webhooks/endpoints.ts']],
-])('%s loads only the endpoints of webhooks on start', (file, known) => {
+])('%s loads only the endpoints of webhooks on start', (file, existing) => {
   expect([...importsOnLoad(file)].filter((name) => /webhooks|outbox/.test(name)).sort()).toEqual(
-    known,
+    existing,
   );
 });

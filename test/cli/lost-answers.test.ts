@@ -307,13 +307,13 @@ describe('a folder with several gateways', () => {
         isFirstOpen = false;
       });
     });
-    const asked: boolean[] = [];
+    const requested: boolean[] = [];
     const two = await open('localhost:6379/0', KEY, (request, response) => {
-      asked.push(isFirstAsked && isFirstOpen);
+      requested.push(isFirstAsked && isFirstOpen);
       ok(ofRedis('localhost:6379/0'))(request, response);
     });
     expect(await create()).toEqual({ code: 0, out: 'secret\n', err: '' });
-    expect(asked).toEqual([true]);
+    expect(requested).toEqual([true]);
     expect([one.changes.length, two.changes.length]).toEqual([0, 1]);
     await until('the first is not asked any more', () => !isFirstOpen);
   });

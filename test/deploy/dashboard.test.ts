@@ -55,11 +55,11 @@ describe.each(panels)(
 
     test('queries the chosen data source and gateways, and names its series', () => {
       expect(targets).not.toEqual([]);
-      const asked = [datasource, ...targets.map((target) => target.datasource)].map(
+      const requested = [datasource, ...targets.map((target) => target.datasource)].map(
         (one) => one?.uid,
       );
       // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana puts the value in.
-      expect(new Set(asked)).toEqual(new Set(['${datasource}']));
+      expect(new Set(requested)).toEqual(new Set(['${datasource}']));
       for (const { expr, legendFormat } of targets) {
         expect(legendFormat).not.toBe('');
         if (!expr.includes('ALERTS'))

@@ -11,10 +11,10 @@ export function expositionOf(texts: readonly string[]): Exposition {
     if (line === '' || line.startsWith('#')) continue;
     const [, name, labels = ''] = SAMPLE.exec(line) ?? [];
     if (name === undefined) throw new Error(`not a sample: ${line}`);
-    const known = all.get(name) ?? new Map<string, Set<string>>();
-    all.set(name, known);
+    const existing = all.get(name) ?? new Map<string, Set<string>>();
+    all.set(name, existing);
     for (const [, label, value] of labels.matchAll(/(\w+)="([^"]*)"/g)) {
-      known.set(label!, (known.get(label!) ?? new Set()).add(value!));
+      existing.set(label!, (existing.get(label!) ?? new Set()).add(value!));
     }
   }
   return all;

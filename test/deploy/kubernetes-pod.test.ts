@@ -49,9 +49,9 @@ describe('the pod', () => {
   });
 
   test('sets known variables, and secrets as files of its Secret', () => {
-    const known = environmentVariables();
-    expect(gateway.env.filter(({ name }) => !known.has(name))).toEqual([]);
-    expect(gateway.env.filter(({ name }) => known.has(`${name}_FILE`))).toEqual([]);
+    const existing = environmentVariables();
+    expect(gateway.env.filter(({ name }) => !existing.has(name))).toEqual([]);
+    expect(gateway.env.filter(({ name }) => existing.has(`${name}_FILE`))).toEqual([]);
     const files = gateway.env
       .filter(({ name }) => name.endsWith('_FILE'))
       .map(({ value }) => value);

@@ -149,12 +149,12 @@ describe('the alerts of a Prometheus that scrapes three gateways on one Redis', 
   const writePlans = (text: string) => running.get('one')!.write('plans.yaml', text);
   const nameOf = ({ alertname, instance = '' }: Labels): string =>
     `${alertname} ${adminPorts.get(Number(instance.split(':')[1])) ?? ''}`.trim();
-  const known = (all: readonly Labels[]): string[] =>
+  const existing = (all: readonly Labels[]): string[] =>
     [...new Set(all.filter(({ alertname }) => !OF_LATENCY.includes(alertname)).map(nameOf))].sort();
 
   async function firing(): Promise<string[]> {
     const response = (await prometheus.ask('alerts')) as { alerts: readonly ActiveAlert[] };
-    return known(
+    return existing(
       response.alerts.filter(({ state }) => state === 'firing').map((one) => one.labels),
     );
   }
@@ -163,7 +163,7 @@ describe('the alerts of a Prometheus that scrapes three gateways on one Redis', 
     const seconds = Math.floor((performance.now() - start) / 1_000);
     const query = `last_over_time(ALERTS{alertstate="firing"}[${seconds}s])`;
     const response = (await prometheus.ask(`query?query=${encodeURIComponent(query)}`)) as Vector;
-    return known(response.result.map(({ metric }) => metric));
+    return existing(response.result.map(({ metric }) => metric));
   }
 
   async function untilFiring(expected: readonly string[]): Promise<void> {

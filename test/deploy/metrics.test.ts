@@ -40,8 +40,8 @@ function labelsOf(metric: string, exposition: Exposition): Labels | null {
   const recording = recordings.find(({ record }) => record === metric);
   if (recording)
     return union(namesIn(recording.expr).selectors.map((one) => labelsOf(one.metric, exposition)));
-  const known = exposition.get(metric);
-  return PROMETHEUS.get(metric) ?? (known ? union([known, SCRAPED]) : null);
+  const existing = exposition.get(metric);
+  return PROMETHEUS.get(metric) ?? (existing ? union([existing, SCRAPED]) : null);
 }
 
 function union(all: readonly (Labels | null)[]): Labels {
@@ -54,19 +54,19 @@ function union(all: readonly (Labels | null)[]): Labels {
 
 function faultsIn(expr: string, exposition: Exposition): string[] {
   const { selectors, groupings } = namesIn(expr);
-  const known = union(selectors.map(({ metric }) => labelsOf(metric, exposition)));
+  const existing = union(selectors.map(({ metric }) => labelsOf(metric, exposition)));
   const strange = groupings
-    .filter((label) => !known.has(label))
+    .filter((label) => !existing.has(label))
     .map((label) => `nothing has the label ${label}`);
   return [...selectors.flatMap((one) => faultsOf(one, exposition)), ...strange];
 }
 
 function faultsOf({ metric, matchers }: Selector, exposition: Exposition): string[] {
-  const known = labelsOf(metric, exposition);
-  if (!known) return [`the metric ${metric} does not exist`];
+  const existing = labelsOf(metric, exposition);
+  if (!existing) return [`the metric ${metric} does not exist`];
   return matchers.flatMap(({ label, value }) => {
-    if (!known.has(label)) return [`${metric} has no label ${label}`];
-    const values = [...known.get(label)!, ...(POSSIBLE.get(label) ?? [])];
+    if (!existing.has(label)) return [`${metric} has no label ${label}`];
+    const values = [...existing.get(label)!, ...(POSSIBLE.get(label) ?? [])];
     // Checks each alternative by itself: `a|b` with a mistyped `b` would silently mean `a`.
     return value
       .split('|')
@@ -127,11 +127,11 @@ test.each([
   ...dashboardExpressions.map(([title, expr]) => ['panel', title, expr] as const),
 ])('the %s %s uses only exposed series', (_kind, _name, expr) => {
   expect(faultsIn(expr, twoWorkers)).toEqual([]);
-  const known = new Map<string, Labels>([
+  const existing = new Map<string, Labels>([
     ...oneProcess,
     ...OF_WORKERS.map((name) => [name, labels({})] as const),
   ]);
-  expect(faultsIn(expr, known)).toEqual([]);
+  expect(faultsIn(expr, existing)).toEqual([]);
 });
 
 test.each([

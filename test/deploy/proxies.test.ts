@@ -99,9 +99,9 @@ function open(
 
 async function ask(
   url: string,
-  asked?: Asked,
+  requested?: Asked,
 ): Promise<{ status: number; headers: IncomingMessage['headers'] }> {
-  const [response] = (await once(open(url, asked).end(), 'response')) as [IncomingMessage];
+  const [response] = (await once(open(url, requested).end(), 'response')) as [IncomingMessage];
   await text(response);
   return { status: response.statusCode!, headers: response.headers };
 }

@@ -37,9 +37,9 @@ test('the unit and the gateway agree', () => {
   expect(settings.STOREGATE_DATA).toBe(`/var/lib/${one(service, 'StateDirectory')}`);
   for (const name of ['STOREGATE_CONFIG', 'STOREGATE_PLANS'])
     expect(settings[name]).toContain(`/etc/${one(service, 'ConfigurationDirectory')}/`);
-  const known = environmentVariables();
+  const existing = environmentVariables();
   for (const name of Object.keys(settings))
-    expect(known.has(name) || known.has(name.replace(/_FILE$/, ''))).toBe(true);
+    expect(existing.has(name) || existing.has(name.replace(/_FILE$/, ''))).toBe(true);
   const credentials = all(service, '#LoadCredential').map((value) => `%d/${value.split(':')[0]}`);
   expect(Object.values(settings).filter((value) => value.startsWith('%d/'))).toEqual(credentials);
   expect(one(socket, 'ListenStream')).toBe(`${listen.port}`);

@@ -40,7 +40,7 @@ export async function fetchPackage(
 /** Installs the second validators into a folder, which is not the project's. Returns it. */
 export async function installTools({ tools }: DocumentList, folder: string): Promise<string> {
   const own = join(folder, 'tools');
-  const wanted = Object.entries(tools).map(([name, version]) => `${name}@${version}`);
+  const expected = Object.entries(tools).map(([name, version]) => `${name}@${version}`);
   mkdirSync(own, { recursive: true });
   await run(
     'npm',
@@ -52,7 +52,7 @@ export async function installTools({ tools }: DocumentList, folder: string): Pro
       '--no-audit',
       '--no-fund',
       '--ignore-scripts',
-      ...wanted,
+      ...expected,
     ],
     { timeout: 10 * MINUTES, cwd: own },
   );

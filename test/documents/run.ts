@@ -51,10 +51,10 @@ async function run(): Promise<number> {
   const opinions = tools === null ? null : await SecondOpinions.start(tools);
   const tasks: Task[] = [];
   for (const source of list.packages) {
-    const wanted = source.documents.filter((document) => isWanted(source, document));
-    if (wanted.length === 0) continue;
+    const expected = source.documents.filter((document) => isWanted(source, document));
+    if (expected.length === 0) continue;
     const root = await fetchPackage(source, folder);
-    for (const document of wanted) {
+    for (const document of expected) {
       const name = `${source.name} ${document.file}`;
       tasks.push((loader) => examine(name, document, root, loader, opinions));
     }

@@ -34,8 +34,8 @@ function createCache(forward: Forward): Forward {
   const kept = new Map<string, BackendResponse>();
   return async function cache(exchange: Exchange, checked: Checked) {
     const { path } = checked.target;
-    const known = kept.get(path);
-    if (known) return { ...known, headers: [...known.headers, 'age', '1'] };
+    const existing = kept.get(path);
+    if (existing) return { ...existing, headers: [...existing.headers, 'age', '1'] };
     const stored = await forward(exchange, checked);
     if (exchange.call.method === 'GET' && stored.status === 200) kept.set(path, stored);
     return stored;
@@ -68,8 +68,8 @@ test('a stage between backend and reply is one file and one line', async () => {
   const upstreams = createUpstreams(config, { upstream: null, upstreams: {} }, observe);
   const upstream = upstreams.of('default');
   const route = routeOf({
-    send: (exchange, asked) =>
-      sendUpstream({ upstream, observe, returned: returnedNames, exchange, asked }),
+    send: (exchange, requested) =>
+      sendUpstream({ upstream, observe, returned: returnedNames, exchange, request: requested }),
   });
   const { forward } = createForward({
     requestFields,
@@ -102,13 +102,13 @@ test('a stage between backend and reply is one file and one line', async () => {
   };
   const pipeline = createPipeline(parts);
   served = await serve(pipeline);
-  const asked = async (path: string) => {
+  const send = async (path: string) => {
     const response = await fetch(served.url + path);
     return [await response.text(), response.headers.get('age')];
   };
-  expect(await asked('/one')).toEqual(['/one 1', null]);
-  expect(await asked('/one')).toEqual(['/one 1', '1']);
-  expect(await asked('/two')).toEqual(['/two 2', null]);
+  expect(await send('/one')).toEqual(['/one 1', null]);
+  expect(await send('/one')).toEqual(['/one 1', '1']);
+  expect(await send('/two')).toEqual(['/two 2', null]);
   expect(backend.seen).toHaveLength(2);
   upstreams.close();
 });

@@ -204,10 +204,10 @@ test('a client that leaves cancels its request at the backend', async () => {
   await until('the backend has the request', () => fixture.backend.requests.length > before);
   wire.close();
   await until('the backend sees the end of it', () => closed.length === 1);
-  const left = (line: Record<string, unknown>) =>
+  const remaining = (line: Record<string, unknown>) =>
     line.msg === 'request' && line.code === 'client_closed_request';
-  await until('its end is logged', () => fixture.gateway.log.some(left));
-  expect(fixture.gateway.log.filter(left)).toMatchObject([{ status: 499, complete: false }]);
+  await until('its end is logged', () => fixture.gateway.log.some(remaining));
+  expect(fixture.gateway.log.filter(remaining)).toMatchObject([{ status: 499, complete: false }]);
 });
 
 test('an unreachable backend is 502, distinguished from a failing one', async () => {

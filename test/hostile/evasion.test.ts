@@ -36,14 +36,14 @@ describe('all requests of a key count on one counter', () => {
       request('GET /pets', 'Host: a', `X-API-Key: ${key}`, 'Connection: X-API-Key'),
       request('GET /pets', `X-API-Key: ${key}`).replace('HTTP/1.1', 'HTTP/1.0'),
     ];
-    const left: number[] = [];
+    const remaining: number[] = [];
     for (const [i, disguise] of disguises.entries()) {
       const wire = await fixture.connect(`127.0.0.${1 + i}`);
       const { headers } = await wire.send(disguise).answer({ head: disguise.startsWith('HEAD') });
-      left.push(Number(headers['x-ratelimit-remaining']));
+      remaining.push(Number(headers['x-ratelimit-remaining']));
       wire.close();
     }
-    expect(left).toEqual(disguises.map((_, i) => LIMIT - 1 - i));
+    expect(remaining).toEqual(disguises.map((_, i) => LIMIT - 1 - i));
   });
 
   test('over a hundred connections at once, and pipelined, exactly the limit is admitted and no client is banned', async () => {
@@ -118,8 +118,8 @@ test('usage requests are limited too, in any form, and affect no other client', 
   const statuses: number[] = [];
   for (let i = 0; i < 130; i++) {
     const line = disguises[i % disguises.length]!;
-    const asked = wire.send(request(line, 'Host: a', `X-API-Key: ${key}`));
-    statuses.push((await asked.answer({ head: line.startsWith('HEAD') })).status);
+    const requested = wire.send(request(line, 'Host: a', `X-API-Key: ${key}`));
+    statuses.push((await requested.answer({ head: line.startsWith('HEAD') })).status);
   }
   wire.close();
   expect(statuses.slice(0, 120)).not.toContain(429);
@@ -150,7 +150,7 @@ describe('a flood of pages, which need no key,', () => {
       headers: {} as Readonly<Record<string, string>>,
       code: undefined as string | undefined,
     };
-    for (let asked = 0; last.status !== 429 && asked < 10_000; asked += 50) {
+    for (let requested = 0; last.status !== 429 && requested < 10_000; requested += 50) {
       wire.send(disguises.join('').repeat(10));
       for (let i = 0; i < 50; i++) {
         last = await wire.answer({ head: i % 5 === 0 || i % 5 === 2 });

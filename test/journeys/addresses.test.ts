@@ -27,8 +27,8 @@ const start = async (options: GatewayOptions) => {
 const explained = async (id: string) =>
   (await adminOf(gateway.adminUrl)('GET', `/requests/${id}`)).body;
 const from = (address: string, path: string, key?: string) => {
-  const asked = gateway.client.get(path).set('X-Forwarded-For', address);
-  return key === undefined ? asked : asked.set('X-API-Key', key);
+  const requested = gateway.client.get(path).set('X-Forwarded-For', address);
+  return key === undefined ? requested : requested.set('X-API-Key', key);
 };
 
 async function startTarget(): Promise<string> {

@@ -68,13 +68,13 @@ describe('a backend that hangs', () => {
     const first = await Promise.all(Array.from({ length: 10 }, () => ask()));
     expect(first.map(({ code }) => code)).toEqual(Array(10).fill('upstream_timeout'));
     await untilLogged('upstream.down');
-    const asked = one.asked.length;
+    const requested = one.asked.length;
     const next = [];
     for (let i = 0; i < 30; i++) next.push(await ask());
     expect(next.map(({ status, code, retryAfter }) => [status, code, retryAfter])).toEqual(
       Array(30).fill([503, 'upstream_down', '1']),
     );
-    expect(one.asked.length).toBe(asked);
+    expect(one.asked.length).toBe(requested);
     one.respond = replies();
     await untilLogged('upstream.up');
     expect((await ask()).status).toBe(200);
@@ -131,21 +131,21 @@ test('WebSockets take a hanging backend down, and no request waits for it; and o
   const upgrade = () =>
     new Promise<number>((resolve, reject) => {
       const headers = { ...HANDSHAKE, 'x-api-key': key };
-      const asked = request(`${gateway.url}/live`, { headers }, (response) => {
+      const requested = request(`${gateway.url}/live`, { headers }, (response) => {
         response.resume();
         resolve(response.statusCode!);
       });
-      asked.on('error', reject).on('upgrade', (response, socket) => {
+      requested.on('error', reject).on('upgrade', (response, socket) => {
         socket.destroy();
         resolve(response.statusCode!);
       });
-      asked.end();
+      requested.end();
     });
   expect(await Promise.all(Array.from({ length: 5 }, upgrade))).toEqual(Array(5).fill(504));
   await untilLogged('upstream.down');
-  const asked = one.asked.length;
+  const requested = one.asked.length;
   expect(await Promise.all(Array.from({ length: 5 }, upgrade))).toEqual(Array(5).fill(503));
-  expect(one.asked.length).toBe(asked);
+  expect(one.asked.length).toBe(requested);
   one.respond = (socket, request) =>
     request.startsWith('GET / ') ? replies()(socket, request) : socket.write(SWITCHED);
   await until(
@@ -347,10 +347,10 @@ describe('of two backends', () => {
     await one.open();
     await until('one returns', async () => (await ask()).status === 200 && one.asked.length > 0);
     two.respond = replies(503, '{}');
-    const [begun, asked] = [performance.now(), two.asked.length];
+    const [begun, requested] = [performance.now(), two.asked.length];
     await until('two has failed often enough', async () => {
       await ask();
-      return two.asked.length > asked + 20 && performance.now() > begun + 1_500;
+      return two.asked.length > requested + 20 && performance.now() > begun + 1_500;
     });
     expect(lines('upstream.down').map((line) => line.backend)).toEqual([one.name]);
   });
@@ -387,12 +387,12 @@ test('a reload changes backends under load without a lost request, and leaves un
     const done = lines('reload.done').length;
     await until('it is in force', () => lines('reload.done').length > done);
   }
-  const left = one.asked.length;
+  const remaining = one.asked.length;
   await until('the new one has load', () => three.asked.length > 20);
   going = false;
   await Promise.all(callers);
   expect([...outcomes.keys()]).toEqual([200]);
-  expect(one.asked.length).toBeLessThanOrEqual(left + 8);
+  expect(one.asked.length).toBeLessThanOrEqual(remaining + 8);
   await until('nothing is left of the one that went', () => one.connections === 0);
   expect(two.connections).toBeGreaterThanOrEqual(Math.min(1, connections));
   expect(lines('upstream.down')).toEqual([]);

@@ -93,7 +93,7 @@ interface Called {
 const categories = ({ url }: Called, key: string) => get(`${url}/categories`, { 'X-API-Key': key });
 const limitOf = async (gateway: Called, key: string) =>
   (await categories(gateway, key)).headers['x-ratelimit-limit'];
-const left = async (gateway: Called, key: string) =>
+const remaining = async (gateway: Called, key: string) =>
   (await categories(gateway, key)).headers['x-ratelimit-remaining'];
 const statusOf = async (gateway: Called, key: string) => (await categories(gateway, key)).status;
 
@@ -187,7 +187,7 @@ describe('a gateway that was killed', () => {
     const first = await startHere(data);
     const limited = await makeKey(first, '2/hour');
     const banned = await makeKey(first, '2/hour');
-    for (const units of ['1', '0']) expect(await left(first, limited.key)).toBe(units);
+    for (const units of ['1', '0']) expect(await remaining(first, limited.key)).toBe(units);
     expect(
       (
         await adminOf(first.adminUrl)('PUT', `/bans/${banned.id}`, {
@@ -224,7 +224,7 @@ describe('a gateway that was killed', () => {
       string,
       string,
     ];
-    expect(await left(first, keys.served)).toBe('99');
+    expect(await remaining(first, keys.served)).toBe('99');
     expect((await first.admin('DELETE', `/keys/${made[2]!.id}`)).status).toBe(200);
     for (const key of [keys.served, keys.unseen]) await untilCopied(data, key);
     await untilCopied(data, keys.revoked, (record) => typeof record?.revokedAt === 'number');
@@ -357,7 +357,7 @@ test('under local, a gateway that is killed and restarted in an outage grants no
   await first.stop();
 
   const second = await startHere(crashed);
-  expect(await left(second, made.key)).toBe('0');
+  expect(await remaining(second, made.key)).toBe('0');
   expect(await statusOf(second, made.key)).toBe(429);
   await until('it is written', () => keptOf(crashed, made.id) === 0);
   const copy = copyOf(join(crashed, '..'));

@@ -213,10 +213,10 @@ describe('the declared cost is charged', () => {
     respond = () => resolve();
     const leaving = new AbortController();
     const headers = { 'X-API-Key': secret };
-    const asked = fetch(`${gateway.url}/any`, { headers, signal: leaving.signal });
+    const requested = fetch(`${gateway.url}/any`, { headers, signal: leaving.signal });
     await arrived;
     leaving.abort();
-    await expect(asked).rejects.toThrow('aborted');
+    await expect(requested).rejects.toThrow('aborted');
     const admin = adminOf(gateway.adminUrl);
     await until('it has ended', async () => {
       const { rows } = bodyOf(await admin('GET', '/usage/report?by=status'));
@@ -237,8 +237,8 @@ describe('the declared cost is charged', () => {
         resolve();
       });
     };
-    const asked = request(`${gateway.url}/any`, { headers: { 'X-API-Key': secret } });
-    asked.on('response', (response) => response.destroy()).end();
+    const requested = request(`${gateway.url}/any`, { headers: { 'X-API-Key': secret } });
+    requested.on('response', (response) => response.destroy()).end();
     await ended;
     expect(await used()).toBe(6);
   });
@@ -258,20 +258,20 @@ describe.each([
     async function untilNoticed() {
       for (let i = 0; i < 3; i++) await gateway.admin.get('/health/live');
     }
-    for (let left = 1; left <= REQUESTS; left++) {
+    for (let remaining = 1; remaining <= REQUESTS; remaining++) {
       await redis.admin.call('CLIENT', 'PAUSE', '60000', 'WRITE');
-      const asked = request(`${gateway.url}/any`, options).on('error', () => {});
-      asked.end();
+      const requested = request(`${gateway.url}/any`, options).on('error', () => {});
+      requested.end();
       // Redis also blocks what the gateway writes by itself.
-      await once(asked, 'finish');
+      await once(requested, 'finish');
       await untilNoticed();
       await until('Redis has to decide', async () =>
         /blocked_clients:[1-9]/.test(await redis.admin.info('clients')),
       );
-      asked.destroy();
+      requested.destroy();
       await untilNoticed();
       await redis.admin.call('CLIENT', 'UNPAUSE');
-      await until('it is charged', async () => (await used()) === 1 + left);
+      await until('it is charged', async () => (await used()) === 1 + remaining);
     }
     const admin = adminOf(gateway.adminUrl);
     await until('all have ended', async () => {

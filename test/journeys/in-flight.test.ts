@@ -104,8 +104,8 @@ describe('a key whose plan allows two requests at once', () => {
   test('has a WebSocket in flight for as long as it is open', async () => {
     const { secret } = await gateway.key({ account: 'globex' });
     const headers = { 'X-API-Key': secret, ...HANDSHAKE };
-    const asked = request(`${gateway.url}/live`, { headers }).end();
-    const [, socket] = (await once(asked, 'upgrade')) as [IncomingMessage, Socket];
+    const requested = request(`${gateway.url}/live`, { headers }).end();
+    const [, socket] = (await once(requested, 'upgrade')) as [IncomingMessage, Socket];
     isTheError(await get(secret), 429, 'too_many_in_flight');
     socket.destroy();
     await until('it has ended', async () => (await usage(secret)).inFlight.now === 0);
@@ -115,8 +115,8 @@ describe('a key whose plan allows two requests at once', () => {
   test('frees the slot when its client has closed, although the target keeps its side open', async () => {
     const { secret } = await gateway.key({ account: 'globex' });
     const headers = { 'X-API-Key': secret, ...HANDSHAKE };
-    const asked = request(`${gateway.url}/live/deaf`, { headers }).end();
-    const [, socket] = (await once(asked, 'upgrade')) as [IncomingMessage, Socket];
+    const requested = request(`${gateway.url}/live/deaf`, { headers }).end();
+    const [, socket] = (await once(requested, 'upgrade')) as [IncomingMessage, Socket];
     isTheError(await get(secret), 429, 'too_many_in_flight');
     const ended = () => gateway.log.filter(({ status }) => status === 101).length;
     const before = ended();

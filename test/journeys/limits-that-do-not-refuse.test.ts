@@ -68,8 +68,8 @@ describe.each(ALL)('$kind: $name', ({ plan, windows, shown }) => {
       });
       const wait = Number(headers['x-ratelimit-reset']) * 1000 - gateway.clock.now;
       expect(wait > 0).toBe(refuses);
-      for (const [, , left, seconds] of names) {
-        expect(Number(left)).toBe(remaining);
+      for (const [, , others, seconds] of names) {
+        expect(Number(others)).toBe(remaining);
         expect(Number(seconds) > 0).toBe(refuses);
       }
     }

@@ -85,12 +85,12 @@ describe('the limit per minute', () => {
   test('counts every authenticated request, valid or not', async () => {
     const { secret } = await gateway.key();
     const headers = { 'X-API-Key': secret };
-    const left = async (response: Promise<{ headers: Record<string, string> }>) =>
+    const remaining = async (response: Promise<{ headers: Record<string, string> }>) =>
       (await response).headers['x-ratelimit-remaining'];
-    expect(await left(gateway.client.get('/nowhere').set(headers))).toBe('59');
-    expect(await left(gateway.client.patch('/pets').set(headers))).toBe('58');
-    expect(await left(gateway.client.get('/pets?limit=many').set(headers))).toBe('57');
-    expect(await left(gateway.client.get('/pets').set(headers))).toBe('56');
+    expect(await remaining(gateway.client.get('/nowhere').set(headers))).toBe('59');
+    expect(await remaining(gateway.client.patch('/pets').set(headers))).toBe('58');
+    expect(await remaining(gateway.client.get('/pets?limit=many').set(headers))).toBe('57');
+    expect(await remaining(gateway.client.get('/pets').set(headers))).toBe('56');
   });
 });
 

@@ -36,7 +36,7 @@ test('the status has totals of every process, whose difference is the traffic be
 });
 
 test('polls for newer requests have each refusal once, by filter, also of a request that began long before', async () => {
-  const { promise: asked, resolve: noteAsked } = Promise.withResolvers<() => void>();
+  const { promise: requested, resolve: noteAsked } = Promise.withResolvers<() => void>();
   const backend = await fakeBackend((_request, response) =>
     noteAsked(() => response.writeHead(503).end('[]')),
   );
@@ -49,7 +49,7 @@ test('polls for newer requests have each refusal once, by filter, also of a requ
     return { newest, codes: requests.map(({ code }: RefusedRequest) => code) };
   };
   const slow = one.client.get('/pets').set('X-API-Key', other.secret).then();
-  const response = await asked;
+  const response = await requested;
   await one.client.get('/nowhere').set('X-API-Key', secret);
   const first = await poll('limit=1');
   expect(first.codes).toEqual(['not_found']);

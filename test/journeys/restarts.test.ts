@@ -50,8 +50,8 @@ test('rolling restarts behind a balancer lose no request, and none is sent twice
       // Some leave their connections idle between two requests.
       await pause(caller % 4 === 0 ? 200 : 5);
       sent++;
-      const asked = get(`${balancer.url}/categories`, { 'X-API-Key': secret }, agent);
-      const outcome = await asked.then(
+      const requested = get(`${balancer.url}/categories`, { 'X-API-Key': secret }, agent);
+      const outcome = await requested.then(
         ({ status }) => status,
         (error: NodeJS.ErrnoException) => error.code ?? error.message,
       );
@@ -81,7 +81,7 @@ test('a response of a mount in progress at a stop announces the end of its conne
   const gateway = await TestGateway.start({ settings: mounts, backendUrl: backend.url });
   const { secret } = await gateway.key();
   const agent = new Agent({ keepAlive: true });
-  const asked = get(`${gateway.url}/files/a`, { 'X-API-Key': secret }, agent);
+  const requested = get(`${gateway.url}/files/a`, { 'X-API-Key': secret }, agent);
   await until('the target has the request', () => held.length === 1);
   const stopped = gateway.stop();
   await until(
@@ -89,7 +89,7 @@ test('a response of a mount in progress at a stop announces the end of its conne
     async () => (await fetch(`${gateway.adminUrl}/health/ready`)).status === 503,
   );
   held[0]!.end('late');
-  expect(await asked).toMatchObject({
+  expect(await requested).toMatchObject({
     status: 200,
     body: 'late',
     headers: { connection: 'close' },

@@ -42,7 +42,7 @@ async function start(
 }
 
 const get = (path: string, key: string, at = gateway) => at.client.get(path).set('X-API-Key', key);
-const left = ({ headers }: Response) => headers['x-ratelimit-remaining'];
+const remaining = ({ headers }: Response) => headers['x-ratelimit-remaining'];
 
 describe.each([
   ['embedded', () => ({})],
@@ -75,7 +75,7 @@ describe.each([
     expect(again.headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '0' });
     const other = await get('/store/orders', secret);
     expect(other.status).toBe(200);
-    expect(left(other)).toBe('16');
+    expect(remaining(other)).toBe('16');
     expect(other.headers['ratelimit-policy']).toBe('"minute";q=20;w=60, "day";q=1000;w=86400');
   });
 

@@ -439,15 +439,15 @@ test('a WebSocket through a mount works over TLS too', async () => {
   const socket = await handshake();
   const lines = ['Host: a', `X-API-Key: ${key}`, ...HANDSHAKE_LINES];
   socket.write(`GET /chat HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
-  let heard = '';
+  let received = '';
   socket.on('data', (bytes) => {
-    heard += bytes.toString('latin1');
+    received += bytes.toString('latin1');
   });
-  await until('the protocol changes', () => heard.includes('\r\n\r\n'));
-  expect(heard).toMatch(/^HTTP\/1\.1 101 /);
+  await until('the protocol changes', () => received.includes('\r\n\r\n'));
+  expect(received).toMatch(/^HTTP\/1\.1 101 /);
   const much = 'frame '.repeat(50_000);
   socket.write(much);
-  await until('all comes back', () => heard.endsWith(much));
+  await until('all comes back', () => received.endsWith(much));
   const ended = once(socket, 'close');
   socket.end();
   await ended;

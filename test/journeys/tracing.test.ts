@@ -163,15 +163,15 @@ describe('spans', () => {
       answer: (request, response) =>
         request.url!.includes('/7') ? response.writeHead(404).end('{}') : response.destroy(),
     });
-    const asked = (path: string) =>
+    const send = (path: string) =>
       gateway.client
         .get(path)
         .set('X-API-Key', key.secret)
         .set('User-Agent', 'hidden')
         .set('Cookie', 'hidden');
-    await asked('/pets?limit=hidden').expect(400);
-    await asked('/pets/7').expect(404);
-    await asked('/pets/8').expect(502);
+    await send('/pets?limit=hidden').expect(400);
+    await send('/pets/7').expect(404);
+    await send('/pets/8').expect(502);
     await gateway.client.get('/pets').set('X-API-Key', 'hidden').expect(401);
     await until('all come', () => collector.spans.filter(({ kind }) => kind === 2).length === 4);
 
@@ -289,10 +289,10 @@ describe('attempts', () => {
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
     });
     const { secret } = await gateway.key();
-    const asked = () =>
+    const send = () =>
       gateway!.client.get('/pets').set('X-API-Key', secret).set('traceparent', SAMPLED);
     await until('one is asked a second time', async () => {
-      await asked().expect(200);
+      await send().expect(200);
       return gateway!.log.some(({ msg }) => `${msg}`.startsWith('retry'));
     });
     await until('both attempts come', () =>
@@ -489,9 +489,9 @@ describe('Server-Timing', () => {
       settings: 'tracing: { serverTiming: true }',
     });
     const { secret } = await gateway.key();
-    const asked = (path: string) => gateway!.client.get(path).set('X-API-Key', secret);
+    const send = (path: string) => gateway!.client.get(path).set('X-API-Key', secret);
 
-    const good = await asked('/pets').set('Origin', 'https://shop.example').expect(200);
+    const good = await send('/pets').set('Origin', 'https://shop.example').expect(200);
     const [own, backends] = [
       good.headers['server-timing']!.slice(0, -', db;dur=3'.length),
       'db;dur=3',
@@ -500,7 +500,7 @@ describe('Server-Timing', () => {
     expect(entries(own)).toEqual(['auth', 'admit', 'check', 'backend', 'total']);
     expect(good.headers['timing-allow-origin']).toBe('*');
 
-    const wrong = await asked('/pets?limit=x').expect(400);
+    const wrong = await send('/pets?limit=x').expect(400);
     expect(entries(wrong.headers['server-timing']!)).toEqual(['auth', 'admit', 'total']);
     expect(wrong.headers).not.toHaveProperty('timing-allow-origin');
     const strange = await gateway.client.get('/pets').set('X-API-Key', 'none').expect(401);

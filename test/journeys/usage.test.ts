@@ -142,10 +142,10 @@ describe('GET /usage', () => {
       .put(`/bans/${one.id}`)
       .send({ duration: '10m', reason: 'a test' })
       .expect(200);
-    const asked = [];
-    while (asked.at(-1) !== 429 && asked.length < 1000)
-      asked.push((await usage(one.secret)).status);
-    expect(asked).toEqual([...Array(120).fill(200), 429]);
+    const requested = [];
+    while (requested.at(-1) !== 429 && requested.length < 1000)
+      requested.push((await usage(one.secret)).status);
+    expect(requested).toEqual([...Array(120).fill(200), 429]);
     const refused = await usage(one.secret);
     isTheError(refused, 429, 'rate_limit_exceeded');
     expect(refused.body.message).toContain('/usage');

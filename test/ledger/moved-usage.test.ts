@@ -153,8 +153,8 @@ type Sums = ReadonlyMap<string | null, { readonly units: number; readonly reques
 function sumOf(one: Sums, other: Sums) {
   const sum = new Map(one);
   for (const [key, { units, requests }] of other) {
-    const known = sum.get(key) ?? { units: 0, requests: 0 };
-    sum.set(key, { units: known.units + units, requests: known.requests + requests });
+    const existing = sum.get(key) ?? { units: 0, requests: 0 };
+    sum.set(key, { units: existing.units + units, requests: existing.requests + requests });
   }
   return sum;
 }

@@ -47,11 +47,11 @@ function carrying(
       return verdict;
     },
     /** Of all processes, as their slices are added up. */
-    known(asked: readonly Window[], plan = 'free') {
+    known(requested: readonly Window[], plan = 'free') {
       const sum = new UsesTables();
       for (const one of all) sum.add(one.pack());
       const none = { floor: 0, local: false, rows: [] };
-      const windows = asked.map(
+      const windows = requested.map(
         ({ kind, span }) => sum.table(plan, kind, span, 'key')?.all ?? none,
       );
       return { costliest: sum.costliest, windows };
@@ -91,12 +91,17 @@ describe('simulated refusals of a smaller limit', () => {
       fc.property(fc.record(traffic), ({ requests, kind, limit, smaller, budget }) => {
         const inForce = [window(limit, MINUTE, kind), window(3 * limit, HOUR)];
         const tried = [window(smaller, MINUTE, kind), window(2 * smaller, HOUR)];
-        const { clock, send, known, admitted } = carrying(inForce, { processes: 3, budget });
+        const {
+          clock,
+          send,
+          known: existing,
+          admitted,
+        } = carrying(inForce, { processes: 3, budget });
         for (const { pause, ...one } of requests) {
           clock.pass(pause);
           send(one);
         }
-        const { windows, costliest } = known(tried);
+        const { windows, costliest } = existing(tried);
         for (const [i, one] of tried.entries()) {
           const { floor, rows } = windows[i]!;
           for (const subject of SUBJECTS) {
@@ -123,14 +128,19 @@ describe('simulated refusals of a smaller limit', () => {
     fc.assert(
       fc.property(fc.record(traffic), ({ requests, limit, smaller }) => {
         const one = window(smaller, MINUTE);
-        const { clock, send, known, admitted } = carrying([window(limit, MINUTE)], {
+        const {
+          clock,
+          send,
+          known: existing,
+          admitted,
+        } = carrying([window(limit, MINUTE)], {
           processes: 3,
         });
         for (const { pause, subject, process } of requests) {
           clock.pass(pause);
           send({ subject, process });
         }
-        const { windows, costliest } = known([one]);
+        const { windows, costliest } = existing([one]);
         for (const subject of SUBJECTS) {
           const row = new Map(windows[0]!.rows).get(subject) ?? [];
           const result = simulateLimit(one, usesIn(row), { floor: windows[0]!.floor, costliest });
@@ -149,12 +159,12 @@ describe('simulated refusals of a smaller limit', () => {
   });
 
   test('include the peak, its time, and the number of peaks', () => {
-    const { clock, send, known } = carrying([window(10, MINUTE)]);
+    const { clock, send, known: existing } = carrying([window(10, MINUTE)]);
     for (const units of [4, 9, 6]) {
       for (let i = 0; i < units; i++) send();
       clock.pass(2 * MINUTE);
     }
-    const { windows, costliest } = known([window(5, MINUTE)]);
+    const { windows, costliest } = existing([window(5, MINUTE)]);
     const result = simulateLimit(window(5, MINUTE), usesIn(windows[0]!.rows[0]![1]), {
       floor: 0,
       costliest,
@@ -180,32 +190,33 @@ describe('simulated refusals of a smaller limit', () => {
 
 describe('recorded peaks', () => {
   test('have the highest use of each window, from all processes', () => {
-    const { clock, send, known } = carrying([window(100, MINUTE)], { processes: 2 });
+    const { clock, send, known: existing } = carrying([window(100, MINUTE)], { processes: 2 });
     for (let i = 0; i < 7; i++) send({ process: i % 2 });
     clock.pass(MINUTE);
     send({ process: 1 });
-    expect(known([window(100, MINUTE)]).windows).toEqual([
+    expect(existing([window(100, MINUTE)]).windows).toEqual([
       { floor: 0, local: false, rows: [['key:key_1', [NOON + MINUTE, 7, NOON + 2 * MINUTE, 1]]] },
     ]);
   });
 
   test('exclude local decisions, and report that their use is unknown', () => {
-    const { clock, send, known } = carrying([window(100, MINUTE)], { processes: 2 });
+    const { clock, send, known: existing } = carrying([window(100, MINUTE)], { processes: 2 });
     send();
     clock.pass(MINUTE);
     send({ process: 1, by: { by: 'local' } });
-    const asked = [window(100, MINUTE), window(100, HOUR)];
-    expect(known(asked).windows).toEqual([
+    const requested = [window(100, MINUTE), window(100, HOUR)];
+    expect(existing(requested).windows).toEqual([
       { floor: 0, local: true, rows: [['key:key_1', [NOON + MINUTE, 1]]] },
       { floor: 0, local: false, rows: [] },
     ]);
   });
 
   test('belong to one plan and its windows', () => {
-    const { send, known } = carrying([window(100, MINUTE)]);
+    const { send, known: existing } = carrying([window(100, MINUTE)]);
     send();
     send({ plan: 'pro' });
-    const rows = (plan: string, asked: Window) => known([asked], plan).windows[0]!.rows.length;
+    const rows = (plan: string, requested: Window) =>
+      existing([requested], plan).windows[0]!.rows.length;
     expect([rows('free', window(1, MINUTE)), rows('pro', window(1, MINUTE))]).toEqual([1, 1]);
     expect([rows('gold', window(1, MINUTE)), rows('free', window(1, HOUR))]).toEqual([0, 0]);
     expect(rows('free', window(1, MINUTE, 'sliding'))).toBe(0);

@@ -80,10 +80,10 @@ describe('a request', () => {
     fc.assert(
       fc.property(lenient, requests, (given, sent) => {
         send(given, sent, (response, cost, before, counters) => {
-          const left = remaining(look(before, given, response.now));
-          const fits = left.every((units) => cost <= units);
+          const others = remaining(look(before, given, response.now));
+          const fits = others.every((units) => cost <= units);
           expect(response.verdict).toBe(fits ? 'admitted' : 'limited');
-          expect(remaining(response)).toEqual(fits ? left.map((units) => units - cost) : left);
+          expect(remaining(response)).toEqual(fits ? others.map((units) => units - cost) : others);
           if (fits) return;
           refusals++;
           expect(counters.cells).toEqual(before.cells);
@@ -116,9 +116,9 @@ describe('a request', () => {
     fc.assert(
       fc.property(lenient, requests, (given, sent) => {
         send(given, sent, (response, cost, before) => {
-          const left = remaining(look(before, given, response.now));
+          const others = remaining(look(before, given, response.now));
           expect(response.violated).toBe(
-            given.windows[left.findLastIndex((units) => cost > units)] ?? null,
+            given.windows[others.findLastIndex((units) => cost > units)] ?? null,
           );
         });
       }),
@@ -234,9 +234,9 @@ describe('a look', () => {
 });
 
 describe('the binding window', () => {
-  const reading = (span: number, left: number) => ({
+  const reading = (span: number, remaining: number) => ({
     window: window(10, span),
-    used: 10 - left,
+    used: 10 - remaining,
     resetAt: NOW + span,
   });
   const [minute, hour, day] = [MINUTE, HOUR, DAY];

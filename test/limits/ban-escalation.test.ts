@@ -191,9 +191,9 @@ describe('the escalation', () => {
     [2, 119_999, 1],
     [2, 120_000, 0],
     [2, 900_000, 0],
-  ])('from level %i: after %i ms without a strike it is %i', (level, clean, left) => {
+  ])('from level %i: after %i ms without a strike it is %i', (level, clean, remaining) => {
     const kept = strikeState({ level: level, cleanSince: NOW });
-    expect(levelAt(kept, ESCALATION, NOW + clean)).toBe(left);
+    expect(levelAt(kept, ESCALATION, NOW + clean)).toBe(remaining);
     expect(kept.level).toBe(level);
   });
 

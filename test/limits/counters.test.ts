@@ -71,17 +71,17 @@ describe('counters that change their windows', () => {
     fc.assert(
       fc.property(lists, lists, (before, after) => {
         const counters = charged(before);
-        const known = usedIn(counters, NOW);
+        const existing = usedIn(counters, NOW);
         adoptWindows(counters, after);
         expect(counters.windows).toBe(after);
         const fresh = newCounters(after).cells;
         expect(counters.cells).toHaveLength(fresh.length);
         eachWindow(after, (one, at, { size }) => {
           const cells = counters.cells.slice(at, at + size);
-          if (!known.has(windowId(one))) expect(cells).toEqual(fresh.slice(at, at + size));
+          if (!existing.has(windowId(one))) expect(cells).toEqual(fresh.slice(at, at + size));
         });
         expect(usedIn(counters, NOW)).toEqual(
-          new Map(after.map((one) => [windowId(one), known.get(windowId(one)) ?? 0])),
+          new Map(after.map((one) => [windowId(one), existing.get(windowId(one)) ?? 0])),
         );
       }),
     );

@@ -44,8 +44,8 @@ lacking.spans satisfies WindowKind;
 lacking.hasZone satisfies WindowKind;
 
 /** Each property has its lines above. */
-declare const asked: Record<
+declare const requested: Record<
   'meter' | 'resetsAsWhole' | 'code' | 'mark' | 'spans' | 'hasZone',
   true
 >;
-asked satisfies Record<keyof WindowKind, true>;
+requested satisfies Record<keyof WindowKind, true>;

@@ -349,8 +349,11 @@ test('a replica is not read; known keys stay known', async () => {
   const opened = connection.open();
   await modelOf(opened.records);
   await admin.replicaof('127.0.0.1', await freePort());
-  const asked = [() => opened.records.keys.isEmpty(), () => opened.records.keys.find('unknown')];
-  for (const ask of asked)
+  const requested = [
+    () => opened.records.keys.isEmpty(),
+    () => opened.records.keys.find('unknown'),
+  ];
+  for (const ask of requested)
     await expect((async () => ask())()).rejects.toMatchObject({
       cause: new CountersError('Redis is a replica: it may not have the newest keys'),
     });

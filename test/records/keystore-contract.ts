@@ -56,9 +56,14 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
       previous: { hash: many[0]!.hash, until: 9_000 },
     });
     await keys.replace(rotated, note());
-    const asked = [...many.map(({ hash }) => hash), 'unknown', 'second', many[3]!.hash].reverse();
+    const requested = [
+      ...many.map(({ hash }) => hash),
+      'unknown',
+      'second',
+      many[3]!.hash,
+    ].reverse();
     const expected = [rotated, ...many.slice(1), null, rotated, many[3]!].reverse();
-    expect(await other.keys.findMany(asked)).toEqual(expected);
+    expect(await other.keys.findMany(requested)).toEqual(expected);
     expect(await other.keys.findMany([])).toEqual([]);
   });
 
@@ -304,7 +309,7 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
     });
     afterEach(() => stop());
 
-    async function heard(change: () => unknown): Promise<void> {
+    async function received(change: () => unknown): Promise<void> {
       notified = 0;
       await change();
       await until('a notification', () => notified > 0);
@@ -312,19 +317,19 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
 
     test('of a new key, a change, and a rotation', async () => {
       const record = keyRecord();
-      await heard(() => keys.add(record, note()));
-      await heard(() => keys.replace(changed(record, { label: 'new' }), note()));
+      await received(() => keys.add(record, note()));
+      await received(() => keys.replace(changed(record, { label: 'new' }), note()));
       const rotated = changed(record, {
         version: 3,
         hash: `${record.hash}-2`,
         previous: { hash: record.hash, until: 9_000 },
       });
-      await heard(() => keys.replace(rotated, note()));
+      await received(() => keys.replace(rotated, note()));
     });
 
     test('of many new keys, and of its own changes', async () => {
-      await heard(() => addedMany(3));
-      await heard(() => other.keys.add(keyRecord(), note()));
+      await received(() => addedMany(3));
+      await received(() => other.keys.add(keyRecord(), note()));
     });
 
     test('when it finds the change', async () => {
@@ -344,10 +349,10 @@ export function keepsThePromisesOfKeyStore(open: OpenRecords): void {
     test('until it stops', async () => {
       stop();
       notified = 0;
-      let heard = 0;
-      const stopToo = other.keys.watch(() => void heard++);
+      let received = 0;
+      const stopToo = other.keys.watch(() => void received++);
       await added();
-      await until('another watcher has heard', () => heard > 0);
+      await until('another watcher has heard', () => received > 0);
       expect(notified).toBe(0);
       stopToo();
     });

@@ -31,17 +31,17 @@ afterAll(() => server.stop());
 
 /** Two processes make the same changes, and are killed on the way, until all are made. */
 async function makeAll(orders: Omit<WriterOrders, 'numbers'>): Promise<number> {
-  const left = new Set(Array.from({ length: CHANGES }, (_, i) => i));
+  const remaining = new Set(Array.from({ length: CHANGES }, (_, i) => i));
   let kills = 0;
 
   async function run(): Promise<void> {
-    const numbers = [...left].sort(() => Math.random() - 0.5);
+    const numbers = [...remaining].sort(() => Math.random() - 0.5);
     const process = fork(WRITER, { execArgv: ['--disable-warning=ExperimentalWarning'] });
     running.add(process);
     let made = 0;
     process.on('message', (number: number) => {
-      left.delete(number);
-      if (++made < LIFE || left.size === 0) return;
+      remaining.delete(number);
+      if (++made < LIFE || remaining.size === 0) return;
       process.kill('SIGKILL');
     });
     process.send({ ...orders, numbers });
@@ -51,7 +51,7 @@ async function makeAll(orders: Omit<WriterOrders, 'numbers'>): Promise<number> {
   }
 
   async function runUntilAllAreMade(): Promise<void> {
-    while (left.size > 0) await run();
+    while (remaining.size > 0) await run();
   }
 
   await Promise.all([runUntilAllAreMade(), runUntilAllAreMade()]);

@@ -44,7 +44,7 @@ export function keepsThePromisesOfOutbox(
 
   const addition = (name: string, more: Partial<Addition> = {}): Addition => ({
     message: { id: `msg_${name}`, type: 'test', body: `{"name":"${name}"}` },
-    receivers: ['a'],
+    endpoints: ['a'],
     once: { name, since: 0, until: T + DAY },
     most: 100,
     now: T,
@@ -162,7 +162,7 @@ export function keepsThePromisesOfOutbox(
   describe('a receiver', () => {
     test('gets each event in the order in which events came, from its first one on', async () => {
       for (const name of ['x', 'y', 'z'])
-        await one.add(addition(name, { receivers: name === 'x' ? ['a'] : ['a', 'b'] }));
+        await one.add(addition(name, { endpoints: name === 'x' ? ['a'] : ['a', 'b'] }));
       expect(await drained(T)).toEqual(['msg_x', 'msg_y', 'msg_z']);
       expect(await drained(T, endpoint('b'))).toEqual(['msg_y', 'msg_z']);
       expect(await drained(T, endpoint('c'))).toEqual([]);
@@ -333,7 +333,7 @@ export function keepsThePromisesOfOutbox(
     });
 
     test('does not hold up the others', async () => {
-      await one.add(addition('x', { receivers: ['a', 'b'] }));
+      await one.add(addition('x', { endpoints: ['a', 'b'] }));
       await fail(T);
       expect(await drained(T, endpoint('b'))).toEqual(['msg_x']);
       expect(await stateAt(T, endpoint('b'))).toEqual({ ...NEW, deliveredAt: T });
@@ -344,7 +344,7 @@ export function keepsThePromisesOfOutbox(
       await one.add(addition('x'));
       await resume(one, 'b', T);
       expect(await stateAt(T, endpoint('b'))).toEqual({ ...NEW, deliveredAt: T });
-      await one.add(addition('y', { receivers: ['b'] }));
+      await one.add(addition('y', { endpoints: ['b'] }));
       expect(await drained(T, endpoint('b'))).toEqual(['msg_y']);
     });
   });

@@ -100,12 +100,13 @@ describe('the outbox in one Redis', () => {
     const outbox = outboxInRedis(suite.redis);
     const once = { name: 'x', since: 0, until: 60_001 };
     const message = { id: 'msg_x', type: 'test', body: '{}' };
-    await outbox.add({ message, receivers: ['a'], once, most: 10, now: 1 });
+    await outbox.add({ message, endpoints: ['a'], once, most: 10, now: 1 });
     const { events, types, once: nameKey } = keyOf.outbox;
-    const left = (key: string) => suite.server.admin.pttl(key);
-    for (const key of [events, types]) expect(await left(key)).toBeGreaterThan(29 * 86_400_000);
-    expect(await left(nameKey('x'))).toBeGreaterThan(0);
-    expect(await left(nameKey('x'))).toBeLessThanOrEqual(60_000);
+    const remaining = (key: string) => suite.server.admin.pttl(key);
+    for (const key of [events, types])
+      expect(await remaining(key)).toBeGreaterThan(29 * 86_400_000);
+    expect(await remaining(nameKey('x'))).toBeGreaterThan(0);
+    expect(await remaining(nameKey('x'))).toBeLessThanOrEqual(60_000);
   });
 });
 

@@ -284,13 +284,13 @@ test('while Redis is down, known keys and tokens are known, and nothing else', a
   expect(keys.find(record.hash)).toEqual(record);
   expect((await tokens.list()).map(({ name }) => name)).toEqual(['anna']);
   expect(opened.copy.lastKnown!.keys.get(record.id)).toEqual(record);
-  const asked = [
+  const requested = [
     () => keys.find('unknown'),
     () => keys.get(record.id),
     () => keys.isEmpty(),
     () => keys.add(keyRecord(), note()),
   ];
-  for (const ask of asked) await expect((async () => ask())()).rejects.toBeInstanceOf(Outage);
+  for (const ask of requested) await expect((async () => ask())()).rejects.toBeInstanceOf(Outage);
   // The first import may be newer than the copy.
   jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 11_000);
   expect(() => keys.hasImported()).toThrow(Outage);

@@ -71,8 +71,8 @@ const LOST = 'Redis may have come up without its data';
 const REPLICA = 'Redis is a replica: it may not have the newest keys';
 
 /** What a client would get: a key, 401 (`null`), or why it is 503. */
-const responseOf = (asked: Promise<unknown>) =>
-  asked.catch((error: unknown) => String((error as Outage).cause));
+const responseOf = (requested: Promise<unknown>) =>
+  requested.catch((error: unknown) => String((error as Outage).cause));
 
 describe.each(TOPOLOGIES)('%s', (name, start) => {
   let set: Set;
@@ -204,15 +204,15 @@ describe('a gateway', () => {
 
   test('serves the keys of its copy, and answers no question, while Redis is without its data', async () => {
     await open();
-    const [known, unseen] = [keyRecord(), keyRecord()];
-    await gateway.keys.add(known, note());
+    const [existing, unseen] = [keyRecord(), keyRecord()];
+    await gateway.keys.add(existing, note());
     await server.admin.flushall();
     await expect(find('unknown')).rejects.toThrow(Outage);
     await expect(find(unseen.hash)).rejects.toThrow(Outage);
     await expect(gateway.keys.add(unseen, note())).rejects.toThrow(Outage);
     await expect(allKeys(gateway.keys)).rejects.toThrow(Outage);
     await expect((async () => await gateway.tokens.list())()).resolves.toEqual([]);
-    expect(await find(known.hash)).toEqual(known);
+    expect(await find(existing.hash)).toEqual(existing);
     expect(warnings()).toEqual([expect.stringContaining(LOST)]);
   });
 
@@ -286,16 +286,16 @@ describe('a gateway', () => {
     const warn = jest.spyOn(console, 'warn').mockReturnValue();
     stops.push(() => warn.mockRestore());
     await open(await recommendedUser(server, ...changes));
-    const [known, record] = [keyRecord(), keyRecord()];
-    await gateway.keys.add(known, note());
+    const [existing, record] = [keyRecord(), keyRecord()];
+    await gateway.keys.add(existing, note());
     await server.admin.call('REPLICAOF', '127.0.0.1', '1');
     expect(await responseOf(find('unknown'))).toContain(REPLICA);
     await expect(allKeys(gateway.keys)).rejects.toThrow(Outage);
     await expect(gateway.keys.add(record, note())).rejects.toThrow(Outage);
-    expect(await find(known.hash)).toEqual(known);
+    expect(await find(existing.hash)).toEqual(existing);
     await server.admin.call('REPLICAOF', 'NO', 'ONE');
     await until('it asks again', async () => (await responseOf(find('unknown'))) === null);
-    expect(await allKeys(gateway.keys)).toEqual([known]);
+    expect(await allKeys(gateway.keys)).toEqual([existing]);
     expect(warnings()).toEqual([REPLICA]);
   });
 });

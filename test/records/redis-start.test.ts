@@ -122,8 +122,9 @@ test.each([
     );
     const message = await refusal({ url: `redis://limited:${PASSWORD}@127.0.0.1:${server.port}` });
     expect(message).toMatch(/^the Redis user lacks a permission: /);
-    const left = async () => /name=storegate/.test((await server.admin.client('LIST')) as string);
-    await until('no client is left', async () => !(await left()));
+    const remaining = async () =>
+      /name=storegate/.test((await server.admin.client('LIST')) as string);
+    await until('no client is left', async () => !(await remaining()));
   },
 );
 
@@ -202,8 +203,8 @@ test('an eviction policy that is set while the gateway runs is warned about once
   // The admin's own call is one of them.
   const looked = async () => {
     const before = await infos();
-    let asked = 1;
-    await until('it has looked twice', async () => (await infos()) - before - asked++ >= 2);
+    let requested = 1;
+    await until('it has looked twice', async () => (await infos()) - before - requested++ >= 2);
   };
   for (const times of [1, 2]) {
     await server.admin.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');

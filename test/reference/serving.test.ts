@@ -196,8 +196,8 @@ describe('every response', () => {
       (await assets()).find((path) => path.endsWith('marked.js'))!,
     ]) {
       const { headers } = await raw(path, {}, 'HEAD');
-      for (const known of ['*', headers.etag!.replace('W/', ''), `"other", ${headers.etag}`]) {
-        const again = await raw(path, { 'if-none-match': known });
+      for (const existing of ['*', headers.etag!.replace('W/', ''), `"other", ${headers.etag}`]) {
+        const again = await raw(path, { 'if-none-match': existing });
         expect([again.status, again.body.length, again.headers.etag]).toEqual([
           304,
           0,

@@ -197,11 +197,11 @@ describe('refuses, before it changes anything,', () => {
     ['a version with a suffix', () => {}, '1.2.3-rc.1', /^1\.2\.3-rc\.1 is not minor/],
     ['a changelog without this release', noRelease, '0.3.0', /^CHANGELOG\.md has no section/],
     ['an empty section of the changelog', noText, '0.2.0', /^CHANGELOG\.md has no text/],
-  ])('%s', async (_what, prepare, wanted, message) => {
+  ])('%s', async (_what, prepare, expected, message) => {
     prepare();
     const before = state();
     await expect(
-      release(wanted, options({ verify: mustNotRun, pack: mustNotRun })),
+      release(expected, options({ verify: mustNotRun, pack: mustNotRun })),
     ).rejects.toThrow(message);
     expect(state()).toEqual(before);
   });
@@ -242,8 +242,8 @@ test.each([
   ['1.2.3', '1.2.3', '1.2.3'],
   ['1.2.3', '1.10.0', '1.10.0'],
   ['1.9.3', '2.0.0', '2.0.0'],
-])('after %s, %s is %s', (current, wanted, next) => {
-  expect(nextVersion(current, wanted)).toBe(next);
+])('after %s, %s is %s', (current, expected, next) => {
+  expect(nextVersion(current, expected)).toBe(next);
 });
 
 test.each([[[]], [['minor', 'patch']], [['--force']]])('the arguments %j are refused', (args) => {

@@ -16,17 +16,17 @@ async function start(late: number) {
   await moveAll(sourceOf({ key: [movable(1)] }), folderTarget(data, WITH_CLOCK));
   const stop = new AbortController();
   const events: Event[] = [];
-  const asked = { count: 0 };
+  const requested = { count: 0 };
   const keys = {
     async get() {
-      if (++asked.count <= late) throw new Outage('state_unavailable');
+      if (++requested.count <= late) throw new Outage('state_unavailable');
       return null;
     },
   };
   const config = { redis: {}, data } as unknown as Parameters<typeof reportUnmigratedKeys>[0];
   const observe = (event: Event) => void events.push(event);
   const first = await reportUnmigratedKeys(config, keys, { observe, stopped: stop.signal });
-  return { first, events, asked, stop, data };
+  return { first, events, asked: requested, stop, data };
 }
 
 test('unmigrated keys are reported once Redis answers, however late that is', async () => {
@@ -41,10 +41,10 @@ test('unmigrated keys are reported once Redis answers, however late that is', as
 });
 
 test('a gateway that stops sends no more queries', async () => {
-  const { asked, stop, events } = await start(10);
+  const { asked: requested, stop, events } = await start(10);
   await jest.advanceTimersByTimeAsync(1_000);
-  expect(asked.count).toBe(6);
+  expect(requested.count).toBe(6);
   stop.abort();
   await jest.advanceTimersByTimeAsync(10_000);
-  expect([asked.count, events]).toEqual([6, []]);
+  expect([requested.count, events]).toEqual([6, []]);
 });

@@ -34,14 +34,14 @@ export function noteRunning(): void {
  */
 export async function leftoverErrors(patience: number): Promise<Error[]> {
   const deadline = now() + patience;
-  let left: string[];
+  let remaining: string[];
   let pause = 1;
   do {
     await new Promise((resolve) => setTimeout(resolve, pause));
     pause = Math.min(2 * pause, 100);
-    left = leftovers();
-  } while (left.length > 0 && now() < deadline);
-  return left.length === 0
+    remaining = leftovers();
+  } while (remaining.length > 0 && now() < deadline);
+  return remaining.length === 0
     ? []
-    : [new Error(`The suite left something running: ${left.join(', ')}`)];
+    : [new Error(`The suite left something running: ${remaining.join(', ')}`)];
 }

@@ -44,8 +44,8 @@ function find(name: Program): string | null {
 export function missingPrograms(): Program[] {
   const isDeep = process.env.STOREGATE_TEST_DEPTH === 'deep';
   return (Object.keys(PROGRAMS) as Program[]).filter((name) => {
-    const known: Known = PROGRAMS[name];
-    return (isDeep || !known.isDeep) && find(name) === null;
+    const existing: Known = PROGRAMS[name];
+    return (isDeep || !existing.isDeep) && find(name) === null;
   });
 }
 

@@ -523,10 +523,10 @@ export function planOfSeed(seed: number, days: number): Plan {
 
 function chosen(random: Random, choices: readonly Choice[]): Choice {
   const all = choices.reduce((sum, { weight }) => sum + weight, 0);
-  let left = random.integer(1, all);
+  let remaining = random.integer(1, all);
   for (const choice of choices) {
-    left -= choice.weight;
-    if (left <= 0) return choice;
+    remaining -= choice.weight;
+    if (remaining <= 0) return choice;
   }
   throw new Error('the weights of steps do not sum up');
 }

@@ -49,9 +49,14 @@ const MOST_ACTIONS = 16;
 
 /** Plays a plan. An error that escapes is a failure too. */
 export async function play(plan: Plan): Promise<Outcome> {
-  const heard = (process: string, event: Event) => run?.hear(process, event);
+  const received = (process: string, event: Event) => run?.receive(process, event);
   let run: Run | null = null;
-  const options = { seed: plan.seed, gateways: plan.gateways, plans: plansOfRuns(), heard };
+  const options = {
+    seed: plan.seed,
+    gateways: plan.gateways,
+    plans: plansOfRuns(),
+    heard: received,
+  };
   return await simulate(options, async (simulation) => {
     const current = new Run(simulation);
     run = current;
@@ -75,7 +80,7 @@ class Run {
     this.#invariants = INVARIANTS.map((make) => make(view));
   }
 
-  hear(process: string, event: Event): void {
+  receive(process: string, event: Event): void {
     const { world } = this.#simulation;
     if (event.type === 'request' || event.type === 'state.responded') return;
     const { type, ...fields } = event;
@@ -163,9 +168,9 @@ class Run {
     else {
       const { gateway, status, code, subject, retryAfter, client, admission } = fact.answer;
       this.answers++;
-      const left = admission?.readings.map(remainingIn).join(' ') ?? '';
+      const remaining = admission?.readings.map(remainingIn).join(' ') ?? '';
       const answered = `${status} ${code ?? ''} ${subject ?? ''}`;
-      const text = `client ${client}: ${answered}, retry ${retryAfter}, left ${left}`;
+      const text = `client ${client}: ${answered}, retry ${retryAfter}, left ${remaining}`;
       this.#simulation.world.note(gateway, text);
       this.#last = { gateway, text };
     }

@@ -97,8 +97,8 @@ class Both {
   position(random: Random, log: string): string {
     const last = this.data.read(log, 'stream')?.last ?? '0-0';
     const entries = this.data.read(log, 'stream')?.entries ?? [];
-    const known = entries.length > 0 ? random.oneOf(entries)[0] : last;
-    return random.oneOf([known, known, last, last.replace(/-.*/, '-0'), '0-0', '3-7']);
+    const existing = entries.length > 0 ? random.oneOf(entries)[0] : last;
+    return random.oneOf([existing, existing, last, last.replace(/-.*/, '-0'), '0-0', '3-7']);
   }
 }
 
@@ -107,11 +107,11 @@ afterAll(() => void subscriber?.disconnect());
 
 /** Messages to gateways. */
 async function listener(): Promise<string[]> {
-  const heard: string[] = [];
+  const received: string[] = [];
   subscriber = suite.server.admin.duplicate();
-  subscriber.on('message', (_, text) => heard.push(text));
+  subscriber.on('message', (_, text) => received.push(text));
   await subscriber.subscribe(CHANNEL);
-  return heard;
+  return received;
 }
 
 function recordOf(random: Random, id: string, version: number) {
@@ -124,8 +124,8 @@ function changesOf(random: Random, both: Both): (string | number)[] {
   const added = Array.from({ length: random.integer(0, 3) }, () => random.oneOf(LISTED));
   return added.flatMap((id) => {
     const stored = both.data.read(keys, 'hash')?.fields.get(id);
-    const known = Number(/"version":(\d+)/.exec(stored ?? '')?.[1] ?? 1);
-    const version = random.oneOf(['', known, known, known, known + 1]);
+    const existing = Number(/"version":(\d+)/.exec(stored ?? '')?.[1] ?? 1);
+    const version = random.oneOf(['', existing, existing, existing, existing + 1]);
     const record = recordOf(random, id, Number(version) + 1);
     return [id, version, record.hash, record.previous?.hash ?? '', JSON.stringify(record)];
   });
@@ -190,7 +190,7 @@ test('the twin of each script of records answers as the script, and leaves the s
   const random = new Random(SEED);
   const replies = new Set<unknown>();
   const published: string[] = [];
-  const heard = await listener();
+  const received = await listener();
   for (let run = 0; run < RUNS; run++) {
     await suite.server.admin.flushall();
     const both = new Both(published);
@@ -206,8 +206,8 @@ test('the twin of each script of records answers as the script, and leaves the s
     expect(twin).toEqual(real);
   }
   await suite.server.admin.publish(CHANNEL, 'end');
-  await until('the last message', () => heard.includes('end'));
-  expect([...published, 'end']).toEqual(heard);
+  await until('the last message', () => received.includes('end'));
+  expect([...published, 'end']).toEqual(received);
   const refusals = ['epoch', 'again', 'taken', 'unknown', 'changed', 'broken', 'token'];
   expect([...replies]).toEqual(
     expect.arrayContaining([...refusals, 'find-3.lua', 'follow-5.lua', 1, 10]),

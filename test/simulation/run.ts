@@ -40,10 +40,10 @@ for (let seed = first; seed < first + Number(values.seeds); seed++) {
   if (values.trace) console.log(outcome.trace.join('\n'));
   if (outcome.failure === null) continue;
   const { invariant } = outcome.failure;
-  const known = failures.get(invariant) ?? [];
-  failures.set(invariant, [...known, seed]);
+  const existing = failures.get(invariant) ?? [];
+  failures.set(invariant, [...existing, seed]);
   const smaller =
-    values.whole || known.length > 2
+    values.whole || existing.length > 2
       ? { plan, failure: outcome.failure }
       : await shrink(plan, outcome.failure);
   console.log(`${storyOf(smaller.plan, smaller.failure)}\n`);

@@ -57,7 +57,13 @@ export class Simulation {
   readonly #restore: () => void;
   #plans: Plans;
 
-  constructor({ seed, gateways, plans = SHIPPED.plans, redis = {}, heard }: SimulationOptions) {
+  constructor({
+    seed,
+    gateways,
+    plans = SHIPPED.plans,
+    redis = {},
+    heard: received,
+  }: SimulationOptions) {
     this.world = new World(seed);
     this.network = new Network(this.world);
     this.disk = new Disk(this.world, this.#folder);
@@ -72,7 +78,7 @@ export class Simulation {
     this.gateways = Array.from({ length: Math.max(1, gateways) }, (_, i) => {
       const machine = new Machine(`g${i + 1}`, this.disk.folderOf(`g${i + 1}`));
       const config = () => this.#configOf(machine, settings);
-      return new Gateway(this.world, machine, config, heard);
+      return new Gateway(this.world, machine, config, received);
     });
     this.#restore = replaceGlobals(this.world, [
       ...this.disk.replacements(),

@@ -115,7 +115,7 @@ function eventStepOf(
   ];
   return random.isOnce(2)
     ? random.oneOf(others)
-    : (outbox) => outbox.add({ message, receivers: [type], once, most, now });
+    : (outbox) => outbox.add({ message, endpoints: [type], once, most, now });
 }
 
 test.each([

@@ -67,7 +67,7 @@ export function keepsThePromisesOfState(open: OpenState): void {
       scoped('login', 30, HOUR),
       window(50, MINUTE, 'sliding'),
     ]);
-    const left = async (subject: string) =>
+    const remaining = async (subject: string) =>
       (await state.look(subject, given)).readings.map(remainingIn);
 
     async function settled(units: number, wait = 0, scopes: Scopes = NO_SCOPES) {
@@ -80,10 +80,10 @@ export function keepsThePromisesOfState(open: OpenState): void {
 
     test('charges the rest to the windows of the request, also beyond a limit', async () => {
       const { subject, shown } = await settled(3);
-      expect(await left(subject)).toEqual([3, 30, 43]);
+      expect(await remaining(subject)).toEqual([3, 30, 43]);
       expect(shown.readings.map(remainingIn)).toEqual([3, 30, 43]);
       const inScope = await settled(40, 0, ['login']);
-      expect(await left(inScope.subject)).toEqual([0, 0, 6]);
+      expect(await remaining(inScope.subject)).toEqual([0, 0, 6]);
       expect(inScope.shown.readings.map(remainingIn)).toEqual([0, 0, 6]);
       expect(await admit(inScope.subject, given)).toMatchObject({
         verdict: 'limited',
@@ -98,22 +98,22 @@ export function keepsThePromisesOfState(open: OpenState): void {
 
     test('returns units while they count, and never those of other requests', async () => {
       const { subject } = await settled(-3);
-      expect(await left(subject)).toEqual([9, 30, 49]);
+      expect(await remaining(subject)).toEqual([9, 30, 49]);
       const later = await settled(-3, MINUTE - 1);
-      expect(await left(later.subject)).toEqual([9, 30, 49]);
+      expect(await remaining(later.subject)).toEqual([9, 30, 49]);
       const late = await settled(-3, 2 * MINUTE);
       await state.admit(late.subject, given, 2);
-      expect(await left(late.subject)).toEqual([8, 30, 48]);
+      expect(await remaining(late.subject)).toEqual([8, 30, 48]);
       const again = await state.admit(fresh(), given, 4);
       clock.pass(2 * MINUTE);
       await state.admit(late.subject, given, 2);
       await state.settle(late.subject, given, settlementOf(again, -4, NO_SCOPES));
-      expect(await left(late.subject)).toEqual([8, 30, 48]);
+      expect(await remaining(late.subject)).toEqual([8, 30, 48]);
     });
 
     test('is charged after the windows of the admission have ended', async () => {
       const { subject } = await settled(6, 2 * HOUR);
-      expect(await left(subject)).toEqual([4, 30, 44]);
+      expect(await remaining(subject)).toEqual([4, 30, 44]);
     });
 
     test('is not charged to a window that only watches and had no room for the request', async () => {
@@ -158,15 +158,17 @@ export function keepsThePromisesOfState(open: OpenState): void {
       scoped('login', 2, MINUTE),
       scoped('tag:search', 3, HOUR),
     ]);
-    const left = ({ readings }: Admission) => readings.map(remainingIn);
+    const remaining = ({ readings }: Admission) => readings.map(remainingIn);
 
     test('count the requests of their scope alone, beside the own windows', async () => {
       const subject = fresh();
-      expect(left(await state.admit(subject, given, 1, LOGIN))).toEqual([5, 1, 3]);
-      expect(left(await state.admit(subject, given, 2, SEARCH))).toEqual([3, 1, 1]);
-      expect(left(await state.admit(subject, given, 1))).toEqual([2, 1, 1]);
-      expect(left(await state.admit(subject, given, 1, [...LOGIN, ...SEARCH]))).toEqual([1, 0, 0]);
-      expect(left(await state.look(subject, given))).toEqual([1, 0, 0]);
+      expect(remaining(await state.admit(subject, given, 1, LOGIN))).toEqual([5, 1, 3]);
+      expect(remaining(await state.admit(subject, given, 2, SEARCH))).toEqual([3, 1, 1]);
+      expect(remaining(await state.admit(subject, given, 1))).toEqual([2, 1, 1]);
+      expect(remaining(await state.admit(subject, given, 1, [...LOGIN, ...SEARCH]))).toEqual([
+        1, 0, 0,
+      ]);
+      expect(remaining(await state.look(subject, given))).toEqual([1, 0, 0]);
     });
 
     test('are charged in one step with the others: all or none', async () => {
@@ -178,13 +180,13 @@ export function keepsThePromisesOfState(open: OpenState): void {
         violated: given.windows[1],
         retryAt: clock.now + MINUTE,
       });
-      expect(left(byScope)).toEqual([4, 0, 3]);
+      expect(remaining(byScope)).toEqual([4, 0, 3]);
       const byBoth = await state.admit(subject, given, 1, [...SEARCH, ...LOGIN]);
-      expect([byBoth.verdict, ...left(byBoth)]).toEqual(['limited', 4, 0, 3]);
+      expect([byBoth.verdict, ...remaining(byBoth)]).toEqual(['limited', 4, 0, 3]);
       await state.admit(subject, given, 4);
       const byOwn = await state.admit(subject, given, 1, SEARCH);
       expect(byOwn).toMatchObject({ verdict: 'limited', violated: given.windows[0] });
-      expect(left(byOwn)).toEqual([0, 0, 3]);
+      expect(remaining(byOwn)).toEqual([0, 0, 3]);
     });
 
     test('refuse nothing else, and those other requests do not strike', async () => {
@@ -250,22 +252,22 @@ export function keepsThePromisesOfState(open: OpenState): void {
         scoped('login', 5, MINUTE),
         scoped('login', 9, HOUR),
       ]);
-      expect(left(await state.admit(subject, other, 1, LOGIN))).toEqual([3, 2, 8]);
-      expect(left(await state.look(subject, given))).toEqual([3, 0, 3]);
+      expect(remaining(await state.admit(subject, other, 1, LOGIN))).toEqual([3, 2, 8]);
+      expect(remaining(await state.look(subject, given))).toEqual([3, 0, 3]);
     });
 
     test('get units back by their full names, and all with a reset', async () => {
       const subject = fresh();
       await state.admit(subject, given, 2, [...LOGIN, ...SEARCH]);
       await state.grant(subject, given, 1, 'login:60s');
-      expect(left(await state.look(subject, given))).toEqual([4, 1, 1]);
+      expect(remaining(await state.look(subject, given))).toEqual([4, 1, 1]);
       await state.grant(subject, given, 1, '60s');
-      expect(left(await state.look(subject, given))).toEqual([5, 1, 1]);
+      expect(remaining(await state.look(subject, given))).toEqual([5, 1, 1]);
       await state.grant(subject, given, 1, null);
-      expect(left(await state.look(subject, given))).toEqual([6, 2, 2]);
+      expect(remaining(await state.look(subject, given))).toEqual([6, 2, 2]);
       await state.admit(subject, given, 2, LOGIN);
       await state.reset(subject);
-      expect(left(await state.look(subject, given))).toEqual([6, 2, 3]);
+      expect(remaining(await state.look(subject, given))).toEqual([6, 2, 3]);
     });
   });
 

@@ -109,7 +109,7 @@ test('of a refusal the limit is kept if it has a scope', () => {
 test('what has passed is left out', () => {
   const [minute, hour] = [window(3, MINUTE), window(9, HOUR)];
   const reading = (resetAt: number) => ({ window: minute, used: 1, resetAt });
-  const known = (resetAt: number, retryAt: number, bannedUntil: number) => ({
+  const existing = (resetAt: number, retryAt: number, bannedUntil: number) => ({
     admission: {
       now: 0,
       verdict: 'limited' as const,
@@ -119,8 +119,8 @@ test('what has passed is left out', () => {
     },
     divided: true,
   });
-  expect(withoutOutdated({ known: known(10, 10, 10), dues: [] }, 10)).toBeNull();
-  for (const open of [known(11, 0, 0), known(0, 11, 0), known(0, 0, 11)])
+  expect(withoutOutdated({ known: existing(10, 10, 10), dues: [] }, 10)).toBeNull();
+  for (const open of [existing(11, 0, 0), existing(0, 11, 0), existing(0, 0, 11)])
     expect(withoutOutdated({ known: open, dues: [] }, 10)).toEqual({ known: open, dues: [] });
   const due = {
     limits: limits([minute, hour], null),

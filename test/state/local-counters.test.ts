@@ -49,13 +49,13 @@ test('gateways that share what is left never admit more than is left, in any win
           clock.pass(pass);
           remote.admit('a', plan, cost);
         }
-        const known = remote.look('a', plan);
-        for (const counts of alone) counts.note('a', known);
-        const left = known.readings.map((reading) => ({ ...reading, admitted: 0 }));
+        const existing = remote.look('a', plan);
+        for (const counts of alone) counts.note('a', existing);
+        const remaining = existing.readings.map((reading) => ({ ...reading, admitted: 0 }));
         for (const [i, { cost, pass }] of during.entries()) {
           clock.pass(Math.floor(pass / 20));
           if (alone[i % gateways]!.admit(charge(plan, cost)).verdict !== 'admitted') continue;
-          for (const reading of left) {
+          for (const reading of remaining) {
             if (clock.now >= reading.resetAt) continue;
             reading.admitted += cost;
             // A share is at least one unit, so that every gateway can admit something.

@@ -21,37 +21,37 @@ describe('a request with a deadline of 50 ms', () => {
 
   function ask(name = 'one:a', by = patience): Asked {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const asked: Asked = { outcome: 'waits', answer: () => resolve('answer'), fail: reject };
+    const requested: Asked = { outcome: 'waits', answer: () => resolve('answer'), fail: reject };
     by(name, promise).then(
       (response) => {
-        asked.outcome = response;
+        requested.outcome = response;
       },
       (error) => {
-        asked.outcome = error instanceof DeadlineError ? 'late' : error;
+        requested.outcome = error instanceof DeadlineError ? 'late' : error;
       },
     );
-    return asked;
+    return requested;
   }
 
   const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
-  const outcomes = (...asked: Asked[]) => asked.map(({ outcome }) => outcome);
+  const outcomes = (...requested: Asked[]) => requested.map(({ outcome }) => outcome);
 
   test('waits through a hiccup, and has the answer', async () => {
-    const asked = ask();
+    const requested = ask();
     await pass(180);
-    expect(asked.outcome).toBe('waits');
-    asked.answer();
+    expect(requested.outcome).toBe('waits');
+    requested.answer();
     await pass(0);
-    expect(asked.outcome).toBe('answer');
+    expect(requested.outcome).toBe('answer');
   });
 
   test('does not wait after the connection breaks', async () => {
-    const asked = ask();
+    const requested = ask();
     await pass(60);
     const broken = new Error('Connection is closed.');
-    asked.fail(broken);
+    requested.fail(broken);
     await pass(0);
-    expect(asked.outcome).toBe(broken);
+    expect(requested.outcome).toBe(broken);
   });
 
   test('waits 200 ms at most; later ones wait only as long as the first', async () => {
@@ -99,14 +99,14 @@ describe('a request with a deadline of 50 ms', () => {
   });
 
   test('with a short deadline waits a second time for at most three such deadlines', async () => {
-    const asked = ask(
+    const requested = ask(
       'one:a',
       createOutageGrace(10, () => ''),
     );
     await pass(38);
-    expect(asked.outcome).toBe('waits');
+    expect(requested.outcome).toBe('waits');
     await pass(4);
-    expect(asked.outcome).toBe('late');
+    expect(requested.outcome).toBe('late');
   });
 });
 

@@ -64,7 +64,7 @@ const untilDown = () =>
 const untilUp = () => until('Redis is back', () => gateway.eventCount('state.recovered') === 1);
 
 /** The units left in Redis, or `null` if the subject has no record there. */
-async function left(subject: string, given = LENIENT): Promise<number | null> {
+async function remaining(subject: string, given = LENIENT): Promise<number | null> {
   return remainingIn((await gateway.state.look(subject, given)).readings[0]!);
 }
 
@@ -94,7 +94,7 @@ test('a Redis that was killed comes back empty, and what this gateway charged al
   expect(await times(9, subject)).toEqual([...admitted(7), 'limited', 'limited']);
   const again = await startRedis({ port: own.port });
   await untilUp();
-  await until('the reconciliation has arrived', async () => (await left(subject)) === 3);
+  await until('the reconciliation has arrived', async () => (await remaining(subject)) === 3);
   await own.stop();
   await again.stop();
 });
@@ -135,12 +135,12 @@ test('a lost answer is not sent again: the request is counted once in Redis and 
     await times(1, 'key:other');
     return (
       gateway.events.filter((e) => e.type === 'state.local_mode').length < 3 ||
-      (await left(subject).catch(() => null)) !== null
+      (await remaining(subject).catch(() => null)) !== null
     );
   });
   await until('it is settled', async () => {
     await gateway.state.admit(subject, LENIENT, 0);
-    return (await left(subject).catch(() => null)) === 7;
+    return (await remaining(subject).catch(() => null)) === 7;
   });
 });
 
@@ -154,7 +154,7 @@ test('an answer that comes too late is not counted twice', async () => {
   await new Promise((resolve) => setTimeout(resolve, 250));
   await until('it answers in time', async () => {
     await gateway.state.admit(subject, LENIENT, 0);
-    return (await left(subject).catch(() => null)) === 7;
+    return (await remaining(subject).catch(() => null)) === 7;
   });
 });
 
@@ -163,10 +163,10 @@ test('while Redis hangs no request waits longer than the first few', async () =>
   proxy.replies = 'hold';
   await untilDown();
   const begun = gateway.eventCount('state.local_mode');
-  const asked: unknown[] = [];
-  for (let i = 0; i < 5_000; i++) asked.push(gateway.state.admit(fresh(), TEN, 1));
+  const requested: unknown[] = [];
+  for (let i = 0; i < 5_000; i++) requested.push(gateway.state.admit(fresh(), TEN, 1));
   // The answers come at once, without a promise.
-  expect(asked.every((response) => !(response instanceof Promise))).toBe(true);
+  expect(requested.every((response) => !(response instanceof Promise))).toBe(true);
   expect(gateway.eventCount('state.local_mode') - begun).toBe(5_000);
   expect(gateway.eventCount('state.outage')).toBe(1);
 });

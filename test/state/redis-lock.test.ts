@@ -21,11 +21,11 @@ test('one of many callers gets a lock, and one more after its release', async ()
 });
 
 test('a lock has a lifetime, which its holder sets again', async () => {
-  const left = () => server.admin.pttl(keyOf.lock('a'));
+  const remaining = () => server.admin.pttl(keyOf.lock('a'));
   await tryLock(server.admin, 'a');
-  expect(await left()).toBeGreaterThan(0);
-  expect(await left()).toBeLessThanOrEqual(LOCK_TTL);
+  expect(await remaining()).toBeGreaterThan(0);
+  expect(await remaining()).toBeLessThanOrEqual(LOCK_TTL);
   await server.admin.pexpire(keyOf.lock('a'), 2 * LOCK_TTL);
   await holdLock(server.admin, 'a');
-  expect(await left()).toBeLessThanOrEqual(LOCK_TTL);
+  expect(await remaining()).toBeLessThanOrEqual(LOCK_TTL);
 });

@@ -47,10 +47,10 @@ test('a failure of the own answer is returned, although others have yet to answe
 });
 
 test('a flood of questions has few answers under way', async () => {
-  let asked = 0;
+  let requested = 0;
   const { promise, resolve } = Promise.withResolvers<GatewayStatus>();
   await join('one', () => {
-    asked++;
+    requested++;
     return promise;
   });
   const two = await join('two', () => STATUS);
@@ -60,7 +60,7 @@ test('a flood of questions has few answers under way', async () => {
       QUESTIONS,
       JSON.stringify({ from, id: 'a', question: 'status' }),
     );
-    return asked > 0;
+    return requested > 0;
   });
   for (let i = 0; i < 100; i++)
     await own.server.admin.publish(
@@ -69,7 +69,7 @@ test('a flood of questions has few answers under way', async () => {
     );
   // Redis delivers messages in order: a gateway that received the last one has received all.
   expect((await two.ask('status', null)).unresponsive).toEqual(['one']);
-  expect(asked).toBeLessThan(50);
+  expect(requested).toBeLessThan(50);
   resolve(STATUS);
   await until(
     'it answers again',

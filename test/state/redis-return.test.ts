@@ -31,8 +31,8 @@ test('a client that gave up connects again, and so does the one that listens', a
   const bus = createBus(subscriber, (event) => void events.push(event));
   await until('it listens', () => bus.isLive);
   events.length = 0;
-  const heard: string[] = [];
-  bus.listen(({ type }) => void heard.push(type));
+  const received: string[] = [];
+  bus.listen(({ type }) => void received.push(type));
 
   for (const client of [redis, ...copies]) {
     const ended = new Promise((resolve) => client.once('end', resolve));
@@ -41,11 +41,11 @@ test('a client that gave up connects again, and so does the one that listens', a
   }
   await until('both are back', () => [redis, ...copies].every(({ status }) => status === 'ready'));
   expect(await redis.ping()).toBe('PONG');
-  await until('it listens again', () => heard.includes('anything'));
+  await until('it listens again', () => received.includes('anything'));
   expect(events.at(0)).toEqual({ type: 'state.connection', of: 'messages', isCut: true });
   expect(events.at(-1)).toEqual({ type: 'state.connection', of: 'messages', isCut: false });
   await server.admin.publish(CHANNEL, 's:key:1');
-  await until('it hears', () => heard.includes('subject'));
+  await until('it hears', () => received.includes('subject'));
 });
 
 test('a connection is dropped once Redis was silent for two seconds, not where this process was held up for so long', async () => {
@@ -70,11 +70,11 @@ test('a subscription that Redis refuses for a while is tried again on the same c
   stops.push(() => server.stop());
   const redis = await connect({ ...DEFAULTS, url: server.url });
   stops.push(() => disconnect(redis));
-  const heard: string[] = [];
+  const received: string[] = [];
   const subscriber = createSubscriber(redis);
   stops.push(() => subscriber.close());
   const bus = createBus(subscriber, () => {});
-  bus.listen(({ type }) => void heard.push(type));
+  bus.listen(({ type }) => void received.push(type));
   await until('it listens', () => bus.isLive);
 
   await server.admin.acl('SETUSER', 'default', 'resetchannels');
@@ -85,7 +85,7 @@ test('a subscription that Redis refuses for a while is tried again on the same c
   await server.admin.acl('SETUSER', 'default', 'allchannels');
   await until('it listens again', () => bus.isLive);
   await server.admin.publish(CHANNEL, 's:key:1');
-  await until('it hears', () => heard.includes('subject'));
+  await until('it hears', () => received.includes('subject'));
 });
 
 test('every client of several gateways reconnects after the master died, with slow Sentinels, and no key is unknown meanwhile', async () => {

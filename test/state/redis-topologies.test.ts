@@ -60,9 +60,9 @@ describe('a Sentinel set', () => {
 
 test('a Sentinel that is down prints nothing of the client', async () => {
   const set = await startSentinelSet();
-  const asked = Promise.withResolvers<void>();
+  const requested = Promise.withResolvers<void>();
   const down = createServer((socket) => {
-    socket.on('close', () => asked.resolve());
+    socket.on('close', () => requested.resolve());
     socket.destroy();
   }).listen(0, '127.0.0.1');
   await once(down, 'listening');
@@ -71,7 +71,7 @@ test('a Sentinel that is down prints nothing of the client', async () => {
   const nodes = [...set.nodes, `127.0.0.1:${port}`];
   const redis = await connect({ ...DEFAULTS, url: set.url, topology: 'sentinel', nodes });
   try {
-    await asked.promise;
+    await requested.promise;
     await redis.ping();
     expect(printed).not.toHaveBeenCalled();
   } finally {

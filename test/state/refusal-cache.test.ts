@@ -35,39 +35,39 @@ function open() {
   const clock = new TestClock();
   const state = createEmbeddedState({ clock: clock.read });
   const refused = createRefusalCache({ clock: clock.read, ttl: KEEP });
-  let asked = 0;
+  let requested = 0;
   const admit = (subject: string, given: Limits = ONE, cost = 1, scopes: Scopes = NO_SCOPES) => {
     const charge = { subject, limits: given, cost, scopes };
-    const known = refused.decide(charge);
-    if (known) return known;
-    asked++;
+    const existing = refused.decide(charge);
+    if (existing) return existing;
+    requested++;
     const { changes } = refused;
     const response = state.admit(subject, given, cost, scopes);
     refused.remember(charge, response, changes);
     return response;
   };
-  return { clock, state, refused, admit, asked: () => asked };
+  return { clock, state, refused, admit, asked: () => requested };
 }
 
 test('a refusal is repeated without asking, and asked again when its time is over', () => {
-  const { clock, admit, asked } = open();
+  const { clock, admit, asked: send } = open();
   admit('a');
   for (let i = 0; i < 100; i++) expect(admit('a').verdict).toBe(i === -1 ? 'admitted' : 'limited');
-  expect(asked()).toBe(2);
+  expect(send()).toBe(2);
   clock.pass(KEEP);
   expect(admit('a').verdict).toBe('limited');
-  expect(asked()).toBe(3);
+  expect(send()).toBe(3);
   clock.pass(MINUTE - KEEP);
   expect(admit('a').verdict).toBe('admitted');
 });
 
 test('a refusal from before the clock of the state was set back is asked again', () => {
-  const { clock, admit, asked } = open();
+  const { clock, admit, asked: send } = open();
   admit('a');
   admit('a');
   clock.pass(-HOUR);
   expect(admit('a')).toMatchObject({ verdict: 'limited', retryAt: clock.now + MINUTE });
-  expect(asked()).toBe(3);
+  expect(send()).toBe(3);
 });
 
 test('a refusal is asked again when counted refusals show that the clock was set back', () => {
@@ -89,7 +89,7 @@ test.each([
 ])(
   'a refusal is %s if the counted refusals show that the wait of the state %s',
   (_, __, counted, calls) => {
-    const { clock, state, refused, admit, asked } = open();
+    const { clock, state, refused, admit, asked: send } = open();
     admit('a');
     admit('a');
     clock.pass(ESCALATION.grace);
@@ -99,7 +99,7 @@ test.each([
     const result = { ...state.look('a', ONE), freeRefusals };
     refused.apply(refusals!, result, refused.changes);
     expect(admit('a').verdict).toBe('limited');
-    expect(asked()).toBe(calls);
+    expect(send()).toBe(calls);
   },
 );
 
@@ -179,29 +179,29 @@ describe('a refusal by the windows of a scope', () => {
   const [login, search]: readonly Scopes[] = [['login'], ['tag:search']];
 
   test('refuses nothing else, and outlives what is admitted elsewhere, whose charge it shows', () => {
-    const { admit, asked } = open();
+    const { admit, asked: send } = open();
     for (let i = 0; i < 2; i++) admit('a', given, 1, login);
     for (let i = 0; i < 3; i++) {
       expect(admit('a', given, 1).verdict).toBe('admitted');
-      const before = asked();
+      const before = send();
       const refusal = admit('a', given, 1, login);
       expect(refusal).toMatchObject({ verdict: 'limited', violated: given.windows[1] });
       expect(remainingIn(refusal.readings[0]!)).toBe(7 - i);
-      expect(asked()).toBe(before);
+      expect(send()).toBe(before);
     }
   });
 
   test('strikes by itself, and the first one of another scope is for the state', () => {
-    const { admit, asked, clock, refused } = open();
+    const { admit, asked: send, clock, refused } = open();
     for (let i = 0; i < 2; i++) admit('a', given, 1, login);
     admit('a', given, 1, search);
     clock.pass(ESCALATION.grace);
-    const before = asked();
+    const before = send();
     expect(admit('a', given, 1, search)).toMatchObject({ verdict: 'limited', strikes: 0 });
-    expect(asked()).toBe(before + 1);
+    expect(send()).toBe(before + 1);
     clock.pass(ESCALATION.grace);
     for (let i = 0; i < 6; i++) admit('a', given, 1, [login, search][i % 2]!);
-    expect(asked()).toBe(before + 1);
+    expect(send()).toBe(before + 1);
     const taken = refused.unsent.take(10);
     expect(taken.map(({ cause, count }) => [(cause as Window).scope, count])).toEqual([
       ['login', 3],

@@ -164,9 +164,9 @@ test('after a crash at any time the file has what was answered, and nothing olde
         expect(response?.number).toBe(number);
         if (response?.error === null) answered = { ...sent };
       }
-      const left = Object.entries(answered).filter(([, value]) => value !== null);
+      const remaining = Object.entries(answered).filter(([, value]) => value !== null);
       const now = onDisk();
-      expect(now).toEqual(Object.fromEntries(left));
+      expect(now).toEqual(Object.fromEntries(remaining));
       rows.handle({ type: 'close', number: 0 });
     }),
     { numRuns: 30 },

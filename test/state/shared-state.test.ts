@@ -80,7 +80,7 @@ describe('in front of a remote that fails', () => {
   }
 
   const admitted = (count: number) => new Array(count).fill('admitted');
-  const left = async (subject: string) =>
+  const remaining = async (subject: string) =>
     remainingIn((await remote.look(subject, TEN)).readings[0]!);
   const recovered = () =>
     until('the shard is asked again', () => gateway.eventCount('state.recovered') === 1);
@@ -95,7 +95,7 @@ describe('in front of a remote that fails', () => {
     remote.troubles.clear();
     await recovered();
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
-    expect(await left('key:a')).toBe(0);
+    expect(await remaining('key:a')).toBe(0);
   });
 
   test('bans that are known here can be shown, with the time of the last answer of the remote', async () => {
@@ -124,7 +124,7 @@ describe('in front of a remote that fails', () => {
     remote.troubles.clear();
     await recovered();
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
-    expect(await left('key:a')).toBe(2);
+    expect(await remaining('key:a')).toBe(2);
   });
 
   test('an outage of one shard does not affect the others', async () => {
@@ -133,7 +133,7 @@ describe('in front of a remote that fails', () => {
     const before = remote.asked;
     await times(5, 'account:b');
     expect(remote.asked - before).toBe(5);
-    expect(await left('account:b')).toBe(5);
+    expect(await remaining('account:b')).toBe(5);
     expect(gateway.eventCount('state.outage')).toBe(1);
   });
 
@@ -147,7 +147,7 @@ describe('in front of a remote that fails', () => {
     expect(gateway.state.unreconciled).toBeGreaterThan(0);
     remote.troubles.clear();
     await gateway.close();
-    expect([gateway.state.unreconciled, await left('key:a')]).toEqual([0, 6]);
+    expect([gateway.state.unreconciled, await remaining('key:a')]).toEqual([0, 6]);
   });
 
   test('what one missed answer left to be counted here is added, also if its subject is never heard of again', async () => {
@@ -155,7 +155,7 @@ describe('in front of a remote that fails', () => {
     await times(1, 'key:a');
     remote.troubles.clear();
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
-    expect([gateway.eventCount('state.outage'), await left('key:a')]).toEqual([0, 9]);
+    expect([gateway.eventCount('state.outage'), await remaining('key:a')]).toEqual([0, 9]);
   });
 
   test('a charge that came too late to be waited for is not added again', async () => {
@@ -166,7 +166,7 @@ describe('in front of a remote that fails', () => {
     remote.answerLate();
     await times(1, 'key:a');
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
-    expect(await left('key:a')).toBe(6);
+    expect(await remaining('key:a')).toBe(6);
   });
 
   test.each(['down', 'loses answers', 'late'] as const)(
@@ -183,7 +183,7 @@ describe('in front of a remote that fails', () => {
       remote.answerLate();
       await until('nothing is left to add', () => gateway.state.unreconciled === 0);
       // Without an answer it is unknown whether it was charged.
-      expect(await left('key:a')).toBe(trouble === 'loses answers' ? 0 : 3);
+      expect(await remaining('key:a')).toBe(trouble === 'loses answers' ? 0 : 3);
     },
   );
 
@@ -206,7 +206,7 @@ describe('in front of a remote that fails', () => {
     expect(await times(1, 'key:a')).toEqual(admitted(1));
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
     // Redis charged these seven, and does not get them again.
-    expect(await left('key:a')).toBe(3);
+    expect(await remaining('key:a')).toBe(3);
   });
 
   test('an unfit subject is counted here, reported once, and added when it is repaired', async () => {
@@ -219,7 +219,7 @@ describe('in front of a remote that fails', () => {
     remote.unfit.clear();
     await times(2, 'key:a');
     await until('nothing is left to add', () => gateway.state.unreconciled === 0);
-    expect(await left('key:a')).toBe(0);
+    expect(await remaining('key:a')).toBe(0);
   });
 
   test('strikes of an unfit subject are not an outage', async () => {
@@ -233,12 +233,12 @@ describe('in front of a remote that fails', () => {
 
   test('a ban that began with forwarded strikes is reported once, also if its subject sends nothing more', async () => {
     const strict = limits([window(1, HOUR)], { ...ESCALATION, strikes: 3, grace: 0 });
-    const heard: StartedBan[] = [];
-    gateway.state.onBan((ban) => heard.push(ban));
+    const received: StartedBan[] = [];
+    gateway.state.onBan((ban) => received.push(ban));
     await times(5, 'key:a', strict);
-    await until('the ban is reported', () => heard.length > 0);
+    await until('the ban is reported', () => received.length > 0);
     const { bannedUntil } = await remote.look('key:a', strict);
-    expect(heard).toEqual([
+    expect(received).toEqual([
       {
         subject: 'key:a',
         limits: strict,
@@ -248,7 +248,7 @@ describe('in front of a remote that fails', () => {
       },
     ]);
     expect(await times(2, 'key:a', strict)).toEqual(['banned', 'banned']);
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   test('a ban earned alone is added on return', async () => {
@@ -294,14 +294,14 @@ describe('beside another gateway', () => {
     const [one, two] = [openGateway(remote, clock), openGateway(remote, clock)];
     const verdict = async () => (await one.state.admit('key:a', TEN, 10)).verdict;
     expect([await verdict(), await verdict()]).toEqual(['admitted', 'limited']);
-    const { asked } = remote;
+    const { asked: requested } = remote;
     for (let i = 0; i < 50; i++) expect(await verdict()).toBe('limited');
-    expect(remote.asked).toBe(asked);
+    expect(remote.asked).toBe(requested);
     await two.state.reset('key:a');
     expect([await verdict(), await verdict()]).toEqual(['admitted', 'limited']);
     remote.publish({ type: 'anything' });
     expect(await verdict()).toBe('limited');
-    expect(remote.asked).toBe(asked + 3);
+    expect(remote.asked).toBe(requested + 3);
     await two.close();
     await one.close();
   });

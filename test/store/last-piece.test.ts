@@ -45,7 +45,7 @@ test('concurrent updates and orders never sell more than the stock', async () =>
     ...Array.from({ length: 10 }, () => send('POST', '/store/orders', { petId: 1 })),
   ]);
   const orders: { quantity: number }[] = (await send('GET', '/store/orders?limit=100')).json;
-  const left = (await send('GET', '/store/inventory/1')).json.quantity;
-  expect(orders.reduce((sum, { quantity }) => sum + quantity, left)).toBe(10);
-  expect(left).toBe(0);
+  const remaining = (await send('GET', '/store/inventory/1')).json.quantity;
+  expect(orders.reduce((sum, { quantity }) => sum + quantity, remaining)).toBe(10);
+  expect(remaining).toBe(0);
 });

@@ -93,11 +93,11 @@ describe('updating an order', () => {
     [5, 0],
     [3, 2],
     [1, 4],
-  ])('to a quantity of %d leaves %d of five in stock', async (quantity, left) => {
+  ])('to a quantity of %d leaves %d of five in stock', async (quantity, remaining) => {
     const store = await startStoreWithPet(5);
     await store.send('POST', '/store/orders', { petId: 1, quantity: 3 });
     expect((await store.send('PUT', '/store/orders/1', { quantity })).json.quantity).toBe(quantity);
-    expect(await stockOf(store)).toBe(left);
+    expect(await stockOf(store)).toBe(remaining);
   });
 
   test('to another pet returns the old one to stock and takes the other', async () => {

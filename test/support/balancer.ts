@@ -71,8 +71,8 @@ export class Balancer {
 }
 
 async function isReady({ adminUrl }: Balanced): Promise<boolean> {
-  const asked = fetch(`${adminUrl}/health/ready`);
-  return await asked.then(
+  const requested = fetch(`${adminUrl}/health/ready`);
+  return await requested.then(
     ({ ok }) => ok,
     () => false,
   );

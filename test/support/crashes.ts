@@ -153,12 +153,12 @@ export class Load {
 /** `null` if the gateway is down. */
 export function statusOf(url: string, key: string, agent: Agent): Promise<number | null> {
   return new Promise((resolve) => {
-    const asked = request(url, { agent, headers: { 'X-API-Key': key } }, (response) => {
+    const requested = request(url, { agent, headers: { 'X-API-Key': key } }, (response) => {
       response.on('error', () => resolve(null));
       response.on('end', () => resolve(response.statusCode!));
       response.resume();
     });
-    asked.on('error', () => resolve(null));
-    asked.end();
+    requested.on('error', () => resolve(null));
+    requested.end();
   });
 }

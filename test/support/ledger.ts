@@ -121,9 +121,9 @@ async function addUsage(found: Sums, value: Value): Promise<void> {
   for await (const rows of value.usage())
     unpackRows(rows, ({ clients }) => (row) => {
       const { key } = clients[row.client]!;
-      const known = found.get(key) ?? { units: 0, requests: 0 };
+      const existing = found.get(key) ?? { units: 0, requests: 0 };
       const requests = Array.from(row.requests).reduce((sum, count) => sum + count, 0);
-      found.set(key, { units: known.units + row.units, requests: known.requests + requests });
+      found.set(key, { units: existing.units + row.units, requests: existing.requests + requests });
     });
 }
 

@@ -141,8 +141,8 @@ export class MemoryState implements RemoteState, Shards, Bus {
       this.#state.admit(subject, wide, most, scopes);
       for (const [i, window] of limits.windows.entries())
         void this.#state.grant(subject, limits, most - windows[i]!.units, fullNameOf(window));
-      const left = (ban?.until ?? 0) - this.#clock.now;
-      if (left > 0) void this.#state.ban(subject, limits, left);
+      const remaining = (ban?.until ?? 0) - this.#clock.now;
+      if (remaining > 0) void this.#state.ban(subject, limits, remaining);
     });
   }
 

@@ -22,10 +22,10 @@ process.on('message', async ({ folder, redis, numbers }: WriterOrders) => {
     redis === null
       ? recordsInFile(openStateFile(folder), KEPT)
       : (await connectRecords(redis)).open({ folder }).records;
-  const left = [...numbers];
+  const remaining = [...numbers];
 
   async function make(): Promise<void> {
-    for (let number = left.shift(); number !== undefined; number = left.shift()) {
+    for (let number = remaining.shift(); number !== undefined; number = remaining.shift()) {
       const name = `change ${number}`;
       const by = note({ target: name, after: process.pid }, name);
       try {

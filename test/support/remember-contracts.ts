@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { ContractLoader } from '../../src/run/contracts/loader.ts';
-import { known } from './remembering-loader.ts';
+import { existing } from './remembering-loader.ts';
 
 /** Until the suite ends, also for gateways that commands start in this process. */
 export function rememberContracts(): void {
@@ -9,6 +9,6 @@ export function rememberContracts(): void {
     this: ContractLoader,
     request,
   ) {
-    return known(request, () => loadFirst.call(this, request));
+    return existing(request, () => loadFirst.call(this, request));
   });
 }

@@ -16,11 +16,11 @@ const remembered = new Map<string, Loaded>();
  */
 export class RememberingLoader extends ContractLoader {
   override loadFirst(request: Request): Promise<Loaded> {
-    return known(request, () => super.loadFirst(request));
+    return existing(request, () => super.loadFirst(request));
   }
 }
 
-export async function known(request: Request, load: () => Promise<Loaded>): Promise<Loaded> {
+export async function existing(request: Request, load: () => Promise<Loaded>): Promise<Loaded> {
   const { contract } = request;
   const name = JSON.stringify([contract, publicationOf(request)]);
   const earlier = remembered.get(name);

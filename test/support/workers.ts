@@ -183,13 +183,13 @@ export async function metricOf(
   labels: Readonly<Record<string, string>> = {},
 ): Promise<number> {
   const exposition = await (await fetch(`${adminUrl}/metrics`)).text();
-  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  const expected = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   const lines = exposition
     .split('\n')
     .filter(
       (line) =>
         (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) &&
-        wanted.every((one) => line.includes(one)),
+        expected.every((one) => line.includes(one)),
     );
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
@@ -219,10 +219,10 @@ export async function flood(
   }: { callers: number; requests: number; headers: Readonly<Record<string, string>> },
 ): Promise<Answered[]> {
   const responses: Answered[] = [];
-  let left = requests;
+  let remaining = requests;
   async function call(): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    while (left-- > 0) responses.push(await get(url, headers, agent));
+    while (remaining-- > 0) responses.push(await get(url, headers, agent));
     agent.destroy();
   }
   await Promise.all(Array.from({ length: callers }, call));

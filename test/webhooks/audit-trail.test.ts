@@ -120,10 +120,10 @@ test('all entries since the start are sent if the log could not be read at the s
       ({ number, at: number, actor: 'local', action: 'keys.create', after }) as AuditEntry,
   );
   let isDown = true;
-  let asked = 0;
+  let requested = 0;
   const auditLog = {
     async list({ above, since = 0, limit }: AuditQuery) {
-      asked++;
+      requested++;
       if (isDown) throw new Outage('state_unavailable');
       const found = entries.filter(({ at, number }) => at >= since && number > (above ?? 0));
       return above === undefined ? found.slice(-limit).reverse() : found;
@@ -145,7 +145,7 @@ test('all entries since the start are sent if the log could not be read at the s
   const gateway = createWebhooks({ ...parts, keys: { ...keys, watch }, auditLog });
   try {
     gateway.begin();
-    await until('it was asked', () => asked > 0);
+    await until('it was asked', () => requested > 0);
     entries.push({ ...entries[0]!, number: 3, at: 11, after: { ...after, id: 'key_3' } });
     isDown = false;
     changed();

@@ -43,8 +43,8 @@ describe('a requested pause', () => {
     ['Sun, 22 Nov 2026 10:05:00 GMT', 5 * M],
     ['Sun, 22 Nov 2026 09:00:00 GMT', null],
     ['Mon, 23 Nov 2026 10:00:00 GMT', H],
-  ])('%j is %p ms', (header, asked) => {
-    expect(retryAfterOf(header, NOW)).toBe(asked);
+  ])('%j is %p ms', (header, requested) => {
+    expect(retryAfterOf(header, NOW)).toBe(requested);
   });
 
   test('is never shorter than the regular one', () => {
@@ -56,8 +56,8 @@ describe('a requested pause', () => {
   test('is a number from 0 to an hour, or missing, for any header', () => {
     fc.assert(
       fc.property(fc.string(), (header) => {
-        const asked = retryAfterOf(header, NOW);
-        expect(asked === null || (asked >= 0 && asked <= H)).toBe(true);
+        const requested = retryAfterOf(header, NOW);
+        expect(requested === null || (requested >= 0 && requested <= H)).toBe(true);
       }),
     );
   });

@@ -80,9 +80,9 @@ test('other work continues while many are stored', async () => {
 });
 
 test('an event has the account of its key although the first look-up of the key was late', async () => {
-  let asked = 0;
+  let requested = 0;
   open(async () => {
-    if (++asked === 1) throw new Outage('state_unavailable');
+    if (++requested === 1) throw new Outage('state_unavailable');
     return keyRecord({ account: 'acme' });
   });
   useForTheFirstTime(1);

@@ -15,16 +15,16 @@ const { definitions } = JSON.parse(readFileSync(WEBHOOK_SCHEMA, 'utf8')) as {
 const T = Date.UTC(2026, 0, 1);
 
 function eventsOf(...events: readonly Event[]): { type: string; data: Record<string, unknown> }[] {
-  const heard: Detection[] = [];
+  const received: Detection[] = [];
   const detect = createDetector({
     quota: 1,
     gateway: 'gw-1',
     clock: () => T,
-    onDetection: (one) => void heard.push(one),
+    onDetection: (one) => void received.push(one),
   });
   for (const event of events) detect(event);
   const incidents = createIncidents('gw-1');
-  const found = heard.map((one) => ('sight' in one ? incidents.see(one, null)! : one));
+  const found = received.map((one) => ('sight' in one ? incidents.see(one, null)! : one));
   return found.map((one) => JSON.parse(messageOf(one).body));
 }
 

@@ -139,7 +139,7 @@ test('gateways that see one backend down and up at different times send one even
   const sent: string[] = [];
   function send(found: WebhookEvent | null): void {
     const { once, at } = found!;
-    if (outbox.add({ message: messageOf(found!), receivers: ['a'], once, most: 10, now: at }))
+    if (outbox.add({ message: messageOf(found!), endpoints: ['a'], once, most: 10, now: at }))
       sent.push(`${found!.type} ${found!.at - T}`);
   }
   send(incidents.see(backend(true, T), null));

@@ -78,8 +78,8 @@ test('a gateway that hangs is reported like one that is down, but an abandoned q
   await expect(question).rejects.toMatchObject({ code: 'no_response', status: 0 });
 
   jest.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
-  const left = new AbortController();
-  const dropped = call('listKeys', { signal: left.signal });
-  left.abort();
+  const remaining = new AbortController();
+  const dropped = call('listKeys', { signal: remaining.signal });
+  remaining.abort();
   await expect(dropped).rejects.toMatchObject({ name: 'AbortError' });
 });

@@ -18,7 +18,7 @@ export class Chunks {
   readonly #data: (bytes: Buffer) => void;
   readonly #mostTrailers: number;
   #place: Place = 'size';
-  #left = 0;
+  #remaining = 0;
   #extensions = 0;
   #trailers = '';
   #read: Buffer | null = null;
@@ -81,15 +81,15 @@ export class Chunks {
       );
     this.#extensions += line[2]!.length;
     if (this.#extensions > MOST_EXTENSIONS) throw tooLarge('size');
-    this.#left = Number.parseInt(line[1]!, 16);
-    this.#place = this.#left === 0 ? 'trailers' : 'data';
+    this.#remaining = Number.parseInt(line[1]!, 16);
+    this.#place = this.#remaining === 0 ? 'trailers' : 'data';
     return next;
   }
 
   #chunk(bytes: Buffer, at: number): number {
-    const next = Math.min(bytes.length, at + this.#left);
-    this.#left -= next - at;
-    if (this.#left === 0) this.#place = 'cr';
+    const next = Math.min(bytes.length, at + this.#remaining);
+    this.#remaining -= next - at;
+    if (this.#remaining === 0) this.#place = 'cr';
     if (this.#read === null) {
       this.#read =
         at === 0 && next === bytes.length ? bytes : bytes.subarray(at, next);

@@ -238,8 +238,8 @@ export class ClientConnection implements MessageSink<ResponseHead> {
       const { upgraded, fields } = exchange.request;
       if (upgraded === undefined)
         throw malformed('The response changes the protocol without a request.');
-      const asked = readFields(`${fields.text}\r\n`);
-      const fault = faultOfSwitch(asked, head.fields);
+      const offered = readFields(`${fields.text}\r\n`);
+      const fault = faultOfSwitch(offered, head.fields);
       if (fault !== null) throw malformed(`The response ${fault}.`);
       exchange.head = head;
       this.#enter('tunnel');

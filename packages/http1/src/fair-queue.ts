@@ -132,14 +132,14 @@ export class FairQueue<T> {
   }
 
   #groupOf({ group: name, weight }: QueueOwner): Group<T> {
-    const known = this.#groups.get(name);
-    if (known === undefined) {
+    const existing = this.#groups.get(name);
+    if (existing === undefined) {
       const group = newGroup<T>(name, weight);
       this.#groups.set(name, group);
       return group;
     }
-    known.weight = weight;
-    return known;
+    existing.weight = weight;
+    return existing;
   }
 
   #nextGroup(): Group<T> | null {
@@ -214,8 +214,8 @@ function isSooner(one: Group<unknown>, other: Group<unknown>): boolean {
 }
 
 function memberOf<T>(group: Group<T>, name: string): Member<T> {
-  const known = group.members.get(name);
-  if (known !== undefined) return known;
+  const existing = group.members.get(name);
+  if (existing !== undefined) return existing;
   const member = { name, group, entries: [], place: 0 };
   group.members.set(name, member);
   return member;

@@ -38,10 +38,10 @@ export function framingOfResponse(
   status: number,
 ): Framing {
   const { lengths, codings } = fields;
-  const known = lengths.length > 0 || codings.length > 0;
+  const isFramed = lengths.length > 0 || codings.length > 0;
   // Checked although unused: a server with invalid framing must not keep its connection.
-  const framing = known ? framingOfRequest(fields, minor) : 'until_close';
-  if (status < 200 && known && framing !== 0)
+  const framing = isFramed ? framingOfRequest(fields, minor) : 'until_close';
+  if (status < 200 && isFramed && framing !== 0)
     throw malformed('An interim response has a body. Send none.');
   return method === 'HEAD' || status < 200 || status === 204 || status === 304
     ? 0

@@ -64,7 +64,7 @@ export function createPool({
   const waiting = new FairQueue<Waiting>(limits.mostWaiting);
   const all = new Set<ClientConnection>();
   /** They close after their request, and their place is not refilled. */
-  const left = new Set<ClientConnection>();
+  const remaining = new Set<ClientConnection>();
   const idle: ClientConnection[] = [];
   const leases = new Map<ClientConnection, Lease>();
   const slots = new UploadSlots(limits.connections, limits.mostWaiting);
@@ -110,7 +110,7 @@ export function createPool({
       const before = [...all];
       all.clear();
       idle.length = 0;
-      for (const connection of before) left.add(connection);
+      for (const connection of before) remaining.add(connection);
       refuseUntil(ALL, reason);
       for (const connection of before) connection.retire();
     },
@@ -120,7 +120,7 @@ export function createPool({
     },
     get status() {
       return {
-        open: all.size + left.size,
+        open: all.size + remaining.size,
         idle: idle.length,
         waiting: waiting.size + slots.waiting,
         most: limits.connections,
@@ -149,7 +149,7 @@ export function createPool({
     close(): void {
       isClosed = true;
       clearInterval(timer);
-      for (const connection of [...all, ...left]) connection.destroy();
+      for (const connection of [...all, ...remaining]) connection.destroy();
       refuseUntil(ALL, new PoolBusy());
     },
   };
@@ -240,7 +240,7 @@ export function createPool({
 
   function closed(connection: ClientConnection): void {
     paces.delete(connection);
-    if (left.delete(connection)) endTurn(connection, true);
+    if (remaining.delete(connection)) endTurn(connection, true);
     if (!all.delete(connection)) return;
     const at = idle.indexOf(connection);
     if (at >= 0) idle.splice(at, 1);
@@ -288,12 +288,12 @@ export function createPool({
     const before = all.size;
     isLooking = true;
     for (const connection of all) connection.endIfLate(now);
-    for (const connection of left) connection.endIfLate(now);
+    for (const connection of remaining) connection.endIfLate(now);
     isLooking = false;
     // The next check may find more late connections: a request placed now could wait for a hung
     // server.
     openForWaiting(limits.connections - (before - all.size));
-    if (all.size + left.size + waiting.size + slots.waiting === 0) {
+    if (all.size + remaining.size + waiting.size + slots.waiting === 0) {
       clearInterval(timer);
       timer = undefined;
     }

@@ -57,8 +57,8 @@ export function readProxyHeader(bytes: Buffer): ProxyHeader {
 }
 
 function begins(bytes: Buffer, start: Buffer): boolean {
-  const known = Math.min(bytes.length, start.length);
-  return bytes.compare(start, 0, known, 0, known) === 0;
+  const existing = Math.min(bytes.length, start.length);
+  return bytes.compare(start, 0, existing, 0, existing) === 0;
 }
 
 function readLine(bytes: Buffer): ProxyHeader {
@@ -99,11 +99,11 @@ function readBinary(bytes: Buffer): ProxyHeader {
   // LOCAL: the rest is ignored (section 2.2).
   if (command === 0) return { announced: NO_ORIGIN, length };
   // Unspecified: the real addresses apply.
-  const known = kind === 0 ? 0 : ADDRESSES[kind];
-  if (known === undefined)
+  const existing = kind === 0 ? 0 : ADDRESSES[kind];
+  if (existing === undefined)
     return `it has the unknown family and transport ${kind}`;
-  if (rest < known) return 'it is shorter than its addresses';
-  const secure = readFields(bytes, FIXED + known, length);
+  if (rest < existing) return 'it is shorter than its addresses';
+  const secure = readFields(bytes, FIXED + existing, length);
   if (typeof secure === 'string') return secure;
   return {
     announced: { address: addressIn(bytes, kind >> 4), secure },

@@ -38,7 +38,7 @@ export class MessageReader<H extends Head> {
   #restAt = 0;
   #ahead = 0;
   /** Infinity: until the connection closes. */
-  #left = 0;
+  #remaining = 0;
   #chunks: Chunks | null = null;
 
   constructor(options: ReaderOptions<H>) {
@@ -114,7 +114,7 @@ export class MessageReader<H extends Head> {
     const endsSo =
       this.#place === 'body' &&
       this.#chunks === null &&
-      this.#left === Number.POSITIVE_INFINITY;
+      this.#remaining === Number.POSITIVE_INFINITY;
     if (endsSo) this.#over(0);
     else if (this.inMessage)
       throw new WireError('cut_off', 'The connection ended inside a message.');
@@ -195,9 +195,9 @@ export class MessageReader<H extends Head> {
       framing === 'chunked'
         ? new Chunks((bytes) => sink.body(bytes), mostHeadBytes)
         : null;
-    this.#left =
+    this.#remaining =
       typeof framing === 'number' ? framing : Number.POSITIVE_INFINITY;
-    const isWhole = this.#left === 0;
+    const isWhole = this.#remaining === 0;
     this.#ahead = ahead;
     sink.head(head);
     this.#ahead = 0;
@@ -211,12 +211,12 @@ export class MessageReader<H extends Head> {
       if (chunks.over) this.#over(bytes.length - next);
       return next;
     }
-    const next = Math.min(bytes.length, at + this.#left);
-    this.#left -= next - at;
+    const next = Math.min(bytes.length, at + this.#remaining);
+    this.#remaining -= next - at;
     this.#options.sink.body(
       at === 0 && next === bytes.length ? bytes : bytes.subarray(at, next),
     );
-    if (this.#left === 0) this.#over(bytes.length - next);
+    if (this.#remaining === 0) this.#over(bytes.length - next);
     return next;
   }
 
@@ -225,7 +225,7 @@ export class MessageReader<H extends Head> {
     if (this.#place === 'stopped') return;
     this.#place = 'behind';
     this.#chunks = null;
-    this.#left = 0;
+    this.#remaining = 0;
     this.#ahead = ahead;
     this.#options.sink.end();
     this.#ahead = 0;

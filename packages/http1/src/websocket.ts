@@ -11,23 +11,26 @@ export const WEBSOCKET_KEY: RegExp = /^[A-Za-z0-9+/]{22}==$/;
  * Whether a 101 response accepts the handshake that was asked (RFC 6455 section 4.1). Returns the
  * end of the sentence "the response …"; `null`: it does.
  */
-export function faultOfSwitch(asked: Fields, response: Fields): string | null {
+export function faultOfSwitch(
+  requested: Fields,
+  response: Fields,
+): string | null {
   const upgrades = tokens(response, 'upgrade').map(inLowerCase);
   if (upgrades.length !== 1 || upgrades[0] !== 'websocket')
     return 'does not switch to "websocket"';
   if (!tokens(response, 'connection').map(inLowerCase).includes('upgrade'))
     return 'switches without "Connection: Upgrade"';
-  const [key = ''] = valuesOf(asked, 'sec-websocket-key');
+  const [key = ''] = valuesOf(requested, 'sec-websocket-key');
   const accepts = valuesOf(response, 'sec-websocket-accept');
   if (accepts.length !== 1 || accepts[0] !== acceptOf(key))
     return 'has no Sec-WebSocket-Accept of the Sec-WebSocket-Key';
-  const offered = tokens(asked, 'sec-websocket-protocol');
+  const offered = tokens(requested, 'sec-websocket-protocol');
   const chosen = tokens(response, 'sec-websocket-protocol');
   if (chosen.length > 1 || chosen.some((name) => !offered.includes(name)))
     return 'chooses a Sec-WebSocket-Protocol that was not offered';
-  const known = tokens(asked, 'sec-websocket-extensions').map(nameOf);
+  const allowed = tokens(requested, 'sec-websocket-extensions').map(nameOf);
   const used = tokens(response, 'sec-websocket-extensions').map(nameOf);
-  if (used.some((name) => !known.includes(name)))
+  if (used.some((name) => !allowed.includes(name)))
     return 'uses a Sec-WebSocket-Extensions that was not offered';
   return null;
 }

@@ -119,7 +119,7 @@ async function begin(pool: Pool, given: Partial<ClientRequest> = {}): Promise<As
   return { connection, question, receive: response };
 }
 
-async function asked(pool: Pool, given: Partial<ClientRequest> = {}) {
+async function send(pool: Pool, given: Partial<ClientRequest> = {}) {
   const { receive: response } = await begin(pool, given);
   const { status, body } = await response;
   return [status, await textOf(body)];
@@ -193,9 +193,9 @@ describe('an answer', () => {
     async (_what, method, response, body) => {
       const { url, ...backend } = await far(responses(response, OK));
       const pool = poolTo(url);
-      expect((await asked(pool, { method }))[1]).toBe(body);
+      expect((await send(pool, { method }))[1]).toBe(body);
       // Twice: the first may show the state that the connection was left in.
-      for (let i = 0; i < 2; i++) expect(await asked(pool)).toEqual([200, 'ok']);
+      for (let i = 0; i < 2; i++) expect(await send(pool)).toEqual([200, 'ok']);
       expect(backend.sockets.size).toBe(1);
     },
   );
@@ -211,14 +211,14 @@ describe('an answer', () => {
   ])('whose connection %s is the last on it', async (_what, response) => {
     const backend = await far(responses(response, OK));
     const pool = poolTo(backend.url);
-    for (let i = 0; i < 2; i++) expect(await asked(pool)).toEqual([200, 'ok']);
+    for (let i = 0; i < 2; i++) expect(await send(pool)).toEqual([200, 'ok']);
     expect(backend.opened).toBe(2);
   });
 
   test('that ends with its connection is whole then', async () => {
     const backend = await far((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nto the end'));
     const pool = poolTo(backend.url);
-    for (let i = 0; i < 2; i++) expect(await asked(pool)).toEqual([200, 'to the end']);
+    for (let i = 0; i < 2; i++) expect(await send(pool)).toEqual([200, 'to the end']);
     expect(backend.opened).toBe(2);
   });
 
@@ -227,7 +227,7 @@ describe('an answer', () => {
     const pool = poolTo((await far(responses(chunked, OK))).url);
     const { receive: response } = await begin(pool);
     const { body } = await response;
-    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(await send(pool)).toEqual([200, 'ok']);
     expect(await textOf(body)).toBe('ok');
   });
 
@@ -256,11 +256,11 @@ describe('an answer', () => {
     });
     await until('some of it is there', () => taken > 0);
     const other = poolTo((await far(responses(OK))).url);
-    for (let i = 0; i < 5; i++) await asked(other);
+    for (let i = 0; i < 5; i++) await send(other);
     expect([taken < MUCH / 2, all]).toEqual([true, false]);
     for (; !whole; await new Promise(setImmediate)) stream.resume();
     expect(taken).toBe(MUCH);
-    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(await send(pool)).toEqual([200, 'ok']);
     expect(backend.opened).toBe(1);
   });
 
@@ -280,7 +280,7 @@ describe('an answer', () => {
       failure: 'broken',
       diedIdle: false,
     });
-    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(await send(pool)).toEqual([200, 'ok']);
     expect(backend.opened).toBe(2);
   });
 
@@ -338,7 +338,7 @@ describe('no response', () => {
       failure: 'broken',
       diedIdle: false,
     });
-    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(await send(pool)).toEqual([200, 'ok']);
     expect(await failure((await begin(pool)).receive)).toMatchObject({
       failure: 'broken',
       diedIdle: true,
@@ -351,7 +351,7 @@ describe('a body', () => {
     const backend = await far(responses(OK));
     const pool = poolTo(backend.url);
     const body = Buffer.alloc(size, '\xe9', 'latin1');
-    expect(await asked(pool, { method: 'POST', body })).toEqual([200, 'ok']);
+    expect(await send(pool, { method: 'POST', body })).toEqual([200, 'ok']);
     await until('it has come', () => backend.received.endsWith(body.toString('latin1')));
     expect(backend.received).toContain(`Content-Length: ${size}\r\n`);
   });
@@ -382,7 +382,7 @@ describe('a body', () => {
     sink().chunk(Buffer.from('two'));
     sink().end();
     expect((await response).status).toBe(200);
-    expect(await asked(pool, { target: '/b' })).toEqual([200, 'ok']);
+    expect(await send(pool, { target: '/b' })).toEqual([200, 'ok']);
     expect(backend.opened).toBe(1);
   });
 
@@ -427,7 +427,7 @@ describe('a body', () => {
       });
       if (how === 'as it comes') sink().chunk(Buffer.from('one'));
       expect((await response).status).toBe(200);
-      expect(await asked(pool)).toEqual([200, 'ok']);
+      expect(await send(pool)).toEqual([200, 'ok']);
       expect(backend.opened).toBe(2);
       if (how === 'as it comes') expect(sink().chunk(Buffer.from('more'))).toBe(true);
     },
@@ -496,7 +496,7 @@ describe('a pool', () => {
     const pool = poolTo(backend.url, { mostWaiting: 2 });
     const first = begin(pool);
     await until('it has come', () => backend.asked === 1);
-    const others = [asked(pool, { target: '/1' }), asked(pool, { target: '/2' })];
+    const others = [send(pool, { target: '/1' }), send(pool, { target: '/2' })];
     await expect(pool.take()).rejects.toBeInstanceOf(PoolBusy);
     release();
     await (await first).receive;
@@ -558,7 +558,7 @@ describe('a pool', () => {
     leaves[1]!();
     leaves[1]!();
     expect(pool.status.waiting).toBe(2);
-    const last = asked(pool);
+    const last = send(pool);
     expect(pool.status.waiting).toBe(3);
     release();
     expect((await first.receive).status).toBe(200);
@@ -579,7 +579,7 @@ describe('a pool', () => {
       keepAliveTimeout: HOUR,
     };
     const pool = poolTo(backend.url, { connections: 3 });
-    const all = Array.from({ length: 7 }, () => asked(pool));
+    const all = Array.from({ length: 7 }, () => send(pool));
     await until('three have come', () => held.length === 3);
     pool.use({ ...limits, connections: 1 });
     // One by a response, one by its own end.
@@ -625,7 +625,7 @@ describe('a pool', () => {
         return setInterval(() => body.resume(), 50);
       }),
     );
-    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(await send(pool)).toEqual([200, 'ok']);
     expect(failures).toEqual([['slow_reader'], [], []]);
     for (const reader of readers) if (reader !== null) clearInterval(reader);
   });
@@ -651,7 +651,7 @@ describe('a pool', () => {
     const failures: number[] = [];
     for (const [i, { receive: response }] of senders.entries())
       response.catch((error) => failures.push(i, error.failure === 'body' ? 1 : 0));
-    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(await send(pool)).toEqual([200, 'ok']);
     expect(failures).toEqual([0, 1]);
     for (const timer of timers) clearInterval(timer);
   });
@@ -662,7 +662,7 @@ describe('a pool', () => {
     );
     const pool = poolTo(backend.url);
     const first = begin(pool);
-    const second = asked(pool);
+    const second = send(pool);
     expect(await failure((await first).receive)).toMatchObject({ failure: 'broken' });
     expect(await second).toEqual([200, 'ok']);
   });
@@ -677,10 +677,10 @@ describe('a pool', () => {
       keepAliveTimeout: HOUR,
     };
     const pool = poolTo(backend.url, { ...limits, headersTimeout: 1_000 });
-    await asked(pool);
+    await send(pool);
     const { receive: response } = await begin(pool);
     pool.use({ ...limits, headersTimeout: HOUR });
-    const next = asked(pool);
+    const next = send(pool);
     expect(await failure(response)).toMatchObject({ failure: 'too_slow' });
     expect(await next).toEqual([200, 'ok']);
   });
@@ -688,7 +688,7 @@ describe('a pool', () => {
   test('gives no place to who waits while others are found late at the same time: the server may be given up for that', async () => {
     const backend = await far((socket, count) => void (count <= 3 && socket.write(OK)));
     const pool = poolTo(backend.url, { connections: 3, headersTimeout: 1_000 });
-    await Promise.all([1, 2, 3].map(() => asked(pool)));
+    await Promise.all([1, 2, 3].map(() => send(pool)));
     await until('all connections are free', () => pool.status.idle === 3);
     const reason = new Error('given up');
     let failures = 0;
@@ -718,10 +718,10 @@ describe('a pool', () => {
   test('uses no connection that has been idle for too long, also before its timer sees that', async () => {
     const backend = await far(responses(OK));
     const pool = poolTo(backend.url, { connections: 2, keepAliveTimeout: 50 });
-    await Promise.all([asked(pool), asked(pool)]);
+    await Promise.all([send(pool), send(pool)]);
     await until('both are free', () => pool.status.idle === 2);
     blockEventLoop(60);
-    expect(await asked(pool, { method: 'POST' })).toEqual([200, 'ok']);
+    expect(await send(pool, { method: 'POST' })).toEqual([200, 'ok']);
     expect([backend.opened, pool.status.open]).toEqual([3, 1]);
   });
 
@@ -735,11 +735,11 @@ describe('a pool', () => {
       bodyTimeout: HOUR,
     };
     const pool = poolTo(backend.url, limits);
-    await asked(pool);
+    await send(pool);
     await until('it is free', () => pool.status.idle === 1);
     pool.use({ ...limits, keepAliveTimeout: 50 });
     blockEventLoop(60);
-    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(await send(pool)).toEqual([200, 'ok']);
     expect(backend.opened).toBe(2);
   });
 
@@ -754,7 +754,7 @@ describe('a pool', () => {
     await second.receive;
     for (const socket of backend.sockets) socket.write(OK);
     await until('it has ended', () => !second.connection.isOpen);
-    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(await send(pool)).toEqual([200, 'ok']);
     expect(backend.opened).toBe(3);
   });
 });
@@ -795,14 +795,14 @@ describe('a tunnel', () => {
     const never = () => {
       throw new Error('the tunnel is missing');
     };
-    for (let i = 0; i < 2; i++) expect(await asked(pool, { upgraded: never })).toEqual([403, 'no']);
+    for (let i = 0; i < 2; i++) expect(await send(pool, { upgraded: never })).toEqual([403, 'no']);
     expect(backend.opened).toBe(1);
   });
 });
 
 test('a server of IPv6 is asked by its address', async () => {
   const backend = await far(responses(OK), { host: '::1' });
-  expect(await asked(poolTo(backend.url))).toEqual([200, 'ok']);
+  expect(await send(poolTo(backend.url))).toEqual([200, 'ok']);
   expect(backend.received).toContain(`Host: ${new URL(backend.url).host}\r\n`);
 });
 
@@ -835,9 +835,9 @@ describe('a server behind TLS', () => {
       responses(OK, `HTTP/1.1 200 OK\r\nContent-Length: ${large.length}\r\n\r\n${large}`, OK),
     );
     const pool = poolTo(backend.url);
-    expect(await asked(pool)).toEqual([200, 'ok']);
-    expect(await asked(pool)).toEqual([200, large]);
-    expect(await asked(pool, { method: 'POST', body: Buffer.from(large) })).toEqual([200, 'ok']);
+    expect(await send(pool)).toEqual([200, 'ok']);
+    expect(await send(pool)).toEqual([200, large]);
+    expect(await send(pool, { method: 'POST', body: Buffer.from(large) })).toEqual([200, 'ok']);
     await until('the body has come', () => backend.received.endsWith(large));
     expect(backend.opened).toBe(1);
   });
@@ -867,7 +867,7 @@ describe('a server behind TLS', () => {
     expect(taken).toBeLessThan(MUCH / 2);
     for (; !whole; await new Promise(setImmediate)) stream.resume();
     expect(taken).toBe(MUCH);
-    expect(await asked(pool)).toEqual([200, 'ok']);
+    expect(await send(pool)).toEqual([200, 'ok']);
   });
 
   test('takes a tunnel', async () => {

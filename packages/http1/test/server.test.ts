@@ -414,12 +414,12 @@ describe('a body', () => {
   test.each([
     ['HTTP/1.1', 'HTTP/1.1', true],
     ['HTTP/1.0, which knows no such answer', 'HTTP/1.0', false],
-  ])('that waits to be asked for is asked for: %s', async (_what, version, asked) => {
+  ])('that waits to be asked for is asked for: %s', async (_what, version, requested) => {
     const stage = await Stage.open();
     const head = `POST /held ${version}\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`;
     const { wire, call } = await stage.begin(head);
     call.sendContinue();
-    if (asked) expect((await wire.answer()).status).toBe(100);
+    if (requested) expect((await wire.answer()).status).toBe(100);
     wire.send('ok');
     const body = bodyOf(call);
     await until('it is whole', () => body.outcome === 'whole');
@@ -818,19 +818,19 @@ test('a body that is dropped while what has come of it is handed on stops there'
     'POST /held HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n',
   );
   await until('the first read has come', () => call.bodyBytes === 1);
-  const heard: string[] = [];
+  const received: string[] = [];
   call.readBody({
     chunk(bytes) {
-      heard.push(bytes.toString());
+      received.push(bytes.toString());
       call.dropBody();
       return true;
     },
-    end: () => void heard.push('end'),
-    fail: () => void heard.push('fail'),
+    end: () => void received.push('end'),
+    fail: () => void received.push('fail'),
   });
   wire.send('1\r\nb\r\n0\r\n\r\n');
   await until('the body is whole', () => call.bodyWhole);
-  expect(heard).toEqual(['a']);
+  expect(received).toEqual(['a']);
   call.respond(200, '', lines(), 'done');
   expect((await wire.answer()).body).toBe('done');
 });

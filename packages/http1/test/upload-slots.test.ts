@@ -26,7 +26,7 @@ test('at most half of the connections have an upload, none stays free while one 
       const held: UploadSlot[] = [];
       const leaves: (() => void)[] = [];
       const order: number[] = [];
-      const left: number[] = [];
+      const remaining: number[] = [];
       let count = 0;
       for (const [what, n] of all) {
         if (what === 'take') {
@@ -37,7 +37,7 @@ test('at most half of the connections have an upload, none stays free while one 
               waits = true;
               leaves.push(() => {
                 leave();
-                if (!order.includes(name)) left.push(name);
+                if (!order.includes(name)) remaining.push(name);
               });
             },
           });
@@ -70,7 +70,9 @@ test('at most half of the connections have an upload, none stays free while one 
       }
       expect(slots.waiting).toBe(0);
       expect(order).toEqual([...order].sort((a, b) => a - b));
-      expect([...order, ...new Set(left)].sort((a, b) => a - b)).toEqual([...Array(count).keys()]);
+      expect([...order, ...new Set(remaining)].sort((a, b) => a - b)).toEqual([
+        ...Array(count).keys(),
+      ]);
     }),
   );
 });

@@ -191,18 +191,18 @@ function readPaths(document: Document, operations: Operations) {
       continue;
     }
     const outline = outlineOf(segments);
-    const known = spellings.get(outline) ?? new Map<string, string>();
-    spellings.set(outline, known);
-    const [first] = known.values();
-    const taken = methodsIn(item).filter((method) => known.has(method));
+    const existing = spellings.get(outline) ?? new Map<string, string>();
+    spellings.set(outline, existing);
+    const [first] = existing.values();
+    const taken = methodsIn(item).filter((method) => existing.has(method));
     for (const method of taken)
       findings.problem(
         item,
         method,
-        `cannot be distinguished from ${known.get(method)}`,
+        `cannot be distinguished from ${existing.get(method)}`,
       );
     for (const method of methodsIn(item))
-      if (!taken.includes(method)) known.set(method, path);
+      if (!taken.includes(method)) existing.set(method, path);
     if (first !== undefined && taken.length === 0)
       findings.note(
         root.paths as Json,

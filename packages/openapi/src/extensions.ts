@@ -91,12 +91,12 @@ export function readExtensions(
 /** Other tools have other levels, such as `alpha`, so an unknown level is a note. */
 function stabilityOf(operation: Json, findings: Findings): Stability {
   const level = operation[STABILITY_LEVEL] ?? 'stable';
-  const known = STABILITIES.find((stability) => stability === level);
-  if (known === undefined) {
+  const found = STABILITIES.find((stability) => stability === level);
+  if (found === undefined) {
     const message = `has no effect: the levels are ${STABILITIES.join(', ')}`;
     findings.note(operation, STABILITY_LEVEL, message);
   }
-  return known ?? 'stable';
+  return found ?? 'stable';
 }
 
 /** A full-date (start of the day in UTC) or date-time (RFC 3339). */

@@ -209,9 +209,9 @@ export function faultsFrom<T, More>(
   }
 }
 
-function refusal({ why, known }: Params, path: string): string {
+function refusal({ why, known: names }: Params, path: string): string {
   const name = unescapeToken(path.slice(path.lastIndexOf('/') + 1));
-  return BARS[why] + hint(name, known);
+  return BARS[why] + hint(name, names);
 }
 
 /** `null` for ajv errors that only report that another error occurred. */

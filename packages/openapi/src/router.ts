@@ -84,9 +84,9 @@ export class Router<T> {
   #itemAt(segments: readonly Segment[]): Item<T> {
     if (segments.every(({ names }) => names.length === 0)) {
       const path = segments.map(({ literals }) => `/${literals[0]}`).join('');
-      const known = this.#concrete.get(path) ?? emptyItem<T>();
-      this.#concrete.set(path, known);
-      return known;
+      const existing = this.#concrete.get(path) ?? emptyItem<T>();
+      this.#concrete.set(path, existing);
+      return existing;
     }
     let at = this.#root;
     for (const segment of segments) {
@@ -137,10 +137,10 @@ function entry<T>(
 
 function mixedEntry<T>({ mixed }: Branch<T>, segment: Segment): Branch<T> {
   const outline = segment.literals.join('{}');
-  const known = mixed.find(
+  const existing = mixed.find(
     (other) => other.segment.literals.join('{}') === outline,
   );
-  if (known) return known.branch;
+  if (existing) return existing.branch;
   const weight = segment.literals.reduce((sum, { length }) => sum + length, 0);
   const next = branch<T>();
   mixed.push({ segment, weight, branch: next });

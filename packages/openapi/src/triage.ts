@@ -168,8 +168,8 @@ function createReach(document: Document, wanted: ReadonlySet<object>) {
   const units = new Map<Json, { wanted: object[]; targets: Start[] }>();
 
   function unitOf([root, kind]: Start) {
-    const known = units.get(root);
-    if (known) return known;
+    const existing = units.get(root);
+    if (existing) return existing;
     const targets = [...document.inside(root, kind)].flatMap(([node, of]) =>
       document
         .referencesOf(node, of)

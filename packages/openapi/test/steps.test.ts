@@ -339,13 +339,13 @@ describe('a check in steps', () => {
     fc.assert(
       fc.property(cases, ([schemas, values, work]) => {
         const check = checkOf(schemas);
-        const known = values.map((value) => check(value));
+        const existing = values.map((value) => check(value));
         for (const value of values) {
           const steps = check.steps(value, {}, work);
           let step = steps.next();
           for (let between = 0; !step.done; between = (between + 1) % values.length) {
             tally.steps++;
-            expect(check(values[between]).length === 0).toBe(known[between]!.length === 0);
+            expect(check(values[between]).length === 0).toBe(existing[between]!.length === 0);
             step = steps.next();
           }
           // The first search for all faults may stop because it compiled too much.

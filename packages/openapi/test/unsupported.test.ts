@@ -222,9 +222,9 @@ describe('a body that cannot be checked is a mistake of its operation', () => {
     ['omit', ['good']],
     ['report', ['good', 'opaque']],
     ['pass', ['good', 'opaque']],
-  ])('of that alone (%s)', (leniency, left) => {
+  ])('of that alone (%s)', (leniency, remaining) => {
     const contract = lenient(leniency, opaque);
-    expect(contract.operations.map(({ id }) => id).sort()).toEqual(left);
+    expect(contract.operations.map(({ id }) => id).sort()).toEqual(remaining);
     expect(exemptionsOf(contract)).toEqual([[leniency, 'POST /opaque', 1]]);
   });
 

@@ -290,11 +290,11 @@ function evaluated(schema: Json, value: unknown, schemas: Json): ReadonlySet<str
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   const members = isObject ? Object.entries(value) : [];
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
-  const known = new Set<string>();
+  const existing = new Set<string>();
   const must: boolean[] = [];
   const join = (names: ReadonlySet<string> | null) => {
     must.push(names !== null);
-    for (const name of names ?? []) known.add(name);
+    for (const name of names ?? []) existing.add(name);
   };
   const some = (found: (ReadonlySet<string> | null)[], right: (count: number) => boolean) => {
     const good = found.filter((names) => names !== null);
@@ -318,7 +318,7 @@ function evaluated(schema: Json, value: unknown, schemas: Json): ReadonlySet<str
       : undefined;
     for (const part of [own, matching].filter((part) => part !== undefined)) {
       must.push(of(part, member) !== null);
-      known.add(name);
+      existing.add(name);
     }
     const dependent = (schema.dependentSchemas as Json | undefined)?.[name];
     if (dependent) join(of(dependent));
@@ -335,12 +335,12 @@ function evaluated(schema: Json, value: unknown, schemas: Json): ReadonlySet<str
     if (condition) join(condition);
     join(of(condition ? schema.then : schema.else));
   }
-  const left = schema.unevaluatedProperties;
-  for (const [name, member] of left === undefined
+  const remaining = schema.unevaluatedProperties;
+  for (const [name, member] of remaining === undefined
     ? []
-    : members.filter(([name]) => !known.has(name))) {
-    must.push(left !== false && of(left, member) !== null);
-    known.add(name);
+    : members.filter(([name]) => !existing.has(name))) {
+    must.push(remaining !== false && of(remaining, member) !== null);
+    existing.add(name);
   }
-  return must.every(Boolean) ? known : null;
+  return must.every(Boolean) ? existing : null;
 }

@@ -27,7 +27,7 @@ export interface Page {
 
 /** The response to a request; 304 if the client has it. `own`: additional headers, flat. */
 export type Content = (
-  asked: RequestFields,
+  request: RequestFields,
   own: readonly string[],
 ) => Promise<Page>;
 
@@ -53,9 +53,9 @@ export function createContent(
 
   /** RFC 9110 section 8.4.1. */
   function codedIn(coding: Coding): Promise<Buffer> {
-    const known = coded.get(coding) ?? compress(coding, plain());
-    coded.set(coding, known);
-    return known;
+    const encoded = coded.get(coding) ?? compress(coding, plain());
+    coded.set(coding, encoded);
+    return encoded;
   }
 
   return async ({ ifNoneMatch, acceptEncoding }, own) => {

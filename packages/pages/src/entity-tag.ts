@@ -12,9 +12,9 @@ export function entityTag(content: string | Uint8Array): string {
 export function hasTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
-  const wanted = opaque(tag);
+  const requested = opaque(tag);
   return (ifNoneMatch.match(ENTITY_TAG) ?? []).some(
-    (one) => opaque(one) === wanted,
+    (one) => opaque(one) === requested,
   );
 }
 

@@ -8,7 +8,7 @@ import {
 
 export type FindPage = (
   path: string,
-  asked: RequestFields,
+  request: RequestFields,
 ) => Promise<Page | null>;
 
 interface PageParts {
@@ -36,7 +36,7 @@ export function createSite(
       createContent('text/html', page.html),
       pageHeaders(page.assets.scripts),
     ]);
-  return async (path, asked) => {
+  return async (path, request) => {
     if (page && `${path}/` === page.path)
       return {
         status: 308,
@@ -44,7 +44,7 @@ export function createSite(
         body: Buffer.alloc(0),
       };
     const [content, headers] = served.get(path) ?? [];
-    return content && headers ? await content(asked, headers) : null;
+    return content && headers ? await content(request, headers) : null;
   };
 }
 

@@ -30,8 +30,8 @@ describe('a content', () => {
 
   test('whose tag is known is not even made for who has it', async () => {
     const it = createContent('text/plain', neverMade, '"known"');
-    for (const known of ['*', 'W/"known"', '"other", "known"']) {
-      const { status, headers, body } = await it({ ifNoneMatch: known }, [
+    for (const existing of ['*', 'W/"known"', '"other", "known"']) {
+      const { status, headers, body } = await it({ ifNoneMatch: existing }, [
         'Cache-Control',
         'no-cache',
       ]);
@@ -50,11 +50,11 @@ describe('a content', () => {
   test('has one tag in all its codings, and is known by it in each', async () => {
     const { content: it } = content();
     const codings = ['br', 'gzip', 'identity'].map((acceptEncoding) => ({ acceptEncoding }));
-    const pages = await Promise.all(codings.map((asked) => it(asked, [])));
+    const pages = await Promise.all(codings.map((requested) => it(requested, [])));
     const tags = new Set(pages.map(({ headers }) => field(headers, 'ETag')));
     expect(tags.size).toBe(1);
-    for (const asked of codings) {
-      expect((await it({ ...asked, ifNoneMatch: [...tags][0] }, [])).status).toBe(304);
+    for (const requested of codings) {
+      expect((await it({ ...requested, ifNoneMatch: [...tags][0] }, [])).status).toBe(304);
     }
   });
 

@@ -22,10 +22,10 @@ export function createOperatorsReference(
 ): FindPage {
   const { prefix } = options;
   let find: FindPage | null = null;
-  return async (path, asked) => {
+  return async (path, request) => {
     if (!`${path}/`.startsWith(prefix)) return null;
     find ??= open(options);
-    return await find(path, asked);
+    return await find(path, request);
   };
 }
 

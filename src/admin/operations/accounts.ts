@@ -86,12 +86,12 @@ export function accountOperations(context: AdminContext) {
       const found = await summaries(context.keys.readAccounts(items), now);
       const next = names.length > limit ? items.at(-1)! : null;
       // A key whose addition was interrupted leaves a name without keys.
-      const known = items.filter(
+      const existing = items.filter(
         (account) =>
           found.has(account) || context.plans().accounts.has(account),
       );
       return {
-        accounts: known.map((account) =>
+        accounts: existing.map((account) =>
           shown(account, found.get(account) ?? noKeys()),
         ),
         next,

@@ -45,7 +45,7 @@ export function banOperations(context: AdminContext, change: Change) {
   async function ban(
     task: Task<'addBan' | 'extendBan'>,
     action: AuditAction,
-    lengthOf: (left: number, subject: string) => number,
+    lengthOf: (remaining: number, subject: string) => number,
   ): Promise<Bans> {
     const reason = sameReason(task.reason, task.body.reason);
     return await change(
@@ -59,10 +59,10 @@ export function banOperations(context: AdminContext, change: Change) {
             const { now, bannedUntil } = await context
               .state()
               .look(subject, limits);
-            const left = Math.max(0, bannedUntil - now);
-            const length = lengthOf(left, subject);
+            const remaining = Math.max(0, bannedUntil - now);
+            const length = lengthOf(remaining, subject);
             const before = await context.state().banLevel(subject, limits);
-            const level = left > 0 ? before : before + 1;
+            const level = remaining > 0 ? before : before + 1;
             const view = escalationView(context, {
               subject,
               until: now + length,
@@ -152,14 +152,14 @@ export function banOperations(context: AdminContext, change: Change) {
     addBan: (task) =>
       ban(task, 'bans.add', () => durationIn('duration', task.body.duration)),
     extendBan: (task) =>
-      ban(task, 'bans.extend', (left, subject) => {
-        if (left === 0)
+      ban(task, 'bans.extend', (remaining, subject) => {
+        if (remaining === 0)
           throw new AdminError(
             'conflict',
             `${subject} is not banned: add a ban instead.`,
           );
         return Math.min(
-          left + durationIn('duration', task.body.duration),
+          remaining + durationIn('duration', task.body.duration),
           longest('duration'),
         );
       }),

@@ -155,7 +155,7 @@ export function keyOperations(context: AdminContext, change: Change) {
     getKey: async ({ path, now }) =>
       await orLastKnown(
         async () => {
-          const record = await known(context, path.id);
+          const record = await existingKey(context, path.id);
           const recent = await recentBans(now, context);
           return {
             ...(await shown(record, now)),
@@ -165,7 +165,7 @@ export function keyOperations(context: AdminContext, change: Change) {
         context.lastKnown?.keys,
         async (copied) => {
           const isBanned = await bannedIn(lastKnown(copied));
-          const record = await known({ keys: copied }, path.id);
+          const record = await existingKey({ keys: copied }, path.id);
           return keyView(record, now, null, isBanned(record));
         },
       ),
@@ -208,7 +208,7 @@ function withSecret(record: KeyRecord, secret: string | null, now: number) {
   return { ...keyView(record, now, null), key: secret! };
 }
 
-async function known(
+async function existingKey(
   context: { readonly keys: Pick<KeyStore, 'get'> },
   id: string,
 ): Promise<KeyRecord> {
@@ -335,6 +335,6 @@ function refusal(flaws: readonly ImportError[]): AdminError {
   }));
   const bad = new Set(flaws.map(({ index }) => index)).size;
   const [{ pointer, message }] = details as [(typeof details)[0]];
-  const said = `Of these keys ${bad} cannot be imported, so none was; the first: ${pointer}: ${message}.`;
-  return new AdminError('invalid_value', said, { details });
+  const sentence = `Of these keys ${bad} cannot be imported, so none was; the first: ${pointer}: ${message}.`;
+  return new AdminError('invalid_value', sentence, { details });
 }

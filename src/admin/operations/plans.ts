@@ -31,7 +31,7 @@ export function planOperations(context: AdminContext, change: Change) {
    * The number of keys that are not revoked, by plan; `null`: the state is down. Plans are in a file and stay
    * available.
    */
-  const countsIfKnown = (plans: readonly string[]) =>
+  const countsOrNull = (plans: readonly string[]) =>
     unlessOutage(() => context.keys.countKeys(plans), null);
 
   function shown(plan: Plan, counts: ReadonlyMap<string, number> | null) {
@@ -103,7 +103,7 @@ export function planOperations(context: AdminContext, change: Change) {
   return {
     listPlans: async () => {
       const { plans, publicPlan, escalation } = context.plans();
-      const counts = await countsIfKnown([...plans.keys()]);
+      const counts = await countsOrNull([...plans.keys()]);
       return {
         plans: [...plans.values()].map((plan) => shown(plan, counts)),
         public: publicPlan ? [shown(publicPlan, null)] : [],
@@ -114,7 +114,7 @@ export function planOperations(context: AdminContext, change: Change) {
       const { plans } = context.plans();
       const plan = plans.get(path.plan);
       if (plan) {
-        const view = shown(plan, await countsIfKnown([plan.name]));
+        const view = shown(plan, await countsOrNull([plan.name]));
         const excess = await excessOfLastDay(context, now, plan);
         return excess === null ? view : { ...view, excess };
       }

@@ -114,9 +114,9 @@ function newestText(upTo: Newest): string | null {
 /** A code of the catalogue, also as a report, or a status for failures without a code. Throws AdminError. */
 function codeIn({ code }: Operations['listRequests']['query']): string | null {
   if (code === undefined) return null;
-  const known = Object.keys(CATALOGUE);
-  if (known.includes(refusedIn(code)) || /^5\d\d$/.test(code)) return code;
-  throw unknownName('error code', code, known, 'code');
+  const codes = Object.keys(CATALOGUE);
+  if (codes.includes(refusedIn(code)) || /^5\d\d$/.test(code)) return code;
+  throw unknownName('error code', code, codes, 'code');
 }
 
 function shown(

@@ -24,15 +24,15 @@ const MARKS = {
 
 /** `asked`: the id that the operator gave. */
 export const explainedView: View<
-  ExplainedRequest & { readonly asked: string }
-> = ({ asked, ...request }, page) => {
+  ExplainedRequest & { readonly requested: string }
+> = ({ requested: sent, ...request }, page) => {
   const { id, windows, faults } = request;
   const steps = stepsOf(request, inSentence).map(({ name, became, text }) => [
     name,
     `${MARKS[became]}${text}`,
   ]);
   return [
-    asked.toLowerCase() === id ? '' : page.notes(identicalText(asked)),
+    sent.toLowerCase() === id ? '' : page.notes(identicalText(sent)),
     page.card(headOf(request)),
     page.card(Object.fromEntries(steps)),
     page.table(
@@ -60,7 +60,7 @@ export const explainCommand = call(
       if (!REQUEST_ID.test(id))
         throw new CommandError(notAnId(id), { failure: 'usage' });
       return {
-        asked: id,
+        requested: id,
         ...(await api.call('explainRequest', { params: { id } })),
       };
     },

@@ -70,7 +70,7 @@ export function connectOverHttp(
     else if (socket)
       headers[SHELL_USER_HEADER] = encodeURIComponent(shellUser());
     const target = `${path}${search && `?${search}`}`;
-    const asked = {
+    const outgoing = {
       method,
       headers,
       signal: signal ? AbortSignal.any([signal, inTime]) : inTime,
@@ -78,7 +78,7 @@ export function connectOverHttp(
     };
     let response: Response;
     try {
-      response = await responseTo(target, asked);
+      response = await responseTo(target, outgoing);
       if (response.headers.has(ADMIN_HEADER)) return response;
       await response.body?.cancel();
     } catch (cause) {
@@ -92,12 +92,12 @@ export function connectOverHttp(
     );
   }
 
-  function responseTo(target: string, asked: Outgoing): Promise<Response> {
-    if (socket) return fetchThrough(socket, target, asked);
+  function responseTo(target: string, outgoing: Outgoing): Promise<Response> {
+    if (socket) return fetchThrough(socket, target, outgoing);
     const address = `${base}${target}`;
     return tls !== null && base.startsWith('https:')
-      ? httpFetch(address, { tls }, asked)
-      : fetch(address, { ...asked, redirect: 'manual' });
+      ? httpFetch(address, { tls }, outgoing)
+      : fetch(address, { ...outgoing, redirect: 'manual' });
   }
 
   async function refusalIn(response: Response): Promise<CommandError> {

@@ -129,32 +129,32 @@ async function firstReached(
 ): Promise<Reached | null> {
   const found = new AbortController();
   const { signal } = found;
-  const asked: Promise<Reached>[] = [];
+  const attempts: Promise<Reached>[] = [];
   try {
     for (const socket of sockets) {
       const latest = reach(socket, token, signal).then((reached) => {
         if (isFit(reached.redis)) return reached;
         throw new CommandError('It uses another Redis.', { failure: 'shut' });
       });
-      asked.push(latest);
+      attempts.push(latest);
       const first = await Promise.race([
-        firstOf(asked),
+        firstOf(attempts),
         latest.catch(() => null),
         pause(HEAD_START, null, { signal }),
       ]);
       if (first !== null) return first;
     }
-    return await firstOf(asked);
+    return await firstOf(attempts);
   } finally {
     found.abort();
   }
 }
 
 async function firstOf(
-  asked: readonly Promise<Reached>[],
+  attempts: readonly Promise<Reached>[],
 ): Promise<Reached | null> {
   try {
-    return await Promise.any(asked);
+    return await Promise.any(attempts);
   } catch (error) {
     const { errors } = error as AggregateError;
     const other = errors.find((one) => !isUnreached(one));

@@ -74,20 +74,20 @@ async function openShared(
     audit,
     data,
   );
-  let asked: Peers | null = null;
+  let queried: Peers | null = null;
   return {
     records,
     ledger: () => accessTo(ledger, null, process.emitWarning),
     state: () => state,
     peers() {
-      asked ??= peers();
-      return asked;
+      queried ??= peers();
+      return queried;
     },
     // Gateways that share a Redis may run anywhere.
     refuseRunning: () => {},
     outbox,
     async close() {
-      await asked?.close();
+      await queried?.close();
       close();
     },
   };

@@ -1,6 +1,6 @@
 import type { AddressList, AddressLists } from '../address-lists.ts';
 import type { Code } from '../errors/catalogue.ts';
-import { knownRefusals, type Refusal } from '../errors/refusals.ts';
+import { cachedRefusals, type Refusal } from '../errors/refusals.ts';
 import { wordsOf } from '../ip.ts';
 import { CidrRanges } from './cidr-ranges.ts';
 
@@ -12,7 +12,7 @@ export class AddressRules {
   readonly #deny: CidrRanges | null;
 
   constructor(name: string, lists: AddressLists, code: Code) {
-    this.#because = knownRefusals(code);
+    this.#because = cachedRefusals(code);
     this.#name = name;
     this.#lists = lists;
     this.#allow = rangesOf(lists.allow);

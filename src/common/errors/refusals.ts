@@ -104,11 +104,11 @@ export class Refusal {
 }
 
 /** Reasons are few, so a flood allocates nothing. */
-export function knownRefusals(code: Code): (reason: string) => Refusal {
+export function cachedRefusals(code: Code): (reason: string) => Refusal {
   const byReason = new Map<string, Refusal>();
   return (reason) => {
-    const known = byReason.get(reason);
-    if (known !== undefined) return known;
+    const cached = byReason.get(reason);
+    if (cached !== undefined) return cached;
     const refusal = new Refusal(code, { reason });
     byReason.set(reason, refusal);
     return refusal;

@@ -74,10 +74,10 @@ export function* deserialize(
 }
 
 /** Counters compare lists by identity. */
-function listOf(scopes: Scopes, known: Map<string, Scopes>): Scopes {
+function listOf(scopes: Scopes, cache: Map<string, Scopes>): Scopes {
   if (scopes.length === 0) return NO_SCOPES;
   const key = scopes.join();
-  const list = known.get(key) ?? Object.freeze(scopes);
-  known.set(key, list);
+  const list = cache.get(key) ?? Object.freeze(scopes);
+  cache.set(key, list);
   return list;
 }

@@ -118,8 +118,8 @@ function similarTo(field: string): string | undefined {
 function beginningLike(field: string): string | undefined {
   const name = plain(field);
   const found = [...BY_PLAIN].find(
-    ([known]) =>
-      name.startsWith(known) || (name.length > LONG && known.startsWith(name)),
+    ([field]) =>
+      name.startsWith(field) || (name.length > LONG && field.startsWith(name)),
   );
   return found?.[1];
 }

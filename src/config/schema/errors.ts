@@ -137,9 +137,9 @@ function isSection({ type, errorMessage }: Schema): boolean {
 }
 
 function unknownKey(key: string, { properties = {} }: Schema): string {
-  const known = Object.keys(properties);
-  const near = suggest(key, known);
+  const names = Object.keys(properties);
+  const near = suggest(key, names);
   return near === null
-    ? `is unknown; known here: ${known.join(', ')}`
+    ? `is unknown; known here: ${names.join(', ')}`
     : `is unknown; did you mean ${near}?`;
 }

@@ -37,8 +37,8 @@ const read = new Map<SchemaName, Schema>();
 
 /** The file that editors use. */
 export function schemaOf(name: SchemaName): Schema {
-  const known = read.get(name);
-  if (known !== undefined) return known;
+  const cached = read.get(name);
+  if (cached !== undefined) return cached;
   const schema: Schema = JSON.parse(
     readFileSync(resolve(folder, `${name}.schema.json`), 'utf8'),
   );

@@ -18,8 +18,8 @@ export function validator(
   name: SchemaName,
   part: Schema = schemaOf(name),
 ): ValidateFunction {
-  const known = compiled.get(part);
-  if (known !== undefined) return known;
+  const cached = compiled.get(part);
+  if (cached !== undefined) return cached;
   shared ??= createAjv();
   // With a reference, ajv would compile the whole schema first.
   const validate = shared.compile({

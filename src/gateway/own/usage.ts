@@ -74,9 +74,9 @@ export function createUsage({
   async function bodyFor(
     client: KnownClient,
     admission: Admission,
-    asked: UsagePeriod | null,
+    requested: UsagePeriod | null,
   ): Promise<string> {
-    const period = asked && (await periodUsage(client.keyId, asked));
+    const period = requested && (await periodUsage(client.keyId, requested));
     const [record, level, deprecated] = await Promise.all([
       keys.get(client.keyId),
       state.banLevel(client.subject, client.limits),

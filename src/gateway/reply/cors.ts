@@ -29,13 +29,13 @@ export function createCors({ origins, maxAge }: CorsSettings) {
   }
 
   function preflight(exchange: Exchange, methods: readonly string[]): string[] {
-    const asked = exchange.head.preflightHeaders;
+    const requested = exchange.head.preflightHeaders;
     return [
       'Access-Control-Allow-Methods',
       methods.join(', '),
       'Access-Control-Allow-Headers',
-      asked !== undefined && isHeaderList(asked)
-        ? asked
+      requested !== undefined && isHeaderList(requested)
+        ? requested
         : 'X-API-Key, Authorization, Content-Type',
       'Access-Control-Max-Age',
       `${Math.floor(maxAge / 1000)}`,

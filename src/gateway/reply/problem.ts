@@ -12,12 +12,12 @@ export function prefersProblem(accept: string | undefined): boolean {
   if (accept === undefined || !accept.toLowerCase().includes(PROBLEM))
     return false;
   const ranges = new Map(accept.toLowerCase().split(',').map(rangeOf));
-  const wanted = ranges.get(PROBLEM) ?? 0;
+  const preference = ranges.get(PROBLEM) ?? 0;
   const plain = ranges.get('application/json');
-  if (plain !== undefined) return wanted > plain;
+  if (plain !== undefined) return preference > plain;
   return (
-    wanted > 0 &&
-    wanted >= (ranges.get('application/*') ?? ranges.get('*/*') ?? 0)
+    preference > 0 &&
+    preference >= (ranges.get('application/*') ?? ranges.get('*/*') ?? 0)
   );
 }
 

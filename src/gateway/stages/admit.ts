@@ -42,9 +42,9 @@ export function createAdmit({ state, judge }: AdmitParts): Admit {
     if (exchange.call.left) throw new ClientAbort();
     exchange.cost = cost;
     exchange.scopes = scopes;
-    const asked = state.admit(client.subject, client.limits, cost, scopes);
-    if (!(asked instanceof Promise)) return judge(exchange, client, asked);
-    const deciding = asked.then((admission) =>
+    const pending = state.admit(client.subject, client.limits, cost, scopes);
+    if (!(pending instanceof Promise)) return judge(exchange, client, pending);
+    const deciding = pending.then((admission) =>
       judge(exchange, client, admission),
     );
     exchange.deciding = deciding;

@@ -3,7 +3,7 @@ import { isAmong } from '../../common/clients/address.ts';
 import { AddressRules } from '../../common/clients/address-rules.ts';
 import type { Guard } from '../../common/clients/guard.ts';
 import { CATALOGUE, type Code } from '../../common/errors/catalogue.ts';
-import { knownRefusals, Refusal } from '../../common/errors/refusals.ts';
+import { cachedRefusals, Refusal } from '../../common/errors/refusals.ts';
 import { retryAfter } from '../../common/errors/retry-after.ts';
 import {
   type KeyHeaders,
@@ -61,7 +61,7 @@ export function createAuthenticate({
 }: AuthenticateParts): Authenticate {
   const unauthorized = createUnauthorized(keyHeaders);
   const secretIn = createSecretReader(keyHeaders, unauthorized);
-  const withoutLimits = knownRefusals('limits_not_set');
+  const withoutLimits = cachedRefusals('limits_not_set');
 
   return function authenticate(exchange, target) {
     const { head } = exchange;
@@ -82,8 +82,8 @@ export function createAuthenticate({
     )
       return fail(exchange, unauthorized('invalid_api_key'));
     const hash = hashOf(secret, exchange.call.connection);
-    const known = keyring.known(hash);
-    if (known) return accept(exchange, known);
+    const cached = keyring.cached(hash);
+    if (cached) return accept(exchange, cached);
     // A malformed key needs no look-up.
     if (!isWellFormed(secret) && !keyring.acceptsImported)
       return fail(exchange, unauthorized('invalid_api_key'));
@@ -229,10 +229,10 @@ function createUnauthorized(keyHeaders: KeyHeaders): Unauthorized {
 
   return (code, message) => {
     const name = message ?? code;
-    const known =
+    const cached =
       shared.get(name) ??
       refusal(code, code === 'missing_api_key' ? missing : message);
-    shared.set(name, known);
-    return known;
+    shared.set(name, cached);
+    return cached;
   };
 }

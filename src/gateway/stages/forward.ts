@@ -29,12 +29,13 @@ export function createForward({
   joinTunnel,
   plainResponses,
 }: ForwardParts) {
-  function askedBy(
+  function requestedBy(
     exchange: Exchange,
     { client, target, route, body }: Checked,
   ): ClientRequest {
     const { rewriting, operation } = route;
-    const asked = rewriting === null ? target.raw : rewriting.asked(target);
+    const request =
+      rewriting === null ? target.raw : rewriting.targetOf(target);
     const fields = requestFields(
       exchange,
       client,
@@ -42,33 +43,33 @@ export function createForward({
     );
     if (rewriting !== null && rewriting.prefix !== '')
       fields.add('X-Forwarded-Prefix', rewriting.prefix);
-    return { method: exchange.call.method, target: asked, fields, body };
+    return { method: exchange.call.method, target: request, fields, body };
   }
 
   function send(
     exchange: Exchange,
     { route }: Checked,
-    asked: ClientRequest,
+    request: ClientRequest,
   ): Promise<BackendResponse> {
     exchange.forwardedAt = performance.now();
-    const stored = route.send(exchange, asked);
+    const stored = route.send(exchange, request);
     const rewritten = route.rewriting?.response ?? null;
     return rewritten === null ? stored : stored.then(rewritten);
   }
 
   const forward: Forward = (exchange, checked) =>
-    send(exchange, checked, askedBy(exchange, checked));
+    send(exchange, checked, requestedBy(exchange, checked));
 
   const tunnel: ForwardTunnel = (exchange, checked) =>
     new Promise((resolve, reject) => {
-      const asked: ClientRequest = {
-        ...askedBy(exchange, checked),
+      const request: ClientRequest = {
+        ...requestedBy(exchange, checked),
         upgraded(tunnel) {
           joinTunnel(exchange, tunnel);
           resolve(null);
         },
       };
-      send(exchange, checked, asked).then(resolve, reject);
+      send(exchange, checked, request).then(resolve, reject);
     });
 
   return { forward, tunnel };

@@ -152,11 +152,11 @@ export function createInFlight({
 
   async function look(
     flight: Flight,
-    asked: MaybePromise<Admission>,
+    pending: MaybePromise<Admission>,
   ): Promise<Admission> {
     const before = flight.strikes;
     try {
-      const looked = noteLook(flight, await asked);
+      const looked = noteLook(flight, await pending);
       flight.strikes -= before;
       return looked;
     } finally {

@@ -65,8 +65,8 @@ export function createRequestGuard(parts: RequestGuardParts) {
   const peers = new Cache<Peer>(PEERS);
 
   function peerOf(name: string): Peer {
-    const known = peers.get(name);
-    if (known !== undefined) return known;
+    const cached = peers.get(name);
+    if (cached !== undefined) return cached;
     const address = plainAddress(name);
     const peer = { address, isProxy: proxies.has(address) };
     peers.set(name, peer);

@@ -85,7 +85,7 @@ interface HalfOpenParts {
   readonly backend: BackendHandle;
   readonly epoch: number;
   readonly connection: ClientConnection;
-  readonly asked: ClientRequest;
+  readonly request: ClientRequest;
 }
 
 /**
@@ -94,7 +94,7 @@ interface HalfOpenParts {
  */
 export function halfOpen(
   taker: Waiting,
-  { backend, epoch, connection, asked }: HalfOpenParts,
+  { backend, epoch, connection, request }: HalfOpenParts,
 ): ResponseReceiver {
   let begunAt = 0;
   let isAlone = false;
@@ -114,7 +114,7 @@ export function halfOpen(
         return;
       }
       backend.responded(response.status, epoch, begunAt);
-      if (response.body instanceof BodyStream) connection.cancel(asked);
+      if (response.body instanceof BodyStream) connection.cancel(request);
     },
     fail(error) {
       clearTimeout(timer);

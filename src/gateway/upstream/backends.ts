@@ -70,10 +70,10 @@ export function createUpstreams(
     const all = Object.entries({ [DEFAULT_UPSTREAM]: upstream, ...upstreams });
     byName = new Map(
       all.map(([name, settings]) => {
-        const known =
+        const existing =
           before.get(name) ?? createBackends(name, settings, observe);
-        known.use(settings, materials[name] ?? null);
-        return [name, known];
+        existing.use(settings, materials[name] ?? null);
+        return [name, existing];
       }),
     );
     for (const [name, { backends }] of before)

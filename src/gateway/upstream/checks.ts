@@ -115,13 +115,13 @@ export function createChecks({
         );
       return Math.min(FIRST_PROBE * 2 ** probes, ejection.probeInterval);
     }
-    const left =
+    const remaining =
       state === 'recovering'
         ? since + ejection.slowStart - performance.now()
         : NEVER;
     return Math.min(
       checks.path === null ? NEVER : checks.interval,
-      Math.max(left, FIRST_PROBE),
+      Math.max(remaining, FIRST_PROBE),
     );
   }
 
@@ -144,13 +144,13 @@ export function createChecks({
 
   function ask(end: (verdict: Verdict, error?: Error) => void): void {
     const { path, timeout, statuses } = settings.healthChecks;
-    const asked: ClientRequest = {
+    const request: ClientRequest = {
       method: 'GET',
       target: path ?? ANY_PATH,
       fields: new FieldLines(),
       body: null,
     };
-    asked.fields.addLines(LINES);
+    request.fields.addLines(LINES);
     const connection = pool.take() as ClientConnection;
     deadline = setTimeout(
       () =>
@@ -163,10 +163,10 @@ export function createChecks({
     const done: typeof end = (verdict, error) => {
       clearTimeout(deadline);
       // A connection with a complete response is reused.
-      connection.cancel(asked);
+      connection.cancel(request);
       end(verdict, error);
     };
-    connection.ask(asked, {
+    connection.ask(request, {
       begun() {},
       receive: ({ status }) => {
         if (path === null || isIn(status, statuses)) done('good');

@@ -25,9 +25,9 @@ export function createDnsResolver({
   resolve = bySystem,
 }: DnsResolverParts) {
   let interval = every;
-  let known: readonly LookupAddress[] = [];
+  let addresses: readonly LookupAddress[] = [];
   let turn = 0;
-  let asked = Number.NEGATIVE_INFINITY;
+  let lookedUpAt = Number.NEGATIVE_INFINITY;
   let asking: Promise<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
   const lookup: LookupFunction = (_host, options, done) => {
@@ -36,7 +36,7 @@ export function createDnsResolver({
       if (options.all) done(null, addresses);
       else done(null, addresses[0]!.address, addresses[0]!.family);
     };
-    if (known.length > 0) return report();
+    if (addresses.length > 0) return report();
     lookUp().then(report, (error) => done(error, []));
   };
   plan();
@@ -50,7 +50,7 @@ export function createDnsResolver({
     },
     /** A failed connection: the addresses may have changed. */
     doubt(): void {
-      if (performance.now() - asked >= SOONEST) again();
+      if (performance.now() - lookedUpAt >= SOONEST) again();
     },
     close(): void {
       clearInterval(timer);
@@ -63,7 +63,7 @@ export function createDnsResolver({
   }
 
   function again(): void {
-    if (known.length > 0) lookUp().catch(() => {});
+    if (addresses.length > 0) lookUp().catch(() => {});
   }
 
   function lookUp(): Promise<void> {
@@ -74,21 +74,21 @@ export function createDnsResolver({
   }
 
   async function ask(): Promise<void> {
-    asked = performance.now();
+    lookedUpAt = performance.now();
     const found = await resolve(host);
     if (found.length === 0)
       throw Object.assign(new Error(`${host} has no address`), {
         code: 'ENOTFOUND',
       });
-    const before = new Set(known.map(({ address }) => address));
+    const before = new Set(addresses.map(({ address }) => address));
     const now = new Set(found.map(({ address }) => address));
-    known = found;
+    addresses = found;
     if (before.size > 0 && before.symmetricDifference(now).size > 0) moved(now);
   }
 
   function inTurn(): LookupAddress[] {
-    const first = turn++ % known.length;
-    return [...known.slice(first), ...known.slice(0, first)];
+    const first = turn++ % addresses.length;
+    return [...addresses.slice(first), ...addresses.slice(0, first)];
   }
 }
 

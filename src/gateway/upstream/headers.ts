@@ -154,11 +154,11 @@ export function returnedHeaders(
   names: ReturnedNames,
   minor: 0 | 1 = 1,
 ): readonly string[] {
-  const known = fields.meaning as Returned | null;
+  const cached = fields.meaning as Returned | null;
   if (
-    known?.status !== status ||
-    known.minor !== minor ||
-    known.names !== names
+    cached?.status !== status ||
+    cached.minor !== minor ||
+    cached.names !== names
   ) {
     const list = returnedList(fields.list, status, names);
     list.push(VIA, names.via[minor]);
@@ -171,9 +171,9 @@ export function returnedHeaders(
     } satisfies Returned;
     return list;
   }
-  if (!known.isPrepared) prepareRead(known.list);
-  known.isPrepared = true;
-  return known.list;
+  if (!cached.isPrepared) prepareRead(cached.list);
+  cached.isPrepared = true;
+  return cached.list;
 }
 
 function returnedList(

@@ -10,7 +10,7 @@ import type { BackendResponse } from './backend-response.ts';
 /** For the targets of a route. */
 export interface Rewriting {
   /** Returns the target for the backend, spelt as the client did. */
-  readonly asked: (target: RequestTarget) => string;
+  readonly targetOf: (target: RequestTarget) => string;
   /** For X-Forwarded-Prefix; `''`: the backend needs none. */
   readonly prefix: string;
   /** `null`: responses stay unchanged. */
@@ -34,8 +34,8 @@ export function mountRewriting(
 ): Rewriting | null {
   const rewrite = stripPrefix ? '' : other;
   if (rewrite === null) return null;
-  const known = path === '/' ? '' : path;
-  const segments = segmentsIn(known);
+  const prefix = path === '/' ? '' : path;
+  const segments = segmentsIn(prefix);
   const bases = urls.map((text): Base => {
     const { origin, protocol, pathname } = new URL(text);
     return { origin, protocol, prefix: pathname.replace(/\/$/, '') + rewrite };
@@ -43,18 +43,18 @@ export function mountRewriting(
 
   function returned(name: string, value: string): string {
     if (name === 'location' || name === 'content-location')
-      return returnedPlace(value, known, bases);
-    return name === 'set-cookie' ? returnedCookie(value, known, bases) : value;
+      return returnedPlace(value, prefix, bases);
+    return name === 'set-cookie' ? returnedCookie(value, prefix, bases) : value;
   }
 
   return {
-    asked({ raw }) {
+    targetOf({ raw }) {
       const rest = afterSegments(raw, segments);
       return rewrite === '' && !rest.startsWith('/')
         ? `/${rest}`
         : rewrite + rest;
     },
-    prefix: known,
+    prefix: prefix,
     response(response) {
       const { headers } = response;
       return {
@@ -83,7 +83,7 @@ export function prefixRewriting(
   );
   if (repeated.length === 0) return null;
   return {
-    asked({ raw, path }) {
+    targetOf({ raw, path }) {
       const prefix = repeated.find((one) => path.startsWith(`${one}/`));
       return prefix === undefined
         ? raw
@@ -97,7 +97,7 @@ export function prefixRewriting(
 /** RFC 3986 section 4.1. References to other places stay unchanged. */
 function returnedPlace(
   reference: string,
-  known: string,
+  prefix: string,
   bases: readonly Base[],
 ): string {
   const [authority = ''] = /^(?:https?:)?\/\/[^/?#]*/i.exec(reference) ?? [];
@@ -107,7 +107,7 @@ function returnedPlace(
     if (authority !== '' && originOf(authority, base) !== base.origin) continue;
     const found = returnedPath(
       authority === '' ? path : path || '/',
-      known,
+      prefix,
       base.prefix,
       authority !== '',
     );
@@ -127,7 +127,7 @@ const OF_HOST = /^[ \t]*__Host-/i;
 /** RFC 6265 section 4.1.2.4: with the target's path the browser would never send the cookie. */
 function returnedCookie(
   cookie: string,
-  known: string,
+  mountPath: string,
   bases: readonly Base[],
 ): string {
   if (OF_HOST.test(cookie)) return cookie;
@@ -136,9 +136,9 @@ function returnedCookie(
     (whole, name: string, value: string) => {
       const path = value.trimEnd();
       for (const { prefix } of bases) {
-        const found = returnedPath(path, known, prefix, false);
+        const found = returnedPath(path, mountPath, prefix, false);
         if (found !== null)
-          return `;${name}${path === '/' && known !== '' ? known : found}`;
+          return `;${name}${path === '/' && mountPath !== '' ? mountPath : found}`;
       }
       return whole;
     },
@@ -151,13 +151,13 @@ function returnedCookie(
  */
 function returnedPath(
   path: string,
-  known: string,
+  mountPath: string,
   prefix: string,
   isTheirs: boolean,
 ): string | null {
   if (!isIn(prefix, path) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return null;
-  if (prefix === '' && !isTheirs && isIn(known, path)) return null;
-  return known + path.slice(prefix.length) || '/';
+  if (prefix === '' && !isTheirs && isIn(mountPath, path)) return null;
+  return mountPath + path.slice(prefix.length) || '/';
 }
 
 function isIn(prefix: string, path: string): boolean {

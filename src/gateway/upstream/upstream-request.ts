@@ -28,7 +28,7 @@ import {
 /** Rejects with Outage, Refusal or ClientAbort. */
 export type Send = (
   exchange: Exchange,
-  asked: ClientRequest,
+  request: ClientRequest,
 ) => Promise<BackendResponse>;
 
 interface UpstreamRequestParts {
@@ -36,7 +36,7 @@ interface UpstreamRequestParts {
   readonly observe: Observe;
   readonly returned: ReturnedNames;
   readonly exchange: Exchange;
-  readonly asked: ClientRequest;
+  readonly request: ClientRequest;
 }
 
 /**
@@ -55,7 +55,7 @@ const NONE: readonly BackendHandle[] = [];
 
 class UpstreamRequest implements ResponseReceiver, Waiter {
   readonly #parts: UpstreamRequestParts;
-  readonly #asked: ClientRequest;
+  readonly #request: ClientRequest;
   readonly #resolve: (response: BackendResponse) => void;
   readonly #reject: (error: unknown) => void;
   #backend: BackendHandle | null = null;
@@ -72,10 +72,10 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     reject: (error: unknown) => void,
   ) {
     this.#parts = parts;
-    this.#asked =
-      parts.asked.upgraded === undefined
-        ? parts.asked
-        : this.#watching(parts.asked);
+    this.#request =
+      parts.request.upgraded === undefined
+        ? parts.request
+        : this.#watching(parts.request);
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -113,14 +113,14 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     if (this.#mayRepeat(error)) {
       this.#repeated = true;
       backend.cancelled(this.#epoch);
-      this.#askAgain(backend, error);
+      this.#sendAgain(backend, error);
       return;
     }
     // A connection that was about to be closed as idle is no sign of a fault.
     if (error.failure === 'body' || error.diedIdle)
       backend.cancelled(this.#epoch);
     else backend.failed(error, this.#epoch);
-    const { method, upgraded } = this.#asked;
+    const { method, upgraded } = this.#request;
     const mayRetry =
       this.#canBeSentAgain && !this.#begun && !exchange.call.left;
     // The backend may have begun a WebSocket.
@@ -177,17 +177,17 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
       );
       if (taken instanceof Promise)
         taken
-          .then((connection) => this.#askOn(next, connection))
+          .then((connection) => this.#sendOn(next, connection))
           .catch((error) => this.#lose(error));
-      else this.#askOn(next, taken);
+      else this.#sendOn(next, taken);
     } catch (error) {
       this.#lose(error);
     }
   }
 
-  #askOn(backend: BackendHandle, connection: ClientConnection): void {
+  #sendOn(backend: BackendHandle, connection: ClientConnection): void {
     const { exchange } = this.#parts;
-    const asked = this.#asked;
+    const request = this.#request;
     if (!connection.isOpen) {
       this.#lose(new BackendWentDown());
       return;
@@ -203,18 +203,18 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     this.#epoch = epoch;
     exchange.backend = backend.identity;
     exchange.cancel = () => {
-      connection.cancel(asked);
+      connection.cancel(request);
       if (!this.#judged) backend.cancelled(epoch);
       this.#reject(new ClientAbort());
     };
     try {
       const taker =
         isTrial && this.#isSafe
-          ? halfOpen(this, { backend, epoch, connection, asked })
+          ? halfOpen(this, { backend, epoch, connection, request })
           : this;
       connection.ask(
-        asked,
-        span === null ? taker : watched(span, asked.fields, backend, taker),
+        request,
+        span === null ? taker : watched(span, request.fields, backend, taker),
       );
     } catch (error) {
       // Not the connection's fault.
@@ -246,7 +246,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
   }
 
   #poolOf({ pool, tunnels }: BackendHandle): Pool {
-    return this.#asked.upgraded === undefined ? pool : tunnels;
+    return this.#request.upgraded === undefined ? pool : tunnels;
   }
 
   get #operation(): string {
@@ -254,7 +254,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
   }
 
   get #isSafe(): boolean {
-    const { method, body, upgraded } = this.#asked;
+    const { method, body, upgraded } = this.#request;
     return (
       body === null &&
       upgraded === undefined &&
@@ -263,7 +263,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
   }
 
   get #streams(): boolean {
-    const { body } = this.#asked;
+    const { body } = this.#request;
     return body !== null && 'readBody' in body;
   }
 
@@ -281,7 +281,7 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
       diedIdle &&
       !(cause instanceof Outage) &&
       !this.#repeated &&
-      isIdempotent(this.#asked.method) &&
+      isIdempotent(this.#request.method) &&
       this.#canBeSentAgain &&
       !exchange.call.left
     );
@@ -302,10 +302,10 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
     }
     this.#retries++;
     backend.retried();
-    this.#askAgain(next, error, backend);
+    this.#sendAgain(next, error, backend);
   }
 
-  #askAgain(next: BackendHandle, error: Error, failed = next): void {
+  #sendAgain(next: BackendHandle, error: Error, failed = next): void {
     const { exchange, observe } = this.#parts;
     const { upstream, backend } = failed.identity;
     observe({ type: 'retry', id: exchange.id, upstream, backend, error });
@@ -313,15 +313,15 @@ class UpstreamRequest implements ResponseReceiver, Waiter {
   }
 
   /** An upgrade counts as a good response. */
-  #watching(asked: ClientRequest): ClientRequest {
+  #watching(request: ClientRequest): ClientRequest {
     return {
-      ...asked,
+      ...request,
       upgraded: (tunnel) => {
         const { exchange } = this.#parts;
         this.#judged = true;
         exchange.cancel = null;
         this.#backend!.responded(101, this.#epoch, exchange.respondedAt);
-        asked.upgraded!(tunnel);
+        request.upgraded!(tunnel);
       },
     };
   }

@@ -1,7 +1,7 @@
 import type { HttpLimits } from '../../config/config.ts';
 
 /** A company, or subscribers that share an address. */
-const NEIGHBOURS = 256;
+const SHARED_ADDRESS = 256;
 
 type PerAddress = Pick<
   HttpLimits,
@@ -15,7 +15,7 @@ export function mostPerAddress({
 }: PerAddress): number {
   if (maxConnectionsPerAddress !== 'auto') return maxConnectionsPerAddress;
   return Math.min(
-    Math.max(Math.ceil(maxConnections / 10), NEIGHBOURS),
+    Math.max(Math.ceil(maxConnections / 10), SHARED_ADDRESS),
     Math.ceil(maxConnections / 2),
   );
 }

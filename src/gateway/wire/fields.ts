@@ -88,11 +88,11 @@ function remembering<Known>(
     if (before !== undefined) return before;
     // A copy: a slice would retain the whole head.
     const copy = oneByte(spelt);
-    const known = learn(copy.toLowerCase());
-    if (copy.length > LONGEST_SPELLING) return known;
+    const cached = learn(copy.toLowerCase());
+    if (copy.length > LONGEST_SPELLING) return cached;
     if (learnt.size >= MOST_SPELLINGS) learnt.clear();
-    learnt.set(copy, known);
-    return known;
+    learnt.set(copy, cached);
+    return cached;
   };
 }
 

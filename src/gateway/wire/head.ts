@@ -44,8 +44,8 @@ interface Meaning {
 }
 
 export function headOf(fields: CallFields, names: FieldNames): Head {
-  const known = fields.meaning as Meaning | null;
-  if (known?.names === names) return known.head;
+  const cached = fields.meaning as Meaning | null;
+  if (cached?.names === names) return cached.head;
   const head = readHead(fields.list, names);
   fields.meaning = { names, head } satisfies Meaning;
   return head;

@@ -17,14 +17,14 @@ const ABOVE_MOST = 2 ** 20;
  */
 export function inOrderOfEnd<P extends IdlePlace>(places: readonly P[]): P[] {
   const ranked: { place: P; rank: number }[] = [];
-  const left = new Map<object, number>();
+  const remaining = new Map<object, number>();
   const ordered = sortedBy(places, ({ since }) => since);
   const unknown = ordered.filter(({ isKnown }) => !isKnown);
-  const known = ordered.filter(({ isKnown }) => isKnown);
-  for (const place of [...unknown, ...known]) {
+  const keyed = ordered.filter(({ isKnown }) => isKnown);
+  for (const place of [...unknown, ...keyed]) {
     const { network, isProxy, isKnown } = place;
-    const holds = left.get(network) ?? network.open;
-    left.set(network, holds - 1);
+    const holds = remaining.get(network) ?? network.open;
+    remaining.set(network, holds - 1);
     const fewness = ABOVE_MOST - (isProxy ? 1 : holds);
     ranked.push({ place, rank: isKnown ? ABOVE_MOST + fewness : fewness });
   }

@@ -102,7 +102,11 @@ export function createOpenPlaces() {
     /** Continues where the last search stopped. */
     idle(now: number): Idle[] {
       const idle: Idle[] = [];
-      for (let left = Math.min(all.size, MOST_CONSIDERED); left > 0; left--) {
+      for (
+        let remaining = Math.min(all.size, MOST_CONSIDERED);
+        remaining > 0;
+        remaining--
+      ) {
         const place = nextPlace();
         const { occupant, isEnding, isProxy, network } = place;
         if (occupant === null || isEnding) continue;

@@ -11,13 +11,13 @@ const HEX = Array.from({ length: 256 }, (_, byte) =>
  * many requests came between them.
  */
 export function requestIds(): () => string {
-  let left = 0;
+  let remaining = 0;
   let head = '';
   let at = 0;
   let stride = 1;
 
   function begin(): void {
-    left = SERIES;
+    remaining = SERIES;
     head = randomUUID().slice(0, 28);
     const random = randomBytes(8);
     at = random.readUInt32LE(0);
@@ -25,8 +25,8 @@ export function requestIds(): () => string {
   }
 
   return () => {
-    if (left === 0) begin();
-    left--;
+    if (remaining === 0) begin();
+    remaining--;
     at = (at + stride) >>> 0;
     return (
       head +

@@ -141,8 +141,8 @@ export function createRecentRequests(
   }
 
   function notesOf(id: string): Notes {
-    const known = noted.get(id);
-    if (known) return known;
+    const existing = noted.get(id);
+    if (existing) return existing;
     if (noted.size >= MOST_NOTED) noted.clear();
     const made: Notes = { faults: [], retries: 0, outage: null };
     noted.set(id, made);

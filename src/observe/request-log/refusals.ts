@@ -108,8 +108,8 @@ export function createRefusalLog(initially: number) {
   }
 
   function codeOf(code: string): OfCode {
-    const known = codes.get(code);
-    if (known !== undefined) return known;
+    const existing = codes.get(code);
+    if (existing !== undefined) return existing;
     const made: OfCode = {
       kept: [],
       sources: new Cache<Source>(SOURCES),
@@ -134,8 +134,8 @@ export function createRefusalLog(initially: number) {
 }
 
 function sourceOf({ sources }: OfCode, name: string, now: number): Source {
-  const known = sources.get(name);
-  if (known !== undefined) return known;
+  const existing = sources.get(name);
+  if (existing !== undefined) return existing;
   const made = { allowance: newAllowance(now), unkept: 0, equals: null };
   sources.set(name, made);
   return made;
@@ -150,7 +150,7 @@ function mayKeep(ofCode: OfCode, source: Source, now: number): boolean {
   }
   if (ofCode.inSecond === MOST_PER_SECOND) return false;
   ofCode.inSecond++;
-  source.allowance.left--;
+  source.allowance.remaining--;
   return true;
 }
 

@@ -247,11 +247,11 @@ function backendOf(
   notes: Notes | null,
 ): RequestView['backend'] {
   if (!trace || trace.forwarded === null) return null;
-  const { backend: asked } = trace;
-  const attempts = asked === null ? 0 : 1 + (notes?.retries ?? 0);
+  const { backend: target } = trace;
+  const attempts = target === null ? 0 : 1 + (notes?.retries ?? 0);
   return {
     attempts,
-    target: asked && { upstream: asked.upstream, backend: asked.backend },
+    target: target && { upstream: target.upstream, backend: target.backend },
     head: roundMilliseconds(upstream),
   };
 }

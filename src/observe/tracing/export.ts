@@ -105,17 +105,17 @@ export function createOutbox(
     });
     await Promise.race([batches.shutdown().catch(() => {}), over]);
     clearTimeout(timer);
-    const left = waiting + sent;
+    const remaining = waiting + sent;
     // Further exports are counted here.
     isClosed = true;
-    if (left > 0)
+    if (remaining > 0)
       observe({
         type: 'spans',
         result: 'dropped',
         reason: 'stopped',
-        count: left,
+        count: remaining,
       });
-    return left === 0;
+    return remaining === 0;
   }
 
   function send(spans: ReadableSpan[], done: Done): void {

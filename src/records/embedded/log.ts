@@ -151,9 +151,9 @@ function appenderIn(
     const { number: first } = oldest.get() as { number: number };
     const firstKept =
       maxAge === undefined ? first : firstYoung(at, maxAge, first);
-    const wanted = Math.max(newest - maxEntries + 1, firstKept);
-    if (first >= wanted) return;
-    keepFrom.run(Math.min(wanted, first + DROP_BATCH));
+    const wantedFirst = Math.max(newest - maxEntries + 1, firstKept);
+    if (first >= wantedFirst) return;
+    keepFrom.run(Math.min(wantedFirst, first + DROP_BATCH));
     drop.run();
   };
 }

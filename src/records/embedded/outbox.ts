@@ -56,7 +56,7 @@ export function openOutbox(folder: string | null): Outbox {
 export function outboxIn(db: DatabaseSync): Outbox {
   db.exec(TABLES);
   const followClock = db.prepare(FOLLOW_CLOCK);
-  const known = db.prepare(
+  const findName = db.prepare(
     'SELECT 1 FROM event_names WHERE name = ? AND at >= ? AND until >= ?',
   );
   const remember = db.prepare(
@@ -85,16 +85,16 @@ export function outboxIn(db: DatabaseSync): Outbox {
   );
 
   return {
-    add: ({ message: { id, type, body }, receivers, once, most, now }) =>
+    add: ({ message: { id, type, body }, endpoints, once, most, now }) =>
       inChange(db, () => {
         const { name, since, until, ends = name } = once;
         followClock.run({ name, now });
-        if (known.get(name, since, now) !== undefined) return false;
+        if (findName.get(name, since, now) !== undefined) return false;
         forget.run(ends, now);
         remember.run(name, now, until);
         const number = Number(append.run(id, type, body, now).lastInsertRowid);
         drop.run(number - most);
-        for (const one of receivers) begin.run(one, beginAfter(number - 1));
+        for (const one of endpoints) begin.run(one, beginAfter(number - 1));
         return true;
       }),
     read: (above, limit) =>

@@ -99,7 +99,7 @@ function differences(
   const pairs: readonly (readonly [
     field: string,
     now: unknown,
-    asked: unknown,
+    imported: unknown,
   ])[] = [
     ['account', there.account, key.account],
     ['plan', there.plan, key.plan],
@@ -112,7 +112,9 @@ function differences(
     ['disabled', there.disabledAt !== null, key.disabled ?? false],
   ];
   return pairs
-    .filter(([, now, asked]) => JSON.stringify(now) !== JSON.stringify(asked))
+    .filter(
+      ([, now, imported]) => JSON.stringify(now) !== JSON.stringify(imported),
+    )
     .flatMap(([field]) =>
       differs(field, `with another ${NAMES[field] ?? field}`),
     );

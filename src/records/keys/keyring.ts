@@ -39,7 +39,7 @@ export function createKeyring(
 ) {
   const clients = new Cache<CachedClient>(MAX_CLIENTS);
   /** Separate from `clients`, so that guesses never displace real keys. */
-  const strangers = new Cache<CachedClient>(MAX_UNKNOWN_KEYS);
+  const unknown = new Cache<CachedClient>(MAX_UNKNOWN_KEYS);
   /** Concurrent requests for the same key share a lookup. */
   const lookups = new Map<string, Promise<Client | null>>();
   let hasImported: boolean | null = null;
@@ -56,7 +56,7 @@ export function createKeyring(
 
   const stopWatching = store.watch(() => {
     currentGeneration += 1;
-    strangers.clear();
+    unknown.clear();
     lookups.clear();
     void lookForImported();
   });
@@ -101,10 +101,10 @@ export function createKeyring(
     hash: string,
     stale: CachedClient | undefined,
   ): MaybePromise<Client | null> {
-    const asked = store.find(hash);
-    if (!(asked instanceof Promise))
-      return remember(hash, withLimits(stale, asked));
-    const lookup: Promise<Client | null> = asked.then(
+    const pending = store.find(hash);
+    if (!(pending instanceof Promise))
+      return remember(hash, withLimits(stale, pending));
+    const lookup: Promise<Client | null> = pending.then(
       (record) => arrived(hash, lookup, withLimits(stale, record)),
       (error) => {
         // An outage must not lock out clients that are known.
@@ -146,7 +146,7 @@ export function createKeyring(
       plans: currentPlans,
     };
     if (record) clients.set(hash, found);
-    else strangers.set(hash, found);
+    else unknown.set(hash, found);
     return found.client;
   }
 
@@ -199,11 +199,11 @@ export function createKeyring(
     },
     /** `null`: the key does not exist. Throws `Outage` if the store is down. */
     find(hash: string): MaybePromise<Client | null> {
-      const found = clients.get(hash) ?? strangers.get(hash);
+      const found = clients.get(hash) ?? unknown.get(hash);
       if (found && isFresh(found)) return clientIn(found, hash);
       return lookups.get(hash) ?? lookUp(hash, found);
     },
-    known(hash: string): Client | null {
+    cached(hash: string): Client | null {
       const found = clients.get(hash);
       return found && isFresh(found) ? clientIn(found, hash) : null;
     },
@@ -230,10 +230,10 @@ function limitsIn(plans: Plans) {
 }
 
 function withLimits(
-  known: CachedClient | undefined,
+  cached: CachedClient | undefined,
   record: KeyRecord | null,
 ): KeyRecord | null {
-  const windows = known?.record?.windows;
+  const windows = cached?.record?.windows;
   return record && windows && isDeepStrictEqual(windows, record.windows)
     ? { ...record, windows }
     : record;

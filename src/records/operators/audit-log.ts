@@ -113,12 +113,12 @@ export interface BulkImportEntry {
 
 export function isAbout(
   { target, after }: Pick<AuditDraft, 'target' | 'after'>,
-  asked: string,
+  request: string,
 ): boolean {
-  if (target === asked) return true;
+  if (target === request) return true;
   return (
     target === MANY_KEYS &&
     Array.isArray(Object(after).ids) &&
-    (after as BulkImportEntry).ids.includes(asked)
+    (after as BulkImportEntry).ids.includes(request)
   );
 }

@@ -47,11 +47,11 @@ export function holdsToken(text: string): boolean {
 /** Compares all tokens in constant time, so timing reveals nothing. */
 export function holderOf(
   hash: string,
-  known: readonly TokenRecord[],
+  records: readonly TokenRecord[],
 ): Operator | null {
   const presented = Buffer.from(hash, 'base64url');
   let found: Operator | null = null;
-  for (const { name, hash, role } of known) {
+  for (const { name, hash, role } of records) {
     if (timingSafeEqual(Buffer.from(hash, 'base64url'), presented))
       found = { name, role };
   }

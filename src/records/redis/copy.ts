@@ -75,8 +75,8 @@ export function openCopy(
   if (file !== ':memory:') {
     try {
       const db = open();
-      const { isWhole, source: known } = progressIn(db)();
-      if (isWhole && known === source) return copyIn(db, invalid);
+      const { isWhole, source: copied } = progressIn(db)();
+      if (isWhole && copied === source) return copyIn(db, invalid);
       db.close();
     } catch {
       // Missing, damaged, not whole or of another format: a new one replaces it.

@@ -33,7 +33,7 @@ export function epochOf(
   redis: Connection,
   { lost, before = null, clock = () => performance.now() }: EpochOptions,
 ) {
-  let known = before;
+  let current = before;
   let otherSince: number | null = null;
   const reconnected = () => {
     otherSince = null;
@@ -47,7 +47,7 @@ export function epochOf(
     // Data of another version may come up in its place.
     const fault = mark === null ? null : formatFault(mark);
     if (fault !== null) throw new DataError(fault);
-    known = mark;
+    current = mark;
     otherSince = null;
     return mark!;
   }
@@ -55,19 +55,19 @@ export function epochOf(
   return {
     /** At a start. Throws as `check`. */
     async begin(): Promise<void> {
-      if (known === null) await orReplica(learn());
+      if (current === null) await orReplica(learn());
     },
-    known: async () => known ?? (await orReplica(learn())),
+    known: async () => current ?? (await orReplica(learn())),
     /**
      * `epoch`: of a reply. Resolves with the epoch of the data that Redis has from now on. Throws an
      * Outage if Redis may not have its data yet.
      */
     async check(epoch: string | null): Promise<string> {
-      if (epoch !== null && epoch === known) {
+      if (epoch !== null && epoch === current) {
         otherSince = null;
         return epoch;
       }
-      if (known !== null) {
+      if (current !== null) {
         otherSince ??= clock();
         if (clock() - otherSince < LOST_AFTER) throw missing();
         lost();

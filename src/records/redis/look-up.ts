@@ -24,10 +24,10 @@ export type LookUp = ReturnType<typeof lookUpIn>;
  */
 export function lookUpIn(redis: Connection, epoch: Epoch) {
   async function part(by: 'hash' | 'id', names: readonly string[]) {
-    const asked = findKeys(redis, [head, keys, hashes], [by, ...names]);
+    const pending = findKeys(redis, [head, keys, hashes], [by, ...names]);
     const reply = await orReplica(
       withTimeout(
-        checkShape(redis, 'a look-up of keys', asked, isFound(names.length)),
+        checkShape(redis, 'a look-up of keys', pending, isFound(names.length)),
       ),
     );
     const [mark, ...texts] = reply;

@@ -263,7 +263,7 @@ export async function openRedis(
       isDown: () => breakers.anyOpen,
     }),
     ...records,
-    onBan: (hear) => state.onBan(hear),
+    onBan: (listen) => state.onBan(listen),
     ready: () => settings.readyDuringOutage || !breakers.anyOpen,
     unsavedFor: () => 0,
     lastKnown: {

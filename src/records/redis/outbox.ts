@@ -19,7 +19,7 @@ export function outboxInRedis(redis: Connection): Outbox {
     time: async () =>
       (await withTimeout(readClock(redis, [marks], []))) as number,
     newest: readNewest,
-    async add({ message, receivers, once, most, now }) {
+    async add({ message, endpoints, once, most, now }) {
       const { name, since, until, ends = name } = once;
       const stored: Omit<StoredEvent, 'number'> = { ...message, at: now };
       const keys = [events, types, newest, marks, nameKey(name), nameKey(ends)];
@@ -31,7 +31,7 @@ export function outboxInRedis(redis: Connection): Outbox {
         OUTBOX_TTL,
         message.type,
         JSON.stringify(stored),
-        ...receivers,
+        ...endpoints,
       ];
       return (await withTimeout(enqueue(redis, keys, args))) === 1;
     },

@@ -165,9 +165,9 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
 
   /** Milliseconds; Infinity: it never was whole. */
   function age(): number {
-    const known = progress();
-    return known?.isWhole
-      ? Math.abs(Date.now() - known.confirmedAt)
+    const current = progress();
+    return current?.isWhole
+      ? Math.abs(Date.now() - current.confirmedAt)
       : Number.POSITIVE_INFINITY;
   }
 

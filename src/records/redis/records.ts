@@ -61,9 +61,9 @@ export function recordsInRedis(
         try {
           return (await copy.confirmTokens()).list();
         } catch (error) {
-          const known = error instanceof Outage ? copy.usable : null;
-          if (known === null || !copy.isWhole) throw error;
-          return known.tokens.list();
+          const copied = error instanceof Outage ? copy.usable : null;
+          if (copied === null || !copy.isWhole) throw error;
+          return copied.tokens.list();
         }
       },
     },
@@ -82,8 +82,8 @@ function lookUpOf(
       throw new Outage('state_unavailable', { cause: 'Redis is down' });
     const breaker = breakers.of(RECORDS_SLOT);
     try {
-      const asked = lookUp('hash', [hash]);
-      const [found] = await withTimeout(asked, LOOK_UP_TIMEOUT);
+      const pending = lookUp('hash', [hash]);
+      const [found] = await withTimeout(pending, LOOK_UP_TIMEOUT);
       breaker.recordSuccess();
       return found!;
     } catch (error) {

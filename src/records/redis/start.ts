@@ -244,11 +244,11 @@ function reportWarnings(
   observe: Observe,
   every = WARNING_INTERVAL,
 ) {
-  let known: readonly string[] = [];
+  let names: readonly string[] = [];
   const report = (found: readonly string[]) => {
     for (const warning of found)
-      if (!known.includes(warning)) observe({ type: 'state.warning', warning });
-    known = found;
+      if (!names.includes(warning)) observe({ type: 'state.warning', warning });
+    names = found;
   };
   report(first);
   // During an outage, requests report it.

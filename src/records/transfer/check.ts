@@ -198,8 +198,8 @@ function traits(key: KeyRecord): string | null {
   if (flaw) return `: ${flaw.message}`;
   try {
     if (windows === null) return null;
-    const wanted = parseWindows(windows.map(toEntry), 'windows');
-    const isSame = wanted.every(
+    const expected = parseWindows(windows.map(toEntry), 'windows');
+    const isSame = expected.every(
       ({ span, limit }, i) =>
         span === windows[i]!.span && limit === windows[i]!.limit,
     );

@@ -101,10 +101,10 @@ export function createWorkerPool(parts: WorkerPoolParts) {
     /** In the order of worker numbers. */
     async ask(question: string, argument: unknown): Promise<Parts<unknown>> {
       const all = serving().sort((one, other) => one.number - other.number);
-      const asked = await Promise.allSettled(
+      const results = await Promise.allSettled(
         all.map((handle) => handle.ask(question, argument)),
       );
-      const parts = asked.flatMap((one) =>
+      const parts = results.flatMap((one) =>
         one.status === 'fulfilled' ? [one.value] : [],
       );
       // A worker that ended counts as missing until its replacement serves.

@@ -67,11 +67,11 @@ async function isReady(
     `${adminUrl}/health/ready`,
     AbortSignal.timeout(5 * ASKING),
   ];
-  const asked =
+  const response =
     certificates.length === 0
       ? fetch(address, { signal })
       : httpFetch(address, { tls: { known: certificates } }, { signal });
-  const status = await asked.then(
+  const status = await response.then(
     (response) => response.status,
     () => 0,
   );

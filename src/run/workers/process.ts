@@ -4,7 +4,7 @@ import type { Event, Observe } from '../../observe/events.ts';
 import { createLog } from '../../observe/log.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
 import type { Detection } from '../../webhooks/detector.ts';
-import { hasReceivers } from '../../webhooks/endpoints.ts';
+import { hasEndpoints } from '../../webhooks/endpoints.ts';
 import { optimize } from '../engine.ts';
 import { openProcess, type Process, type ProcessParts } from '../process.ts';
 import type { ActiveConfig } from '../reload.ts';
@@ -135,7 +135,7 @@ async function begin(
   const reporting: Observe = ({ type }) => {
     if (READINESS_EVENTS.has(type)) reportReadiness();
   };
-  const detectors = hasReceivers(config.webhooks)
+  const detectors = hasEndpoints(config.webhooks)
     ? [await detectorOf(config.webhooks.minQuotaWindow, primary)]
     : [];
   const opened = await openProcess({
@@ -214,12 +214,12 @@ async function detectorOf(
   primary: Channel<PrimaryCalls, WorkerCalls>,
 ): Promise<Observe> {
   const { createDetector } = await import('../../webhooks/detector.ts');
-  const hear = (detection: Detection) =>
+  const receive = (detection: Detection) =>
     void primary.call('webhook', detection, CALL_TIMEOUT).catch(() => {});
   return createDetector({
     quota,
     gateway: '',
     clock: Date.now,
-    onDetection: hear,
+    onDetection: receive,
   });
 }

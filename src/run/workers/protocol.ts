@@ -8,7 +8,7 @@ import type { Figures } from '../../observe/exposition.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
 import type { ProcessReadiness } from '../../observe/peers/status.ts';
 import type { Detection } from '../../webhooks/detector.ts';
-import { hasReceivers } from '../../webhooks/endpoints.ts';
+import { hasEndpoints } from '../../webhooks/endpoints.ts';
 import { loadedOf } from '../contracts/loader.ts';
 import type { Prepared } from '../contracts/read.ts';
 import type { ActiveConfig } from '../reload.ts';
@@ -46,14 +46,14 @@ export type WorkerCalls = {
   start: (order: StartOrder) => string;
   use: (settings: SentConfig) => void;
   figures: (nothing: null) => Figures;
-  ask: (asked: Question) => unknown;
+  ask: (request: Question) => unknown;
   drain: (options: DrainOptions) => LastReport;
 };
 
 export type PrimaryCalls = {
   /** All workers respond. */
-  ask: (asked: Question) => Awaited<ReturnType<Peers['ask']>>;
-  webhook: (heard: Detection) => void;
+  ask: (request: Question) => Awaited<ReturnType<Peers['ask']>>;
+  webhook: (received: Detection) => void;
   readiness: (readiness: ProcessReadiness) => void;
   /** After a SIGTERM: requests the order to drain. */
   leave: (nothing: null) => void;
@@ -99,7 +99,7 @@ export function packed({
   prepared,
 }: SentConfig): SentConfig {
   const { webhooks } = config;
-  const kept = hasReceivers(webhooks)
+  const kept = hasEndpoints(webhooks)
     ? [{ url: 'https://primary.invalid', events: [] }]
     : [];
   const sent = {
@@ -110,7 +110,7 @@ export function packed({
     endpoints: kept,
   };
   const { admin } = certificates;
-  const known = admin && {
+  const withoutKeys = admin && {
     ...admin,
     pairs: admin.pairs.map((pair) => ({ ...pair, key: '' })),
   };
@@ -120,7 +120,7 @@ export function packed({
       admin: { ...config.admin, token: null },
       webhooks: sent,
     },
-    certificates: { ...certificates, admin: known },
+    certificates: { ...certificates, admin: withoutKeys },
     prepared,
   };
 }

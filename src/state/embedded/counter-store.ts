@@ -72,7 +72,7 @@ export function countersInFolder(
   refuseMissingRows(folder, db);
   const { id, stored } = opened(folder, damaged);
   nameRowFile(db, id);
-  const known = new Set<string>();
+  const names = new Set<string>();
   let rows: Rows | null = null;
   let hasLog = false;
 
@@ -94,7 +94,7 @@ export function countersInFolder(
           putList(counters.windows);
           return rowOf(counters);
         },
-        lost: () => known.clear(),
+        lost: () => names.clear(),
       };
       rows = createRows<Counters>(writer, COUNTERS, source, {
         unsaved,
@@ -125,8 +125,8 @@ export function countersInFolder(
   /** Before the first counters that it is of. */
   function putList(windows: readonly Window[]) {
     const name = listName(windows);
-    if (known.has(name)) return;
-    known.add(name);
+    if (names.has(name)) return;
+    names.add(name);
     writer.put(WINDOWS, [name], [listText(windows)]);
   }
 }

@@ -100,7 +100,7 @@ export function createEmbeddedState({
     return changed;
   }
 
-  function changeKnown(
+  function changeExisting(
     subject: string,
     change: CounterChange,
   ): MaybePromise<void> {
@@ -129,8 +129,8 @@ export function createEmbeddedState({
     } catch (error) {
       throw error instanceof RowWriteError ? unsaved(error) : error;
     } finally {
-      const left = pending.get(subject)!.filter((one) => one !== change);
-      if (left.length > 0) pending.set(subject, left);
+      const remaining = pending.get(subject)!.filter((one) => one !== change);
+      if (remaining.length > 0) pending.set(subject, remaining);
       else pending.delete(subject);
     }
     apply(subject, change);
@@ -185,20 +185,20 @@ export function createEmbeddedState({
       );
     },
     liftBan(subject) {
-      return changeKnown(subject, (counters) => {
+      return changeExisting(subject, (counters) => {
         counters.cells.fill(0);
         counters.strikeState = null;
       });
     },
     reset(subject) {
-      return changeKnown(subject, (counters) => {
+      return changeExisting(subject, (counters) => {
         counters.cells.fill(0);
         if (counters.strikeState) endWaits(counters.strikeState);
       });
     },
     grant(subject, limits, units, name) {
       const now = clock();
-      return changeKnown(subject, (counters) => {
+      return changeExisting(subject, (counters) => {
         adoptWindows(counters, limits.windows);
         correctTimes(counters, now);
         eachWindow(limits.windows, (window, at, meter) => {

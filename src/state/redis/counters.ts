@@ -192,10 +192,10 @@ export function createRedisState(
 
   /** Drops the connection if a reply does not fit its command. */
   async function checked<T>(
-    asked: Promise<unknown>,
+    pending: Promise<unknown>,
     read: (reply: unknown) => T,
   ): Promise<T> {
-    const reply = await asked;
+    const reply = await pending;
     try {
       return read(reply);
     } catch (error) {

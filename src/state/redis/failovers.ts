@@ -24,7 +24,7 @@ export function followFailovers({
   switched,
 }: FailoversParts): () => void {
   let last = '';
-  function hear(_channel: string, text: string): void {
+  function listen(_channel: string, text: string): void {
     // `<name> <old address> <old port> <new address> <new port>`
     const [of, , , ...master] = text.split(' ');
     if (of !== name || master.join(' ') === last) return;
@@ -46,7 +46,7 @@ export function followFailovers({
       // The look-up of the master reports Sentinels that are down.
       .on('error', () => {})
       .on('ready', () => client.subscribe(SWITCHED).catch(() => {}))
-      .on('message', hear);
+      .on('message', listen);
     client.connect().catch(() => {});
     return client;
   });

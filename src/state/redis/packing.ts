@@ -82,14 +82,14 @@ export function packCharge(
   scopes: Scopes,
 ): number | string {
   if (scopes.length === 0) return cost;
-  const known = masks.get(limits) ?? new WeakMap<Scopes, string>();
-  masks.set(limits, known);
-  let mask = known.get(scopes);
+  const cached = masks.get(limits) ?? new WeakMap<Scopes, string>();
+  masks.set(limits, cached);
+  let mask = cached.get(scopes);
   if (mask === undefined) {
     mask = limits.windows
       .map((window) => (countsIn(window, scopes) ? 1 : 0))
       .join('');
-    known.set(scopes, mask);
+    cached.set(scopes, mask);
   }
   return `${cost}:${mask}`;
 }

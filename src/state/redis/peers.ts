@@ -118,7 +118,7 @@ export function peersInRedis(
     if (one.missing.size === 0) one.complete();
   }
 
-  async function askPeers(
+  async function queryPeers(
     question: string,
     argument: unknown,
   ): Promise<Omit<PeerResponses<unknown>, 'isolated'>> {
@@ -177,7 +177,7 @@ export function peersInRedis(
         self === null
           ? { responses: [] }
           : noPeers(self).ask(question, argument),
-        askPeers(question, argument).catch((error: unknown) => {
+        queryPeers(question, argument).catch((error: unknown) => {
           const isolated = reasonText(
             redis,
             error instanceof Outage ? error.cause : error,
@@ -254,13 +254,13 @@ export function joinGateways(
   redis: Connection,
   list: List,
   id: string,
-  known = 1,
+  lastCount = 1,
 ) {
   const lives =
     list === keyOf.peers
       ? [PEER_MEMORY, PEER_MEMORY]
       : [GATEWAY_TTL, GATEWAYS_TTL];
-  let count = known;
+  let count = lastCount;
   async function announce() {
     count = await checkShape(
       redis,

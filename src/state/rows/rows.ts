@@ -87,19 +87,19 @@ export function createRows<V>(
   /** Sends rows in parts, so that requests are served in between. */
   async function prepare(names: Iterable<string>, count: number) {
     const iterator = names[Symbol.iterator]();
-    for (let left = count; left > 0; ) {
+    for (let remaining = count; remaining > 0; ) {
       const part: string[] = [];
       const values: (RowValue | null)[] = [];
       const end = performance.now() + PREPARE_TIME;
       do {
-        for (let i = Math.min(GROUP, left); i > 0; i--, left--) {
+        for (let i = Math.min(GROUP, remaining); i > 0; i--, remaining--) {
           const name = iterator.next().value as string;
           part.push(name);
           values.push(valueIn(name));
         }
-      } while (left > 0 && performance.now() < end);
+      } while (remaining > 0 && performance.now() < end);
       writer.put(kind, part, values);
-      if (left > 0) await setImmediate();
+      if (remaining > 0) await setImmediate();
     }
   }
 

@@ -11,10 +11,10 @@ const MAX_DELAY = 1_000;
 export function createStateClock(
   local: () => number = () => performance.timeOrigin + performance.now(),
 ) {
-  let known: number | null = null;
+  let lastOffset: number | null = null;
   let learntAt = 0;
   /** Unix milliseconds. */
-  const read = () => Math.floor(local() + (known ?? 0));
+  const read = () => Math.floor(local() + (lastOffset ?? 0));
 
   return {
     read,
@@ -22,10 +22,10 @@ export function createStateClock(
     learn(now: number) {
       const at = local();
       const offset = now - at;
-      const before = known ?? offset;
+      const before = lastOffset ?? offset;
       const isSlower = offset < before && offset >= before - MAX_DELAY;
       if (isSlower && at < learntAt + RESYNC_INTERVAL) return;
-      known = offset;
+      lastOffset = offset;
       learntAt = at;
     },
   };

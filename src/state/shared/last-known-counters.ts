@@ -66,8 +66,8 @@ export function lastKnownCountersIn(
     /** The stored entries; call it once. Then `begin` sets where entries are read. */
     *load(): Iterable<readonly [subject: string, kept: LastKnownEntry]> {
       for (const [subject, entry] of loaded) {
-        const left = withoutOutdated(entry, now);
-        if (left) yield [subject, left] as const;
+        const current = withoutOutdated(entry, now);
+        if (current) yield [subject, current] as const;
       }
     },
     begin(read: (subject: string) => LastKnownEntry | undefined) {
@@ -122,16 +122,16 @@ export function lastKnownCountersIn(
 
 /** `kept` without data expired at `now`; `null`: nothing remains. */
 export function withoutOutdated(
-  { known, dues }: LastKnownEntry,
+  { known: admission, dues }: LastKnownEntry,
   now: number,
 ): LastKnownEntry | null {
-  const left = known && isOutdated(known, now) ? null : known;
+  const current = admission && isOutdated(admission, now) ? null : admission;
   const open = dues
     .map((due) => withoutExpired(due, now))
     .filter((due) => due !== null);
-  return left === null && open.length === 0
+  return current === null && open.length === 0
     ? null
-    : { known: left, dues: open };
+    : { known: current, dues: open };
 }
 
 function isOutdated(
@@ -166,7 +166,7 @@ function withoutExpired(
 /** JSON in which windows appear once and are referenced by index. */
 type PackedEntry = readonly [
   windows: readonly Window[],
-  known: PackedKnown | null,
+  admission: PackedKnown | null,
   dues: readonly PackedDue[],
 ];
 type PackedKnown = readonly [
@@ -189,7 +189,10 @@ type PackedDue = readonly [
   reconciliation: Reconciliation,
 ];
 
-export function packLastKnown({ known, dues }: LastKnownEntry): string {
+export function packLastKnown({
+  known: admission,
+  dues,
+}: LastKnownEntry): string {
   const windows: Window[] = [];
   const place = (window: Window) => {
     const at = windows.indexOf(window);
@@ -204,7 +207,7 @@ export function packLastKnown({ known, dues }: LastKnownEntry): string {
   );
   const entry: PackedEntry = [
     windows,
-    known && packKnown(known, place),
+    admission && packKnown(admission, place),
     packed,
   ];
   return JSON.stringify(entry);
@@ -225,9 +228,9 @@ function packKnown(
 /** `null`: it is damaged. */
 export function lastKnownIn(text: string): LastKnownEntry | null {
   try {
-    const [windows, known, dues] = JSON.parse(text) as PackedEntry;
+    const [windows, admission, dues] = JSON.parse(text) as PackedEntry;
     return {
-      known: known && knownIn(known, windows),
+      known: admission && knownIn(admission, windows),
       dues: dues.map(([places, escalation, reconciliation]) => {
         const own = places.map((place) => windows[place]!);
         return {

@@ -73,8 +73,8 @@ export function createLocalCounters({
     },
   };
 
-  function restore(subject: string, known: LastAdmission) {
-    admissions.set(subject, known);
+  function restore(subject: string, last: LastAdmission) {
+    admissions.set(subject, last);
   }
 
   /**
@@ -103,11 +103,11 @@ export function createLocalCounters({
     const { number, counters, before, bannedBefore, limits, charged } = count;
     const windows: { units: number; openedAt: number }[] = [];
     eachWindow(counters.windows, (window, at, meter) => {
-      const known = charged[windows.length]!;
+      const last = charged[windows.length]!;
       const units =
         meter.used(counters.cells, at, window, now) -
         meter.used(before, at, window, now) -
-        known;
+        last;
       windows.push({
         units: Math.max(0, units),
         openedAt: meter.openedAt(counters.cells, at, window, now),
@@ -132,10 +132,10 @@ export function createLocalCounters({
     if (past) superseded?.(subject, past);
     const parts = Math.max(1, gateways());
     const share = parts === 1 ? limits : shareOf(limits, parts);
-    const known = admissions.get(subject);
-    const sharers = known?.divided ? 1 : parts;
-    const counters = known
-      ? countersFrom(known.admission, share, sharers, now)
+    const last = admissions.get(subject);
+    const sharers = last?.divided ? 1 : parts;
+    const counters = last
+      ? countersFrom(last.admission, share, sharers, now)
       : newCounters(share.windows);
     const count = {
       number: ++reconciliations,

@@ -69,9 +69,9 @@ export function createReconciler({
     const sending = remote.charge(subject, due.limits, due.reconciliation).then(
       () => {
         running.delete(subject);
-        const left = queues.get(subject)!.slice(1);
-        if (left.length === 0) queues.delete(subject);
-        else queues.set(subject, left);
+        const remaining = queues.get(subject)!.slice(1);
+        if (remaining.length === 0) queues.delete(subject);
+        else queues.set(subject, remaining);
         changed(subject);
         return true;
       },

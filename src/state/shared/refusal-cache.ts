@@ -259,22 +259,22 @@ function changeOf({ readings, bannedUntil, retryAt }: Admission): number {
  * not fit.
  */
 function recount(
-  known: Admission,
+  cached: Admission,
   { cost, scopes }: Charge,
   now: number,
 ): Admission | null {
-  const readings = known.readings.map((reading) => current(reading, now));
+  const readings = cached.readings.map((reading) => current(reading, now));
   const violated = readings.filter(
     ({ used, window }) =>
       used + cost > window.limit && countsIn(window, scopes) && refuses(window),
   );
-  if (known.verdict === 'limited' && violated.length === 0) return null;
+  if (cached.verdict === 'limited' && violated.length === 0) return null;
   const retryAt = Math.max(
-    known.bannedUntil,
+    cached.bannedUntil,
     ...violated.map(({ resetAt }) => resetAt),
   );
   return {
-    ...known,
+    ...cached,
     now,
     readings,
     retryAt,

@@ -53,7 +53,7 @@ interface SharedState extends State {
   /** `null`: no subject is known. */
   readonly bansAsOf: BansAsOf | null;
   /** Reports bans to `hear` that began with a request whose response did not include the ban. */
-  onBan(hear: (ban: StartedBan) => void): void;
+  onBan(listen: (ban: StartedBan) => void): void;
 }
 
 /**
@@ -121,10 +121,10 @@ export function createSharedState({
 
   /** Restores the data of an earlier process of this gateway and sends its reconciliations. */
   function takeUp(lastKnown: LastKnownCounters) {
-    for (const [subject, { known, dues }] of lastKnown.load()) {
-      if (known) {
-        local.restore(subject, known);
-        respondedAt = Math.max(respondedAt, known.admission.now);
+    for (const [subject, { known: admission, dues }] of lastKnown.load()) {
+      if (admission) {
+        local.restore(subject, admission);
+        respondedAt = Math.max(respondedAt, admission.admission.now);
       }
       reconciler.add(subject, dues);
     }
@@ -145,12 +145,12 @@ export function createSharedState({
     const { changes } = refused;
     // Local counts of an outage go first, on the same connection.
     if (reconciler.has(subject)) void reconciler.sendOne(subject);
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     try {
       const admission = await remote.admit(subject, limits, cost, scopes);
       observe({
         type: 'state.responded',
-        duration: performance.now() - askedAt,
+        duration: performance.now() - requestedAt,
       });
       breaker.recordSuccess();
       clock.learn(admission.now);
@@ -222,8 +222,8 @@ export function createSharedState({
     get unreconciled() {
       return reconciler.size;
     },
-    onBan(hear) {
-      hearBan = hear;
+    onBan(listen) {
+      hearBan = listen;
     },
     admit(subject, limits, cost, scopes = NO_SCOPES) {
       const charge = { subject, limits, cost, scopes };

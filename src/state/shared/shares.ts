@@ -14,16 +14,16 @@ const shares = new WeakMap<Limits, Map<number, Limits>>();
 
 /** One gateway's share of the limits: at least one unit of each window. */
 export function shareOf(limits: Limits, gateways: number): Limits {
-  const known = shares.get(limits) ?? new Map<number, Limits>();
-  shares.set(limits, known);
-  let share = known.get(gateways);
+  const cached = shares.get(limits) ?? new Map<number, Limits>();
+  shares.set(limits, cached);
+  let share = cached.get(gateways);
   if (!share) {
     const windows = limits.windows.map((window) => ({
       ...window,
       limit: Math.max(1, Math.floor(window.limit / gateways)),
     }));
     share = { windows, escalation: limits.escalation };
-    known.set(gateways, share);
+    cached.set(gateways, share);
   }
   return share;
 }
@@ -47,8 +47,8 @@ export function countersFrom(
 ): Counters {
   const counters = newCounters(share.windows);
   eachWindow(share.windows, (window, at, meter) => {
-    const reading = readings.find((known) =>
-      isSameCounter(known.window, window),
+    const reading = readings.find((cached) =>
+      isSameCounter(cached.window, window),
     );
     if (!reading) return;
     const used = usedOfShare(reading, window, gateways);
@@ -102,8 +102,8 @@ function usedOfShare(
   { limit }: Window,
   gateways: number,
 ): number {
-  const left = window.limit - used;
-  return limit - (left > 0 ? Math.floor(left / gateways) : left);
+  const remaining = window.limit - used;
+  return limit - (remaining > 0 ? Math.floor(remaining / gateways) : remaining);
 }
 
 /** With what remains of the share. */

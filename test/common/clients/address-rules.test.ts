@@ -49,9 +49,9 @@ describe('lists of blocks', () => {
       fc.property(
         fc.array(fc.array(entries), { maxLength: 3 }),
         fc.array(addresses, { minLength: 1 }),
-        (lists, asked) => {
+        (lists, requested) => {
           const blocks = new CidrRanges(lists);
-          for (const address of asked) {
+          for (const address of requested) {
             const found = blocks.find(wordsOf(address)!);
             expect(found !== null).toBe(lists.flat().some((entry) => has(entry, address)));
             if (found === null) continue;

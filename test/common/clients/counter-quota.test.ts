@@ -44,9 +44,10 @@ describe('60,000 /64s of one /48', () => {
     });
     for (const attacker of attackers) await take(attacker);
     for (const client of OTHERS) {
-      const left = [];
-      for (let i = 0; i < LIMIT; i++) left.push(remainingIn((await take(client)).readings[0]!));
-      expect(left).toEqual(Array.from({ length: LIMIT }, (_, i) => LIMIT - 1 - i));
+      const remaining = [];
+      for (let i = 0; i < LIMIT; i++)
+        remaining.push(remainingIn((await take(client)).readings[0]!));
+      expect(remaining).toEqual(Array.from({ length: LIMIT }, (_, i) => LIMIT - 1 - i));
     }
     expect((await take(within('2001:db8:1', 60_001))).exhausted).toBe(true);
   });

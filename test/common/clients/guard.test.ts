@@ -29,9 +29,9 @@ describe('the guard', () => {
 
   test('counts the given units', async () => {
     const window = createAddressWindow({ name: 'pages', kind: 'fixed', limit: 10, span: 60_000 });
-    const left = async (units: number) =>
+    const remaining = async (units: number) =>
       remainingIn((await window.take('198.51.100.1', units)).readings[0]!);
-    expect([await left(1), await left(8), await left(3)]).toEqual([9, 1, 0]);
+    expect([await remaining(1), await remaining(8), await remaining(3)]).toEqual([9, 1, 0]);
     expect((await window.take('198.51.100.1')).exhausted).toBe(true);
     expect((await window.take('198.51.100.2', 10)).exhausted).toBe(false);
   });

@@ -56,8 +56,8 @@ export class ConsoleFixture {
 
   /** The first token of a role is called `reader`, and so on. */
   async token(role: Role): Promise<string> {
-    const known = this.#tokens.get(role);
-    if (known !== undefined) return known;
+    const existing = this.#tokens.get(role);
+    if (existing !== undefined) return existing;
     const { token } = bodyOf(await this.admin('POST', '/tokens', { name: `${role}er`, role }));
     this.#tokens.set(role, token);
     return token;

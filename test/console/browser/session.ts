@@ -41,8 +41,8 @@ export function sessionTests(fixture: ConsoleFixture): void {
     }
 
     test('signs in with a token that is not stored, finds the console again, and signs out in every tab', async () => {
-      const asked: string[] = [];
-      page.on('request', (request) => asked.push(request.url()));
+      const requested: string[] = [];
+      page.on('request', (request) => requested.push(request.url()));
       await open(page);
       await signIn(page, 'no token');
       await page.getByText('The admin token is not valid').waitFor();
@@ -54,7 +54,7 @@ export function sessionTests(fixture: ConsoleFixture): void {
       const kept =
         '[...Object.values(localStorage), ...Object.values(sessionStorage), document.cookie, location.href]';
       expect(
-        [...((await page.evaluate(kept)) as string[]), ...asked].filter((text) =>
+        [...((await page.evaluate(kept)) as string[]), ...requested].filter((text) =>
           text.includes(root),
         ),
       ).toEqual([]);

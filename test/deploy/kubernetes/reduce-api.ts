@@ -38,8 +38,8 @@ const modules = new Map<string, Module>();
 const schemas = new Map<string, ObjectSchema>();
 
 function read(path: string): Module {
-  const known = modules.get(path);
-  if (known) return known;
+  const existing = modules.get(path);
+  if (existing) return existing;
   const { body } = parse(readFileSync(path, 'utf8'), {
     sourceType: 'module',
     plugins: ['typescript'],

@@ -33,10 +33,10 @@ const limited = (given: Partial<Admission> = {}) =>
 
 function admitting(response: Admission | Promise<Admission>) {
   const events: Event[] = [];
-  const asked: unknown[][] = [];
+  const requested: unknown[][] = [];
   const state = {
     admit(...question: unknown[]) {
-      asked.push(question);
+      requested.push(question);
       return response;
     },
   } as unknown as State;
@@ -48,7 +48,7 @@ function admitting(response: Admission | Promise<Admission>) {
   return {
     events,
     begun,
-    asked,
+    asked: requested,
     exchange,
     admitted: (cost = 1) => admit(exchange, knownClient(), cost),
   };
@@ -56,10 +56,10 @@ function admitting(response: Admission | Promise<Admission>) {
 
 describe('an admitted request', () => {
   test('continues as its client, synchronously if the state answers so', () => {
-    const { admitted, asked, exchange } = admitting(admission());
+    const { admitted, asked: requested, exchange } = admitting(admission());
     const client = knownClient();
     expect(admitted(3)).toEqual(client);
-    expect(asked).toEqual([[client.subject, client.limits, 3, []]]);
+    expect(requested).toEqual([[client.subject, client.limits, 3, []]]);
     expect(exchange).toMatchObject({
       admission: { verdict: 'admitted' },
       cost: 3,

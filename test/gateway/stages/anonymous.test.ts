@@ -28,9 +28,9 @@ test('a preflight for /usage passes without a key if the path belongs to the API
 });
 
 test('preflights have an allowance of their own per address, and the state is not called', async () => {
-  let asked = 0;
+  let requested = 0;
   const admit = admitPreflights(() => {
-    asked++;
+    requested++;
     return admittedClient();
   }, createAddressWindow);
   const send = (address: string) =>
@@ -47,16 +47,16 @@ test('preflights have an allowance of their own per address, and the state is no
     used: 6_000,
   });
   expect(await send('192.0.2.2')).not.toBeInstanceOf(Refusal);
-  expect(asked).toBe(0);
+  expect(requested).toBe(0);
 });
 
 test('a preflight with a key, and every other request, is charged as usual', async () => {
-  let asked = 0;
+  let requested = 0;
   const admit = admitPreflights(() => {
-    asked++;
+    requested++;
     return admittedClient();
   }, createAddressWindow);
   await admit(exchangeOf('OPTIONS', PREFLIGHT), knownClient(), 1);
   await admit(exchangeOf('GET'), clientAt('192.0.2.1'), 1);
-  expect(asked).toBe(2);
+  expect(requested).toBe(2);
 });

@@ -67,7 +67,7 @@ function checking({ refuseAfterSunset = true, scopes = [] as readonly string[] }
     elsewhere: null,
   });
   const client = admittedClient({ scopes });
-  function asked(
+  function send(
     {
       headers = {},
       pieces = [],
@@ -82,7 +82,7 @@ function checking({ refuseAfterSunset = true, scopes = [] as readonly string[] }
     setImmediate(() => call.endBody());
     return check(exchangeOf('POST', all, { call }), client, targetOf(url), match);
   }
-  return { asked, client, reports };
+  return { asked: send, client, reports };
 }
 
 const json = { 'Content-Type': 'application/json' };
@@ -103,8 +103,8 @@ async function refusal(check: () => unknown): Promise<Refusal> {
 
 describe('a valid request', () => {
   test('without a body is checked synchronously', () => {
-    const { asked, client } = checking();
-    expect(asked({ url: '/pets?limit=1' }, to({ body: null }))).toMatchObject({
+    const { asked: send, client } = checking();
+    expect(send({ url: '/pets?limit=1' }, to({ body: null }))).toMatchObject({
       client,
       target: { path: '/pets', query: 'limit=1' },
       route: { operation: { id: 'createPet' } },
@@ -113,17 +113,17 @@ describe('a valid request', () => {
   });
 
   test('is forwarded with the same bytes, in however many pieces they came', async () => {
-    const { asked } = checking();
-    const { body } = await asked({ headers: json, pieces: ['{"a"', ':', '1 }'] });
+    const { asked: send } = checking();
+    const { body } = await send({ headers: json, pieces: ['{"a"', ':', '1 }'] });
     expect(body?.toString()).toBe('{"a":1 }');
   });
 });
 
 describe('an invalid request is refused', () => {
   test('with every fault of parameters and body', async () => {
-    const { asked } = checking();
+    const { asked: send } = checking();
     const refused = await refusal(() =>
-      asked({ headers: json, pieces: ['wrong'], url: '/pets?wrong' }),
+      send({ headers: json, pieces: ['wrong'], url: '/pets?wrong' }),
     );
     expect(refused).toMatchObject({
       code: 'invalid_request',
@@ -140,13 +140,13 @@ describe('an invalid request is refused', () => {
     [' See details for 48 more.', 49, false],
     ['', 1, false],
   ])('with the number of others: %j', async (others, count, more) => {
-    const { asked } = checking();
+    const { asked: send } = checking();
     const faults = [
       ...Array(count).fill(fault('wrong')),
       ...(more ? [bodyFault('and more', 'more')] : []),
     ];
     const refused = await refusal(() =>
-      asked({}, to({ body: null, checkParameters: () => faults })),
+      send({}, to({ body: null, checkParameters: () => faults })),
     );
     expect(refused.message).toBe(`Query parameter limit wrong.${others}`);
   });
@@ -202,14 +202,14 @@ describe('an invalid request is refused', () => {
       { code: 'operation_sunset', status: 410 },
     ],
   ])('%s', async (_what, question, expected) => {
-    const { asked } = checking();
-    expect(await refusal(() => asked(...question))).toMatchObject(expected);
+    const { asked: send } = checking();
+    expect(await refusal(() => send(...question))).toMatchObject(expected);
   });
 });
 
 test('an operation past its sunset is served if the operator chose so', () => {
-  const { asked } = checking({ refuseAfterSunset: false });
-  expect(asked({}, to({ sunset: 1, body: null }))).toMatchObject({
+  const { asked: send } = checking({ refuseAfterSunset: false });
+  expect(send({}, to({ sunset: 1, body: null }))).toMatchObject({
     route: { operation: { sunset: 1 } },
   });
 });
@@ -218,15 +218,15 @@ describe('an operation that passes because of mistakes in the contract', () => {
   const passing = to({ exempt: 'pass', body: null, checkParameters: () => [] });
 
   test('accepts everything, and reports nothing', async () => {
-    const { asked, reports } = checking();
+    const { asked: send, reports } = checking();
     const headers = { 'Content-Type': 'odd', 'Content-Encoding': 'gzip' };
-    const checked = await asked({ headers, pieces: ['wrong'], url: '/pets?wrong' }, passing);
+    const checked = await send({ headers, pieces: ['wrong'], url: '/pets?wrong' }, passing);
     expect([checked.body?.toString(), reports]).toEqual(['wrong', []]);
   });
 
   test('still refuses a body that is too large', async () => {
-    const { asked } = checking();
-    expect((await refusal(() => asked({ pieces: ['x'.repeat(17)] }, passing))).code).toBe(
+    const { asked: send } = checking();
+    expect((await refusal(() => send({ pieces: ['x'.repeat(17)] }, passing))).code).toBe(
       'payload_too_large',
     );
   });
@@ -234,8 +234,8 @@ describe('an operation that passes because of mistakes in the contract', () => {
 
 describe('an operation that only reports', () => {
   test('forwards every fault, and reports each once', async () => {
-    const { asked, reports } = checking();
-    const checked = await asked(
+    const { asked: send, reports } = checking();
+    const checked = await send(
       { headers: json, pieces: ['wrong'], url: '/pets?wrong' },
       to({ reportOnly: true }),
     );
@@ -246,9 +246,9 @@ describe('an operation that only reports', () => {
   });
 
   test('still refuses a body that is too large', async () => {
-    const { asked, reports } = checking();
+    const { asked: send, reports } = checking();
     const refused = await refusal(() =>
-      asked({ pieces: ['x'.repeat(17)] }, to({ reportOnly: true })),
+      send({ pieces: ['x'.repeat(17)] }, to({ reportOnly: true })),
     );
     expect(refused.code).toBe('payload_too_large');
     expect(reports).toEqual([]);
@@ -264,8 +264,8 @@ describe('an operation that needs scopes', () => {
     [['write', 'READ', 'read ', 're'], 'This API key lacks the scope read.'],
     [['read'], 'This API key lacks the scope write.'],
   ])('refuses a key that has %j', async (scopes, message) => {
-    const { asked } = checking({ scopes });
-    expect(await refusal(() => asked({ headers: json, pieces: ['{}'] }, needing()))).toMatchObject({
+    const { asked: send } = checking({ scopes });
+    expect(await refusal(() => send({ headers: json, pieces: ['{}'] }, needing()))).toMatchObject({
       code: 'scope_missing',
       status: 403,
       message: `${message} ${CATALOGUE.scope_missing.advice}`,
@@ -277,8 +277,8 @@ describe('an operation that needs scopes', () => {
   });
 
   test('accepts a key that has all of them, in any order and with others', async () => {
-    const { asked } = checking({ scopes: ['write', 'other', 'read'] });
-    expect(await asked({ headers: json, pieces: ['{}'] }, needing())).toMatchObject({
+    const { asked: send } = checking({ scopes: ['write', 'other', 'read'] });
+    expect(await send({ headers: json, pieces: ['{}'] }, needing())).toMatchObject({
       body: Buffer.from('{}'),
     });
   });
@@ -304,8 +304,8 @@ describe('an operation that needs scopes', () => {
       },
     ],
   ])('refuses it before all other checks, also if it %s', async (_what, given) => {
-    const { asked, reports } = checking();
-    const refused = await refusal(() => asked({ pieces: ['x'.repeat(17)] }, needing(given)));
+    const { asked: send, reports } = checking();
+    const refused = await refusal(() => send({ pieces: ['x'.repeat(17)] }, needing(given)));
     expect([refused.code, reports]).toEqual(['scope_missing', []]);
   });
 });

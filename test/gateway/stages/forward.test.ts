@@ -90,8 +90,8 @@ function forwarding(
   const upstream = soleUpstream('backend:80', pool);
   const { forward } = createForward({ requestFields, joinTunnel: () => {}, plainResponses: false });
   const observe = (event: Event) => events.push(event);
-  const send: Send = (exchange, asked) =>
-    sendUpstream({ upstream, observe, returned: returnedNames, exchange, asked });
+  const send: Send = (exchange, requested) =>
+    sendUpstream({ upstream, observe, returned: returnedNames, exchange, request: requested });
   const route = routeOf({ send });
 
   function ask(

@@ -11,8 +11,8 @@ const owner = (member: string, group = 'free', weight = 1): QueueOwner => ({
   member,
 });
 
-const inOneStep = <T>(checks: LargeChecks, member: string, work: () => T, left = false) =>
-  checks.run(owner(member), { next: () => ({ done: true, value: work() }) }, { left });
+const inOneStep = <T>(checks: LargeChecks, member: string, work: () => T, remaining = false) =>
+  checks.run(owner(member), { next: () => ({ done: true, value: work() }) }, { left: remaining });
 
 describe('checks of large bodies', () => {
   test('run one at a time, accounts in turns, each account in its order', async () => {
@@ -57,10 +57,10 @@ describe('checks of large bodies', () => {
         yield;
       }
     }
-    const left = checks.run(owner('a'), endless(), call);
+    const remaining = checks.run(owner('a'), endless(), call);
     const many = Array.from({ length: 2_000 }, () => inOneStep(checks, 'b', () => 'checked', true));
     const next = inOneStep(checks, 'c', () => 'fits');
-    const results = await Promise.allSettled([left, ...many]);
+    const results = await Promise.allSettled([remaining, ...many]);
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']));
     expect(await next).toBe('fits');
   });

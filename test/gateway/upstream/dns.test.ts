@@ -14,13 +14,13 @@ const at = (...addresses: string[]): LookupAddress[] =>
   addresses.map((address) => ({ address, family: 4 }));
 
 let response: () => LookupAddress[] | Promise<LookupAddress[]>;
-let asked = 0;
+let requested = 0;
 const moves: string[][] = [];
 const closing: (() => void)[] = [];
 afterEach(() => {
   for (const close of closing.splice(0)) close();
   moves.length = 0;
-  asked = 0;
+  requested = 0;
   jest.useRealTimers();
 });
 
@@ -28,7 +28,7 @@ function names(
   moved: (addresses: ReadonlySet<string>) => void = (all) => void moves.push([...all]),
 ): DnsResolver {
   const resolve = async () => {
-    asked++;
+    requested++;
     return response();
   };
   const made = createDnsResolver({ host: 'backend.example', every: EVERY, moved, resolve });
@@ -49,7 +49,7 @@ describe('the addresses of a name', () => {
     response = () => at('10.0.0.1', '10.0.0.2', '10.0.0.3');
     const some = names();
     const found = await Promise.all([lookup(some), lookup(some), lookup(some), lookup(some)]);
-    expect(asked).toBe(1);
+    expect(requested).toBe(1);
     expect(found.map(([first]) => first)).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.1']);
     expect(found[1]).toEqual(['10.0.0.2', '10.0.0.3', '10.0.0.1']);
   });
@@ -60,7 +60,7 @@ describe('the addresses of a name', () => {
     const some = names();
     await lookup(some);
     await jest.advanceTimersByTimeAsync(EVERY);
-    expect([asked, moves]).toEqual([2, []]);
+    expect([requested, moves]).toEqual([2, []]);
     response = () => at('10.0.0.1', '10.0.0.2');
     await jest.advanceTimersByTimeAsync(EVERY);
     response = () => at('10.0.0.2');
@@ -75,11 +75,11 @@ describe('the addresses of a name', () => {
     const some = names();
     await lookup(some);
     for (let i = 0; i < 9; i++) some.doubt();
-    expect(asked).toBe(1);
+    expect(requested).toBe(1);
     await jest.advanceTimersByTimeAsync(1_000);
     for (let i = 0; i < 9; i++) some.doubt();
     await jest.advanceTimersByTimeAsync(0);
-    expect(asked).toBe(2);
+    expect(requested).toBe(2);
   });
 
   test('stay unchanged while the name cannot be resolved', async () => {
@@ -92,7 +92,7 @@ describe('the addresses of a name', () => {
       await jest.advanceTimersByTimeAsync(EVERY);
       expect(await lookup(some)).toEqual(['10.0.0.1']);
     }
-    expect([asked, moves]).toEqual([3, []]);
+    expect([requested, moves]).toEqual([3, []]);
   });
 
   test('are an error until the first resolution, which is repeated', async () => {

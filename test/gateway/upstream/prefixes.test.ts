@@ -44,7 +44,7 @@ test.each<[string, readonly string[], readonly string[], string, string]>([
   ],
 ])('%s', (_what, prefixes, urls, path, sent) => {
   const rewriting = prefixRewriting(prefixes, urls);
-  expect(rewriting === null ? path : rewriting.asked(parseTarget(path, PASS))).toBe(sent);
+  expect(rewriting === null ? path : rewriting.targetOf(parseTarget(path, PASS))).toBe(sent);
 });
 
 test('no path changes if the URL of one backend lacks the prefix', () => {

@@ -17,8 +17,8 @@ function rewriting(path: string, rewrite: string, ...urls: string[]): Rewriting 
   return mountRewriting(mount, urls)!;
 }
 
-function atTarget({ asked }: Rewriting, target: string): string {
-  return asked(parseTarget(target, PASS));
+function atTarget({ targetOf: send }: Rewriting, target: string): string {
+  return send(parseTarget(target, PASS));
 }
 
 /** `null`: refused. */
@@ -131,7 +131,7 @@ describe('the path at the target', () => {
         if (read === null || !isInMount({ path: '/files' } as Mount, read.path)) return;
         passed++;
         const one = rewriting('/files', prefix, 'http://a');
-        const there = parseTarget(one.asked(read), PASS);
+        const there = parseTarget(one.targetOf(read), PASS);
         expect(there.path).toBe(atTarget(one, read.path));
         expect(there.query).toBe(read.query);
         expect(there.raw.endsWith(afterSegments(read.raw, 1))).toBe(true);

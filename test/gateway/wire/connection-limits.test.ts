@@ -111,10 +111,10 @@ class TestConnection implements Occupant {
   hasEntered = false;
   isEnded = false;
 
-  constructor(address: string, idle: number | null, known = false) {
+  constructor(address: string, idle: number | null, existing = false) {
     this.socket = from(address);
     this.#since = idle === null ? Number.POSITIVE_INFINITY : performance.now() - idle;
-    this.known = known;
+    this.known = existing;
   }
 
   get idleSince(): number {
@@ -152,9 +152,9 @@ describe('if all places are taken', () => {
     for (const connection of opened.splice(0)) connection.destroy();
   });
 
-  const add = (count: number, address: string, idle: number | null, known = false) =>
+  const add = (count: number, address: string, idle: number | null, existing = false) =>
     Array.from({ length: count }, () => {
-      const connection = new TestConnection(address, idle, known).enter(limits);
+      const connection = new TestConnection(address, idle, existing).enter(limits);
       opened.push(connection);
       return connection;
     });

@@ -78,16 +78,16 @@ const places = networks.chain((busy) => {
 
 /** Ends one after the other, and looks at all of them each time. */
 function oneByOne(given: readonly Given[]): Given[] {
-  const left = [...given];
+  const remaining = [...given];
   const open = new Map<object, number>(given.map(({ network }) => [network, network.open]));
   const holds = ({ isProxy, network }: Given) => (isProxy ? 1 : open.get(network)!);
   const order: Given[] = [];
-  while (left.length > 0) {
-    const [next] = [...left].sort(
+  while (remaining.length > 0) {
+    const [next] = [...remaining].sort(
       (a, b) => Number(a.isKnown) - Number(b.isKnown) || holds(b) - holds(a) || a.since - b.since,
     );
     order.push(next!);
-    left.splice(left.indexOf(next!), 1);
+    remaining.splice(remaining.indexOf(next!), 1);
     open.set(next!.network, open.get(next!.network)! - 1);
   }
   return order;

@@ -53,10 +53,10 @@ describe('durations in buckets', () => {
         const row = counted(one);
         addTo(row, counted(other));
         const found = durationsIn(row);
-        const known = Object.keys(found).map(Number);
+        const existing = Object.keys(found).map(Number);
         expect(Object.values(found).reduce((sum, count) => sum + count, 0)).toBe(all.length);
         for (const one of all)
-          expect(known.some((known) => Math.abs(known - one) <= ERROR * one)).toBe(true);
+          expect(existing.some((existing) => Math.abs(existing - one) <= ERROR * one)).toBe(true);
       }),
     );
   });

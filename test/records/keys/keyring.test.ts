@@ -74,17 +74,17 @@ function open() {
 /** With the key `h1`, which a look-up has found. */
 async function openWith(record = RECORD) {
   const opened = open();
-  const asked = opened.keyring.find('h1');
+  const requested = opened.keyring.find('h1');
   opened.store.lookups[0]!.answer(record);
-  return { ...opened, first: await asked };
+  return { ...opened, first: await requested };
 }
 
 test('concurrent requests of one key share a look-up', async () => {
   const { store, keyring } = open();
-  const asked = [keyring.find('h1'), keyring.find('h1'), keyring.find('h1')];
+  const requested = [keyring.find('h1'), keyring.find('h1'), keyring.find('h1')];
   expect(store.lookups).toHaveLength(1);
   store.lookups[0]!.answer(RECORD);
-  for (const client of await Promise.all(asked))
+  for (const client of await Promise.all(requested))
     expect(client).toMatchObject({ keyId: 'key_1', withdrawn: null });
   expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
 });
@@ -122,16 +122,16 @@ test('a client is limited as its plan and account define, also after a reload', 
 
 test('a key costs one look-up until any key changes, also an unknown one', async () => {
   const { store, clock, keyring } = await openWith();
-  const asked = keyring.find('x');
+  const requested = keyring.find('x');
   store.lookups[1]!.answer(null);
-  expect(await asked).toBeNull();
+  expect(await requested).toBeNull();
   for (let i = 0; i < 100; i++) {
     clock.pass(DAY);
     expect(keyring.find('h1')).toMatchObject({ keyId: 'key_1' });
     expect(keyring.find('x')).toBeNull();
   }
   store.changed();
-  expect(keyring.known('h1')).toBeNull();
+  expect(keyring.cached('h1')).toBeNull();
   const again = ['h1', 'x'].map((hash) => keyring.find(hash));
   store.lookups[2]!.answer({ ...RECORD, revokedAt: 1 });
   store.lookups[3]!.answer({ ...RECORD, hash: 'x' });
@@ -167,10 +167,10 @@ test('a request after a change does not share an earlier look-up', async () => {
 
 test('cached keys and pending look-ups get the limits of new plans without another look-up', async () => {
   const { store, keyring } = open();
-  const asked = keyring.find('h1');
+  const requested = keyring.find('h1');
   const late = keyring.find('h2');
   store.lookups[0]!.answer(RECORD);
-  await asked;
+  await requested;
   const windows = [window(5, MINUTE)];
   keyring.usePlans({
     ...PLANS,
@@ -178,8 +178,8 @@ test('cached keys and pending look-ups get the limits of new plans without anoth
   });
   store.lookups[1]!.answer({ ...RECORD, id: 'key_2', hash: 'h2' });
   expect(await late).toMatchObject({ limits: { windows } });
-  expect(keyring.known('h1')).toMatchObject({ keyId: 'key_1', limits: { windows } });
-  expect(keyring.find('h1')).toBe(keyring.known('h1'));
+  expect(keyring.cached('h1')).toMatchObject({ keyId: 'key_1', limits: { windows } });
+  expect(keyring.find('h1')).toBe(keyring.cached('h1'));
   expect(store.lookups).toHaveLength(2);
 });
 
@@ -214,9 +214,9 @@ describe('while the state is down', () => {
   test('an unknown key is an outage, and is looked up again', async () => {
     const { store, keyring } = open();
     for (const lookup of [0, 1]) {
-      const asked = keyring.find('h1');
+      const requested = keyring.find('h1');
       store.lookups[lookup]!.fail(outage());
-      await expect(asked).rejects.toBeInstanceOf(Outage);
+      await expect(requested).rejects.toBeInstanceOf(Outage);
     }
   });
 });

@@ -113,9 +113,9 @@ function failingAfter(batches: number, given: Partial<Whole>): Source {
   return {
     ...source,
     async *read() {
-      let left = batches;
+      let remaining = batches;
       for await (const batch of source.read()) {
-        if (left-- === 0) throw new Error('the source failed');
+        if (remaining-- === 0) throw new Error('the source failed');
         yield batch;
       }
     },

@@ -91,11 +91,11 @@ test('reports a copy that cannot be written, and ignores a damaged copy', async 
 test('closing the loader ends a fetch', async () => {
   const url = await serving(() => {});
   const loader = new ContractLoader();
-  const asked = { contract: { file: url }, data: temporary(), ...settings };
-  const loading = loader.load(asked);
+  const requested = { contract: { file: url }, data: temporary(), ...settings };
+  const loading = loader.load(requested);
   setImmediate(() => loader.close());
   await expect(loading).rejects.toThrow(LoadingEnded);
-  await expect(loader.load(asked)).rejects.toThrow(LoadingEnded);
+  await expect(loader.load(requested)).rejects.toThrow(LoadingEnded);
 });
 
 test.each([

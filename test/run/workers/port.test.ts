@@ -51,13 +51,13 @@ test('a worker takes over the address when it is free, and gives up if another p
 });
 
 test('the wait for a new primary process ends when it is ready, and not before', async () => {
-  let asked = 0;
+  let requested = 0;
   const admin = await fakeBackend((_, response) => {
-    asked++;
-    response.writeHead(asked < 3 ? 503 : 200).end();
+    requested++;
+    response.writeHead(requested < 3 ? 503 : 200).end();
   });
   await untilReady(admin.url, 3_600_000);
-  expect(asked).toBe(3);
+  expect(requested).toBe(3);
   expect(admin.seen[0]!.url).toBe('/health/ready');
   await admin.close();
 });

@@ -19,13 +19,13 @@ test('without messages, a revoked key is refused after a second', async () => {
       network.change('g2', { isCut: true }, ['from'], ['messages']);
       await world.settle(revoking.operate('revokeKey', { path: { id: key.id } }));
       const revokedAt = world.now;
-      const known = () =>
+      const existing = () =>
         deaf.within(({ storage }) => {
           const { asOf, get } = storage.lastKnown!.keys()!;
           return { asOf, revokedAt: (get(key.id) as { revokedAt: number | null }).revokedAt };
         });
       while (world.now < revokedAt + READING) {
-        const copy = known();
+        const copy = existing();
         if (copy.revokedAt === null) expect(copy.asOf).toBeLessThan(revokedAt);
         await world.pass(50);
       }

@@ -8,7 +8,10 @@ test('an outage that only a worker has seen ends for webhooks with the worker', 
   await simulate({ seed: SEED, gateways: 0 }, async ({ world, gateways, receiver }) => {
     const [gateway] = gateways;
     gateway!.within(({ webhooks }) => {
-      webhooks.hear({ sight: 'state', name: '', isDown: true, at: Date.now(), about: {} }, WORKER);
+      webhooks.receive(
+        { sight: 'state', name: '', isDown: true, at: Date.now(), about: {} },
+        WORKER,
+      );
     });
     await world.pass(5_000);
     gateway!.within(({ observe }) => {

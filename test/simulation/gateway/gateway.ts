@@ -51,13 +51,13 @@ export class Gateway {
     world: World,
     machine: Machine,
     configOf: () => Config,
-    heard: (process: string, event: Event) => void = () => {},
+    received: (process: string, event: Event) => void = () => {},
   ) {
     this.#world = world;
     this.machine = machine;
     this.name = machine.name;
     this.#configOf = configOf;
-    this.#heard = heard;
+    this.#heard = received;
   }
 
   get isRunning(): boolean {
@@ -69,9 +69,9 @@ export class Gateway {
     const world = this.#world;
     const process = new Process(`${this.name}/${++this.#starts}`, this.machine, world.now);
     this.process = process;
-    const heard = (event: Event) => this.#heard(process.name, event);
+    const received = (event: Event) => this.#heard(process.name, event);
     const trueTime = () => world.now;
-    const parts = { name: process.name, config: this.#configOf(), heard, trueTime };
+    const parts = { name: process.name, config: this.#configOf(), heard: received, trueTime };
     const running = await world.as(process, () => openProcess(parts));
     if (process.isAlive) this.running = running;
   }
@@ -100,7 +100,8 @@ export class Gateway {
     if (!process || !running) return;
     this.running = null;
     // As a gateway does: requests that it has taken end before it closes.
-    for (let left = DRAIN; this.open > 0 && left > 0; left -= LOOK) await this.#world.sleep(LOOK);
+    for (let remaining = DRAIN; this.open > 0 && remaining > 0; remaining -= LOOK)
+      await this.#world.sleep(LOOK);
     this.#closing = process;
     await this.#world
       .as(process, () => running.close())

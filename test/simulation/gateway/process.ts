@@ -43,14 +43,14 @@ export interface RunningParts {
  * A gateway of one process, put together as run/ does, without listeners, contract and backends.
  * Rejects if its state cannot be opened.
  */
-export async function openProcess({ name, config, heard, trueTime }: RunningParts) {
+export async function openProcess({ name, config, heard: received, trueTime }: RunningParts) {
   const clock = Date.now;
   const webhooks = createGatewayWebhooks(config);
   const moment = sharedClock(clock);
   const health = createProcessHealth();
   const ledger = createLedger({ clock: moment.clock, observe: (event) => observe(event) });
   ledger.use(config);
-  const listeners = [health.observe, ledger.observe, ...webhooks.listeners, heard];
+  const listeners = [health.observe, ledger.observe, ...webhooks.listeners, received];
   const observe: Observe = moment.of(toAll(...listeners));
   const storage =
     config.redis === null

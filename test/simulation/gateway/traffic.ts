@@ -146,12 +146,12 @@ export class Traffic {
   ): Promise<Refusal | null> {
     try {
       const target = this.#guard.enter(exchange);
-      const known = await this.#authenticate(exchange, target);
-      if (known instanceof Refusal) return known;
+      const existing = await this.#authenticate(exchange, target);
+      if (existing instanceof Refusal) return existing;
       exchange.route = name;
-      if (!isAnonymous(known)) this.#parts.uses.note(known.keyId);
+      if (!isAnonymous(existing)) this.#parts.uses.note(existing.keyId);
       const { cost, scopes } = OPERATIONS[name];
-      const admitting = this.#admit(exchange, known, cost, scopes);
+      const admitting = this.#admit(exchange, existing, cost, scopes);
       if (exchange.deciding !== null && ++this.#decisions % LEAVE_EVERY === 0) call.finish(null);
       const admitted = await admitting;
       return admitted instanceof Refusal ? admitted : null;

@@ -5,7 +5,7 @@ import { entries } from './entries.ts';
 import { flights } from './flights.ts';
 import { incidents } from './incidents.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { known } from './known.ts';
+import { existing } from './known.ts';
 import { ledger } from './ledger.ts';
 import { levels } from './levels.ts';
 import { limits } from './limits.ts';
@@ -22,7 +22,7 @@ export const INVARIANTS: readonly MakeInvariant[] = [
   borders,
   ledger,
   propagation,
-  known,
+  existing,
   entries,
   copies,
   levels,

@@ -73,8 +73,9 @@ export const copies: MakeInvariant = ({ simulation, disturbances }) => {
   function faultOf(gateway: Gateway, expected: ReturnType<typeof inRedis>): string | null {
     const found = inCopy(gateway);
     for (const part of ['epoch', 'keys', 'counts', 'tokens', ...LOGS] as const) {
-      const [wanted, had] = [expected[part], found[part]].map((one) => JSON.stringify(one));
-      if (wanted !== had) return `${part} ${wanted} in the copy of ${gateway.name}, not ${had}`;
+      const [requested, had] = [expected[part], found[part]].map((one) => JSON.stringify(one));
+      if (requested !== had)
+        return `${part} ${requested} in the copy of ${gateway.name}, not ${had}`;
     }
     return null;
   }

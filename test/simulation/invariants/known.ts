@@ -1,7 +1,7 @@
 import type { MakeInvariant } from './invariant.ts';
 
 /** A key is not refused as unknown or revoked, unless an operator wanted that or it is long gone. */
-export const known: MakeInvariant = ({ disturbances }) => {
+export const existing: MakeInvariant = ({ disturbances }) => {
   const revoked = new Set<string>();
 
   return {

@@ -13,12 +13,12 @@ export const ledger: MakeInvariant = ({ simulation, disturbances }) => {
   const charged = new Map<string, { units: number; missing: number; unanswered: number }>();
 
   function note({ key, admission, operation, status, gateway, sentAt, respondedAt }: Reply): void {
-    const known = charged.get(key!.id) ?? { units: 0, missing: 0, unanswered: 0 };
-    charged.set(key!.id, known);
+    const existing = charged.get(key!.id) ?? { units: 0, missing: 0, unanswered: 0 };
+    charged.set(key!.id, existing);
     const { cost } = OPERATIONS[operation];
-    if (status === 0) known.unanswered += cost;
+    if (status === 0) existing.unanswered += cost;
     if (admission?.verdict !== 'admitted') return;
-    known.units += cost;
+    existing.units += cost;
     unjudged.push({ id: key!.id, cost, gateway, sentAt, respondedAt });
   }
 

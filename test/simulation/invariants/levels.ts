@@ -15,19 +15,19 @@ const LATE = 30_000;
  * did not decay.
  */
 export const levels: MakeInvariant = ({ simulation, disturbances }) => {
-  const known = new Map<string, Level>();
+  const existing = new Map<string, Level>();
 
   return {
     name: 'ban levels fall only by decay or a lift',
     observe(fact) {
       if (fact.type === 'change') {
         // Lifts clear levels, and bans of operators raise them: what is known ends with both.
-        known.delete(simulation.subjectOf(fact.change.key));
+        existing.delete(simulation.subjectOf(fact.change.key));
       }
       if (fact.type !== 'event' || fact.event.type !== 'ban.started') return null;
       const { subject, at, until, level } = fact.event.ban;
-      const before = known.get(subject);
-      known.set(subject, { level, until, at: fact.at });
+      const before = existing.get(subject);
+      existing.set(subject, { level, until, at: fact.at });
       if (!before || until <= before.until) return null;
       const kinds = ['outage', 'loss', 'clock', 'pause'] as const;
       if (disturbances.between(before.at - LATE, fact.at, kinds).length > 0) return null;

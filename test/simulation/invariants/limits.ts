@@ -17,7 +17,7 @@ const LOST = 1.5 * SECOND;
 const AFTER = 6 * SECOND;
 
 interface Charge {
-  readonly askedAt: number;
+  readonly requestedAt: number;
   readonly decidedAt: number;
   readonly units: number;
   /** Of the plan at that time. */
@@ -52,8 +52,8 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
   let checkedUntil = 0;
   const counterOf = (subject: string, window: Window) => {
     const name = `${subject} ${windowId(window)}`;
-    const known = counters.get(name);
-    if (known) return known;
+    const existing = counters.get(name);
+    if (existing) return existing;
     const counter: Counter = { charges: [], openings: new Map(), name, clearedAt: 0 };
     counter.clearedAt = clears.findLast((change) => concerns(change, counter))?.at ?? 0;
     counters.set(name, counter);
@@ -87,11 +87,11 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
     sumOf(charges.filter(({ decidedAt }) => decidedAt <= at + LOST && decidedAt > at - 2 * LOST));
 
   function judge(response: Reply, { window, resetAt }: Reading): string | null {
-    const { subject, sentAt: askedAt, decidedAt, operation, admission } = response;
+    const { subject, sentAt: requestedAt, decidedAt, operation, admission } = response;
     const counter = counterOf(subject!, window);
     if (decidedAt <= counter.clearedAt) return null;
     counter.charges.push({
-      askedAt,
+      requestedAt,
       decidedAt,
       units: OPERATIONS[operation].cost,
       limit: window.limit,
@@ -102,7 +102,7 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
     const begin = meterOf(window).beginBefore(window, resetAt);
     const age = admission!.now - begin;
     counter.openings.set(resetAt, {
-      earliest: askedAt - age,
+      earliest: requestedAt - age,
       latest: decidedAt - age,
       span: shorter(resetAt - begin),
     });
@@ -117,7 +117,7 @@ export const limits: MakeInvariant = ({ simulation, disturbances }) => {
 
   function over(counter: Counter, window: Window, from: number, until: number): string | null {
     const inside = counter.charges.filter(
-      ({ askedAt, decidedAt }) => askedAt >= from && decidedAt < until,
+      ({ requestedAt, decidedAt }) => requestedAt >= from && decidedAt < until,
     );
     const used = sumOf(inside);
     // A plan may have changed since an answer that arrives late was decided.

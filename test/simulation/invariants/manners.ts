@@ -55,9 +55,9 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
     refusals.set(subject!, waits);
     const endsBefore = respondedAt + rest.retryAfter! * SECOND;
     const endsAfter = endsBefore - SECOND;
-    const known = waits.get(limit);
-    const isNew = known === undefined || respondedAt >= known.endsBefore;
-    const wait = isNew ? { since: respondedAt, count: 0, endsAfter, endsBefore } : known;
+    const existing = waits.get(limit);
+    const isNew = existing === undefined || respondedAt >= existing.endsBefore;
+    const wait = isNew ? { since: respondedAt, count: 0, endsAfter, endsBefore } : existing;
     waits.set(limit, wait);
     const isUnclear = !isNew && respondedAt >= wait.endsAfter;
     wait.endsAfter = Math.min(wait.endsAfter, endsAfter);
@@ -100,14 +100,14 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
     if (wait.count > 0 && isInGrace) return null;
     wait.count++;
     if (wait.count <= freeFor(response) || isDisturbed(wait.since, respondedAt)) return null;
-    const known = strikes.get(subject!) ?? { times: [], dueAt: null };
-    strikes.set(subject!, known);
-    known.times.push(respondedAt);
-    known.times = known.times.filter((at) => at > respondedAt - escalation.window + LATE);
-    if (known.times.length >= escalation.strikes) known.dueAt ??= respondedAt;
-    return known.dueAt === null || respondedAt <= known.dueAt + LATE
+    const existing = strikes.get(subject!) ?? { times: [], dueAt: null };
+    strikes.set(subject!, existing);
+    existing.times.push(respondedAt);
+    existing.times = existing.times.filter((at) => at > respondedAt - escalation.window + LATE);
+    if (existing.times.length >= escalation.strikes) existing.dueAt ??= respondedAt;
+    return existing.dueAt === null || respondedAt <= existing.dueAt + LATE
       ? null
-      : `a ban of ${subject} for ${escalation.strikes} strikes until ${new Date(known.dueAt).toISOString()}, not another refusal`;
+      : `a ban of ${subject} for ${escalation.strikes} strikes until ${new Date(existing.dueAt).toISOString()}, not another refusal`;
   }
 
   /** Workers that may still wait; no wait is longer than a day. */

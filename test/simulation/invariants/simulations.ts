@@ -34,9 +34,9 @@ export const simulations: MakeInvariant = ({ simulation, disturbances }) => {
       if (fact.type !== 'answer' || fact.answer.key?.plan !== PLAN || fact.answer.status !== 200)
         return null;
       const { key, decidedAt, operation } = fact.answer;
-      const known = charges.get(key.id) ?? [];
-      charges.set(key.id, known);
-      known.push({ at: decidedAt, units: OPERATIONS[operation].cost });
+      const existing = charges.get(key.id) ?? [];
+      charges.set(key.id, existing);
+      existing.push({ at: decidedAt, units: OPERATIONS[operation].cost });
       return null;
     },
     async check() {

@@ -47,9 +47,9 @@ function add(data: RedisData, [key, ...rest]: readonly string[]): Reply {
   let added = 0;
   for (let i = 0; i < pairs.length; i += 2) {
     const [score, member] = [Number(pairs[i]), pairs[i + 1]!];
-    const known = scores.get(member);
-    if (known === undefined) added++;
-    if (known === undefined || !onlyGreater || score > known) scores.set(member, score);
+    const existing = scores.get(member);
+    if (existing === undefined) added++;
+    if (existing === undefined || !onlyGreater || score > existing) scores.set(member, score);
   }
   return added;
 }

@@ -52,7 +52,7 @@ function windowsStaleAt({ windows, cells }: StoredCounters): number {
   return staleAt({ windows, cells, strikeState: null });
 }
 
-function save(call: ScriptCall, key: string, opened: Opened, now: number, left = 0): void {
+function save(call: ScriptCall, key: string, opened: Opened, now: number, remaining = 0): void {
   const { data, mistakes } = call;
   const { counters, isOpened, staleBefore, strikesBefore } = opened;
   const isReopened =
@@ -60,9 +60,13 @@ function save(call: ScriptCall, key: string, opened: Opened, now: number, left =
   const isExtended =
     isOpened || isReopened || JSON.stringify(counters.strikeState) !== strikesBefore;
   counters.hasCells = true;
-  const lifetime = Math.max(staleAt(counters) - now, left, 0) + MARGIN;
-  const known = data.has(key) ? data.leftOf(key) : 0;
-  data.put(key, { type: 'counters', counters }, isExtended ? lifetime : known > 0 ? known : NEVER);
+  const lifetime = Math.max(staleAt(counters) - now, remaining, 0) + MARGIN;
+  const existing = data.has(key) ? data.leftOf(key) : 0;
+  data.put(
+    key,
+    { type: 'counters', counters },
+    isExtended ? lifetime : existing > 0 ? existing : NEVER,
+  );
 }
 
 function withLimits({ limits, args }: ScriptCall, at = 1): Limits {
@@ -205,9 +209,9 @@ const liftOne: Script = (call) => {
   const { keys, args } = call;
   const counters = call.data.read(keys[0]!, 'counters')?.counters;
   if (counters) {
-    const left = call.data.leftOf(keys[0]!);
+    const remaining = call.data.leftOf(keys[0]!);
     const lifted = { ...newCounters(counters.windows), marks: counters.marks, hasCells: false };
-    call.data.put(keys[0]!, { type: 'counters', counters: lifted }, left);
+    call.data.put(keys[0]!, { type: 'counters', counters: lifted }, remaining);
   }
   call.publish(args[0]!, args[1]!);
   return 1;
@@ -217,7 +221,7 @@ const resetOne: Script = (call) => {
   const { keys, args } = call;
   const counters = call.data.read(keys[0]!, 'counters')?.counters;
   if (counters) {
-    const left = call.data.leftOf(keys[0]!);
+    const remaining = call.data.leftOf(keys[0]!);
     const strikeState = counters.strikeState && structuredClone(counters.strikeState);
     if (strikeState) endWaits(strikeState);
     const reset = {
@@ -226,7 +230,7 @@ const resetOne: Script = (call) => {
       marks: counters.marks,
       hasCells: false,
     };
-    call.data.put(keys[0]!, { type: 'counters', counters: reset }, left);
+    call.data.put(keys[0]!, { type: 'counters', counters: reset }, remaining);
   }
   call.publish(args[0]!, args[1]!);
   return 1;
@@ -262,7 +266,7 @@ function besides(counters: StoredCounters, limits: Limits): void {
 const chargeOne: Script = (call) => {
   const { keys, args, now } = call;
   const limits = withLimits(call);
-  const left = call.data.leftOf(keys[0]!) - MARGIN;
+  const remaining = call.data.leftOf(keys[0]!) - MARGIN;
   const opened = open(call, keys[0]!, limits);
   const { counters } = opened;
   const mark = args[4]!;
@@ -281,7 +285,7 @@ const chargeOne: Script = (call) => {
     if (now < meter.endFrom(window, starts)) meter.charge(cells, at, window, units, starts);
   });
   chargeBan(call, counters, limits);
-  save(call, keys[0]!, { ...opened, isOpened: true }, now, Math.max(left, 0));
+  save(call, keys[0]!, { ...opened, isOpened: true }, now, Math.max(remaining, 0));
   return 1;
 };
 
@@ -289,8 +293,8 @@ function chargeBan({ args, now }: ScriptCall, counters: StoredCounters, limits: 
   const [end, begin, number] = [Number(args[6]), Number(args[7]), Number(args[8])];
   const since = Math.min(begin, now);
   const until = end - (begin - since);
-  const known = counters.strikeState?.bannedUntil ?? 0;
-  if (until <= now || known >= until) return;
+  const existing = counters.strikeState?.bannedUntil ?? 0;
+  if (until <= now || existing >= until) return;
   counters.strikeState ??= newStrikeState();
   const window = limits.windows[number - 1] ?? null;
   ban(counters.strikeState, limits.escalation, until - now, window, now);
@@ -300,7 +304,7 @@ function chargeBan({ args, now }: ScriptCall, counters: StoredCounters, limits: 
 const settleOne: Script = (call) => {
   const { keys, args, now } = call;
   const limits = withLimits(call);
-  const left = call.data.leftOf(keys[0]!) - MARGIN;
+  const remaining = call.data.leftOf(keys[0]!) - MARGIN;
   const opened = open(call, keys[0]!, limits);
   const { counters } = opened;
   let isSettled = false;
@@ -313,7 +317,7 @@ const settleOne: Script = (call) => {
     if (units > 0) meter.charge(counters.cells, at, window, units, now);
     else if (now < end) meter.refund(counters.cells, at, window, -units, now);
   });
-  if (isSettled) save(call, keys[0]!, { ...opened, isOpened: true }, now, Math.max(left, 0));
+  if (isSettled) save(call, keys[0]!, { ...opened, isOpened: true }, now, Math.max(remaining, 0));
   return 1;
 };
 

@@ -78,9 +78,9 @@ export class RedisData {
 
   /** The value to change in place; a missing one is created. */
   change<T extends keyof typeof EMPTY>(key: string, type: T): OfType<T> {
-    const known = this.read(key, type);
+    const existing = this.read(key, type);
     this.#note(key);
-    if (known) return known;
+    if (existing) return existing;
     const value = EMPTY[type]() as OfType<T>;
     this.#keys.set(key, { value, expiresAt: Number.POSITIVE_INFINITY });
     return value;
@@ -122,8 +122,8 @@ export class RedisData {
 
   /** Milliseconds; 0: missing or without a lifetime. */
   leftOf(key: string): number {
-    const left = (this.#stored(key)?.expiresAt ?? 0) - this.#now();
-    return Number.isFinite(left) ? Math.max(0, left) : 0;
+    const remaining = (this.#stored(key)?.expiresAt ?? 0) - this.#now();
+    return Number.isFinite(remaining) ? Math.max(0, remaining) : 0;
   }
 
   has(key: string): boolean {

@@ -21,9 +21,9 @@ export class KnownLimits {
   in(args: readonly string[], at: number): Limits {
     const [ids, windows, escalation] = args.slice(at, at + 3);
     const name = nameOf([ids!, windows!.replace(BORDERS, ''), escalation!]);
-    const known = this.#byText.get(name);
-    if (!known) throw new Error(`the simulation did not learn the limits ${name}`);
-    return known;
+    const existing = this.#byText.get(name);
+    if (!existing) throw new Error(`the simulation did not learn the limits ${name}`);
+    return existing;
   }
 }
 

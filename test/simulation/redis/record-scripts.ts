@@ -56,11 +56,11 @@ function refusalOf(call: ScriptCall, keys: readonly KeyChange[], token: TokenCha
   const [, records, hashes, tokens] = call.keys as [string, string, string, string];
   const fieldsOf = (name: string) => call.data.read(name, 'hash')?.fields ?? new Map();
   const owners = new Map<string, string>();
-  const known = new Set<string>();
+  const existing = new Set<string>();
   for (const key of keys) {
     const stored = fieldsOf(records).get(key.id);
     if (key.version === '') {
-      if (stored !== undefined || known.has(key.id)) return 'taken';
+      if (stored !== undefined || existing.has(key.id)) return 'taken';
     } else {
       if (stored === undefined) return 'unknown';
       const before = decoded(stored) as Before | null | undefined;
@@ -71,7 +71,7 @@ function refusalOf(call: ScriptCall, keys: readonly KeyChange[], token: TokenCha
     const owner = owners.get(key.hash) ?? fieldsOf(hashes).get(key.hash);
     if (owner !== undefined && owner !== key.id) return 'taken';
     owners.set(key.hash, key.id);
-    known.add(key.id);
+    existing.add(key.id);
   }
   if (token && fieldsOf(tokens).has(token.name) !== (token.record === '')) return 'token';
   return null;
@@ -167,10 +167,10 @@ const followOne: Script = ({ data, keys, args }) => {
   /** `null`: the known entry is missing. */
   function after(log: string, name: string, id: string): StreamEntry[] | null {
     const all = entriesOf(log);
-    const known = fieldsOf(head).get(name) ?? 0;
+    const existing = fieldsOf(head).get(name) ?? 0;
     const from = all.filter((entry) => !isNewer(id, entry[0])).slice(0, most + 1);
     const [first] = from;
-    if (!first) return all.length === 0 && numberOf(id) === Number(known) ? [] : null;
+    if (!first) return all.length === 0 && numberOf(id) === Number(existing) ? [] : null;
     if (first[0] === id) return from.slice(1);
     return id.endsWith('-0') && numberOf(first[0]) === numberOf(id) + 1 ? from : null;
   }
@@ -261,9 +261,9 @@ const enqueueOne: Script = ({ data, keys, args }) => {
     number,
     number,
   ];
-  const [type, event, ...receivers] = args.slice(5) as [string, string, ...string[]];
-  const known = data.read(name, 'hash')?.fields;
-  if (known !== undefined) {
+  const [type, event, ...endpoints] = args.slice(5) as [string, string, ...string[]];
+  const existing = data.read(name, 'hash')?.fields;
+  if (existing !== undefined) {
     const { fields } = data.change(name, 'hash');
     const ahead = Math.max(0, Number(fields.get('at')) - now);
     const at = Number(fields.get('at')) - ahead;
@@ -285,7 +285,7 @@ const enqueueOne: Script = ({ data, keys, args }) => {
   items.splice(0, items.length - most);
   for (const key of [events, types]) data.expire(key, life);
   const positions = data.change(marks, 'hash').fields;
-  for (const one of receivers)
+  for (const one of endpoints)
     if (!positions.has(one)) positions.set(one, `{"position":${number - 1}}`);
   return 1;
 };

@@ -64,13 +64,13 @@ export class RedisServer implements Service {
   }
 
   publish(channel: string, text: string): number {
-    let heard = 0;
+    let received = 0;
     for (const [connection, channels] of this.#connections) {
       if (!channels.has(channel)) continue;
       connection.write(Buffer.from(encodePush(['message', channel, text]), 'latin1'));
-      heard++;
+      received++;
     }
-    return heard;
+    return received;
   }
 
   #answer([name, ...args]: string[], connection: ServerSide, channels: Set<string>): string {

@@ -69,8 +69,8 @@ export class Disk {
       if (dirname(file) === folder) files.renameSync(copy, file);
     for (const name of files.readdirSync(folder))
       if (name.endsWith('.db')) this.#restore(join(folder, name));
-    for (const known of [this.#written, this.#removed])
-      for (const file of known.keys()) if (dirname(file) === folder) known.delete(file);
+    for (const existing of [this.#written, this.#removed])
+      for (const file of existing.keys()) if (dirname(file) === folder) existing.delete(file);
   }
 
   replacements(): Replaced[] {

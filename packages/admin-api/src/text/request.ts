@@ -25,8 +25,8 @@ export function responseText({ status, complete }: ExplainedRequest): string {
 }
 
 /** For a request that was not kept itself. */
-export function identicalText(asked: string): string {
-  return `${asked} was not kept. Below is the identical refusal before it.`;
+export function identicalText(requested: string): string {
+  return `${requested} was not kept. Below is the identical refusal before it.`;
 }
 
 export function bodyText({
@@ -49,9 +49,9 @@ export function requestText({
   sentPath,
   operation,
 }: ExplainedRequest): string {
-  const asked = sentPath ?? path;
-  if (asked === null) return `${method} ${operationText(operation)}`;
-  return `${method} ${asked} ${operation === 'none' ? operationText(operation) : `(${operation})`}`;
+  const requested = sentPath ?? path;
+  if (requested === null) return `${method} ${operationText(operation)}`;
+  return `${method} ${requested} ${operation === 'none' ? operationText(operation) : `(${operation})`}`;
 }
 
 /** When a window is reset, from the begin of the request: `in 17s (10:20:30)`. */
@@ -135,9 +135,9 @@ const STEP_TEXTS: Readonly<Record<string, StepText>> = {
 
 /** The backend of the last attempt: `10.0.0.7:8080 of default`; empty if unknown. */
 export function backendText({
-  target: asked,
+  target: requested,
 }: NonNullable<ExplainedRequest['backend']>): string {
-  return asked ? `${asked.backend} of ${asked.upstream}` : '';
+  return requested ? `${requested.backend} of ${requested.upstream}` : '';
 }
 
 function checkText(operation: string, faults: readonly Faults[]): string {
@@ -216,7 +216,7 @@ export function faultsText({ side, reportOnly, count, faults }: Faults): {
 } {
   const whose =
     side === 'request' ? 'the request' : 'the response of the backend';
-  const left = count - faults.length;
+  const others = count - faults.length;
   return {
     head: `${plural(count, 'violation')} in ${whose}${reportOnly ? ', report only' : ''}`,
     lines: [
@@ -224,7 +224,7 @@ export function faultsText({ side, reportOnly, count, faults }: Faults): {
         ({ in: place, pointer, rule }) =>
           `${place} ${pointer === '' ? '(whole)' : pointer}: ${rule}`,
       ),
-      ...(left > 0 ? [`and ${left} more`] : []),
+      ...(others > 0 ? [`and ${others} more`] : []),
     ],
   };
 }

@@ -68,10 +68,10 @@ export function latencyOf(durations: Traffic['durations']): Latency {
   counts.sort(([one], [other]) => one - other);
   const all = counts.reduce((sum, [, count]) => sum + count, 0);
   const at = (q: number): number | null => {
-    let left = Math.max(1, Math.ceil(q * all));
+    let remaining = Math.max(1, Math.ceil(q * all));
     for (const [duration, count] of counts) {
-      left -= count;
-      if (left <= 0) return Number(duration.toPrecision(3));
+      remaining -= count;
+      if (remaining <= 0) return Number(duration.toPrecision(3));
     }
     return null;
   };

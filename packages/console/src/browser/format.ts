@@ -19,12 +19,12 @@ export function milliseconds(value: number): string {
 export function bytes(value: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB'];
   let unit = 0;
-  let left = value;
-  while (left >= 1_024 && unit < units.length - 1) {
-    left /= 1_024;
+  let remaining = value;
+  while (remaining >= 1_024 && unit < units.length - 1) {
+    remaining /= 1_024;
     unit++;
   }
-  return `${unit === 0 ? left : left.toPrecision(3)} ${units[unit]}`;
+  return `${unit === 0 ? remaining : remaining.toPrecision(3)} ${units[unit]}`;
 }
 
 const sameDay = (a: Date, b: Date) => a.toDateString() === b.toDateString();

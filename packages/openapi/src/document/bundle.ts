@@ -89,15 +89,15 @@ export function bundle(
   const merging = new Set<Json>();
 
   function visit(node: Json, kind: Kind): void {
-    const known = visited.get(node);
-    if (known !== undefined && known !== kind) {
+    const cached = visited.get(node);
+    if (cached !== undefined && cached !== kind) {
       findings.problem(
         node,
         null,
-        `cannot be a ${NAMES[known] ?? known} and a ${NAMES[kind] ?? kind} at once`,
+        `cannot be a ${NAMES[cached] ?? cached} and a ${NAMES[kind] ?? kind} at once`,
       );
     }
-    if (known !== undefined) return;
+    if (cached !== undefined) return;
     visited.set(node, kind);
     if (typeof node.$ref === 'string' && sectionOf(grammar, kind))
       reference(node, node.$ref, kind);
@@ -255,8 +255,8 @@ export function bundle(
   /** Follows references to the end. */
   function pathItem(node: Json, severity: Severity): Json | null {
     if (!isReference(node)) return node;
-    const known = merged.get(node);
-    if (known) return known;
+    const cached = merged.get(node);
+    if (cached) return cached;
     if (merging.has(node)) {
       findings[severity](node, '$ref', 'a path item must not contain itself');
       return null;
@@ -333,9 +333,9 @@ export function bundle(
     severity: Severity = 'problem',
   ): Json | null {
     const file = places.fileOf(node);
-    const known =
+    const cached =
       kind === 'schema' ? resources?.find(ref, node, file) : undefined;
-    const target = known === undefined ? sources.find(ref, file) : known;
+    const target = cached === undefined ? sources.find(ref, file) : cached;
     if (isObject(target)) {
       resources?.add(target, kind ?? 'schema');
       return target;

@@ -107,8 +107,8 @@ function readYaml(source: SourceText, places: Places): unknown {
     if (tokens.length + inside > LIMITS.depth)
       fail(node!.range![0], tokens, TOO_DEEP);
     if (!read.has(target)) return collection(target, tokens);
-    const known = read.get(target);
-    if (known === undefined)
+    const cached = read.get(target);
+    if (cached === undefined)
       problems.push(
         source.problem(
           node!.range![0],
@@ -116,7 +116,7 @@ function readYaml(source: SourceText, places: Places): unknown {
           'an alias must not contain itself',
         ),
       );
-    return known ?? null;
+    return cached ?? null;
   }
 
   function collection(node: Collection, tokens: Tokens): unknown {

@@ -150,8 +150,8 @@ function member(parent: Json, key: string): Json {
   return parent[key] as Json;
 }
 
-function freeName(taken: Json, wanted: string): string {
-  if (!Object.hasOwn(taken, wanted)) return wanted;
+function freeName(taken: Json, preferred: string): string {
+  if (!Object.hasOwn(taken, preferred)) return preferred;
   for (let i = 2; ; i++)
-    if (!Object.hasOwn(taken, `${wanted}_${i}`)) return `${wanted}_${i}`;
+    if (!Object.hasOwn(taken, `${preferred}_${i}`)) return `${preferred}_${i}`;
 }

@@ -107,8 +107,8 @@ export function createContent(
     media(contentType) {
       if (contentType === undefined) return null;
       demandText(contentType, 'the Content-Type');
-      const known = usual.get(contentType);
-      return known === undefined ? choose(contentType) : known;
+      const cached = usual.get(contentType);
+      return cached === undefined ? choose(contentType) : cached;
     },
   };
 }
@@ -151,12 +151,12 @@ function report(
   const { findings, reading } = document;
   const [why] = checks.values().filter(isReason);
   if (why === undefined) return;
-  const known = [...checks].flatMap(([syntax, check]) =>
+  const cached = [...checks].flatMap(([syntax, check]) =>
     isReason(check) ? [] : [syntax],
   );
   const [main] = checks.values();
   if (uncheckable === 'pass') {
-    const which = known.length > 0 ? 'some bodies' : 'bodies';
+    const which = cached.length > 0 ? 'some bodies' : 'bodies';
     findings.note(
       content,
       type,
@@ -172,7 +172,7 @@ function report(
     findings.note(
       content,
       type,
-      `bodies of type ${type} are taken in these syntaxes only: ${known.join(', ')}`,
+      `bodies of type ${type} are taken in these syntaxes only: ${cached.join(', ')}`,
     );
   }
 }

@@ -108,11 +108,12 @@ function fieldOf(
   const styled = style !== undefined || explode !== undefined;
   const form = formOf(shape);
   const document = form === 'object' && !styled;
-  const known: Style = STYLES.query.find((other) => other === style) ?? 'form';
+  const supported: Style =
+    STYLES.query.find((other) => other === style) ?? 'form';
   return {
     name,
-    style: known,
-    explode: !document && isExploded(known, explode),
+    style: supported,
+    explode: !document && isExploded(supported, explode),
     form: document ? 'primitive' : form,
     allowEmpty: false,
     shape,

@@ -25,7 +25,7 @@ export interface Parameter extends Collected {
 
 export type Keep = (value: unknown) => void;
 
-type Known = Pick<Parameter, 'name' | 'in' | 'required' | 'allowEmpty'>;
+type ParameterBase = Pick<Parameter, 'name' | 'in' | 'required' | 'allowEmpty'>;
 
 /** OpenAPI 3.0.3, Parameter Object, `name`. */
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
@@ -54,7 +54,7 @@ export function readParameter(
   if (place === 'path' && !required)
     findings.problem(node, null, 'a path parameter must have required: true');
   const allowEmpty = place === 'query' && node.allowEmptyValue === true;
-  const known = { name, in: place, required, allowEmpty };
+  const base = { name, in: place, required, allowEmpty };
   if (isObject(node.schema) === isObject(node.content)) {
     return wrong(
       node,
@@ -64,27 +64,27 @@ export function readParameter(
     );
   }
   return isObject(node.schema)
-    ? styled(schemas, node, node.schema, known)
-    : whole(schemas, node, known);
+    ? styled(schemas, node, node.schema, base)
+    : whole(schemas, node, base);
 }
 
 function styled(
   schemas: Schemas,
   node: Json,
   schema: Json,
-  known: Known,
+  base: ParameterBase,
 ): Parameter | null {
   const { document } = schemas;
   const { findings, reading } = document;
-  if (known.in === 'path' && node.style === 'matrix')
+  if (base.in === 'path' && node.style === 'matrix')
     return wrong(node, 'style', MATRIX, findings);
-  const styles: readonly string[] = STYLES[known.in];
+  const styles: readonly string[] = STYLES[base.in];
   const written = (node.style ?? styles[0]) as Style;
   if (!styles.includes(written))
     return wrong(
       node,
       'style',
-      `must be ${styles.join(', ')} in ${known.in}`,
+      `must be ${styles.join(', ')} in ${base.in}`,
       findings,
     );
   const shape = shapeOf(document, schema);
@@ -104,18 +104,22 @@ function styled(
       'has members below five levels of brackets, which no request can have',
     );
   const explode = isExploded(style, node.explode);
-  const encoding = encodingOf(known.in, node.allowReserved === true);
+  const encoding = encodingOf(base.in, node.allowReserved === true);
   const check = checkOf(schemas.check(schema, 'request'), shape, encoding);
   const encodedCommas =
-    known.in !== 'header' && reading.encodedCommas === 'separators';
-  return { ...known, style, explode, form, shape, encodedCommas, check };
+    base.in !== 'header' && reading.encodedCommas === 'separators';
+  return { ...base, style, explode, form, shape, encodedCommas, check };
 }
 
 /** Brackets distinguish deep objects, lists and other values; a single value can be a list too. */
 const hasOtherForms = ({ types }: Shape, form: Form, style: Style) =>
   form === 'object' && style !== 'deepObject' && types!.size > 1;
 
-function whole(schemas: Schemas, node: Json, known: Known): Parameter | null {
+function whole(
+  schemas: Schemas,
+  node: Json,
+  base: ParameterBase,
+): Parameter | null {
   const { document } = schemas;
   const { findings, reading } = document;
   const entries = document.members(node.content);
@@ -127,7 +131,7 @@ function whole(schemas: Schemas, node: Json, known: Known): Parameter | null {
   const json = parsed !== null && isJson(parsed);
   if (!json)
     findings.note(node, 'content', `${type} in a parameter is not checked`);
-  const encoding = encodingOf(known.in, false);
+  const encoding = encodingOf(base.in, false);
   const checkValue: Check =
     json && isObject(schema) ? schemas.check(schema, 'request') : FREE;
   const check = (pieces: Pieces, keep?: Keep) => {
@@ -137,8 +141,8 @@ function whole(schemas: Schemas, node: Json, known: Known): Parameter | null {
     return checkValue(document.value, document);
   };
   return {
-    ...known,
-    style: STYLES[known.in][0],
+    ...base,
+    style: STYLES[base.in][0],
     explode: false,
     form: 'primitive',
     shape: ANYTHING,

@@ -107,8 +107,8 @@ export function* readMembers<T extends Record<string, unknown>>(
     const name = decode(rawName, encoding);
     if (name === undefined)
       refuse('must have names in valid percent-encoding', 'encoding');
-    const known = grouped.get(name);
-    if (known) known.push(text);
+    const existing = grouped.get(name);
+    if (existing) existing.push(text);
     else grouped.add(name, [text]);
   }
   const names = grouped.exceeds(WIDE) ? Object.keys(object) : null;

@@ -88,9 +88,9 @@ export function createAutomaton(
 
   function repeat({ body, least, most }: Term & { kind: 'repeat' }): Part {
     if (most === 0) return EMPTY;
-    const known = leaves.length;
+    const count = leaves.length;
     const part = build(body);
-    if (leaves.length === known) return EMPTY;
+    if (leaves.length === count) return EMPTY;
     const endless = most === Number.POSITIVE_INFINITY;
     if (counts === 'loop' || (least <= 1 && (most === 1 || endless)))
       return { ...loop(part, most), ...(least === 0 && { empty: true }) };

@@ -142,7 +142,7 @@ function createScan(
 ) {
   const { alphabet, start, take, asks } = createSteps(term, backward, facts);
   const first = stateOf(start, asks(start));
-  const known = new Map<string, State>();
+  const existing = new Map<string, State>();
   /** States that are not remembered, in turns. */
   const passing = [stateOf(start.slice(), 0), stateOf(start.slice(), 0)];
   let entries = 0;
@@ -170,7 +170,7 @@ function createScan(
   ): void {
     const end = backward ? 0 : text.length;
     let { state, at } = way;
-    for (let left = most; left > 0 && !way.ended; left--) {
+    for (let remaining = most; remaining > 0 && !way.ended; remaining--) {
       const place = at;
       let kind = alphabet.end;
       if (at !== end) {
@@ -185,10 +185,10 @@ function createScan(
         state.asks === 0
           ? state.next
           : nextFor(state, facts[place]! & state.asks);
-      const known = next[kind];
-      if (!known) left -= COST_OF_STEP;
+      const existing = next[kind];
+      if (!existing) remaining -= COST_OF_STEP;
       state =
-        known ??
+        existing ??
         learn(state, next, {
           kind,
           first: state === first,
@@ -222,21 +222,21 @@ function createScan(
 
   function remembered({ bits, accepts, hopeless }: State): State {
     const name = `${accepts}${String.fromCharCode(...new Uint16Array(bits.buffer))}`;
-    let state = known.get(name);
+    let state = existing.get(name);
     if (!state) {
       state = { ...stateOf(bits.slice(), asks(bits)), accepts, hopeless };
-      known.set(name, state);
+      existing.set(name, state);
       entries += ENTRIES_OF_STATE + bits.length + alphabet.end;
     }
     return state;
   }
 
   function forget(): void {
-    for (const state of [first, ...known.values()]) {
+    for (const state of [first, ...existing.values()]) {
       state.next.length = 0;
       state.nextByFacts.clear();
     }
-    known.clear();
+    existing.clear();
     entries = 0;
   }
 

@@ -164,10 +164,10 @@ export function createSteps(
   }
 
   function pass(holds: (assertion: Assertion) => boolean): void {
-    let left = assertions;
-    for (let waiting = -1; left.length !== waiting; ) {
-      waiting = left.length;
-      left = left.filter((assertion) => {
+    let remaining = assertions;
+    for (let waiting = -1; remaining.length !== waiting; ) {
+      waiting = remaining.length;
+      remaining = remaining.filter((assertion) => {
         if (!has(now, assertion.position)) return true;
         if (holds(assertion)) addFew(now, assertion.next);
         return false;

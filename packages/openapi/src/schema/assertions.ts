@@ -19,14 +19,14 @@ const LONGEST_LIST = 200;
 /** Members may be undefined. */
 export function assertionsOf(document: Document, schema: Json): Json {
   const { dialect, findings, reading } = document;
-  const said = validIn(schema, document);
-  const { types, nullable } = dialect.typesOf(said);
+  const valid = validIn(schema, document);
+  const { types, nullable } = dialect.typesOf(valid);
   const ofText =
     types === null || (types.length === 1 && types[0] === 'string');
   const binary = ofText && dialect.isBinary(schema);
-  for (const [keyword, message] of dialect.notes(schema, said))
+  for (const [keyword, message] of dialect.notes(schema, valid))
     findings.note(schema, keyword, message);
-  if (binary && said.pattern !== undefined) {
+  if (binary && valid.pattern !== undefined) {
     findings.note(
       schema,
       'pattern',
@@ -38,17 +38,17 @@ export function assertionsOf(document: Document, schema: Json): Json {
       (binary
         ? { content: { nullable } }
         : typesOf(types, nullable, reading.integers !== 'any'))),
-    ...dialect.limitsOf(said),
-    multipleOf: said.multipleOf,
-    ...pick(said, SIZES),
-    uniqueItems: said.uniqueItems === true ? true : undefined,
-    ...(typeof said.pattern === 'string' &&
-      matchesOf(schema, said.pattern, document)),
-    ...(typeof said.format === 'string' &&
-      formatOf(schema, types, said.format, findings)),
-    enum: Array.isArray(said.enum) ? allowed(said.enum) : undefined,
-    const: said.const === undefined ? undefined : allowed([said.const]),
-    dependentRequired: said.dependentRequired,
+    ...dialect.limitsOf(valid),
+    multipleOf: valid.multipleOf,
+    ...pick(valid, SIZES),
+    uniqueItems: valid.uniqueItems === true ? true : undefined,
+    ...(typeof valid.pattern === 'string' &&
+      matchesOf(schema, valid.pattern, document)),
+    ...(typeof valid.format === 'string' &&
+      formatOf(schema, types, valid.format, findings)),
+    enum: Array.isArray(valid.enum) ? allowed(valid.enum) : undefined,
+    const: valid.const === undefined ? undefined : allowed([valid.const]),
+    dependentRequired: valid.dependentRequired,
   };
 }
 
@@ -144,11 +144,11 @@ function typesOf(
   };
 }
 
-function pick(said: Json, keywords: readonly string[]): Json {
+function pick(valid: Json, keywords: readonly string[]): Json {
   return Object.fromEntries(
     keywords
-      .filter((keyword) => keyword in said)
-      .map((keyword) => [keyword, Number(said[keyword])]),
+      .filter((keyword) => keyword in valid)
+      .map((keyword) => [keyword, Number(valid[keyword])]),
   );
 }
 

@@ -58,14 +58,14 @@ interface Definition {
 }
 
 /** Those of this process, and `known` ones that another process has translated. */
-export function createDefinitions(known: Definitions | undefined) {
+export function createDefinitions(shared: Definitions | undefined) {
   const translated = new Map<string, Translated>();
   const all = new Map<string, Definition>();
   const nest = createNesting();
   return {
     translated,
     find: (name: string): Translated =>
-      (translated.get(name) ?? known?.get(name))!,
+      (translated.get(name) ?? shared?.get(name))!,
     nodeOf: (name: string) => all.get(name)?.node ?? null,
 
     /** `owner`: the definition that applies it to the same value. */
@@ -76,7 +76,7 @@ export function createDefinitions(known: Definitions | undefined) {
       translate: () => Translated,
     ): void {
       if (owner !== null) all.get(owner)!.applied.add(name);
-      if (all.has(name) || known?.has(name)) return;
+      if (all.has(name) || shared?.has(name)) return;
       all.set(name, { node, applied: new Set() });
       nest(() => translated.set(name, translate()));
     },

@@ -27,8 +27,8 @@ export function evaluatedIn(
   value: object,
 ): Omit<Evaluated, 'path'> {
   const { run } = work;
-  const known = run?.find<Omit<Evaluated, 'path'>>(evaluate, value);
-  if (known !== undefined) return known;
+  const cached = run?.find<Omit<Evaluated, 'path'>>(evaluate, value);
+  if (cached !== undefined) return cached;
   const names = Array.isArray(value) ? null : namesIn(value);
   const evaluated = {
     names,

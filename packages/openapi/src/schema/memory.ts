@@ -70,15 +70,15 @@ export function once(
       return fits;
     }
     pass.known ??= new Map();
-    let known = pass.known.get(remembering);
-    if (known === undefined) {
-      known = new LargeMap();
-      pass.known.set(remembering, known);
+    let cached = pass.known.get(remembering);
+    if (cached === undefined) {
+      cached = new LargeMap();
+      pass.known.set(remembering, cached);
     }
-    let errors = known.get(value);
+    let errors = cached.get(value);
     if (errors === undefined) {
       errors = validate(value, place) ? null : unique(validate.errors!);
-      known.add(value, errors);
+      cached.add(value, errors);
     }
     remembering.errors = errors;
     return errors === null;

@@ -169,8 +169,8 @@ export class Run {
   }
 
   namesIn(value: object): readonly string[] {
-    const known = this.#names?.get(value);
-    if (known !== undefined) return known;
+    const cached = this.#names?.get(value);
+    if (cached !== undefined) return cached;
     const names = Object.keys(value);
     if (names.length > WORTH) {
       this.#names ??= new Map();
@@ -256,8 +256,8 @@ export function tested(
 ): boolean {
   const { run, left } = work;
   if (run === null || text.length < LONG) return test(text);
-  const known = run.find<boolean>(site, text);
-  if (known !== undefined) return known;
+  const cached = run.find<boolean>(site, text);
+  if (cached !== undefined) return cached;
   const { size } = run;
   const fits = test(text);
   work.left -= text.length;

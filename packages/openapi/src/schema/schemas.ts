@@ -46,8 +46,8 @@ const MATCHING: Made = { check: FREE, *compile() {} };
 export type Schemas = ReturnType<typeof createSchemas>;
 
 /** A check compiles its schema on its first call. */
-export function createSchemas(document: Document, known?: Definitions) {
-  const translator = createTranslator(document, known);
+export function createSchemas(document: Document, cached?: Definitions) {
+  const translator = createTranslator(document, cached);
   const { find, nodeOf, translated: definitions } = translator.definitions;
   /** Used for every request. */
   const quick = createCompiler(false, find);
@@ -62,9 +62,9 @@ export function createSchemas(document: Document, known?: Definitions) {
 
   /** Also reports mistakes in everything that the schema refers to. */
   function check(schema: Json, direction: Direction): Check {
-    const known = made[direction].get(schema);
-    const one = known ?? make(translator.translate(schema, direction));
-    if (!known) made[direction].set(schema, one);
+    const cached = made[direction].get(schema);
+    const one = cached ?? make(translator.translate(schema, direction));
+    if (!cached) made[direction].set(schema, one);
     gathered?.add(one);
     return one.check;
   }

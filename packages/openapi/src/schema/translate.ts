@@ -34,9 +34,9 @@ type Dependents = Readonly<Record<string, readonly string[]>>;
 const NONE: ReadonlySet<string> = new Set();
 
 /** A reference becomes a definition, translated once per setting. */
-export function createTranslator(document: Document, known?: Definitions) {
+export function createTranslator(document: Document, names?: Definitions) {
   const { dialect } = document;
-  const definitions = createDefinitions(known);
+  const definitions = createDefinitions(names);
 
   function translate(schema: Json, direction: Direction): Translated {
     return translateOther(schema, {
@@ -172,13 +172,13 @@ export function createTranslator(document: Document, known?: Definitions) {
       dialect.applicators(schema);
     if ((members ?? entries) === undefined) return {};
     const parts = [...document.combined(schema)];
-    const known = parts.flatMap(({ properties }) =>
+    const names = parts.flatMap(({ properties }) =>
       document.members(properties).map(([name]) => name),
     );
     const left = (part: unknown, bar: Bar) =>
       part === undefined
         ? undefined
-        : [{ of, schema: translateRest(part, bar, setting, known) }];
+        : [{ of, schema: translateRest(part, bar, setting, names) }];
     return {
       startOfFaults: true,
       unevaluatedProperties: left(members, 'unevaluatedProperties'),
@@ -213,10 +213,10 @@ export function createTranslator(document: Document, known?: Definitions) {
     schema: unknown,
     bar: Bar,
     outer: Outer,
-    known?: readonly string[],
+    names?: readonly string[],
   ): Translated {
     return schema === false
-      ? refused(bar, known)
+      ? refused(bar, names)
       : translateOther(schema, outer);
   }
 
@@ -225,10 +225,10 @@ export function createTranslator(document: Document, known?: Definitions) {
     schema: unknown,
     bar: Bar,
     outer: Outer,
-    known?: readonly string[],
+    names?: readonly string[],
   ): Translated | undefined {
     if (schema === undefined) return undefined;
-    const part = translateRest(schema, bar, outer, known);
+    const part = translateRest(schema, bar, outer, names);
     // A schema that evaluates all members or entries must be present, even if it does not constrain
     // them.
     const isPresent = Object.keys(part).length > 0 || dialect.identifiers;
@@ -304,16 +304,17 @@ export function createTranslator(document: Document, known?: Definitions) {
         bar === null ? translateOther(property, outer) : refused(bar),
       ] as const;
     });
-    const known = properties.map(([name]) => name);
+    const allowed = properties.map(([name]) => name);
     return {
       required: required.length > 0 ? required : undefined,
       dependentRequired: dependents && without(own, dependents),
-      properties: known.length > 0 ? Object.fromEntries(properties) : undefined,
+      properties:
+        allowed.length > 0 ? Object.fromEntries(properties) : undefined,
       additionalProperties: translateMany(
         schema.additionalProperties,
         'additionalProperties',
         outer,
-        known,
+        allowed,
       ),
     };
   }
@@ -328,15 +329,15 @@ export function createTranslator(document: Document, known?: Definitions) {
   return { definitions, translate, reportCircles };
 }
 
-const refused = (why: Bar, known: readonly string[] = []): Translated => ({
-  refused: { why, known } satisfies Refused,
+const refused = (why: Bar, names: readonly string[] = []): Translated => ({
+  refused: { why, known: names } satisfies Refused,
 });
 
 const without = (barred: ReadonlySet<string>, dependents: Dependents) =>
   Object.fromEntries(
     Object.entries(dependents).map(([name, names]) => [
       name,
-      names.filter((asked) => !barred.has(asked)),
+      names.filter((name) => !barred.has(name)),
     ]),
   );
 

@@ -18,16 +18,16 @@ type Parts = ReadonlySet<Json>;
  */
 export function noteUnmatchable(document: Document): void {
   const { dialect, findings } = document;
-  const known = new Map<Json, Conflict | null>();
+  const cached = new Map<Json, Conflict | null>();
   const valid = new Map<Json, Json>();
 
   /** `null`: values may match. */
   function conflictIn(schema: Json): Conflict | null {
-    let conflict = known.get(schema);
+    let conflict = cached.get(schema);
     if (conflict === undefined) {
-      known.set(schema, null);
+      cached.set(schema, null);
       conflict = conflictOf(document.combined(schema));
-      known.set(schema, conflict);
+      cached.set(schema, conflict);
     }
     return conflict;
   }
@@ -50,7 +50,7 @@ export function noteUnmatchable(document: Document): void {
   }
 
   /** Keywords with a valid value. */
-  function said(part: Json): Json {
+  function assertionsOf(part: Json): Json {
     let own = valid.get(part);
     if (own === undefined) {
       const tests = Object.entries(dialect.keywordValues);
@@ -65,7 +65,7 @@ export function noteUnmatchable(document: Document): void {
 
   /** `null`: any. `number` stands for numbers that are not integers. */
   function typesOf(part: Json): ReadonlySet<string> | null {
-    const { types, nullable } = dialect.typesOf(said(part));
+    const { types, nullable } = dialect.typesOf(assertionsOf(part));
     if (types === null) return null;
     const all = types.flatMap((type) =>
       type === 'number' ? ['number', 'integer'] : type,
@@ -162,7 +162,7 @@ export function noteUnmatchable(document: Document): void {
   }
 
   const limitsOf = (part: Json): Json => {
-    const valid = said(part);
+    const valid = assertionsOf(part);
     return { ...valid, ...dialect.limitsOf(valid) };
   };
 
@@ -181,7 +181,7 @@ export function noteUnmatchable(document: Document): void {
         );
       });
     for (const one of parts) {
-      const { required } = said(one);
+      const { required } = assertionsOf(one);
       for (const name of (required ?? []) as string[]) {
         // In requests or in responses, it is not required.
         if (isDirected(name)) continue;

@@ -39,10 +39,10 @@ function text(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value !== 'object' || value === null)
     return String(canonical(value));
-  const known = work.pass.digests?.get(value);
-  if (known !== undefined) {
+  const cached = work.pass.digests?.get(value);
+  if (cached !== undefined) {
     work.run?.reach(DIGESTS, value);
-    return known;
+    return cached;
   }
   const whole = textOf(value);
   if (typeof whole === 'string' && whole.length <= LONG) return whole;

@@ -53,8 +53,8 @@ export function textOf(node: Json, random: Random, impossible: () => Error): str
   const most = Math.min(numbered(node.maxLength) ?? 1_000_000, least + 12);
   if (typeof node.pattern === 'string')
     return matching(node.pattern, least, numbered(node.maxLength), random, impossible);
-  const known = FORMATS[String(node.format)];
-  if (known) return random.of(known);
+  const existing = FORMATS[String(node.format)];
+  if (existing) return random.of(existing);
   const pieces = random.chance(0.5) ? PLAIN : PIECES;
   return Array.from({ length: random.integer(least, most) }, () => random.of(pieces)).join('');
 }

@@ -192,20 +192,20 @@ function join(
     target.properties = { ...before, ...Object.fromEntries(joined) };
   }
   if (Array.isArray(required)) target.required = [...listOf(target.required), ...required];
-  const { enum: known, nullable } = target;
+  const { enum: existing, nullable } = target;
   const { type } = target;
   Object.assign(target, rest);
   if (type !== undefined && rest.type !== undefined) target.type = common(type, rest.type);
-  if (Array.isArray(known) && Array.isArray(rest.enum))
-    target.enum = rest.enum.filter((one) => known.includes(one));
+  if (Array.isArray(existing) && Array.isArray(rest.enum))
+    target.enum = rest.enum.filter((one) => existing.includes(one));
   if (nullable === true && rest.nullable !== true) delete target.nullable;
 }
 
 function common(a: unknown, b: unknown): unknown {
-  const [known, more] = [[a].flat(), [b].flat()];
-  if (known.length === 1 && more.length === 1) return b;
+  const [existing, more] = [[a].flat(), [b].flat()];
+  if (existing.length === 1 && more.length === 1) return b;
   return more.filter(
-    (type) => known.includes(type) || (type === 'integer' && known.includes('number')),
+    (type) => existing.includes(type) || (type === 'integer' && existing.includes('number')),
   );
 }
 

@@ -182,10 +182,10 @@ function responsesOf(
 
 /** Most operations share a list. */
 function remember(withKey: KeySchemes['withKey']): KeySchemes['withKey'] {
-  const known = new Map<unknown, readonly Json[]>();
+  const cache = new Map<unknown, readonly Json[]>();
   return (security) => {
-    const requirements = known.get(security) ?? withKey(security);
-    known.set(security, requirements);
+    const requirements = cache.get(security) ?? withKey(security);
+    cache.set(security, requirements);
     return requirements;
   };
 }

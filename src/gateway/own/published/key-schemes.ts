@@ -23,8 +23,8 @@ export function keySchemes(
     usual: string,
     scheme: Json,
   ): string => {
-    const known = [...written].find(([, one]) => isKey(one));
-    if (known !== undefined) return known[0];
+    const existing = [...written].find(([, one]) => isKey(one));
+    if (existing !== undefined) return existing[0];
     const name = nameOf(usual);
     added[name] = scheme;
     return name;

@@ -6,11 +6,11 @@ const plain = (name: string): string =>
 
 /** Returns names that nothing in `taken` has, nor an earlier name. */
 export function createNames(taken: Iterable<string>): (name: string) => string {
-  const known = new Set([...taken].map(plain));
+  const used = new Set([...taken].map(plain));
   return (name) => {
     let free = name;
-    for (let i = 2; known.has(plain(free)); i++) free = `${name}${i}`;
-    known.add(plain(free));
+    for (let i = 2; used.has(plain(free)); i++) free = `${name}${i}`;
+    used.add(plain(free));
     return free;
   };
 }

@@ -168,7 +168,7 @@ export const resetAction = ({ subject, text }: BanTarget): Action => ({
 /** What is left in every window after a change, and a ban that stays, in sentences. */
 function remainingText({ usage }: UsageList): string {
   const sentences = usage.map(({ key, account, plan, windows, banned }) => {
-    const left = windows.map(
+    const remaining = windows.map(
       ({ name, limit, remaining, used }) =>
         `${number(remaining)} of ${number(limit)} in ${name}${
           used > limit ? ` (${number(used)} used)` : ''
@@ -179,7 +179,7 @@ function remainingText({ usage }: UsageList): string {
       banned === null
         ? ''
         : ` Still banned until ${clockTime(banned)}: lift the ban to end it.`;
-    return `${who}: ${left.join(', ')}.${ban}`;
+    return `${who}: ${remaining.join(', ')}.${ban}`;
   });
   return sentences.join(' ');
 }

@@ -76,8 +76,8 @@ export const call = createClient(
     const text = body === undefined ? null : JSON.stringify(body);
     // Who makes a call again, because its answer was lost, does it once: it has the same
     // Idempotency-Key.
-    const asked = `${method} ${url}\n${text}`;
-    const key = isChange ? keyOf(asked) : undefined;
+    const request = `${method} ${url}\n${text}`;
+    const key = isChange ? keyOf(request) : undefined;
     const headers = headersOf({ ...options, idempotencyKey: key });
     const inTime = method === 'GET' ? [AbortSignal.timeout(LONGEST)] : [];
     const stop = AbortSignal.any([...(signal ? [signal] : []), ...inTime]);
@@ -87,7 +87,7 @@ export const call = createClient(
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 401) signedOut.dispatchEvent(new Event('ended'));
       if (error.status !== 0 || key === undefined) throw error;
-      lost.set(asked, { key, until: Date.now() + AGAIN });
+      lost.set(request, { key, until: Date.now() + AGAIN });
       throw new ApiError(
         error.code,
         'The gateway does not respond, and the change may have been made. Repeat it within 2 minutes: it is made once.',
@@ -97,9 +97,9 @@ export const call = createClient(
   },
 );
 
-function keyOf(asked: string): string {
-  const before = lost.get(asked);
-  lost.delete(asked);
+function keyOf(request: string): string {
+  const before = lost.get(request);
+  lost.delete(request);
   return before !== undefined && Date.now() < before.until
     ? before.key
     : newKey();

@@ -60,8 +60,8 @@ export function useQuery<Id extends OperationId>(
 ): Query<ResponseOf<Id>> {
   const { every, onward, ...sent }: Polling<Id> & { params?: object } =
     input ?? {};
-  const asked = JSON.stringify([id, sent]);
-  const [state, setState] = useState<State>({ of: asked, ...NOTHING });
+  const request = JSON.stringify([id, sent]);
+  const [state, setState] = useState<State>({ of: request, ...NOTHING });
   const running = useRef<AbortController | null>(null);
   const last = useRef<ResponseOf<Id> | null>(null);
 
@@ -70,9 +70,9 @@ export function useQuery<Id extends OperationId>(
     const aborting = new AbortController();
     running.current = aborting;
     setState((before) =>
-      before.of === asked
+      before.of === request
         ? { ...before, loading: true }
-        : { of: asked, ...NOTHING },
+        : { of: request, ...NOTHING },
     );
     try {
       const more = last.current && onward?.(last.current);
@@ -82,7 +82,13 @@ export function useQuery<Id extends OperationId>(
       ] as unknown as InputOf<Id>;
       const value = await call(id, ...args);
       last.current = value;
-      setState({ of: asked, value, error: null, since: null, loading: false });
+      setState({
+        of: request,
+        value,
+        error: null,
+        since: null,
+        loading: false,
+      });
     } catch (error) {
       if (aborting.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
@@ -96,7 +102,7 @@ export function useQuery<Id extends OperationId>(
     } finally {
       if (running.current === aborting) running.current = null;
     }
-  }, [asked]);
+  }, [request]);
 
   useEffect(() => {
     last.current = null;
@@ -124,7 +130,7 @@ export function useQuery<Id extends OperationId>(
     };
   }, [refresh, each]);
 
-  const { value, ...rest } = state.of === asked ? state : NOTHING;
+  const { value, ...rest } = state.of === request ? state : NOTHING;
   return { value: value as ResponseOf<Id> | null, ...rest, refresh };
 }
 

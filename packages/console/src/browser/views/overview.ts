@@ -180,15 +180,15 @@ const SHOWN_UP = 5;
 function Backends({ backends }: { backends: readonly Backend[] }) {
   const unwell = backends.filter((backend) => !isWell(backend));
   const well = backends.filter(isWell);
-  const left = well.length - SHOWN_UP;
+  const others = well.length - SHOWN_UP;
   return h('section', { 'aria-label': 'Backends' }, [
     h('h2', null, 'Backends'),
     h(BackendTable<Backend>, {
       backends: [...unwell, ...well.slice(0, SHOWN_UP)],
     }),
-    left > 0 &&
+    others > 0 &&
       h('p', { class: 'about' }, [
-        `${plural(left, 'more backend')} ${left === 1 ? 'is' : 'are'} up: `,
+        `${plural(others, 'more backend')} ${others === 1 ? 'is' : 'are'} up: `,
         h('a', { href: linkTo('gateways') }, 'Gateways'),
       ]),
   ]);

@@ -197,9 +197,9 @@ function PlanHistory({ plan }: { plan: string }) {
 }
 
 function Steps({ steps }: Pick<HistoryResponse, 'steps'>) {
-  const known = Map.groupBy(steps, ({ at }) => startOf(Date.parse(at)));
+  const byDay = Map.groupBy(steps, ({ at }) => startOf(Date.parse(at)));
   // The clock of the gateway may be ahead of that of the reader.
-  const last = Math.max(startOf(Date.now()), ...known.keys());
+  const last = Math.max(startOf(Date.now()), ...byDay.keys());
   const starts = Array.from(
     { length: STEPS },
     (_, i) => last - (STEPS - 1 - i) * STEP,
@@ -209,7 +209,7 @@ function Steps({ steps }: Pick<HistoryResponse, 'steps'>) {
     sign: Series['sign'],
   ): Series => {
     // Where no gateway ran nothing is known.
-    const inside = starts.map((start) => known.get(start));
+    const inside = starts.map((start) => byDay.get(start));
     return {
       name,
       sign,

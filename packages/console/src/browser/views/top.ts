@@ -31,15 +31,15 @@ const BY = [
   ['operations', 'Refusals by operation'],
 ] as const;
 
-const known = <T>(
+const optionOf = <T>(
   options: readonly (readonly [T, string])[],
   value: string | undefined,
 ) => options.find(([one]) => one === value)?.[0];
 
 /** `storegate top`: who sends, and is refused, most. */
 export function Top({ place: { query } }: { place: Place }) {
-  const window = known(WINDOWS, query.window) ?? 'hour';
-  const by = known(BY, query.by) ?? 'requests';
+  const window = optionOf(WINDOWS, query.window) ?? 'hour';
+  const by = optionOf(BY, query.by) ?? 'requests';
   const reading = useQuery('getTop', {
     params: { window, by, limit: 50 },
     every: window === 'minute' ? 3_000 : 10_000,

@@ -125,20 +125,20 @@ function readHead(bytes: Uint8Array, contentLength: number): Head | string {
   const text = decodeUtf8(bytes);
   if (text === null) return 'has headers that are not UTF-8';
   const fields: string[] = [];
-  const known = new Map<string, string>();
+  const values = new Map<string, string>();
   for (const line of text.split('\r\n')) {
     const [, name, value] = FIELD.exec(line) ?? [];
     if (name === undefined || value === undefined || CONTROL.test(line))
       return 'has an invalid header line';
-    if (known.has(name.toLowerCase())) return 'has a header twice';
-    known.set(name.toLowerCase(), value);
+    if (values.has(name.toLowerCase())) return 'has a header twice';
+    values.set(name.toLowerCase(), value);
     fields.push(name, value);
   }
-  const complaint = complaintOf(known, contentLength);
+  const complaint = complaintOf(values, contentLength);
   if (complaint !== null) return complaint;
-  const disposition = readDisposition(known.get('content-disposition') ?? '');
+  const disposition = readDisposition(values.get('content-disposition') ?? '');
   if (typeof disposition === 'string') return disposition;
-  const written = known.get('content-type');
+  const written = values.get('content-type');
   const type = written === undefined ? null : parseMediaType(written);
   if (written !== undefined && type === null)
     return 'has an invalid Content-Type';
@@ -159,16 +159,16 @@ const isBytes = (type: MediaType | null) =>
 
 /** Most readers ignore these headers (RFC 7578 section 4.8), so they must have no effect. */
 function complaintOf(
-  known: ReadonlyMap<string, string>,
+  values: ReadonlyMap<string, string>,
   contentLength: number,
 ): string | null {
-  const length = known.get('content-length');
+  const length = values.get('content-length');
   if (length !== undefined && length !== String(contentLength))
     return 'has a Content-Length that is not its length';
-  const encoding = known.get('content-transfer-encoding');
+  const encoding = values.get('content-transfer-encoding');
   if (encoding !== undefined && !UNENCODED.test(encoding))
     return 'must not have a Content-Transfer-Encoding';
-  return known.has('content-encoding')
+  return values.has('content-encoding')
     ? 'must not have a Content-Encoding'
     : null;
 }

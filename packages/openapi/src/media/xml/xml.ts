@@ -61,9 +61,9 @@ export function* prepareXmlReader(document: Document, schema: Json): Steps {
 }
 
 function plansOf(document: Document, direction: Direction): Plans {
-  const known = PLANS[direction];
-  const plans = known.get(document) ?? createPlans(document, direction);
-  known.set(document, plans);
+  const byKind = PLANS[direction];
+  const plans = byKind.get(document) ?? createPlans(document, direction);
+  byKind.set(document, plans);
   return plans;
 }
 
@@ -158,7 +158,7 @@ function* readValue(
       const member = plan.byName
         .get(attribute.local)
         ?.find((one) => one.attribute && isNamed(attribute, one.naming, ''));
-      const name = member?.property ?? strangerOf(attribute, plan);
+      const name = member?.property ?? unknownOf(attribute, plan);
       const schema = member?.schema ?? plan.others;
       at(name, () =>
         put(
@@ -182,7 +182,7 @@ function* readValue(
     const member = plan.byName
       .get(child.local)
       ?.find((one) => !one.attribute && isNamed(child, one.naming, namespace));
-    const name = member?.property ?? strangerOf(child, plan);
+    const name = member?.property ?? unknownOf(child, plan);
     const inner = member ? inherited(member.naming, namespace) : child.uri;
     way.push(name);
     if (member?.repeated) {
@@ -209,7 +209,7 @@ function* readValue(
   }
 
   /** Must not equal a declared name, not even for readers without namespace support. */
-  function strangerOf(
+  function unknownOf(
     { name, local }: XmlName,
     { byName, properties }: Plan,
   ): string {

@@ -55,8 +55,8 @@ export function createApi(root: ApiDocument) {
   /** A schema with the members of its `$ref` and `allOf`. Members that are schemas stay as they are. */
   function schema(node: SchemaNode | undefined): Schema {
     if (typeof node !== 'object') return node === false ? { not: {} } : {};
-    const known = joined.get(node);
-    if (known || open.has(node)) return known ?? {};
+    const cached = joined.get(node);
+    if (cached || open.has(node)) return cached ?? {};
     open.add(node);
     const flat = flatten(node);
     open.delete(node);

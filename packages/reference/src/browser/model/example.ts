@@ -59,7 +59,7 @@ export function sample(
   node: SchemaNode | undefined,
   direction: Direction,
 ): unknown {
-  let left = MOST;
+  let remaining = MOST;
 
   function fill(part: SchemaNode | undefined, depth: number): unknown {
     const schema = api.schema(part);
@@ -67,7 +67,7 @@ export function sample(
     if (found !== undefined) return found;
     const { oneOf, anyOf, ...rest } = schema;
     const option = (oneOf ?? anyOf)?.[0];
-    if (depth > DEEPEST || left-- <= 0) return null;
+    if (depth > DEEPEST || remaining-- <= 0) return null;
     const inner = (next: SchemaNode | undefined) => fill(next, depth + 1);
     if (option !== undefined) return inner(join([rest, api.schema(option)]));
     return ofType(schema, inner, direction);

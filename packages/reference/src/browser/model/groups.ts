@@ -8,20 +8,20 @@ export function groupTags(
   tags: readonly string[],
   tagGroups: unknown,
 ): readonly TagGroup[] {
-  const known = new Set(tags);
+  const tagNames = new Set(tags);
   const groups: TagGroup[] = [];
   for (const group of Array.isArray(tagGroups) ? tagGroups : []) {
-    const wanted: unknown[] = Array.isArray(group?.tags) ? group.tags : [];
-    const present = wanted.filter((tag): tag is string =>
-      known.delete(tag as string),
+    const named: unknown[] = Array.isArray(group?.tags) ? group.tags : [];
+    const present = named.filter((tag): tag is string =>
+      tagNames.delete(tag as string),
     );
     if (present.length > 0)
       groups.push({ name: String(group.name), tags: present });
   }
-  if (known.size > 0)
+  if (tagNames.size > 0)
     groups.push({
       name: groups.length > 0 ? 'More' : 'Operations',
-      tags: [...known],
+      tags: [...tagNames],
     });
   return groups;
 }

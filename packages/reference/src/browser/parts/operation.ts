@@ -166,9 +166,10 @@ function announce(text: string): void {
 
 function outcome({ status, headers }: ReceivedResponse): string {
   const fields = Object.fromEntries(headers);
-  const left = fields['x-ratelimit-remaining'];
+  const remaining = fields['x-ratelimit-remaining'];
   const limits =
-    refusal(status, fields) ?? (left === undefined ? null : `${left} left`);
+    refusal(status, fields) ??
+    (remaining === undefined ? null : `${remaining} left`);
   return limits === null
     ? `response ${status}.`
     : `response ${status}. ${limits}.`;

@@ -97,13 +97,13 @@ interface MediaProps {
 
 function MediaView({ type, media, direction, first }: MediaProps) {
   const api = useApi();
-  const [wanted, setView] = useState<string>(first);
+  const [selected, setView] = useState<string>(first);
   const named = examplesIn(api, media.examples);
   const [name, setName] = useState(named[0]?.name ?? null);
   const node = media.schema ?? media.itemSchema;
   const chosen = named.find((example) => example.name === name)?.value;
   const views = bodyKind(type) === 'text' ? ['Example', 'Schema'] : ['Schema'];
-  const view = views.includes(wanted) ? wanted : 'Schema';
+  const view = views.includes(selected) ? selected : 'Schema';
   const text = () => mediaText(api, media, type, direction, chosen);
   return [
     node !== undefined &&

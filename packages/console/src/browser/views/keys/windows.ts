@@ -193,7 +193,7 @@ function banOf(
  */
 function shownOf(usage: readonly Usage[]): readonly Usage[] {
   if (usage.length === 1) return usage;
-  const left = ({ banned, windows }: Usage) =>
+  const remaining = ({ banned, windows }: Usage) =>
     banned !== null
       ? -1
       : Math.min(
@@ -201,10 +201,10 @@ function shownOf(usage: readonly Usage[]): readonly Usage[] {
           ...windows.map(({ remaining, limit }) => remaining / limit),
         );
   const isIdle = (one: Usage) =>
-    left(one) === 1 && one.strikes === 0 && one.windows.length > 0;
+    remaining(one) === 1 && one.strikes === 0 && one.windows.length > 0;
   return usage
     .filter((one) => !isIdle(one))
-    .toSorted((a, b) => left(a) - left(b))
+    .toSorted((a, b) => remaining(a) - remaining(b))
     .slice(0, SHOWN);
 }
 

@@ -82,11 +82,11 @@ function stateNote(processes: readonly Process[]): string[] {
 }
 
 function workersOf(gateways: readonly Gateway[]): string {
-  const wanted = total(gateways, ({ workers }) => workers);
-  if (wanted === 0)
+  const configured = total(gateways, ({ workers }) => workers);
+  if (configured === 0)
     return gateways.length === 1 ? 'one process' : 'of one process each';
   const there = total(gateways, ({ workers, processes }) =>
     workers > 0 ? processes.length : 0,
   );
-  return `${number(there)} of ${plural(wanted, 'worker')}`;
+  return `${number(there)} of ${plural(configured, 'worker')}`;
 }

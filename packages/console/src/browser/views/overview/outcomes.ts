@@ -27,13 +27,13 @@ export function onLine(
   count: number,
   now = Date.now(),
 ) {
-  const known = new Map(steps.map((step) => [Date.parse(step.at), step]));
+  const byTime = new Map(steps.map((step) => [Date.parse(step.at), step]));
   const last = Math.max(
     Math.floor(now / length) * length - length,
-    ...known.keys(),
+    ...byTime.keys(),
   );
   return Array.from({ length: count }, (_, i) => {
     const at = last - (count - 1 - i) * length;
-    return { at, step: known.get(at) ?? null };
+    return { at, step: byTime.get(at) ?? null };
   });
 }

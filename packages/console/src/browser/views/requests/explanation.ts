@@ -44,19 +44,21 @@ export function ExplainedRequest({ id }: { id: string }) {
       about: ['Request ', h('code', null, id), ': steps and limits'],
       actions: h('a', { href: linkTo('requests') }, 'All refusals'),
     },
-    queryView(query, (request) => h(RequestDetails, { request, asked: id })),
+    queryView(query, (request) =>
+      h(RequestDetails, { request, requested: id }),
+    ),
   );
 }
 
 function RequestDetails({
   request,
-  asked,
+  requested: sent,
 }: {
   request: Explained;
-  asked: string;
+  requested: string;
 }) {
   return [
-    asked.toLowerCase() !== request.id && h('p', null, identicalText(asked)),
+    sent.toLowerCase() !== request.id && h('p', null, identicalText(sent)),
     h(Outcome, { request }),
     h('h2', null, 'Steps'),
     h(

@@ -19,9 +19,9 @@ type Page = Pick<Requests, 'requests' | 'next'>;
 /** With the requests of a poll that are not in it yet; `null`: the page is the first. */
 export function withRefused(tail: Tail | null, page: Page): Tail {
   if (tail === null) return { ...page, isCut: false };
-  const known = new Set(tail.requests.map(({ id }) => id));
+  const ids = new Set(tail.requests.map(({ id }) => id));
   const all = [
-    ...page.requests.filter(({ id }) => !known.has(id)),
+    ...page.requests.filter(({ id }) => !ids.has(id)),
     ...tail.requests,
   ];
   const requests = all

@@ -12,7 +12,7 @@ import { type Dimension, report } from '../src/ledger/report.ts';
 import { createRollup } from '../src/ledger/rollup.ts';
 import type { UsageStore } from '../src/ledger/store.ts';
 import { packAllRows, packRows, UsageTable } from '../src/ledger/usage-table.ts';
-import { compressValue, NO_CONTENT } from '../src/ledger/value.ts';
+import { NO_CONTENT, packValue } from '../src/ledger/value.ts';
 import { createUsageWriter } from '../src/ledger/writer.ts';
 import { createRowWriter } from '../src/state/rows/row-writer.ts';
 import { usageInFolder } from '../src/state/usage-folder.ts';
@@ -177,7 +177,7 @@ async function month(clients: number, operations: number) {
     }
     const head = { start, span: DAY, policies: 0, sources: {} };
     const usage = [...packAllRows(table)];
-    const value = await compressValue(head, { ...NO_CONTENT, usage });
+    const value = packValue(head, { ...NO_CONTENT, usage }, { compress: true });
     bytes += value.length;
     const sums = new Map([[sumName('d', start, value), value]]);
     await folder.store.inTurn((commit) => commit(sums, new Map()));

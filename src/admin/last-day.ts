@@ -39,8 +39,8 @@ export async function lastDay(
   const uses = new UsesTables();
   const requests = { admitted: 0, refused: 0 };
   const response = await readLastDay(context, now, async (value) => {
-    uses.add(await value.read('uses'));
-    for await (const rows of value.usage()) {
+    uses.add(value.read('uses'));
+    for (const rows of value.usage()) {
       countRequests(requests, rows, name);
       await setImmediate();
     }

@@ -18,7 +18,7 @@ export async function excessOfLastDay(
   if ([...(windows ?? []), ...scoped].every(refuses)) return null;
   const uses = new UsesTables();
   await readLastDay(context, now, async (value) =>
-    uses.add(await value.read('uses')),
+    uses.add(value.read('uses')),
   );
   return uses.excess.sums(name);
 }

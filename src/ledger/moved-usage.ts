@@ -57,7 +57,7 @@ function* groups(all: readonly NamedValue[]): Generator<Found[]> {
 export async function hasUsageOfKeys(store: UsageSource): Promise<boolean> {
   for await (const found of storedBy(store, DAY, ALWAYS, (sums) => sums))
     for (const { name, bytes } of found)
-      for await (const rows of valueUnder(name, bytes, () => {}).usage())
+      for (const rows of valueUnder(name, bytes, () => {}).usage())
         if (hasKey(rows)) return true;
   return false;
 }

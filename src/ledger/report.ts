@@ -120,7 +120,7 @@ export class Report {
   }
 
   async add(value: Value): Promise<void> {
-    for await (const part of value.usage()) {
+    for (const part of value.usage()) {
       addRows(this.#table, part, this.#as);
       await setImmediate();
     }

@@ -93,10 +93,10 @@ export function createRollup({
       const sums = await sumUp(index, 'm', minute, values);
       if (exports !== null) await addPending(sums, minute, parts, values);
       const taken = parts.map(
-        async ({ name, isSure }, i) =>
-          [name, isSure ? null : await requestsOfValue(values[i]!)] as const,
+        ({ name, isSure }, i) =>
+          [name, isSure ? null : requestsOfValue(values[i]!)] as const,
       );
-      await commit(sums, new Map(await Promise.all(taken)));
+      await commit(sums, new Map(taken));
     }
   }
 
@@ -220,9 +220,9 @@ function startsOf(names: Iterable<string>, wanted: Kind): number[] {
   });
 }
 
-async function requestsOfValue(value: Value): Promise<number> {
+function requestsOfValue(value: Value): number {
   let sum = 0;
-  for await (const part of value.usage())
+  for (const part of value.usage())
     unpackRows(part, () => (row) => {
       sum += requestsOf(row);
     });

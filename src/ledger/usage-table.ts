@@ -238,7 +238,7 @@ function bucketOf(duration: number): number {
 }
 
 /** Rows of a part: unpacking one takes at most some milliseconds. */
-export const PART = 2_048;
+export const PART = 1_024;
 
 /** Columns of a row: names, requests by duration, then the rest of `UsageCounts`. */
 const ROW_COLUMNS = 3 + DURATION_BUCKETS + 5;
@@ -364,8 +364,8 @@ export function unpackRows(
     account: accounts[ofAccounts.number()] as string | null,
     plan: plans[ofPlans.number()] as string | null,
   }));
-  const columns = Array.from({ length: ROW_COLUMNS }, () =>
-    numbersIn(packed.part(), size),
+  const columns = Array.from({ length: ROW_COLUMNS }, (_, n) =>
+    numbersIn(packed.part(), size, n),
   );
   if (!packed.isAtEnd) throw new NotPacked('it has too many columns');
   const each = names({ clients, operations, outcomes });
@@ -397,11 +397,18 @@ export function unpackRows(
   }
 }
 
-function numbersIn(column: Uint8Array, size: number): Float64Array {
-  if (size > column.length) throw new NotPacked('a column is cut off');
-  const numbers = new Float64Array(size);
-  new Unpacking(column).numbers(numbers);
-  return numbers;
+/** One part is unpacked at a time. */
+const unpacked = Array.from(
+  { length: ROW_COLUMNS },
+  () => new Float64Array(PART),
+);
+
+/** Into the memory of the column before, if it is large enough. */
+function numbersIn(column: Uint8Array, size: number, n: number): Float64Array {
+  if (size > column.length) throw new NotPacked('a number is cut off');
+  if (size > PART) unpacked[n] = new Float64Array(size);
+  new Unpacking(column).numbers(unpacked[n]!, size);
+  return unpacked[n]!;
 }
 
 /** How rows are named in a sum; `null`: left out. */

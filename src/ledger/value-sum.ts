@@ -3,10 +3,10 @@ import { mergeTraffic, packTraffic, TrafficTable } from './traffic.ts';
 import { addRows, packAllRows, UsageTable } from './usage-table.ts';
 import { UsesTables } from './uses.ts';
 import {
-  compressValue,
   type Head,
   joinSources,
   NO_CONTENT,
+  packValue,
   type Sources,
   type Value,
 } from './value.ts';
@@ -39,10 +39,10 @@ export class ValueSum {
   /** Throws NotPacked, and errors of JSON, perhaps with a part added. */
   async add(value: Value): Promise<void> {
     if (this.#has('traffic'))
-      mergeTraffic(this.#traffic, await value.read('traffic'));
-    if (this.#has('uses')) this.#uses.add(await value.read('uses'));
+      mergeTraffic(this.#traffic, value.read('traffic'));
+    if (this.#has('uses')) this.#uses.add(value.read('uses'));
     if (this.#has('usage'))
-      for await (const part of value.usage()) {
+      for (const part of value.usage()) {
         addRows(this.#usage, part);
         await setImmediate();
       }
@@ -62,13 +62,14 @@ export class ValueSum {
       usage.push(part);
       await setImmediate();
     }
-    return await compressValue(head, {
+    const content = {
       usage,
       traffic: this.#has('traffic')
         ? packTraffic(this.#traffic)
         : NO_CONTENT.traffic,
       uses: this.#has('uses') ? this.#uses.pack() : NO_CONTENT.uses,
-    });
+    };
+    return packValue(head, content, { compress: true });
   }
 
   #has(section: Section): boolean {

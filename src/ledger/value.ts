@@ -1,12 +1,14 @@
-import { crc32, deflateRaw, inflateRaw, inflateRawSync } from 'node:zlib';
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { MINUTE } from '../common/time.ts';
 import { NotPacked, Packing, Unpacking } from '../observe/traffic/packing.ts';
 import { partIn, SPANS, sumIn } from './names.ts';
 
 const FORMAT = 2;
 
-/** Bytes below which compression gains nothing. */
+/** Bytes below which compression gains nothing; of an unpacked part; of the largest section. */
 const SMALL = 256;
+const CHUNK = 1 << 17;
+const MOST_BYTES = 1 << 28;
 
 /** What a process contributed. Times are Unix milliseconds of its clock. */
 export interface Source {
@@ -54,44 +56,23 @@ export const NO_CONTENT: Content = {
 /** What was counted in a span of time: a part of the minute of a process, or a sum. */
 export interface Value extends Head {
   /** Unpacked when asked for. */
-  readonly read: (section: 'traffic' | 'uses') => Promise<Uint8Array>;
-  /** Rows, in parts. */
-  readonly usage: () => AsyncIterable<Uint8Array>;
+  readonly read: (section: 'traffic' | 'uses') => Uint8Array;
+  /** Rows, in parts. Unpacking one takes at most some milliseconds. */
+  readonly usage: () => Iterable<Uint8Array>;
 }
 
-type Packed = readonly [isCompressed: number, bytes: Uint8Array];
-
-const sectionsOf = ({ traffic, uses, usage }: Content): Uint8Array[] => [
-  traffic,
-  uses,
-  ...usage,
-];
-
-/** Without compression, and at once. */
-export const packValue = (head: Head, content: Content): Buffer =>
-  packed(
-    head,
-    sectionsOf(content).map((bytes) => [0, bytes]),
-  );
-
-/** Large sections are compressed in the thread pool. */
-export async function compressValue(
+/** `compress`: sums, which are kept. */
+export function packValue(
   head: Head,
-  content: Content,
-): Promise<Buffer> {
-  const all = sectionsOf(content).map(
-    async (bytes): Promise<Packed> =>
-      bytes.length < SMALL ? [0, bytes] : [1, await deflated(bytes)],
-  );
-  return packed(head, await Promise.all(all));
-}
-
-function packed(head: Head, sections: readonly Packed[]): Buffer {
+  { traffic, uses, usage }: Content,
+  { compress = false } = {},
+): Buffer {
   const body = new Packing();
   body.part(Buffer.from(JSON.stringify(head)));
-  for (const [isCompressed, bytes] of sections) {
-    body.number(isCompressed);
-    body.part(bytes);
+  for (const bytes of [traffic, uses, ...usage]) {
+    const isCompressed = compress && bytes.length >= SMALL;
+    body.number(Number(isCompressed));
+    body.part(isCompressed ? deflateRawSync(bytes, { level: 1 }) : bytes);
   }
   const packing = new Packing();
   packing.number(FORMAT);
@@ -100,14 +81,10 @@ function packed(head: Head, sections: readonly Packed[]): Buffer {
   return packing.bytes;
 }
 
-interface Sections {
-  readonly head: Head;
-  readonly traffic: Packed;
-  readonly uses: Packed;
-  readonly usage: readonly Packed[];
-}
+type Packed = readonly [isCompressed: number, bytes: Uint8Array];
 
-function sectionsIn(bytes: Uint8Array): Sections {
+/** Throws NotPacked, and SyntaxError. */
+export function valueIn(bytes: Uint8Array): Value {
   const whole = new Unpacking(bytes);
   const format = whole.number();
   if (format !== FORMAT) throw new NotPacked(`its format is ${format}`);
@@ -122,43 +99,19 @@ function sectionsIn(bytes: Uint8Array): Sections {
     sections.push([unpacking.number(), unpacking.part()]);
   const [traffic, uses, ...usage] = sections;
   if (!traffic || !uses) throw new NotPacked('a section is missing');
-  return { head, traffic, uses, usage };
-}
-
-/** Throws NotPacked, and SyntaxError. */
-export function valueIn(bytes: Uint8Array): Value {
-  const { head, usage, ...sections } = sectionsIn(bytes);
   return {
     ...head,
-    read: (section) => opened(sections[section]),
-    async *usage() {
-      for (const part of usage) yield await opened(part);
-    },
+    read: (section) => opened({ traffic, uses }[section]),
+    usage: () => usage.values().map(opened),
   };
 }
 
-/** Bytes of a section that is unpacked at once. */
-const MOST_BYTES = 1 << 28;
-
-/** To check it. Throws as `valueIn`, and errors of zlib. */
-export function unpackedValue(
-  bytes: Uint8Array,
-): { readonly head: unknown } & Content {
-  const { head, traffic, uses, usage } = sectionsIn(bytes);
-  const now = ([isCompressed, part]: Packed) =>
-    isCompressed === 1
-      ? inflateRawSync(part, { maxOutputLength: MOST_BYTES })
-      : part;
-  return {
-    head,
-    traffic: now(traffic),
-    uses: now(uses),
-    usage: usage.map(now),
-  };
+/** Throws errors of zlib. */
+function opened([isCompressed, bytes]: Packed): Uint8Array {
+  return isCompressed === 1
+    ? inflateRawSync(bytes, { chunkSize: CHUNK, maxOutputLength: MOST_BYTES })
+    : bytes;
 }
-
-const opened = async ([isCompressed, bytes]: Packed): Promise<Uint8Array> =>
-  isCompressed === 1 ? await inflated(bytes) : bytes;
 
 /** What is stored under the name of a part or a sum. A damaged one is reported to `damaged`. */
 export function valueUnder(
@@ -220,18 +173,3 @@ const joinSource = (one: Source, other: Source): Source => ({
   dropped: one.dropped + other.dropped,
   most: Math.max(one.most, other.most),
 });
-
-// Not promisified at import: tests replace these functions.
-const deflated = (bytes: Uint8Array): Promise<Buffer> =>
-  new Promise((resolve, reject) =>
-    deflateRaw(bytes, { level: 1 }, (error, found) =>
-      error ? reject(error) : resolve(found),
-    ),
-  );
-
-const inflated = (bytes: Uint8Array): Promise<Buffer> =>
-  new Promise((resolve, reject) =>
-    inflateRaw(bytes, (error, found) =>
-      error ? reject(error) : resolve(found),
-    ),
-  );

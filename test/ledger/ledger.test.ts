@@ -430,10 +430,10 @@ describe('the ledger', () => {
         let requests = 0;
         if (grain === 'traffic') {
           const row = new Float64Array(COLUMNS);
-          addTraffic(row, await value.read('traffic'), {});
+          addTraffic(row, value.read('traffic'), {});
           requests = requestsIn(row);
         } else
-          for await (const rows of value.usage())
+          for (const rows of value.usage())
             unpackRows(rows, () => ({ units }) => {
               requests += units;
             });

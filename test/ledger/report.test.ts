@@ -86,7 +86,7 @@ describe('of clients with any names', () => {
     await fc.assert(
       fc.asyncProperty(requests, async (all) => {
         const ranking = new Ranking(by);
-        for await (const rows of counted(all).usage()) ranking.add(rows);
+        for (const rows of counted(all).usage()) ranking.add(rows);
         const found = ranking
           .items(1_000)
           .map((item): [string, number] => [

@@ -118,7 +118,7 @@ export async function usageIn(
 }
 
 async function addUsage(found: Sums, value: Value): Promise<void> {
-  for await (const rows of value.usage())
+  for (const rows of value.usage())
     unpackRows(rows, ({ clients }) => (row) => {
       const { key } = clients[row.client]!;
       const existing = found.get(key) ?? { units: 0, requests: 0 };

@@ -59,7 +59,7 @@ export function trafficOperations(context: AdminContext) {
         values: (reader) =>
           reader.values({ from, to: now + MINUTE }, 'traffic'),
         async each(value) {
-          if (value.start < to) steps.add(value, await value.read('traffic'));
+          if (value.start < to) steps.add(value, value.read('traffic'));
         },
       });
       if (steps.all().every(({ row }) => requestsIn(row) === 0))
@@ -106,7 +106,7 @@ export async function rankClients(
     values: (reader) =>
       reader.values(period, grain === HOUR ? 'hour' : 'minute'),
     async each(value) {
-      for await (const rows of value.usage()) {
+      for (const rows of value.usage()) {
         ranking.add(rows);
         await setImmediate();
       }

@@ -4,7 +4,7 @@ import { partIn, SPANS, sumIn } from '../../ledger/names.ts';
 import { mergeTraffic, TrafficTable } from '../../ledger/traffic.ts';
 import { unpackRows } from '../../ledger/usage-table.ts';
 import { UsesTables } from '../../ledger/uses.ts';
-import { unpackedValue } from '../../ledger/value.ts';
+import { valueIn } from '../../ledger/value.ts';
 import {
   fields,
   flag,
@@ -90,13 +90,17 @@ function placeOf(name: string): Place | null {
 
 /** Throws errors of its parts. */
 function contentFault(bytes: Uint8Array, place: Place): string | null {
-  const { head, traffic, uses, usage } = unpackedValue(bytes);
-  mergeTraffic(new TrafficTable(), traffic);
-  new UsesTables().add(uses);
-  return headFault(head, place) ?? usage.map(rowsFault).find(isFault) ?? null;
+  const { read, usage, ...head } = valueIn(bytes);
+  const wrong = headFault(head, place);
+  if (wrong !== null) return wrong;
+  mergeTraffic(new TrafficTable(), read('traffic'));
+  new UsesTables().add(read('uses'));
+  for (const rows of usage()) {
+    const fault = rowsFault(rows);
+    if (fault !== null) return fault;
+  }
+  return null;
 }
-
-const isFault = (fault: string | null) => fault !== null;
 
 function headFault(head: unknown, { start, span }: Place): string | null {
   const wrong = HEAD(head);

@@ -50,7 +50,7 @@ export const ledger: MakeInvariant = ({ simulation, disturbances }) => {
       const { flush, reader } = gateways[0]!.running!.access;
       await flush();
       for await (const value of reader.values(period, 'day'))
-        for await (const rows of value.usage())
+        for (const rows of value.usage())
           unpackRows(rows, ({ clients }) => (row) => {
             const { key } = clients[row.client]!;
             if (key !== null) units.set(key, (units.get(key) ?? 0) + row.units);

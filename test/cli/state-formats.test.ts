@@ -191,7 +191,7 @@ describe('a file', () => {
 
   const change = (from: string | RegExp, to: string) => (text: string) => text.replace(from, to);
   test.each<[string, (text: string) => string, RegExp]>([
-    ['a newer', change('"version":2', '"version":3'), /line 1: .*format 3.* reads 1 and 2: use th/],
+    ['a newer', change('"version":3', '"version":4'), /line 1: .*format 4.* reads 1, 2, 3: use th/],
     ['an unmarked', change('"version":2,', ''), /line 1: the file has format undefined/],
     ['another', change('storegate-state', 'other'), /line 1: this is not a state file/],
     ['a damaged', change('"plan":"free"', '"plan":"FREE"'), /line 2: key: plan must be/],

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../config/schema/schema.ts';
 import { RecordChecker } from './check.ts';
 import { upgradeLine } from './earlier-lines.ts';
+import { EarlierUsage } from './earlier-usage.ts';
 import { FORMAT, FORMAT_VERSION, MAX_LINE } from './file-writer.ts';
 import {
   BATCH,
@@ -91,6 +92,7 @@ function* readFile(
   let type: RecordType = TYPES[0];
   let values: ValueOf[RecordType][] = [];
   let bytes = 0;
+  const earlier = new EarlierUsage();
   for (const line of linesOf(file)) {
     const fail: Fail = (wrong) => {
       throw new TransferError(`${file}, line ${line.number}: ${wrong}`);
@@ -108,10 +110,17 @@ function* readFile(
     }
     bytes += line.bytes.length;
     if (origin === null) origin = originIn(named, rest, fail);
-    else if (named === 'trailer') trailer = trailerIn(rest, fail);
-    else {
+    else if (named === 'trailer') {
+      trailer = trailerIn(rest, fail);
+      const left = earlier
+        .rest()
+        .map((one) => recordIn('usage', { ...one }, checker, fail));
+      if (left.length > 0) yield { type: 'usage', values: left };
+    } else {
       type = typeAfter(type, named, fail);
-      values.push(recordIn(type, rest, checker, fail));
+      const isEarlier = type === 'usage' && origin.version === 2;
+      for (const one of isEarlier ? earlierIn(earlier, rest, fail) : [rest])
+        values.push(recordIn(type, one, checker, fail));
       counts[type] += 1;
     }
     if (!trailer) digest.update(line.bytes).update('\n');
@@ -150,6 +159,18 @@ function typeAfter(before: RecordType, named: unknown, fail: Fail): RecordType {
   if (TYPES.indexOf(type) < TYPES.indexOf(before))
     fail(`a ${type} must not come after a ${before}`);
   return type;
+}
+
+/** Usage of a file of format 2 as it is today. */
+function earlierIn(earlier: EarlierUsage, line: Parsed, fail: Fail): Parsed[] {
+  const { name, bytes } = line;
+  if (typeof name !== 'string' || typeof bytes !== 'string')
+    return fail('usage: name and bytes must be text');
+  try {
+    return earlier.add({ name, bytes }).map((one) => ({ ...one }));
+  } catch (error) {
+    return fail(`usage: bytes are damaged: ${(error as Error).message}`);
+  }
 }
 
 function recordIn(
@@ -197,7 +218,7 @@ function originIn(
     return fail('this is not a state file of storegate');
   if (typeof version !== 'number' || !VERSIONS.includes(version))
     return fail(
-      `the file has format ${String(version).slice(0, 20)}, and this storegate reads ${VERSIONS.join(' and ')}: use the version that wrote it`,
+      `the file has format ${String(version).slice(0, 20)}, and this storegate reads ${VERSIONS.join(', ')}: use the version that wrote it`,
     );
   const isTime = typeof at === 'string' && !Number.isNaN(Date.parse(at));
   if (!isTime || typeof from !== 'string' || from.length > 100)
@@ -205,7 +226,7 @@ function originIn(
   return { from, version };
 }
 
-const VERSIONS: readonly number[] = [1, FORMAT_VERSION];
+const VERSIONS: readonly number[] = [1, 2, FORMAT_VERSION];
 
 function trailerIn({ counts, sha256 }: Parsed, fail: Fail): Content {
   const isCounts =

@@ -16,7 +16,7 @@ import { type Batch, noCounts, type Target, TransferError } from './form.ts';
 /**
  * A state file is UTF-8 text with one JSON object per line, each ended by a line feed:
  *
- *     {"type":"header","format":"storegate-state","version":2,"at":"2026-11-21T20:00:00.000Z","from":"embedded","storegate":"0.1.0"}
+ *     {"type":"header","format":"storegate-state","version":3,"at":"2026-11-21T20:00:00.000Z","from":"embedded","storegate":"0.1.0"}
  *     {"type":"key","id":"key_…",…}
  *     …
  *     {"type":"trailer","counts":{"key":1,"token":0,…},"sha256":"…"}
@@ -27,7 +27,7 @@ import { type Batch, noCounts, type Target, TransferError } from './form.ts';
  */
 export const FORMAT = 'storegate-state';
 /** Increases with every incompatible change. Older files stay readable. */
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 /** Maximum bytes of a line. The longest is a block of usage. */
 export const MAX_LINE = 1 << 26;
 

@@ -73,7 +73,7 @@ describe('a file of a state', () => {
     expect(JSON.parse(lines[0]!)).toEqual({
       type: 'header',
       format: 'storegate-state',
-      version: 2,
+      version: 3,
       ...header,
     });
     expect(lines.map((line) => JSON.parse(line).type)).toEqual([
@@ -152,10 +152,10 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, me
     [
       'header',
       'a newer version',
-      set('version', 3),
-      /has format 3, and this storegate reads 1 and 2: use the version/,
+      set('version', 4),
+      /has format 4, and this storegate reads 1, 2, 3: use the version/,
     ],
-    ['header', 'no time', drop('at'), /must say when/],
+    ['header', 'no time', drop('at'), /must have the time/],
     ['key', 'text', () => 'no json', /not JSON/],
     ['key', 'a list', () => '[]', /not a JSON object/],
     ['key', 'another type', set('type', 'other'), /unknown type "other"/],

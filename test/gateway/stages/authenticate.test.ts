@@ -36,7 +36,7 @@ function authenticating({
   const failed: string[] = [];
   const keyring = {
     acceptsImported,
-    known: (hash: string) => (later ? null : (byHash.get(hash) ?? null)),
+    cached: (hash: string) => (later ? null : (byHash.get(hash) ?? null)),
     find(hash: string) {
       lookedUp.push(hash);
       const client = byHash.get(hash) ?? null;

@@ -1,9 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import * as v8 from 'node:v8';
-import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
-import { checkContract, serialize } from '@storegate/openapi';
 import { build, type Plugin } from 'esbuild';
+import { compileAdminContract } from '../../src/admin/compiled-contract.ts';
 
 /** Each starts a process or a thread. */
 const ENTRIES = [
@@ -12,6 +11,7 @@ const ENTRIES = [
   'src/run/contracts/reader.ts',
   'src/run/contracts/starter.ts',
   'src/state/rows/thread.ts',
+  'src/records/redis/copier.ts',
 ];
 
 /** Packages that are not ES modules call `require`. */
@@ -43,14 +43,11 @@ export async function bundle(root: string, target: string): Promise<readonly str
     plugins: [movedModules(root), requiredHttp],
   });
   const files = outputFiles.map(({ path, contents }) => [path, contents] as const);
-  replaceFiles(target, new Map([...files, [join(target, 'admin-contract'), adminContract()]]));
+  replaceFiles(
+    target,
+    new Map([...files, [join(target, 'admin-contract'), v8.serialize(compileAdminContract())]]),
+  );
   return Object.keys(metafile.inputs);
-}
-
-/** Without the paths of this machine. */
-function adminContract(): Uint8Array {
-  const { compiled } = checkContract(ADMIN_CONTRACT);
-  return v8.serialize(serialize({ ...compiled, files: new Map() }));
 }
 
 /** Leaves equal files as they are, because a process may be reading them. */

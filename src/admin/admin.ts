@@ -25,7 +25,7 @@ import {
 import type { Metrics } from '../observe/metrics.ts';
 import type { Readiness } from '../observe/peers/status.ts';
 import { type AdminCode, AdminError, errorBody } from './admin-error.ts';
-import { type AdminApi, createAdminApi } from './api.ts';
+import { type AdminApi, createAdminApi, prepareAdminContract } from './api.ts';
 import { consoleIsOff, consoleRoutes } from './console.ts';
 import type { AdminContext } from './context.ts';
 import { createGate, type Gate } from './gate.ts';
@@ -74,7 +74,8 @@ export function createAdmin(options: AdminOptions): Admin {
   const { console: find } = options;
   // Made at the first call: it reads the contract of the admin API.
   let made: AdminApi | null = null;
-  const api = () => {
+  const api = async () => {
+    if (made === null) await prepareAdminContract();
     made ??= createAdminApi(context);
     return made;
   };
@@ -149,11 +150,10 @@ export function createAdmin(options: AdminOptions): Admin {
       .set('Content-Type', type)
       .send(await expositionOf(await metrics.figures(), type));
   });
-  app.get(
-    '/openapi.json',
-    (_request, response) =>
-      void response.type('application/json').send(api().contract.json),
-  );
+  app.get('/openapi.json', async (_request, response) => {
+    const { contract } = await api();
+    response.type('application/json').send(contract.json);
+  });
   app.use(...calls);
   app.use(
     (
@@ -189,10 +189,11 @@ function closed(server: Server): Promise<void> {
   });
 }
 
-function serveCall(api: () => AdminApi) {
+function serveCall(api: () => Promise<AdminApi>) {
   return async (request: Request, response: Response) => {
     const [path = '/', query = ''] = request.url.split(/\?(.*)/s);
-    const result = await api().call({
+    const { call } = await api();
+    const result = await call({
       id: response.get('X-Request-Id')!,
       operator: response.locals.operator as Awaited<
         ReturnType<Gate['operator']>

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import * as v8 from 'node:v8';
+import { Worker } from 'node:worker_threads';
 import {
   IDEMPOTENCY_HEADER,
   includesRole,
@@ -15,6 +17,7 @@ import {
   createContract,
   deserialize,
   type Fault,
+  inTurns,
   loadContract,
   type Operation,
 } from '@storegate/openapi';
@@ -76,20 +79,43 @@ export function createAdminApi(
 const REPLAYED = { 'Idempotency-Replayed': 'true' };
 
 let read: Contract | null = null;
+let preparing: Promise<void> | null = null;
 
 /** Compiled when the package is built: compiling takes a third of a start. */
 const COMPILED = new URL('./admin-contract', import.meta.url);
 
-/** Read once, when first needed. */
+/** Read once, when first needed: for a process that serves no requests, or after `prepareAdminContract`. */
 export function adminContract(): Contract {
   read ??= existsSync(COMPILED)
-    ? atOnce(createContract(atOnce(compiledIn(COMPILED))))
+    ? atOnce(createContract(atOnce(deserialize(compiledIn(COMPILED)))))
     : loadContract(ADMIN_CONTRACT);
   return read;
 }
 
-const compiledIn = (file: URL) =>
-  deserialize(v8.deserialize(readFileSync(file)));
+/** `adminContract` without a stop of the event loop: where it is not compiled, a thread does it. */
+export async function prepareAdminContract(): Promise<void> {
+  if (read !== null) return;
+  preparing ??= prepare().finally(() => {
+    preparing = null;
+  });
+  await preparing;
+}
+
+async function prepare() {
+  const compiled = existsSync(COMPILED)
+    ? compiledIn(COMPILED)
+    : await compiledInThread();
+  const contract = await inTurns(deserialize(compiled));
+  read ??= await inTurns(createContract(contract));
+}
+
+const compiledIn = (file: URL) => v8.deserialize(readFileSync(file));
+
+async function compiledInThread() {
+  const compiler = new URL('./contract-compiler.ts', import.meta.url);
+  const [compiled] = await once(new Worker(compiler), 'message');
+  return compiled;
+}
 
 function find(contract: Contract, { method, path }: Call) {
   const match = contract.match(method === 'HEAD' ? 'GET' : method, path);

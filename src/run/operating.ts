@@ -3,6 +3,7 @@ import { severityOf } from '@storegate/admin-api/text';
 import type { FindPage } from '@storegate/pages';
 import { createAdmin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
+import { prepareAdminContract } from '../admin/api.ts';
 import type { AdminContext } from '../admin/context.ts';
 import { firstEnd, warningsOf } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
@@ -173,9 +174,9 @@ function filesOf({
 function consolePages(): FindPage {
   let pages: Promise<FindPage> | null = null;
   return async (path, request) => {
-    pages ??= import('./console-pages.ts').then(({ createConsolePages }) =>
-      createConsolePages(),
-    );
+    pages ??= prepareAdminContract()
+      .then(() => import('./console-pages.ts'))
+      .then(({ createConsolePages }) => createConsolePages());
     return (await pages)(path, request);
   };
 }

@@ -9,7 +9,6 @@ export function ignoredCalls(file: string, text: string): string[] {
  */
 export const IGNORED_CALLS: readonly string[] = [
   'admin/admin.ts response.json',
-  'admin/admin.ts response.type',
   'admin/change.ts settle',
   'admin/sessions.ts sessions.delete',
   'cli/serve.ts reload',

@@ -85,7 +85,7 @@ test('no change in Redis is lost or made twice, though its gateways are killed, 
     const { records, failures, close } = connection.open({ folder: place });
     check(await modelOf(records));
     expect(failures).toEqual([]);
-    close();
+    await close();
   }
-  connection.close();
+  await connection.close();
 });

@@ -54,12 +54,12 @@ beforeEach(async () => {
   record = keyRecord();
   await records.keys.add(record, note());
   await records.tokens.add({ name: 'anna', hash: 'h', role: 'read', createdAt: 1 }, note());
-  close();
+  await close();
 });
-afterEach(() => {
+afterEach(async () => {
   jest.restoreAllMocks();
-  one.close();
-  other.close();
+  await one.close();
+  await other.close();
 });
 
 const file = () => join(folder, COPY_FILE);
@@ -125,7 +125,7 @@ describe('another process of the folder', () => {
     const writer = await openedWith();
     const reader = await openedWith(other);
     const { audit } = reader.copy.progress!;
-    writer.close();
+    await writer.close();
     await one.open().records.keys.replace(changed(record, { revokedAt: 5 }), note());
     await until('it writes the copy', () => reader.copy.progress!.audit !== audit);
     expect(copied(reader)?.revokedAt).toBe(5);
@@ -136,7 +136,7 @@ describe('another process of the folder', () => {
     retryAtOnce();
     const writer = await openedWith();
     const worker = await openedWith(other, { isWorker: true });
-    writer.close();
+    await writer.close();
     await hasCopied(worker);
     const next = await openedWith();
     await next.records.keys.add(keyRecord(), note());
@@ -144,7 +144,7 @@ describe('another process of the folder', () => {
   });
 
   test('does not use the copy of one that hangs, but asks Redis', async () => {
-    (await openedWith()).close();
+    await (await openedWith()).close();
     const release = hang();
     const reader = other.open({ folder });
     await hasCopied(reader);
@@ -166,7 +166,7 @@ describe('another process of the folder', () => {
   });
 
   test('does not take the copy for that of other data', async () => {
-    (await openedWith()).close();
+    await (await openedWith()).close();
     const release = hang();
     const reader = await openedWith(other);
     await server.admin.hset(keyOf.records.head, EPOCH, `${DATA_FORMAT} of other data`);
@@ -177,7 +177,7 @@ describe('another process of the folder', () => {
   test('asks Redis while there is no file, and reads the next one', async () => {
     const writer = await openedWith();
     const reader = await openedWith(other);
-    writer.close();
+    await writer.close();
     const release = hang();
     rmSync(file());
     await until('it does not use it', () => copied(reader) === undefined);
@@ -214,12 +214,12 @@ const DAMAGES: [what: string, damage: () => unknown][] = [
 ];
 
 test.each(DAMAGES)('a file that %s is created again at a start', async (_what, damage) => {
-  (await openedWith()).close();
+  await (await openedWith()).close();
   damage();
   const opened = one.open({ folder });
   expect(opened.copy.unusable).toBe(`${folder} has no copy of its keys yet`);
   expect(await modelOf(opened.records)).toMatchObject({ keys: [record] });
-  opened.close();
+  await opened.close();
   expect(other.open({ folder }).copy.isWhole).toBe(true);
   expect(opened.failures).toEqual([]);
 });
@@ -243,7 +243,7 @@ describe('a copy that cannot be written', () => {
     rmSync(folder, { recursive: true });
     await until('it is in the folder', () => existsSync(file()));
     await modelOf(opened.records);
-    opened.close();
+    await opened.close();
     expect(other.open({ folder }).copy.isWhole).toBe(true);
   });
 
@@ -262,7 +262,7 @@ describe('a copy that cannot be written', () => {
 });
 
 test('a copy that is too old is not used, and why is said', async () => {
-  (await openedWith()).close();
+  await (await openedWith()).close();
   const now = Date.now();
   const release = hang();
   const worker = other.open({ folder, isWorker: true, maxAge: 7_200_000 });

@@ -73,13 +73,13 @@ beforeAll(async () => {
   connections = [await connect(), await connect()];
 });
 afterAll(async () => {
-  for (const { close } of connections) close();
+  for (const { close } of connections) await close();
   await server.stop();
 });
 
 interface Gateway {
   records: Records;
-  close(): void;
+  close(): unknown;
 }
 
 /** Two gateways of one state, which restart. */
@@ -87,12 +87,12 @@ function gatewaysOf(open: (gateway: number) => Gateway) {
   const gateways = [open(0), open(1)];
   return {
     at: (gateway: number) => gateways[gateway]!.records,
-    restart(gateway: number) {
-      gateways[gateway]!.close();
+    async restart(gateway: number) {
+      await gateways[gateway]!.close();
       gateways[gateway] = open(gateway);
     },
-    close() {
-      for (const gateway of gateways) gateway.close();
+    async close() {
+      for (const gateway of gateways) await gateway.close();
     },
   };
 }
@@ -217,7 +217,7 @@ test('equal changes have equal outcomes in a folder and in Redis, and lead to eq
           for (const gateway of [0, 1])
             expect(await answersOf(place.at(gateway), now)).toEqual(expected);
       } finally {
-        for (const place of places) place.close();
+        for (const place of places) await place.close();
       }
     }),
     { numRuns: 200 },

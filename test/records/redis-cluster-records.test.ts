@@ -15,7 +15,7 @@ describe('in a Redis Cluster', () => {
     );
   });
   afterAll(async () => {
-    connections.close();
+    await connections.close();
     await set.stop();
   });
 

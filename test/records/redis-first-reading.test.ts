@@ -14,7 +14,7 @@ test('lists operators’ tokens while it reads all keys for the first time', asy
   try {
     const first = connection.open();
     for (const name of NAMES) await addToken(first.records, name);
-    first.close();
+    await first.close();
     (connection.redis as Redis).hscan = () => page.promise;
     const { records } = connection.open();
     expect((await records.tokens.list()).map(({ name }) => name)).toEqual(NAMES);
@@ -25,7 +25,7 @@ test('lists operators’ tokens while it reads all keys for the first time', asy
     });
   } finally {
     page.resolve(['0', []]);
-    connection.close();
+    await connection.close();
     await server.stop();
   }
 });

@@ -28,7 +28,7 @@ describe('in one Redis', () => {
     connections = await twoConnections({ ...DEFAULTS, url: server.url }, [server]);
   });
   afterAll(async () => {
-    connections.close();
+    await connections.close();
     await server.stop();
   });
 
@@ -84,7 +84,7 @@ describe('in one Redis', () => {
       const response = note({}, 'call').idempotent;
       expect(await records.auditLog.resultOf('call', 1_000)).toEqual(response);
       for (const each of [one, records]) expect(await modelOf(each)).toEqual(made);
-      cutOff.close();
+      await cutOff.close();
       await proxy.stop();
     });
   });

@@ -9,14 +9,9 @@ import { keyOf } from '../../state/redis/key-names.ts';
 import { withTimeout } from '../../state/redis/timeouts.ts';
 import type { Bus } from '../../state/shared/remote-state.ts';
 import { modelIn } from '../model/model.ts';
-import {
-  COPY_FILE,
-  isOfThisFormat,
-  numberOf,
-  type Progress,
-  progressIn,
-} from './copy.ts';
+import { COPY_FILE, isOfThisFormat } from './copy.ts';
 import { type Epoch, orReplica } from './epoch.ts';
+import { numberOf, type Progress, progressIn } from './progress.ts';
 
 const { head } = keyOf.records;
 

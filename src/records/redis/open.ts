@@ -82,8 +82,8 @@ export async function openOffline(
       subscriber ??= createSubscriber(redis);
       return peersInRedis(redis, subscriber, { self: null, failed: () => {} });
     },
-    close() {
-      copy.close();
+    async close() {
+      await copy.close();
       breakers.close();
       subscriber?.close();
       disconnect(redis);
@@ -134,8 +134,8 @@ async function open(
     id,
     isWorker,
     copy,
-  }).catch((error: unknown) => {
-    copy.close();
+  }).catch(async (error: unknown) => {
+    await copy.close();
     throw error;
   });
   const { redis, subscriber, gateways } = started;
@@ -155,7 +155,7 @@ async function open(
     } satisfies Partial<Storage>,
     async close() {
       clearInterval(counting);
-      copy.close();
+      await copy.close();
       await started.close();
     },
   };

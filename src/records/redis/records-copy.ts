@@ -8,16 +8,11 @@ import { keyOf } from '../../state/redis/key-names.ts';
 import type { Bus } from '../../state/shared/remote-state.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { Model } from '../model/model.ts';
-import {
-  type Copy,
-  numberOf,
-  openCopy,
-  type Progress,
-  removeCopy,
-} from './copy.ts';
+import { type Copy, CopyWriteError, openCopy, removeCopy } from './copy.ts';
 import { type CopyReader, createCopyReader } from './copy-reader.ts';
 import type { Epoch } from './epoch.ts';
 import { createFollower, type Follower } from './follower.ts';
+import { numberOf, type Progress } from './progress.ts';
 
 /** Held by the one process that writes the copy of a folder. */
 const LOCK = 'records.lock';
@@ -85,7 +80,7 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
     failed(error);
     follower?.close();
     try {
-      copy?.close();
+      copy?.close().catch(failed);
       if (lock) removeCopy(folder!);
     } catch (undeleted) {
       failed(undeleted);
@@ -116,7 +111,7 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
       follower?.close();
       reader?.close();
       reader = null;
-      copy?.close();
+      copy?.close().catch(failed);
       copy = whole;
       begin();
       changed();
@@ -253,7 +248,8 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
       return isWhole() ? tables() : null;
     },
     noteGateways(gateways: number) {
-      if (copy && copy.progress.gateways !== gateways) copy.save({ gateways });
+      if (copy && copy.progress.gateways !== gateways)
+        copy.save({ gateways }).catch(fileFailed);
     },
     watch(listener: () => void) {
       listeners.add(listener);
@@ -271,19 +267,20 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
         `${Math.round(milliseconds / 36_000) / 100} h`;
       return `the copy of its keys in ${folder} is ${hours(age())} old, and redis.keyCache.maxAge is ${hours(maxAge)}`;
     },
-    close() {
+    async close() {
       isClosed = true;
       clearTimeout(retry);
       stopListening();
       follower?.close();
       reader?.close();
-      copy?.close();
+      await copy?.close();
       lock?.release();
     },
   };
 }
 
 const isSqlite = (error: unknown) =>
+  error instanceof CopyWriteError ||
   (error as NodeJS.ErrnoException).code === 'ERR_SQLITE_ERROR';
 
 interface FollowOptions {

@@ -5,7 +5,7 @@ import { ExpectedError } from '../../common/expected-error.ts';
 import { openDatabase } from '../../common/open-database.ts';
 import { transaction } from '../../common/transaction.ts';
 import { makeDataFolder } from '../data-folder.ts';
-import { RECORD_TABLES } from '../record-tables.ts';
+import { KEY_INDICES, RECORD_TABLES } from '../record-tables.ts';
 import {
   expectedIn,
   hasCounters,
@@ -26,6 +26,7 @@ export const FILE_VERSION = 6;
 
 const SCHEMA = `
    ${RECORD_TABLES}
+   ${KEY_INDICES}
    ${appendOnly('audit')}
    ${appendOnly('bans')}
    CREATE TABLE answers (

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { ThreadReply } from '../../common/thread.ts';
 import { transaction } from '../../common/transaction.ts';
 import {
   openRowFile,
@@ -37,10 +38,8 @@ export type RowRequest =
     }
   | { readonly type: 'close'; readonly number: number };
 
-/** `error`: `null` if the request was done. `values`: `null` if missing. */
-export interface RowReply {
-  readonly number: number;
-  readonly error: string | null;
+/** `values`: `null` if missing. */
+export interface RowReply extends ThreadReply {
   readonly values?: readonly (Uint8Array | null)[];
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { createThread } from '../../common/thread.ts';
 import type { RowReply, RowRequest } from './pending-rows.ts';
 import type { RowValue } from './row-file.ts';
 
@@ -16,46 +16,10 @@ type Done = Omit<RowReply, 'number'>;
 
 /** Writes the rows of a folder in a thread, which begins with the first row. */
 export function createRowWriter(folder: string) {
-  const waiting = new Map<number, (answer: Done) => void>();
-  let thread: Worker | null = null;
-  let lastNumber = 0;
-  let isClosing = false;
+  const thread = createThread<RowRequest, RowReply>(THREAD, folder);
 
-  function start() {
-    const started = new Worker(THREAD, { workerData: folder });
-    started.unref();
-    started.on('message', (answer: RowReply) => {
-      waiting.get(answer.number)?.(answer);
-      waiting.delete(answer.number);
-      // Otherwise it would keep an idle process.
-      if (waiting.size === 0 && !isClosing) started.unref();
-    });
-    const ended = (reason: string) => {
-      if (thread === started) thread = null;
-      for (const answer of waiting.values()) answer({ error: reason });
-      waiting.clear();
-    };
-    started.on('error', (error) => ended(error.message));
-    started.on('exit', () => ended('the thread that writes rows has ended'));
-    return started;
-  }
-
-  function send(request: RowRequest) {
-    thread ??= start();
-    thread.postMessage(request);
-  }
-
-  function ask(of: (number: number) => RowRequest): Promise<Done> {
-    const number = ++lastNumber;
-    return new Promise((resolve, reject) => {
-      waiting.set(number, (done) =>
-        done.error === null
-          ? resolve(done)
-          : reject(new RowWriteError(done.error)),
-      );
-      send(of(number));
-      thread!.ref();
-    });
+  async function ask(of: (number: number) => RowRequest): Promise<Done> {
+    return done(await thread.ask(of));
   }
 
   return {
@@ -64,11 +28,11 @@ export function createRowWriter(folder: string) {
       names: readonly string[],
       values: readonly (RowValue | null)[],
     ) {
-      send({ type: 'put', kind, names, values });
+      thread.send({ type: 'put', kind, names, values });
     },
     /** Resolves when every row that was put survives power loss. Rejects with RowWriteError. */
     async commit() {
-      if (thread !== null) await ask((number) => ({ type: 'commit', number }));
+      if (thread.isRunning) await ask((number) => ({ type: 'commit', number }));
     },
     /** Resolves when the rows survive power loss. Rejects with RowWriteError: they are as before. */
     async write(kind: string, rows: ReadonlyMap<string, RowValue | null>) {
@@ -90,16 +54,15 @@ export function createRowWriter(folder: string) {
     },
     /** Rejects with RowWriteError if rows are lost. */
     async close() {
-      if (thread === null) return;
-      isClosing = true;
-      const ended = new Promise((resolve) => thread!.once('exit', resolve));
-      try {
-        await ask((number) => ({ type: 'close', number }));
-      } finally {
-        await ended;
-      }
+      const reply = await thread.close((number) => ({ type: 'close', number }));
+      if (reply !== null) done(reply);
     },
   };
+}
+
+function done(reply: Done): Done {
+  if (reply.error !== null) throw new RowWriteError(reply.error);
+  return reply;
 }
 
 /** A message has the bytes of a Buffer, not its class. */

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { COPY_FILE } from '../../../src/records/redis/copy.ts';
+import { type CopyRequest, openCopyWriter } from '../../../src/records/redis/copy-writer.ts';
 import { pendingRowsIn, type RowRequest } from '../../../src/state/rows/pending-rows.ts';
 import { rowFileIn } from '../../../src/state/rows/row-file.ts';
 import type { Replaced } from './globals.ts';
@@ -105,32 +106,38 @@ export class Disk {
   readonly #syncLater = (_fd: number, done: (error: unknown) => void): void =>
     void this.#after(this.syncDelay, () => null).then(done, done);
 
-  /** A thread that writes rows works in virtual time, and ends with its process. */
+  /** A thread that writes works in virtual time, and ends with its process. */
   #threads(): Replaced {
     const disk = this;
     class VirtualThread extends EventEmitter {
       readonly #owner = disk.#world.process;
-      readonly #folder: string;
-      readonly #rows: ReturnType<typeof pendingRowsIn>;
+      readonly #handle: (request: never) => object | null;
+      readonly #rowFile: string | null;
 
-      constructor(_file: string, { workerData: folder }: { workerData: string }) {
+      constructor(file: string, { workerData: given }: { workerData: string }) {
         super();
-        this.#folder = folder;
-        this.#rows = pendingRowsIn(folder);
-        this.#owner?.whenEnded(() => disk.#keepLog(rowFileIn(folder)));
+        if (basename(file) === 'copier.ts') {
+          this.#rowFile = null;
+          this.#handle = openCopyWriter(given).handle;
+          return;
+        }
+        const rowFile = rowFileIn(given);
+        this.#rowFile = rowFile;
+        this.#handle = pendingRowsIn(given).handle;
+        this.#owner?.whenEnded(() => disk.#keepLog(rowFile));
       }
 
       ref(): void {}
 
       unref(): void {}
 
-      postMessage(request: RowRequest): void {
-        const delay = request.type === 'put' ? USUAL_DELAY : disk.syncDelay;
-        void disk.#after(delay, () => {
-          const response = this.#rows.handle(request);
-          if (response === null) return;
-          disk.#keep(rowFileIn(this.#folder));
-          disk.#world.packet(0, this.#owner, () => this.emit('message', response));
+      postMessage(request: RowRequest | CopyRequest): void {
+        const isSynced = this.#rowFile !== null && request.type !== 'put';
+        void disk.#after(isSynced ? disk.syncDelay : USUAL_DELAY, () => {
+          const answer = this.#handle(request as never);
+          if (answer === null) return;
+          if (this.#rowFile !== null) disk.#keep(this.#rowFile);
+          disk.#world.packet(0, this.#owner, () => this.emit('message', answer));
           if (request.type === 'close') disk.#world.packet(0, this.#owner, () => this.emit('exit'));
         });
       }

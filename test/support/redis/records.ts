@@ -18,7 +18,7 @@ export interface OpenedRecords {
   readonly copy: RecordsCopy;
   /** Errors and invalid data, and 'lost'. */
   readonly failures: unknown[];
-  close(): void;
+  close(): Promise<void>;
 }
 
 interface RecordsOptions {
@@ -77,16 +77,16 @@ export async function connectRecords(settings: RedisSettings, source = settings.
         records: recordsInRedis(redis, parts),
         copy,
         failures,
-        close() {
+        async close() {
           opened.delete(one);
-          copy.close();
+          await copy.close();
         },
       };
       opened.add(one);
       return one;
     },
-    close() {
-      for (const one of opened) one.close();
+    async close() {
+      await Promise.all([...opened].map((one) => one.close()));
       breakers.close();
       subscriber.close();
       disconnect(redis);
@@ -138,7 +138,7 @@ export async function twoConnections(settings: RedisSettings, masters: readonly 
   let opened: OpenedRecords[] = [];
   return {
     async openEmpty(audit: AuditSettings = KEPT) {
-      for (const { close } of opened) close();
+      await Promise.all(opened.map(({ close }) => close()));
       await Promise.all(masters.map(({ admin }) => admin.flushall()));
       opened = connections.map((connection) => connection.open({ audit }));
       const [one, other] = opened.map(({ records }) => upToDate(records)) as [Records, Records];
@@ -147,8 +147,8 @@ export async function twoConnections(settings: RedisSettings, masters: readonly 
     },
     /** Other settings of the same records. */
     open: (audit: AuditSettings) => connections[0].open({ audit }).records,
-    close() {
-      for (const { close } of connections) close();
+    async close() {
+      await Promise.all(connections.map(({ close }) => close()));
     },
   };
 }

@@ -89,6 +89,8 @@ test('storegate requests --follow prints refusals of a running gateway as they h
       (await one.client.get('/nowhere').set('X-API-Key', key)).headers['x-request-id']!,
     );
   await until('both are reported', async () => {
+    // After ten identical refusals one a second is kept.
+    one.clock.pass(1_000);
     await send(secret);
     await send(other.secret);
     return beside.out().split('\n').length > 2 && json.includes('umbrella');

@@ -23,6 +23,7 @@ export function requestsTests(fixture: ConsoleFixture): void {
       await page.getByText('Live', { exact: true }).waitFor();
       for (let i = 0; i < 3; i++) await get(initech);
       await rows().filter({ hasText: 'initech' }).first().waitFor();
+      fixture.gateway.clock.pass(1_000);
       await get(umbrella, '/nowhere');
       await rows().filter({ hasText: 'umbrella' }).filter({ hasText: 'not_found' }).waitFor();
       expect(await rows().first().innerText()).toContain('umbrella');

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Fixture, isAnError } from './fixture.ts';
+import { Fixture } from './fixture.ts';
 
 let folder: string;
 let fixture: Fixture;
@@ -85,24 +85,4 @@ describe.each([
     });
     expect(fixture.backend.requests.slice(before)).toHaveLength(1);
   });
-});
-
-test('a declared length beyond the limit is refused before the body, and without 100 Continue', async () => {
-  for (const expectation of [[], ['Expect: 100-continue']]) {
-    const wire = await fixture.connect();
-    const response = await wire
-      .send(head('/small', JSON_TYPE, 'Content-Length: 201', ...expectation))
-      .answer();
-    expect(response).toMatchObject({ status: 413, code: 'payload_too_large' });
-    isAnError(response);
-    expect(await wire.ended()).toBe('');
-  }
-});
-
-test('a chunked body beyond the limit is refused while it comes', async () => {
-  const wire = await fixture.connect();
-  wire.send(
-    `${head('/small', JSON_TYPE, 'Transfer-Encoding: chunked')}c9\r\n${'x'.repeat(201)}\r\n`,
-  );
-  expect(await wire.answer()).toMatchObject({ status: 413, code: 'payload_too_large' });
 });

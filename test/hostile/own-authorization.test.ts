@@ -50,7 +50,7 @@ test.each(['Authorization: Bearer', 'Authorization: Token', 'X-Other:', 'X_API_K
 test.each([
   'X-Tenant: other-client',
   'x_tenant: other-client',
-  'X-Storegate-Key-Id: key_victim',
+  'X-Storegate-Key-Id: key_other-client',
   'X-Storegate-Scopes: admin',
 ])('an identity that the client states is removed: %s', async (line) => {
   expect(JSON.stringify(await fixture.passed(ask(line)))).not.toMatch(/other-client|admin/);

@@ -10,7 +10,6 @@ export function responseOf(status: number, body = ''): string {
 
 export const hangs: Fault = () => {};
 export const resets: Fault = (socket) => void socket.resetAndDestroy();
-export const garbles: Fault = (socket) => void socket.end('SSH-2.0-nonsense\r\n\r\n');
 export const responses =
   (status = 200, body = '[]'): Fault =>
   (socket) =>

@@ -631,7 +631,7 @@ const LARGE: readonly Rule[] = [
     },
   },
   {
-    name: 'Bodies on their way use at most `http.bodyBudget`; without room, one of them is 503',
+    name: 'Bodies on their way use at most `http.bodyBudget`; if it is used up, one of them gets 503',
     notAt: WITHOUT_BODY,
     expected: [true, 200],
     async observe(route, routes) {

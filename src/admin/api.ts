@@ -68,7 +68,7 @@ export function createAdminApi(
         const headers = task.idempotent?.isReplayed ? REPLAYED : {};
         return { status: ROUTES[id][3], body, headers };
       } catch (error) {
-        throw adminErrorOf(error, call);
+        throw adminErrorOf(error, call, context);
       }
     },
     /** Writes pending retractions to the audit log. */
@@ -230,7 +230,11 @@ const KINDS: Readonly<Record<KeyError['kind'], AdminCode>> = {
   conflict: 'conflict',
 };
 
-function adminErrorOf(error: unknown, { method }: Call): unknown {
+function adminErrorOf(
+  error: unknown,
+  { method }: Call,
+  { outageText }: AdminContext,
+): unknown {
   if (error instanceof KeyError)
     return new AdminError(KINDS[error.kind], sentence(error.message), {
       details: error.field && faultOf(error.field, error.message),
@@ -249,13 +253,13 @@ function adminErrorOf(error: unknown, { method }: Call): unknown {
   )
     return new AdminError('state_unavailable', sentence(error.cause.message));
   if (error instanceof Outage) {
-    const what =
+    const reason = outageText?.() ?? 'The state does not respond';
+    return new AdminError(
+      'state_unavailable',
       method === 'GET'
-        ? 'cannot be reached, and this gateway has no copy of this'
-        : 'cannot be reached';
-    const todo =
-      '`storegate status` shows since when; repeat the call when it is back.';
-    return new AdminError('state_unavailable', `The state ${what}: ${todo}`);
+        ? `${reason}, and this gateway has no copy of this.`
+        : `${reason}. Repeat the call when it does.`,
+    );
   }
   return error;
 }

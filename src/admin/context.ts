@@ -39,6 +39,8 @@ export interface AdminContext
   readonly state: () => State;
   /** Shown during an outage of the state. */
   readonly lastKnown?: LastKnown | undefined;
+  /** Why the state does not respond, for operators; absent if it is in this process. */
+  readonly outageText?: (() => string) | undefined;
   /** Throws AdminError if this process cannot query gateways. */
   readonly peers: () => Peers;
   readonly ledger: () => LedgerAccess;

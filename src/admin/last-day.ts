@@ -49,7 +49,10 @@ export async function lastDay(
     uses.table(name, kind, span, plan.count)?.all ?? NO_USES;
   const highest = { costliest: uses.costliest, windows: counted.map(usesOf) };
   const subjects = refusedTo(counted, highest, namesOf(keys, planned));
-  const { since, gateways, unresponsive, isolated } = coverageView(response);
+  const { since, gateways, unresponsive, isolated } = coverageView(
+    context,
+    response,
+  );
   return {
     since,
     requests,

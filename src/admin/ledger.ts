@@ -1,3 +1,4 @@
+import { plainReason } from '../common/errors/plain-reason.ts';
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
 import { type LedgerResult, readLedger } from '../ledger/read.ts';
 import type { Value } from '../ledger/value.ts';
@@ -20,7 +21,10 @@ export function readLastDay(
 }
 
 /** A gateway without a stop counts as lost, so none is unresponsive. */
-export function coverageView({ since, running, lost, isolated }: LedgerResult) {
+export function coverageView(
+  context: AdminContext,
+  { since, running, lost, isolated }: LedgerResult,
+) {
   return {
     since: time(since),
     gateways: running.map(({ process, since }) => ({
@@ -33,6 +37,12 @@ export function coverageView({ since, running, lost, isolated }: LedgerResult) {
       requests: most,
     })),
     unresponsive: [],
-    isolated,
+    isolated: isolationText(context, isolated),
   };
 }
+
+/** Why an answer is of this gateway alone, without words of libraries; `null`: it is not. */
+export const isolationText = (
+  { outageText }: Pick<AdminContext, 'outageText'>,
+  isolated: string | null,
+): string | null => isolated && (outageText?.() ?? plainReason(isolated));

@@ -2,6 +2,7 @@ import { Outage } from '../common/errors/outage.ts';
 import { type Coverage, CoverageSum } from './coverage.ts';
 import type { LedgerAccess } from './ledger.ts';
 import type { UsageReader } from './reader.ts';
+import { NotSaved } from './store.ts';
 import type { Value } from './value.ts';
 
 export interface LedgerResult extends Coverage {
@@ -38,8 +39,9 @@ export async function readLedger(
   };
 }
 
-/** Throws what is not an outage. */
-function reasonOf(error: unknown): string {
+/** `null`: what is saved is read. Throws what is not an outage. */
+function reasonOf(error: unknown): string | null {
+  if (error instanceof NotSaved) return null;
   if (!(error instanceof Outage)) throw error;
   const { cause } = error;
   return cause instanceof Error ? cause.message : String(cause);

@@ -21,6 +21,11 @@ export interface TakenPart {
   readonly requests: number;
 }
 
+/** The disk cannot be written, and still be read: put it again. */
+export class NotSaved extends Error {
+  override name = 'NotSaved';
+}
+
 /** Where usage is kept: the data folder of a gateway, or Redis. */
 export interface UsageStore {
   /** Milliseconds before a failover that may be lost. */

@@ -49,6 +49,8 @@ export interface Storage extends Records {
   readonly keyCacheAge?: () => number;
   /** Absent if the state is in this process. */
   readonly lastKnown?: LastKnown;
+  /** Why the state does not respond, for operators; absent if it is in this process. */
+  readonly outageText?: () => string;
   /** Opens the queue of webhook events; the caller closes it. Throws StateFileError. */
   readonly outbox: () => Promise<Outbox>;
   /** Closed with the storage. */

@@ -45,7 +45,7 @@ export function createOperating(parts: OperatingParts) {
   const { initial, load, contracts, processes, peers, clock } = parts;
   const { config } = initial;
   const { observe, storage, uses } = processes;
-  const { keys, auditLog, banLog, tokens, state, lastKnown } = storage;
+  const { keys, auditLog, banLog, tokens, state } = storage;
   const reloader = createReloader({
     initial,
     contracts,
@@ -73,7 +73,8 @@ export function createOperating(parts: OperatingParts) {
     uses,
     webhooks: parts.webhooks,
     clock,
-    lastKnown,
+    lastKnown: storage.lastKnown,
+    outageText: storage.outageText,
     state: () => state,
     peers: () => peers,
     ledger: () => processes.ledger,

@@ -1,8 +1,8 @@
 import { type FindingType, plural } from '@storegate/admin-api/text';
+import { plainReason } from '../common/errors/plain-reason.ts';
 import { DAY, MINUTE, notFuture } from '../common/time.ts';
 import type { Upstreams } from '../gateway/upstream/backends.ts';
 import type { Event } from '../observe/events.ts';
-import { reasonOf } from '../observe/log-table.ts';
 import type {
   Condition,
   ProcessReadiness,
@@ -48,7 +48,7 @@ export function createProcessHealth() {
         begin(
           'outage',
           `redis_down_${event.policy}` as FindingType,
-          event.error,
+          plainReason(event.error),
         );
         break;
       case 'state.recovered':
@@ -60,7 +60,7 @@ export function createProcessHealth() {
         else begun.delete(event.of);
         break;
       case 'state.write_failed':
-        begin('writes', 'unsaved', event.error);
+        begin('writes', 'unsaved', plainReason(event.error));
         break;
       case 'state.write_recovered':
         begun.delete('writes');
@@ -100,9 +100,8 @@ export function createProcessHealth() {
     },
   };
 
-  function begin(name: string, type: FindingType, error?: unknown): void {
+  function begin(name: string, type: FindingType, detail = ''): void {
     const since = begun.get(name)?.since ?? Date.now();
-    const detail = error === undefined ? '' : reasonOf(error);
     begun.set(name, { type, since, detail });
   }
 }

@@ -39,6 +39,7 @@ export interface Processes {
     | 'join'
     | 'outbox'
     | 'lastKnown'
+    | 'outageText'
     | 'keyCacheAge'
   > & { readonly state: State };
   readonly ledger: LedgerAccess;

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { plainReason } from '../common/errors/plain-reason.ts';
 import { readVersion } from '../common/version.ts';
 import type { WebhookSettings } from '../config/config.ts';
 import type { Message } from '../records/outbox.ts';
@@ -116,7 +117,6 @@ function reasonOf(error: unknown, timeout: number): string {
   const { name, cause } = error as Error;
   if (name === 'TimeoutError') return `no response within ${timeout / 1_000} s`;
   const { code } = Object(cause) as { code?: unknown };
-  return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code)
-    ? `no response: ${code}`
-    : 'no response';
+  const reason = plainReason(code, '');
+  return reason === '' ? 'no response' : `no response: ${reason}`;
 }

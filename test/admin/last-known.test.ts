@@ -84,16 +84,14 @@ test('returns known bans while the state is down, the first to end first', async
 });
 
 test('returns 503 for unknown data, with what to do', async () => {
-  const message =
-    'The state cannot be reached, and this gateway has no copy of this: `storegate status` shows since when; repeat the call when it is back.';
+  const message = 'The state does not respond, and this gateway has no copy of this.';
   const nothing = api({ keys: () => null, bans: () => null });
   for (const path of ['/keys', `/keys/${record.id}`, '/bans', '/audit'])
     await expect(nothing(path)).rejects.toMatchObject({ code: 'state_unavailable', message });
   await expect(copied('/audit')).rejects.toMatchObject({ code: 'state_unavailable', message });
   await expect(copied(`/keys/${record.id}`, 'DELETE')).rejects.toMatchObject({
     code: 'state_unavailable',
-    message:
-      'The state cannot be reached: `storegate status` shows since when; repeat the call when it is back.',
+    message: 'The state does not respond. Repeat the call when it does.',
   });
 });
 

@@ -291,7 +291,7 @@ describe('a refused request', () => {
     );
     expect(gone).toMatchObject({ status: 502, code: 'upstream_unavailable' });
     expect(gone.backend).toMatchObject({ attempts: 1, target: { backend: '127.0.0.1:1' } });
-    expect(gone.outage).toMatch(/^upstream_unavailable: unreachable: ECONNREFUSED$/);
+    expect(gone.outage).toMatch(/^upstream_unavailable: unreachable: the connection is refused$/);
   });
 });
 
@@ -398,6 +398,7 @@ describe('the buffer', () => {
     const one = await gateway({ plans: PLANS });
     const [{ secret, id }, other] = [await one.key(), await one.key({ account: 'umbrella' })];
     for (let i = 0; i < 3; i++) await one.client.get('/pets').set('X-API-Key', secret);
+    // By the clock of the gateway, each begins later than the one before.
     one.clock.pass(1_000);
     for (let i = 0; i < 2; i++) await one.client.get('/nowhere').set('X-API-Key', other.secret);
     one.clock.pass(1_000);

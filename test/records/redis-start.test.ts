@@ -61,7 +61,7 @@ test('a missing password is one clear sentence', async () => {
 test('a Redis that is not there is one clear sentence', async () => {
   const port = await freePort();
   expect(await refusal({ url: `redis://127.0.0.1:${port}` })).toContain(
-    `cannot use Redis at 127.0.0.1:${port}: connect ECONNREFUSED`,
+    `cannot use Redis at 127.0.0.1:${port}: the connection is refused`,
   );
 });
 

@@ -34,7 +34,7 @@ describe('conditions of a process', () => {
   afterEach(() => void jest.restoreAllMocks());
 
   const error = new Error('no space left');
-  const reason = 'no space left';
+  const reason = 'the disk is full';
 
   test.each<readonly [begin: Event, end: Event, type: string, detail: string]>([
     [

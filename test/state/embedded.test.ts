@@ -1,11 +1,15 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 import { countersInFolder } from '../../src/state/embedded/counter-store.ts';
 import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { createRowWriter } from '../../src/state/rows/row-writer.ts';
+import { createRowWriter, RowWriteError } from '../../src/state/rows/row-writer.ts';
 import { DAY, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 import { temporaryFolders } from '../support/temporary.ts';
+import { until } from '../support/until.ts';
 import { keepsThePromisesOfState } from './contract.ts';
+
+const temporary = temporaryFolders();
 
 describe('the embedded state', () => {
   describe('in memory', () => {
@@ -26,6 +30,38 @@ describe('the embedded state', () => {
       };
       return createEmbeddedState({ clock: clock.read, store: { ...store, close } });
     });
+  });
+
+  test('finds without requests that the disk cannot be written, and that it can again', async () => {
+    const folder = temporary();
+    const db = openStateFile(folder);
+    const events: string[] = [];
+    let isFull = false;
+    const writer = {
+      put: () => {},
+      commit: async () => {
+        if (isFull) throw new RowWriteError('the disk is full');
+        events.push('written');
+      },
+      write: async () => {},
+      read: async () => [],
+      close: async () => {},
+    };
+    const unsaved = (error: unknown) => events.push((error as Error).message);
+    const saved = () => events.push('saved');
+    const store = countersInFolder(folder, db, writer, { unsaved, saved }, 1);
+    store.begin(() => undefined);
+    await until('it is written', () => events.includes('written'));
+    isFull = true;
+    await until('it is found', () => events.includes('the disk is full'));
+    isFull = false;
+    await until('it has recovered', () => events.includes('saved'));
+    await store.close();
+    const { length } = events;
+    await setTimeout(20);
+    expect(events).toHaveLength(length);
+    expect(events.filter((event) => event === 'the disk is full')).toHaveLength(1);
+    db.close();
   });
 
   test('keeps ban levels and strikes while requests without bans are counted', () => {

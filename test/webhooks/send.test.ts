@@ -66,12 +66,12 @@ describe('an attempt', () => {
     expect(await sent()).toMatchObject({
       delivered: false,
       status: null,
-      error: 'no response: UND_ERR_SOCKET',
+      error: 'no response: the connection was closed',
     });
     const url = `http://127.0.0.1:${await freePort()}/s3cr3t-path`;
     expect(await sent({ url })).toMatchObject({
       delivered: false,
-      error: 'no response: ECONNREFUSED',
+      error: 'no response: the connection is refused',
     });
   });
 

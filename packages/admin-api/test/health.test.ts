@@ -223,7 +223,11 @@ const TABLE: Readonly<Record<FindingType, readonly Row[]>> = {
     [facts({ lost: lost(null) }), 1, 'Degraded since 10:00: three did not shut down, and no '],
   ],
   peers_unreachable: [
-    [facts({ isolated: 'refused' }), 1, 'Degraded: Other gateways are unreachable: refused. '],
+    [
+      facts({ isolated: 'refused' }),
+      1,
+      'Degraded: Other gateways are unreachable, so figures are of one gateway alone. ',
+    ],
   ],
   backend_down: [
     [

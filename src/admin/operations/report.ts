@@ -21,7 +21,7 @@ import {
 import type { AdminContext } from '../context.ts';
 import { momentIn, unfitField } from '../duration.ts';
 import { refuseUnknownFilters, unknownName } from '../filters.ts';
-import { coverageView } from '../ledger.ts';
+import { coverageView, isolationText } from '../ledger.ts';
 import { time } from '../view.ts';
 
 type Coverage = Omit<ReturnType<typeof coverageView>, 'gateways'> & {
@@ -42,9 +42,12 @@ export function reportOperations(context: AdminContext) {
       const { isolated } = response;
       const { partial = false } = task.query;
       if (isolated !== null && !partial)
-        throw new AdminError('state_unavailable', incomplete(isolated));
+        throw new AdminError(
+          'state_unavailable',
+          incomplete(isolationText(context, isolated)!),
+        );
       if (isolated === null) await refuseRemoved(context, question);
-      const { gateways: _gateways, ...view } = coverageView(response);
+      const { gateways: _gateways, ...view } = coverageView(context, response);
       const coverage = { ...view, dropped: response.dropped };
       const { reader, unsent } = context.ledger();
       const rows = report(isolated === null ? reader : unsent, question);
@@ -64,7 +67,7 @@ export function reportOperations(context: AdminContext) {
 }
 
 const incomplete = (reason: string): string =>
-  `The usage is not complete, because the state is down (${reason}): repeat this later, or ask with --partial (partial=true) for what this gateway has not stored yet.`;
+  `${reason}, so the usage is not complete. Repeat this later, or ask for a part (partial=true, --partial): what this gateway has not stored yet.`;
 
 /** Refuses a period for which only sums of days are left. Throws AdminError. */
 async function refuseRemoved(

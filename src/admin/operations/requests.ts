@@ -22,6 +22,7 @@ import type { AdminOperations } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { momentIn } from '../duration.ts';
 import { unknownName } from '../filters.ts';
+import { isolationText } from '../ledger.ts';
 import { DEFAULT_LIMIT, unknownPage } from '../lists.ts';
 import { time } from '../view.ts';
 
@@ -33,7 +34,8 @@ export function requestOperations(context: AdminContext) {
       for (const { gateway, response } of gathered.responses) {
         if (response.request !== null) return shown(gateway, response.request);
       }
-      throw new AdminError('not_found', unknown(id, gathered));
+      const isolated = isolationText(context, gathered.isolated);
+      throw new AdminError('not_found', unknown(id, { ...gathered, isolated }));
     },
     listRequests: async ({ query }) => {
       const { key = null, account = null, limit = DEFAULT_LIMIT } = query;
@@ -71,7 +73,7 @@ export function requestOperations(context: AdminContext) {
           ...upToOf(responses.map(({ response }) => response)),
         }),
         unresponsive,
-        isolated,
+        isolated: isolationText(context, isolated),
       };
     },
   } satisfies Partial<AdminOperations>;

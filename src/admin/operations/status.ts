@@ -18,6 +18,7 @@ import type { AdminOperations } from '../call.ts';
 import type { Change, ChangeEntry } from '../change.ts';
 import type { AdminContext } from '../context.ts';
 import { healthFacts } from '../health.ts';
+import { isolationText } from '../ledger.ts';
 import {
   backendView,
   contractCopyView,
@@ -34,7 +35,8 @@ export function statusOperations(context: AdminContext, change: Change) {
       const response = await ask(context.peers(), status, null);
       const now = context.clock();
       const facts = healthFacts(response, now);
-      const { backends, lost, unresponsive, isolated } = facts;
+      const { backends, lost, unresponsive } = facts;
+      const isolated = isolationText(context, facts.isolated);
       const gateways = response.responses.map((one, i) =>
         shown(one.gateway, one.response, facts.gateways[i]!.differs, now),
       );
@@ -81,7 +83,11 @@ export function statusOperations(context: AdminContext, change: Change) {
         ...backendView(backend),
         processes: backend.seen.map(observationView),
       }));
-      return { backends, unresponsive, isolated };
+      return {
+        backends,
+        unresponsive,
+        isolated: isolationText(context, isolated),
+      };
     },
   } satisfies Partial<AdminOperations>;
 }

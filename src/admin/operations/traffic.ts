@@ -43,6 +43,7 @@ interface Step {
 }
 
 export function trafficOperations(context: AdminContext) {
+  const lastKnown = createLastKnown();
   return {
     getHistory: async ({ query, now }) => {
       const { since: period = '1d', step = '1h' } = query;
@@ -62,9 +63,14 @@ export function trafficOperations(context: AdminContext) {
           if (value.start < to) steps.add(value, value.read('traffic'));
         },
       });
+      const name = JSON.stringify([step, query.plan, query.operation]);
+      if (response.isolated === null) lastKnown.set(name, steps.all());
+      else
+        for (const known of lastKnown.get(name))
+          if (known.start >= from) steps.addStep(known);
       if (steps.all().every(({ row }) => requestsIn(row) === 0))
         refuseUnknownFilters(context, query);
-      const { gateways, ...view } = coverageView(response);
+      const { gateways, ...view } = coverageView(context, response);
       return {
         ...view,
         step,
@@ -77,7 +83,7 @@ export function trafficOperations(context: AdminContext) {
       const { window = 'hour', by = 'requests', limit = 20 } = query;
       const { ranking, response } = await rankClients(context, by, window, now);
       const { total } = ranking;
-      const { lost: _lost, ...view } = coverageView(response);
+      const { lost: _lost, ...view } = coverageView(context, response);
       return {
         ...view,
         window,
@@ -115,24 +121,57 @@ export async function rankClients(
   return { ranking, response };
 }
 
+/** Histories whose steps are remembered: of the console, and some of a plan. */
+const HISTORIES = 8;
+
+/** The last answers that were whole, for an outage of the state. */
+function createLastKnown() {
+  const histories = new Map<string, readonly Step[]>();
+  return {
+    set(name: string, steps: readonly Step[]) {
+      histories.delete(name);
+      histories.set(name, steps);
+      if (histories.size > HISTORIES)
+        histories.delete(histories.keys().next().value!);
+    },
+    get: (name: string) => histories.get(name) ?? [],
+  };
+}
+
 /** `length`: milliseconds of each step. */
 function createSteps(length: number, filter: TrafficFilter) {
   const steps = new Map<number, Step>();
   const outages: StateOutage[] = [];
+
+  function stepAt(start: number): Step {
+    const step = steps.get(start) ?? {
+      start,
+      row: new Float64Array(COLUMNS),
+      minutes: new Set<number>(),
+      policies: 0,
+    };
+    steps.set(start, step);
+    return step;
+  }
+
   return {
     outages,
     /** Oldest first. */
     all: () =>
       [...steps.values()].sort((one, other) => one.start - other.start),
+    /**
+     * What was stored of a step before an outage. This process may have some of it too, so the
+     * larger count holds.
+     */
+    addStep({ start, row, minutes, policies }: Step) {
+      const step = stepAt(start);
+      for (const [i, count] of row.entries())
+        step.row[i] = Math.max(step.row[i]!, count);
+      for (const minute of minutes) step.minutes.add(minute);
+      step.policies |= policies;
+    },
     add({ start: minute, span, policies }: Head, traffic: Uint8Array) {
-      const start = Math.floor(minute / length) * length;
-      const step = steps.get(start) ?? {
-        start,
-        row: new Float64Array(COLUMNS),
-        minutes: new Set<number>(),
-        policies: 0,
-      };
-      steps.set(start, step);
+      const step = stepAt(Math.floor(minute / length) * length);
       addTraffic(step.row, traffic, filter);
       step.minutes.add(minute);
       step.policies |= policies;

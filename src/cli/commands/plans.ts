@@ -170,7 +170,7 @@ async function noteOfFiles({
 function showLastDay(day: LastDay, page: Page): string {
   const { windows, subjects } = day;
   if (day.since === null)
-    return page.notes(NO_LAST_DAY, ...missingGateways(day));
+    return page.notes(NO_LAST_DAY, ...missingGateways(day, inSentence));
   const clients = subjects.flatMap(({ key, account, windows }) =>
     windows.map(({ refused, ...window }) => ({
       key,
@@ -195,7 +195,7 @@ function showLastDay(day: LastDay, page: Page): string {
     page.notes(
       ...simulatedRequests(day, inSentence),
       ...simulationGaps(day, inSentence),
-      ...missingGateways(day),
+      ...missingGateways(day, inSentence),
     ),
   ].join('');
 }

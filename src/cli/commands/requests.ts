@@ -19,7 +19,7 @@ import {
   withApi,
 } from '../command.ts';
 import { type Api, CommandError } from '../connect/api.ts';
-import { print, safeText, type View } from '../output.ts';
+import { inSentence, print, safeText, type View } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
 type Filters = ParamsOf<'listRequests'> & { readonly follow?: true };
@@ -111,7 +111,7 @@ const VIEW: View<Requests> = (response, page) => {
       ...(response.next === null
         ? []
         : [`For earlier ones, add --after ${response.next}.`]),
-      ...missingGateways(response),
+      ...missingGateways(response, inSentence),
     )
   );
 };
@@ -165,7 +165,7 @@ async function printNew(
     if (newest === null && unresponsive.length === 0 && isolated === null)
       throw new CommandError(NO_GATEWAY);
     const before = notes;
-    notes = missingGateways(response)
+    notes = missingGateways(response, inSentence)
       .map((note) => safeText(note))
       .join('\n');
     if (notes !== before && notes !== '') err(`${notes}\n`);

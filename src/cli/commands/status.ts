@@ -103,7 +103,7 @@ export const backendsCommand = call(
           connections: connectionsText(one.connections),
         })),
         response.unresponsive.length === 0 ? NO_GATEWAY : 'No backends.',
-      ) + page.notes(...missingGateways(response)),
+      ) + page.notes(...missingGateways(response, inSentence)),
   },
 );
 

@@ -38,7 +38,7 @@ function showTop(top: Top, page: Page): string {
       : TOP_COLUMNS.keys;
   return (
     page.table<string>(columns, items.map(itemRow)) +
-    page.notes(topTotal(top, inSentence), ...missingGateways(top))
+    page.notes(topTotal(top, inSentence), ...missingGateways(top, inSentence))
   );
 }
 

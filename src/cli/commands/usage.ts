@@ -184,7 +184,7 @@ function reportTable(
       `From ${report.from} to ${report.to}${since === null ? '' : `, complete since ${inSentence(since)}`}.`,
       ...lost.map((one) => lostGateway(one, inSentence)),
       ...missing,
-      ...missingGateways(report),
+      ...missingGateways(report, inSentence),
     )
   );
 }

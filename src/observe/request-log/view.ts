@@ -2,6 +2,7 @@ import { types } from 'node:util';
 import type { Faults } from '@storegate/admin-api';
 import { ClientError, oneByte } from '@storegate/http1';
 import { Outage } from '../../common/errors/outage.ts';
+import { plainReason } from '../../common/errors/plain-reason.ts';
 import { nextSecond, wholeSeconds } from '../../common/errors/retry-after.ts';
 import { maskSecrets } from '../../common/secret-mask.ts';
 import { roundMilliseconds } from '../../common/time.ts';
@@ -258,22 +259,20 @@ function backendOf(
 
 const DEEPEST = 4;
 
-/** Only the kinds: messages of libraries may hold anything. */
-export function kindsOf(error: unknown, depth = 0): string {
-  if (!types.isNativeError(error)) return 'other';
-  const { cause } = error;
-  const inner =
-    types.isNativeError(cause) && depth < DEEPEST
-      ? `: ${kindsOf(cause, depth + 1)}`
-      : '';
-  return `${kindOf(error)}${inner}`;
+/** Only the kinds, the outer one first: messages of libraries may hold anything. */
+export function kindsOf(error: unknown): string {
+  const kinds: string[] = [];
+  let inner = error;
+  for (let depth = 0; depth <= DEEPEST && types.isNativeError(inner); depth++) {
+    kinds.push(kindOf(inner));
+    inner = inner.cause;
+  }
+  return kinds.filter(Boolean).join(': ') || 'other';
 }
 
+/** Empty for an error that only has a message. */
 function kindOf(error: Error): string {
   if (error instanceof Outage) return error.code;
   if (error instanceof ClientError) return error.failure;
-  const { code } = error as NodeJS.ErrnoException;
-  return typeof code === 'string' && /^\w{1,60}$/.test(code)
-    ? code
-    : error.name;
+  return plainReason((error as NodeJS.ErrnoException).code, '');
 }

@@ -11,6 +11,7 @@ import {
   type Connection,
   connect,
   disconnect,
+  outageText,
 } from '../../state/redis/client.ts';
 import { createRedisState } from '../../state/redis/counters.ts';
 import { peersInRedis } from '../../state/redis/peers.ts';
@@ -184,6 +185,7 @@ export async function openForWorkers(
     ...parts,
     // Only workers know bans.
     lastKnown: { keys: () => lastKnownKeys(copy), bans: () => null },
+    outageText: () => outageText(redis),
     close() {
       breakers.close();
       void close();
@@ -270,6 +272,7 @@ export async function openRedis(
       keys: () => lastKnownKeys(copy),
       bans: () => state.bansAsOf,
     },
+    outageText: () => outageText(redis),
     ...(ledgerSpool && { ledgerSpool }),
     ...parts,
     async close() {

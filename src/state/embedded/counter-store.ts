@@ -15,7 +15,7 @@ import {
   rowWriterIn,
   setIdentity,
 } from '../rows/row-file.ts';
-import type { RowWriter } from '../rows/row-writer.ts';
+import { RowWriteError, type RowWriter } from '../rows/row-writer.ts';
 import { createRows, type RowEvents, type Rows } from '../rows/rows.ts';
 import { reasonOf, StateFileError } from './file.ts';
 import {
@@ -32,6 +32,11 @@ export interface StoredCounters extends Counters {
   /** The flush in which the entry was last marked; 0: never. */
   marked: number;
 }
+
+/** The kind of a row that only shows whether the disk can be written. */
+const PROBE = 'probe';
+/** Milliseconds. */
+const PROBE_INTERVAL = 10_000;
 
 export type CounterStore = ReturnType<typeof countersInFolder>;
 
@@ -68,6 +73,7 @@ export function countersInFolder(
   db: DatabaseSync,
   writer: RowWriter,
   { damaged, unsaved, saved }: CounterStoreEvents = {},
+  probeInterval = PROBE_INTERVAL,
 ) {
   refuseMissingRows(folder, db);
   const { id, stored } = opened(folder, damaged);
@@ -75,6 +81,22 @@ export function countersInFolder(
   const names = new Set<string>();
   let rows: Rows | null = null;
   let hasLog = false;
+  let probed = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Without requests nothing else would find that the disk is full. */
+  function probe(all: Rows) {
+    const done = () => {
+      probed = all.beat;
+    };
+    if (probed !== all.beat) return done();
+    writer.put(PROBE, [PROBE], [`${Date.now()}`]);
+    all.flush().then(done, (error: unknown) => {
+      // It was reported.
+      if (!(error instanceof RowWriteError)) throw error;
+      done();
+    });
+  }
 
   function noteLog() {
     if (!hasLog) noteRowLog(db, true);
@@ -96,11 +118,14 @@ export function countersInFolder(
         },
         lost: () => names.clear(),
       };
-      rows = createRows<Counters>(writer, COUNTERS, source, {
+      const all = createRows<Counters>(writer, COUNTERS, source, {
         unsaved,
         saved,
         stored: noteLog,
       });
+      rows = all;
+      probed = all.beat;
+      timer = setInterval(() => probe(all), probeInterval).unref();
     },
     /** Called for every request. */
     mark(subject: string, counters: StoredCounters) {
@@ -114,6 +139,7 @@ export function countersInFolder(
     write: (subject: string) => rows!.write(subject),
     /** Rejects with RowWriteError. Close the writer next: it leaves no log. */
     async close() {
+      clearInterval(timer);
       try {
         await rows?.close();
       } finally {

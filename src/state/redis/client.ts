@@ -6,6 +6,7 @@ import {
   Redis,
   type RedisOptions,
 } from 'ioredis';
+import { plainReason } from '../../common/errors/plain-reason.ts';
 import type { RedisSettings } from '../../config/config.ts';
 import { explain, isFinal, isRefusal, RedisError } from './error.ts';
 import { followFailovers } from './failovers.ts';
@@ -56,6 +57,19 @@ const SENTINEL = {
 const lastErrors = new WeakMap<Connection, unknown>();
 const watches = new WeakMap<Connection, readonly (() => void)[]>();
 const closed = new WeakSet<Connection>();
+
+/** Since when there is no connection, Unix milliseconds; missing while there is one. */
+const silentSince = new WeakMap<Connection, number>();
+
+/** Why a connection does not respond, for operators. */
+export function outageText(redis: Connection): string {
+  const since = silentSince.get(redis) ?? Date.now();
+  const at = new Date(since).toISOString().replace(/\.\d+/, '');
+  const why = isRefusal(lastErrorOf(redis))
+    ? ` (${plainReason(lastErrorOf(redis))})`
+    : '';
+  return `Redis has not answered since ${at}${why}`;
+}
 
 export const lastErrorOf = (redis: Connection): unknown =>
   lastErrors.get(redis);
@@ -115,6 +129,10 @@ export function begin(redis: Connection): void {
   const note = (error: unknown) => void lastErrors.set(redis, error);
   redis.on('error', note).on('ready', () => lastErrors.delete(redis));
   if (redis instanceof Cluster) redis.on('node error', note);
+  redis.on('ready', () => silentSince.delete(redis));
+  redis.on('close', () => {
+    if (!silentSince.has(redis)) silentSince.set(redis, Date.now());
+  });
   keepConnected(redis);
   const silence = watchSilence(redis, (node) => {
     note(new Error(`it was silent for ${SILENCE_TIMEOUT} ms`));

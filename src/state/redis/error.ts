@@ -1,3 +1,4 @@
+import { plainReason } from '../../common/errors/plain-reason.ts';
 import { ExpectedError } from '../../common/expected-error.ts';
 import type { RedisSettings } from '../../config/config.ts';
 
@@ -55,7 +56,7 @@ export function explain(settings: RedisSettings, error: unknown): string {
     return `cannot trust the certificate of ${who} (${text}): name its CA's file in NODE_EXTRA_CA_CERTS`;
   if (/cluster support disabled/i.test(text))
     return `Redis at ${where} is not a Cluster: set redis.topology`;
-  return `cannot use Redis at ${where}: ${text}`;
+  return `cannot use Redis at ${where}: ${plainReason(error)}`;
 }
 
 /** Includes `lastNodeError` of a Cluster, or the code of a refused connection. */

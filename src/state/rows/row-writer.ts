@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { createThread } from '../../common/thread.ts';
+import { NotSaved } from '../../ledger/store.ts';
 import type { RowReply, RowRequest } from './pending-rows.ts';
 import type { RowValue } from './row-file.ts';
 
 const THREAD = resolve(import.meta.dirname, 'thread.ts');
 
 /** Rows could not be written. They are written later, unless newer ones take their place. */
-export class RowWriteError extends Error {
+export class RowWriteError extends NotSaved {
   override name = 'RowWriteError';
 }
 

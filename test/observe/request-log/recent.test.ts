@@ -346,7 +346,7 @@ test('other events of a request are shown with it, and dropped with size 0', () 
   const { request } = recent.explain(idOf(1));
   expect(request).toMatchObject({
     backend: { attempts: 2, target: backend, head: null },
-    outage: 'Error: ECONNREFUSED',
+    outage: 'the connection is refused',
   });
   expect(JSON.stringify(request)).not.toContain('secret');
   recent.use({ bufferSize: 0, sampleRate: 1 });

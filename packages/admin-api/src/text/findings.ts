@@ -89,7 +89,7 @@ export const FINDINGS = {
   certificate_expired: degraded('TLS fails: $.', RENEW),
   certificate_expires: degraded('A certificate must be renewed: $.', RENEW),
   peers_unreachable: degraded(
-    'Other gateways are unreachable: $.',
+    'Other gateways are unreachable, so figures are of one gateway alone.',
     CHECK_REDIS,
   ),
   redis_connection: degraded(

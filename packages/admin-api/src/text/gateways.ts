@@ -33,15 +33,22 @@ export function slowestOf(
   return times.length === 0 ? null : Math.max(...times);
 }
 
-export function missingGateways({
-  unresponsive,
-  isolated,
-}: PeerCoverage): string[] {
+const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+
+/** A text with its times as `time` writes them. */
+export const withTimes = (text: string, time: WriteTime): string =>
+  text.replace(TIME, (at) => time(at));
+
+/** What an answer lacks: `Redis has not answered since 14:02; figures of this gateway alone.` */
+export function missingGateways(
+  { unresponsive, isolated }: PeerCoverage,
+  time: WriteTime = (at) => at,
+): string[] {
   return [
     ...unresponsive.map((gateway) => `${gateway} did not respond.`),
     ...(isolated === null
       ? []
-      : [`Other gateways are unreachable: ${isolated}`]),
+      : [`${withTimes(isolated, time)}; figures of this gateway alone.`]),
   ];
 }
 

@@ -281,7 +281,7 @@ function ofPeers({
         since: at,
       }),
     ),
-    ...(isolated === null ? [] : [sign('peers_unreachable', isolated)]),
+    ...(isolated === null ? [] : [sign('peers_unreachable')]),
   ];
 }
 

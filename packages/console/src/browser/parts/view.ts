@@ -1,9 +1,17 @@
 import type { PeerCoverage } from '@storegate/admin-api';
-import { missingGateways } from '@storegate/admin-api/text';
-import { type ComponentChildren, h } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { missingGateways, withTimes } from '@storegate/admin-api/text';
+import { type ComponentChildren, createContext, h } from 'preact';
+import {
+  useCallback,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'preact/hooks';
 import type { ApiError } from '../api/client.ts';
 import { asOf, type Query } from '../api/hooks.ts';
+import { clockTime } from '../format.ts';
 import { Texts, Time, type Tone } from './data.ts';
 
 interface ViewProps {
@@ -26,6 +34,7 @@ export function View({ title, about, actions, children }: ViewProps) {
     document.title = `${title} · storegate console`;
   }, [title]);
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  const { add, lines } = useHead();
   return h('article', { class: 'view' }, [
     h('header', { class: 'view-head' }, [
       h(
@@ -36,7 +45,8 @@ export function View({ title, about, actions, children }: ViewProps) {
       ),
       actions && h('div', { class: 'actions' }, actions),
     ]),
-    children,
+    lines.length > 0 && h(Notice, { tone: 'warn' }, lines.map(asParagraph)),
+    h(Head.Provider, { value: add }, children),
   ]);
 }
 
@@ -96,7 +106,13 @@ export function Failure({ error }: { error: ApiError | null }) {
     ({ message }) => !error.message.includes(message),
   );
   return h(Notice, { tone: 'bad' }, [
-    h('p', null, error.message, ' ', h('code', null, error.code)),
+    h(
+      'p',
+      null,
+      withTimes(error.message, clockTime),
+      ' ',
+      h('code', null, error.code),
+    ),
     details.length > 0 &&
       h(Texts, {
         texts: details.map(({ pointer, message }) => `${pointer} ${message}`),
@@ -104,10 +120,25 @@ export function Failure({ error }: { error: ApiError | null }) {
   ]);
 }
 
-/** Which gateways an answer lacks. Nothing if it lacks none. */
-export function Missing(query: PeerCoverage) {
-  const missing = missingGateways(query).map(asParagraph);
-  return missing.length === 0 ? null : h(Notice, { tone: 'warn' }, missing);
+/** What an answer lacks: once above the view, whichever answers lack it. */
+export function Missing(answer: PeerCoverage) {
+  const head = useContext(Head);
+  const text = missingGateways(answer, clockTime).join('\n');
+  useEffect(() => (text === '' ? undefined : head(text)), [head, text]);
+  return null;
+}
+
+/** Shows a text above the view, until the function that it returns is called. */
+const Head = createContext<(text: string) => () => void>(() => () => {});
+
+function useHead() {
+  const [texts, setTexts] = useState<readonly string[]>([]);
+  const add = useCallback((text: string) => {
+    setTexts((before) => [...before, text]);
+    return () =>
+      setTexts((before) => before.toSpliced(before.indexOf(text), 1));
+  }, []);
+  return { add, lines: [...new Set(texts.flatMap((one) => one.split('\n')))] };
 }
 
 export const asParagraph = (text: string) => h('p', { key: text }, text);

@@ -24,6 +24,17 @@ for (const body of ['{"name":"Rex"}', '{"name":1}'])
   console.log(JSON.stringify(contract.validateRequest({ ...request, body })));
 `;
 
+const SERVERS = `import { loadContract } from '@storegate/openapi';
+import { expressMiddleware } from '@storegate/openapi/express';
+import { fetchHandler } from '@storegate/openapi/fetch';
+const contract = loadContract('openapi.json');
+const handler = fetchHandler(contract, (_request, { values }) => Response.json(values.path));
+const headers = { 'content-type': 'application/json' };
+const send = (body) => handler(new Request('http://a/pets/7', { method: 'post', headers, body }));
+const statuses = [(await send('{"name":1}')).status, (await send('{"name":"Rex"}')).status];
+console.log(typeof expressMiddleware(contract), ...statuses);
+`;
+
 const DOCUMENT = {
   openapi: '3.1.0',
   info: { title: 'Pets', version: '1' },
@@ -88,6 +99,12 @@ describe.each(versions)(
         limit: 'string',
       };
       expect(bad).toMatchObject({ status: 400, faults: [fault], values: null });
+    });
+
+    test('has the middleware for Express and the wrapper for Fetch', () => {
+      writeFileSync(join(folder, 'servers.js'), SERVERS);
+      const output = execFileSync(node, ['servers.js'], { cwd: folder, encoding: 'utf8' });
+      expect(output.trim()).toBe('function 400 200');
     });
 
     test('has declarations that a strict project compiles', () => {

@@ -13,6 +13,10 @@ export function demandText(
     throw new TypeError(`${name} must be a string`);
 }
 
+export function demandStatus(value: unknown): asserts value is number {
+  demand(Number.isInteger(value), 'the status must be a number such as 200');
+}
+
 export function demandBytes(value: unknown): asserts value is Uint8Array {
   if (!types.isUint8Array(value))
     throw new TypeError(

@@ -10,7 +10,7 @@ import {
 import type { FieldFlaw } from './document/bundle.ts';
 import { type Document, loadDocument } from './document/document.ts';
 import { isObject, type Json, type SourceFile } from './document/source.ts';
-import { toJson } from './exact-json.ts';
+import { cycleIn, toJson } from './exact-json.ts';
 import { byPlace, type Findings } from './findings.ts';
 import {
   createOperations,
@@ -143,6 +143,9 @@ export function checkContract<Fields = unknown, Shared = unknown>(
   return { compiled, notes };
 }
 
+/** In problems, the name of a document that is an object. */
+const OBJECT = 'document';
+
 function sourceOf(from: string | object, text: string | undefined): SourceFile {
   if (typeof from === 'string') return { file: from, text };
   demand(
@@ -153,7 +156,12 @@ function sourceOf(from: string | object, text: string | undefined): SourceFile {
     text === undefined,
     'the option text is for the name of a file, not for an object',
   );
-  return { file: 'document', text: toJson(from, 2) };
+  const cycle = cycleIn(from);
+  if (cycle !== null) {
+    const message = `contains itself: the value of ${cycle} is one of the objects around it. Give the document with its $refs, as it was before a program replaced them`;
+    throw new ContractError([{ file: OBJECT, place: '', message }]);
+  }
+  return { file: OBJECT, text: toJson(from, 2) };
 }
 
 /** Without the file whose text was given. */

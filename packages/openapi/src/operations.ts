@@ -11,7 +11,7 @@ import { createContent, prepareContent } from './media/content.ts';
 import { uncheckedBodyIn } from './options.ts';
 import { createParameterCheck } from './parameters/checker.ts';
 import { type Parameter, readParameter } from './parameters/parameter.ts';
-import { type CheckResponse, createResponseCheck } from './responses.ts';
+import { createResponseChecks, type ResponseChecks } from './responses.ts';
 import type { Schemas } from './schema/schemas.ts';
 import type { Steps } from './slices.ts';
 import { namesIn } from './template.ts';
@@ -47,7 +47,11 @@ export const methodsIn = (item: Json): string[] =>
 
 export type Description = Omit<
   Operation,
-  keyof RequestChecks | 'checkResponse' | 'responseSteps' | 'ready'
+  | keyof RequestChecks
+  | 'checkResponse'
+  | 'checkResponseHeaders'
+  | 'responseSteps'
+  | 'ready'
 >;
 
 export type RequestChecks = Pick<Operation, 'checkParameters' | 'body'>;
@@ -112,7 +116,7 @@ export function createOperations(schemas: Schemas) {
         'has no effect: the operation takes no request body',
       );
     }
-    responseCheck(schemas, { path, method });
+    responseChecks(schemas, { path, method });
     const operation = {
       id,
       method: method.toUpperCase(),
@@ -184,14 +188,26 @@ export function requestChecks(
   const { item, node } = operationAt(document, path, method);
   const names = namesIn(path);
   const parameters = readParameters(schemas, item, node, names);
+  const passesUnknown = document.reading.unknownQuery === 'pass';
   return {
     checkParameters: createParameterCheck(
       parameters,
       names,
-      document.reading.unknownQuery ?? 'refuse',
+      passesUnknown ? null : queryKeys(document, node),
     ),
     body: readBody(schemas, method.toLowerCase(), node, uncheckedBody),
   };
+}
+
+/** Query parameters that only the security schemes of an operation describe. */
+function queryKeys(document: Document, operation: Json): string[] {
+  const { components, security } = document.root;
+  const schemes = document.object(document.object(components)?.securitySchemes);
+  return objectsIn(operation.security ?? security)
+    .flatMap((requirement) => Object.keys(requirement))
+    .map((name) => document.object(schemes?.[name]))
+    .filter((scheme) => scheme?.type === 'apiKey' && scheme.in === 'query')
+    .map((scheme) => String(scheme!.name));
 }
 
 export function* prepareRequestChecks(
@@ -205,11 +221,11 @@ export function* prepareRequestChecks(
 }
 
 /** The document must have the operation. */
-export const responseCheck = (
+export const responseChecks = (
   schemas: Schemas,
   { path, method }: Place,
-): CheckResponse =>
-  createResponseCheck(
+): ResponseChecks =>
+  createResponseChecks(
     operationAt(schemas.document, path, method).node,
     schemas,
   );

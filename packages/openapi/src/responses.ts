@@ -1,10 +1,12 @@
 import { isObject, isReference, type Json } from './document/source.ts';
-import { bodyFault, NONE, wrongType } from './faults.ts';
+import { bodyFault, type Fault, NONE, wrongType } from './faults.ts';
 import {
   type Content,
   createContent,
   type MediaSteps,
 } from './media/content.ts';
+import type { CheckHeaders } from './parameters/checker.ts';
+import { readHeaders } from './parameters/headers.ts';
 import type { Keep } from './parameters/parameter.ts';
 import type { Schemas } from './schema/schemas.ts';
 
@@ -16,25 +18,43 @@ export type CheckResponse = (
   keep?: Keep,
 ) => MediaSteps;
 
-// biome-ignore lint/correctness/useYield: it is a single step.
-export const ANY_RESPONSE: CheckResponse = function* checkNothing() {
-  return NONE;
+export interface ResponseChecks {
+  readonly check: CheckResponse;
+  checkHeaders(status: number, headers: readonly string[]): readonly Fault[];
+}
+
+export const ANY_RESPONSE: ResponseChecks = {
+  // biome-ignore lint/correctness/useYield: it is a single step.
+  *check() {
+    return NONE;
+  },
+  checkHeaders: () => NONE,
 };
 
+interface Described {
+  readonly content: Content | null;
+  readonly checkHeaders: CheckHeaders;
+}
+
 const STATUS = /^(?:[1-5][0-9]{2}|[1-5]XX|default)$/;
+
+/**
+ * OpenAPI 3.0.3, Response Object, `headers`. Each Set-Cookie is a value of its own, with commas in
+ * it.
+ */
+const UNREAD = ['content-type', 'set-cookie'];
 
 /** Even if the contract describes a body (RFC 9110 section 6.4.1). */
 const bodiless = (status: number) =>
   status < 200 || status === 204 || status === 304;
 
-/** The check ignores response headers. */
-export function createResponseCheck(
+export function createResponseChecks(
   operation: Json,
   schemas: Schemas,
-): CheckResponse {
+): ResponseChecks {
   const { document } = schemas;
   const { findings } = document;
-  const responses = new Map<string, Content | null>();
+  const responses = new Map<string, Described>();
   const { responses: described } = operation;
   if (described === undefined && !document.dialect.needsResponses) {
     findings.note(
@@ -57,16 +77,12 @@ export function createResponseCheck(
           'must be a status such as 200, a range such as 2XX, or default',
         );
       const node = document.object(response);
-      const areChecked =
-        document.reading.responses === 'enforce' ||
-        document.reading.responses === 'report';
-      if (areChecked && node?.headers !== undefined)
-        findings.note(node, 'headers', 'headers of responses are not checked');
       const content =
         node && isObject(node.content)
           ? createContent(node.content, 'response', schemas, 'pass')
           : null;
-      responses.set(status, content);
+      const checkHeaders = readHeaders(schemas, node?.headers, UNREAD);
+      responses.set(status, { content, checkHeaders });
     }
     if (responses.size === 0)
       findings.problem(
@@ -76,23 +92,32 @@ export function createResponseCheck(
       );
   }
 
-  return function* checkResponse(status, contentType, body, keep) {
-    const key = [
-      String(status),
-      `${Math.floor(status / 100)}XX`,
-      'default',
-    ].find((candidate) => responses.has(candidate));
-    if (key === undefined)
-      return [bodyFault(`status ${status} is not described`, 'status')];
-    const content = responses.get(key)!;
-    const isEmpty = content === null || content.accepted.length === 0;
-    if (isEmpty || bodiless(status)) {
-      const message = bodiless(status)
-        ? `an answer of status ${status} has no body`
-        : `no body is described for status ${status}`;
-      return body.length === 0 ? NONE : [bodyFault(message, 'unexpected')];
-    }
-    const rule = content.media(contentType);
-    return rule ? yield* rule.steps(body, keep) : [wrongType(content.accepted)];
+  function describedFor(status: number): Described | undefined {
+    const range = `${Math.floor(status / 100)}XX`;
+    return [String(status), range, 'default']
+      .map((key) => responses.get(key))
+      .find((found) => found !== undefined);
+  }
+
+  return {
+    *check(status, contentType, body, keep) {
+      const found = describedFor(status);
+      if (found === undefined)
+        return [bodyFault(`status ${status} is not described`, 'status')];
+      const { content } = found;
+      const isEmpty = content === null || content.accepted.length === 0;
+      if (isEmpty || bodiless(status)) {
+        const message = bodiless(status)
+          ? `an answer of status ${status} has no body`
+          : `no body is described for status ${status}`;
+        return body.length === 0 ? NONE : [bodyFault(message, 'unexpected')];
+      }
+      const rule = content.media(contentType);
+      return rule
+        ? yield* rule.steps(body, keep)
+        : [wrongType(content.accepted)];
+    },
+    checkHeaders: (status, headers) =>
+      describedFor(status)?.checkHeaders(headers) ?? NONE,
   };
 }

@@ -1,4 +1,9 @@
-import { demand, demandBytes, demandList, demandText } from './arguments.ts';
+import {
+  demandBytes,
+  demandList,
+  demandStatus,
+  demandText,
+} from './arguments.ts';
 import type { Compiled } from './compiled.ts';
 import { toJson } from './exact-json.ts';
 import { type Fault, NONE } from './faults.ts';
@@ -8,11 +13,11 @@ import {
   prepareRequestChecks,
   type RequestChecks,
   requestChecks,
-  responseCheck,
+  responseChecks,
 } from './operations.ts';
 import type { ParameterValues } from './parameters/checker.ts';
 import { marked, unmarked } from './path.ts';
-import { ANY_RESPONSE, type CheckResponse } from './responses.ts';
+import { ANY_RESPONSE, type ResponseChecks } from './responses.ts';
 import { NOT_FOUND, Router } from './router.ts';
 import { createSchemas, type Schemas } from './schema/schemas.ts';
 import { behind } from './servers.ts';
@@ -135,7 +140,7 @@ const UNCHECKED: RequestChecks = { checkParameters: () => NONE, body: null };
 class CheckedOperation {
   readonly #slices: Slices;
   readonly #requests: Part<RequestChecks>;
-  readonly #responses: Part<CheckResponse>;
+  readonly #responses: Part<ResponseChecks>;
 
   constructor(description: Description, schemas: Schemas, slices: Slices) {
     const passes = description.exempt === 'pass';
@@ -151,7 +156,7 @@ class CheckedOperation {
     );
     this.#responses = new Part(() =>
       schemas.gather(() =>
-        passes ? ANY_RESPONSE : responseCheck(schemas, description),
+        passes ? ANY_RESPONSE : responseChecks(schemas, description),
       ),
     );
   }
@@ -185,10 +190,19 @@ class CheckedOperation {
 
   responseSteps(...call: Parameters<Operation['responseSteps']>): MediaSteps {
     const [status, contentType, body] = call;
-    demand(Number.isInteger(status), 'the status must be a number such as 200');
+    demandStatus(status);
     if (contentType !== undefined) demandText(contentType, 'the Content-Type');
     demandBytes(body);
-    return this.#responses.made(...call);
+    return this.#responses.made.check(...call);
+  }
+
+  checkResponseHeaders(
+    ...call: Parameters<Operation['checkResponseHeaders']>
+  ): readonly Fault[] {
+    const [status, headers] = call;
+    demandStatus(status);
+    demandList(headers, 'the headers');
+    return this.#responses.made.checkHeaders(...call);
   }
 
   ready(side: Side): Promise<void> | null {

@@ -29,13 +29,27 @@ export function atOnce<T>(steps: Iterator<void, T>): T {
   }
 }
 
+let lastTurn: Promise<void> = Promise.resolve();
+
+/** Callers take turns: together they use one slice per turn of the event loop. */
+function nextTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => turn());
+  return lastTurn;
+}
+
 /** One slice per turn of the event loop. Rejects with what a step throws. */
 export async function inTurns<T>(steps: Iterator<void, T>): Promise<T> {
   for (;;) {
-    await turn();
+    await nextTurn();
     const end = slice(steps);
     if (end !== null) return end.value;
   }
+}
+
+/** The first slice at once: most work needs no other. */
+export async function soon<T>(steps: Iterator<void, T>): Promise<T> {
+  const end = slice(steps);
+  return end === null ? await inTurns(steps) : end.value;
 }
 
 /** Does not keep the process alive. Resolves at the end, or when `signal` aborts it. */

@@ -106,10 +106,15 @@ export interface Operation extends Extensions {
     headers: readonly string[],
     values?: ParameterValues,
   ): readonly Fault[];
-  /** For any method except HEAD. */
+  /** For any method except HEAD. Ignores headers. */
   checkResponse(...response: Parameters<CheckResponse>): readonly Fault[];
   /** `checkResponse` in steps, see `MediaRule`. */
   responseSteps(...response: Parameters<CheckResponse>): MediaSteps;
+  /** Raw: name, value, … as Node has them. `Set-Cookie` is not checked. */
+  checkResponseHeaders(
+    status: number,
+    headers: readonly string[],
+  ): readonly Fault[];
   /** `null` once compiled. Checks also work earlier, but may block the event loop. */
   ready(side: Side): Promise<void> | null;
 }
@@ -129,9 +134,10 @@ type HeadersInput =
   | Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 export interface MessageInput {
+  /** In any case: `get` is `GET`. */
   readonly method: string;
   /** Path and query as the client sent them, or a URL. */
-  readonly url: string;
+  readonly url: string | URL;
   /** By name; as `Headers`; or in a list: name, value, … as `rawHeaders` of Node. */
   readonly headers: HeadersInput;
   /** As received, without a Content-Encoding. Text is sent as UTF-8. */
@@ -174,6 +180,10 @@ export interface ResponseResult<Op> {
 export interface Validators<Op> {
   /** @throws TypeError for arguments of the wrong type, whatever the client sends. */
   validateRequest(request: RequestInput): RequestResult<Op>;
+  /** Lets other work run every 2 ms, also while it compiles. Rejects with a TypeError. */
+  validateRequestAsync(request: RequestInput): Promise<RequestResult<Op>>;
   /** Responses to HEAD have no faults. @throws TypeError */
   validateResponse(response: ResponseInput): ResponseResult<Op>;
+  /** As `validateRequestAsync`. */
+  validateResponseAsync(response: ResponseInput): Promise<ResponseResult<Op>>;
 }

@@ -9,10 +9,13 @@ import {
   wrongType,
 } from './faults.ts';
 import { valuesOf } from './parameters/checker.ts';
+import { atOnce, type Steps, soon } from './slices.ts';
 import { AMBIGUOUS, type TargetFlaw, targetOf } from './target.ts';
 import type {
   MessageInput,
   Operation,
+  RequestResult,
+  ResponseResult,
   TargetMatch,
   TargetPaths,
   Validators,
@@ -23,81 +26,91 @@ type Match<Op> = (method: string, target: TargetPaths) => TargetMatch<Op>;
 export function createValidators<Op extends Operation>(
   match: Match<Op>,
 ): Validators<Op> {
-  return {
-    validateRequest(request) {
-      const { method, url, headers, body } = readInput(request);
-      const target = targetOf(url);
-      if ('message' in target) return refusedTarget(target);
-      const found = match(method, target);
-      if (!('parameters' in found)) return unrouted(found.allow);
-      const { operation, parameters } = found;
-      if (parameters === null)
-        return refusedTarget({ in: 'path', ...AMBIGUOUS });
-      if (operation.exempt === 'pass')
-        return {
-          status: 200,
-          faults: NONE,
-          operation,
-          allow: NONE,
-          values: null,
-        };
-      const values = {
-        path: new Bag(),
-        query: new Bag(),
-        header: new Bag(),
-        cookie: new Bag(),
-      };
-      const faults = operation.checkParameters(
-        parameters,
-        target.query,
-        headers,
-        values,
-      );
-      const checked = checkBody(operation, method, headers, body);
-      const all = [...faults, ...checked.faults];
+  function* requestSteps(input: Input): Steps<RequestResult<Op>> {
+    const { method, target, headers, body } = input;
+    if ('message' in target) return refusedTarget(target);
+    const found = match(method, target);
+    if (!('parameters' in found)) return unrouted(found.allow);
+    const { operation, parameters } = found;
+    if (parameters === null) return refusedTarget({ in: 'path', ...AMBIGUOUS });
+    if (operation.exempt === 'pass')
       return {
-        status: all.length === 0 || operation.reportOnly ? 200 : checked.status,
-        faults: all,
+        status: 200,
+        faults: NONE,
         operation,
         allow: NONE,
-        values: all.length === 0 ? { ...values, body: checked.value } : null,
+        values: null,
       };
-    },
+    const values = {
+      path: new Bag(),
+      query: new Bag(),
+      header: new Bag(),
+      cookie: new Bag(),
+    };
+    const faults = operation.checkParameters(
+      parameters,
+      target.query,
+      headers,
+      values,
+    );
+    const checked = yield* bodySteps(operation, method, headers, body);
+    const all = [...faults, ...checked.faults];
+    return {
+      status: all.length === 0 || operation.reportOnly ? 200 : checked.status,
+      faults: all,
+      operation,
+      allow: NONE,
+      values: all.length === 0 ? { ...values, body: checked.value } : null,
+    };
+  }
 
-    validateResponse(response) {
-      const { method, url, headers, body } = readInput(response);
-      const target = targetOf(url);
-      const { operation } =
-        'message' in target ? UNKNOWN : match(method, target);
-      if (operation === null)
-        return {
-          faults: [unknown('has no operation for the request')],
-          operation,
-          body: undefined,
-        };
-      if (method === 'HEAD' || operation.exempt === 'pass')
-        return { faults: NONE, operation, body: undefined };
-      if (isEncoded(headers))
-        return { faults: [ENCODED], operation, body: undefined };
-      let value: unknown;
-      const faults = operation.checkResponse(
-        response.status,
-        headerIn(headers, 'content-type'),
-        body ?? EMPTY,
-        (kept) => {
-          value = kept;
-        },
-      );
-      return {
-        faults,
-        operation,
-        body: faults.length === 0 ? value : undefined,
-      };
+  function* responseSteps(
+    status: number,
+    input: Input,
+  ): Steps<ResponseResult<Op>> {
+    const { method, headers, body } = input;
+    const operation = operationOf(input);
+    const result = { operation, body: undefined };
+    if (operation === null) return { ...result, faults: [UNKNOWN] };
+    if (method === 'HEAD' || operation.exempt === 'pass')
+      return { ...result, faults: NONE };
+    const ofHeaders = operation.checkResponseHeaders(status, headers);
+    if (isEncoded(headers))
+      return { ...result, faults: [...ofHeaders, ENCODED] };
+    let value: unknown;
+    const ofBody = yield* operation.responseSteps(
+      status,
+      headerIn(headers, 'content-type'),
+      body ?? EMPTY,
+      (kept) => {
+        value = kept;
+      },
+    );
+    const faults = [...ofHeaders, ...ofBody];
+    return { ...result, faults, body: faults.length === 0 ? value : undefined };
+  }
+
+  function operationOf({ method, target }: Input): Op | null {
+    return 'message' in target ? null : match(method, target).operation;
+  }
+
+  return {
+    validateRequest: (request) => atOnce(requestSteps(readInput(request))),
+    async validateRequestAsync(request) {
+      const input = readInput(request);
+      await operationOf(input)?.ready('request');
+      return await soon(requestSteps(input));
+    },
+    validateResponse: (response) =>
+      atOnce(responseSteps(response.status, readInput(response))),
+    async validateResponseAsync(response) {
+      const input = readInput(response);
+      await operationOf(input)?.ready('response');
+      return await soon(responseSteps(response.status, input));
     },
   };
 }
 
-const UNKNOWN = { operation: null };
 const EMPTY = new Uint8Array();
 
 interface Checked {
@@ -107,12 +120,12 @@ interface Checked {
 }
 
 /** GET also serves HEAD, but a described body is for GET alone. */
-function checkBody(
+function* bodySteps(
   operation: Operation,
   method: string,
   headers: readonly string[],
   body: Uint8Array | null,
-): Checked {
+): Steps<Checked> {
   const rule = method === 'HEAD' ? null : operation.body;
   const isAnnounced =
     headerIn(headers, 'transfer-encoding') !== undefined ||
@@ -138,7 +151,7 @@ function checkBody(
       maxBodyBytes,
     );
   let value: unknown;
-  const faults = media.check(body, (kept) => {
+  const faults = yield* media.steps(body, (kept) => {
     value = kept;
   });
   return { status: 400, faults, value };
@@ -185,6 +198,8 @@ const unknown = (message: string): Fault => ({
   in: 'path',
 });
 
+const UNKNOWN = unknown('has no operation for the request');
+
 function unrouted(allow: readonly string[] | null) {
   if (allow === null) return refused(404, unknown('is not described'));
   return refused(
@@ -203,6 +218,8 @@ function headerIn(
   return values.length === 0 ? undefined : values.join(', ');
 }
 
+type Input = ReturnType<typeof readInput>;
+
 function readInput(input: MessageInput) {
   demand(
     typeof input === 'object' && input !== null,
@@ -210,8 +227,19 @@ function readInput(input: MessageInput) {
   );
   const { method, url, headers, body } = input;
   demandText(method, 'method');
-  demandText(url, 'url');
-  return { method, url, headers: listOf(headers), body: bytesOf(body) };
+  return {
+    method: method.toUpperCase(),
+    target: targetOf(targetText(url)),
+    headers: listOf(headers),
+    body: bytesOf(body),
+  };
+}
+
+/** A client does not send the fragment of a URL. */
+function targetText(url: unknown): string {
+  if (url instanceof URL) return url.pathname + url.search;
+  demand(typeof url === 'string', 'url must be a string or a URL');
+  return url;
 }
 
 function bytesOf(body: unknown): Uint8Array | null {

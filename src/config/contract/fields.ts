@@ -1,4 +1,5 @@
 import {
+  type Document,
   type ExtensionReader,
   type Findings,
   type Json,
@@ -33,6 +34,7 @@ export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> =
   {
     judgeField,
     read(document, operations, findings) {
+      noteResponseHeaders(document, operations, findings);
       judgeTags(objectsIn(document.root.tags), findings);
       judgeSecurity(document, operations, findings);
       const upstreamOf = readUpstreams(document, findings);
@@ -54,6 +56,25 @@ export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> =
       };
     },
   };
+
+/** The gateway adds headers after it has checked a response. */
+function noteResponseHeaders(
+  document: Document,
+  operations: Parameters<typeof GATEWAY_FIELDS.read>[1],
+  findings: Findings,
+): void {
+  if ((document.reading.responses ?? 'off') === 'off') return;
+  for (const [, node] of operations)
+    for (const [, response] of document.members(node.responses)) {
+      const described = document.object(response);
+      if (described?.headers !== undefined)
+        findings.note(
+          described,
+          'headers',
+          'headers of responses are not checked',
+        );
+    }
+}
 
 /** The document's other objects are judged while they are read. */
 function judgeTags(tags: readonly Json[], findings: Findings): void {

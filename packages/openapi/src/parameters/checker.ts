@@ -24,16 +24,17 @@ type CheckParameters = (
   values?: ParameterValues,
 ) => readonly Fault[];
 
+/** `queryKeys`: names in the query that are allowed too; `null`: all names. */
 export function createParameterCheck(
   parameters: readonly Parameter[],
   path: readonly string[],
-  unknownQuery: 'refuse' | 'pass',
+  queryKeys: readonly string[] | null,
 ): CheckParameters {
   const of = (place: Parameter['in']) =>
     parameters.filter((parameter) => parameter.in === place);
   const inPath = of('path').filter(({ name }) => path.includes(name));
   const indexes = inPath.map(({ name }) => path.indexOf(name));
-  const checkQuery = createQueryCheck(of('query'), unknownQuery);
+  const checkQuery = createQueryCheck(of('query'), queryKeys);
   const checkHeaders = createHeaderCheck(of('header'));
   const checkCookies = createCookieCheck(of('cookie'));
 
@@ -57,7 +58,7 @@ const joined = (faults: readonly Fault[], more: readonly Fault[]) => {
 
 function createQueryCheck(
   parameters: readonly Parameter[],
-  unknown: 'refuse' | 'pass',
+  keys: readonly string[] | null,
 ) {
   const collect = createCollector(parameters);
   const required = parameters.some((parameter) => parameter.required);
@@ -65,15 +66,13 @@ function createQueryCheck(
   return (query: string, values?: ParameterValues): readonly Fault[] => {
     if (query === '' && !required) return NONE;
     const unknownNames = new Set<string | undefined>();
-    const sent = atOnce(
-      collect(
-        query,
-        'form',
-        (name) => unknownNames.size < MAX_FAULTS && unknownNames.add(name),
-      ),
-    );
+    const addUnknown = (name: string | undefined) => {
+      const isKey = name !== undefined && keys?.includes(name);
+      if (!isKey && unknownNames.size < MAX_FAULTS) unknownNames.add(name);
+    };
+    const sent = atOnce(collect(query, 'form', addUnknown));
     const faults = faultsIn(parameters, (i) => sent[i]!, values);
-    if (unknown === 'pass' || unknownNames.size === 0) return faults;
+    if (keys === null || unknownNames.size === 0) return faults;
     return [
       ...faults,
       ...[...unknownNames].map((name) => unknownFault(name, names)),

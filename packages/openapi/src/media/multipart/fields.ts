@@ -1,10 +1,7 @@
 import type { Document } from '../../document/document.ts';
 import { type Json, objectsIn } from '../../document/source.ts';
-import {
-  type CheckHeaders,
-  createHeaderCheck,
-} from '../../parameters/checker.ts';
-import { readParameter } from '../../parameters/parameter.ts';
+import type { CheckHeaders } from '../../parameters/checker.ts';
+import { readHeaders } from '../../parameters/headers.ts';
 import { PRIMITIVES, type Shape, shapeOf } from '../../parameters/shape.ts';
 import type { Direction } from '../../schema/directions.ts';
 import type { Schemas } from '../../schema/schemas.ts';
@@ -15,6 +12,9 @@ import {
   syntaxOf,
 } from '../reading.ts';
 import { covers, isJson, type MediaType, parseMediaType } from '../type.ts';
+
+/** `contentType` describes it (OpenAPI 3.0.3, Encoding Object, `headers`). */
+const ONLY_TYPE = ['content-type'];
 
 type Content = Exclude<Syntax, 'form' | 'multipart'>;
 
@@ -67,7 +67,7 @@ export function createField(
       : null,
     accepted,
     written: accepted ? String(encoding?.contentType) : '',
-    checkHeaders: readHeaders(schemas, encoding ?? {}),
+    checkHeaders: readHeaders(schemas, encoding?.headers, ONLY_TYPE),
   };
 }
 
@@ -139,19 +139,6 @@ function readTypes(
       );
   }
   return types;
-}
-
-/** Only `contentType` describes a Content-Type (OpenAPI 3.0.3, Encoding Object, `headers`). */
-function readHeaders(schemas: Schemas, encoding: Json): CheckHeaders {
-  const { document } = schemas;
-  const described = document
-    .members(encoding.headers)
-    .filter(([name]) => name.toLowerCase() !== 'content-type');
-  const read = described.map(([name, value]) => {
-    const node = document.object(value);
-    return node && readParameter(schemas, node, name, 'header');
-  });
-  return createHeaderCheck(read.filter((header) => header !== null));
 }
 
 function kindOf({ binary, types }: Shape): Kind {

@@ -8,6 +8,12 @@ const project = resolve(import.meta.dirname, '../..');
 const textOf = (file: string) => readFileSync(resolve(project, file), 'utf8');
 
 interface Service {
+  readonly build?: string;
+  readonly ports?: readonly string[];
+  readonly read_only?: boolean;
+  readonly tmpfs?: readonly string[];
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
   readonly volumes: readonly string[];
   readonly stop_grace_period?: string;
 }
@@ -34,6 +40,26 @@ test('each gateway of the compose file has a named volume of its own for its dat
   const names = data.map((volume) => volume.split(':')[0]!);
   expect(new Set(names).size).toBe(gateways.length);
   for (const name of names) expect(Object.keys(compose.volumes)).toContain(name);
+});
+
+test('each container of the image writes to its volumes and /tmp only, and has no capabilities', () => {
+  const own = Object.values(compose.services).filter(({ build }) => build !== undefined);
+  expect(own).toHaveLength(3);
+  for (const service of own) {
+    expect(service).toMatchObject({
+      read_only: true,
+      tmpfs: ['/tmp'],
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    });
+  }
+});
+
+test('no port of a gateway is published: clients come through the balancer, operators through exec', () => {
+  for (const [, { ports }] of gateways) expect(ports).toBeUndefined();
+  const published = Object.values(compose.services).flatMap(({ ports = [] }) => ports);
+  const inside = published.map((port) => port.slice(port.lastIndexOf(':') + 1));
+  expect(inside.toSorted()).toEqual(['3000', '8080', '9090']);
 });
 
 test('the image has its user by number', () => {

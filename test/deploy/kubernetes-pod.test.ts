@@ -8,6 +8,8 @@ import { loadConfig } from '../../src/config/load.ts';
 import {
   type Deployment,
   EXAMPLE,
+  type HttpRoute,
+  type Ingress,
   kubernetes,
   type Labelled,
   type Monitor,
@@ -142,6 +144,21 @@ describe('the network', () => {
     expect(admin.ports.map(({ targetPort }) => targetPort)).toEqual(['admin']);
     expect(admin.clusterIP).toBe('None');
     expect([portNamed('http'), portNamed('admin')]).toEqual([1, 1]);
+  });
+
+  test('leads clients from outside to the API, never to the admin port', () => {
+    const { rules } = specOf<Ingress>('Ingress');
+    const routes = specOf<HttpRoute>('HTTPRoute').rules;
+    const ports = [
+      ...rules.flatMap(({ http }) => http.paths).map(({ backend }) => backend.service),
+      ...routes.flatMap(({ backendRefs }) => backendRefs),
+    ].map(({ name, port }) => {
+      const { ports } = specOf<Service>('Service', name);
+      return ports.find((one) => one.name === Object(port).name || one.port === port)!.targetPort;
+    });
+    expect(ports).toEqual(['http', 'http']);
+    const hosts = [...rules.map(({ host }) => host), ...specOf<HttpRoute>('HTTPRoute').hostnames];
+    expect(new Set(hosts).size).toBe(1);
   });
 
   test('lets only the namespace of the monitoring reach the admin port', () => {

@@ -10,6 +10,7 @@ import {
   folders,
   kubernetes,
   kustomizationOf,
+  listedIn,
   type Manifest,
   manifests,
   specOf,
@@ -57,9 +58,8 @@ describe('the API of Kubernetes', () => {
 
 describe('kustomize', () => {
   test.each(folders)('uses every file of %s', (folder) => {
-    const { resources, configMapGenerator: maps = [] } = kustomizationOf(folder);
-    const own = resources.filter((name) => name.endsWith('.yaml'));
-    const used = [...own, ...maps.flatMap(({ files }) => files), 'kustomization.yaml'];
+    const { configMapGenerator: maps = [] } = kustomizationOf(folder);
+    const used = [...listedIn(folder), ...maps.flatMap(({ files }) => files), 'kustomization.yaml'];
     expect(used.sort()).toEqual(filesIn(folder).sort());
   });
 

@@ -13,7 +13,7 @@ import {
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Proxy as RunningProxy, startProxy } from '../hostile/proxies.ts';
+import { type Proxy as RunningProxy, startProxy, Tap } from '../hostile/proxies.ts';
 import { isDeep } from '../runner/fast-check.ts';
 import { freePort } from '../support/free-port.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -265,6 +265,72 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
     await Promise.all(calls);
     expect([...outcomes]).toEqual([[200, sent]]);
     expect(backend.seen).toHaveLength(before + sent);
+  });
+});
+
+/** Caddy is not installed everywhere. */
+const STREAMING: readonly Name[] = isDeep ? ['nginx', 'haproxy', 'caddy'] : ['nginx', 'haproxy'];
+const EVENTS = 10;
+/** Requests through the same proxy after each event. */
+const LATER = 5;
+
+describe.each(STREAMING)('an event stream behind %s', (name) => {
+  let proxy: RunningProxy;
+  let plain: Tap;
+  let servers: Server[];
+  let streams: ServerResponse[];
+  beforeAll(async () => {
+    [port, adminPort, key] = [await freePort(), await freePort(), 'any'];
+    streams = [];
+    servers = [];
+    for (const host of HOSTS) {
+      const server = createServer(({ url }, response) => {
+        if (url !== '/events') return void response.end();
+        streams.push(response.writeHead(200, { 'Content-Type': 'text/event-stream' }));
+        response.flushHeaders();
+      });
+      // The admin listener is up too.
+      const admin = createServer((_, response) => void response.end());
+      servers.push(server.listen(port, host), admin.listen(adminPort, host));
+    }
+    await Promise.all(servers.map((server) => once(server, 'listening')));
+    proxy = await startShipped(name);
+    plain = await Tap.start(`http://${HOSTS[0]}:${port}`);
+    await until('it forwards', async () => (await ask(`${proxy.url}/pets`)).status === 200);
+  });
+  afterAll(async () => {
+    await proxy?.stop();
+    for (const server of servers) {
+      server.close();
+      server.closeAllConnections();
+    }
+    await plain?.stop();
+  });
+
+  /** The number of the last event that has arrived. */
+  async function listenTo(url: string): Promise<{ last: number }> {
+    const [response] = (await once(open(`${url}/events`).end(), 'response')) as [IncomingMessage];
+    const arrived = { last: 0 };
+    response.on('data', (bytes: Buffer) => {
+      arrived.last = Number(/(\d+)\n\n$/.exec(`${bytes}`)?.[1] ?? arrived.last);
+    });
+    // The connection ends with the test.
+    response.on('error', () => {});
+    return arrived;
+  }
+
+  test('brings each event before the next one is sent, as a plain relay does', async () => {
+    const shipped = await listenTo(proxy.url);
+    const direct = await listenTo(plain.url);
+    expect(streams).toHaveLength(2);
+    for (let event = 1; event <= EVENTS; event++) {
+      for (const stream of streams) stream.write(`data: ${event}\n\n`);
+      for (let i = 0; i < LATER; i++) await ask(`${proxy.url}/pets`);
+      expect({ shipped: shipped.last, direct: direct.last }).toEqual({
+        shipped: event,
+        direct: event,
+      });
+    }
   });
 });
 

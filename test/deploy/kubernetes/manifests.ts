@@ -40,10 +40,17 @@ export const filesIn = (folder: string): string[] =>
 export const kustomizationOf = (folder: string) =>
   read(folder, 'kustomization.yaml') as Kustomization;
 
-/** The objects that a folder lists itself, by file. */
+/** The files that a folder lists itself, also in comments: a user chooses one of these. */
+export function listedIn(folder: string): string[] {
+  const text = readFileSync(join(kubernetes, folder, 'kustomization.yaml'), 'utf8');
+  const choices = [...text.matchAll(/^ {2}# - (\S+\.yaml)$/gm)].map(([, file]) => file!);
+  const { resources } = kustomizationOf(folder);
+  return [...resources.filter((name) => name.endsWith('.yaml')), ...choices];
+}
+
+/** The objects of these files, by file. */
 export function manifestsOf(folder: string): Map<string, Manifest> {
-  const files = kustomizationOf(folder).resources.filter((name) => name.endsWith('.yaml'));
-  return new Map(files.map((file) => [file, read(folder, file) as Manifest]));
+  return new Map(listedIn(folder).map((file) => [file, read(folder, file) as Manifest]));
 }
 
 export const manifests = (): Manifest[] =>
@@ -98,7 +105,24 @@ export interface Pod {
     readonly secret?: { readonly secretName: string };
   }[];
 }
+interface BackendRef {
+  readonly name: string;
+  readonly port: number | { readonly name: string };
+}
+export interface Ingress {
+  readonly rules: readonly {
+    readonly host: string;
+    readonly http: {
+      readonly paths: readonly { readonly backend: { readonly service: BackendRef } }[];
+    };
+  }[];
+}
+export interface HttpRoute {
+  readonly hostnames: readonly string[];
+  readonly rules: readonly { readonly backendRefs: readonly BackendRef[] }[];
+}
 export interface Port {
+  readonly name?: string;
   readonly port: number | string;
   readonly targetPort: string;
 }

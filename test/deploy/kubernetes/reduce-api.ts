@@ -9,12 +9,16 @@ import type {
 } from '@babel/types';
 import { type Manifest, manifests } from './manifests.ts';
 
-// Writes api.json: the part of the API of Kubernetes and of the Prometheus operator that the
+// Writes api.json: the part of the APIs of Kubernetes, Prometheus operator and Gateway API that the
 // manifests use, strict. The registry has no copy of these OpenAPI documents, but packages with
 // types that are generated from them: npm install --prefix FOLDER --ignore-scripts
-// kubernetes-models @kubernetes-models/prometheus-operator node
+// kubernetes-models @kubernetes-models/prometheus-operator @kubernetes-models/gateway-api node
 // test/deploy/kubernetes/reduce-api.ts FOLDER
-const PACKAGES = ['kubernetes-models', '@kubernetes-models/prometheus-operator'] as const;
+const PACKAGES = [
+  'kubernetes-models',
+  '@kubernetes-models/prometheus-operator',
+  '@kubernetes-models/gateway-api',
+] as const;
 
 type Schema = Readonly<Record<string, unknown>>;
 interface ObjectSchema {

@@ -11,7 +11,11 @@ import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { loadConfig } from '../config/load.ts';
-import { coveredMounts, hiddenOperations } from '../config/own-paths.ts';
+import {
+  coveredMounts,
+  displacedUsage,
+  hiddenOperations,
+} from '../config/own-paths.ts';
 import { DEFAULT_UPSTREAM, endsWithPath } from '../config/upstreams.ts';
 import { formatLimit } from '../config/windows.ts';
 import { peekKeys } from '../records/embedded/peek.ts';
@@ -49,6 +53,7 @@ export async function check(
   const notes = [
     contractNotes,
     hiddenOperations,
+    displacedUsage,
     coveredMounts,
     pathNotes,
     bodyLimitNotes,

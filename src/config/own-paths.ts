@@ -33,6 +33,35 @@ export function ownPaths({
   return hasUsage ? [...pages, USAGE] : pages;
 }
 
+type Described = Pick<Contract, 'prefixes' | 'exempted'> & {
+  readonly operations: readonly Pick<Operation, 'path'>[];
+};
+
+/**
+ * Where keys get their usage: at the root, and below the prefixes of the contract, because many
+ * clients know no other path. There an operation that can have the path wins.
+ */
+export function usagePaths(contract: Described): readonly string[] {
+  return takesUsagePath(contract)
+    ? [USAGE_PATH]
+    : [...new Set(['', ...contract.prefixes])].map(
+        (prefix) => prefix + USAGE_PATH,
+      );
+}
+
+/** Whether a request with this path, below the prefix, can be one for an operation. */
+export function takesUsagePath({ operations, exempted }: Described): boolean {
+  return [...operations, ...exempted].some(({ path }) => {
+    const [head = '', ...rest] = path.split('{');
+    if (rest.length === 0) return path === USAGE_PATH;
+    const tail = path.slice(path.lastIndexOf('}') + 1);
+    const isOneSegment = path.lastIndexOf('/') === 0;
+    return (
+      isOneSegment && USAGE_PATH.startsWith(head) && USAGE_PATH.endsWith(tail)
+    );
+  });
+}
+
 /** Sentences for operators: the operations with requests that the gateway serves itself. */
 export function hiddenOperations(
   { contract: { file }, reference, usage }: Config,
@@ -49,6 +78,18 @@ export function hiddenOperations(
       return `${nameOf(operation)}: the gateway serves ${own} itself; set ${setting}: false to forward these requests`;
     }),
   );
+}
+
+/** A sentence for operators: where an operation of the contract takes the path of the usage. */
+export function displacedUsage(
+  { usage }: Config,
+  contract: Contract,
+): string[] {
+  const [prefix] = contract.prefixes;
+  if (!usage.enabled || !prefix || !takesUsagePath(contract)) return [];
+  return [
+    `${prefix}${USAGE_PATH} belongs to an operation of the contract: keys get their usage at ${USAGE_PATH} only`,
+  ];
 }
 
 /** Sentences for operators: the mounts with requests that operations of the contract take. */

@@ -1,7 +1,6 @@
 import { WEBSOCKET_KEY } from '@storegate/http1';
 import { Refusal } from '../common/errors/refusals.ts';
 import { fieldIn } from '../common/field-list.ts';
-import { USAGE_PATH } from '../common/reserved-paths.ts';
 import type { Exchange } from './exchange.ts';
 import type { Pages } from './own/pages.ts';
 import type { Usage } from './own/usage.ts';
@@ -36,8 +35,9 @@ export interface Parts {
   readonly tunnel: ForwardTunnel;
   readonly inspect: Inspect;
   readonly relay: Relay;
-  /** `null`: its path belongs to the API. */
-  readonly usage: Usage | null;
+  readonly usage: Usage;
+  /** Empty: these paths belong to the API. */
+  readonly usagePaths: readonly string[];
   readonly pages: Pages;
   readonly cors: Cors;
   readonly reply: Reply;
@@ -64,7 +64,8 @@ export function createPipeline(parts: Parts): Pipeline {
     inspect,
     relay,
   } = parts;
-  const { tunnel, usage, pages, cors, reply, route, takesTunnel } = parts;
+  const { tunnel, usage, usagePaths, pages, cors, reply, route, takesTunnel } =
+    parts;
 
   async function handle(exchange: Exchange): Promise<void> {
     try {
@@ -80,7 +81,7 @@ export function createPipeline(parts: Parts): Pipeline {
       const client =
         authenticated instanceof Promise ? await authenticated : authenticated;
       if (client instanceof Refusal) return reply.fail(exchange, client);
-      if (usage !== null && target.path === USAGE_PATH) {
+      if (usagePaths.includes(target.path)) {
         exchange.step = 'usage';
         return await usage(exchange, client);
       }

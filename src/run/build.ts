@@ -12,6 +12,7 @@ import {
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
+import { usagePaths } from '../config/own-paths.ts';
 import {
   createFaultReporter,
   createReport,
@@ -134,9 +135,12 @@ export function buildPipeline(
     }),
     addresses: createAddresses(config.addresses),
     authenticate,
-    usage: config.usage.enabled
-      ? createUsage({ ...longLived, reply, operations: contract.operations })
-      : null,
+    usage: createUsage({
+      ...longLived,
+      reply,
+      operations: contract.operations,
+    }),
+    usagePaths: usagePathsOf(settings),
     admit: createAdmission(config, longLived),
     contract: createContract({
       largeChecks,
@@ -256,16 +260,17 @@ function createAdmission(
 }
 
 function createReading(
-  { config, contract }: ActiveConfig<Config>,
+  settings: ActiveConfig<Config>,
   longLived: LongLived,
 ): Reading {
+  const { config, contract } = settings;
   const { keyring, guard, clock, subjects, tracing, via } = longLived;
   const { headers: chosen, hide, identity } = config.keys;
   const own = [
     ...(tracing === null ? [] : TRACE_FIELDS),
     ...Object.values(identity).filter((name) => name !== null),
   ];
-  const usagePath = config.usage.enabled ? USAGE_PATH : null;
+  const ownPaths = usagePathsOf(settings);
   const readingOf = (
     keyHeaders: KeyHeaders,
     anonymous: Anonymous | null,
@@ -284,12 +289,17 @@ function createReading(
       keyHeaders,
       via,
       anonymous: isOfBackend(config.cors)
-        ? withPreflights(anonymous, usagePath)
+        ? withPreflights(anonymous, ownPaths)
         : anonymous,
     }),
   });
   const plan = publicPlanOf({ config, contract });
-  const anonymous = createAnonymous({ contract, plan, subjects, usagePath });
+  const anonymous = createAnonymous({
+    contract,
+    plan,
+    subjects,
+    usagePaths: ownPaths,
+  });
   const { names, authenticate } = readingOf(
     chosen ?? contract.keyHeaders,
     anonymous,
@@ -308,6 +318,12 @@ function createReading(
     ),
   };
 }
+
+const usagePathsOf = ({
+  config,
+  contract,
+}: ActiveConfig<Config>): readonly string[] =>
+  config.usage.enabled ? usagePaths(contract) : [];
 
 function createRouting(
   { cors }: Config,

@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadContract } from '../../src/config/contract/contract.ts';
 import { loadConfig, shippedFiles } from '../../src/config/load.ts';
-import { coveredMounts, hiddenOperations } from '../../src/config/own-paths.ts';
+import {
+  coveredMounts,
+  displacedUsage,
+  hiddenOperations,
+  usagePaths,
+} from '../../src/config/own-paths.ts';
 import { folderWith } from './folder.ts';
 
 const configWith = (settings: string) =>
@@ -85,6 +90,28 @@ describe('operations that a path of the gateway hides', () => {
 
   test('do not exist in the shipped contract', () => {
     expect(hiddenOperations(configWith('{}'), loadContract(shippedFiles.contract))).toEqual([]);
+  });
+});
+
+describe('the usage of a key', () => {
+  test.each<[readonly string[], string, readonly string[]]>([
+    [['/pets', '/usage/{id}', '/{id}/x'], '/v1', ['/usage', '/v1/usage']],
+    [['/pets'], '/', ['/usage']],
+    [['/usage'], '/v1', ['/usage']],
+    [['/{id}'], '/v1', ['/usage']],
+    [['/us{x}ge'], '/v1', ['/usage']],
+    [['/us{x}.json'], '/v1', ['/usage', '/v1/usage']],
+  ])('beside %j below %s is at %j', (paths, server, expected) => {
+    const contract = contractWith(paths, server);
+    expect(usagePaths(contract)).toEqual(expected);
+    const isDisplaced = server !== '/' && expected.length === 1;
+    const notes = displacedUsage(configWith('{}'), contract);
+    expect(notes).toEqual(
+      isDisplaced
+        ? ['/v1/usage belongs to an operation of the contract: keys get their usage at /usage only']
+        : [],
+    );
+    expect(displacedUsage(configWith('usage: { enabled: false }'), contract)).toEqual([]);
   });
 });
 

@@ -95,6 +95,7 @@ test('a stage between backend and reply is one file and one line', async () => {
     inspect: (_exchange, _checked, stored) => stored,
     relay: createRelay(response, new SharedBudget(0)),
     usage: async () => {},
+    usagePaths: [],
     pages: { has: () => false, serve: async () => {} },
     cors,
     reply: response,

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestGateway } from '../support/gateway.ts';
 import { installPackages } from '../support/packages.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** What a program prints, also if it fails. */
@@ -28,12 +29,36 @@ const TSCONFIG = {
 /** Three requests, of which one is not valid. */
 const PLANS = 'plans: { three: { windows: [{ limit: 3, per: minute }] } }';
 
+/** Below a path, which generators know from `servers`, or not at all. */
+function contractBelow(path: string): string {
+  const file = join(root, 'config/openapi.yaml');
+  const text = readFileSync(file, 'utf8').replace(
+    'servers:\n  - { url: /,',
+    `servers:\n  - { url: ${path},`,
+  );
+  expect(text).toContain(`url: ${path}`);
+  return text;
+}
+
 describe('clients that generators make from the published contracts', () => {
   let gateway: TestGateway;
+  let backend: FakeBackend;
   const folder = mkdtempSync(join(tmpdir(), 'generators-'));
   beforeAll(async () => {
     installPackages(import.meta.dirname);
     gateway = await TestGateway.start({ plans: PLANS });
+    const contract = join(folder, 'contract.yaml');
+    writeFileSync(contract, contractBelow('/v1'));
+    backend = await fakeBackend(({ method }, response) => {
+      response
+        .writeHead(method === 'POST' ? 201 : 200, { 'Content-Type': 'application/json' })
+        .end(method === 'POST' ? '{"id":1,"name":"Rex"}' : '[]');
+    });
+    gateway = await TestGateway.start({
+      plans: PLANS,
+      backendUrl: backend.url,
+      settings: JSON.stringify({ contract: { file: contract } }),
+    });
     await save('api.json', gateway.url);
     await save('admin.json', gateway.adminUrl);
     cpSync(join(import.meta.dirname, 'programs'), folder, { recursive: true });
@@ -44,6 +69,7 @@ describe('clients that generators make from the published contracts', () => {
   });
   afterAll(async () => {
     await gateway.stop();
+    await backend.close();
     rmSync(folder, { recursive: true });
   });
 
@@ -52,7 +78,7 @@ describe('clients that generators make from the published contracts', () => {
     writeFileSync(join(folder, name), await response.text());
   }
 
-  test('have types that fit the programs, also of a 429, and refuse a wrong body', async () => {
+  test('have types that fit the programs, also of every refusal, and refuse a wrong body', async () => {
     expect(await node('node_modules/typescript/bin/tsc', '-p', folder)).toBe('');
   });
 
@@ -67,6 +93,8 @@ describe('clients that generators make from the published contracts', () => {
         added: [201, 'Rex'],
         refused: [400, 'required'],
         limited: [429, 'rate_limit_exceeded'],
+        usage: [200, 'three'],
+        invalid: [400, 'format'],
       });
     },
   );

@@ -48,6 +48,7 @@ async function pipelineWith(
   const guard = createGuard({ failures: 10, window: 60_000 });
   const response = createReply({ cors, guard, observe, hasReference: true });
   const pipeline = createPipeline({
+    usagePaths: ['/usage'],
     guard: createRequestGuard({
       config: gateway.config.http,
       paths: gateway.config.contract,

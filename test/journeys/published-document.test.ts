@@ -60,6 +60,9 @@ describe('a client made from the published document', () => {
     expect(await statuses(client, ['orders', 'health', 'far', 'getUsage'])).toEqual([
       200, 200, 200, 200,
     ]);
+    expect(client.document.paths['/usage'].servers).toBeUndefined();
+    for (const path of ['/usage', '/v1/usage'])
+      expect((await fetch(`${gateway.url}${path}`)).status).toBe(401);
     expect(backend.seen.map(({ url }) => url).sort()).toEqual([
       '/v1/far',
       '/v1/health',

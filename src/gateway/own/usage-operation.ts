@@ -19,11 +19,14 @@ type Described = Pick<Contract, 'prefixes' | 'exempted'> & {
 
 /** `null`: the document has another operation at its path, behind a prefix. */
 export function usageNames(
-  { operations, exempted, prefixes }: Described,
+  contract: Described,
   { tags }: Readonly<Json>,
 ): UsageNames | null {
-  const all = [...operations, ...exempted];
-  if (isBehindPrefix(prefixes) && all.some(({ path }) => path === USAGE_PATH))
+  const all = [...contract.operations, ...contract.exempted];
+  if (
+    contract.prefixes.some((prefix) => prefix !== '') &&
+    all.some(({ path }) => path === USAGE_PATH)
+  )
     return null;
   const ids = all.filter(({ path }) => path !== USAGE_PATH).map(({ id }) => id);
   return {
@@ -35,35 +38,36 @@ export function usageNames(
   };
 }
 
-const isBehindPrefix = (prefixes: readonly string[]): boolean =>
-  prefixes.some((prefix) => prefix !== '');
-
 interface PublishedUsage extends UsageNames {
   readonly security: readonly Json[];
   readonly refusals: Refusals;
   readonly openapi: string;
+  /** Whether it is at the root of the gateway alone. */
+  readonly isAtRoot: boolean;
 }
 
+const FACTS = {
+  needsKey: true,
+  hasPathParameters: false,
+  takesBody: false,
+  checksBody: false,
+  requiresScopes: false,
+  endsAtSunset: false,
+  hasBackend: false,
+} as const;
+
 /** OpenAPI 3.0 uses `nullable`, later versions a list of types. */
-export function usageItem(
-  usage: PublishedUsage,
-  prefixes: readonly string[],
-): Json {
-  const { operationId, tag, security, openapi } = usage;
-  const { byStatus, unavailable } = usage.refusals;
+export function usageItem(usage: PublishedUsage): Json {
+  const { operationId, tag, security, openapi, refusals } = usage;
   const own = {
     operationId,
     tags: [tag.name],
     ...gateway.usage,
     security,
-    responses: {
-      ...gateway.usage.responses,
-      ...byStatus,
-      '503': unavailable,
-    },
+    responses: { ...gateway.usage.responses, ...refusals.of(FACTS) },
   };
   const get = openapi.startsWith('3.0.') ? own : withTypeLists(own);
-  return isBehindPrefix(prefixes) ? { servers: [{ url: '/' }], get } : { get };
+  return usage.isAtRoot ? { servers: [{ url: '/' }], get } : { get };
 }
 
 function withTypeLists(value: unknown): unknown {

@@ -20,8 +20,8 @@ interface AnonymousParts {
   /** See `publicPlanOf`. */
   readonly plan: Plan | null;
   readonly subjects: AddressSubjects;
-  /** A path that always needs a key. */
-  readonly usagePath: string | null;
+  /** Paths that always need a key. */
+  readonly usagePaths: readonly string[];
 }
 
 /** `null`: every request needs a key, because of the plans or the contract. */
@@ -42,7 +42,7 @@ export function createAnonymous({
   contract,
   plan,
   subjects,
-  usagePath,
+  usagePaths,
 }: AnonymousParts): Anonymous | null {
   if (plan === null) return null;
   const { windows, weight = DEFAULT_WEIGHT, concurrency = null } = plan;
@@ -53,7 +53,7 @@ export function createAnonymous({
 
   return (exchange, { path }) => {
     const isPublic =
-      path !== usagePath &&
+      !usagePaths.includes(path) &&
       contract.match(exchange.call.method, path).operation?.isPublic === true;
     if (!isPublic) return null;
     const { address } = exchange;
@@ -102,15 +102,15 @@ const LIMITS: Limits = { windows: [ALLOWANCE], escalation: null };
 const CLIENT = { limits: LIMITS, weight: DEFAULT_WEIGHT, concurrency: null };
 
 /**
- * Lets preflights for the backend pass without a key, because browsers send none. `usagePath` has
- * no backend; `null`: it belongs to the API.
+ * Lets preflights for the backend pass without a key, because browsers send none. `usagePaths`
+ * have no backend.
  */
 export function withPreflights(
   other: Anonymous | null,
-  usagePath: string | null,
+  usagePaths: readonly string[],
 ): Anonymous {
   return (exchange, target) => {
-    if (!isPreflight(exchange) || target.path === usagePath)
+    if (!isPreflight(exchange) || usagePaths.includes(target.path))
       return other === null ? null : other(exchange, target);
     const network = networkOf(exchange.address);
     return clientWithoutKey(`address:${network}`, network, CLIENT);

@@ -35,7 +35,8 @@ export interface Loaded {
 
 /** `data`: for copies of contracts from a URL. */
 export interface Request extends PublishingSettings {
-  readonly contract: Omit<Order, 'publication'>;
+  readonly contract: Omit<Order, 'publication'> &
+    PublishingSettings['contract'];
   readonly data: string;
 }
 

@@ -13,7 +13,13 @@ import { folderWith } from '../../config/folder.ts';
 // biome-ignore lint/suspicious/noExplicitAny: a document of any form
 type Json = any;
 
-const SETTINGS: Publication = { hasUsage: true, keyHeaders: null, hasPublicPlan: true };
+const SETTINGS: Publication = {
+  hasUsage: true,
+  keyHeaders: null,
+  hasPublicPlan: true,
+  refusesAfterSunset: true,
+  refusesInvalid: true,
+};
 const get = (more: object = {}) => ({ get: { responses: done, ...more } });
 
 interface Options extends Partial<Publication> {
@@ -63,9 +69,18 @@ describe('servers of the published document', () => {
 });
 
 describe('/usage in the published document', () => {
-  test('is at the root of the gateway, whatever the prefix', () => {
+  test('has no server of its own, because it is also below the prefix', () => {
     expect(publish({ paths: {} }).paths['/usage'].servers).toBeUndefined();
     const { paths } = publish({ servers: [{ url: '/v1' }], paths: { '/a': get() } });
+    expect(paths['/usage'].servers).toBeUndefined();
+  });
+
+  test('is at the root alone if an operation can have its path below the prefix', () => {
+    const parameters = [{ name: 'id', in: 'path', required: true, schema: {} }];
+    const { paths } = publish({
+      servers: [{ url: '/v1' }],
+      paths: { '/{id}': get({ parameters }) },
+    });
     expect(urls(paths['/usage'])).toEqual(['/']);
   });
 
@@ -91,25 +106,93 @@ describe('responses of an operation in the published document', () => {
   const statuses = (document: object, more?: Options) =>
     Object.keys(publish(document, more).paths['/a'].get.responses);
 
-  test('have 401, 403 and 429, or only 429 if it is public', () => {
-    expect(statuses({ paths: { '/a': get() } })).toEqual(['200', '401', '403', '429']);
-    expect(statuses({ paths: { '/a': get({ security: [] }) } })).toEqual(['200', '429']);
-    const needsKey = { hasPublicPlan: false };
-    expect(statuses({ paths: { '/a': get({ security: [] }) } }, needsKey)).toEqual([
+  const body = { content: { 'application/json': { schema: { type: 'object' } } } };
+  const ends = { deprecated: true, 'x-sunset': '2030-01-31' };
+  const scopes = { 'x-required-scopes': ['a'] };
+  const always = ['200', '400', '429', '500', '502', '503', '504'];
+  const key = ['401', '403'];
+
+  test.each<[string, readonly string[], object, Options]>([
+    ['with a key', key, {}, {}],
+    ['without a key', [], { security: [] }, {}],
+    ['without a key, if no plan is public', key, { security: [] }, { hasPublicPlan: false }],
+    ['without a key but with scopes', key, { security: [], ...scopes }, {}],
+    ['with a body', [...key, '413', '415'], { requestBody: body }, {}],
+    [
+      'with a body that is not checked',
+      [...key, '413'],
+      { requestBody: body, 'x-report-only': true },
+      {},
+    ],
+    [
+      'of a contract that only reports',
+      [...key, '413'],
+      { requestBody: body },
+      { refusesInvalid: false },
+    ],
+    ['that ends', [...key, '410'], ends, {}],
+    ['that is served after its end', key, ends, { refusesAfterSunset: false }],
+  ])('%s are those that the gateway gives it', (_, more, operation, options) => {
+    expect(statuses({ paths: { '/a': get(operation) } }, options)).toEqual(
+      [...always, ...more].sort(),
+    );
+  });
+
+  test('with a parameter in the path have 404, and those of /usage no backend', () => {
+    const parameters = [{ name: 'id', in: 'path', required: true, schema: {} }];
+    const { paths } = publish({ paths: { '/a/{id}': get({ parameters }) } });
+    expect(Object.keys(paths['/a/{id}'].get.responses)).toContain('404');
+    expect(Object.keys(paths['/usage'].get.responses)).toEqual([
       '200',
+      '304',
+      '400',
       '401',
       '403',
       '429',
+      '500',
+      '503',
     ]);
   });
 
-  test('are those of the author where there are some', () => {
-    const own = { description: 'Mine.' };
-    const { paths } = publish({ paths: { '/a': get({ responses: { 401: own, 404: own } }) } });
-    expect(paths['/a'].get.responses).toMatchObject({
-      401: own,
-      404: own,
-      403: { $ref: expect.any(String) },
+  test('have the form of an error, with details, and an example of each code', () => {
+    const { components } = publish({ paths: { '/a': get() } });
+    const { schema, examples } = components.responses.GatewayBadRequest.content['application/json'];
+    expect(schema.$ref).toBe('#/components/schemas/GatewayError');
+    expect(Object.keys(examples)).toEqual(['malformed_request', 'invalid_request']);
+    const { details } = components.schemas.GatewayError.properties;
+    expect(details.items.required).toEqual(['in', 'pointer', 'rule', 'message']);
+  });
+
+  test('have the body of the author or of the gateway where both have a status', () => {
+    const json = (schema: unknown) => ({ 'application/json': { schema } });
+    const own = { type: 'object', properties: { error: { type: 'string' } } };
+    const members = ['code', 'message', 'status', 'details'].map((name) => [name, {}] as const);
+    const error = { allOf: [{ type: 'object', properties: Object.fromEntries(members) }] };
+    const error_ = { $ref: '#/components/schemas/GatewayError' };
+    const responses = {
+      200: { description: 'Mine.', content: json(own) },
+      400: { description: 'Mine.', content: json(own) },
+      401: { $ref: '#/components/responses/own' },
+      403: { description: 'Mine.', content: json(error) },
+      404: { description: 'Mine.', content: json(own) },
+      429: { description: 'Mine.' },
+      500: { description: 'Mine.', content: { 'text/plain': {} } },
+      502: { description: 'Mine.', content: json({}) },
+    };
+    const components = { responses: { own: { description: 'Mine.', content: json(own) } } };
+    const { paths } = publish({ paths: { '/a': get({ responses }) }, components });
+    const both = json({ anyOf: [own, error_] });
+    expect(paths['/a'].get.responses).toEqual({
+      200: responses[200],
+      400: { description: 'Mine.', content: both },
+      401: { description: 'Mine.', content: both },
+      403: responses[403],
+      404: responses[404],
+      429: { description: 'Mine.', content: json(error_) },
+      500: { description: 'Mine.', content: { 'text/plain': {}, ...json(error_) } },
+      502: responses[502],
+      503: { $ref: '#/components/responses/GatewayUnavailable' },
+      504: { $ref: '#/components/responses/GatewayTimeout' },
     });
   });
 });

@@ -6,7 +6,7 @@ import { admitPreflights, withPreflights } from '../../../src/gateway/stages/ano
 import { admittedClient, exchangeOf, knownClient, targetOf } from '../../support/exchange.ts';
 
 const PREFLIGHT = { Origin: 'https://shop.example', 'Access-Control-Request-Method': 'PUT' };
-const anonymous = withPreflights(null, '/usage');
+const anonymous = withPreflights(null, ['/usage']);
 const clientAt = (address: string) =>
   anonymous(exchangeOf('OPTIONS', PREFLIGHT, { address }), targetOf('/pets')) as KnownClient;
 
@@ -23,7 +23,7 @@ test.each<
 });
 
 test('a preflight for /usage passes without a key if the path belongs to the API', () => {
-  const withoutUsage = withPreflights(null, null);
+  const withoutUsage = withPreflights(null, []);
   expect(withoutUsage(exchangeOf('OPTIONS', PREFLIGHT), targetOf('/usage'))).not.toBeNull();
 });
 

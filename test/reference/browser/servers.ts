@@ -44,13 +44,13 @@ export function serversTests(fixture: ReferenceFixture): void {
       expect(fixture.complaints).toEqual([]);
     });
 
-    test('reads the usage of the key at the root of this gateway', async () => {
+    test('reads the usage of the key below the path of this gateway', async () => {
       const operation = await reader.openOperation('Usage', 'getUsage');
       await reader.tryIt(operation);
       await reader.send(operation);
       expect(await operation.locator('.answer').textContent()).toContain('"plan": "free"');
       expect(await operation.locator('.snippets pre').textContent()).toContain(
-        `${shop.gateway.url}/usage`,
+        `${shop.gateway.url}/v1/usage`,
       );
       expect(fixture.complaints).toEqual([]);
     });

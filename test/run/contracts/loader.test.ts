@@ -12,7 +12,8 @@ const broken = (name: string) => resolve(here, `../../../packages/openapi/test/b
 /** Only contracts at a URL have a copy there. */
 const NOWHERE = '';
 const settings = { usage: { enabled: true }, keys: { headers: null }, plans: {} };
-const order = (file: string) => ({ file, unknownQuery: 'refuse' as const });
+const order = (file: string) =>
+  ({ file, unknownQuery: 'refuse', afterSunset: 'serve', requests: 'enforce' }) as const;
 const reader = (name: string, deadline?: number, memory?: number) =>
   new ContractLoader(resolve(here, `readers/${name}.ts`), deadline, memory);
 

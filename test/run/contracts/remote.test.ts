@@ -51,7 +51,11 @@ const settings = { usage: { enabled: true }, keys: { headers: null }, plans: {} 
 test('a contract is fetched at the start, and its copy is in use while the URL is unreachable', async () => {
   const data = join(temporary(), 'data');
   const url = await serving((_request, response) => response.end(documentWith('/a')));
-  const request = { contract: { file: url }, data, ...settings };
+  const request = {
+    contract: { file: url, afterSunset: 'serve', requests: 'enforce' } as const,
+    data,
+    ...settings,
+  };
   const first = await new ContractLoader().loadFirst(request);
   expect(first.contract.match('GET', '/a').operation?.id).toBe('one');
   expect([first.copy, first.contract.files.size]).toEqual([undefined, 0]);
@@ -91,7 +95,11 @@ test('reports a copy that cannot be written, and ignores a damaged copy', async 
 test('closing the loader ends a fetch', async () => {
   const url = await serving(() => {});
   const loader = new ContractLoader();
-  const requested = { contract: { file: url }, data: temporary(), ...settings };
+  const requested = {
+    contract: { file: url, afterSunset: 'serve', requests: 'enforce' } as const,
+    data: temporary(),
+    ...settings,
+  };
   const loading = loader.load(requested);
   setImmediate(() => loader.close());
   await expect(loading).rejects.toThrow(LoadingEnded);
@@ -107,7 +115,7 @@ test.each([
   const more = { parameters: [{ $ref: ref }] };
   const url = await serving((_request, response) => response.end(documentWith('/a', more)));
   const loading = new ContractLoader().loadFirst({
-    contract: { file: url },
+    contract: { file: url, afterSunset: 'serve', requests: 'enforce' } as const,
     data: temporary(),
     ...settings,
   });

@@ -103,7 +103,7 @@ export class Traffic {
       contract: CONTRACT,
       plan: plans.publicPlan ?? null,
       subjects,
-      usagePath: null,
+      usagePaths: [],
     });
     this.#authenticate = createAuthenticate({
       keyring,

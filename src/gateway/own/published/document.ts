@@ -5,10 +5,12 @@ import type { KeyHeaders } from '../../../common/key-headers.ts';
 import { USAGE_PATH } from '../../../common/reserved-paths.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Compiled } from '../../../config/contract/contract.ts';
+import { takesUsagePath } from '../../../config/own-paths.ts';
 import { usageGroups, usageItem, usageNames } from '../usage-operation.ts';
 import { type KeySchemes, keySchemes } from './key-schemes.ts';
 import { componentNames, createNames } from './names.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
+import { withRefusals } from './responses.ts';
 
 /** The settings that the published document shows. */
 export interface Publication {
@@ -18,15 +20,21 @@ export interface Publication {
   readonly keyHeaders: KeyHeaders | null;
   /** Whether public operations need no key. */
   readonly hasPublicPlan: boolean;
+  /** Whether an operation ends at its sunset. */
+  readonly refusesAfterSunset: boolean;
+  /** Whether requests that do not match are refused. */
+  readonly refusesInvalid: boolean;
 }
 
 export interface PublishingSettings {
+  readonly contract: Pick<Config['contract'], 'afterSunset' | 'requests'>;
   readonly usage: Pick<Config['usage'], 'enabled'>;
   readonly keys: Pick<Config['keys'], 'headers'>;
   readonly plans: Pick<Config['plans'], 'publicPlan'>;
 }
 
 export const publicationOf = ({
+  contract,
   usage,
   keys,
   plans,
@@ -34,6 +42,8 @@ export const publicationOf = ({
   hasUsage: usage.enabled,
   keyHeaders: keys.headers,
   hasPublicPlan: (plans.publicPlan ?? null) !== null,
+  refusesAfterSunset: contract.afterSunset === 'refuse',
+  refusesInvalid: contract.requests === 'enforce',
 });
 
 /** The document of the author as clients of this gateway need it. */
@@ -55,10 +65,9 @@ export function publishedDocuments(
     return writeDocuments(published, exempted, replacements(compiled, parts));
   const { refusals, keys } = parts;
   const openapi = String(root.openapi);
-  const item = usageItem(
-    { ...names, security: keys.withKey([]), refusals, openapi },
-    prefixes,
-  );
+  const security = keys.withKey([]);
+  const isAtRoot = prefixes[0] !== '' && takesUsagePath(compiled);
+  const item = usageItem({ ...names, security, refusals, openapi, isAtRoot });
   const withUsage = {
     ...published,
     ...usageGroups(root, names),
@@ -74,13 +83,14 @@ interface Parts {
   readonly refusals: Refusals;
   /** From the document. */
   readonly security: unknown;
-  readonly hasPublicPlan: boolean;
+  readonly publication: Publication;
 }
 
 function partsOf(
   { document, shared }: Compiled,
-  { keyHeaders, hasPublicPlan }: Publication,
+  publication: Publication,
 ): Parts {
+  const { keyHeaders, hasPublicPlan } = publication;
   const { root } = document;
   const components = document.object(root.components) ?? {};
   const nameOf = createNames(componentNames(components));
@@ -99,7 +109,7 @@ function partsOf(
     hasPublicPlan && isPublic(root.security)
       ? root.security
       : keys.withKey(root.security);
-  return { keys, refusals: createRefusals(nameOf), security, hasPublicPlan };
+  return { keys, refusals: createRefusals(nameOf), security, publication };
 }
 
 function isPublic(security: unknown): boolean {
@@ -144,40 +154,39 @@ function replacements(
   parts: Parts,
 ): ReadonlyMap<Json, Json> {
   const { root } = document;
-  const { security, hasPublicPlan } = parts;
+  const { security, publication } = parts;
   const withKey = remember(parts.keys.withKey);
   const replaced = new Map<Json, Json>();
-  for (const { path, method, isPublic } of operations) {
+  for (const described of operations) {
+    const { path, method, isPublic } = described;
     const item = document.object((root.paths as Json)[path])!;
     const { servers: _ofItem, ...itemWithoutServers } = item;
     const operation = item[method.toLowerCase()] as Json;
     const { servers: _own, ...rest } = operation;
-    const needsKey = !(isPublic && hasPublicPlan);
+    const needsKey = !(isPublic && publication.hasPublicPlan);
     const given = operation.security ?? root.security;
     const needed = needsKey ? withKey(given) : given;
     const isInherited =
       operation.security === undefined && isDeepStrictEqual(needed, security);
     const changed = isInherited ? rest : { ...rest, security: needed };
+    const takesBody = operation.requestBody !== undefined && method !== 'HEAD';
+    const { refusesAfterSunset, refusesInvalid } = publication;
+    const checks =
+      refusesInvalid && described.exempt === null && !described.reportOnly;
+    const facts = {
+      needsKey,
+      takesBody,
+      checksBody: takesBody && checks,
+      hasPathParameters: refusesInvalid && path.includes('{'),
+      requiresScopes: described.requiredScopes.length > 0,
+      endsAtSunset: refusesAfterSunset && described.sunset !== null,
+      hasBackend: true,
+    };
+    const responses = withRefusals(document, operation, parts.refusals, facts);
     replaced.set(item, itemWithoutServers);
-    replaced.set(operation, {
-      ...changed,
-      ...responsesOf(operation, needsKey, parts.refusals),
-    });
+    replaced.set(operation, { ...changed, ...responses });
   }
   return replaced;
-}
-
-/** The author's responses win. */
-function responsesOf(
-  { responses = {} }: Json,
-  needsKey: boolean,
-  { byStatus }: Refusals,
-): Json {
-  if (!isObject(responses)) return {};
-  const { 429: tooMany, ...others } = byStatus;
-  return {
-    responses: { ...(needsKey ? others : {}), 429: tooMany, ...responses },
-  };
 }
 
 /** Most operations share a list. */

@@ -19,6 +19,7 @@ import { jsonSchemaTests } from './reference/browser/json-schema.ts';
 import { keyboardTests } from './reference/browser/keyboard.ts';
 import { largeTests } from './reference/browser/large.ts';
 import { namesTests } from './reference/browser/names.ts';
+import { ownApiTests } from './reference/browser/own-api.ts';
 import { readingTests } from './reference/browser/reading.ts';
 import { serversTests } from './reference/browser/servers.ts';
 import { tokensTests } from './reference/browser/tokens.ts';
@@ -70,4 +71,5 @@ describe('the reference in a browser', () => {
   largeTests(reference);
   tokensTests(reference);
   uploadingTests(reference);
+  ownApiTests(reference);
 });

@@ -9,6 +9,7 @@ import {
 } from './config.ts';
 import { NO_CONTRACT } from './contract/place.ts';
 import { converted, mapped, type Surroundings } from './conversions.ts';
+import type { PageFiles } from './page-files.ts';
 import { schemaOf } from './schema/schema.ts';
 import { documentOf, type Settings } from './settings.ts';
 import { parseSize } from './units.ts';
@@ -19,13 +20,14 @@ interface Parts extends Surroundings {
   /** Absolute. */
   readonly gateway: string;
   /** Absolute. */
-  readonly addressFiles: readonly string[];
+  readonly otherFiles: readonly string[];
+  readonly pageFiles: PageFiles;
 }
 
 /** Only what a conversion by the schema cannot express. */
 export function assemble(
   settings: Settings,
-  { plans, gateway, addressFiles, ...around }: Parts,
+  { plans, gateway, otherFiles, pageFiles, ...around }: Parts,
 ): Config {
   const written = { ...documentOf(settings), upstreams: upstreamsIn(settings) };
   const all = converted(
@@ -44,7 +46,8 @@ export function assemble(
     mounts: mountsOf(mounts, contract.file === NO_CONTRACT),
     plans,
     http: { ...http, bodyBudget: budgetOf(http) },
-    files: { gateway, plans: all.plans.file!, addresses: addressFiles },
+    reference: { ...all.reference, ...pageFiles },
+    files: { gateway, plans: all.plans.file!, others: otherFiles },
   };
 }
 

@@ -158,7 +158,12 @@ export interface GatewaySettings {
     readonly maxBytes: Unit<'size'>;
     readonly export: { readonly url: string | null; readonly token: string | null };
   };
-  readonly reference: { readonly enabled: boolean };
+  readonly reference: {
+    readonly enabled: boolean;
+    readonly title: string | null;
+    readonly logo: Unit<'path'> | null;
+    readonly introduction: Unit<'path'> | null;
+  };
   readonly console: {
     readonly enabled: boolean;
     readonly idleTimeout: Unit<'duration'>;

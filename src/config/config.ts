@@ -1,5 +1,6 @@
 import type { Plans } from '../limits/plans.ts';
 import type { GatewaySettings } from './config.generated.ts';
+import type { PageFiles } from './page-files.ts';
 
 export type { StatusRange } from './conversions.ts';
 
@@ -8,7 +9,10 @@ export type { StatusRange } from './conversions.ts';
  * milliseconds, sizes bytes, paths absolute.
  */
 export interface Config
-  extends Omit<GatewaySettings, 'redis' | 'upstream' | 'upstreams' | 'plans'> {
+  extends Omit<
+    GatewaySettings,
+    'redis' | 'upstream' | 'upstreams' | 'plans' | 'reference'
+  > {
   /** `auto` is already resolved. More than one only with Redis. */
   readonly workers: number;
   /** `null` for embedded state. */
@@ -17,12 +21,15 @@ export interface Config
   readonly upstreams: Readonly<Record<string, Upstream>>;
   readonly contract: GatewaySettings['contract'] & { readonly file: string };
   readonly plans: Plans;
+  readonly reference: Omit<GatewaySettings['reference'], keyof PageFiles> &
+    PageFiles;
   readonly http: HttpLimits;
   /** For reloading and for messages. */
   readonly files: {
     readonly gateway: string;
     readonly plans: string;
-    readonly addresses: readonly string[];
+    /** Lists of addresses, and files of the reference. */
+    readonly others: readonly string[];
   };
 }
 

@@ -11,6 +11,7 @@ import {
   type EnvironmentLayer,
   readEnvironment,
 } from './environment.ts';
+import { readPageFiles } from './page-files.ts';
 import { readPlans } from './plans.ts';
 import { pointerTo, touches } from './problems/pointers.ts';
 import {
@@ -122,6 +123,7 @@ function load({ env, cwd, files }: LoadOptions) {
   );
   const { settings, problems } = mergeSettings(environment, file, shipped);
   const lists = readListFiles(settings, cwd);
+  const pages = readPageFiles(lists.settings, cwd);
   const plansFile = resolve(cwd, settingValue<string>(settings, 'plans.file'));
   const { plans, problems: planProblems } = readPlans(
     readYamlFile(plansFile, cwd, writtenAs(settings, 'plans.file')),
@@ -131,15 +133,17 @@ function load({ env, cwd, files }: LoadOptions) {
       plans: plans ?? NO_PLANS,
       gateway,
       cwd,
-      addressFiles: lists.paths,
+      otherFiles: [...lists.paths, ...pages.paths],
+      pageFiles: pages.contents,
       listsIn: lists.listsIn,
     }),
   );
-  remember(config, lists.settings);
+  remember(config, pages.settings);
   const all: SectionProblem[] = [
     ...environment.problems.map((problem) => ({ problem, sections: [] })),
     ...problems.map((problem) => ({ problem, sections: sectionsOf(problem) })),
     ...lists.problems.map((problem) => ({ problem, sections: LISTS })),
+    ...pages.problems.map((problem) => ({ problem, sections: ['reference'] })),
     ...planProblems.map((problem) => ({ problem, sections: ['plans'] })),
   ];
   return { config, problems: all };

@@ -386,6 +386,7 @@ function referenceOf({
 }: ActiveConfig<Config>): FindPage {
   const open = publicPlanOf({ config, contract });
   return createReference({
+    branding: config.reference,
     contract: config.usage.enabled ? withUsage(contract) : contract,
     published: prepared.published,
     paths: {

@@ -161,11 +161,11 @@ function filesOf({
   contract,
   certificates,
 }: ActiveConfig<ServedConfig>): readonly string[] {
-  const { gateway, plans, addresses } = config.files;
+  const { gateway, plans, others } = config.files;
   return [
     gateway,
     plans,
-    ...addresses,
+    ...others,
     ...contract.files.keys(),
     ...certificates.files,
   ];

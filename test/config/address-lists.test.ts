@@ -32,7 +32,7 @@ describe('a file of addresses', () => {
         { file: 'lists/blocked.txt', entries: ['203.0.113.7', '2001:db8::/32', '10.0.0.0/8'] },
       ],
     });
-    expect(files.addresses).toEqual([join(cwd, 'lists/blocked.txt')]);
+    expect(files.others).toEqual([join(cwd, 'lists/blocked.txt')]);
   });
 
   test('may belong to a mount', () => {

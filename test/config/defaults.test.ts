@@ -84,7 +84,7 @@ function defaultsIn(cwd: string, gateway: string) {
     mounts: [],
     audit: { maxEntries: 100_000, bans: { maxEntries: 100_000, maxAge: 90 * day } },
     tracing: { endpoint: null, headers: null, ratio: 1, batch: { scheduleDelay: 5 * second } },
-    files: { gateway, plans: join(root, 'plans.yaml'), addresses: [] },
+    files: { gateway, plans: join(root, 'plans.yaml'), others: [] },
   };
 }
 

@@ -10,7 +10,10 @@ import { parseDuration, parseSize } from '../../src/config/units.ts';
 export const SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 export const OTHER_SECRET = `whsec_${Buffer.alloc(64, 2).toString('base64')}`;
 
-export const OTHER_FILES = { 'other.yaml': 'plans: { free: { custom: true } }' };
+export const OTHER_FILES = {
+  'other.yaml': 'plans: { free: { custom: true } }',
+  'logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+};
 
 /** The schema does not define which texts, lists and maps are valid. */
 const WRITTEN: Readonly<Record<string, unknown>> = {
@@ -46,6 +49,8 @@ const WRITTEN: Readonly<Record<string, unknown>> = {
   'addresses.deny': ['10.1.0.0/16'],
   mounts: [{ path: '/files', target: 'http://files.example' }],
   'cors.origins': [],
+  'reference.title': 'Shop',
+  'reference.logo': 'logo.svg',
   'console.links': [{ title: 'Grafana', url: 'https://grafana.example/' }],
   'webhooks.url': 'https://ops.example/storegate',
   'webhooks.secret': OTHER_SECRET,

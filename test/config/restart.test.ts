@@ -104,7 +104,7 @@ describe('a reload keeps values from the start:', () => {
 });
 
 test('applies those of many changes that need no restart', () => {
-  const cwd = folderWith();
+  const cwd = folderWith(OTHER_FILES);
   const running = loadSettings(cwd, {});
   const written = { ...OTHER_VALUES, ...REDIS, 'plans.file': null, 'upstream.backends': [] };
   const loaded = loadSettings(cwd, written);

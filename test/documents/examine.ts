@@ -32,6 +32,7 @@ export async function examine(
   if (opinions && outcome.problems.length > 0)
     differences.push(...(await unconfirmed(outcome.problems, await opinions.of(path))));
   differences.push(...(outcome.judgement?.differences ?? []));
+  differences.push(...(outcome.examples?.differences ?? []));
   return { name, path, document, outcome, differences };
 }
 

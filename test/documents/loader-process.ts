@@ -1,12 +1,13 @@
 import { ContractError } from '@storegate/openapi';
 import { loadContract, type ReadContract } from '../../src/config/contract/contract.ts';
+import { judgeExamples } from './examples.ts';
 import type { Order, Outcome } from './loader.ts';
 import { judgeRequests } from './requests.ts';
 
 /** As `storegate check` reads a contract if no setting is changed. */
 const SETTINGS = { responses: 'off' } as const;
 
-const NOTHING = { operations: 0, notes: 0, problems: [], judgement: null };
+const NOTHING = { operations: 0, notes: 0, problems: [], judgement: null, examples: null };
 
 type Loaded = Omit<Outcome, 'cpuSeconds' | 'memory'>;
 
@@ -35,5 +36,6 @@ process.on('message', ({ file, tools }: Order) => {
   const { user, system } = process.cpuUsage(before);
   const memory = Math.round(process.resourceUsage().maxRSS / 1024);
   const judgement = contract && tools !== null ? judgeRequests(contract, tools) : null;
-  process.send!({ ...loaded, cpuSeconds: (user + system) / 1e6, memory, judgement });
+  const examples = contract && tools !== null ? judgeExamples(contract) : null;
+  process.send!({ ...loaded, examples, cpuSeconds: (user + system) / 1e6, memory, judgement });
 });

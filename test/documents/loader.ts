@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Examples } from './examples.ts';
 import type { Judgement } from './requests.ts';
 
 export interface Order {
@@ -20,6 +21,8 @@ export interface Outcome {
   readonly memory: number;
   /** `null` if no request was made, or the document was refused. */
   readonly judgement: Judgement | null;
+  /** Of the reference; `null` as `judgement`. */
+  readonly examples: Examples | null;
 }
 
 /** In bytes: such a document has a process for itself. */

@@ -27,6 +27,9 @@ export function report(all: readonly Examined[]): void {
   const judgements = all.flatMap(({ outcome }) => outcome.judgement ?? []);
   const sum = (of: 'requests' | 'bodies') => judgements.reduce((total, one) => total + one[of], 0);
   console.log(`\n${sum('requests')} requests and ${sum('bodies')} bodies judged beside ajv`);
+  const examples = all.flatMap(({ outcome }) => outcome.examples ?? []);
+  const count = (of: 'made' | 'valid') => examples.reduce((total, one) => total + one[of], 0);
+  console.log(`${count('valid')} of ${count('made')} examples of the reference are valid`);
 }
 
 const bySeconds = (a: Examined, b: Examined) => b.outcome.cpuSeconds - a.outcome.cpuSeconds;

@@ -55,7 +55,7 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   usage: ['config/own-paths.ts', 'ledger/retention.ts'],
   cost: ['gateway/stages/settle.ts'],
   'usage.export': ['webhooks/usage-export.ts'],
-  reference: ['config/own-paths.ts'],
+  reference: ['config/own-paths.ts', 'reference/page/reference-page.ts'],
   console: ['admin/console.ts'],
   audit: ['records/redis/log.ts'],
   'audit.bans': ['records/redis/log.ts'],

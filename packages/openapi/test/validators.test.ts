@@ -276,7 +276,8 @@ test('a key in the query that only security describes is allowed where it is use
       },
     },
   });
-  const faults = (url: string) => short(validateRequest({ method: 'GET', url, headers: {} }).faults);
+  const faults = (url: string) =>
+    short(validateRequest({ method: 'GET', url, headers: {} }).faults);
   expect(faults('/?key=a')).toEqual([]);
   expect(faults('/?keyy=a')).toHaveLength(1);
   expect(faults('/?X-Key=a')).toHaveLength(1);

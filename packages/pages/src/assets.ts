@@ -12,9 +12,15 @@ export interface Assets {
   readonly base: string;
   /** By full path. */
   readonly contents: ReadonlyMap<string, Content>;
-  readonly head: (title: string) => Html;
+  readonly head: (title: string, icon?: Icon) => Html;
+  readonly icon: Icon;
   /** Hashes of the inline scripts in the head, as a policy names them. */
   readonly scripts: readonly string[];
+}
+
+export interface Icon {
+  readonly path: string;
+  readonly type: string;
 }
 
 /** What the modules of a page import beside each other. */
@@ -106,15 +112,16 @@ function readAssets(
     ...foreign.map(([name]) => name),
     ...modules.filter((file) => file !== ENTRY),
   ];
-  const head = (title: string) => html`<head>
+  const usual = { path: `${base}icon.svg`, type: 'image/svg+xml' };
+  const head = (title: string, icon: Icon = usual) => html`<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<link rel="icon" href="${base}icon.svg" type="image/svg+xml">
+<link rel="icon" href="${icon.path}" type="${icon.type}">
 ${['styles/base.css', ...styles].map((style) => html`<link rel="stylesheet" href="${base}${style}">\n`)}${map}<script type="module" src="${base}${ENTRY}"></script>
 ${preloads.map((file) => html`<link rel="modulepreload" href="${base}${file}">\n`)}</head>`;
-  return { base, contents, head, scripts };
+  return { base, contents, head, scripts, icon: usual };
 }
 
 const servedName = (name: string): string =>

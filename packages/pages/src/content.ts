@@ -33,7 +33,7 @@ export type Content = (
 
 /**
  * Content that is created, hashed and compressed on the first request and then kept in every
- * coding. `type`: a text media type, always in UTF-8. `knownTag`: the entity tag if already known.
+ * coding. `type`: a media type of text, which is in UTF-8, or `image/png`. `knownTag`: the entity tag if already known.
  */
 export function createContent(
   type: string,
@@ -65,7 +65,8 @@ export function createContent(
     const headers = [...own, 'Vary', 'Accept-Encoding', 'ETag', tag];
     if (hasTag(ifNoneMatch, tag))
       return { status: 304, headers, body: NOTHING };
-    headers.push('Content-Type', `${type}; charset=utf-8`);
+    const isBinary = type === 'image/png';
+    headers.push('Content-Type', isBinary ? type : `${type}; charset=utf-8`);
     const coding = CODINGS.find((coding) => takes(acceptEncoding, coding));
     if (!coding) return { status: 200, headers, body: plain() };
     headers.push('Content-Encoding', coding);

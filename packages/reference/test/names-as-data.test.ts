@@ -26,8 +26,8 @@ function documentOf(name: string) {
   const schema = {
     type: 'object',
     required: [name],
-    properties: { [name]: { type: 'array', items: ref }, q_number: integer },
-    patternProperties: { [name]: integer },
+    properties: { [name]: { type: ['object', 'array'], items: ref }, q_number: integer },
+    patternProperties: { [`^${name}_$`]: integer },
     dependentSchemas: { [name]: { required: ['q'] } },
     discriminator: { propertyName: name, mapping: { [name]: ref.$ref } },
     example: data,

@@ -122,7 +122,7 @@ describe('an example', () => {
   test('of a schema that contains itself ends', () => {
     expect(JSON.stringify(sample(api, ref('Node'), 'request')).length).toBeLessThan(500);
     expect(sample(api, ref('Loop'), 'request')).toEqual({});
-    expect(JSON.stringify(sample(api, ref('Tree'), 'request'))).toBe('[[[[[[null]]]]]]');
+    expect(JSON.stringify(sample(api, ref('Tree'), 'request'))).toBe('[[[[[[]]]]]]');
     expect(membersIn(ref('Tree'))).toEqual(['each item']);
   });
 
@@ -136,7 +136,7 @@ describe('an example', () => {
 
   test('of a long text is cut', () => {
     const text = sample(api, { type: 'string', minLength: 1e9 }, 'request');
-    expect(text).toHaveLength(100);
+    expect(text).toHaveLength(10_000);
   });
 
   test('is text of its media type', () => {

@@ -13,7 +13,11 @@ export class UnreadableFile extends Error {}
  * @throws {UnreadableFile}
  */
 export function readTextFile(file: string, largest = MAX_FILE_SIZE): string {
-  const content = readBytes(file, largest);
+  return decodeText(readFile(file, largest));
+}
+
+/** @throws {UnreadableFile} */
+export function decodeText(content: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(content);
   } catch {
@@ -29,7 +33,8 @@ export function checkSize(size: number, largest = MAX_FILE_SIZE): void {
     );
 }
 
-function readBytes(file: string, largest: number): Buffer {
+/** As `readTextFile`, in any encoding. @throws {UnreadableFile} */
+export function readFile(file: string, largest: number): Buffer {
   try {
     const status = statSync(file);
     if (status.isDirectory())

@@ -38,7 +38,8 @@ const violated: string | undefined = invalid.error?.details?.[0]?.rule;
 
 /** Statuses of the gateway, with the form of its errors. */
 type Refused = CreatePetErrors[400 | 401 | 403 | 413 | 415 | 429 | 500 | 502 | 503 | 504];
-export const pointerOf = ([first]: NonNullable<Refused['details']>): string | undefined => first?.pointer;
+export const pointerOf = ([first]: NonNullable<Refused['details']>): string | undefined =>
+  first?.pointer;
 // @ts-expect-error GET has no body to be too large.
 export type TooLarge = ListPetsErrors[413];
 

@@ -19,7 +19,8 @@ async function draw(): Promise<void> {
   const form = document.getElementById('key') as HTMLFormElement | null;
   const request = form === null ? operatorRequests(api) : connectKey(form, api);
   place.replaceChildren();
-  render(h(App, { api, request }), place);
+  const { introduction } = place.dataset;
+  render(h(App, { api, request, introduction }), place);
   followAddress();
 }
 

@@ -1,6 +1,11 @@
 import type { Operation } from '@storegate/openapi';
 import { type Html, html } from '@storegate/pages';
-import { groupTags, type TagGroup } from '../browser/model/groups.ts';
+import {
+  groupTags,
+  headingOf,
+  type TagGroup,
+  UNTAGGED,
+} from '../browser/model/groups.ts';
 import { placeHash } from '../browser/model/places.ts';
 
 export interface Link {
@@ -32,7 +37,7 @@ export function navigation({
   tagGroups,
 }: Contents): Html {
   const tags = new Set(
-    operations.flatMap(({ tags }) => (tags.length > 0 ? tags : ['default'])),
+    operations.flatMap(({ tags }) => (tags.length > 0 ? tags : [UNTAGGED])),
   );
   const groups = groupTags([...tags], tagGroups);
   return html`<nav id="contents" aria-label="Contents" popover>
@@ -50,18 +55,21 @@ function groupOf(
   { name, tags }: TagGroup,
   operations: readonly Listed[],
 ): Html {
-  const lists = tags.map((tag) => {
+  const lists = tags.map((tag, index) => {
     const links = operations
       .filter((operation) => belongs(operation, tag))
       .map((operation) => link(operation, tag));
-    const heading = tags.length > 1 ? html`<p>${tag}</p>` : null;
+    const isTag = operations.some((operation) => operation.tags.includes(tag));
+    const text = headingOf(tag, index, isTag);
+    const heading =
+      tags.length > 1 && text !== null ? html`<p>${text}</p>` : null;
     return html`<div class="tag">${heading}<ul>${links}</ul></div>`;
   });
   return html`<div class="group"><p>${name}</p>${lists}</div>`;
 }
 
 function belongs({ tags }: Listed, tag: string): boolean {
-  return tags.includes(tag) || (tags.length === 0 && tag === 'default');
+  return tags.includes(tag) || (tags.length === 0 && tag === UNTAGGED);
 }
 
 function link(operation: Listed, tag: string): Html {

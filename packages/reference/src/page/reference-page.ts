@@ -20,6 +20,20 @@ export interface Clients {
   readonly usage: string | null;
 }
 
+/** In place of what the contract and this package have; paths are on this server. */
+export interface Branding {
+  readonly title: string | null;
+  readonly logo: { readonly path: string; readonly type: string } | null;
+  /** In Markdown, above the description of the contract. */
+  readonly introduction: string | null;
+}
+
+export const NO_BRANDING: Branding = {
+  title: null,
+  logo: null,
+  introduction: null,
+};
+
 export interface ReferencePage {
   readonly contract: Pick<Contract, 'title' | 'version'> & {
     readonly operations: readonly Listed[];
@@ -29,6 +43,7 @@ export interface ReferencePage {
   readonly paths: DocumentPaths;
   readonly readers: Clients | { readonly console: string };
   readonly errors: readonly ErrorText[];
+  readonly branding?: Branding | undefined;
 }
 
 /**
@@ -36,10 +51,13 @@ export interface ReferencePage {
  * in place when they appear.
  */
 export function renderReferencePage(
-  { contract, paths, readers, errors }: ReferencePage,
+  { contract, paths, readers, errors, branding = NO_BRANDING }: ReferencePage,
   assets: Assets,
 ): string {
-  const { title, version, operations, document } = contract;
+  const { version, operations, document } = contract;
+  const { introduction } = branding;
+  const title = branding.title ?? contract.title;
+  const icon = branding.logo ?? assets.icon;
   const { others, start, sections } =
     'limits' in readers
       ? forClients(readers, errors)
@@ -55,10 +73,10 @@ export function renderReferencePage(
   ];
   return html`<!doctype html>
 <html lang="en">
-${assets.head(`${title} · API reference`)}
+${assets.head(`${title} · API reference`, icon)}
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header class="top"><a class="brand" href="#start"><img src="${assets.base}icon.svg" alt="" width="28" height="28">${title}
+<header class="top"><a class="brand" href="#start"><img src="${icon.path}" alt="" height="28">${title}
 <span class="version">${version}</span></a>
 <span class="contract">Contract:${documents.map(({ href, text }) => html` <a href="${href}">${text}</a>`)}</span>
 <button type="button" class="contents-button" popovertarget="contents">Contents</button></header>
@@ -70,7 +88,7 @@ ${navigation({ guide, documents, operations, tagGroups: document['x-tagGroups'] 
 ${start}
 </section>
 <p id="announcement" class="unseen" role="status"></p>
-<div id="reference" class="reference" data-contract="${paths.json}" aria-busy="true"><p class="loading">Drawing the operations …</p>
+<div id="reference" class="reference" data-contract="${paths.json}" data-introduction="${introduction}" aria-busy="true"><p class="loading">Drawing the operations …</p>
 <noscript><p>The operations are drawn by a script. Without it, read the contract itself:${documents.map(
     ({ href }) =>
       html` <a href="${href}">${href.slice(href.lastIndexOf('/') + 1)}</a>`,

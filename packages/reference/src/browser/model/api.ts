@@ -8,6 +8,7 @@ import type {
   SchemaNode,
   Server,
 } from './document.ts';
+import { UNTAGGED } from './groups.ts';
 import { placeHash } from './places.ts';
 
 /** One operation below one of its tags. */
@@ -130,7 +131,7 @@ export function createApi(root: ApiDocument) {
       for (const [method, value] of Object.entries(item)) {
         if (!METHODS.has(method)) continue;
         const operation = value as Operation;
-        const tags = operation.tags?.length ? operation.tags : ['default'];
+        const tags = operation.tags?.length ? operation.tags : [UNTAGGED];
         for (const tag of new Set(tags)) {
           const hash = placeHash(
             tag,

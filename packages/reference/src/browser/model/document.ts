@@ -104,6 +104,9 @@ export interface Response {
   content?: Content;
 }
 
+/** `request` omits members that are read-only, `response` those that are write-only. */
+export type Direction = 'request' | 'response';
+
 export type Content = Record<string, Media>;
 
 export interface Media {

@@ -1,23 +1,30 @@
 import { type Api, join } from './api.ts';
-import type { Examples, Media, Schema, SchemaNode } from './document.ts';
+import type {
+  Direction,
+  Examples,
+  Media,
+  Schema,
+  SchemaNode,
+} from './document.ts';
+import { faultsIn } from './faults.ts';
 import { indentJson, isJson } from './json-text.ts';
 import { nameOf, typesOf } from './schema.ts';
 
-/** `request` omits members that are read-only, `response` those that are write-only. */
-export type Direction = 'request' | 'response';
-
 /** An example of a media type or parameter: the author's, or one made from its schema. */
-export function exampleOf(
+export const exampleOf = (
   api: Api,
-  { example, examples, schema, itemSchema }: Media,
+  media: Media,
   direction: Direction,
-): unknown {
-  const [given] =
-    example === undefined ? examplesIn(api, examples) : [{ value: example }];
-  return given === undefined
-    ? sample(api, schema ?? itemSchema, direction)
-    : given.value;
-}
+): unknown => authored(api, media) ?? made(api, media, direction);
+
+const authored = (api: Api, { example, examples }: Media): unknown =>
+  example ?? examplesIn(api, examples)[0]?.value;
+
+const made = (
+  api: Api,
+  { schema, itemSchema }: Media,
+  direction: Direction,
+): unknown => sample(api, schema ?? itemSchema, direction);
 
 /** With their names. */
 export const examplesIn = (api: Api, examples: Examples = {}) =>
@@ -51,9 +58,41 @@ export const givenIn = ({
 /** Objects inside of each other, and all objects. What refers to itself ends here. */
 const DEEPEST = 5;
 const MOST = 1_000;
-const LONGEST = 100;
+const LONGEST = 10_000;
 
-/** A value that fits a schema, as far as its keywords are easy to satisfy. */
+/** For patterns: the first that fits is taken. */
+const USUAL_TEXTS = [
+  'a',
+  'A',
+  '0',
+  '1',
+  'aa',
+  'en',
+  'US',
+  'USD',
+  'en-US',
+  'abc',
+  '1234',
+  '12345',
+  'abc-123',
+  'a.b',
+  '1.0',
+  '1.0.0',
+  '#336699',
+  '/a',
+  'a/b',
+  '12:00',
+  '+15550100',
+  '0123456789',
+  '0'.repeat(32),
+  'a'.repeat(40),
+  '0'.repeat(64),
+];
+
+/**
+ * A value that fits a schema, as far as its keywords are easy to satisfy: `faultsIn` finds what is
+ * missing.
+ */
 export function sample(
   api: Api,
   node: SchemaNode | undefined,
@@ -61,64 +100,138 @@ export function sample(
 ): unknown {
   let remaining = MOST;
 
+  const fits = (part: SchemaNode | undefined, value: unknown) =>
+    faultsIn(api, part, direction, value).length === 0;
+
+  function firstFitting(
+    part: SchemaNode | undefined,
+    values: Iterable<unknown>,
+  ): { readonly value: unknown } | null {
+    for (const value of values) if (fits(part, value)) return { value };
+    return null;
+  }
+
   function fill(part: SchemaNode | undefined, depth: number): unknown {
     const schema = api.schema(part);
-    const found = givenIn(schema) ?? schema.enum?.[0];
-    if (found !== undefined) return found;
+    const given = [givenIn(schema), ...(schema.enum ?? [])].filter(
+      (value) => value !== undefined,
+    );
+    if (depth > 2 * DEEPEST || remaining-- <= 0) return given[0] ?? null;
+    const found = firstFitting(part, given);
+    if (found !== null) return found.value;
     const { oneOf, anyOf, ...rest } = schema;
-    const option = (oneOf ?? anyOf)?.[0];
-    if (depth > DEEPEST || remaining-- <= 0) return null;
     const inner = (next: SchemaNode | undefined) => fill(next, depth + 1);
-    if (option !== undefined) return inner(join([rest, api.schema(option)]));
-    return ofType(schema, inner, direction);
+    let first: { readonly value: unknown } | null = null;
+    for (const option of oneOf ?? anyOf ?? []) {
+      const value = inner(join([rest, api.schema(option)]));
+      if (fits(part, value)) return value;
+      first ??= { value };
+    }
+    const made =
+      first === null ? ofType(part, rest, inner, depth) : first.value;
+    return given.length === 0 || fits(part, made) ? made : given[0];
+  }
+
+  function ofType(
+    part: SchemaNode | undefined,
+    schema: Schema,
+    inner: (node: SchemaNode | undefined) => unknown,
+    depth: number,
+  ): unknown {
+    switch (typesOf(schema)[0]) {
+      case 'object':
+        return members(schema, inner, direction, depth);
+      case 'array':
+        return items(schema, inner, depth);
+      case 'boolean':
+        return true;
+      case 'integer':
+      case 'number':
+        return firstFitting(part, numbers(schema))?.value ?? numbers(schema)[0];
+      case 'string':
+        return firstFitting(part, texts(schema))?.value ?? texts(schema)[0];
+      default:
+        return null;
+    }
   }
   return fill(node, 0);
 }
 
-function ofType(
+function numbers(schema: Schema): number[] {
+  const { multipleOf: unit = 1 } = schema;
+  const bounds = ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum']
+    .map((keyword) => schema[keyword])
+    .filter((bound) => typeof bound === 'number');
+  const step = Number(unit);
+  const near = bounds.flatMap((bound) => [
+    bound,
+    Math.ceil(bound / step) * step,
+    Math.floor(bound / step + 1) * step,
+    Math.floor(bound / step) * step,
+    Math.ceil(bound / step - 1) * step,
+    bound + 0.5,
+    bound - 0.5,
+  ]);
+  return bounds.length === 0 ? [0] : [...near, 0];
+}
+
+function texts({ format = '', minLength, maxLength, pattern }: Schema) {
+  const least = Math.min(LONGEST, Number(minLength ?? 0));
+  const text = 'string'
+    .padEnd(least, '.')
+    .slice(0, Number(maxLength ?? LONGEST));
+  const usual = pattern === undefined ? [] : USUAL_TEXTS;
+  return [STRINGS[format] ?? text, text, ...usual];
+}
+
+function items(
+  { items: node, prefixItems = [], minItems, maxItems, uniqueItems }: Schema,
+  inner: (node: SchemaNode | undefined) => unknown,
+  depth: number,
+): unknown[] {
+  if (prefixItems.length > 0) return prefixItems.map(inner);
+  const usual = depth < DEEPEST ? 1 : 0;
+  const count = Math.min(Math.max(Number(minItems ?? 0), usual), MOST);
+  const list = Array.from({ length: maxItems === 0 ? 0 : count }, () =>
+    inner(node),
+  );
+  if (uniqueItems !== true) return list;
+  const values = typeof node === 'object' ? (node.enum ?? []) : [];
+  return list.map((item, i) => values[i] ?? varied(item, i));
+}
+
+function varied(item: unknown, i: number): unknown {
+  if (typeof item === 'number') return item + i;
+  return typeof item === 'string' && i > 0 ? item + i : item;
+}
+
+/** Deep inside, an object has only the members that it needs. */
+function members(
   schema: Schema,
   inner: (node: SchemaNode | undefined) => unknown,
   direction: Direction,
-): unknown {
-  const {
-    items,
-    prefixItems = [],
-    format = '',
-    minimum = 0,
-    minLength = 0,
-    maxLength,
-  } = schema;
-  switch (typesOf(schema)[0]) {
-    case 'object':
-      return members(schema, inner, direction);
-    case 'array':
-      return prefixItems.length > 0 ? prefixItems.map(inner) : [inner(items)];
-    case 'integer':
-    case 'number':
-      return minimum;
-    case 'boolean':
-      return true;
-    case 'string': {
-      const text = 'string'.padEnd(Math.min(LONGEST, Number(minLength)), '.');
-      return STRINGS[format] ?? text.slice(0, Number(maxLength ?? LONGEST));
-    }
-    default:
-      return null;
-  }
-}
-
-function members(
-  { properties = {}, additionalProperties }: Schema,
-  inner: (node: SchemaNode) => unknown,
-  direction: Direction,
+  depth: number,
 ): object {
+  const { properties = {}, additionalProperties, required = [] } = schema;
+  const names = schema.propertyNames as SchemaNode | undefined;
   const hidden = direction === 'request' ? 'readOnly' : 'writeOnly';
   const shown = Object.entries(properties).filter(
-    ([, node]) => typeof node !== 'object' || node[hidden] !== true,
+    ([name, node]) =>
+      (typeof node !== 'object' || node[hidden] !== true) &&
+      (depth < DEEPEST || required.includes(name)),
   );
-  const others = shown.length === 0 && typeof additionalProperties === 'object';
-  const all = others ? [['name', additionalProperties] as const] : shown;
-  return Object.fromEntries(all.map(([name, node]) => [name, inner(node)]));
+  const others = required
+    .filter((name) => !Object.hasOwn(properties, name))
+    .map((name) => [name, additionalProperties] as const);
+  const isMap = typeof additionalProperties === 'object' && depth < DEEPEST;
+  const name = names === undefined ? 'name' : String(inner(names));
+  const only =
+    isMap && shown.length === 0 && others.length === 0
+      ? [[name, additionalProperties] as const]
+      : [];
+  return Object.fromEntries(
+    [...shown, ...others, ...only].map(([name, node]) => [name, inner(node)]),
+  );
 }
 
 /** The example of a media type as text; `chosen`: one of several, in its place. */
@@ -133,11 +246,12 @@ export function mediaText(
     readonly xml?: { readonly name?: string };
   };
   const name = xml?.name ?? nameOf(media.schema ?? true);
-  return exampleText(
-    chosen ?? exampleOf(api, media, direction),
-    mediaType,
-    name,
-  );
+  const given = chosen ?? authored(api, media);
+  if (given !== undefined) return exampleText(given, mediaType, name);
+  const value = made(api, media, direction);
+  return /json/i.test(mediaType)
+    ? indentJson(JSON.stringify(value))
+    : exampleText(value, mediaType, name);
 }
 
 /**

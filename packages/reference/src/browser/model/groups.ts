@@ -3,6 +3,19 @@ export interface TagGroup {
   readonly tags: readonly string[];
 }
 
+/** Of operations without a tag, in links. */
+export const UNTAGGED = 'default';
+
+/** `null`: operations without a tag that come first need no heading. */
+export function headingOf(
+  tag: string,
+  index: number,
+  isTag: boolean,
+): string | null {
+  if (tag !== UNTAGGED || isTag) return tag;
+  return index === 0 ? null : 'Other operations';
+}
+
 /** Tags without a group come last; empty groups are omitted. */
 export function groupTags(
   tags: readonly string[],

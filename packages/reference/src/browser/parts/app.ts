@@ -1,14 +1,21 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Api, urlOf } from '../model/api.ts';
-import { groupTags } from '../model/groups.ts';
+import { groupTags, headingOf } from '../model/groups.ts';
 import type { MakeRequest } from '../session.ts';
 import { Markdown } from './markdown.ts';
 import { OperationView } from './operation.ts';
 import { nameless, SchemaView } from './schema.ts';
-import { ApiContext, Choice, Folded } from './shared.ts';
+import { ApiContext, Choice, Folded, useApi } from './shared.ts';
 
-export function App({ api, request }: { api: Api; request: MakeRequest }) {
+interface AppProps {
+  readonly api: Api;
+  readonly request: MakeRequest;
+  /** In Markdown. */
+  readonly introduction: string | undefined;
+}
+
+export function App({ api, request, introduction }: AppProps) {
   const [server, setServer] = useState(0);
   const { info, tags = [], components, 'x-tagGroups': tagGroups } = api.root;
   const descriptionOf = (name: string) =>
@@ -22,8 +29,8 @@ export function App({ api, request }: { api: Api; request: MakeRequest }) {
         // A tag of this name that belongs to the group has a place of its own.
         !group.tags.includes(group.name) &&
           h(Markdown, { text: descriptionOf(group.name) }),
-        group.tags.map((tag) => [
-          h('h3', { key: tag }, tag),
+        group.tags.map((tag, index) => [
+          h(TagHeading, { key: tag, tag, index }),
           h(Markdown, { text: descriptionOf(tag) }),
           api.rows
             .get(tag)!
@@ -39,6 +46,7 @@ export function App({ api, request }: { api: Api; request: MakeRequest }) {
     h(
       'div',
       { class: 'about' },
+      h(Markdown, { text: introduction }),
       h(Markdown, { text: info.description }),
       h(Servers, {
         urls: api.servers.map(urlOf),
@@ -60,6 +68,13 @@ export function App({ api, request }: { api: Api; request: MakeRequest }) {
         ),
       ]),
   ]);
+}
+
+function TagHeading({ tag, index }: { tag: string; index: number }) {
+  const rows = useApi().rows.get(tag)!;
+  const isTag = rows.some(({ operation }) => operation.tags?.includes(tag));
+  const heading = headingOf(tag, index, isTag);
+  return heading && h('h3', null, heading);
 }
 
 interface ServersProps {

@@ -1,5 +1,7 @@
 import { h } from 'preact';
-import type { Body, Parameter } from '../model/document.ts';
+import type { Body, Parameter, SchemaNode } from '../model/document.ts';
+import { faultsIn, type SchemaFault } from '../model/faults.ts';
+import { isJson, parseExact } from '../model/json-text.ts';
 import { bodyKind, type Draft, keyOf } from '../model/request.ts';
 import { factsOf, isBinary, typeText } from '../model/schema.ts';
 import { Field, FieldTable } from './fields.ts';
@@ -97,10 +99,11 @@ function Editor({
   const { mediaType, text, fields, files } = draft;
   if (mediaType === null) return null;
   const kind = bodyKind(mediaType);
-  const pick = (name: string, multiple: boolean) =>
+  const pick = (name: string, multiple: boolean, required?: boolean) =>
     h('input', {
       type: 'file',
       multiple,
+      required,
       'aria-label': name || 'Request body',
       onChange: ({
         currentTarget,
@@ -111,9 +114,9 @@ function Editor({
           files: { ...files, [name]: [...(currentTarget.files ?? [])] },
         }),
     });
-  if (kind === 'file') return pick('', false);
+  if (kind === 'file') return pick('', false, body.required);
   if (kind === 'text') {
-    return h('textarea', {
+    const editor = h('textarea', {
       class: 'body-text',
       'aria-label': 'Request body',
       spellCheck: false,
@@ -125,6 +128,10 @@ function Editor({
         readonly currentTarget: HTMLTextAreaElement;
       }) => onChange({ text: currentTarget.value }),
     });
+    return [
+      editor,
+      h(Missing, { node: body.content![mediaType]!.schema, mediaType, text }),
+    ];
   }
   const { properties = {}, required = [] } = api.schema(
     body.content![mediaType]!.schema,
@@ -143,7 +150,7 @@ function Editor({
       content: [
         h(Markdown, { text: schema.description }),
         isFile || areFiles
-          ? pick(name, areFiles)
+          ? pick(name, areFiles, required.includes(name))
           : h(Field, {
               name,
               node,
@@ -155,6 +162,31 @@ function Editor({
     };
   });
   return h(FieldTable, { label: 'Fields', rows });
+}
+
+interface MissingProps {
+  readonly node: SchemaNode | undefined;
+  readonly mediaType: string;
+  readonly text: string;
+}
+
+const MOST_SHOWN = 5;
+
+/** What the body in the editor lacks; a text that is not JSON is judged by the gateway. */
+function Missing({ node, mediaType, text }: MissingProps) {
+  const api = useApi();
+  if (!/json/i.test(mediaType) || !isJson(text)) return null;
+  const faults = faultsIn(api, node, 'request', parseExact(text));
+  if (faults.length === 0) return null;
+  const line = ({ pointer, message }: SchemaFault) =>
+    h('li', { key: pointer + message }, [
+      pointer !== '' && [h('code', null, pointer), ' '],
+      message,
+    ]);
+  return h('div', { class: 'missing' }, [
+    h('p', null, 'This body is not complete:'),
+    h('ul', null, faults.slice(0, MOST_SHOWN).map(line)),
+  ]);
 }
 
 export function AcceptInput({

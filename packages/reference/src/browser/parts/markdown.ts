@@ -64,6 +64,7 @@ function draw(token: Tokens.Generic): ComponentChildren {
 
 interface Cell {
   readonly tokens: readonly object[];
+  readonly align: 'left' | 'center' | 'right' | null;
 }
 
 function table(header: readonly Cell[], rows: readonly (readonly Cell[])[]) {
@@ -71,7 +72,9 @@ function table(header: readonly Cell[], rows: readonly (readonly Cell[])[]) {
     h(
       'tr',
       null,
-      cells.map(({ tokens }) => h(name, null, drawAll(tokens))),
+      cells.map(({ tokens, align }) =>
+        h(name, { class: align ?? undefined }, drawAll(tokens)),
+      ),
     );
   const body = h(
     'tbody',

@@ -1,7 +1,7 @@
 import { h } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { Api, Row } from '../model/api.ts';
-import { givenIn, mediaText } from '../model/example.ts';
+import { examplesIn, givenIn, mediaText } from '../model/example.ts';
 import { refusal } from '../model/limits.ts';
 import {
   type Draft,
@@ -50,7 +50,8 @@ function firstDraft(api: Api, row: Row): Draft {
   const needed = api.parameters(row).filter(({ required }) => required);
   const values = needed.map((parameter) => {
     const schema = api.schema(parameter.schema);
-    const value = parameter.example ?? givenIn(schema);
+    const [named] = examplesIn(api, parameter.examples);
+    const value = parameter.example ?? named?.value ?? givenIn(schema);
     const lines = Array.isArray(value) && isList(api, schema);
     const text = lines ? value.map(shortText).join('\n') : shortText(value);
     return [keyOf(parameter), text];
@@ -73,7 +74,7 @@ function Details({ row, server, request }: OperationProps) {
   const { operation } = row;
   const [isOpen, setOpen] = useState(false);
   const [draft, setDraft] = useState(() => firstDraft(api, row));
-  const { response, failure, isBusy, execute, clear } = useSending(row);
+  const { response, failure, isBusy, execute, refuse, clear } = useSending(row);
   const button = useRef<HTMLButtonElement>(null);
   const canBeTried = operation['x-try-it'] !== false;
   const body = api.body(row);
@@ -85,9 +86,18 @@ function Details({ row, server, request }: OperationProps) {
         : { text: bodyText(api, row, part.mediaType) };
     setDraft((draft) => ({ ...draft, ...part, ...text }));
   }
-  function submit(event: Event) {
+  function submit(event: SubmitEvent) {
     event.preventDefault();
-    void execute(() => request(row, draft, server, 'send'));
+    const empty = [
+      ...(event.currentTarget as HTMLFormElement).querySelectorAll<HTMLElement>(
+        ':is(input, select, textarea):invalid',
+      ),
+    ];
+    if (empty.length === 0)
+      return void execute(() => request(row, draft, server, 'send'));
+    const names = empty.map((field) => field.ariaLabel).join(', ');
+    refuse(`Nothing was sent. Fill in: ${names}`);
+    empty[0]!.focus();
   }
   const inputs = { draft, isOpen, onChange: change };
   const toggle = h(
@@ -102,7 +112,7 @@ function Details({ row, server, request }: OperationProps) {
   return h('div', { class: 'details' }, [
     h(Markdown, { text: operation.description }),
     h(Facts, { operation }),
-    h('form', { onSubmit: submit }, [
+    h('form', { onSubmit: submit, noValidate: true }, [
       h(Title, { text: 'Parameters' }, canBeTried && toggle),
       h(Parameters, { list: api.parameters(row), ...inputs }),
       body && h(BodyInput, { body, ...inputs }),
@@ -152,11 +162,16 @@ function useSending({ method, path }: Row) {
     }
     setBusy(false);
   }
+  function refuse(reason: string) {
+    setResponse(null);
+    setFailure(reason);
+    announce(`${method} ${path}: ${reason}`);
+  }
   function clear(next: HTMLElement | null) {
     setResponse(null);
     next?.focus();
   }
-  return { response, failure, isBusy, execute, clear };
+  return { response, failure, isBusy, execute, refuse, clear };
 }
 
 /** Screen readers announce changes of existing regions only, so the page has an empty one. */

@@ -1,7 +1,12 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Content, Media, SchemaNode } from '../model/document.ts';
-import { type Direction, examplesIn, mediaText } from '../model/example.ts';
+import type {
+  Content,
+  Direction,
+  Media,
+  SchemaNode,
+} from '../model/document.ts';
+import { examplesIn, mediaText } from '../model/example.ts';
 import { bodyKind } from '../model/request.ts';
 import { factsOf, type Member, membersOf, typeText } from '../model/schema.ts';
 import { Markdown } from './markdown.ts';

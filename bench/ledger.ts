@@ -55,7 +55,7 @@ async function counting(): Promise<void> {
   );
   const { usage } = recorder.minute;
   const packing = await cpuOf(() => {
-    for (let i = 0; i < 100; i++) packRows(usage, 0, 1_000);
+    for (let i = 0; i < 100; i++) packRows(usage);
   });
   console.log(`1,000 keys of a minute: ${ms(packing / 100)} of CPU to pack`);
 }

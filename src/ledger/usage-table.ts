@@ -246,8 +246,7 @@ const ROW_COLUMNS = 3 + DURATION_BUCKETS + 5;
 /** The names come first, and only those that the rows have; then each column. */
 export function packRows(
   table: UsageTable,
-  from = 0,
-  to = table.size,
+  places: readonly number[] = [...Array(table.size).keys()],
 ): Uint8Array {
   const { names } = table;
   const clients = new Renumbering<number>();
@@ -255,10 +254,9 @@ export function packRows(
   const outcomes = new Renumbering<number>();
   const columns = Array.from({ length: ROW_COLUMNS }, () => new Packing());
   let first = Number.POSITIVE_INFINITY;
-  for (let row = from; row < to; row++)
-    first = Math.min(first, table.read(row).last);
-  for (let i = from; i < to; i++) {
-    const row = table.read(i);
+  for (const place of places) first = Math.min(first, table.read(place).last);
+  for (const place of places) {
+    const row = table.read(place);
     columns[0]!.number(clients.place(row.client));
     columns[1]!.number(operations.place(row.operation));
     columns[2]!.number(outcomes.place(row.outcome));
@@ -291,8 +289,8 @@ export function packRows(
     outcomes.used.map((place) => names.outcomes[place]!),
   ];
   const packing = new Packing();
-  packing.number(to - from);
-  packing.number(to > from ? first : 0);
+  packing.number(places.length);
+  packing.number(places.length > 0 ? first : 0);
   for (const text of texts) packing.part(Buffer.from(JSON.stringify(text)));
   for (const column of [ofAccounts, ofPlans, ...columns])
     packing.part(column.bytes);
@@ -331,10 +329,18 @@ export function requestsOf({ requests }: Pick<UsageRow, 'requests'>): number {
   return sum;
 }
 
-/** All rows in parts. Yields after each, so that callers can pause. */
+/**
+ * All rows in parts, by client, so that few parts repeat a name. Yields after each, so that callers
+ * can pause.
+ */
 export function* packAllRows(table: UsageTable): Generator<Uint8Array> {
-  for (let row = 0; row < table.size; row += PART)
-    yield packRows(table, row, Math.min(row + PART, table.size));
+  let places: number[] = [];
+  for (const client of table.names.clients.keys()) {
+    places.push(...table.rowsOf(client));
+    for (; places.length >= PART; places = places.slice(PART))
+      yield packRows(table, places.slice(0, PART));
+  }
+  if (places.length > 0) yield packRows(table, places);
 }
 
 interface PackedNames {

@@ -183,8 +183,9 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
     const packed = new Map<string, Buffer>();
     for (const part of parts) {
       const from = part * PART_ROWS;
-      const to = Math.min(from + PART_ROWS, minute.usage.size);
-      const rows = packRows(minute.usage, from, to);
+      const count = Math.min(PART_ROWS, minute.usage.size - from);
+      const places = Array.from({ length: count }, (_, i) => from + i);
+      const rows = packRows(minute.usage, places);
       packed.set(
         nameOf(minute, FIRST_ROWS + part),
         packValue(emptyHead(minute), { ...NO_CONTENT, usage: [rows] }),

@@ -13,9 +13,8 @@ const MOST_TURNS = 2_000;
  */
 const REPEATED = 300;
 const MOST_REPEATS = 5;
-/** proc(5). A socket of IPv6 may have clients of IPv4, which are in the other table. */
-const IPV4 = ['/proc/self/net/tcp'];
-const IPV6 = [...IPV4, '/proc/self/net/tcp6'];
+/** proc(5). */
+const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 
 /**
  * Accepts all connections, and lets the system drop the first packet of any other. The caller must
@@ -31,7 +30,7 @@ export async function acceptAll({
   for (let turns = 0; turns < MOST_TURNS; turns++) {
     const own = await takesRoom(address);
     if (own !== null) {
-      if (handshakes(address) === 0 || repeats === MOST_REPEATS) return;
+      if (handshakes(address.port) === 0 || repeats === MOST_REPEATS) return;
       // A client with a handshake in progress needs the space to finish it.
       repeats++;
       own.destroy();
@@ -72,14 +71,13 @@ async function takesRoom({
 }
 
 /** State SYN_RECV, proc(5). */
-function handshakes({ port, family }: AddressInfo): number {
+function handshakes(port: number): number {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
   const begun = new RegExp(
     `^ *\\d+: [0-9A-F]+:${local} [0-9A-F]+:[0-9A-F]{4} 03 `,
     'gm',
   );
-  const tables = family === 'IPv4' ? IPV4 : IPV6;
-  return tables.reduce(
+  return TABLES.reduce(
     (sum, file) => sum + (textOf(file).match(begun)?.length ?? 0),
     0,
   );

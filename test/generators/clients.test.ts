@@ -46,7 +46,6 @@ describe('clients that generators make from the published contracts', () => {
   const folder = mkdtempSync(join(tmpdir(), 'generators-'));
   beforeAll(async () => {
     installPackages(import.meta.dirname);
-    gateway = await TestGateway.start({ plans: PLANS });
     const contract = join(folder, 'contract.yaml');
     writeFileSync(contract, contractBelow('/v1'));
     backend = await fakeBackend(({ method }, response) => {

@@ -45,7 +45,7 @@ export function faultsIn(
   }
 
   function readAll(value: unknown, schema: Schema, at: string): SchemaFault[] {
-    const types = typesOf(schema);
+    const types = schema.type === undefined ? [] : typesOf(schema);
     if (value === null && types.includes('null')) return [];
     const wrong = (message: string) => [{ pointer: at, message }];
     if (types.length > 0 && !types.some((type) => isOfType(value, type)))

@@ -51,6 +51,8 @@ describe('bans', () => {
         until: at(MINUTE),
         limit: '3/minute',
         level: 1,
+        strikes: 3,
+        operation: 'listPets',
         nextDuration: '5m',
         resetsAt: at(MINUTE + DAY),
         by: null,

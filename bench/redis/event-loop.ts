@@ -4,6 +4,7 @@
  */
 import { createServer } from 'node:net';
 import { threadCpuUsage } from 'node:process';
+import { isMainThread } from 'node:worker_threads';
 
 export interface Stops {
   /** Milliseconds. */
@@ -37,9 +38,11 @@ setInterval(() => {
   };
 }, 1).unref();
 
-createServer((socket) => {
-  socket.end(JSON.stringify(stops));
-  stops = NONE;
-})
-  .listen(process.env.EVENT_LOOP)
-  .unref();
+// Threads load it, too.
+if (isMainThread)
+  createServer((socket) => {
+    socket.end(JSON.stringify(stops));
+    stops = NONE;
+  })
+    .listen(process.env.EVENT_LOOP)
+    .unref();

@@ -1,6 +1,11 @@
 import { expect, test } from '@jest/globals';
-import type { Status } from '@storegate/admin-api';
-import { NO_TICKS, ticksOnLine, withStatus } from '../../src/browser/views/overview/ticks.ts';
+import type { HistoryStep, Status } from '@storegate/admin-api';
+import {
+  NO_TICKS,
+  ticksOnLine,
+  withMinutes,
+  withStatus,
+} from '../../src/browser/views/overview/ticks.ts';
 
 /** Of one process that has carried 10 requests per second since the time 0. */
 function ticksAt(...seconds: readonly number[]) {
@@ -38,4 +43,14 @@ test('ticks are on a line that ends with the newest, with gaps for missed polls'
   // The first tick after a pause only begins to count.
   expect(line(4, 100, 102, 120, 122)).toEqual([null, null, null, 122]);
   expect(line(3, 100, 1_000, 1_002)).toEqual([null, null, 1_002]);
+});
+
+test('places before the first tick have the mean of their minute, as far as the gateway knows it', () => {
+  const minute = { at: new Date(60_000).toISOString(), requests: 600, p50: 7 } as HistoryStep;
+  const seen = ticksOnLine(ticksAt(124, 126), 4);
+  const starts = [58, 118, 120, 126].map((second) => second * 1_000);
+  const shown = withMinutes(seen, starts, [minute]).map(
+    (tick) => tick && [(tick.requests * 1_000) / tick.span, tick.lately.latency.p50],
+  );
+  expect(shown).toEqual([null, [10, 7], null, [10, null]]);
 });

@@ -1,4 +1,9 @@
-import type { Backend, Finding, Status } from '@storegate/admin-api';
+import type {
+  Backend,
+  Finding,
+  HistoryStep,
+  Status,
+} from '@storegate/admin-api';
 import {
   findingText,
   isWell,
@@ -24,12 +29,14 @@ import {
   LAST_HOUR,
   latencyAsSeries,
   outcomesAsSeries,
+  useHistory,
 } from './overview/charts.ts';
 import { Figures } from './overview/figures.ts';
 import {
   NO_TICKS,
   type Ticks,
   ticksOnLine,
+  withMinutes,
   withStatus,
 } from './overview/ticks.ts';
 
@@ -41,6 +48,7 @@ export function Overview() {
     every: paused ? null : POLL_INTERVAL,
   });
   const status = query.value;
+  const [lastHour, lastDay] = [useHistory(LAST_HOUR), useHistory(LAST_DAY)];
   useEffect(() => {
     // Unlike the clock of the machine, this one is never set.
     const now = performance.timeOrigin + performance.now();
@@ -54,20 +62,28 @@ export function Overview() {
       actions: [h(Links, null), h(LiveSwitch, { query, paused, setPaused })],
     },
     h(HealthSection, { value: status, error: query.error }),
-    h(HistoryPanel, LAST_HOUR),
+    h(HistoryPanel, { ...LAST_HOUR, query: lastHour }),
     status && h(Figures, { ...status, ticks }),
     status && h(Backends, { ...status }),
-    status && h(LastMinutes, { ticks }),
-    h(HistoryPanel, LAST_DAY),
+    status && h(LastMinutes, { ticks, steps: lastHour.value?.steps ?? [] }),
+    h(HistoryPanel, { ...LAST_DAY, query: lastDay }),
   );
 }
 
-function LastMinutes({ ticks }: { ticks: Ticks }) {
-  const line = ticksOnLine(ticks);
-  const newest = line.at(-1)?.at ?? Date.now();
-  const starts = line.map(
-    (tick, i) => tick?.at ?? newest - (line.length - 1 - i) * POLL_INTERVAL,
+/** Begins with what the gateway knows of the minutes before. */
+function LastMinutes({
+  ticks,
+  steps,
+}: {
+  ticks: Ticks;
+  steps: readonly HistoryStep[];
+}) {
+  const seen = ticksOnLine(ticks);
+  const newest = seen.at(-1)?.at ?? Date.now();
+  const starts = seen.map(
+    (tick, i) => tick?.at ?? newest - (seen.length - 1 - i) * POLL_INTERVAL,
   );
+  const line = withMinutes(seen, starts, steps);
   return h('section', { 'aria-label': 'Last two minutes' }, [
     h('h2', null, 'Last two minutes'),
     h('div', { class: 'charts' }, [

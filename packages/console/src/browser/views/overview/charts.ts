@@ -36,19 +36,17 @@ export const LAST_DAY: Panel = {
   each: '10 minutes',
 };
 
+export const useHistory = ({ since, step }: Panel) =>
+  useQuery('getHistory', { params: { since, step }, every: 60_000 });
+
 /** Requests and latency, step by step. */
 export function HistoryPanel({
+  query,
   title,
-  since,
-  step,
   length,
   count,
   each,
-}: Panel) {
-  const query = useQuery('getHistory', {
-    params: { since, step },
-    every: 60_000,
-  });
+}: Panel & { readonly query: ReturnType<typeof useHistory> }) {
   return h('section', { 'aria-label': title }, [
     h('h2', null, title),
     queryView(query, ({ steps, outages }) => {

@@ -1,4 +1,4 @@
-import type { Status } from '@storegate/admin-api';
+import type { HistoryStep, Status } from '@storegate/admin-api';
 import {
   type IntervalTraffic,
   POLL_INTERVAL,
@@ -68,4 +68,23 @@ export function ticksOnLine(
     before = tick.at;
   }
   return line.slice(-count);
+}
+
+const MINUTE = 60_000;
+
+/** With the minutes of the history in the places before the first tick: each tick is their mean. */
+export function withMinutes(
+  line: readonly (Tick | null)[],
+  starts: readonly number[],
+  steps: readonly HistoryStep[],
+): (Tick | null)[] {
+  const known = new Map(steps.map((step) => [Date.parse(step.at), step]));
+  const first = line.findIndex((tick) => tick !== null);
+  return line.map((tick, i) => {
+    const at = starts[i]!;
+    const step = known.get(Math.floor(at / MINUTE) * MINUTE);
+    if (step === undefined || (first !== -1 && i >= first)) return tick;
+    const traffic = { ...step, span: MINUTE, latency: step };
+    return { ...traffic, at, lately: traffic };
+  });
 }

@@ -20,7 +20,7 @@ const go = ['/usr/bin/go', '/usr/local/go/bin/go'].find((path) => existsSync(pat
 /** So short that each example needs several windows. As many workers as all examples have. */
 const PLANS = `
 plans:
-  shared: { windows: [{ limit: 50, per: 2s }] }
+  workers: { windows: [{ limit: 50, per: 2s }] }
   shared: { windows: [{ limit: 150, per: 2s }] }
   one: { windows: [{ limit: 4, per: 2s }] }
   wide: { windows: [{ limit: 1000, per: day }] }
@@ -97,13 +97,13 @@ func main() {
 }
 `;
 
-const SHARED = { plan: 'shared', requests: 120 };
+const WORKERS = { plan: 'workers', requests: 120 };
 const RECIPES: Readonly<Record<string, Recipe>> = {
-  Python: { ...SHARED, command: [program('python3')], main: 'main.py', calls: PYTHON },
-  JavaScript: { ...SHARED, command: [process.execPath], main: 'main.mjs', calls: JAVASCRIPT },
+  Python: { ...WORKERS, command: [program('python3')], main: 'main.py', calls: PYTHON },
+  JavaScript: { ...WORKERS, command: [process.execPath], main: 'main.mjs', calls: JAVASCRIPT },
   shell: { plan: 'one', requests: 10, command: ['/bin/sh'], main: 'main.sh', calls: SHELL },
   ...(go !== undefined && {
-    Go: { ...SHARED, command: [go, 'run', 'client.go'], main: 'main.go', calls: GO },
+    Go: { ...WORKERS, command: [go, 'run', 'client.go'], main: 'main.go', calls: GO },
   }),
 };
 const LANGUAGES = Object.keys(RECIPES);
@@ -205,7 +205,7 @@ describe('the recipes of docs/recipes.md', () => {
   );
 
   test('get all responses without a ban while they share a key', async () => {
-    const sharing = LANGUAGES.filter((language) => RECIPES[language]!.plan === 'shared');
+    const sharing = LANGUAGES.filter((language) => RECIPES[language]!.plan === 'workers');
     const { id, secret } = await gateway.key({ plan: 'shared' });
     const seen = await ofAll(sharing, (language) =>
       run(language, { API: gateway.url, KEY: secret }),

@@ -79,7 +79,7 @@ describe('two gateways on one Redis', () => {
     await page.getByLabel('Admin token').fill(token);
     await page.getByRole('button', { name: 'Sign in' }).click();
 
-    const search = page.getByRole('searchbox', { name: 'Search', exact: true });
+    const search = page.getByRole('combobox', { name: 'Search', exact: true });
     await search.fill(complaint!);
     await page.keyboard.press('Enter');
     const admit = page.locator('.steps li').filter({ hasText: 'admit' });
@@ -100,7 +100,9 @@ describe('two gateways on one Redis', () => {
     await page.getByText('3 of 3 · used up').waitFor();
     await row('Ban history', /banned .* in force .* automatic/).waitFor();
     await row('Latest refusals and failures', /GET listPets 403 key_banned/).waitFor();
-    await row('Latest refusals and failures', /GET listPets 429 daily_quota_exceeded/).waitFor();
+    await row('Latest refusals and failures', /GET listPets 429 daily_quota_exceeded/)
+      .first()
+      .waitFor();
     await seen();
 
     await goTo('Top clients');

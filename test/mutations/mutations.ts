@@ -175,8 +175,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/state/rows/row-writer.ts',
-    text: 'done.error === null',
-    replacement: 'done.error !== undefined',
+    text: 'reply.error !== null',
+    replacement: 'reply.error === undefined',
     suite: 'test/state/rows.test.ts',
   },
   {

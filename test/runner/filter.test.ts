@@ -18,6 +18,8 @@ test.each([
   ['a file', ['packages/openapi/test/limits.test.ts'], [1]],
   ['two paths', ['test/limits', 'packages/openapi'], [0, 1]],
   ['a pattern', ['limits'], [0, 1]],
+  ['a folder and the begin of a path', ['test/limits', 'packages/openapi/test/lim'], [0, 1]],
+  ['a folder and a name of tests', ['test/limits', '-t', 'openapi'], [0]],
   ['no argument', [], [0, 1]],
 ])('%s selects its suites alone', (_what, args, selected) => {
   process.argv = ['node', 'jest', '--silent', ...args];

@@ -4,6 +4,7 @@ import { Outage, unlessOutage } from '../../src/common/errors/outage.ts';
 import type { Admission } from '../../src/limits/admission.ts';
 import { NO_SCOPES } from '../../src/limits/scopes.ts';
 import { Batch } from '../../src/state/redis/batches.ts';
+import { DATA_FORMAT } from '../../src/state/redis/data-mark.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { checkDone, readBan, readLevel, UnexpectedReply } from '../../src/state/redis/replies.ts';
 import { CountersError } from '../../src/state/state.ts';
@@ -137,7 +138,8 @@ describe('a connection whose answers belong to other commands', () => {
       const epoch = await server.admin.hget(keyOf.records.head, 'epoch');
       const texts = [epoch!, JSON.stringify(other)].map((text) => `$${text.length}\r\n${text}\r\n`);
       const extra = which === 'of another command' ? ':1\r\n' : `*2\r\n${texts.join('')}`;
-      const isShifted = shift(extra, /^\*2\r\n\$38\r\n2 .*"hash":"hash-/s);
+      const reply = new RegExp(`^\\*2\r\n\\$38\r\n${DATA_FORMAT} .*"hash":"hash-`, 's');
+      const isShifted = shift(extra, reply);
       const outcomes: unknown[] = [];
       await until('it is found', async () => {
         const find = async () => await asking.keys.find(record.hash);

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import { watchSilence } from '../../src/state/redis/silence.ts';
+
+// Connections of other suites in this process have the timer of the shared module.
+const FRESH = '../../src/state/redis/silence.ts?fresh';
+const { watchSilence }: typeof import('../../src/state/redis/silence.ts') = await import(FRESH);
 
 const NEVER = new Promise<string>(() => {});
 

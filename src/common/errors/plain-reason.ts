@@ -11,6 +11,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/without its data/, 'Redis may have come up without its data'],
   [/altnames/i, 'the certificate is for another host name'],
   [/certificate/i, 'the certificate is not trusted'],
+  [/sentinels are unreachable/i, 'no Sentinel can be reached'],
   [/ENOTFOUND|EAI_AGAIN/, 'the host name is unknown'],
   [/EHOSTUNREACH|ENETUNREACH/, 'the network is unreachable'],
   [/ECONNREFUSED/, 'the connection is refused'],

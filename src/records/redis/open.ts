@@ -277,11 +277,12 @@ export async function openRedis(
     ...parts,
     async close() {
       stopRecovering();
-      await ledgerSpool?.close();
-      await state.close();
-      await writer?.close();
-      breakers.close();
-      await close();
+      await Promise.all([ledgerSpool?.close(), state.close()])
+        .finally(() => writer?.close())
+        .finally(() => {
+          breakers.close();
+          return close();
+        });
     },
   };
 }

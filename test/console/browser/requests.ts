@@ -80,7 +80,7 @@ export function requestsTests(fixture: ConsoleFixture): void {
       );
       await page
         .getByRole('alert')
-        .getByText(/^No gateway has the request .* keeps good ones since 20/)
+        .getByText(/^No gateway has the request .* keeps good ones since \d/)
         .waitFor();
       await page.getByRole('link', { name: 'All refusals' }).click();
       await rows().first().getByRole('link').first().click();

@@ -438,7 +438,17 @@ export function keepsThePromisesOfState(open: OpenState): void {
           if (used > given.windows[0]!.limit) debts++;
         }
       }),
-      { numRuns: 100 },
+      {
+        numRuns: 100,
+        examples: [
+          [
+            [
+              { what: 'admit', units: 4 },
+              { what: 'change', units: 1 },
+            ],
+          ],
+        ],
+      },
     );
     expect(debts).toBeGreaterThan(0);
   });

@@ -47,6 +47,13 @@ function foldersOf(folder: string): string[] {
 }
 
 describe('pages', () => {
+  test('CHANGELOG.md has each entry once in a release', () => {
+    for (const release of read('CHANGELOG.md').split(/^## /m)) {
+      const entries = [...release.matchAll(/^- \*\*(.+?)\*\*/gm)].map(([, name]) => name);
+      expect(entries).toEqual([...new Set(entries)]);
+    }
+  });
+
   test('docs/errors.md matches the catalogue (npm run docs writes it)', () => {
     expect(read('docs/errors.md')).toBe(errorCodes());
   });

@@ -1,5 +1,5 @@
 /**
- * Loaded into a gateway with `--import`: how long its event loop stops, for whoever connects to the
+ * Loaded into a gateway with `--import`: how long its event loop stops, for each connection to the
  * socket EVENT_LOOP. Each connection gets the figures since the one before.
  */
 import { createServer } from 'node:net';

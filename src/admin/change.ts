@@ -99,9 +99,9 @@ export function createChanges(auditLog: AuditLog): {
   }
 
   /** Of the same call at another gateway, if this one has met its change. */
-  async function answerOfOther(task: Task, error: unknown) {
+  async function resultOfOther(task: Task, error: unknown) {
     if (error instanceof IdempotencyConflict) return await earlierResult(task);
-    // A failed change has an answer until its retraction is written.
+    // A failed change has a result until its retraction is written.
     if (error instanceof Outage || retractions.areWaiting) return null;
     return await unlessOutage(() => earlierResult(task), null);
   }
@@ -117,7 +117,7 @@ export function createChanges(auditLog: AuditLog): {
           make: (parts, response) => makeParts(task, parts, response),
         });
       } catch (error) {
-        const first = await answerOfOther(task, error);
+        const first = await resultOfOther(task, error);
         if (!first) throw error;
         return first;
       }
@@ -176,7 +176,7 @@ function createRetractions(auditLog: AuditLog) {
       return waiting.length > 0;
     },
     /**
-     * Retracts `entry` and deletes the response named `answer`, so that the call can be repeated.
+     * Retracts `entry` and deletes the result named `response`, so that the call can be repeated.
      * Throws errors other than an outage; retries later in either case.
      */
     async add(

@@ -9,6 +9,8 @@ export interface PastedKey {
 
 /** Characters that a key may have. */
 const LONGEST = 512;
+/** Forms inside of each other, such as a header line in quotes in JSON. */
+const LAYERS = 20;
 /** Names whose value is a key: `api_key`, `X-API-Key`, `authorization`. */
 const NAMES_KEY = /key|token|secret|authorization/i;
 const HEADER = /^([\w-]+):\s*(\S.*)$/s;
@@ -44,11 +46,16 @@ export function pastedKeys(pasted: string): PastedKey[] {
 }
 
 function unwrapped(text: string, what: string): PastedKey {
-  const found = fromJson(text) ?? fromAddress(text) ?? fromLine(text);
-  if (found === null) return { key: text, what };
-  const [name, value] = found;
-  const key = value.trim();
-  return unwrapped(key, name === null ? what : `the value of ${name}`);
+  const read = { key: text, what };
+  for (let layer = 0; layer < LAYERS; layer++) {
+    const found =
+      fromJson(read.key) ?? fromAddress(read.key) ?? fromLine(read.key);
+    if (found === null) break;
+    const [name, value] = found;
+    read.key = value.trim();
+    if (name !== null) read.what = `the value of ${name}`;
+  }
+  return read;
 }
 
 type Found = readonly [name: string | null, value: string];
@@ -56,7 +63,7 @@ type Found = readonly [name: string | null, value: string];
 function fromJson(text: string): Found | null {
   if (!/^[{["]/.test(text)) return null;
   try {
-    return textIn(JSON.parse(text), null);
+    return textIn(JSON.parse(text), null, LAYERS);
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
@@ -64,14 +71,18 @@ function fromJson(text: string): Found | null {
 }
 
 /** The first text, in objects the first with the name of a key. */
-function textIn(value: unknown, name: string | null): Found | null {
+function textIn(
+  value: unknown,
+  name: string | null,
+  levels: number,
+): Found | null {
   if (typeof value === 'string') return [name, value];
-  if (typeof value !== 'object' || value === null) return null;
+  if (typeof value !== 'object' || value === null || levels === 0) return null;
   const isList = Array.isArray(value);
   for (const [member, inner] of Object.entries(value)) {
     if (typeof inner === 'string' && !isList && !NAMES_KEY.test(member))
       continue;
-    const found = textIn(inner, isList ? name : member);
+    const found = textIn(inner, isList ? name : member, levels - 1);
     if (found !== null) return found;
   }
   return null;
@@ -79,8 +90,18 @@ function textIn(value: unknown, name: string | null): Found | null {
 
 function fromAddress(text: string): Found | null {
   for (const [, name = '', value = ''] of text.matchAll(PARAMETER))
-    if (NAMES_KEY.test(name)) return [name, decodeURIComponent(value)];
+    if (NAMES_KEY.test(name)) return [name, decoded(value)];
   return null;
+}
+
+/** What is not percent-encoded stays as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return text;
+    throw error;
+  }
 }
 
 function fromLine(text: string): Found | null {

@@ -7,14 +7,14 @@ export interface ThreadReply {
 }
 
 /**
- * A thread that begins with the first request and ends after the last one. While it owes an answer
- * it keeps the process. `file`: its module, which sends an answer for each request with a number.
+ * A thread that begins with the first request and ends after the last one. While it owes a reply
+ * it keeps the process. `file`: its module, which replies to each request with a number.
  */
 export function createThread<
   Request extends { readonly type: string },
-  Answer extends ThreadReply,
+  Reply extends ThreadReply,
 >(file: string, data: unknown) {
-  const waiting = new Map<number, (answer: Answer | ThreadReply) => void>();
+  const waiting = new Map<number, (reply: Reply | ThreadReply) => void>();
   let thread: Worker | null = null;
   let lastNumber = 0;
   let isClosing = false;
@@ -23,15 +23,15 @@ export function createThread<
   function start() {
     const started = new Worker(file, { workerData: data });
     started.unref();
-    started.on('message', (answer: Answer) => {
-      waiting.get(answer.number)?.(answer);
-      waiting.delete(answer.number);
+    started.on('message', (reply: Reply) => {
+      waiting.get(reply.number)?.(reply);
+      waiting.delete(reply.number);
       // Otherwise it would keep an idle process.
       if (waiting.size === 0 && !isClosing) started.unref();
     });
     const ended = (error: string) => {
       if (thread === started) thread = null;
-      for (const [number, answer] of waiting) answer({ number, error });
+      for (const [number, reply] of waiting) reply({ number, error });
       waiting.clear();
     };
     started.on('error', (error) => ended(error.message));
@@ -45,12 +45,12 @@ export function createThread<
     thread.postMessage(request);
   }
 
-  /** An answer without more than an error comes from a thread that has ended. */
+  /** A reply without more than an error comes from a thread that has ended. */
   function ask(of: (number: number) => Request) {
     const number = ++lastNumber;
     if (isClosed)
       return Promise.resolve({ number, error: `the thread ${file} is closed` });
-    return new Promise<Answer | ThreadReply>((resolve) => {
+    return new Promise<Reply | ThreadReply>((resolve) => {
       waiting.set(number, resolve);
       send(of(number));
       thread!.ref();
@@ -63,7 +63,7 @@ export function createThread<
     },
     send,
     ask,
-    /** The answer to the last request, when the thread has ended. */
+    /** The reply to the last request, when the thread has ended. */
     async close(of: (number: number) => Request) {
       isClosing = true;
       if (thread === null) {
@@ -71,10 +71,10 @@ export function createThread<
         return null;
       }
       const ended = new Promise((resolve) => thread!.once('exit', resolve));
-      const answer = ask(of);
+      const reply = ask(of);
       isClosed = true;
       await ended;
-      return await answer;
+      return await reply;
     },
   };
 }

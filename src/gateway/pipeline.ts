@@ -49,7 +49,7 @@ export interface Parts {
 export type Pipeline = (call: Call) => void;
 
 /**
- * Each step of `walk` takes the result that only the previous step creates (results.ts), so another
+ * Each step of `handle` takes the result that only the previous step creates (results.ts), so another
  * order does not compile. Frequent refusals (no valid key, limited, banned) are returned without a
  * promise, because a throw costs as much as a whole stage.
  */

@@ -75,7 +75,7 @@ export function createWebhooks({
   const senders = [outbox, ...(localOutbox === null ? [] : [localOutbox])].map(
     (from) =>
       createDeliveries({
-        endpoints: endpoints,
+        endpoints,
         outbox: from,
         settings,
         clock,

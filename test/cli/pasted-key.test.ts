@@ -34,6 +34,7 @@ test.each([
   ['Bearer a1b2', 'a1b2', WHOLE],
   ['"a1b2",', 'a1b2', WHOLE],
   ['`a1b2`', 'a1b2', WHOLE],
+  ['https://api.example/?api_key=%ZZ', '%ZZ', 'the value of api_key'],
   ['https://api.example/pets?limit=3&api_key=a%201&x=y', 'a 1', 'the value of api_key'],
   ['{"account":"acme","apiKey":"a1b2"}', 'a1b2', 'the value of apiKey'],
   ['{"request":{"headers":{"x-api-key":"a1b2"}}}', 'a1b2', 'the value of x-api-key'],
@@ -48,4 +49,12 @@ test('a text that only looks like something else is meant too', () => {
   expect(pastedKeys('{broken').map(({ key }) => key)).toEqual(['{broken']);
   expect(pastedKeys(' \n')).toEqual([]);
   expect(pastedKeys('x'.repeat(513))).toEqual([]);
+});
+
+test.each([
+  ['quotes', '"'.repeat(40_001)],
+  ['lists', `${'['.repeat(20_000)}"x"${']'.repeat(20_000)}`],
+  ['schemes', `${'Bearer '.repeat(20_000)}x`],
+])('%s inside of each other are not read as a key', (_what, text) => {
+  expect(pastedKeys(text)).toEqual([]);
 });

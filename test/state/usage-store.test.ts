@@ -120,6 +120,18 @@ describe.each(STORES)('the store of usage in %s', (_name, open) => {
     await close();
   });
 
+  test('takes more sums in a commit than Lua can unpack', async () => {
+    const { store, close } = open();
+    const names = Array.from({ length: 8_500 }, (_, i) => sum(i));
+    await store.inTurn((commit) =>
+      commit(new Map(names.map((name) => [name, bytes(1)])), new Map()),
+    );
+    expect((await store.index()).sizes.size).toBe(names.length);
+    await store.inTurn((commit) => commit(new Map(names.map((name) => [name, null])), new Map()));
+    expect((await store.index()).sizes.size).toBe(0);
+    await close();
+  });
+
   test('gives one turn at a time, and works on after an error', async () => {
     const { store, close } = open();
     const order: string[] = [];

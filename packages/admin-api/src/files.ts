@@ -6,7 +6,7 @@ const CONTRACT = join(import.meta.dirname, 'contract');
 /** The OpenAPI document of the admin API. */
 export const ADMIN_CONTRACT = join(CONTRACT, 'admin.openapi.yaml');
 
-/** The JSON Schema of the events that webhooks send. The document refers to it as its neighbour. */
+/** The JSON Schema of the events that webhooks send. The document refers to it beside it. */
 export const WEBHOOK_SCHEMA = join(CONTRACT, 'webhooks.schema.json');
 
 const NOT_FOR_BROWSERS = /^(files|generated.types)\.ts$/;

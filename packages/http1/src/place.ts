@@ -1,6 +1,6 @@
 /**
- * Of an accepted connection: its owner counts it until the socket closes, and may end it to make
- * room.
+ * Of an accepted connection: its owner counts it until the socket closes, and may end it for
+ * another.
  */
 export interface Place {
   /** The server sets it: the preamble, then the HTTP connection. */

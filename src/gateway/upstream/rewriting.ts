@@ -54,7 +54,7 @@ export function mountRewriting(
         ? `/${rest}`
         : rewrite + rest;
     },
-    prefix: prefix,
+    prefix,
     response(response) {
       const { headers } = response;
       return {

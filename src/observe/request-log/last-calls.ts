@@ -24,7 +24,7 @@ class KeyCalls {
 
 /**
  * The last successful calls of each key, whatever other keys do. A key that was not used recently
- * makes room for another.
+ * is replaced by another.
  */
 export function createLastCalls() {
   const byKey = new Map<string, KeyCalls>();

@@ -123,9 +123,9 @@ function copyIn(db: DatabaseSync, invalid: (what: string) => void) {
 
   /** Rejects with CopyWriteError. */
   async function write(work: CopyWork): Promise<number | null> {
-    const answer = await ask((number) => ({ ...work, number }));
-    if (answer.error !== null) throw new CopyWriteError(answer.error);
-    const { invalid: found, last, ...rest } = answer as CopyReply;
+    const reply = await ask((number) => ({ ...work, number }));
+    if (reply.error !== null) throw new CopyWriteError(reply.error);
+    const { invalid: found, last, ...rest } = reply as CopyReply;
     progress = rest.progress;
     for (const what of found) invalid(what);
     return last;

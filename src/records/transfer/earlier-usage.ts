@@ -42,7 +42,7 @@ export class EarlierUsage {
   readonly #minutes = new Map<number, Block>();
   readonly #slices: Slice[] = [];
 
-  /** Returns what it is today, as far as it can be told yet. Throws errors of its parts. */
+  /** Returns it in today's form, as far as what was read before decides it. Throws errors of its parts. */
   add({ name, bytes }: MovedUsage): MovedUsage[] {
     const blocks = blocksIn(Buffer.from(bytes, 'base64'));
     const [kind] = name;

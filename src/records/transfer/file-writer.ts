@@ -28,7 +28,7 @@ import { type Batch, noCounts, type Target, TransferError } from './form.ts';
 export const FORMAT = 'storegate-state';
 /** Increases with every incompatible change. Older files stay readable. */
 export const FORMAT_VERSION = 3;
-/** Maximum bytes of a line. The longest is a block of usage. */
+/** Maximum bytes of a line. The longest is a sum of usage. */
 export const MAX_LINE = 1 << 26;
 
 const CHUNK = 1024 * 1024;

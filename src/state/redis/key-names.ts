@@ -32,7 +32,7 @@ import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
  * | `sg:{sg:usage}:sizes` | bytes of the sums by name: hash | |
  * | `sg:{sg:usage}:turn` | token of the gateway that adds up | `3 * LOCK_TTL` |
  * | `sg:{sg:usage}:<sum>` | sum of usage (ledger/names.ts): bytes | bound: `usage.hours`, `usage.days`, `usage.maxBytes` |
- * | `sg:w:<window>:<client>` | uses of a window of client addresses or keys (caller-windows.ts): number | the window |
+ * | `sg:w:<window>:<client>` | uses of a window of client addresses or keys (address-windows.ts): number | the window |
  * | `sg:probe:{<subject>}` | probe for writes | `PROBE_TTL` |
  */
 const PREFIX = 'sg:';

@@ -147,11 +147,8 @@ function partOf(stored: Buffer, now: number): StoredPart {
   return { bytes: stored.subarray(end + 1), age };
 }
 
-const isUsage = (answer: unknown): answer is [number, Buffer[], Buffer[]] =>
-  isList(answer) &&
-  isInteger(answer[0]) &&
-  isList(answer[1]) &&
-  isList(answer[2]);
+const isUsage = (reply: unknown): reply is [number, Buffer[], Buffer[]] =>
+  isList(reply) && isInteger(reply[0]) && isList(reply[1]) && isList(reply[2]);
 
 const pairsOf = <T>(flat: readonly T[]): [T, T][] =>
   Array.from({ length: flat.length / 2 }, (_, i) => [

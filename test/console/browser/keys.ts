@@ -113,7 +113,7 @@ export function keysTests(fixture: ConsoleFixture): void {
       await page.route('**/console/api/keys?**', async (route) => {
         const response = await route.fetch();
         await route.fulfill({
-          response: response,
+          response,
           json: { ...(await response.json()), asOf: '2030-01-31T10:20:30Z' },
         });
       });

@@ -3,7 +3,10 @@ import type { Operation, RequestResult, Validators } from '../types.ts';
 import { type BodyLimit, collect, refusalOf, TOO_LARGE } from './bodies.ts';
 
 interface FetchOptions<Op> extends BodyLimit {
-  /** Gets the faults of each response. Without it responses are not checked. */
+  /**
+   * Gets the faults of each response, which is read whole before it is returned. Without it
+   * responses are not checked, and streams arrive as they are sent.
+   */
   readonly onResponse?: (
     faults: readonly Fault[],
     operation: Op | null,

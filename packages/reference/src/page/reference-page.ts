@@ -28,7 +28,7 @@ export interface Branding {
   readonly introduction: string | null;
 }
 
-export const NO_BRANDING: Branding = {
+const NO_BRANDING: Branding = {
   title: null,
   logo: null,
   introduction: null,

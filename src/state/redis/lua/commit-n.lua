@@ -6,7 +6,8 @@
 --         then a name and requests per part; without requests its process is done with it
 -- Return  1, or 0 if another gateway has the turn
 
-local turn, parts, taken, sizes = unpack(KEYS)
+-- All of them may be more than Lua can unpack.
+local turn, parts, taken, sizes = unpack(KEYS, 1, 4)
 if redis.call('GET', turn) ~= ARGV[1] then return 0 end
 local at = 3
 for i = 5, #KEYS do

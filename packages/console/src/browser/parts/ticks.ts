@@ -24,7 +24,7 @@ export interface Tick {
 
 /**
  * Ticks at round times of the reader's clock, and one at the newest step. `starts`: Unix
- * milliseconds; `room`: how many labels fit.
+ * milliseconds; `space`: how many labels fit.
  */
 export function ticksOf(
   starts: readonly number[],

@@ -42,6 +42,8 @@ const FOLDERS = 2;
 const PROCESSES = 8;
 /** Milliseconds between two requests of a client. */
 const PACE = 5;
+/** Milliseconds of requests without a reading, for comparison. */
+const COMPARED = 5_000;
 const [REVOCATIONS, QUESTIONS, LOOK_UPS] = [20, 40, 20_000];
 const RARE = 'large';
 const PLANS = ['free', 'pro', RARE]
@@ -245,6 +247,10 @@ async function firstStart(project: string, data: string, redis: RedisServer): Pr
   report('most resident memory meanwhile', `${(memory / 2 ** 20).toFixed(0)} MiB`);
   report('stops of the event loop meanwhile', written(await stopsOf(gateway)));
   report('requests meanwhile', spreadOf(await latencies.stop(), 'ms'));
+  const quiet = client(connection);
+  await pause(COMPARED);
+  report('stops in the 5 s after it', written(await stopsOf(gateway)));
+  report('requests in the 5 s after it', spreadOf(await quiet.stop(), 'ms'));
   connection.close();
   return gateway;
 }

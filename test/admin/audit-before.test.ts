@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { type AdminCall, type AdminResponse, adminOf } from '../support/admin.ts';
+import { type AdminCall, adminOf } from '../support/admin.ts';
+import type { Response } from '../support/client.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 
@@ -31,7 +32,7 @@ interface Thing {
   /** What an entry must say of it; `null`: it does not exist. */
   readonly read: () => Promise<View | null>;
   /** Brings about what an entry said before a change; `null`: no operation can. */
-  readonly restore: (before: View, after: View) => Promise<AdminResponse> | null;
+  readonly restore: (before: View, after: View) => Promise<Response> | null;
 }
 
 const without = (view: View, ...names: readonly string[]): View =>
@@ -92,7 +93,7 @@ const banOf = (id: string): Thing => ({
 interface Action {
   readonly name: string;
   readonly thing: Thing;
-  readonly make: () => Promise<AdminResponse>;
+  readonly make: () => Promise<Response>;
 }
 
 const { constantFrom, option, record, uniqueArray } = fc;

@@ -5,7 +5,8 @@ import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import fc from 'fast-check';
 import { DURATION_FIELDS, type DurationField, longest } from '../../src/config/durations.ts';
 import { formatDuration, parseDuration } from '../../src/config/units.ts';
-import { type AdminCall, type AdminResponse, adminOf } from '../support/admin.ts';
+import { type AdminCall, adminOf } from '../support/admin.ts';
+import type { Response } from '../support/client.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 
@@ -26,7 +27,7 @@ const hash = () => createHash('sha256').update(randomBytes(8)).digest('hex');
 interface Row {
   readonly name: string;
   readonly field: DurationField;
-  readonly call: (text: string) => Promise<AdminResponse>;
+  readonly call: (text: string) => Promise<Response>;
 }
 
 /** Every call with a duration in its body. */

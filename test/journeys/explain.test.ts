@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { type AdminResponse, adminOf } from '../support/admin.ts';
+import { adminOf } from '../support/admin.ts';
+import type { Response } from '../support/client.ts';
 import { commandLine } from '../support/command-line.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { gatewaysOfTests } from '../support/gateways.ts';
@@ -31,7 +32,7 @@ async function explained(
   return body;
 }
 
-const listOf = (response: AdminResponse) => response.body.requests as Record<string, unknown>[];
+const listOf = (response: Response) => response.body.requests as Record<string, unknown>[];
 
 describe('a successful request', () => {
   test('is shown with its key, its windows before and after, the backend and the times of its stages', async () => {

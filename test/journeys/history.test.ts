@@ -161,11 +161,9 @@ describe('gateways that share a Redis', () => {
       settings: 'redis: { keyCache: { enabled: false } }\n',
     });
     const { adminUrl, clock, log } = one;
-    const { body } = await adminOf(adminUrl)('POST', '/keys', {
-      account: 'acme',
-      plan: 'business',
-    });
-    await sendWith(one.url, body.key, 2);
+    const draft = { account: 'acme', plan: 'pro' };
+    const { key } = bodyOf(await adminOf(adminUrl)('POST', '/keys', draft));
+    await sendWith(one.url, key, 2);
     await untilLogged(one, 2);
     clock.pass(MINUTE);
     await until('both are counted', async () => {

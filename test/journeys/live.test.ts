@@ -96,7 +96,7 @@ test('storegate requests --follow prints refusals of a running gateway as they h
     return beside.out().split('\n').length > 2 && json.includes('umbrella');
   });
   expect(beside.out()).toMatch(
-    /^time +status +code .*\n20\S+ +(404 +not_found|429 +rate_limit_exceeded) .* acme +127\.0\.0\.1 +/,
+    /^time +status +code .*\n20\S+ +(404 +not_found|429 +rate_limit_exceeded|403 +key_banned) .* acme +127\.0\.0\.1 +/,
   );
   expect(beside.out()).not.toContain('umbrella');
   const printed = json

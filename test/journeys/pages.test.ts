@@ -15,7 +15,7 @@ afterAll(() => gateway.stop());
 describe('without a key', () => {
   test('the contract is served as JSON and as YAML, and both say the same', async () => {
     const json = await gateway.client.get('/openapi.json');
-    const yaml = await gateway.client.get('/openapi.yaml').buffer(true);
+    const yaml = await gateway.client.get('/openapi.yaml');
     expect(json.body).toMatchObject({ openapi: '3.0.3', info: { version: '1.0.0' } });
     expect(parse(yaml.text)).toEqual(json.body);
     carriesTheHeadersOfEveryAnswer(json);
@@ -25,7 +25,7 @@ describe('without a key', () => {
   test('the reference lists every operation', async () => {
     const page = await gateway.client.get('/docs/');
     expect(page.status).toBe(200);
-    expect(page.type).toBe('text/html');
+    expect(page.headers['content-type']).toMatch(/^text\/html;/);
     expect(page.text).toContain('/store/orders');
     carriesTheHeadersOfEveryAnswer(page);
   });

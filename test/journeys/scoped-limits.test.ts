@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Response } from 'supertest';
 import { loadContract } from '../../src/config/contract/contract.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
+import type { Response } from '../support/client.ts';
 import { isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';

@@ -260,7 +260,7 @@ describe('gateways that share a Redis', () => {
         status: 503,
         code: 'state_unavailable',
       });
-      expect(headers.get('retry-after')).toBe('1');
+      expect(headers['retry-after']).toBe('1');
     }
     for (const form of [[], ['--json'], ['-o', 'csv']]) {
       const { code, out, err } = await run(...form);

@@ -30,8 +30,9 @@ describe('GET /usage', () => {
     await pets(mine.secret);
     const day = new Date(gateway.clock.now).toISOString().slice(0, 10);
     const of = async (period: string) =>
-      await usage(mine.secret)
-        .query({ period })
+      await gateway.client
+        .get(`/usage?period=${period}`)
+        .set('X-API-Key', mine.secret)
         .then(({ body, status }) => ({ status, ...body }));
     await until('all are counted', async () => {
       const { period } = await of(day);

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import type { Response } from 'supertest';
 import { CATALOGUE, type Code } from '../../src/common/errors/catalogue.ts';
+import type { Response } from './client.ts';
 
 export function carriesTheHeadersOfEveryAnswer({ headers }: Pick<Response, 'headers'>): void {
   expect(headers['x-ratelimit-limit']).toMatch(/^[1-9]\d*$/);

@@ -12,6 +12,7 @@ import type { KeyDraft } from '../../src/records/keys/draft.ts';
 import { createKey } from '../../src/records/keys/manage.ts';
 import type { ContractLoader } from '../../src/run/contracts/loader.ts';
 import { createGateway, type Gateway } from '../../src/run/gateway.ts';
+import { clientOf } from './client.ts';
 import { patientConfig } from './deadlines.ts';
 import { TestClock } from './limits.ts';
 import { editOf } from './records.ts';
@@ -131,7 +132,7 @@ export class TestGateway {
   }
 
   get client() {
-    return supertest(this.url);
+    return clientOf(this.url);
   }
 
   get admin() {

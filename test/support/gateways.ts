@@ -1,4 +1,5 @@
 import { afterEach } from '@jest/globals';
+import { send } from './client.ts';
 import { type GatewayOptions, TestGateway } from './gateway.ts';
 
 /** Starts gateways that are stopped after the test, the last one first, with what it put in `stops`. */
@@ -24,9 +25,8 @@ export async function sendWith(
 ): Promise<number[]> {
   const statuses: number[] = [];
   for (let i = 0; i < times; i++) {
-    const response = await fetch(`${url}${path}`, { headers: { 'X-API-Key': secret } });
-    await response.arrayBuffer();
-    statuses.push(response.status);
+    const { status } = await send(`${url}${path}`, { headers: { 'X-API-Key': secret } });
+    statuses.push(status);
   }
   return statuses;
 }

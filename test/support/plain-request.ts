@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
-import type { Response } from 'supertest';
+import type { Response } from './client.ts';
 
 /** Sends what other clients change or refuse: odd paths, Expect, repeated headers. */
 export async function plainRequest(url: string, options: RequestOptions): Promise<Response> {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { AdminCall } from './admin.ts';
 import { adminOf } from './admin.ts';
+import { send } from './client.ts';
 import { patientText } from './deadlines.ts';
 import { bodyOf } from './failure.ts';
 import { finished, type Running, storegate } from './storegate.ts';
@@ -182,7 +183,7 @@ export async function metricOf(
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): Promise<number> {
-  const exposition = await (await fetch(`${adminUrl}/metrics`)).text();
+  const { text: exposition } = await send(`${adminUrl}/metrics`);
   const expected = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   const lines = exposition
     .split('\n')

@@ -67,6 +67,14 @@ describe('a file that cannot be read', () => {
     ]);
   });
 
+  test.each(['gateway.yaml', 'plans.yaml'])('is refused if it is empty: %s', (name) => {
+    const cwd = folderWith({ 'gateway.yaml': '{}', 'plans.yaml': plans, [name]: '' });
+    const env = { STOREGATE_CONFIG: 'gateway.yaml', STOREGATE_PLANS: 'plans.yaml' };
+    expect(mistakesOf(() => loadConfig({ env, cwd }))).toEqual([
+      `${name}:1:1: must be a map, is empty; write {} if it is to set nothing`,
+    ]);
+  });
+
   test('is refused if it is a device, which may never end', () => {
     expect(mistakesOf(() => loadPlans('/dev/zero', '/nowhere'))).toEqual([
       '/dev/zero: must be a regular file',

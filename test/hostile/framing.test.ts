@@ -13,120 +13,62 @@ const chunked = (body: string, extension = '', trailers = '') =>
   `${body.length.toString(16)}${extension}\r\n${body}\r\n0\r\n${trailers}\r\n`;
 const CHUNKED = 'Transfer-Encoding: chunked';
 
-describe('two body lengths', () => {
-  test.each<[what: string, headers: string[], statuses: number[]]>([
-    ['Content-Length before Transfer-Encoding', ['Content-Length: 5', CHUNKED], [400]],
-    ['Transfer-Encoding before Content-Length', [CHUNKED, 'Content-Length: 5'], [400]],
-    ['gzip, then chunked', ['Transfer-Encoding: gzip, chunked'], [501]],
-    ['chunked and identity in two lines', [CHUNKED, 'Transfer-Encoding: identity'], [400, 501]],
-    ['a space before the colon', ['Transfer-Encoding : chunked'], [400]],
-  ])('%s', async (_what, headers, statuses) => {
-    await fixture.refusesAndCloses(fixture.post(headers, chunked(PET)), statuses);
-  });
+const key = () => `X-API-Key: ${fixture.secret}`;
+const post = (...headers: string[]) => fixture.post(headers, chunked(PET));
+const sending = (body: string) => fixture.post([CHUNKED], body);
+const get = (...lines: string[]) => `GET /pets HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
 
-  test('Transfer-Encoding in HTTP/1.0', async () => {
-    const bytes = fixture.post([CHUNKED], chunked(PET)).replace('HTTP/1.1', 'HTTP/1.0');
-    await fixture.refusesAndCloses(bytes, [400]);
-  });
+/** packages/http1 has all cases of its parser; here is one of each kind, in front of a backend. */
+test.each<[what: string, bytes: () => string | Buffer, ...statuses: number[]]>([
+  ['Content-Length before Transfer-Encoding', () => post('Content-Length: 5', CHUNKED), 400],
+  ['Transfer-Encoding before Content-Length', () => post(CHUNKED, 'Content-Length: 5'), 400],
+  ['Transfer-Encoding in HTTP/1.0', () => post(CHUNKED).replace('P/1.1', 'P/1.0'), 400],
+  ['gzip, then chunked', () => post('Transfer-Encoding: gzip, chunked'), 501],
+  ['chunked and identity', () => post(CHUNKED, 'Transfer-Encoding: identity'), 400, 501],
+  ['a space before the colon', () => post('Transfer-Encoding : chunked'), 400],
+  ['a length with a sign', () => fixture.post(['Content-Length: +29'], PET), 400],
+  ['other digits', () => Buffer.from(fixture.post(['Content-Length: ٢٩'], PET)), 400],
+  ['two lengths', () => fixture.post(['Content-Length: 29', 'Content-Length: 5'], PET), 400],
+  ['a chunk without a number', () => sending(`zz\r\n${PET}\r\n0\r\n\r\n`), 400],
+  ['a chunk size that ends in LF', () => sending(`1d\n${PET}\r\n0\r\n\r\n`), 400],
+  ['a chunk longer than its size', () => sending(`1c\r\n${PET}\r\n0\r\n\r\n`), 400],
+  ['endless extensions', () => sending(chunked(PET, `;a=${'b'.repeat(20_000)}`)), 413],
+  ['a length in a trailer', () => sending(chunked(PET, '', 'Content-Length: 7\r\n')), 400],
+  ['endless trailers', () => sending(chunked(PET, '', `A: ${'b'.repeat(20_000)}\r\n`)), 400, 431],
+  ['lines that end in LF', () => get('Host: a', key()).replaceAll('\r', ''), 400],
+  ['a folded line', () => get('Host: a', key(), 'X-A: b', ' c'), 400],
+  ['a folded first line', () => get(' Host: a', key()), 400],
+  ['a control character', () => get('Host: a', key(), 'X-A: b\x01c'), 400],
+  ['a line without a colon', () => get('Host: a', key(), 'nonsense'), 400],
+  ['HTTP/0.9', () => 'GET /pets\r\n', 400, 505],
+  ['the claim of HTTP/2.0', () => get('Host: a', key()).replace('/1.1', '/2.0'), 505],
+  ['an HTTP/2 preface', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505],
+  ['a TLS handshake', () => '\x16\x03\x01\x02\0\x01\0\x01', 400],
+  ['large headers', () => fixture.request('GET /pets', [`X-A: ${'a'.repeat(100_000)}`]), 431],
+])(
+  'a message that two parsers could read differently is refused: %s',
+  async (_what, bytes, ...statuses) => {
+    await fixture.refusesAndCloses(bytes(), statuses);
+  },
+);
+
+test('chunks reach the backend as one body of known length, without extensions and trailers', async () => {
+  const body = chunked(PET, ';a=b', 'X-Storegate-Account: other-client\r\nX-Trailer: yes\r\n');
+  const request = await fixture.passed(fixture.post([CHUNKED, 'Trailer: X-Trailer'], body));
+  expect(request.body).toBe(PET);
+  expect(valuesOf(request, 'content-length')).toEqual([`${PET.length}`]);
+  for (const name of ['transfer-encoding', 'trailer', 'x-trailer'])
+    expect(valuesOf(request, name)).toEqual([]);
+  expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
 });
 
-describe('an invalid length', () => {
-  test.each(['+29', '٢٩'])('Content-Length: %s', async (length) => {
-    await fixture.refusesAndCloses(
-      Buffer.from(fixture.post([`Content-Length: ${length}`], PET)),
-      [400],
-    );
-  });
-
-  test.each([['29', '5']])('Content-Length: %s and Content-Length: %s', async (first, second) => {
-    const headers = [`Content-Length: ${first}`, `Content-Length: ${second}`];
-    await fixture.refusesAndCloses(fixture.post(headers, PET), [400]);
-  });
-});
-
-describe('chunks', () => {
-  test.each<[what: string, body: string, statuses: number[]]>([
-    ['a size that is not a number', `zz\r\n${PET}\r\n0\r\n\r\n`, [400]],
-    ['a size that ends in LF', `1d\n${PET}\r\n0\r\n\r\n`, [400]],
-    ['data longer than its size', `1c\r\n${PET}\r\n0\r\n\r\n`, [400]],
-    ['extensions past all use', chunked(PET, `;a=${'b'.repeat(20_000)}`), [413]],
-    ['a Content-Length among the trailers', chunked(PET, '', 'Content-Length: 7\r\n'), [400]],
-    [
-      'trailers past the header limit',
-      chunked(PET, '', `A: ${'b'.repeat(20_000)}\r\n`),
-      [400, 431],
-    ],
-  ])('%s', async (_what, body, statuses) => {
-    await fixture.refusesAndCloses(fixture.post([CHUNKED], body), statuses);
-  });
-
-  test('reach the backend as one whole body of known length, without extensions and trailers', async () => {
-    const body = chunked(PET, ';a=b', 'X-Storegate-Account: other-client\r\nX-Trailer: yes\r\n');
-    const request = await fixture.passed(fixture.post([CHUNKED, 'Trailer: X-Trailer'], body));
-    expect(request.body).toBe(PET);
-    expect(valuesOf(request, 'content-length')).toEqual([`${PET.length}`]);
-    for (const name of ['transfer-encoding', 'trailer', 'x-trailer'])
-      expect(valuesOf(request, name)).toEqual([]);
-    expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
-  });
-
-  test.each([
-    'Transfer-Encoding: Chunked',
-    'Transfer-Encoding: chunked ',
-    'TRANSFER-ENCODING: chunked',
-  ])('are read in any spelling of the header: %s', async (header) => {
-    expect((await fixture.passed(fixture.post([header], chunked(PET)))).body).toBe(PET);
-  });
-
-  test('of one byte each are put together', async () => {
-    const body = `${' '.repeat(40_000)}{"name":"Rex","categoryId":1}`;
-    const bytes = [...body].map((byte) => `1\r\n${byte}\r\n`).join('');
-    expect((await fixture.passed(fixture.post([CHUNKED], `${bytes}0\r\n\r\n`))).body).toBe(body);
-  });
-});
-
-describe('lines', () => {
-  const key = () => `X-API-Key: ${fixture.secret}`;
-
-  test.each<[what: string, bytes: (key: string) => string, statuses: number[]]>([
-    ['that all end in LF', (key) => `GET /pets HTTP/1.1\nHost: a\n${key}\n\n`, [400]],
-    [
-      'that are folded',
-      (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\r\n c\r\n\r\n`,
-      [400],
-    ],
-    [
-      'folded before the first header',
-      (key) => `GET /pets HTTP/1.1\r\n Host: a\r\n${key}\r\n\r\n`,
-      [400],
-    ],
-    [
-      'with a control character',
-      (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nX-A: b\x01c\r\n\r\n`,
-      [400],
-    ],
-    [
-      'without a colon',
-      (key) => `GET /pets HTTP/1.1\r\nHost: a\r\n${key}\r\nnonsense\r\n\r\n`,
-      [400],
-    ],
-    ['of HTTP/0.9', () => 'GET /pets\r\n', [400, 505]],
-    ['that claim HTTP/2.0', (key) => `GET /pets HTTP/2.0\r\nHost: a\r\n${key}\r\n\r\n`, [505]],
-    ['of an HTTP/2 preface', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [505]],
-    ['of a TLS handshake', () => '\x16\x03\x01\x02\0\x01\0\x01', [400]],
-  ])('%s', async (_what, bytes, statuses) => {
-    await fixture.refusesAndCloses(bytes(key()), statuses);
-  });
+test('chunks of one byte each are put together', async () => {
+  const body = `${' '.repeat(40_000)}{"name":"Rex","categoryId":1}`;
+  const bytes = [...body].map((byte) => `1\r\n${byte}\r\n`).join('');
+  expect((await fixture.passed(sending(`${bytes}0\r\n\r\n`))).body).toBe(body);
 });
 
 describe('size', () => {
-  test('headers beyond their limit are refused, never cut', async () => {
-    await fixture.refusesAndCloses(
-      fixture.request('GET /pets', [`X-A: ${'a'.repeat(100_000)}`]),
-      [431],
-    );
-  });
-
   test('too many headers are refused, and one fewer passes', async () => {
     const lines = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: y`);
     await fixture.refusesAndCloses(fixture.request('GET /pets', lines(99)), [431]);

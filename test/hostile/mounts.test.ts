@@ -83,28 +83,6 @@ describe('an upgrade', () => {
     await fixture.isUnharmed(before + 1);
   });
 
-  test.each([
-    ['taken', SWITCHED, 101],
-    ['refused', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n', 403],
-  ])(
-    '%s by the target is answered with our headers, not with those of the target',
-    async (_what, bytes, status) => {
-      const theirs =
-        'X-RateLimit-Limit: 7\r\nX-RateLimit-Left: 7\r\nRateLimit: x\r\nX-Request-Id: theirs\r\nX-Kept: 2\r\n';
-      fixture.backend.respond = (socket) =>
-        void socket.write(bytes.replace('\r\n', `\r\n${theirs}`));
-      const wire = await fixture.connect();
-      const response = await wire.send(upgrade('GET /live/a')).answer();
-      wire.close();
-      expect(response).toMatchObject({
-        status,
-        headers: { 'x-ratelimit-limit': '1000000', 'x-kept': '2' },
-      });
-      expect(response.headers['x-ratelimit-left']).toBeUndefined();
-      expect(response.headers['x-request-id']).not.toBe('theirs');
-    },
-  );
-
   test('behind a response in progress is handled in its turn', async () => {
     const before = fixture.backend.requests.length;
     fixture.backend.respond = (socket, { line }) =>

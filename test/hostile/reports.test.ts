@@ -59,8 +59,10 @@ async function stage(mode: string, respond: Respond): Promise<void> {
   fixture.backend.respond = respond;
 }
 
+const JSON_HEADER = 'Content-Type: application/json\r\n';
+
 const answering =
-  (body: string, headers = 'Content-Type: application/json\r\n'): Respond =>
+  (body: string, headers = JSON_HEADER): Respond =>
   (socket) =>
     void socket.write(`HTTP/1.1 200 OK\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`);
 
@@ -88,28 +90,21 @@ describe('a response that violates the contract', () => {
     ],
   ];
 
-  test.each(wrong)('%s: reported, and forwarded', async (_what, respond) => {
+  test.each(wrong)('%s: forwarded and reported, or 502 if enforced', async (_what, respond) => {
     await stage('report', respond);
     const before = await metric('response');
-    const response = await fixture.ask(fixture.request('GET /items'));
-    expect(response.status).toBeLessThan(300);
+    expect((await fixture.ask(fixture.request('GET /items'))).status).toBeLessThan(300);
     await until('it is reported', () => faults().length === 1);
     expect(faults()[0]).toMatchObject({ operation: 'listItems', side: 'response', count: 1 });
     expect(JSON.stringify(fixture.gateway.log)).not.toContain(PRIVATE);
     expect((await metric('response')) - before).toBe(1);
-  });
 
-  test.each(wrong)('%s: enforced, it is 502', async (_what, respond) => {
     await stage('enforce', respond);
     const response = await fixture.ask(fixture.request('GET /items'));
     expect(response).toMatchObject({ status: 502, code: 'upstream_error' });
     expect(response.body).not.toContain(PRIVATE);
-    expect(faults()).toHaveLength(1);
     fixture.backend.respond = answering('{"n":1}');
-    expect(await fixture.ask(fixture.request('GET /items'))).toMatchObject({
-      status: 200,
-      body: '{"n":1}',
-    });
+    expect((await fixture.ask(fixture.request('GET /items'))).status).toBe(200);
     expect(faults()).toHaveLength(1);
   });
 
@@ -135,23 +130,10 @@ test('a response of an operation that only reports is forwarded, although respon
 });
 
 describe('a valid response', () => {
-  test.each(['identity', 'Identity'])(
-    'may have Content-Encoding: %s, which changes nothing',
-    async (encoding) => {
-      const headers = `Content-Type: application/json\r\nContent-Encoding: ${encoding}\r\n`;
-      await stage('enforce', answering('{"n":1}', headers));
-      expect(await fixture.ask(fixture.request('GET /items'))).toMatchObject({
-        status: 200,
-        body: '{"n":1}',
-      });
-      expect(faults()).toEqual([]);
-    },
-  );
-
   test.each(['report', 'enforce'])(
     'forwards %s byte by byte, and HEAD without a check',
     async (mode) => {
-      await stage(mode, answering('{ "n" : 1 }\n'));
+      await stage(mode, answering('{ "n" : 1 }\n', `${JSON_HEADER}Content-Encoding: Identity\r\n`));
       const request = fixture.request('GET /items', ['Accept-Encoding: gzip']);
       expect(await fixture.ask(request)).toMatchObject({ status: 200, body: '{ "n" : 1 }\n' });
       expect(valuesOf(fixture.backend.requests[0]!, 'accept-encoding')).toEqual([]);
@@ -240,49 +222,6 @@ describe('with `contract.requests: report`', () => {
     const text = fixture.request(line, headers, headers.length > 0 ? 'x'.repeat(2_000) : '');
     const sent = status === 401 ? text.replace(/X-API-Key: .*\r\n/, '') : text;
     expect(await fixture.ask(sent)).toMatchObject({ status });
-    expect(fixture.backend.requests).toEqual([]);
-  });
-});
-
-describe('an operation that is report-only', () => {
-  test.each<[what: string, line: string, body: string, type: string]>([
-    ['a wrong body', 'POST /items', `{"n":"${PRIVATE}"}`, JSON_TYPE],
-    ['a member too many', 'POST /items', `{"n":1,"${PRIVATE}":1}`, JSON_TYPE],
-    ['a body that is not JSON', 'POST /items', PRIVATE, JSON_TYPE],
-    ['a body of another kind', 'POST /items', PRIVATE, 'text/plain'],
-    ['a wrong query', `POST /items?limit=${PRIVATE}`, '{"n":1}', JSON_TYPE],
-    ['an unknown parameter', `POST /items?${PRIVATE}=1`, '{"n":1}', JSON_TYPE],
-  ])('reports %s, and forwards the request unchanged', async (_what, line, body, type) => {
-    await stage('off', answering('{"n":1}'));
-    const before = await metric('request');
-    expect(await fixture.ask(post(line, body, type))).toMatchObject({ status: 200 });
-    expect(fixture.backend.requests).toHaveLength(1);
-    expect(fixture.backend.requests[0]).toMatchObject({ line: `${line} HTTP/1.1`, body });
-    expect(faults()).toEqual([
-      expect.objectContaining({ operation: 'makeItem', side: 'request', count: 1 }),
-    ]);
-    expect(JSON.stringify(fixture.gateway.log)).not.toContain(PRIVATE);
-    expect((await metric('request')) - before).toBe(1);
-  });
-
-  test('reports nothing for a valid request', async () => {
-    await stage('off', answering('{"n":1}'));
-    expect(await fixture.ask(post('POST /items?limit=1', '{"n":1}'))).toMatchObject({
-      status: 200,
-    });
-    expect(faults()).toEqual([]);
-  });
-
-  test('still checks the size of a body, framing and path', async () => {
-    await stage('off', answering('{"n":1}'));
-    expect(await fixture.ask(post('POST /items', 'x'.repeat(2_000)))).toMatchObject({
-      status: 413,
-    });
-    expect(await fixture.ask(post('POST /items/../items', '{}'))).toMatchObject({
-      status: 400,
-      code: 'malformed_request',
-    });
-    expect(await fixture.ask(post('PUT /items', '{}'))).toMatchObject({ status: 405 });
     expect(fixture.backend.requests).toEqual([]);
   });
 });

@@ -1,12 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { adminOf } from '../support/admin.ts';
 import { until } from '../support/until.ts';
-import { Fixture, isAnError, PET } from './fixture.ts';
+import { Fixture, isAnError } from './fixture.ts';
 import { EMPTY_LIST } from './recording-backend.ts';
-import { Wire, type WireAnswer } from './wire.ts';
+import type { Wire } from './wire.ts';
 
 describe('a slow client', () => {
   let fixture: Fixture;
@@ -154,27 +151,6 @@ describe('connections beyond the limit are refused, and those within it continue
       new RegExp(`storegate_connections_refused_total{reason="${reason}"} (.*)`),
     )?.[1];
 
-  test('though a thousand of them are idle', async () => {
-    capped = await Fixture.start({
-      settings: 'http: {maxConnections: 1200, maxConnectionsPerAddress: 1200}',
-    });
-    const idle = await Promise.all(
-      Array.from({ length: 1_000 }, () => Wire.open(capped.gateway.url)),
-    );
-    const wire = await capped.connect();
-    for (let i = 0; i < 20; i++) expect((await wire.send(capped.probe).answer()).status).toBe(200);
-    wire.close();
-    for (const one of idle) one.close();
-  });
-
-  test('of all clients together', async () => {
-    await start('http: {maxConnections: 3, maxConnectionsPerAddress: 3}');
-    await fillsUp('127.0.0.1', '127.0.0.2', '127.0.0.3');
-    expect(await (await capped.connect('127.0.0.4')).ended()).toBe('');
-    expect(await counted('total')).toBe('3');
-    await allAreAnswered();
-  });
-
   test('of their address, while other addresses have room', async () => {
     await start('http: {maxConnections: 10, maxConnectionsPerAddress: 3}');
     await fillsUp('127.0.0.1', '127.0.0.1', '127.0.0.1');
@@ -184,51 +160,5 @@ describe('connections beyond the limit are refused, and those within it continue
       { level: 40, reason: 'address', address: '127.0.0.1', count: 1 },
     ]);
     await allAreAnswered();
-  });
-
-  test('except from a trusted proxy, as soon as a reload names it', async () => {
-    await start('http: {maxConnections: 4, maxConnectionsPerAddress: 1}');
-    await fillsUp('127.0.0.1');
-    const settings =
-      'http: {maxConnections: 4, maxConnectionsPerAddress: 1, trustedProxies: [127.0.0.0/8]}';
-    writeFileSync(join(capped.gateway.folder, 'gateway.yaml'), settings);
-    expect((await adminOf(capped.gateway.adminUrl)('POST', '/reload')).body.changed).toEqual([
-      'http.trustedProxies',
-    ]);
-    await fillsUp('127.0.0.1', '127.0.0.1', '127.0.0.1');
-    await allAreAnswered();
-  });
-});
-
-describe('half-sent bodies of one key', () => {
-  test('beyond the budget are 503 with Retry-After, and another key is served', async () => {
-    const small = await Fixture.start({ settings: 'http: {maxBodyBytes: 1KiB, bodyBudget: 8KiB}' });
-    const wires: Wire[] = [];
-    try {
-      const half = small.post(['Content-Length: 1000'], 'x'.repeat(900));
-      const responses: Promise<WireAnswer>[] = [];
-      for (let i = 0; i < 20; i++) {
-        const wire = await small.connect();
-        wires.push(wire);
-        const response = wire.send(half).answer();
-        response.catch(() => {});
-        responses.push(response);
-      }
-      const refused = await Promise.any(responses);
-      expect(refused).toMatchObject({
-        status: 503,
-        code: 'gateway_busy',
-        headers: { 'retry-after': '1' },
-      });
-      isAnError(refused);
-      const { secret } = await small.gateway.key();
-      const other = small
-        .post([`Content-Length: ${PET.length}`], PET)
-        .replace(small.secret, secret);
-      expect((await small.ask(other)).status).not.toBe(503);
-    } finally {
-      for (const wire of wires) wire.close();
-      await small.stop();
-    }
   });
 });

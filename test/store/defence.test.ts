@@ -1,18 +1,7 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import { text as readText } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
 
 afterEach(closeStores);
-
-/** Returns everything until the store closes the connection. */
-async function sendRaw(url: string, bytes: string): Promise<string> {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  await once(socket, 'connect');
-  socket.write(bytes);
-  return readText(socket);
-}
 
 describe('an unknown path or method', () => {
   test.each(['/', '/pet', '/pets/', '/pets/1/name', '//pets', '/store', '/PETS'])(
@@ -64,15 +53,6 @@ test('HEAD answers as GET does, without the body', async () => {
   expect([head.status, head.text]).toEqual([200, '']);
   expect(head.headers.get('Content-Length')).toBe(get.headers.get('Content-Length'));
   expect((await send('HEAD', '/pets/2')).status).toBe(404);
-});
-
-test('the target of a request may be a whole URL', async () => {
-  const { url } = await startStoreWithPet();
-  const response = await sendRaw(
-    url,
-    'GET http://store.test/pets/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
-  );
-  expect(response).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test('headers about the client are not returned', async () => {

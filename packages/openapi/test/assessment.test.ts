@@ -1,11 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { type ContractError, formatProblems } from '../src/index.ts';
-import { done, load, notesOf, problemsOf } from './documents.ts';
+import { done, json, load, notesOf, problemsOf, ref, taking } from './documents.ts';
 
 const wrong = (keyword: string) => ({ [keyword]: -1 });
-const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 const response = (schema: object) => ({ 200: { description: 'Done.', ...json(schema) } });
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 const off = { responses: 'off' } as const;
 
@@ -126,10 +124,9 @@ test('a mistake reports the notes as well', () => {
 });
 
 test('a reference that cannot be decoded leads nowhere', () => {
-  const requestBody = json({ $ref: '#/components/%zz' });
-  expect(
-    problemsOf(() => load({ '/': { post: { operationId: 'a', requestBody, responses: done } } })),
-  ).toEqual([expect.stringContaining('#/components/%zz is not a valid reference')]);
+  expect(problemsOf(() => taking(json({ $ref: '#/components/%zz' }).content))).toEqual([
+    expect.stringContaining('#/components/%zz is not a valid reference'),
+  ]);
 });
 
 test('equal messages beyond a number are one line', () => {

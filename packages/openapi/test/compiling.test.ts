@@ -4,25 +4,20 @@ import { Places } from '../src/document/places.ts';
 import { Findings } from '../src/findings.ts';
 import { Document, type Operation } from '../src/index.ts';
 import { createSchemas } from '../src/schema/schemas.ts';
-import { checker, done, load, only, short } from './documents.ts';
+import { checker, done, json, load, only, ref, short, taking } from './documents.ts';
 
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 const forever = new AbortController().signal;
 
 /** Each definition is in the one before it. */
 function chain(length: number): Operation {
-  const schemas = Object.fromEntries(
-    Array.from({ length }, (_, i) => [
-      `Link${i}`,
-      {
-        type: 'object',
-        properties: { next: { $ref: `#/components/schemas/Link${i + 1}` }, n: { type: 'integer' } },
-      },
-    ]),
-  );
-  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Link0' } } };
-  const paths = { '/': { post: { requestBody: { content }, responses: done } } };
-  return only(load(paths, { schemas: { ...schemas, [`Link${length}`]: { type: 'string' } } }));
+  const link = (i: number) => ({
+    type: 'object',
+    properties: { next: ref(`Link${i + 1}`), n: { type: 'integer' } },
+  });
+  const links = Array.from({ length }, (_, i) => [`Link${i}`, link(i)]);
+  const schemas = { ...Object.fromEntries(links), [`Link${length}`]: { type: 'string' } };
+  return only(taking(json(ref('Link0')).content, { schemas }));
 }
 
 const check = (operation: Operation, value: unknown) =>
@@ -51,16 +46,11 @@ test('an operation says once that its checks are compiled, for each side by itse
 
 test('a contract compiles all its requests in the pauses, until it is stopped', async () => {
   const contract = load({ '/a': { get: { responses: done } }, '/b': { get: { responses: done } } });
+  const ready = () => contract.operations.map((operation) => operation.ready('request') === null);
   await contract.prepare(AbortSignal.abort());
-  expect(contract.operations.map((operation) => operation.ready('request') === null)).toEqual([
-    false,
-    false,
-  ]);
+  expect(ready()).toEqual([false, false]);
   await contract.prepare(forever);
-  expect(contract.operations.map((operation) => operation.ready('request') === null)).toEqual([
-    true,
-    true,
-  ]);
+  expect(ready()).toEqual([true, true]);
 });
 
 test('the first answer to a bad value has the same faults as all later ones', async () => {
@@ -74,7 +64,7 @@ test('the first answer to a bad value has the same faults as all later ones', as
 });
 
 const COUNT = 25;
-const refs = fc.nat(COUNT - 1).map((i) => ({ $ref: `#/components/schemas/D${i}` }));
+const refs = fc.nat(COUNT - 1).map((i) => ref(`D${i}`));
 const parts = fc.oneof(
   refs,
   fc.constantFrom({ type: 'string' }, { type: 'integer' }, {}),
@@ -117,9 +107,8 @@ test('equal requests get equal answers, compiled or not', async () => {
       fc.array(value, { minLength: 1, maxLength: 3 }),
       async (all, values) => {
         const schemas = Object.fromEntries(all.map((one, i) => [`D${i}`, one]));
-        const content = { 'application/json': { schema: { $ref: '#/components/schemas/D0' } } };
-        const paths = { '/': { post: { requestBody: { content }, responses: done } } };
-        const [cold, warm] = [only(load(paths, { schemas })), only(load(paths, { schemas }))];
+        const operation = () => only(taking(json(ref('D0')).content, { schemas }));
+        const [cold, warm] = [operation(), operation()];
         await warm.ready('request');
         for (const value of [tree(4), ...values]) {
           const first = check(cold, value);
@@ -189,24 +178,18 @@ describe('a schema that is too large to be compiled in one go', () => {
   const faults = checker(large);
 
   test('judges every part of it', () => {
-    expect(
-      faults(
-        '{"list":[{"id":1,"p0":null}],"map":{"a":{"id":1,"p3":4}},"both":{"id":1,"deep":{"id":2}}}',
-      ),
-    ).toEqual([]);
-    expect(
-      faults(
-        '{"list":[{"id":1},{"p4":5}],"map":{"a/b":{"id":1,"p3":"x"}},"both":{"deep":{"id":2,"p1":3}}}',
-      ).sort(),
-    ).toEqual(
-      [
-        '/both/deep/p1 must be true or false or null',
-        '/both/id is required',
-        '/list/1/id is required',
-        '/list/1/p4 must be a string or null',
-        '/map/a~1b/p3 must be an integer or null',
-      ].sort(),
-    );
+    const good = { list: [{ id: 1, p0: null }], map: { a: { id: 1, p3: 4 } } };
+    const both = { id: 1, deep: { id: 2 } };
+    expect(faults(JSON.stringify({ ...good, both }))).toEqual([]);
+    const bad = { list: [{ id: 1 }, { p4: 5 }], map: { 'a/b': { id: 1, p3: 'x' } } };
+    const wrong = { deep: { id: 2, p1: 3 } };
+    expect(faults(JSON.stringify({ ...bad, both: wrong })).sort()).toEqual([
+      '/both/deep/p1 must be true or false or null',
+      '/both/id is required',
+      '/list/1/id is required',
+      '/list/1/p4 must be a string or null',
+      '/map/a~1b/p3 must be an integer or null',
+    ]);
     expect(faults('{"either":{"id":1,"number":2}}')).toEqual([
       '/either must match only one of the schemas',
     ]);

@@ -34,7 +34,8 @@ export function load(
   return loadText(JSON.stringify({ ...head, openapi, paths, components }, bigints, 1), options);
 }
 
-const bigints = (_: string, value: unknown): unknown =>
+/** Writes them as numbers of JSON. */
+export const bigints = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;
 
 export const done = { 200: { description: 'Done.' } };
@@ -44,29 +45,55 @@ export const only = ({ operations }: Contract): Operation => operations[0]!;
 export const short = (faults: readonly { pointer: string; message: string }[]): string[] =>
   faults.map(({ pointer, message }) => `${pointer} ${message}`.trim());
 
-/** The other schemas may refer to each other by name. */
-export function checker(
-  schema: Json,
-  schemas: Json = {},
-  options?: Reading,
-  openapi?: string,
-): (text: string) => string[] {
-  const content = { 'application/json': { schema } };
-  const contract = load(
-    { '/': { post: { requestBody: { content }, responses: done } } },
-    { schemas },
-    options,
-    openapi,
-  );
-  const media = only(contract).body!.media('application/json')!;
-  return (text) => short(media.check(new TextEncoder().encode(text)));
+export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+export const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
+
+export interface More {
+  /** They may refer to each other by name. */
+  readonly schemas?: Json;
+  readonly reading?: Reading | undefined;
+  readonly openapi?: string | undefined;
 }
 
-export function responseChecker(schema: Json, schemas: Json = {}): (text: string) => string[] {
-  const responses = { 200: { description: 'Done.', content: { 'application/json': { schema } } } };
+const loaded = (paths: Json, { schemas = {}, reading, openapi }: More): ReadContract =>
+  load(paths, { schemas }, reading, openapi);
+
+/** A contract of one operation, whose body is of these media types. */
+export const taking = (content: Json, more: More = {}, fields: Json = {}): ReadContract =>
+  loaded({ '/': { post: { requestBody: { content }, responses: done, ...fields } } }, more);
+
+/** A contract of one operation with these parameters. */
+export const asking = (parameters: readonly object[], more: More = {}, path = '/'): ReadContract =>
+  loaded({ [path]: { get: { parameters, responses: done } } }, more);
+
+type Sent = string | Uint8Array;
+
+/** The faults of a body, or its status if the contract does not take its type. */
+export function bodyChecker(contract: Contract, usual: string) {
+  const body = only(contract).body!;
+  return (sent: Sent, type: string | undefined = usual): string[] => {
+    const media = body.media(type);
+    return media
+      ? short(media.check(typeof sent === 'string' ? Buffer.from(sent) : sent))
+      : ['415'];
+  };
+}
+
+export const queryChecker = (contract: Contract) => (query: string) =>
+  short(only(contract).checkParameters([], query, []));
+
+/** The other schemas may refer to each other by name. */
+export const checker = (schema: Json, schemas: Json = {}, reading?: Reading, openapi?: string) =>
+  bodyChecker(taking(json(schema).content, { schemas, reading, openapi }), 'application/json');
+
+/** The same for responses. */
+export function responseChecker(schema: Json, schemas: Json = {}, type = 'application/json') {
+  const responses = {
+    200: { description: 'Done.', content: { [type.split(';')[0]!]: { schema } } },
+  };
   const operation = only(load({ '/': { get: { responses } } }, { schemas }));
-  return (text) =>
-    short(operation.checkResponse(200, 'application/json', new TextEncoder().encode(text)));
+  return (text: string): string[] => short(operation.checkResponse(200, type, Buffer.from(text)));
 }
 
 /** Without those about missing operationIds, which most tests have. */

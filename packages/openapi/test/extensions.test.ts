@@ -1,23 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { done, load, notesOf, only, problemsOf } from './documents.ts';
 
+const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }];
 const contractOf = (fields: object) =>
   load({
-    '/pets/{id}': {
-      get: {
-        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
-        responses: done,
-        ...fields,
-      },
-    },
+    '/pets/{id}': { get: { parameters, responses: done, ...fields } },
     '/new': { get: { operationId: 'list', responses: done } },
-    '/new/{id}': {
-      get: {
-        operationId: 'one',
-        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
-        responses: done,
-      },
-    },
+    '/new/{id}': { get: { operationId: 'one', parameters, responses: done } },
   });
 
 test('an operation that says nothing is stable and may be tried', () => {

@@ -13,13 +13,8 @@ const word = { type: 'string', enum: ['auto', 'none'] };
 /** Without the remark that a fault is one of several alternatives. */
 function of(a: object, encoding: object = {}, openapi?: string) {
   const schemas = { Link: link, Bytes: bytes };
-  const check = formChecker(
-    { type: 'object', properties: { a } },
-    { a: encoding },
-    schemas,
-    {},
-    openapi,
-  );
+  const more = { schemas, openapi };
+  const check = formChecker({ type: 'object', properties: { a } }, { a: encoding }, more);
   return (...call: Parameters<typeof check>) =>
     check(...call).map((fault) => fault.replace(' (in one of the schemas)', ''));
 }

@@ -1,5 +1,5 @@
-import type { Operation, Reading } from '../src/index.ts';
-import { done, load, only, short } from './documents.ts';
+import type { ReadContract } from '../src/index.ts';
+import { bodyChecker, type More, taking } from './documents.ts';
 
 type Json = Record<string, unknown>;
 
@@ -26,37 +26,11 @@ export const file = (
 export const body = (...parts: string[]): string =>
   `${parts.map((one) => `--${BOUNDARY}\r\n${one}\r\n`).join('')}--${BOUNDARY}--\r\n`;
 
-export function formOperation(
-  schema: Json,
-  encoding: Json = {},
-  schemas: Json = {},
-  reading: Reading = {},
-  openapi?: string,
-): Operation {
-  const content = { 'multipart/form-data': { schema, encoding } };
-  return only(
-    load(
-      { '/': { post: { requestBody: { content }, responses: done } } },
-      { schemas },
-      reading,
-      openapi,
-    ),
-  );
-}
+export const formContract = (schema: Json, encoding: Json = {}, more: More = {}): ReadContract =>
+  taking({ 'multipart/form-data': { schema, encoding } }, more);
 
-export function formChecker(
-  schema: Json,
-  encoding: Json = {},
-  schemas: Json = {},
-  reading: Reading = {},
-  openapi?: string,
-) {
-  const rules = formOperation(schema, encoding, schemas, reading, openapi).body!;
-  return (sent: string | Uint8Array, type = TYPE): string[] => {
-    const rule = rules.media(type);
-    return rule ? short(rule.check(typeof sent === 'string' ? Buffer.from(sent) : sent)) : ['415'];
-  };
-}
+export const formChecker = (schema: Json, encoding: Json = {}, more: More = {}) =>
+  bodyChecker(formContract(schema, encoding, more), TYPE);
 
 /** As Node's own FormData writes it. */
 export async function written(form: FormData): Promise<{ bytes: Uint8Array; type: string }> {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -6,7 +7,17 @@ import { parse } from 'yaml';
 import { Places } from '../src/document/places.ts';
 import { readSource } from '../src/document/source.ts';
 import { ContractError, loadContract } from '../src/index.ts';
-import { checker, done, head, load, loadText, notesOf, only, problemsOf } from './documents.ts';
+import {
+  checker,
+  done,
+  head,
+  load,
+  loadText,
+  notesOf,
+  only,
+  problemsOf,
+  ref,
+} from './documents.ts';
 
 const folder = fileURLToPath(new URL('broken/', import.meta.url));
 
@@ -209,34 +220,38 @@ paths:
   /pets: { get: { operationId: pets, x-successor: root, responses: { default: { description: Anything. } } } }
 `;
   const based = (servers: string) => loadText(text(servers), { serverPath: 'prefix' });
+  const v1 = "[{ url: 'https://example.org/v1/' }]";
+  const variables = '{ base: { default: v2 } }';
+  const several = `[{ url: '/api' }, { url: 'https://{host}/{base}/x', variables: ${variables} }, { url: '' }]`;
 
-  test('their paths begin with it', () => {
-    const contract = based("[{ url: 'https://example.org/v1/' }]");
+  test.each<[servers: string, found: Readonly<Record<string, string | null>>]>([
+    [
+      v1,
+      {
+        '/v1/pets': 'pets',
+        '/v1/': 'root',
+        '/v1': null,
+        '/pets': null,
+        '/v11/pets': null,
+        '/v1/v1/pets': null,
+      },
+    ],
+    [several, { '/api/pets': 'pets', '/v2/x/pets': 'pets', '/pets': 'pets', '/x/pets': null }],
+    ['[]', { '/pets': 'pets' }],
+  ])('their paths begin with it, or with that of another server: %s', (servers, found) => {
+    const contract = based(servers);
+    for (const [path, id] of Object.entries(found))
+      expect([path, contract.match('GET', path).operation?.id ?? null]).toEqual([path, id]);
+  });
+
+  test('links have it too', () => {
+    const contract = based(v1);
     expect(contract.notes).toEqual([]);
-    const ids = ['/v1/pets', '/v1/', '/v1', '/pets', '/v11/pets', '/v1/v1/pets'].map(
-      (path) => contract.match('GET', path).operation?.id ?? null,
-    );
-    expect(ids).toEqual(['pets', 'root', null, null, null, null]);
     expect(contract.match('GET', '/pets')).toEqual({ operation: null, allow: null });
     expect(contract.operations[1]!.replyHeaders).toEqual([
       'Link',
       '</v1/>; rel="successor-version"',
     ]);
-  });
-
-  test('or with that of another server, and variables have their defaults', () => {
-    const variables = '{ base: { default: v2 } }';
-    const contract = based(
-      `[{ url: '/api' }, { url: 'https://{host}/{base}/x', variables: ${variables} }, { url: '' }]`,
-    );
-    const found = ['/api/pets', '/v2/x/pets', '/pets', '/x/pets'].map(
-      (path) => contract.match('GET', path).operation?.id,
-    );
-    expect(found).toEqual(['pets', 'pets', 'pets', undefined]);
-  });
-
-  test('a document without servers has none', () => {
-    expect(based('[]').match('GET', '/pets').operation?.id).toBe('pets');
   });
 });
 
@@ -329,93 +344,9 @@ test('path items may be shared', () => {
   expect(contract.match('GET', '/c').operation?.id).toBe('get /c');
 });
 
-test('large documents load, however long the chains of references in them', () => {
-  const ref = (i: number) => ({ $ref: `#/components/schemas/S${i}` });
-  const schema = (i: number) => ({
-    type: 'object',
-    properties: { next: ref((i + 1) % 500), list: { type: 'array', items: ref((i * 7) % 500) } },
-  });
-  const schemas = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`S${i}`, schema(i)]));
-  const content = { 'application/json': { schema: ref(0) } };
-  const contract = load(
-    { '/': { post: { requestBody: { content }, responses: done } } },
-    { schemas },
-  );
-  const media = only(contract).body!.media('application/json')!;
-  expect(media.check(new TextEncoder().encode('{"next":{"next":{"list":[1]}}}'))).toEqual([
-    {
-      in: 'body',
-      pointer: '/next/next/list/0',
-      message: 'must be an object',
-      rule: 'type',
-      limit: 'object',
-    },
-  ]);
-});
-
-const everything = {
-  ...head,
-  paths: {
-    '/a/{id}.{kind}': {
-      parameters: [
-        {
-          name: 'id',
-          in: 'path',
-          required: true,
-          style: 'label',
-          schema: { type: 'integer', minimum: 1 },
-        },
-        { name: 'kind', in: 'path', required: true, schema: { $ref: '#/components/schemas/Kind' } },
-      ],
-      post: {
-        operationId: 'a',
-        parameters: [
-          {
-            name: 'q',
-            in: 'query',
-            style: 'deepObject',
-            schema: { type: 'object', properties: { x: { type: 'array', items: {} } } },
-          },
-        ],
-        requestBody: {
-          required: true,
-          content: {
-            'application/json': { schema: { $ref: '#/components/schemas/Pet' } },
-            'application/x-www-form-urlencoded': {
-              schema: { type: 'object' },
-              encoding: { a: { style: 'form' } },
-            },
-          },
-        },
-        responses: {
-          '2XX': {
-            description: 'Done.',
-            content: { 'text/plain': { schema: { type: 'string', pattern: '^(a|b)+$' } } },
-          },
-        },
-        'x-sunset': '2027-01-01',
-        'x-successor': 'a',
-      },
-    },
-  },
-  components: {
-    schemas: {
-      Kind: { type: 'string', enum: ['x', 'y'], nullable: true },
-      Pet: {
-        type: 'object',
-        required: ['kind'],
-        properties: { kind: { type: 'string' }, id: { readOnly: true } },
-        discriminator: { propertyName: 'kind', mapping: { c: 'Cat' } },
-      },
-      Cat: {
-        allOf: [
-          { $ref: '#/components/schemas/Pet' },
-          { oneOf: [{ not: { type: 'object' } }, { additionalProperties: false }] },
-        ],
-      },
-    },
-  },
-};
+const everything = parse(
+  readFileSync(join(import.meta.dirname, 'fixtures/everything.yaml'), 'utf8'),
+);
 
 function waysInto(value: unknown): string[][] {
   if (typeof value !== 'object' || value === null) return [];
@@ -431,34 +362,11 @@ test('a document with a bit of everything loads', () => {
 
 test('a document that is wrong anywhere is refused with a place, or loads', () => {
   const ways = waysInto(everything);
-  const junk = fc.oneof(
-    fc.constantFrom(
-      null,
-      7,
-      -1,
-      '',
-      'text',
-      true,
-      [],
-      {},
-      [null],
-      [[]],
-      [{}],
-      { $ref: 7 },
-      { $ref: '#/components/schemas/Kind' },
-      { a: null },
-    ),
-    fc.constantFrom(
-      { $ref: '#/paths' },
-      { $ref: '#' },
-      { type: 'object' },
-      { oneOf: [7] },
-      ['x', 'x'],
-      '{',
-      '/{x}',
-      '../x',
-    ),
-  );
+  const refs = [7, '#/components/schemas/Kind', '#/paths', '#'].map(($ref) => ({ $ref }));
+  const plain = [null, 7, -1, '', 'text', true, '{', '/{x}', '../x'];
+  const lists = [[], [null], [[]], [{}], ['x', 'x']];
+  const objects = [{}, { a: null }, { type: 'object' }, { oneOf: [7] }];
+  const junk = fc.constantFrom<unknown>(...refs, ...plain, ...lists, ...objects);
   fc.assert(
     fc.property(fc.constantFrom(...ways), junk, (way, value) => {
       const document = structuredClone(everything) as never as Record<string, never>;
@@ -472,12 +380,18 @@ test('a document that is wrong anywhere is refused with a place, or loads', () =
   );
 });
 
-test('schemas may refer to each other in a long chain', () => {
-  const count = 3_000;
-  const next = (i: number) => ({ $ref: `#/components/schemas/S${(i + 1) % count}` });
-  const link = (i: number) => ({ properties: { next: next(i), value: { type: 'integer' } } });
+test.each([
+  ['and to others in lists', 500],
+  ['in a long chain', 3_000],
+])('schemas may refer to each other %s', (_what, count) => {
+  const at = (i: number) => ref(`S${i % count}`);
+  const value = (i: number) => (count > 500 ? { type: 'object' } : at(i * 7));
+  const link = (i: number) => ({
+    type: 'object',
+    properties: { next: at(i + 1), list: { type: 'array', items: value(i) } },
+  });
   const schemas = Object.fromEntries(Array.from({ length: count }, (_, i) => [`S${i}`, link(i)]));
-  const check = checker(schemas.S0!, schemas);
-  expect(check('{"next":{"next":{"value":1}}}')).toEqual([]);
-  expect(check('{"next":{"next":{"value":"1"}}}')).toEqual(['/next/next/value must be an integer']);
+  const check = checker(ref('S0'), schemas);
+  expect(check('{"next":{"next":{"list":[{}]}}}')).toEqual([]);
+  expect(check('{"next":{"next":{"list":[1]}}}')).toEqual(['/next/next/list/0 must be an object']);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MAX_HEAD, MAX_PARTS } from '../src/media/multipart/parts.ts';
-import { byFault, done, load, notesOf, problemsOf } from './documents.ts';
-import { BOUNDARY, body, field, file, formChecker, formOperation, part, written } from './forms.ts';
+import { byFault, notesOf, problemsOf, ref } from './documents.ts';
+import { BOUNDARY, body, field, file, formChecker, formContract, part, written } from './forms.ts';
 
 const pet = {
   type: 'object',
@@ -33,9 +33,18 @@ const pet = {
 };
 const post = formChecker(pet);
 const json = (name: string, text: string) => file(name, text, 'application/json', 'blob');
+const integer = { type: 'integer' };
+const binary = { type: 'string', format: 'binary' };
+const list = (items: object) => ({ type: 'array', items });
 const name = field('name', 'Tom');
 const disposition = (rest: string, content = 'Tom') =>
   part(`Content-Disposition: form-data; ${rest}`, content);
+/** The part `name` with further headers. */
+const headed = (headers: string, content = 'Tom') =>
+  part(`Content-Disposition: form-data; name="name"\n${headers}`, content);
+/** A part of any name with a type. */
+const typed = (name: string, type: string, content: string) =>
+  part(`Content-Disposition: form-data; name="${name}"\nContent-Type: ${type}`, content);
 
 describe('a form fits with', () => {
   test.each<[what: string, ...parts: string[]]>([
@@ -53,33 +62,18 @@ describe('a form fits with', () => {
     ['a list of objects in one part', name, json('visits', '[{"at":"2028-02-29"},{}]')],
     ['a file of any type', name, file('photo', 'abc', 'image/png')],
     ['a file of no type', name, disposition('name="photo"; filename="f"', 'abc')],
-    [
-      'a file field left empty in a browser',
-      name,
-      file('photos', '', 'application/octet-stream', ''),
-    ],
+    ['a file field left empty in a browser', name, file('photos', '', undefined, '')],
     ['a file that was not chosen, of no type', name, disposition('name="photos"; filename=""', '')],
     ['a file with its line ends', name, file('photo', '\r\n\r\n\n')],
     ['different files', name, file('photos', 'a'), file('photos', 'b')],
     ['base64', name, field('seal', 'AAAA')],
+    ['the type and the charset of text', headed('Content-Type: text/plain; charset=UTF-8', 'Tür')],
+    ['another charset where all is ASCII', headed('Content-Type: text/plain; charset=ISO-8859-1')],
+    ['its length', headed('Content-Length: 3')],
+    ['the encoding that changes nothing', headed('Content-Transfer-Encoding: binary')],
     [
-      'the type and the charset of text',
-      part(
-        'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=UTF-8',
-        'Tür',
-      ),
-    ],
-    [
-      'another charset where all is ASCII',
-      part(
-        'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=ISO-8859-1',
-        'Tom',
-      ),
-    ],
-    ['its length', part('Content-Disposition: form-data; name="name"\nContent-Length: 3', 'Tom')],
-    [
-      'the encoding that changes nothing',
-      part('content-disposition: form-data; name="name"\nContent-Transfer-Encoding: binary', 'Tom'),
+      'names of headers in lower case',
+      part('content-disposition: form-data; name="name"\ncontent-type: text/plain', 'Tom'),
     ],
     ['a name without quotes', disposition('name=name')],
     [
@@ -91,10 +85,7 @@ describe('a form fits with', () => {
     [
       'a filename* that says the same',
       name,
-      part(
-        `Content-Disposition: form-data; name=photo; filename="Tür"; filename*=utf-8''T%C3%BCr`,
-        'abc',
-      ),
+      disposition(`name=photo; filename="Tür"; filename*=utf-8''T%C3%BCr`, 'abc'),
     ],
   ])('%s', (_what, ...parts) => {
     expect(post(body(...parts))).toEqual([]);
@@ -104,17 +95,13 @@ describe('a form fits with', () => {
 describe('a form does not fit with', () => {
   test.each<[what: string, fault: string, ...parts: string[]]>([
     ['nothing', '/name is required'],
-    ['a string too short', '/name must have at least 2 characters', field('name', 'T')],
-    [
-      'a string too long, in characters',
-      '/name must have at most 4 characters',
-      field('name', 'Türen'),
-    ],
+    ['a short string', '/name must have at least 2 characters', field('name', 'T')],
+    ['a string of many characters', '/name must have at most 4 characters', field('name', 'Türen')],
     ['text for a number', '/age must be an integer', name, field('age', 'one')],
     ['a number with a blank', '/age must be an integer', name, field('age', ' 1')],
     ['a negative number', '/age must be at least 0', name, field('age', '-1')],
     [
-      'a number that int64 does not have',
+      'more than int64',
       '/age must have the format int64',
       name,
       field('age', '9223372036854775808'),
@@ -162,8 +149,8 @@ describe('a form does not fit with', () => {
       json('visits', '[]'),
       json('visits', '{}'),
     ],
-    ['a file too small', '/photo must have at least 2 bytes', name, file('photo', 'a')],
-    ['a file too large, in bytes', '/photo must have at most 5 bytes', name, file('photo', 'äää')],
+    ['a small file', '/photo must have at least 2 bytes', name, file('photo', 'a')],
+    ['a file of many bytes', '/photo must have at most 5 bytes', name, file('photo', 'äää')],
     ['a file that is text', '/photo is a file: it needs a filename', name, field('photo', 'abc')],
     [
       'text that is a file',
@@ -175,11 +162,7 @@ describe('a form does not fit with', () => {
       '/name is not a file: it must not have a filename',
       disposition('name="name"; filename=""', ''),
     ],
-    [
-      'text of another type',
-      '/name must be of type text/plain',
-      part('Content-Disposition: form-data; name="name"\nContent-Type: text/html', 'Tom'),
-    ],
+    ['another type', '/name must be of type text/plain', headed('Content-Type: text/html')],
     [
       'the same file twice',
       '/photos must not have duplicate entries',
@@ -212,122 +195,42 @@ describe('a form does not fit with', () => {
   });
 });
 
-describe('a required list without parts', () => {
-  const text = { type: 'string' };
-  const list = { type: 'array', items: text };
-  const schema = {
-    type: 'object',
-    required: ['names', 'files'],
-    properties: { names: list, files: { ...list, minItems: 1 } },
-  };
-  const file = disposition('name="files"; filename="f"', 'abc');
-
-  test('is empty, so minItems decides', () => {
-    const files = { ...list, items: { type: 'string', format: 'binary' }, minItems: 1 };
-    const check = formChecker({ ...schema, properties: { names: list, files } });
-    expect(check(body(file))).toEqual([]);
-    expect(check(body(field('names', 'a')))).toEqual(['/files must have at least 1 entry']);
-    expect(check(body())).toEqual(['/files must have at least 1 entry']);
-  });
-
-  test('is missing if it is for answers only', () => {
-    const names = { ...list, readOnly: true, minItems: 1 };
-    const check = formChecker(
-      { type: 'object', required: ['names'], properties: { names } },
-      {},
-      {},
-      { readOnly: 'refuse' },
-    );
-    expect(check(body(field('other', 'a')))).toEqual([]);
-  });
-});
-
 describe('a form fits as it is written by', () => {
   const text = 'Content-Disposition: form-data; name="name"';
   const photo = 'Content-Disposition: form-data; name="photo"; filename="f.png"';
-  test.each<[client: string, boundary: string, ...parts: string[]]>([
-    [
-      'curl',
-      '------------------------d74496d66958873e',
-      part(text, 'Tom'),
-      part(`${photo}\nContent-Type: image/png`, 'abc'),
-    ],
-    [
-      'urllib3 and requests',
-      '0fe2b8f8b0a3d3c3',
-      part(text, 'Tom'),
-      part(`${photo}\nContent-Type: image/png`, 'abc'),
-    ],
+  test.each<[client: string, boundary: string, name: string, photo: string]>([
+    ['curl', '------------------------d74496d66958873e', text, `${photo}\nContent-Type: image/png`],
+    ['urllib3 and requests', '0fe2b8f8b0a3d3c3', text, `${photo}\nContent-Type: image/png`],
     [
       'HttpClient of .NET',
       '"4e1b2f50-7c4d-4a7e-9d0a-0f8c2b3a1d5e"',
-      part(
-        'Content-Type: text/plain; charset=utf-8\nContent-Disposition: form-data; name=name',
-        'Tom',
-      ),
-      part(
-        "Content-Disposition: form-data; name=photo; filename=f.png; filename*=utf-8''f.png",
-        'abc',
-      ),
+      'Content-Type: text/plain; charset=utf-8\nContent-Disposition: form-data; name=name',
+      "Content-Disposition: form-data; name=photo; filename=f.png; filename*=utf-8''f.png",
     ],
     [
       'OkHttp and Retrofit',
       '7d1f9e3c-5b2a-4c8d',
-      part(
-        `${text}\nContent-Transfer-Encoding: binary\nContent-Type: text/plain; charset=UTF-8\nContent-Length: 3`,
-        'Tom',
-      ),
-      part(`${photo}\nContent-Type: image/png\nContent-Length: 3`, 'abc'),
+      `${text}\nContent-Transfer-Encoding: binary\nContent-Type: text/plain; charset=UTF-8\nContent-Length: 3`,
+      `${photo}\nContent-Type: image/png\nContent-Length: 3`,
     ],
     [
       'HttpClient of Apache',
       'kX_8dYwq3-Zb',
-      part(
-        `${text}\nContent-Type: text/plain; charset=ISO-8859-1\nContent-Transfer-Encoding: 8bit`,
-        'Tom',
-      ),
-      part(
-        `${photo}\nContent-Type: application/octet-stream\nContent-Transfer-Encoding: binary`,
-        'abc',
-      ),
+      `${text}\nContent-Type: text/plain; charset=ISO-8859-1\nContent-Transfer-Encoding: 8bit`,
+      `${photo}\nContent-Type: application/octet-stream\nContent-Transfer-Encoding: binary`,
     ],
-    [
-      'Go',
-      '9c1d2f6e8a7b5c4d3e2f1a0b',
-      part(text, 'Tom'),
-      part(`${photo}\nContent-Type: application/octet-stream`, 'abc'),
-    ],
-  ])('%s', (_client, boundary, ...parts) => {
-    const plain = boundary.replaceAll('"', '');
-    const sent = `${parts.map((one) => `--${plain}\r\n${one}\r\n`).join('')}--${plain}--\r\n`;
+    ['Go', '9c1d2f6e8a7b5c', text, `${photo}\nContent-Type: application/octet-stream`],
+  ])('%s', (_client, boundary, name, photo) => {
+    const line = `--${boundary.replaceAll('"', '')}`;
+    const sent = `${line}\r\n${part(name, 'Tom')}\r\n${line}\r\n${part(photo, 'abc')}\r\n${line}--\r\n`;
     expect(post(sent, `multipart/form-data; boundary=${boundary}`)).toEqual([]);
-  });
-});
-
-describe('quotes that PHP reads and others do not are refused in', () => {
-  test.each([
-    [
-      'a name',
-      "Content-Disposition: form-data; name='role'",
-      'has a name that readers read differently',
-    ],
-    [
-      'a filename',
-      "Content-Disposition: form-data; name=photo; filename=f'",
-      'has a filename that readers read differently',
-    ],
-    [
-      'a filename*',
-      `Content-Disposition: form-data; filename*=utf-8''a'b; filename="a'b"; name="photo"`,
-      'has a filename* that is not the filename, and no form may have one',
-    ],
-  ])('%s', (_what, header, fault) => {
-    expect(post(body(name, part(header, 'x'))).join()).toContain(fault);
   });
 });
 
 describe('what readers could read differently is refused:', () => {
   const good = body(name);
+  const photo = (filename: string) => body(file('photo', 'x', 'a/b', filename));
+  const named = (rest: string) => body(disposition(`name="photo"; ${rest}`));
   test.each(
     byFault({
       'must begin with the boundary that its Content-Type names': {
@@ -349,17 +252,13 @@ describe('what readers could read differently is refused:', () => {
         'half an end': good.slice(0, -3),
         'bare line feeds': good.replaceAll('\r\n', '\n'),
         'blanks behind a boundary': good.replace(BOUNDARY, `${BOUNDARY} `),
-        'a longer boundary': body(disposition('name="name"', `a\r\n--${BOUNDARY}X`)),
+        'a longer boundary': body(field('name', `a\r\n--${BOUNDARY}X`)),
       },
       'has its boundary inside part 1': {
-        'a boundary behind a bare line feed': body(
-          disposition('name="name"', `a\n--${BOUNDARY}\r\n${field('age', '1')}`),
-        ),
-        'a boundary behind a bare return': body(
-          disposition('name="name"', `a\r--${BOUNDARY}\r\n${field('age', '1')}`),
-        ),
-        'a boundary in a line': body(disposition('name="name"', `a--${BOUNDARY}`)),
-        'a boundary in a name': body(disposition(`name="--${BOUNDARY}"`)),
+        'a boundary behind a line feed': body(field('name', `a\n--${BOUNDARY}\r\n${name}`)),
+        'a boundary behind a return': body(field('name', `a\r--${BOUNDARY}\r\n${name}`)),
+        'a boundary in a line': body(field('name', `a--${BOUNDARY}`)),
+        'a boundary in a name': body(field(`--${BOUNDARY}`, 'Tom')),
         'an empty part': `--${BOUNDARY}\r\n${good}`,
       },
       'has no end of headers in part 1': {
@@ -369,50 +268,38 @@ describe('what readers could read differently is refused:', () => {
         'no headers': body('\r\n\r\nTom'),
         'a folded header': body(part('Content-Disposition: form-data;\n name="name"', 'Tom')),
         'a tab in a header': body(disposition('\tname="name"')),
-        'a blank before the colon': body(
-          part('Content-Disposition : form-data; name="name"', 'Tom'),
-        ),
+        'a blank before the colon': good.replace(':', ' :'),
         'a blank at the end of a header': body(disposition('name="name" ')),
-        'a bare line feed in headers': body(
-          disposition('name="name"').replace('\r\n\r\n', '\n\n\r\n\r\n'),
-        ),
-        'NUL in a name': body(disposition('name="na\0me"')),
+        'a bare line feed in headers': body(name.replace('\r\n\r\n', '\n\n\r\n\r\n')),
+        'NUL in a name': body(field('na\0me', 'Tom')),
       },
       'part 2 must have a Content-Disposition of form-data': {
-        'a Content-Disposition of none': body(name, part('Content-Type: text/plain', 'x')),
+        'no Content-Disposition': body(name, part('Content-Type: text/plain', 'x')),
       },
       'part 1 must have a Content-Disposition of form-data': {
-        'another disposition': body(part('Content-Disposition: attachment; name="name"', 'Tom')),
+        'another disposition': good.replace('form-data', 'attachment'),
       },
       'part 1 has a header twice': {
-        'two dispositions': body(
-          part(
-            'Content-Disposition: form-data; name="name"\ncontent-disposition: form-data; name="age"',
-            '1',
-          ),
-        ),
+        'two dispositions': body(headed('content-disposition: form-data; name="age"')),
       },
       'part 1 has a file without a filename': {
-        'a file without a filename': body(file('photo', 'abc', 'application/octet-stream', '')),
-        'a file of no type without a filename': body(
-          disposition('name="photo"; filename=""', 'abc'),
-        ),
+        'a file without a filename': photo(''),
+        'a file of no type without a filename': named('filename=""'),
       },
       'part 1 has no name': {
         'no name': body(disposition('filename="f"')),
         'an empty name': body(disposition('name=""')),
       },
-      'part 1 has a name twice': {
-        'two names': body(disposition('name="name"; name="age"')),
-      },
-      'part 1 has a filename twice': {
-        'two filenames': body(disposition('name="name"; filename="a"; filename="b"')),
-      },
+      'part 1 has a name twice': { 'two names': body(disposition('name="name"; name="age"')) },
+      'part 1 has a filename twice': { 'two filenames': named('filename="a"; filename="b"') },
       'part 1 must have nothing but name and filename in Content-Disposition': {
-        'an extended name': body(disposition(`name="name"; name*=utf-8''age`)),
-        'an unknown parameter': body(disposition('name="name"; size=3')),
+        'an extended name': named("name*=utf-8''age"),
+        'an unknown parameter': named('size=3'),
         'a semicolon too many': body(disposition('name="name";')),
         'a quote without an end': body(disposition('name="name')),
+      },
+      'part 1 has a name that readers read differently': {
+        'a quote of PHP': body(disposition("name='role'", 'x')),
       },
       'part 1 has a name that readers decode differently': {
         'an escaped quote': body(disposition('name="na\\me"')),
@@ -420,69 +307,36 @@ describe('what readers could read differently is refused:', () => {
         'an encoded line end': body(disposition('name="na%0Ame"')),
       },
       'part 1 has a filename that readers read differently': {
-        'an encoded word': body(file('photo', 'x', 'a/b', '=?utf-8?Q?z?=')),
-        'a folder of Windows': body(file('photo', 'x', 'a/b', 'C:\\f')),
-        'a folder': body(file('photo', 'x', 'a/b', '../f')),
-        'the folder itself': body(file('photo', 'x', 'a/b', '..')),
+        'an encoded word': photo('=?utf-8?Q?z?='),
+        'a folder of Windows': photo('C:\\f'),
+        'a folder': photo('../f'),
+        'the folder itself': photo('..'),
+        'a quote of PHP in a filename': named("filename=f'"),
       },
       'part 1 has a filename* that is not the filename, and no form may have one': {
-        'another filename*': body(disposition(`name="photo"; filename="a"; filename*=utf-8''b`)),
-        'a filename* alone': body(disposition(`name="photo"; filename*=utf-8''b`)),
-        'a filename* in Latin 1': body(
-          disposition(`name="photo"; filename="b"; filename*=iso-8859-1''b`),
-        ),
-        'a filename* that is broken': body(
-          disposition(`name="photo"; filename="b"; filename*=utf-8''%ff`),
-        ),
+        'another filename*': named(`filename="a"; filename*=utf-8''b`),
+        'a filename* alone': named("filename*=utf-8''b"),
+        'a filename* in Latin 1': named(`filename="b"; filename*=iso-8859-1''b`),
+        'a filename* that is broken': named(`filename="b"; filename*=utf-8''%ff`),
+        'a quote of PHP in a filename*': named(`filename*=utf-8''a'b; filename="a'b"`),
       },
       'part 1 must not have a Content-Transfer-Encoding': {
-        base64: body(
-          part(
-            'Content-Disposition: form-data; name="name"\nContent-Transfer-Encoding: base64',
-            'Tom',
-          ),
-        ),
-        'quoted-printable': body(
-          part(
-            'Content-Disposition: form-data; name="name"\nContent-Transfer-Encoding: quoted-printable',
-            'Tom',
-          ),
-        ),
+        base64: body(headed('Content-Transfer-Encoding: base64')),
+        'quoted-printable': body(headed('Content-Transfer-Encoding: quoted-printable')),
       },
       'part 1 must not have a Content-Encoding': {
-        'a compressed part': body(
-          part('Content-Disposition: form-data; name="name"\nContent-Encoding: gzip', 'Tom'),
-        ),
+        'a compressed part': body(headed('Content-Encoding: gzip')),
       },
       'part 1 has a Content-Length that is not its length': {
-        'another length': body(
-          part('Content-Disposition: form-data; name="name"\nContent-Length: 2', 'Tom'),
-        ),
+        'another length': body(headed('Content-Length: 2')),
       },
       'part 1 has an invalid Content-Type': {
-        'an invalid type': body(
-          part('Content-Disposition: form-data; name="name"\nContent-Type: text', 'Tom'),
-        ),
+        'an invalid type': body(headed('Content-Type: text')),
       },
       '/name must be in UTF-8': {
-        'another charset': body(
-          part(
-            'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=utf-16',
-            'Tom',
-          ),
-        ),
-        'another charset beyond ASCII': body(
-          part(
-            'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=iso-8859-1',
-            'Tür',
-          ),
-        ),
-        'a charset that is not ASCII': body(
-          part(
-            'Content-Disposition: form-data; name="name"\nContent-Type: text/plain; charset=utf-7',
-            'Tom',
-          ),
-        ),
+        'another charset': body(headed('Content-Type: text/plain; charset=utf-16')),
+        'a charset beyond ASCII': body(headed('Content-Type: text/plain; charset=latin1', 'Tür')),
+        'a charset that is not ASCII': body(headed('Content-Type: text/plain; charset=utf-7')),
       },
       '/name begins with a byte order mark': {
         'a byte order mark': body(field('name', '\ufeffTom')),
@@ -495,173 +349,125 @@ describe('what readers could read differently is refused:', () => {
     expect(post(sent)).toEqual([fault]);
   });
 
-  test('bytes that are not UTF-8, in a text and in a name', () => {
-    expect(post(Buffer.from(body(field('name', '\xff')), 'latin1'))).toEqual([
-      '/name is not UTF-8',
-    ]);
-    expect(post(Buffer.from(body(field('\xff', 'a')), 'latin1'))).toEqual([
-      'part 1 has headers that are not UTF-8',
-    ]);
+  test.each([
+    ['a text', field('name', '\xff'), '/name is not UTF-8'],
+    ['a name', field('\xff', 'a'), 'part 1 has headers that are not UTF-8'],
+  ])('bytes that are not UTF-8 in %s', (_where, part, fault) => {
+    expect(post(Buffer.from(body(part), 'latin1'))).toEqual([fault]);
   });
 
+  const plain = 'needs a Content-Type with one plain boundary and no more';
   test.each([
-    'multipart/form-data',
-    'multipart/form-data; boundary=',
-    'multipart/form-data; boundary=""',
-    'multipart/form-data; boundary="b\\0undary"',
-    'multipart/form-data; boundary="b0undary "',
-    'multipart/form-data; boundary="b0 undary"',
-    `multipart/form-data; boundary=${'b'.repeat(71)}`,
-    `multipart/form-data; boundary=${BOUNDARY}; boundary*=other`,
-    `multipart/form-data; boundary*0=b0; boundary*1=undary`,
-    `multipart/form-data; boundary=${BOUNDARY}; type=x`,
-  ])('the type %j', (type) => {
-    expect(post(body(name), type)).toEqual(
-      type.endsWith('boundary=')
-        ? ['415']
-        : ['needs a Content-Type with one plain boundary and no more'],
-    );
-  });
-
-  test.each([
-    `multipart/form-data; boundary=${BOUNDARY}; boundary=x`,
-    'multipart/mixed; boundary=b0undary',
-    'multipart/form-data; charset=utf-16',
-  ])('and %j is 415', (type) => {
-    expect(post(body(name), type)).toEqual(['415']);
+    ['multipart/form-data', plain],
+    ['multipart/form-data; boundary=', '415'],
+    ['multipart/form-data; boundary=""', plain],
+    ['multipart/form-data; boundary="b\\0undary"', plain],
+    ['multipart/form-data; boundary="b0undary "', plain],
+    ['multipart/form-data; boundary="b0 undary"', plain],
+    [`multipart/form-data; boundary=${'b'.repeat(71)}`, plain],
+    [`multipart/form-data; boundary=${BOUNDARY}; boundary*=other`, plain],
+    [`multipart/form-data; boundary*0=b0; boundary*1=undary`, plain],
+    [`multipart/form-data; boundary=${BOUNDARY}; type=x`, plain],
+    [`multipart/form-data; boundary=${BOUNDARY}; boundary=x`, '415'],
+    ['multipart/mixed; boundary=b0undary', '415'],
+    ['multipart/form-data; charset=utf-16', '415'],
+  ])('the type %j', (type, fault) => {
+    expect(post(body(name), type)).toEqual([fault]);
   });
 });
 
-describe('bounds', () => {
-  test('of parts', () => {
-    const open = formChecker({
-      type: 'object',
-      properties: { a: { type: 'array', items: { type: 'integer' } } },
-    });
-    const parts = (count: number) => body(...Array.from({ length: count }, () => field('a', '1')));
-    expect(open(parts(MAX_PARTS))).toEqual([]);
-    expect(open(parts(MAX_PARTS + 1))).toEqual([`has more than ${MAX_PARTS} parts`]);
-  });
-
-  test('of the headers of a part', () => {
-    const start = 'Content-Disposition: form-data; name="name"\nX: ';
-    const long = (size: number) => body(part(start + 'x'.repeat(size - start.length - 1), 'Tom'));
-    expect(post(long(MAX_HEAD))).toEqual([]);
-    expect(post(long(MAX_HEAD + 1))).toEqual([
-      `has more than ${MAX_HEAD} bytes of headers in part 1`,
-    ]);
-  });
+test('parts are bounded in number and in the size of their headers', () => {
+  const open = formChecker({ type: 'object', properties: { a: list(integer) } });
+  const parts = (count: number) => body(...Array.from({ length: count }, () => field('a', '1')));
+  expect(open(parts(MAX_PARTS))).toEqual([]);
+  expect(open(parts(MAX_PARTS + 1))).toEqual([`has more than ${MAX_PARTS} parts`]);
+  const long = (size: number) =>
+    body(headed(`X: ${'x'.repeat(size - headed('X: ', '').length + 4)}`));
+  expect(post(long(MAX_HEAD))).toEqual([]);
+  expect(post(long(MAX_HEAD + 1))).toEqual([
+    `has more than ${MAX_HEAD} bytes of headers in part 1`,
+  ]);
 });
 
 describe('encoding', () => {
-  const image = { type: 'object', properties: { image: { type: 'string', format: 'binary' } } };
-  const images = formChecker(image, {
-    image: { contentType: 'image/png, image/svg+xml, video/*' },
-  });
-
-  test.each(['image/png', 'image/svg+xml', 'video/mp4', 'IMAGE/PNG; x=y'])(
-    'takes a file of type %s',
-    (type) => {
-      expect(images(body(file('image', 'x', type)))).toEqual([]);
-    },
+  const of = (a: object, encoding: object) =>
+    formChecker({ type: 'object', properties: { a } }, { a: encoding });
+  const images = of(binary, { contentType: 'image/png, image/svg+xml, video/*' });
+  const strings = of(
+    { type: 'string', maxLength: 2 },
+    { contentType: 'application/json, image/png' },
   );
-
-  test.each(['image/jpeg', 'text/plain', 'image/*'])('refuses a file of type %s', (type) => {
-    expect(images(body(file('image', 'x', type)))).toEqual([
-      '/image must be of type image/png, image/svg+xml, video/*',
-    ]);
+  const object = { type: 'object', properties: { n: integer } };
+  const objects = of(object, { contentType: 'application/xml; charset=utf-8' });
+  const lists = of(list(binary), { contentType: 'image/png' });
+  const sized = of(binary, {
+    headers: {
+      'X-Size': { required: true, schema: integer },
+      'Content-Type': { required: true, schema: integer },
+    },
   });
+  const png = (content: string) => file('a', content, 'image/png');
+  const withHeader = (header: string) => disposition(`name="a"; filename="f"${header}`, 'x');
+  const notImage = '/a must be of type image/png, image/svg+xml, video/*';
+  const two = '/a must have at most 2 characters';
 
-  test('refuses a part of no type, which is plain text', () => {
-    expect(
-      images(body(part('Content-Disposition: form-data; name="image"; filename="f"', 'x'))),
-    ).toEqual(['/image must be of type image/png, image/svg+xml, video/*']);
-  });
-
-  test('makes a string a JSON string, or bytes', () => {
-    const strings = formChecker(
-      { type: 'object', properties: { a: { type: 'string', maxLength: 2 } } },
-      { a: { contentType: 'application/json, image/png' } },
-    );
-    expect(strings(body(file('a', '"xy"', 'application/json')))).toEqual([]);
-    expect(strings(body(file('a', '"xyz"', 'application/json')))).toEqual([
-      '/a must have at most 2 characters',
-    ]);
-    expect(strings(body(file('a', 'xy', 'application/json')))[0]).toMatch('/a is not valid JSON');
-    expect(strings(body(file('a', 'ü', 'image/png')))).toEqual([]);
-    expect(strings(body(file('a', 'üx', 'image/png')))).toEqual([
-      '/a must have at most 2 characters',
-    ]);
-  });
-
-  test('makes an object XML', () => {
-    const objects = formChecker(
-      {
-        type: 'object',
-        properties: { a: { type: 'object', properties: { n: { type: 'integer' } } } },
-      },
-      { a: { contentType: 'application/xml; charset=utf-8' } },
-    );
-    expect(objects(body(file('a', '<a><n>1</n></a>', 'application/xml')))).toEqual([]);
-    expect(objects(body(file('a', '<a><n>x</n></a>', 'application/xml')))).toEqual([
+  test.each<[what: string, check: typeof images, parts: string[], ...faults: string[]]>([
+    ['image/png', images, [png('x')]],
+    ['image/svg+xml', images, [file('a', 'x', 'image/svg+xml')]],
+    ['video/mp4', images, [file('a', 'x', 'video/mp4')]],
+    ['IMAGE/PNG', images, [file('a', 'x', 'IMAGE/PNG; x=y')]],
+    ['image/jpeg', images, [file('a', 'x', 'image/jpeg')], notImage],
+    ['text/plain', images, [file('a', 'x', 'text/plain')], notImage],
+    ['image/*', images, [file('a', 'x', 'image/*')], notImage],
+    ['no type, which is text', images, [withHeader('')], notImage],
+    ['a string of JSON', strings, [json('a', '"xy"')]],
+    ['a long string of JSON', strings, [json('a', '"xyz"')], two],
+    ['no JSON', strings, [json('a', 'x')], '/a is not valid JSON: a value is expected (at byte 0)'],
+    ['a string of bytes', strings, [png('ü')]],
+    ['many bytes', strings, [png('üx')], two],
+    ['XML', objects, [file('a', '<a><n>1</n></a>', 'application/xml')]],
+    [
+      'wrong XML',
+      objects,
+      [file('a', '<a><n>x</n></a>', 'application/xml')],
       '/a/n must be an integer',
-    ]);
-    expect(objects(body(file('a', '<a><n>', 'application/xml')))).toEqual([
+    ],
+    [
+      'no XML',
+      objects,
+      [file('a', '<a><n>', 'application/xml')],
       '/a is not well-formed XML (line 1, column 7)',
-    ]);
-  });
-
-  test('may ask for headers', () => {
-    const headed = formChecker(image, {
-      image: {
-        headers: {
-          'X-Size': { required: true, schema: { type: 'integer' } },
-          'Content-Type': { required: true, schema: { type: 'integer' } },
-        },
-      },
-    });
-    const withHeader = (header: string) =>
-      headed(
-        body(part(`Content-Disposition: form-data; name="image"; filename="f"${header}`, 'x')),
-      );
-    expect(withHeader('\nx-size: 3')).toEqual([]);
-    expect(withHeader('')).toEqual(['/image has headers that do not fit: X-Size is required']);
-    expect(withHeader('\nX-Size: x')).toEqual([
-      '/image has headers that do not fit: X-Size must be an integer',
-    ]);
-  });
-
-  test('of a list holds for each of its parts', () => {
-    const list = formChecker(
-      {
-        type: 'object',
-        properties: { a: { type: 'array', items: { type: 'string', format: 'binary' } } },
-      },
-      { a: { contentType: 'image/png' } },
-    );
-    expect(list(body(file('a', 'x', 'image/png'), file('a', 'x', 'image/gif')))).toEqual([
+    ],
+    [
+      'each entry',
+      lists,
+      [png('x'), file('a', 'x', 'image/gif')],
       '/a/1 must be of type image/png',
-    ]);
+    ],
+    ['a header', sized, [withHeader('\nx-size: 3')]],
+    ['no header', sized, [withHeader('')], '/a has headers that do not fit: X-Size is required'],
+    [
+      'a wrong header',
+      sized,
+      [withHeader('\nX-Size: x')],
+      '/a has headers that do not fit: X-Size must be an integer',
+    ],
+  ])('holds for %s', (_what, check, parts, ...faults) => {
+    expect(check(body(...parts))).toEqual(faults);
   });
 
   test('has fields that mean nothing here, which are noted', () => {
-    const content = {
-      'multipart/form-data': {
-        schema: image,
-        encoding: {
-          image: { style: 'form', explode: true, allowReserved: true },
-          other: { contentType: 'a/b' },
-        },
-      },
+    const encoding = {
+      a: { style: 'form', explode: true, allowReserved: true },
+      other: { contentType: 'a/b' },
     };
-    expect(notesOf(load({ '/': { post: { requestBody: { content }, responses: done } } }))).toEqual(
-      [
-        'is ignored in multipart, as OpenAPI 3.0 says',
-        'is ignored in multipart, as OpenAPI 3.0 says',
-        'is ignored in multipart, as OpenAPI 3.0 says',
-        'is ignored: the schema has no such property',
-      ],
-    );
+    const ignored = 'is ignored in multipart, as OpenAPI 3.0 says';
+    expect(notesOf(formContract({ type: 'object', properties: { a: binary } }, encoding))).toEqual([
+      ignored,
+      ignored,
+      ignored,
+      'is ignored: the schema has no such property',
+    ]);
   });
 
   test.each<[contentType: string, problem: string]>([
@@ -672,73 +478,55 @@ describe('encoding', () => {
     ],
   ])('%s is a problem', (contentType, problem) => {
     const schema = { type: 'object', properties: { a: { type: 'object' } } };
-    expect(problemsOf(() => void formOperation(schema, { a: { contentType } }) as never)).toEqual([
+    expect(problemsOf(() => formContract(schema, { a: { contentType } }))).toEqual([
       expect.stringContaining(problem),
     ]);
   });
 });
 
 describe('parts that the schema does not name', () => {
-  test('may be anything unless it says more', () => {
-    const open = formChecker({ type: 'object' });
-    expect(
-      open(
-        body(field('a', '1'), file('b', '\0', 'x/y'), file('__proto__', '{', 'application/json')),
-      ),
-    ).toEqual([]);
-    expect(open(body(file('c', '{', 'application/json').replace('; filename="f"', '')))[0]).toMatch(
-      'is not valid JSON',
-    );
-    expect(
-      open(body(part('Content-Disposition: form-data; name="a"\nContent-Type: a/b', '1'))),
-    ).toEqual(['/a is a file: it needs a filename']);
-    expect(open(body(field('a', '1'), field('a', '2')))).toEqual(['/a is given more than once']);
-    expect(open(body())).toEqual([]);
+  const open = formChecker({ type: 'object' });
+  const numbers = formChecker({ type: 'object', maxProperties: 2, additionalProperties: integer });
+  const files = formChecker({
+    type: 'object',
+    additionalProperties: list({ ...binary, maxLength: 1 }),
   });
+  const a = field('a', '1');
 
-  test('must fit additionalProperties', () => {
-    const numbers = formChecker({
-      type: 'object',
-      maxProperties: 2,
-      additionalProperties: { type: 'integer' },
-    });
-    expect(numbers(body(field('a', '1')))).toEqual([]);
-    expect(numbers(body(field('a', 'x')))).toEqual(['/a must be an integer']);
-    expect(numbers(body(field('a', '1'), field('b', '1'), field('c', '1')))).toEqual([
-      'must have at most 2 members',
-    ]);
-    const files = formChecker({
-      type: 'object',
-      additionalProperties: {
-        type: 'array',
-        items: { type: 'string', format: 'binary', maxLength: 1 },
-      },
-    });
-    expect(files(body(file('a', '1'), file('a', '2')))).toEqual([]);
-    expect(files(body(file('a', '1'), file('a', '22')))).toEqual(['/a/1 must have at most 1 byte']);
-  });
-
-  test('have names that are shown shortened and printable', () => {
-    expect(post(body(name, field(`a/~\u202e${'x'.repeat(99)}`, '1')))).toEqual([
+  test.each<[what: string, check: typeof open, parts: string[], ...faults: string[]]>([
+    ['anything', open, [a, file('b', '\0', 'x/y'), file('__proto__', '{', 'application/json')]],
+    [
+      'no JSON',
+      open,
+      [typed('c', 'application/json', '{')],
+      '/c/ is not valid JSON: a name in double quotes is expected (at byte 1)',
+    ],
+    ['bytes', open, [typed('a', 'a/b', '1')], '/a is a file: it needs a filename'],
+    ['a name twice', open, [a, field('a', '2')], '/a is given more than once'],
+    ['nothing', open, []],
+    ['a number', numbers, [a]],
+    ['no number', numbers, [field('a', 'x')], '/a must be an integer'],
+    ['many', numbers, [a, field('b', '1'), field('c', '1')], 'must have at most 2 members'],
+    ['files', files, [file('a', '1'), file('a', '2')]],
+    ['a long file', files, [file('a', '1'), file('a', '22')], '/a/1 must have at most 1 byte'],
+    [
+      'names that are shown shortened and printable',
+      post,
+      [name, field(`a/~\u202e${'x'.repeat(99)}`, '1')],
       `/a~1~0\\u{202e}${'x'.repeat(52)}… is not defined in the contract`,
-    ]);
+    ],
+  ])('may be, or must fit additionalProperties: %s', (_what, check, parts, ...faults) => {
+    expect(check(body(...parts))).toEqual(faults);
   });
 });
 
 test('a schema may be combined from others, and refer to them', () => {
-  const combined = formChecker(
-    {
-      allOf: [
-        { $ref: '#/components/schemas/Base' },
-        { type: 'object', properties: { f: { $ref: '#/components/schemas/File' } } },
-      ],
-    },
-    {},
-    {
-      Base: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } },
-      File: { type: 'string', format: 'binary', minLength: 1 },
-    },
-  );
+  const schemas = {
+    Base: { type: 'object', required: ['n'], properties: { n: integer } },
+    File: { ...binary, minLength: 1 },
+  };
+  const allOf = [ref('Base'), { type: 'object', properties: { f: ref('File') } }];
+  const combined = formChecker({ allOf }, {}, { schemas });
   expect(combined(body(field('n', '1'), file('f', 'x')))).toEqual([]);
   expect(combined(body(field('n', 'x'), file('f', '')))).toEqual([
     '/n must be an integer',
@@ -746,30 +534,28 @@ test('a schema may be combined from others, and refer to them', () => {
   ]);
 });
 
-test('what a schema says of a file counts, wherever it says it', () => {
-  const file3 = formChecker({
-    type: 'object',
-    properties: {
-      a: { allOf: [{ type: 'string', format: 'binary' }, { maxLength: 3 }] },
-      b: { maxLength: 3 },
-      c: { pattern: '^x$' },
-      d: { allOf: [{ type: 'string', maxLength: 3 }, { format: 'binary' }] },
-    },
-  });
-  for (const name of ['a', 'b']) {
-    expect(file3(body(file(name, 'xxx')))).toEqual([]);
-    expect(file3(body(file(name, 'xxxx')))).toEqual([
-      expect.stringContaining(`/${name} must have at most 3`),
-    ]);
-  }
-  expect(file3(body(file('c', 'x')))).toEqual([]);
-  expect(file3(body(file('c', 'y')))).toEqual(['/c must match the pattern ^x$']);
-  expect(file3(body(field('d', 'xxx')))).toEqual([]);
-  expect(file3(body(field('d', 'xxxx')))).toEqual(['/d must have at most 3 characters']);
+test.each<[schema: object, good: string, bad: string, fault: string]>([
+  [
+    { allOf: [binary, { maxLength: 3 }] },
+    file('a', 'xxx'),
+    file('a', 'xxxx'),
+    '/a must have at most 3 bytes',
+  ],
+  [{ maxLength: 3 }, file('a', 'xxx'), file('a', 'xxxx'), '/a must have at most 3 characters'],
+  [{ pattern: '^x$' }, file('a', 'x'), file('a', 'y'), '/a must match the pattern ^x$'],
+  [
+    { allOf: [{ type: 'string', maxLength: 3 }, { format: 'binary' }] },
+    field('a', 'xxx'),
+    field('a', 'xxxx'),
+    '/a must have at most 3 characters',
+  ],
+])('what a schema says of a file counts, wherever it says it: %j', (schema, good, bad, fault) => {
+  const check = formChecker({ type: 'object', properties: { a: schema } });
+  expect([good, bad].map((sent) => check(body(sent)))).toEqual([[], [fault]]);
 });
 
 test('a form of no object is a problem', () => {
-  expect(problemsOf(() => void formOperation({ type: 'string' }) as never)).toEqual([
+  expect(problemsOf(() => formContract({ type: 'string' }))).toEqual([
     expect.stringContaining(
       'bodies of type multipart/form-data cannot be checked: the schema describes no object',
     ),
@@ -859,54 +645,40 @@ describe('forms that FormData of Node writes', () => {
 });
 
 describe('JSON in a part is read as the JSON of a body is', () => {
-  const json = (name: string, content: string) =>
-    part(`Content-Disposition: form-data; name="${name}"\nContent-Type: application/json`, content);
-  const integers = {
-    type: 'object',
-    properties: {
-      number: { type: 'integer' },
-      list: { type: 'array', items: { type: 'integer' } },
-      object: { type: 'object', properties: { a: { type: 'integer' } } },
-      other: { type: 'integer' },
-    },
-  };
-  const encoding = {
-    number: { contentType: 'application/json' },
-    list: { contentType: 'application/json' },
-    other: {
-      contentType: 'application/json',
-      headers: { 'X-Size': { schema: { type: 'integer' } } },
-    },
-  };
-  const sent = body(
-    json('number', '1.0'),
-    json('list', '2'),
-    json('list', '2.0'),
-    json('object', '{"a":1e2}'),
-    part(
-      'Content-Disposition: form-data; name="other"\nContent-Type: application/json\nX-Size: 1',
-      '1',
-    ),
-  );
+  const json = (name: string, content: string) => typed(name, 'application/json', content);
 
   test('with its rule for integers, whatever is checked between the parts', () => {
-    expect(formChecker(integers, encoding)(sent)).toEqual([
+    const properties = {
+      number: integer,
+      list: list(integer),
+      object: { type: 'object', properties: { a: integer } },
+      other: integer,
+    };
+    const contentType = 'application/json';
+    const other = { contentType, headers: { 'X-Size': { schema: integer } } };
+    const encoding = { number: { contentType }, list: { contentType }, other };
+    const sent = body(
+      json('number', '1.0'),
+      json('list', '2'),
+      json('list', '2.0'),
+      json('object', '{"a":1e2}'),
+      typed('other', 'application/json\nX-Size: 1', '1'),
+    );
+    const check = formChecker({ type: 'object', properties }, encoding);
+    expect(check(sent)).toEqual([
       '/number must be an integer',
       '/list/1 must be an integer',
       '/object/a must be an integer',
     ]);
-    expect(formChecker(integers, encoding, {}, { integers: 'any' })(sent)).toEqual([]);
-    expect(
-      formChecker(
-        integers,
-        encoding,
-      )(sent.replace('1.0', '1').replace('2.0', '2').replace('1e2', '1')),
-    ).toEqual([]);
+    const reading = { integers: 'any' } as const;
+    expect(formChecker({ type: 'object', properties }, encoding, { reading })(sent)).toEqual([]);
+    const plain = sent.replace('1.0', '1').replace('2.0', '2').replace('1e2', '1');
+    expect(check(plain)).toEqual([]);
   });
 
   test('as deep as the setting says', () => {
     const schema = { type: 'object', properties: { a: { type: 'object' } } };
-    const post = formChecker(schema, {}, {}, { maxDepth: 2 });
+    const post = formChecker(schema, {}, { reading: { maxDepth: 2 } });
     expect(post(body(json('a', '{"b":{}}')))).toEqual([]);
     expect(post(body(json('a', '{"b":[[]]}')))).toEqual([
       '/a/b/0 is nested deeper than 2 levels (at byte 6)',
@@ -915,7 +687,8 @@ describe('JSON in a part is read as the JSON of a body is', () => {
 });
 
 test('numbers in text follow the rule for integers', () => {
-  const schema = { type: 'object', properties: { a: { type: 'integer' } } };
-  expect(formChecker(schema)(body(field('a', '1.0')))).toEqual(['/a must be an integer']);
-  expect(formChecker(schema, {}, {}, { integers: 'any' })(body(field('a', '1.0')))).toEqual([]);
+  const schema = { type: 'object', properties: { a: integer } };
+  const sent = body(field('a', '1.0'));
+  expect(formChecker(schema)(sent)).toEqual(['/a must be an integer']);
+  expect(formChecker(schema, {}, { reading: { integers: 'any' } })(sent)).toEqual([]);
 });

@@ -8,7 +8,7 @@ import {
   serialize,
 } from '../src/index.ts';
 import { atOnce } from '../src/slices.ts';
-import { loadText, problemsOf } from './documents.ts';
+import { done, head, json, loadText, problemsOf, ref as schemaRef } from './documents.ts';
 
 /** A name that no dialect and no prototype has. */
 const PLAIN = 'zzzzzzzzzzzzzzzzzz';
@@ -32,16 +32,20 @@ const keywordsOf = (openapi: Version): string[] =>
     : [...new Set([...Object.keys(dialectOf({ openapi })!.grammar.schema), ...OTHERS])];
 
 const integer = { type: 'integer' };
-const done = { 200: { description: 'Done.' } };
 
 /** The name stands in every place where a name is data. */
 function documentOf(name: string, openapi: Version) {
-  const ref = { $ref: `#/components/schemas/${name}` };
+  const ref = schemaRef(name);
   const closed = (properties: object, more: object = {}) => ({
     type: 'object',
     additionalProperties: false,
     properties,
     ...more,
+  });
+  const kind = (value: string, member: string) => ({
+    type: 'object',
+    required: [name, member],
+    properties: { [name]: { type: 'string', enum: [value] }, [member]: integer },
   });
   const form = closed({ [name]: integer, q_others: { type: 'array', items: integer } });
   const sent = { [name]: { $ref: 'data', properties: { [name]: 1 } } };
@@ -64,21 +68,13 @@ function documentOf(name: string, openapi: Version) {
     ),
     Map: { type: 'object', required: [name], additionalProperties: integer },
     Listed: closed({ q_value: { enum: [name, sent] } }, { example: sent }),
-    Cat: {
-      type: 'object',
-      required: [name, 'q_mew'],
-      properties: { [name]: { type: 'string', enum: [name] }, q_mew: integer },
-    },
-    Dog: {
-      type: 'object',
-      required: [name, 'q_bark'],
-      properties: { [name]: { type: 'string', enum: ['dog'] }, q_bark: integer },
-    },
+    Cat: kind(name, 'q_mew'),
+    Dog: kind('dog', 'q_bark'),
     Pet: {
-      oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }],
+      oneOf: [schemaRef('Cat'), schemaRef('Dog')],
       discriminator: {
         propertyName: name,
-        mapping: { [name]: '#/components/schemas/Cat', dog: '#/components/schemas/Dog' },
+        mapping: { [name]: schemaRef('Cat').$ref, dog: schemaRef('Dog').$ref },
       },
     },
     Later: openapi === '3.0.3' ? integer : { type: 'object', ...later },
@@ -91,6 +87,8 @@ function documentOf(name: string, openapi: Version) {
       responses: done,
     },
   });
+  const xml = { name: name.replace('$', '_') };
+  const element = closed({ [name]: { ...integer, xml } }, { xml: { name: 'root' } });
   const encoding = {
     [name]: { contentType: 'text/plain', headers: { [name]: { schema: integer } } },
   };
@@ -101,23 +99,16 @@ function documentOf(name: string, openapi: Version) {
       '/tree': post('q_tree', ref, 'application/json', {
         examples: { [name]: { value: sent } },
       }),
-      '/map': post('q_map', { $ref: '#/components/schemas/Map' }),
-      '/listed': post('q_listed', { $ref: '#/components/schemas/Listed' }),
-      '/pet': post('q_pet', { $ref: '#/components/schemas/Pet' }),
-      '/later': post('q_later', { $ref: '#/components/schemas/Later' }),
-      '/rest': post('q_rest', { $ref: '#/components/schemas/Rest' }),
+      '/map': post('q_map', schemaRef('Map')),
+      '/listed': post('q_listed', schemaRef('Listed')),
+      '/pet': post('q_pet', schemaRef('Pet')),
+      '/later': post('q_later', schemaRef('Later')),
+      '/rest': post('q_rest', schemaRef('Rest')),
       '/form': post('q_form', form, 'application/x-www-form-urlencoded', {
         encoding: { [name]: { style: 'form' } },
       }),
       '/multipart': post('q_multipart', form, 'multipart/form-data', { encoding }),
-      '/xml': post(
-        'q_xml',
-        closed(
-          { [name]: { ...integer, xml: { name: name.replace('$', '_') } } },
-          { xml: { name: 'root' } },
-        ),
-        'application/xml',
-      ),
+      '/xml': post('q_xml', element, 'application/xml'),
       [`/path/{${name}}`]: {
         get: {
           operationId: 'q_parameters',
@@ -176,70 +167,59 @@ const multipart = (name: string, value: string, head = '') =>
 
 /** Valid and invalid ones, for each operation. */
 function requestsOf(name: string): readonly Sent[] {
-  const json = (path: string, ...values: unknown[]) =>
-    values.map((value): Sent => ({ path, body: JSON.stringify(value) }));
-  const of = (path: string, type: string, ...bodies: string[]) =>
-    bodies.map((body): Sent => ({ path, type, body }));
+  const encoded = encodeURIComponent(name);
+  // `$` cannot be in a name of XML.
+  const element = name.replace('$', '_');
   const shared = { [name]: [{ q_number: 1 }, {}] };
   const wrong = { [name]: [{ q_number: 'x' }], q_next: { [name]: {} } };
   const tree = (leaf: unknown, depth: number): unknown =>
     depth === 0 ? leaf : { [name]: [tree(leaf, depth - 1)], q_next: leaf, q_last: leaf };
-  const get = (path: string, headers = {}): Sent => ({ path, headers });
-  const at = `/path/1`;
-  // `$` cannot be in a name of XML.
-  const element = name.replace('$', '_');
-  return [
-    ...json('/tree', {}, shared, wrong, tree({}, 5), tree({ q_number: 'x' }, 5), { [name]: {} }),
-    ...json('/tree', { q_unknown: 1 }, { [name]: [{ [name]: [1] }] }),
-    ...json('/map', {}, { [name]: 1 }, { [name]: 'x' }, { q_other: 1 }),
-    ...json('/listed', { q_value: name }, { q_value: 'x' }, { q_value: { [name]: 1 } }),
-    ...json('/listed', {
-      q_value: { [name]: { $ref: 'data', properties: { [name]: 1 } } },
-    }),
-    ...json(
-      '/pet',
-      { [name]: name, q_mew: 1 },
-      { [name]: 'dog', q_bark: 1 },
-      { [name]: name },
-      { q_mew: 1 },
-    ),
-    ...json('/pet', { [name]: 'dog', q_bark: 'x' }, { [name]: 'cow' }, {}),
-    ...json('/later', {}, { [name]: 1, b: 1, c: 1 }, { [name]: 'x' }, { [name]: 1 }),
-    ...json('/rest', {}, { [name]: 1 }, { [name]: 'x' }),
-    ...of(
-      '/form',
-      'application/x-www-form-urlencoded',
-      `${encodeURIComponent(name)}=1`,
-      `${encodeURIComponent(name)}=x`,
-      'q_unknown=1',
-    ),
-    ...of(
-      '/multipart',
-      'multipart/form-data; boundary=b',
-      multipart(name, '1'),
-      multipart(name, 'x'),
-    ),
-    ...of(
-      '/multipart',
-      'multipart/form-data; boundary=b',
-      multipart(name, '1', `${name}: 1\r\n`),
-      multipart(name, '1', `${name}: x\r\n`),
-      multipart('q_other', '1'),
-    ),
-    ...of(
+  const trees = [{}, shared, wrong, tree({}, 5), tree({ q_number: 'x' }, 5), { [name]: {} }];
+  const listed = [name, 'x', { [name]: 1 }];
+  const data = { [name]: { $ref: 'data', properties: { [name]: 1 } } };
+  const [cat, dog] = [{ [name]: name }, { [name]: 'dog' }];
+  const values: Readonly<Record<string, readonly unknown[]>> = {
+    '/tree': [...trees, { q_unknown: 1 }, { [name]: [{ [name]: [1] }] }],
+    '/map': [{}, { [name]: 1 }, { [name]: 'x' }, { q_other: 1 }],
+    '/listed': [...listed, data].map((q_value) => ({ q_value })),
+    '/pet': [
+      ...[{ ...cat, q_mew: 1 }, { ...dog, q_bark: 1 }, cat, { q_mew: 1 }],
+      ...[{ ...dog, q_bark: 'x' }, { [name]: 'cow' }, {}],
+    ],
+    '/later': [{}, { [name]: 1, b: 1, c: 1 }, { [name]: 'x' }, { [name]: 1 }],
+    '/rest': [{}, { [name]: 1 }, { [name]: 'x' }],
+    '/shared': [{ [name]: 1 }, { [name]: 'x' }, { q_unknown: 1 }],
+  };
+  const parts = [
+    ...['1', 'x'].map((value) => multipart(name, value)),
+    ...['1', 'x'].map((header) => multipart(name, '1', `${name}: ${header}\r\n`)),
+    multipart('q_other', '1'),
+  ];
+  const texts: readonly (readonly [path: string, type: string, bodies: readonly string[]])[] = [
+    ['/form', 'application/x-www-form-urlencoded', [`${encoded}=1`, `${encoded}=x`, 'q_unknown=1']],
+    ['/multipart', 'multipart/form-data; boundary=b', parts],
+    [
       '/xml',
       'application/xml',
-      ...['1', 'x'].map((text) => `<root><${element}>${text}</${element}></root>`),
+      ['1', 'x'].map((text) => `<root><${element}>${text}</${element}></root>`),
+    ],
+  ];
+  const targets = [
+    '/path/1',
+    '/path/x',
+    `/path/1?${encoded}=1`,
+    `/path/1?${encoded}=x&q_deep[${name}]=x&q_shared=x`,
+    `/path/1?q_deep[${encoded}]=1&q_shared=1&${encoded}.x=x`,
+    '/path/1?q_unknown=1',
+  ];
+  const headers = ['1', 'x'].map((value) => ({ [name]: value, cookie: `${name}=${value}` }));
+  return [
+    ...Object.entries(values).flatMap(([path, all]) =>
+      all.map((value) => ({ path, body: JSON.stringify(value) })),
     ),
-    get(at),
-    get('/path/x'),
-    get(`${at}?${encodeURIComponent(name)}=1`),
-    get(`${at}?${encodeURIComponent(name)}=x&q_deep[${name}]=x&q_shared=x`),
-    get(`${at}?q_deep[${encodeURIComponent(name)}]=1&q_shared=1&${encodeURIComponent(name)}.x=x`),
-    get(`${at}?q_unknown=1`),
-    get(at, { [name]: '1', cookie: `${name}=1` }),
-    get(at, { [name]: 'x', cookie: `${name}=x` }),
-    ...json('/shared', { [name]: 1 }, { [name]: 'x' }, { q_unknown: 1 }),
+    ...texts.flatMap(([path, type, bodies]) => bodies.map((body) => ({ path, type, body }))),
+    ...targets.map((path) => ({ path })),
+    ...headers.map((all) => ({ path: '/path/1', headers: all })),
   ];
 }
 
@@ -257,15 +237,11 @@ function verdictsOf(name: string, openapi: Version) {
     });
     return [status, faults];
   };
-  const responses = ['{}', JSON.stringify({ [name]: 1 }), JSON.stringify({ [name]: 'x' })].map(
-    (body) =>
-      contract.validateResponse({
-        method: 'GET',
-        url: '/path/1',
-        status: 200,
-        headers: { 'content-type': 'application/json' },
-        body,
-      }).faults,
+  const message = { method: 'GET', url: '/path/1', status: 200 };
+  const headers = { 'content-type': 'application/json' };
+  const responses = [{}, { [name]: 1 }, { [name]: 'x' }].map(
+    (value) =>
+      contract.validateResponse({ ...message, headers, body: JSON.stringify(value) }).faults,
   );
   expect(contract.document).toEqual(documentOf(name, openapi));
   return {
@@ -289,30 +265,20 @@ describe.each(VERSIONS)('a name that is a keyword elsewhere, in OpenAPI %s', (op
 test.each(VERSIONS)('a field that every object inherits is unknown, in OpenAPI %s', (openapi) => {
   for (const name of INHERITED) {
     const own = { [name]: 'x' };
+    const parameter = { name: 'q', in: 'query', schema: { type: 'string', ...own }, ...own };
+    const media = { schema: { ...schemaRef('A'), ...own }, ...own };
+    const post = {
+      operationId: 'q',
+      parameters: [parameter],
+      requestBody: { content: { 'application/json': media }, ...own },
+      responses: { 200: { description: 'Done.', ...own } },
+      ...own,
+    };
     const { notes } = checkContract({
       openapi,
       info: { title: 'Names', version: '1', ...own },
       ...own,
-      paths: {
-        '/': {
-          ...own,
-          post: {
-            operationId: 'q',
-            parameters: [{ name: 'q', in: 'query', schema: { type: 'string', ...own }, ...own }],
-            requestBody: {
-              content: {
-                'application/json': {
-                  schema: { $ref: '#/components/schemas/A', ...own },
-                  ...own,
-                },
-              },
-              ...own,
-            },
-            responses: { 200: { description: 'Done.', ...own } },
-            ...own,
-          },
-        },
-      },
+      paths: { '/': { ...own, post } },
       components: { schemas: { A: { type: 'object' } }, ...own },
     });
     const unknown = `${name} is not a field that OpenAPI ${openapi.slice(0, 3)} has here: it is ignored`;
@@ -324,23 +290,14 @@ test.each(VERSIONS)('a field that every object inherits is unknown, in OpenAPI %
 test('a parameter and a required member may be called __proto__', () => {
   const name = '__proto__';
   const schema = { type: 'object', required: [name], additionalProperties: integer };
-  const contract = loadContract({
-    openapi: '3.0.3',
-    info: { title: 'Names', version: '1' },
-    paths: {
-      [`/{${name}}`]: {
-        post: {
-          parameters: [
-            { name, in: 'path', required: true, schema: integer },
-            { name, in: 'query', schema: integer },
-            { name, in: 'cookie', schema: integer },
-          ],
-          requestBody: { content: { 'application/json': { schema } } },
-          responses: done,
-        },
-      },
-    },
-  });
+  const parameters = ['path', 'query', 'cookie'].map((place) => ({
+    name,
+    in: place,
+    required: place === 'path',
+    schema: integer,
+  }));
+  const post = { parameters, requestBody: json(schema), responses: done };
+  const contract = loadContract({ ...head, paths: { [`/{${name}}`]: { post } } });
   const ask = (value: string) => {
     const { faults, values } = contract.validateRequest({
       method: 'POST',

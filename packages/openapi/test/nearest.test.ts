@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { nearest } from '../src/nearest.ts';
-import { checker, done, load, only, short } from './documents.ts';
+import { asking, checker, queryChecker } from './documents.ts';
 
 test.each<[name: string, meant: string | null]>([
   ['nmae', 'name'],
@@ -66,8 +66,7 @@ describe('a misspelt name is reported with the one that may be meant', () => {
 
   test('for query parameters', () => {
     const parameters = ['limit', 'offset'].map((name) => ({ name, in: 'query', schema: {} }));
-    const operation = only(load({ '/': { get: { parameters, responses: done } } }));
-    const ask = (query: string) => short(operation.checkParameters([], query, []));
+    const ask = queryChecker(asking(parameters));
     expect(ask('limt=1')).toEqual([
       '/limt is not a parameter of this operation: did you mean limit?',
     ]);

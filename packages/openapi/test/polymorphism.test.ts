@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { checker, load, notesOf, responseChecker } from './documents.ts';
-
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+import { checker, load, notesOf, ref, responseChecker } from './documents.ts';
 
 const animal = (property: string, kind: object = { type: 'string' }) => ({
   type: 'object',
@@ -29,44 +27,51 @@ describe('a discriminator whose alternatives list their values', () => {
     ToolRole: { enum: ['tool'] },
   };
   const alternatives = [ref('UserMessage'), ref('SystemMessage'), ref('ToolMessage')];
+  const unknown = '/role must be one of: user, system, developer, tool';
 
-  test.each(['oneOf', 'anyOf'])(
-    'in %s selects by them without a mapping, and faults are of the selected one',
-    (keyword) => {
-      const check = checker(
-        { [keyword]: alternatives, discriminator: { propertyName: 'role' } },
-        schemas,
-      );
-      for (const role of ['user', 'system', 'developer', 'tool'])
-        expect([role, check(`{"role":"${role}","content":"hi"}`)]).toEqual([role, []]);
-      expect(check('{"role":"user","content":"hi","name":true,"tool":"x"}')).toEqual([
-        '/name must be a string',
-      ]);
-      expect(check('{"role":"developer","content":"hi","name":"x"}')).toEqual([
-        '/name must be true or false',
-      ]);
-      expect(check('{"role":"tool","content":1,"tool":"x"}')).toEqual([
-        '/content must be a string',
-        '/tool must be an integer',
-      ]);
-      expect(check('{"role":"cow"}')).toEqual([
-        '/role must be one of: user, system, developer, tool',
-      ]);
-      expect(check('{"content":"hi"}')).toEqual(['/role is required']);
-      expect(check('[]')).toEqual(['must be an object']);
+  test.each<[text: string, ...faults: string[]]>([
+    ['{"role":"user","content":"hi"}'],
+    ['{"role":"system","content":"hi"}'],
+    ['{"role":"developer","content":"hi"}'],
+    ['{"role":"tool","content":"hi"}'],
+    ['{"role":"user","content":"hi","name":true,"tool":"x"}', '/name must be a string'],
+    ['{"role":"developer","content":"hi","name":"x"}', '/name must be true or false'],
+    [
+      '{"role":"tool","content":1,"tool":"x"}',
+      '/content must be a string',
+      '/tool must be an integer',
+    ],
+    ['{"role":"cow"}', unknown],
+    ['{"content":"hi"}', '/role is required'],
+    ['[]', 'must be an object'],
+  ])(
+    'selects by them without a mapping, and faults are of the selected one: %s',
+    (text, ...faults) => {
+      for (const keyword of ['oneOf', 'anyOf']) {
+        const schema = { [keyword]: alternatives, discriminator: { propertyName: 'role' } };
+        expect(checker(schema, schemas)(text)).toEqual(faults);
+      }
     },
   );
 
   test('selects by them whatever the mapping says', () => {
     const mapping = { user: 'ToolMessage', tool: 'UserMessage', x: 'SystemMessage' };
-    const check = checker(
-      { oneOf: alternatives, discriminator: { propertyName: 'role', mapping } },
-      schemas,
-    );
+    const discriminator = { propertyName: 'role', mapping };
+    const check = checker({ oneOf: alternatives, discriminator }, schemas);
     expect(check('{"role":"user","content":"hi"}')).toEqual([]);
-    expect(check('{"role":"x","content":"hi"}')).toEqual([
-      '/role must be one of: user, system, developer, tool',
-    ]);
+    expect(check('{"role":"x","content":"hi"}')).toEqual([unknown]);
+  });
+
+  test('selects by a const, and also behind a reference with keywords beside it', () => {
+    const kinds = {
+      cat: animal('lives', { const: 'cat' }),
+      dog: animal('tail', { enum: ['dog'] }),
+      any: { oneOf: [ref('cat'), ref('dog')], discriminator: { propertyName: 'kind' } },
+    };
+    const check = checker({ ...ref('any'), maxProperties: 2 }, kinds, undefined, '3.1.0');
+    expect(check('{"kind":"cat","lives":9}')).toEqual([]);
+    expect(check('{"kind":"cat","lives":"9"}')).toEqual(['/lives must be an integer']);
+    expect(check('{"kind":"dog","tail":"x"}')).toEqual(['/tail must be an integer']);
   });
 });
 
@@ -81,39 +86,29 @@ describe('a discriminator whose alternatives list no values', () => {
     mapping: { hund: '#/components/schemas/Dog', nemo: 'Fish' },
   };
   const alternatives = ['Cat', 'Dog', 'Fish'].map(ref);
-  const wrong = '"lives":"x","tricks":"y","fins":"z"}';
 
   test.each(['oneOf', 'anyOf'])(
     'leaves it to %s what fits, and faults are of the one that it names',
     (keyword) => {
       const check = checker({ [keyword]: alternatives, discriminator }, schemas);
-      expect(check(`{"kind":"Cat",${wrong}`)).toEqual(['/lives must be an integer']);
-      expect(check(`{"kind":"Dog",${wrong}`)).toEqual(['/tricks must be an integer']);
-      expect(check(`{"kind":"hund",${wrong}`)).toEqual(['/tricks must be an integer']);
-      expect(check(`{"kind":"nemo",${wrong}`)).toEqual([
-        'must have at most 2 members',
-        '/fins must be an integer',
-      ]);
-      expect(check(`{"kind":"Cow",${wrong}`)).toContain('must match one of the schemas');
+      const faultsOf = (kind: string) =>
+        check(`{"kind":"${kind}","lives":"x","tricks":"y","fins":"z"}`);
+      expect(faultsOf('Cat')).toEqual(['/lives must be an integer']);
+      expect(faultsOf('Dog')).toEqual(['/tricks must be an integer']);
+      expect(faultsOf('hund')).toEqual(['/tricks must be an integer']);
+      expect(faultsOf('nemo')).toEqual(['must have at most 2 members', '/fins must be an integer']);
+      expect(faultsOf('Cow')).toContain('must match one of the schemas');
       expect(check('{"kind":"Cat","lives":"x","fins":"y"}')).toEqual([]);
-      const both = check('{"kind":"Cat","lives":1}');
-      expect(both).toEqual(keyword === 'oneOf' ? ['must match only one of the schemas'] : []);
+      const both = keyword === 'oneOf' ? ['must match only one of the schemas'] : [];
+      expect(check('{"kind":"Cat","lives":1}')).toEqual(both);
     },
   );
 
   test('is noted where an ambiguous value does not fit oneOf', () => {
-    const notes = (keyword: string, kind?: object) =>
-      notesOf(
-        load(
-          {},
-          {
-            schemas: {
-              Cat: animal('lives', kind),
-              Pet: { [keyword]: [ref('Cat')], discriminator: { propertyName: 'kind' } },
-            },
-          },
-        ),
-      );
+    const notes = (keyword: string, kind?: object) => {
+      const Pet = { [keyword]: [ref('Cat')], discriminator: { propertyName: 'kind' } };
+      return notesOf(load({}, { schemas: { Cat: animal('lives', kind), Pet } }));
+    };
     expect(notes('oneOf')).toEqual([
       'oneOf decides without the discriminator: an enum or const of kind in each schema would let it choose',
     ]);

@@ -69,33 +69,26 @@ describe('methods', () => {
     '/post': ['POST'],
   });
 
-  test('HEAD is answered by GET, unless it has an operation of its own', () => {
-    expect(router.match('HEAD', '/pets/7')).toEqual({
-      operation: 'GET /pets/{id}',
-      parameters: ['7'],
-    });
-    expect(router.match('HEAD', '/own')).toEqual({ operation: 'HEAD /own', parameters: [] });
+  test.each<[request: string, operation: string, ...parameters: string[]]>([
+    // GET answers HEAD, unless there is an operation for it.
+    ['HEAD /pets/7', 'GET /pets/{id}', '7'],
+    ['HEAD /own', 'HEAD /own'],
+    // A template has the methods that a path with more literal text lacks.
+    ['DELETE /pets/mine', 'DELETE /pets/{id}', 'mine'],
+    ['HEAD /pets/mine', 'GET /pets/mine'],
+  ])('%s is %s', (request, operation, ...parameters) => {
+    const [method, path] = request.split(' ') as [string, string];
+    expect(router.match(method, path)).toEqual({ operation, parameters });
   });
 
-  test('a path without the method returns those it has', () => {
-    expect(router.match('PUT', '/pets/7')).toEqual({
-      operation: null,
-      allow: ['GET', 'DELETE', 'HEAD'],
-    });
-    expect(router.match('HEAD', '/post')).toEqual({ operation: null, allow: ['POST'] });
-    expect(router.match('constructor', '/post')).toEqual({ operation: null, allow: ['POST'] });
-  });
-
-  test('a template has the methods that a path with more literal text lacks', () => {
-    expect(router.match('DELETE', '/pets/mine')).toEqual({
-      operation: 'DELETE /pets/{id}',
-      parameters: ['mine'],
-    });
-    expect(router.match('HEAD', '/pets/mine').operation).toBe('GET /pets/mine');
-    expect(router.match('PUT', '/pets/mine')).toEqual({
-      operation: null,
-      allow: ['GET', 'HEAD', 'DELETE'],
-    });
+  test.each([
+    ['PUT /pets/7', ['GET', 'DELETE', 'HEAD']],
+    ['HEAD /post', ['POST']],
+    ['constructor /post', ['POST']],
+    ['PUT /pets/mine', ['GET', 'HEAD', 'DELETE']],
+  ])('%s has another method, of %j', (request, allow) => {
+    const [method, path] = request.split(' ') as [string, string];
+    expect(router.match(method, path)).toEqual({ operation: null, allow });
   });
 
   test('of several templates, the one with more literal text comes first', () => {

@@ -1,18 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Fault, RULES } from '../src/index.ts';
-import { done, load, only } from './documents.ts';
+import { asking, json, load, only, taking } from './documents.ts';
 import { BOUNDARY, body, field, file, part } from './forms.ts';
 
 const rules = (faults: readonly Fault[]) =>
   faults.map(({ rule, limit }) => (limit === undefined ? rule : [rule, limit]));
 
 function broken(schema: object, text: string, type = 'application/json'): unknown[] {
-  const requestBody = { content: { [type]: { schema } } };
-  const contract = load(
-    { '/': { post: { requestBody, responses: done } } },
-    {},
-    { readOnly: 'refuse' },
-  );
+  const contract = taking({ [type]: { schema } }, { reading: { readOnly: 'refuse' } });
   const media = only(contract).body!.media(type)!;
   const faults = media.check(Buffer.from(text));
   for (const { rule } of faults) expect(Object.keys(RULES)).toContain(rule);
@@ -83,6 +78,7 @@ describe('a fault of a value has its rule and the limit of the contract', () => 
   describe('a form with files', () => {
     const type = `multipart/form-data; boundary=${BOUNDARY}`;
     const a = (schema: object) => ({ type: 'object', properties: { a: schema } });
+    const binary = { type: 'string', format: 'binary' };
     const png = (headers: string) =>
       part(`Content-Disposition: form-data; name="a"${headers}`, 'x');
 
@@ -91,23 +87,15 @@ describe('a fault of a value has its rule and the limit of the contract', () => 
       [{ type: 'string' }, body(...Array<string>(1001).fill(field('b', ''))), ['complexity']],
       [{ type: 'string' }, body(part('X: y', 'x')), ['headers']],
       [{ type: 'string' }, body(png('; filename="f"')), ['headers']],
-      [{ type: 'string', format: 'binary' }, body(png('')), ['headers']],
+      [binary, body(png('')), ['headers']],
       [{ type: 'string' }, body(png('\nContent-Type: image/png')), [['mediaType', ['text/plain']]]],
       [{ type: 'string' }, body(png('\nContent-Type: multipart/mixed')), ['mediaType']],
       [{ type: 'string' }, body(png('\nContent-Type: text/plain; charset=utf-16')), ['encoding']],
       [{ type: 'string' }, body(field('_charset_', 'utf-16')), ['encoding']],
       [{ type: 'string' }, body(field('a', '1'), field('a', '2')), ['repeated']],
       [{ type: 'object' }, body(field('a', '{')), ['syntax']],
-      [
-        { type: 'string', format: 'binary', minLength: 2 },
-        body(file('a', 'x')),
-        [['minLength', 2]],
-      ],
-      [
-        { type: 'string', format: 'binary', maxLength: 2 },
-        body(file('a', 'xxx')),
-        [['maxLength', 2]],
-      ],
+      [{ ...binary, minLength: 2 }, body(file('a', 'x')), [['minLength', 2]]],
+      [{ ...binary, maxLength: 2 }, body(file('a', 'xxx')), [['maxLength', 2]]],
     ])('%j and %j', (schema, text, expected) => {
       expect(broken(a(schema), text, type)).toEqual(expected);
     });
@@ -150,7 +138,7 @@ test('a fault of a parameter has its rule', () => {
     { name: 'd', in: 'query', style: 'deepObject', schema: { type: 'array', items: {} } },
     { name: 'X-H', in: 'header', schema: { type: 'string' } },
   ];
-  const operation = only(load({ '/': { get: { parameters, responses: done } } }));
+  const operation = only(asking(parameters));
   expect(rules(operation.checkParameters([], '', []))).toEqual(['required']);
   expect(rules(operation.checkParameters([], 'q=4&r=1', []))).toEqual([['maximum', 3], 'unknown']);
   expect(rules(operation.checkParameters([], 'q=1&q=2', ['X-H', 'a', 'X-H', 'b']))).toEqual([
@@ -165,9 +153,7 @@ test('a fault of a parameter has its rule', () => {
 });
 
 test('a fault of an answer has its rule', () => {
-  const responses = {
-    200: { description: 'Done.', content: { 'application/json': { schema: { type: 'object' } } } },
-  };
+  const responses = { 200: { description: 'Done.', ...json({ type: 'object' }) } };
   const operation = only(load({ '/': { get: { responses } } }));
   expect(rules(operation.checkResponse(201, undefined, Buffer.from('')))).toEqual(['status']);
   expect(rules(operation.checkResponse(200, 'text/plain', Buffer.from('x')))).toEqual([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Contract } from '../src/index.ts';
-import { done, load, notesOf, only, problemsOf, short } from './documents.ts';
+import type { Contract, Reading } from '../src/index.ts';
+import { asking, done, load, notesOf, only, problemsOf, queryChecker, short } from './documents.ts';
 
 const list = (type: string, more: object = {}) => ({ type: 'array', items: { type }, ...more });
 
@@ -52,9 +52,9 @@ const schemas = {
   },
 };
 
-function contractFor({ in: place, style, explode }: Cell, schema: object): Contract {
-  const parameters = [{ name: 'color', in: place, required: true, style, explode, schema }];
-  return load({ [place === 'path' ? '/{color}' : '/']: { get: { parameters, responses: done } } });
+function contractFor({ in: place, style, explode }: Cell, schema: object, reading?: Reading) {
+  const parameter = { name: 'color', in: place, required: true, style, explode, schema };
+  return asking([parameter], { reading }, place === 'path' ? '/{color}' : '/');
 }
 
 function send(contract: Contract, { in: place }: Cell, text: string): string[] {
@@ -97,129 +97,69 @@ test.each([
   expect(send(contractFor(cell, schemas[kind]), cell, text)).toEqual([expected]);
 });
 
-test.each([
-  [
-    'color=blue%2Cblack',
-    [],
-    'form',
-    false,
-    { type: 'array', items: { type: 'string', enum: ['blue,black'] } },
+const object = (properties: object, more: object = {}) => ({
+  type: 'object',
+  properties,
+  ...more,
+});
+const closed = { additionalProperties: false };
+const integers = { additionalProperties: { type: 'integer' } };
+const either = { anyOf: [{ type: 'object' }, { type: 'integer' }] };
+const colors = { type: 'array', items: { type: 'string', enum: ['blue,black'] } };
+const two = { minItems: 2 };
+const R = { type: 'integer' };
+const members = '/color must be written like color[a]=x&color[b]=y';
+
+/** Of a style without and with explode. */
+const QUERIES: Readonly<Record<string, readonly [string, object, ...faults: string[]][]>> = {
+  'form false': [
+    ['color=blue%2Cblack', colors],
+    ['color=', list('string', { minItems: 1 }), '/color must have at least 1 entry'],
+    ['color=1,2&color=3', list('integer'), '/color is given more than once'],
+    ['color=1,x,3', list('integer'), '/color/1 must be an integer'],
+    ['color=R,1,R,2', object({}), '/color/R is given more than once'],
   ],
-  ['color=blue+black', [], 'spaceDelimited', false, list('string', { minItems: 2 })],
-  ['color=blue%7Cblack', [], 'pipeDelimited', false, list('string', { minItems: 2 })],
-  ['color=1&color=2', [], 'spaceDelimited', true, list('integer', { minItems: 2 })],
-  ['color=1&color=2', [], 'pipeDelimited', true, list('integer', { minItems: 2 })],
-  ['color=', ['/color must have at least 1 entry'], 'form', false, list('string', { minItems: 1 })],
-  ['color=1,2&color=3', ['/color is given more than once'], 'form', false, list('integer')],
-  ['color=1,x,3', ['/color/1 must be an integer'], 'form', false, list('integer')],
-  [
-    'color%5BR%5D=100',
-    [],
-    'deepObject',
-    true,
-    { type: 'object', required: ['R'], properties: { R: { type: 'integer' } } },
+  'form true': [
+    ['x=1&y=2', object({}, { ...integers, minProperties: 2 })],
+    ['x=1&y=b', object({}, integers), '/color/y must be an integer'],
+    ['R=1&R=2', object({ R: {} }, closed), '/color/R is given more than once'],
+    ['R=1&S=2', object({ R: {} }, closed), '/S is not a parameter of this operation'],
   ],
-  [
-    'color[R]=1&color[R]=2',
-    ['/color/R is given more than once'],
-    'deepObject',
-    true,
-    { type: 'object' },
+  'spaceDelimited false': [['color=blue+black', list('string', two)]],
+  'spaceDelimited true': [['color=1&color=2', list('integer', two)]],
+  'pipeDelimited false': [['color=blue%7Cblack', list('string', two)]],
+  'pipeDelimited true': [['color=1&color=2', list('integer', two)]],
+  'deepObject true': [
+    ['color%5BR%5D=100', object({ R }, { required: ['R'] })],
+    ['color[R]=1&color[R]=2', object({}), '/color/R is given more than once'],
+    ['color[R]=1&color[R]=2', object({ R: list('integer', two) })],
+    ['color[a][b]=1', object({})],
+    ['color[R]=x', object({ R }), '/color/R must be an integer'],
+    ['color[__proto__]=1', object({}, closed), '/color/__proto__ is not defined in the contract'],
+    ['color[]=1&color[]=2', list('integer', two)],
+    ['color[0]=1&color%5B1%5D=2', list('integer', two)],
+    ['color[]=x', list('integer'), '/color/0 must be an integer'],
+    ['color[1]=1&color[0]=2', list('integer'), '/color must be written like color[]=x&color[]=y'],
+    [
+      'color=1',
+      list('integer'),
+      '/color is required',
+      '/color is not a parameter of this operation',
+    ],
+    ['color=1', either],
+    ['color[R]=1', either],
+    ['color=1&color=2', either, '/color is given more than once'],
+    ['color=1&color[R]=1', either, members],
   ],
-  [
-    'color[R]=1&color[R]=2',
-    [],
-    'deepObject',
-    true,
-    {
-      type: 'object',
-      properties: { R: list('integer', { minItems: 2 }) },
-    },
-  ],
-  ['color[a][b]=1', [], 'deepObject', true, { type: 'object' }],
-  [
-    'color[R]=x',
-    ['/color/R must be an integer'],
-    'deepObject',
-    true,
-    { type: 'object', properties: { R: { type: 'integer' } } },
-  ],
-  [
-    'color[__proto__]=1',
-    ['/color/__proto__ is not defined in the contract'],
-    'deepObject',
-    true,
-    { type: 'object', additionalProperties: false },
-  ],
-  ['color[]=1&color[]=2', [], 'deepObject', true, list('integer', { minItems: 2 })],
-  ['color[0]=1&color%5B1%5D=2', [], 'deepObject', true, list('integer', { minItems: 2 })],
-  ['color[]=x', ['/color/0 must be an integer'], 'deepObject', true, list('integer')],
-  [
-    'color[1]=1&color[0]=2',
-    ['/color must be written like color[]=x&color[]=y'],
-    'deepObject',
-    true,
-    list('integer'),
-  ],
-  [
-    'color=1',
-    ['/color is required', '/color is not a parameter of this operation'],
-    'deepObject',
-    true,
-    list('integer'),
-  ],
-  ['color=1', [], 'deepObject', true, { anyOf: [{ type: 'object' }, { type: 'integer' }] }],
-  ['color[R]=1', [], 'deepObject', true, { anyOf: [{ type: 'object' }, { type: 'integer' }] }],
-  [
-    'color=1&color=2',
-    ['/color is given more than once'],
-    'deepObject',
-    true,
-    { anyOf: [{ type: 'object' }, { type: 'integer' }] },
-  ],
-  [
-    'color=1&color[R]=1',
-    ['/color must be written like color[a]=x&color[b]=y'],
-    'deepObject',
-    true,
-    { anyOf: [{ type: 'object' }, { type: 'integer' }] },
-  ],
-  [
-    'x=1&y=2',
-    [],
-    'form',
-    true,
-    { type: 'object', additionalProperties: { type: 'integer' }, minProperties: 2 },
-  ],
-  [
-    'x=1&y=b',
-    ['/color/y must be an integer'],
-    'form',
-    true,
-    { type: 'object', additionalProperties: { type: 'integer' } },
-  ],
-  [
-    'R=1&R=2',
-    ['/color/R is given more than once'],
-    'form',
-    true,
-    { type: 'object', properties: { R: {} }, additionalProperties: false },
-  ],
-  [
-    'R=1&S=2',
-    ['/S is not a parameter of this operation'],
-    'form',
-    true,
-    { type: 'object', properties: { R: {} }, additionalProperties: false },
-  ],
-  ['color=R,1,R,2', ['/color/R is given more than once'], 'form', false, { type: 'object' }],
-] as const)(
-  'the query %s gives %j as %s, explode: %s',
-  (query, expected, style, explode, schema) => {
-    const cell: Cell = { in: 'query', style, explode };
-    expect(send(contractFor(cell, schema), cell, query)).toEqual(expected);
-  },
-);
+};
+
+describe.each(Object.entries(QUERIES))('a query of style and explode %s', (how, rows) => {
+  test.each(rows)('%s as %j', (query, schema, ...faults) => {
+    const [style, explode] = how.split(' ') as [string, string];
+    const cell: Cell = { in: 'query', style, explode: explode === 'true' };
+    expect(send(contractFor(cell, schema), cell, query)).toEqual(faults);
+  });
+});
 
 function written(name: string, value: unknown, entry: (index: number) => string): string[] {
   if (Array.isArray(value))
@@ -253,8 +193,7 @@ describe('brackets of deep objects', () => {
     properties: { from: { type: 'integer' }, to: { type: 'integer' } },
   };
   const parameters = [{ name: 'f', in: 'query', style: 'deepObject', schema: filter }];
-  const contract = load({ '/': { get: { parameters, responses: done } } }, { schemas: { Range } });
-  const ask = (query: string) => short(only(contract).checkParameters([], query, []));
+  const ask = queryChecker(asking(parameters, { schemas: { Range } }));
 
   test.each<object>([
     { where: { x: 1 } },
@@ -308,13 +247,8 @@ describe('brackets of deep objects', () => {
 
   test('hold a name with brackets that the contract has for itself', () => {
     const literal = { name: 'f[where]', in: 'query', schema: { type: 'integer' } };
-    const both = load(
-      { '/': { get: { parameters: [...parameters, literal], responses: done } } },
-      { schemas: { Range } },
-    );
-    expect(short(only(both).checkParameters([], 'f[where]=x&f[name]=x', []))).toEqual([
-      '/f[where] must be an integer',
-    ]);
+    const both = queryChecker(asking([...parameters, literal], { schemas: { Range } }));
+    expect(both('f[where]=x&f[name]=x')).toEqual(['/f[where] must be an integer']);
   });
 
   test('that no request can have are a note', () => {
@@ -322,7 +256,7 @@ describe('brackets of deep objects', () => {
       levels === 0 ? { type: 'string' } : { type: 'object', properties: { a: nested(levels - 1) } };
     const notes = (levels: number) => {
       const deep = { name: 'f', in: 'query', style: 'deepObject', schema: nested(levels) };
-      return notesOf(load({ '/': { get: { parameters: [deep], responses: done } } }));
+      return notesOf(asking([deep]));
     };
     expect(notes(5)).toEqual([]);
     expect(notes(6)).toEqual([
@@ -331,78 +265,38 @@ describe('brackets of deep objects', () => {
   });
 });
 
-describe('a required exploded object', () => {
-  const ask = (schema: object, query: string) => {
-    const parameters = [{ name: 'p', in: 'query', required: true, schema }];
-    return short(
-      only(load({ '/': { get: { parameters, responses: done } } })).checkParameters([], query, []),
-    );
-  };
-  const optional = { type: 'object', properties: { q: { type: 'integer' } } };
-
-  test('may be empty, which leaves the query empty', () => {
-    expect(ask(optional, '')).toEqual([]);
-    expect(ask(optional, 'q=1')).toEqual([]);
-    expect(ask(optional, 'q=x')).toEqual(['/p/q must be an integer']);
-  });
-
-  test.each<object>([
-    { ...optional, required: ['q'] },
-    { ...optional, minProperties: 1 },
-  ])('is missing if %j needs a member', (schema) => {
-    expect(ask(schema, '')).toEqual(['/p is required']);
-  });
+test.each<[what: string, more: object, query: string, ...faults: string[]]>([
+  ['may be empty', {}, ''],
+  ['may have its members', {}, 'q=1'],
+  ['has faults of its members', {}, 'q=x', '/p/q must be an integer'],
+  ['is missing if it needs a member', { required: ['q'] }, '', '/p is required'],
+  ['is missing if it needs any member', { minProperties: 1 }, '', '/p is required'],
+])('a required exploded object %s', (_what, more, query, ...faults) => {
+  const schema = object({ q: { type: 'integer' } }, more);
+  const ask = queryChecker(asking([{ name: 'p', in: 'query', required: true, schema }]));
+  expect(ask(query)).toEqual(faults);
 });
 
-test.each([
-  ['query', 'form', 'color=a%2Cb%2cc,d', 1, 4],
-  ['path', 'simple', 'a%2Cb', 1, 2],
-  ['header', 'simple', 'a%2Cb', 1, 1],
-  ['cookie', 'form', 'color=a%2Cb', 1, 2],
-] as const)(
-  'a comma that is encoded in %s %s separates where it may',
-  (place, style, text, data, separators) => {
-    for (const [encodedCommas, entries] of [
-      ['data', data],
-      ['separators', separators],
-    ] as const) {
-      const schema = {
-        type: 'array',
-        items: { type: 'string' },
-        minItems: entries,
-        maxItems: entries,
-      };
-      const cell: Cell = { in: place, style, explode: false };
-      const parameters = [
-        { name: 'color', in: place, required: true, style, explode: false, schema },
-      ];
-      const path = place === 'path' ? '/{color}' : '/';
-      const contract = load(
-        { [path]: { get: { parameters, responses: done } } },
-        {},
-        { encodedCommas },
-      );
-      const found = send(
-        contract,
-        cell,
-        place === 'query' && encodedCommas === 'data' ? text.replace(',d', '') : text,
-      );
-      expect([encodedCommas, found]).toEqual([encodedCommas, []]);
-    }
-  },
-);
+test.each<[Cell['in'], style: string, as: 'data' | 'separators', text: string, entries: number]>([
+  ['query', 'form', 'data', 'color=a%2Cb%2cc', 1],
+  ['query', 'form', 'separators', 'color=a%2Cb%2cc,d', 4],
+  ['path', 'simple', 'data', 'a%2Cb', 1],
+  ['path', 'simple', 'separators', 'a%2Cb', 2],
+  ['header', 'simple', 'data', 'a%2Cb', 1],
+  ['header', 'simple', 'separators', 'a%2Cb', 1],
+  ['cookie', 'form', 'data', 'color=a%2Cb', 1],
+  ['cookie', 'form', 'separators', 'color=a%2Cb', 2],
+])('encoded commas in %s %s are %s: %s has %i entries', (place, style, as, text, entries) => {
+  const schema = list('string', { minItems: entries, maxItems: entries });
+  const cell: Cell = { in: place, style, explode: false };
+  expect(send(contractFor(cell, schema, { encodedCommas: as }), cell, text)).toEqual([]);
+});
 
 test('a style is refused where it has no place', () => {
-  const parameter = (place: string, style: string, schema: object) => ({
-    name: 'x',
-    in: place,
-    required: true,
-    style,
-    schema,
-  });
-  const problems = (...all: object[]) =>
-    problemsOf(() => load({ '/': { get: { parameters: all, responses: done } } }));
-  expect(problems(parameter('query', 'matrix', {}), parameter('header', 'form', {}))).toEqual([
+  const parameter = { name: 'x', required: true, schema: {} };
+  const query = { ...parameter, in: 'query', style: 'matrix' };
+  const header = { ...parameter, in: 'header', style: 'form' };
+  expect(problemsOf(() => asking([query, header]))).toEqual([
     expect.stringContaining('must be form, spaceDelimited, pipeDelimited, deepObject in query'),
     expect.stringContaining('must be simple in header'),
   ]);
@@ -410,8 +304,7 @@ test('a style is refused where it has no place', () => {
 
 test('a number or text of style deepObject is noted, and read as form', () => {
   const schema = { anyOf: [{ type: 'integer' }, { type: 'string', enum: ['now'] }] };
-  const parameters = [{ name: 'x', in: 'query', style: 'deepObject', explode: true, schema }];
-  const contract = load({ '/': { get: { operationId: 'a', parameters, responses: done } } });
+  const contract = asking([{ name: 'x', in: 'query', style: 'deepObject', explode: true, schema }]);
   expect(notesOf(contract)).toEqual([
     'deepObject is for objects and lists: the parameter is read as form',
   ]);

@@ -1,27 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Contract, Treatment } from '../src/index.ts';
-import { done, load, loadText, notesOf, problemsOf } from './documents.ts';
+import { bodyChecker, done, json, load, loadText, notesOf, problemsOf, ref } from './documents.ts';
 
 const wrong = { type: 'string', pattern: '(' };
 const query = (schema: object) => ({ name: 'q', in: 'query', schema });
-const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 
+const operation = (operationId: string, fields: object = {}) => ({
+  operationId,
+  responses: done,
+  ...fields,
+});
 const paths = {
-  '/good': {
-    get: { operationId: 'good', parameters: [query({ type: 'integer' })], responses: done },
-  },
+  '/good': { get: operation('good', { parameters: [query({ type: 'integer' })] }) },
   '/bad': {
-    get: {
-      operationId: 'bad',
-      parameters: [query({ $ref: '#/components/schemas/Wrong' })],
-      responses: done,
-    },
-    post: {
-      operationId: 'also',
-      requestBody: json({ type: 'object', properties: { a: wrong } }),
-      responses: done,
-    },
-    put: { operationId: 'fine', requestBody: json({ type: 'object' }), responses: done },
+    get: operation('bad', { parameters: [query(ref('Wrong'))] }),
+    post: operation('also', { requestBody: json({ type: 'object', properties: { a: wrong } }) }),
+    put: operation('fine', { requestBody: json({ type: 'object' }) }),
   },
 };
 const components = { schemas: { Wrong: wrong } };
@@ -80,7 +74,7 @@ describe('a valid pattern that cannot be matched in bounded time', () => {
     properties: { a: { type: 'string', pattern: '^(.+)\\1$', maxLength: 3 } },
     patternProperties: { '^(b+)\\1$': { type: 'integer' } },
   });
-  const what = { '/': { post: { operationId: 'o', requestBody: body, responses: done } } };
+  const what = { '/': { post: operation('o', { requestBody: body }) } };
   const because = 'needs a back-reference: its time cannot be bounded';
   const omitting = (onUnsupported: 'refuse' | Treatment) =>
     load(what, {}, { onUnsupported }, '3.1.0');
@@ -110,31 +104,18 @@ describe('a valid pattern that cannot be matched in bounded time', () => {
 test('the decimal numbers of pydantic are checked', () => {
   const pattern = '^(?!^[-+.]*$)[+-]?0*\\d*\\.?\\d*$';
   const price = { anyOf: [{ type: 'number' }, { type: 'string', pattern }] };
-  const get = {
-    operationId: 'o',
-    requestBody: json({ type: 'object', properties: { price } }),
-    responses: done,
-  };
-  const [operation] = load({ '/': { post: get } }).operations;
-  const check = (value: unknown) =>
-    operation!.body!.media('application/json')!.check(Buffer.from(JSON.stringify({ price: value })))
-      .length;
-  expect([1.5, '1.5', '-.5', '+', '1e5', ''].map((value) => check(value) === 0)).toEqual([
-    true,
-    true,
-    true,
-    false,
-    false,
-    false,
-  ]);
+  const post = operation('o', { requestBody: json({ type: 'object', properties: { price } }) });
+  const check = bodyChecker(load({ '/': { post } }), 'application/json');
+  const values = [1.5, '1.5', '-.5', '+', '1e5', ''];
+  const fits = values.map((value) => check(JSON.stringify({ price: value })).length === 0);
+  expect(fits).toEqual([true, true, true, false, false, false]);
 });
 
 test('a path whose operations are left out is not matched by another template', () => {
   const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }];
-  const wrong = [{ name: 'q', in: 'query', schema: { type: 'string', pattern: '(' } }];
   const both = {
-    '/users/{id}': { post: { operationId: 'some', parameters, responses: done } },
-    '/users/admin': { post: { operationId: 'admin', parameters: wrong, responses: done } },
+    '/users/{id}': { post: operation('some', { parameters }) },
+    '/users/admin': { post: operation('admin', { parameters: [query(wrong)] }) },
   };
   const contract = load(both, {}, { onUnsupported: 'omit' });
   expect(contract.match('POST', '/users/admin')).toEqual({ operation: null, allow: [] });
@@ -144,14 +125,11 @@ test('a path whose operations are left out is not matched by another template', 
 test.each<Treatment>(['omit', 'report', 'pass'])(
   'what no request can reach is left out (%s)',
   (leniency) => {
-    const get = (operationId: string) => ({
-      get: { operationId, responses: done },
-      put: { responses: done },
-    });
+    const get = (id: string) => ({ get: operation(id), put: { responses: done } });
     const contract = lenient(leniency, {
       '/a/b': get('a'),
       '/a/b#fragment': get('b'),
-      '/%61/b': { ...get('c'), put: undefined, post: { operationId: 'd', responses: done } },
+      '/%61/b': { get: operation('c'), post: operation('d') },
     });
     expect(contract.operations.map(({ id }) => id)).toEqual(['a', 'put /a/b', 'd']);
     expect(contract.match('GET', '/a/b').operation!.id).toBe('a');
@@ -165,8 +143,7 @@ test.each<Treatment>(['omit', 'report', 'pass'])(
 );
 
 test('an operationId that is taken is reported, and the operation has another name', () => {
-  const one = { operationId: 'a', responses: done };
-  const contract = lenient('report', { '/': { get: one, put: { ...one } } });
+  const contract = lenient('report', { '/': { get: operation('a'), put: operation('a') } });
   expect(contract.operations.map(({ id, exempt }) => [id, exempt])).toEqual([
     ['a', null],
     ['put /', 'report'],
@@ -185,7 +162,7 @@ test('a mistake of no operation is a note', () => {
 
 test('mistakes in answers are tolerated like others where answers are checked', () => {
   const bad = { 200: { description: 'Done.', ...json(wrong) } };
-  const what = { '/': { get: { operationId: 'a', responses: bad } } };
+  const what = { '/': { get: operation('a', { responses: bad }) } };
   expect(exemptionsOf(load(what, {}, { onUnsupported: 'pass', responses: 'enforce' }))).toEqual([
     ['pass', 'GET /', 1],
   ]);
@@ -200,12 +177,10 @@ test('what cannot be read at all is refused in any case', () => {
 });
 
 test('a schema that contains itself cannot bring a reporting operation down', () => {
-  const schemas = { Loop: { allOf: [{ $ref: '#/components/schemas/Loop' }] } };
-  const requestBody = json({ $ref: '#/components/schemas/Loop' });
-  const what = { '/': { post: { operationId: 'a', requestBody, responses: done } } };
+  const schemas = { Loop: { allOf: [ref('Loop')] } };
+  const what = { '/': { post: operation('a', { requestBody: json(ref('Loop')) }) } };
   const contract = load(what, { schemas }, { onUnsupported: 'report' });
-  const media = contract.operations[0]!.body!.media('application/json')!;
-  expect(media.check(Buffer.from('{}')).map(({ message }) => message)).toEqual([
+  expect(bodyChecker(contract, 'application/json')('{}')).toEqual([
     'has too many schemas inside each other to be checked',
   ]);
 });
@@ -214,8 +189,8 @@ describe('a body that cannot be checked is a mistake of its operation', () => {
   const requestBody = { content: { 'application/x-protobuf': { schema: { type: 'object' } } } };
   const shared = { $ref: '#/components/requestBodies/Opaque' };
   const opaque = {
-    '/opaque': { post: { operationId: 'opaque', requestBody, responses: done } },
-    '/good': { get: { operationId: 'good', responses: done } },
+    '/opaque': { post: operation('opaque', { requestBody }) },
+    '/good': { get: operation('good') },
   };
 
   test.each<[Treatment, string[]]>([
@@ -230,10 +205,8 @@ describe('a body that cannot be checked is a mistake of its operation', () => {
 
   test('and of none that lets it pass, though both refer to it', () => {
     const both = {
-      '/a': { post: { operationId: 'a', requestBody: shared, responses: done } },
-      '/b': {
-        post: { operationId: 'b', requestBody: shared, responses: done, 'x-unchecked-body': true },
-      },
+      '/a': { post: operation('a', { requestBody: shared }) },
+      '/b': { post: operation('b', { requestBody: shared, 'x-unchecked-body': true }) },
     };
     const bodies = { requestBodies: { Opaque: requestBody } };
     const contract = load(both, bodies, { onUnsupported: 'omit' });

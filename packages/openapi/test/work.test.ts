@@ -1,38 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { Document } from '../src/document/document.ts';
-import { createSchemas } from '../src/schema/schemas.ts';
+import { ref } from './documents.ts';
+import { checkOf, readsOf } from './reads.ts';
 
 type Json = Record<string, unknown>;
 
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const integer = { type: 'integer' };
-
-function judge(schemas: Json) {
-  const document = new Document({ openapi: '3.1.0', components: { schemas } });
-  return createSchemas(document).check(ref('Node'), 'request');
-}
-
-function counted(value: unknown, reads: { count: number }): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const inner = Object.entries(value).map(
-    ([name, member]) => [name, counted(member, reads)] as const,
-  );
-  const copy = Array.isArray(value) ? inner.map(([, entry]) => entry) : Object.fromEntries(inner);
-  return new Proxy(copy as object, {
-    get(target, key) {
-      reads.count++;
-      return Reflect.get(target, key);
-    },
-  });
-}
-
-function readsOf(check: (value: unknown) => unknown, value: unknown): number {
-  const reads = { count: 0 };
-  check(counted(value, reads));
-  return reads.count;
-}
 
 const SEED = 20_261_122;
 
@@ -95,7 +69,7 @@ const FORKS: Readonly<Record<string, Json>> = {
 test.each(Object.entries(FORKS))(
   'the work for a schema that leads to itself by %s does not multiply with levels',
   (_, schemas) => {
-    const check = judge(schemas);
+    const check = checkOf(schemas);
     // At most six forms of a level; each member is read twice, and an invalid value once more for
     // all of its faults.
     for (const depth of [15, 60])
@@ -106,7 +80,7 @@ test.each(Object.entries(FORKS))(
 
 test('nor does it for lists', () => {
   const many = Array.from({ length: 100 }, () => [[], [[]]]);
-  const check = judge({
+  const check = checkOf({
     Node: { items: ref('Node'), contains: ref('Node'), minContains: 0, type: 'array' },
   });
   let value: unknown = many;
@@ -116,7 +90,7 @@ test('nor does it for lists', () => {
 });
 
 test('lists in lists with equal entries forbidden are compared once', () => {
-  const check = judge({ Node: { uniqueItems: true, items: ref('Node') } });
+  const check = checkOf({ Node: { uniqueItems: true, items: ref('Node') } });
   const entries = Array.from({ length: 100 }, (_, i) => ({ i }));
   let [value, twice]: unknown[] = [entries, [...entries, { i: 0 }]];
   for (let i = 0; i < 50; i++)
@@ -138,7 +112,7 @@ test('lists in lists with equal entries forbidden are compared once', () => {
 test('the faults of a wide tree are reported up to fifty', () => {
   const names = Array.from({ length: 30 }, (_, i) => `m${i}`);
   const properties = Object.fromEntries(names.map((name) => [name, ref('Node')]));
-  const check = judge({
+  const check = checkOf({
     Node: {
       anyOf: [
         { type: 'object', properties },
@@ -225,7 +199,7 @@ describe('what is remembered of a value changes nothing of its judgement', () =>
     );
     fc.assert(
       fc.property(cases, ([schemas, values]) => {
-        const check = judge(schemas);
+        const check = checkOf(schemas);
         for (const value of values) {
           const good = check(value).length === 0;
           tally[good ? 'good' : 'bad']++;
@@ -248,7 +222,7 @@ describe('what is remembered of a value changes nothing of its judgement', () =>
         schemasWith(),
         fc.array(values, { minLength: 5, maxLength: 5 }),
         (schemas, values) => {
-          const check = judge(schemas);
+          const check = checkOf(schemas);
           const other = new Ajv2020({ strict: false, allErrors: true }).compile({
             ...ref('Node'),
             components: { schemas },

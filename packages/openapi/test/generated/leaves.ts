@@ -20,30 +20,8 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   byte: ['aGVsbG8=', 'AA==', ''],
 };
 
-const PIECES = [
-  'a',
-  'Z',
-  '0',
-  '7',
-  '-',
-  '_',
-  '.',
-  ' ',
-  'ä',
-  '€',
-  '🐈',
-  '"',
-  '\\',
-  '/',
-  '&',
-  '%',
-  '+',
-  ',',
-  "'",
-  '<',
-  'x',
-];
-const PLAIN = ['a', 'b', 'Z', '0', '7', '-', '_', 'x'];
+const PIECES = [...'aZ07-_. ä€🐈"\\/&%+,\'<x'];
+const PLAIN = [...'abZ07-_x'];
 
 const numbered = (value: unknown): number | undefined =>
   typeof value === 'number' ? value : undefined;

@@ -3,37 +3,18 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import { isObject, type Json, listOf, type OpenApi } from './document.ts';
 
-const KEPT = [
-  'pattern',
-  'format',
-  'minLength',
-  'maxLength',
-  'multipleOf',
-  'minItems',
-  'maxItems',
-  'uniqueItems',
-  'minProperties',
-  'maxProperties',
-] as const;
-const MODERN = [
-  'const',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'minContains',
-  'maxContains',
-  'dependentRequired',
-] as const;
-const SCHEMAS = ['items', 'not', 'additionalProperties'] as const;
+const words = (text: string) => text.split(' ');
+const KEPT = words(
+  'pattern format minLength maxLength multipleOf minItems maxItems uniqueItems minProperties maxProperties',
+);
+const MODERN = words(
+  'const exclusiveMinimum exclusiveMaximum minContains maxContains dependentRequired',
+);
+const SCHEMAS = ['items', 'not', 'additionalProperties'];
 const MODERN_SCHEMAS = [
   ...SCHEMAS,
-  'contains',
-  'propertyNames',
-  'if',
-  'then',
-  'else',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-] as const;
+  ...words('contains propertyNames if then else unevaluatedItems unevaluatedProperties'),
+];
 const MAPS = ['patternProperties', 'dependentSchemas'] as const;
 const OPTIONS: Options = { strict: false, logger: false, validateSchema: false };
 

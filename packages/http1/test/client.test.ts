@@ -5,6 +5,7 @@ import {
   createServer as createTlsServer,
   getCACertificates,
   setDefaultCACertificates,
+  Server as TlsServer,
 } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { blockEventLoop } from '../../../test/support/block-event-loop.ts';
@@ -40,16 +41,10 @@ afterEach(async () => {
 
 async function far(
   behave: Behaviour,
-  {
-    server = createServer(),
-    host = '127.0.0.1',
-    protocol = 'http',
-  }: {
-    server?: TcpServer;
-    host?: string;
-    protocol?: string;
-  } = {},
+  server: TcpServer = createServer(),
+  host = '127.0.0.1',
 ): Promise<Far> {
+  const protocol = server instanceof TlsServer ? 'https' : 'http';
   const sockets = new Set<Socket>();
   server.on(protocol === 'https' ? 'secureConnection' : 'connection', (socket: Socket) => {
     made.opened++;
@@ -84,15 +79,19 @@ async function far(
   return made;
 }
 
+const LIMITS = {
+  connections: 1,
+  mostWaiting: 8,
+  connectTimeout: HOUR,
+  headersTimeout: HOUR,
+  bodyTimeout: HOUR,
+  keepAliveTimeout: HOUR,
+};
+
 function poolTo(url: string, given: Partial<PoolOptions> = {}, tunnels = false): Pool {
   const origin = new URL(url);
   const pool = createPool({
-    connections: 1,
-    mostWaiting: 8,
-    connectTimeout: HOUR,
-    headersTimeout: HOUR,
-    bodyTimeout: HOUR,
-    keepAliveTimeout: HOUR,
+    ...LIMITS,
     host: origin.host,
     open: openerTo(origin, { tunnels }),
     ...given,
@@ -109,12 +108,15 @@ interface Asking {
 
 const GET: ClientRequest = { method: 'GET', target: '/a', fields: lines('x-own', '1'), body: null };
 
+const ask = (connection: ClientConnection, question: ClientRequest) =>
+  new Promise<ClientResponse>((resolve, reject) =>
+    connection.ask(question, { begun: () => {}, receive: resolve, fail: reject }),
+  );
+
 async function begin(pool: Pool, given: Partial<ClientRequest> = {}): Promise<Asking> {
   const connection = await pool.take();
   const question = { ...GET, ...given };
-  const response = new Promise<ClientResponse>((resolve, reject) =>
-    connection.ask(question, { begun: () => {}, receive: resolve, fail: reject }),
-  );
+  const response = ask(connection, question);
   response.catch(() => {});
   return { connection, question, receive: response };
 }
@@ -158,29 +160,56 @@ const failure = (of: Promise<unknown>) =>
     () => Promise.reject(new Error('no failure')),
     (e: ClientError) => e,
   );
+/** Of one question. */
+const refusal = async (pool: Pool) => failure((await begin(pool)).receive);
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+const CHUNKED_OK = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
+const NINE = 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n';
 const responses =
   (...all: string[]): Behaviour =>
   (socket, count) =>
     void socket.write(all[Math.min(count, all.length) - 1]!, 'latin1');
 
+async function comesAtThePaceOfItsReader(open: (behave: Behaviour) => Promise<Far>) {
+  let all = false;
+  const backend = await open((socket, count) => {
+    if (count > 1) return void socket.write(OK);
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${MUCH}\r\n\r\n`);
+    socket.write(Buffer.alloc(MUCH), () => {
+      all = true;
+    });
+  });
+  const pool = poolTo(backend.url);
+  const { receive: response } = await begin(pool);
+  const stream = (await response).body as BodyStream;
+  let [taken, whole] = [0, false];
+  stream.to({
+    chunk: (bytes) => {
+      taken += bytes.length;
+      return false;
+    },
+    end: () => {
+      whole = true;
+    },
+    fail: () => {},
+  });
+  await until('some of it is there', () => taken > 0);
+  const other = poolTo((await far(responses(OK))).url);
+  for (let i = 0; i < 5; i++) await send(other);
+  expect([taken < MUCH / 2, all]).toEqual([true, false]);
+  for (; !whole; await new Promise(setImmediate)) stream.resume();
+  expect(taken).toBe(MUCH);
+  expect(await send(pool)).toEqual([200, 'ok']);
+  expect(backend.opened).toBe(1);
+}
+
 describe('an answer', () => {
   test.each<[string, string, string, string]>([
     ['of known length', 'GET', OK, 'ok'],
-    [
-      'in chunks',
-      'GET',
-      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\no\r\n1\r\nk\r\n0\r\n\r\n',
-      'ok',
-    ],
-    [
-      'with trailers',
-      'GET',
-      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-T: 1\r\n\r\n',
-      'ok',
-    ],
+    ['in chunks', 'GET', CHUNKED_OK.replace('2\r\nok', '1\r\no\r\n1\r\nk'), 'ok'],
+    ['with trailers', 'GET', CHUNKED_OK.replace('0\r\n', '0\r\nX-T: 1\r\n'), 'ok'],
     ['without a body', 'GET', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', ''],
-    ['to HEAD', 'HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n', ''],
+    ['to HEAD', 'HEAD', NINE, ''],
     ['304', 'GET', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n', ''],
     [
       'behind interim ones',
@@ -223,70 +252,32 @@ describe('an answer', () => {
   });
 
   test('in one read does not belong to an earlier question, though it was not taken at once', async () => {
-    const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
-    const pool = poolTo((await far(responses(chunked, OK))).url);
+    const pool = poolTo((await far(responses(CHUNKED_OK, OK))).url);
     const { receive: response } = await begin(pool);
     const { body } = await response;
     expect(await send(pool)).toEqual([200, 'ok']);
     expect(await textOf(body)).toBe('ok');
   });
 
-  test('comes at the pace of its reader', async () => {
-    let [all, taken] = [false, 0];
-    const backend = await far((socket, count) => {
-      if (count > 1) return void socket.write(OK);
-      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${MUCH}\r\n\r\n`);
-      socket.write(Buffer.alloc(MUCH), () => {
-        all = true;
-      });
-    });
-    const pool = poolTo(backend.url);
-    const { receive: response } = await begin(pool);
-    const stream = (await response).body as BodyStream;
-    let whole = false;
-    stream.to({
-      chunk: (bytes) => {
-        taken += bytes.length;
-        return false;
-      },
-      end: () => {
-        whole = true;
-      },
-      fail: () => {},
-    });
-    await until('some of it is there', () => taken > 0);
-    const other = poolTo((await far(responses(OK))).url);
-    for (let i = 0; i < 5; i++) await send(other);
-    expect([taken < MUCH / 2, all]).toEqual([true, false]);
-    for (; !whole; await new Promise(setImmediate)) stream.resume();
-    expect(taken).toBe(MUCH);
-    expect(await send(pool)).toEqual([200, 'ok']);
-    expect(backend.opened).toBe(1);
-  });
+  test('comes at the pace of its reader', () => comesAtThePaceOfItsReader(far));
 
   test.each<[string, string]>([
     ['no HTTP', 'SSH-2.0-OpenSSH\r\n\r\n'],
-    [
-      'two ends',
-      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
-    ],
+    ['two ends', CHUNKED_OK.replace('Transfer', 'Content-Length: 2\r\nTransfer')],
     ['an unrequested change of protocol', 'HTTP/1.1 101 Go\r\nUpgrade: x\r\n\r\n'],
     ['interim answers without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(17)],
     ['a head without end', `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(70_000)}`],
   ])('that is not valid is broken: %s', async (_what, bytes) => {
     const backend = await far(responses(bytes, OK));
     const pool = poolTo(backend.url);
-    expect(await failure((await begin(pool)).receive)).toMatchObject({
-      failure: 'broken',
-      diedIdle: false,
-    });
+    expect(await refusal(pool)).toMatchObject({ failure: 'broken', diedIdle: false });
     expect(await send(pool)).toEqual([200, 'ok']);
     expect(backend.opened).toBe(2);
   });
 
   test.each<[string, string]>([
-    ['of known length', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok'],
-    ['in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n'],
+    ['of known length', `${NINE}ok`],
+    ['in chunks', CHUNKED_OK.slice(0, -5)],
   ])('that breaks off fails its reader: %s', async (_what, bytes) => {
     const pool = poolTo((await far((socket) => socket.end(bytes))).url);
     const { receive: response } = await begin(pool);
@@ -297,7 +288,7 @@ describe('an answer', () => {
 describe('no response', () => {
   test('is one that does not come in time', async () => {
     const pool = poolTo((await far(() => {})).url, { headersTimeout: 30 });
-    expect(await failure((await begin(pool)).receive)).toMatchObject({ failure: 'too_slow' });
+    expect(await refusal(pool)).toMatchObject({ failure: 'too_slow' });
   });
 
   test('is not one that came while this process stood still', async () => {
@@ -310,12 +301,7 @@ describe('no response', () => {
   });
 
   test('is one that stops coming', async () => {
-    const pool = poolTo(
-      (await far(responses('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok'))).url,
-      {
-        bodyTimeout: 30,
-      },
-    );
+    const pool = poolTo((await far(responses(`${NINE}ok`))).url, { bodyTimeout: 30 });
     const { receive: response } = await begin(pool);
     expect(await failure(textOf((await response).body))).toMatchObject({ failure: 'too_slow' });
   });
@@ -326,7 +312,7 @@ describe('no response', () => {
     const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));
     const pool = poolTo(`http://127.0.0.1:${port}`);
-    expect(await failure((await begin(pool)).receive)).toMatchObject({ failure: 'unreachable' });
+    expect(await refusal(pool)).toMatchObject({ failure: 'unreachable' });
   });
 
   test('comes on a connection that ends first; only one that has served may have been about to end', async () => {
@@ -334,15 +320,9 @@ describe('no response', () => {
       (socket, count) => void (count === 2 ? socket.write(OK) : socket.destroy()),
     );
     const pool = poolTo(backend.url);
-    expect(await failure((await begin(pool)).receive)).toMatchObject({
-      failure: 'broken',
-      diedIdle: false,
-    });
+    expect(await refusal(pool)).toMatchObject({ failure: 'broken', diedIdle: false });
     expect(await send(pool)).toEqual([200, 'ok']);
-    expect(await failure((await begin(pool)).receive)).toMatchObject({
-      failure: 'broken',
-      diedIdle: true,
-    });
+    expect(await refusal(pool)).toMatchObject({ failure: 'broken', diedIdle: true });
   });
 });
 
@@ -478,21 +458,24 @@ describe('a question', () => {
     const connection = await poolTo(backend.url).take();
     const taker = { begun: () => {}, receive: () => {}, fail: () => {} };
     expect(() => connection.ask({ ...GET, target: '/a b' }, taker)).toThrow('no target can have');
-    const response = new Promise<ClientResponse>((resolve, reject) =>
-      connection.ask(GET, { begun: () => {}, receive: resolve, fail: reject }),
-    );
-    expect((await response).status).toBe(200);
+    expect((await ask(connection, GET)).status).toBe(200);
     expect(backend.received).not.toContain('/a b');
   });
 });
 
 describe('a pool', () => {
-  test('keeps to its connections: questions wait in turn, and beyond the most are refused', async () => {
-    let release = () => {};
+  /** Answers the first question when it is released. */
+  async function holding() {
+    let first: Socket;
     const backend = await far((socket, count) => {
-      if (count === 1) release = () => void socket.write(OK);
+      if (count === 1) first = socket;
       else socket.write(OK);
     });
+    return { backend, release: () => void first.write(OK) };
+  }
+
+  test('keeps to its connections: questions wait in turn, and beyond the most are refused', async () => {
+    const { backend, release } = await holding();
     const pool = poolTo(backend.url, { mostWaiting: 2 });
     const first = begin(pool);
     await until('it has come', () => backend.asked === 1);
@@ -513,18 +496,15 @@ describe('a pool', () => {
     const backend = await far((socket) => void held.push(socket));
     const pool = poolTo(backend.url, { mostWaiting: 4 });
     const order: string[] = [];
-    const ask = async (group: string, weight: number) => {
+    const askFor = async (group: string, weight: number) => {
       const connection = await pool.take({ group, weight, member: group });
       order.push(group);
-      const response = new Promise<ClientResponse>((resolve, reject) =>
-        connection.ask(GET, { begun: () => {}, receive: resolve, fail: reject }),
-      );
-      return (await response).status;
+      return (await ask(connection, GET)).status;
     };
-    const first = ask('free', 1);
+    const first = askFor('free', 1);
     await until('it has come', () => backend.asked === 1);
-    const free = Array.from({ length: 5 }, () => ask('free', 1).catch((error) => error.name));
-    const paid = Array.from({ length: 3 }, () => ask('paid', 1_000));
+    const free = Array.from({ length: 5 }, () => askFor('free', 1).catch((error) => error.name));
+    const paid = Array.from({ length: 3 }, () => askFor('paid', 1_000));
     for (let i = 0; i < 5; i++) {
       await until('the next one has come', () => held.length === 1);
       held.pop()!.write(OK);
@@ -537,11 +517,7 @@ describe('a pool', () => {
   });
 
   test('makes room at once for others where one that waits wants no connection any more', async () => {
-    let release = () => {};
-    const backend = await far((socket, count) => {
-      if (count === 1) release = () => void socket.write(OK);
-      else socket.write(OK);
-    });
+    const { backend, release } = await holding();
     const pool = poolTo(backend.url, { mostWaiting: 3 });
     const first = await begin(pool);
     await until('it has come', () => backend.asked === 1);
@@ -571,17 +547,10 @@ describe('a pool', () => {
   test('keeps to fewer connections from the next end of a question on, and to more from now on, also while questions wait', async () => {
     const held: Socket[] = [];
     const backend = await far((socket) => void held.push(socket));
-    const limits = {
-      mostWaiting: 8,
-      connectTimeout: HOUR,
-      headersTimeout: HOUR,
-      bodyTimeout: HOUR,
-      keepAliveTimeout: HOUR,
-    };
     const pool = poolTo(backend.url, { connections: 3 });
     const all = Array.from({ length: 7 }, () => send(pool));
     await until('three have come', () => held.length === 3);
-    pool.use({ ...limits, connections: 1 });
+    pool.use(LIMITS);
     // One by a response, one by its own end.
     held.shift()!.write(OK);
     held.shift()!.destroy();
@@ -590,7 +559,7 @@ describe('a pool', () => {
     expect(await failure(Promise.all(all))).toMatchObject({ failure: 'broken' });
     held.shift()!.write(OK);
     await until('the next one has come', () => held.length === 1);
-    pool.use({ ...limits, connections: 3 });
+    pool.use({ ...LIMITS, connections: 3 });
     await until('two more have come', () => held.length === 3);
     expect(pool.status).toMatchObject({ open: 3, waiting: 1 });
     while (pool.load > 0) {
@@ -669,17 +638,10 @@ describe('a pool', () => {
 
   test('gives the place of a connection that is late to who waits', async () => {
     const backend = await far((socket, count) => void (count !== 2 && socket.write(OK)));
-    const limits = {
-      connections: 1,
-      mostWaiting: 8,
-      connectTimeout: HOUR,
-      bodyTimeout: HOUR,
-      keepAliveTimeout: HOUR,
-    };
-    const pool = poolTo(backend.url, { ...limits, headersTimeout: 1_000 });
+    const pool = poolTo(backend.url, { headersTimeout: 1_000 });
     await send(pool);
     const { receive: response } = await begin(pool);
-    pool.use({ ...limits, headersTimeout: HOUR });
+    pool.use(LIMITS);
     const next = send(pool);
     expect(await failure(response)).toMatchObject({ failure: 'too_slow' });
     expect(await next).toEqual([200, 'ok']);
@@ -727,17 +689,10 @@ describe('a pool', () => {
 
   test('applies a new idle time to connections that are idle already', async () => {
     const backend = await far(responses(OK));
-    const limits = {
-      connections: 1,
-      mostWaiting: 8,
-      connectTimeout: HOUR,
-      headersTimeout: HOUR,
-      bodyTimeout: HOUR,
-    };
-    const pool = poolTo(backend.url, limits);
+    const pool = poolTo(backend.url);
     await send(pool);
     await until('it is free', () => pool.status.idle === 1);
-    pool.use({ ...limits, keepAliveTimeout: 50 });
+    pool.use({ ...LIMITS, keepAliveTimeout: 50 });
     blockEventLoop(60);
     expect(await send(pool)).toEqual([200, 'ok']);
     expect(backend.opened).toBe(2);
@@ -764,20 +719,22 @@ const HANDSHAKE = ['sec-websocket-key', 'dGhlIHNhbXBsZSBub25jZQ=='];
 const SWITCHED =
   'HTTP/1.1 101 Go Ahead\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n';
 
-const handshake = (upgraded: (tunnel: Tunnel) => void) => ({
-  fields: lines(...HANDSHAKE),
-  upgraded,
-});
+const tunnelOf = (pool: Pool) =>
+  new Promise<Tunnel>((upgraded) => void begin(pool, { fields: lines(...HANDSHAKE), upgraded }));
+/** Echoes what comes in the tunnel. */
+const echoing =
+  (early: string): Behaviour =>
+  (socket, count) => {
+    if (count > 1) return;
+    socket.write(SWITCHED + early);
+    socket.on('data', (bytes) => socket.write(`${bytes}!`));
+  };
 
 describe('a tunnel', () => {
   test('has the bytes behind the answer, and carries both ways from then on', async () => {
-    const backend = await far((socket, count) => {
-      if (count > 1) return;
-      socket.write(`${SWITCHED}early`);
-      socket.on('data', (bytes) => socket.write(`${bytes}!`));
-    });
+    const backend = await far(echoing('early'));
     const pool = poolTo(backend.url, {}, true);
-    const tunnel = await new Promise<Tunnel>((resolve) => void begin(pool, handshake(resolve)));
+    const tunnel = await tunnelOf(pool);
     expect([tunnel.reason, tunnel.rest?.toString()]).toEqual(['Go Ahead', 'early']);
     expect(backend.received).toContain('Connection: Upgrade\r\nUpgrade: websocket\r\n');
     tunnel.socket.write('ping');
@@ -801,7 +758,7 @@ describe('a tunnel', () => {
 });
 
 test('a server of IPv6 is asked by its address', async () => {
-  const backend = await far(responses(OK), { host: '::1' });
+  const backend = await far(responses(OK), undefined, '::1');
   expect(await send(poolTo(backend.url))).toEqual([200, 'ok']);
   expect(backend.received).toContain(`Host: ${new URL(backend.url).host}\r\n`);
 });
@@ -826,7 +783,7 @@ describe('a server behind TLS', () => {
       key: readFileSync(key),
       ALPNProtocols: ['http/1.1'],
     });
-    return far(behave, { server, protocol: 'https' });
+    return far(behave, server);
   }
 
   test('is asked again and again on one connection, with bodies of any size', async () => {
@@ -842,42 +799,12 @@ describe('a server behind TLS', () => {
     expect(backend.opened).toBe(1);
   });
 
-  test('sends at the pace of its reader', async () => {
-    const backend = await secured((socket, count) => {
-      if (count > 1) return void socket.write(OK);
-      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${MUCH}\r\n\r\n`);
-      socket.write(Buffer.alloc(MUCH));
-    });
-    const pool = poolTo(backend.url);
-    const { receive: response } = await begin(pool);
-    const stream = (await response).body as BodyStream;
-    let [taken, whole] = [0, false];
-    stream.to({
-      chunk: (bytes) => {
-        taken += bytes.length;
-        return false;
-      },
-      end: () => {
-        whole = true;
-      },
-      fail: () => {},
-    });
-    await until('some of it is there', () => taken > 0);
-    for (let i = 0; i < 5; i++) await new Promise(setImmediate);
-    expect(taken).toBeLessThan(MUCH / 2);
-    for (; !whole; await new Promise(setImmediate)) stream.resume();
-    expect(taken).toBe(MUCH);
-    expect(await send(pool)).toEqual([200, 'ok']);
-  });
+  test('sends at the pace of its reader', () => comesAtThePaceOfItsReader(secured));
 
   test('takes a tunnel', async () => {
-    const backend = await secured((socket, count) => {
-      if (count > 1) return;
-      socket.write(SWITCHED);
-      socket.on('data', (bytes) => socket.write(`${bytes}!`));
-    });
+    const backend = await secured(echoing(''));
     const pool = poolTo(backend.url, {}, true);
-    const tunnel = await new Promise<Tunnel>((resolve) => void begin(pool, handshake(resolve)));
+    const tunnel = await tunnelOf(pool);
     tunnel.socket.write('ping');
     expect(String((await once(tunnel.socket, 'data'))[0])).toBe('ping!');
     tunnel.socket.destroy();
@@ -885,15 +812,11 @@ describe('a server behind TLS', () => {
 
   test('with a certificate for another name, or from an unknown authority, is not asked', async () => {
     const other = await secured(responses(OK), 'DNS:other.example');
-    expect(await failure((await begin(poolTo(other.url))).receive)).toMatchObject({
-      failure: 'unreachable',
-    });
+    expect(await refusal(poolTo(other.url))).toMatchObject({ failure: 'unreachable' });
     const unknown = await secured(responses(OK));
     setDefaultCACertificates(trusted);
     try {
-      expect(await failure((await begin(poolTo(unknown.url))).receive)).toMatchObject({
-        failure: 'unreachable',
-      });
+      expect(await refusal(poolTo(unknown.url))).toMatchObject({ failure: 'unreachable' });
     } finally {
       setDefaultCACertificates([...trusted, authority.pem]);
     }

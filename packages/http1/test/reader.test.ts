@@ -32,63 +32,35 @@ function outcomeOf(bytes: string, ends = false) {
   return one;
 }
 
-describe('a head', () => {
-  test('may be as long as the limit, and not a byte longer', () => {
-    expect(outcomeOf(headOf(MOST_HEAD_BYTES))).toEqual({ whole: 1, fault: null });
-    expect(outcomeOf(headOf(MOST_HEAD_BYTES + 1))).toEqual({ whole: 0, fault: 'head_too_large' });
-  });
+const GET = 'GET / HTTP/1.1';
+const TOO_LARGE = 'head_too_large';
+const long = 'a'.repeat(3_000);
 
-  test('may be as long as the limit behind an empty line, and behind another request', () => {
-    expect(outcomeOf(`\r\n${headOf(MOST_HEAD_BYTES)}`)).toEqual({ whole: 1, fault: null });
-    expect(outcomeOf(`\r\n${headOf(MOST_HEAD_BYTES + 1)}`)).toEqual({
-      whole: 0,
-      fault: 'head_too_large',
-    });
-    expect(outcomeOf(`${NEXT}\r\n${headOf(MOST_HEAD_BYTES)}`)).toEqual({ whole: 2, fault: null });
-    expect(outcomeOf(`${NEXT}${headOf(MOST_HEAD_BYTES + 1)}`)).toEqual({
-      whole: 1,
-      fault: 'head_too_large',
-    });
-  });
-
-  test('is too large whatever its lines are: one long value, many short ones, one long name', () => {
-    expect(outcomeOf(head('GET / HTTP/1.1', HOST, ...Array(500).fill('X: y')))).toEqual({
-      whole: 0,
-      fault: 'head_too_large',
-    });
-    expect(outcomeOf(head('GET / HTTP/1.1', HOST, `${'X'.repeat(3_000)}: y`))).toEqual({
-      whole: 0,
-      fault: 'head_too_large',
-    });
-  });
-
-  test('whose first line has no end within the limit has too long a target', () => {
-    expect(outcomeOf(head(`GET /${'a'.repeat(3_000)} HTTP/1.1`, HOST))).toEqual({
-      whole: 0,
-      fault: 'target_too_long',
-    });
-    expect(outcomeOf(`GET /${'a'.repeat(3_000)}`)).toEqual({ whole: 0, fault: 'target_too_long' });
-    expect(outcomeOf('A'.repeat(3_000))).toEqual({ whole: 0, fault: 'target_too_long' });
-  });
-
-  test('that cannot become one is refused before its end', () => {
-    for (const begun of [
-      '\x16\x03\x01',
-      'GET / HTTP/1.1\nHost',
-      'GET / HTTP/1.1\r\nX: \0',
-      '\n',
-      '\r\n\r\n',
-      '\rG',
-    ]) {
-      expect([begun, outcomeOf(begun)]).toEqual([begun, { whole: 0, fault: 'malformed' }]);
-    }
-  });
-
-  test('names its worst fault, whichever bytes of it are there already', () => {
-    expect(outcomeOf(head('GET / HTTP/2.0', HOST, 'X: \0')).fault).toBe('malformed');
-    expect(outcomeOf(head('FOO / HTTP/1.1', HOST, 'X : y')).fault).toBe('malformed');
-    expect(outcomeOf(head('FOO / HTTP/2.0')).fault).toBe('version');
-  });
+test.each<[what: string, bytes: string, whole: number, fault: string | null]>([
+  ['as long as the limit', headOf(MOST_HEAD_BYTES), 1, null],
+  ['a byte longer', headOf(MOST_HEAD_BYTES + 1), 0, TOO_LARGE],
+  ['behind an empty line', `\r\n${headOf(MOST_HEAD_BYTES)}`, 1, null],
+  ['a byte longer behind an empty line', `\r\n${headOf(MOST_HEAD_BYTES + 1)}`, 0, TOO_LARGE],
+  ['behind another request', `${NEXT}\r\n${headOf(MOST_HEAD_BYTES)}`, 2, null],
+  ['a byte longer behind another request', NEXT + headOf(MOST_HEAD_BYTES + 1), 1, TOO_LARGE],
+  ['many short lines', head(GET, HOST, ...Array(500).fill('X: y')), 0, TOO_LARGE],
+  ['a long name', head(GET, HOST, `${long}: y`), 0, TOO_LARGE],
+  ['a long target', head(`GET /${long} HTTP/1.1`, HOST), 0, 'target_too_long'],
+  ['a target without an end', `GET /${long}`, 0, 'target_too_long'],
+  ['a first line without an end', long, 0, 'target_too_long'],
+  // Refused before their end.
+  ['TLS', '\x16\x03\x01', 0, 'malformed'],
+  ['a bare LF behind the first line', 'GET / HTTP/1.1\nHost', 0, 'malformed'],
+  ['NUL in a value', 'GET / HTTP/1.1\r\nX: \0', 0, 'malformed'],
+  ['a bare LF', '\n', 0, 'malformed'],
+  ['two empty lines', '\r\n\r\n', 0, 'malformed'],
+  ['a bare CR', '\rG', 0, 'malformed'],
+  // The worst fault, whichever bytes of it are there already.
+  ['another version and NUL', head('GET / HTTP/2.0', HOST, 'X: \0'), 0, 'malformed'],
+  ['another method and a space', head('FOO / HTTP/1.1', HOST, 'X : y'), 0, 'malformed'],
+  ['another method and version', head('FOO / HTTP/2.0'), 0, 'version'],
+])('a head is whole or refused, however it arrives: %s', (_what, bytes, whole, fault) => {
+  expect(outcomeOf(bytes)).toEqual({ whole, fault });
 });
 
 describe('the fields of a head', () => {
@@ -139,23 +111,27 @@ describe('the fields of a head', () => {
   });
 });
 
-test('an answer lets its connection be used again only where no reader can doubt its end', () => {
-  const persists = (...lines: readonly string[]) =>
-    new ResponseHeads().read(head(...lines), 'GET').persistent;
-  const LENGTH = 'Content-Length: 5';
-  expect(persists('HTTP/1.1 200 OK', LENGTH)).toBe(true);
-  expect(persists('HTTP/1.1 200 OK', CHUNKED)).toBe(true);
-  expect(persists('HTTP/1.1 204 No Content')).toBe(true);
-  expect(persists('HTTP/1.1 204 No Content', 'Content-Length: 0')).toBe(true);
-  expect(persists('HTTP/1.1 304 Not Modified', LENGTH)).toBe(true);
-  expect(persists('HTTP/1.0 200 OK', 'Connection: keep-alive', LENGTH)).toBe(true);
-  expect(persists('HTTP/1.1 200 OK')).toBe(false);
-  expect(persists('HTTP/1.1 200 OK', 'Connection: keep-alive')).toBe(false);
-  expect(persists('HTTP/1.1 200 OK', LENGTH, 'Connection: close')).toBe(false);
-  expect(persists('HTTP/1.0 200 OK', LENGTH)).toBe(false);
-  expect(persists('HTTP/1.1 204 No Content', LENGTH)).toBe(false);
-  expect(persists('HTTP/1.1 204 No Content', CHUNKED)).toBe(false);
-});
+const LENGTH = 'Content-Length: 5';
+
+test.each<[persists: boolean, ...lines: string[]]>([
+  [true, 'HTTP/1.1 200 OK', LENGTH],
+  [true, 'HTTP/1.1 200 OK', CHUNKED],
+  [true, 'HTTP/1.1 204 No Content'],
+  [true, 'HTTP/1.1 204 No Content', 'Content-Length: 0'],
+  [true, 'HTTP/1.1 304 Not Modified', LENGTH],
+  [true, 'HTTP/1.0 200 OK', 'Connection: keep-alive', LENGTH],
+  [false, 'HTTP/1.1 200 OK'],
+  [false, 'HTTP/1.1 200 OK', 'Connection: keep-alive'],
+  [false, 'HTTP/1.1 200 OK', LENGTH, 'Connection: close'],
+  [false, 'HTTP/1.0 200 OK', LENGTH],
+  [false, 'HTTP/1.1 204 No Content', LENGTH],
+  [false, 'HTTP/1.1 204 No Content', CHUNKED],
+])(
+  'a connection is used again only where no reader can doubt the end: %s, %s',
+  (expected, ...all) => {
+    expect(new ResponseHeads().read(head(...all), 'GET').persistent).toBe(expected);
+  },
+);
 
 describe('chunks', () => {
   test('of one read are handed on in one piece', () => {
@@ -169,39 +145,27 @@ describe('chunks', () => {
 
   const MOST_EXTENSIONS = 16 * 1024;
 
-  test('may have so many bytes of extensions together, and not one more', () => {
-    const body = (size: number) => chunked(`1;${'a'.repeat(size - 5)}\r\nx\r\n0;bcd\r\n\r\n`);
-    expect(outcomeOfLong(body(MOST_EXTENSIONS))).toEqual({ whole: 1, fault: null });
-    expect(outcomeOfLong(body(MOST_EXTENSIONS + 1))).toEqual({
-      whole: 0,
-      fault: 'extensions_too_large',
-    });
-  });
+  const one = (size: number) => chunked(`1;${'a'.repeat(size - 5)}\r\nx\r\n0;bcd\r\n\r\n`);
+  const many = (count: number) => chunked(`${'1;a\r\nx\r\n'.repeat(count)}0\r\n\r\n`);
+  const endless = 'a'.repeat(MOST_EXTENSIONS + 100);
 
-  test('have as much in one extension as in thousands', () => {
-    const body = (count: number) => chunked(`${'1;a\r\nx\r\n'.repeat(count)}0\r\n\r\n`);
-    expect(outcomeOfLong(body(MOST_EXTENSIONS / 2))).toEqual({ whole: 1, fault: null });
-    expect(outcomeOfLong(body(MOST_EXTENSIONS / 2 + 1))).toEqual({
-      whole: 0,
-      fault: 'extensions_too_large',
-    });
-  });
-
-  test('end a line that never ends', () => {
-    expect(outcomeOfLong(chunked(`1;${'a'.repeat(MOST_EXTENSIONS + 100)}`)).fault).toBe(
-      'extensions_too_large',
-    );
-    expect(outcomeOfLong(chunked('0'.repeat(MOST_EXTENSIONS + 100))).fault).toBe(
-      'extensions_too_large',
-    );
+  test.each<[what: string, bytes: string, whole: number, fault: string | null]>([
+    ['the most bytes in one', one(MOST_EXTENSIONS), 1, null],
+    ['one more byte in one', one(MOST_EXTENSIONS + 1), 0, 'extensions_too_large'],
+    ['the most bytes in thousands', many(MOST_EXTENSIONS / 2), 1, null],
+    ['more bytes in thousands', many(MOST_EXTENSIONS / 2 + 1), 0, 'extensions_too_large'],
+    ['no end', chunked(`1;${endless}`), 0, 'extensions_too_large'],
+    ['no end of a size', chunked(endless.replaceAll('a', '0')), 0, 'extensions_too_large'],
+  ])('may have so many bytes of extensions together: %s', (_what, bytes, whole, fault) => {
+    expect(outcomeOfLong(bytes)).toEqual({ whole, fault });
   });
 
   test('may have trailers as long as a head, and not a byte longer', () => {
     const body = (size: number) => chunked(`0\r\nX: ${'y'.repeat(size - 7)}\r\n\r\n`);
     expect(outcomeOf(body(MOST_HEAD_BYTES))).toEqual({ whole: 1, fault: null });
-    expect(outcomeOf(body(MOST_HEAD_BYTES + 1))).toEqual({ whole: 0, fault: 'head_too_large' });
-    expect(outcomeOf(chunked(`0\r\n${'X: y\r\n'.repeat(400)}\r\n`)).fault).toBe('head_too_large');
-    expect(outcomeOf(chunked(`0\r\n${'X'.repeat(3_000)}`)).fault).toBe('head_too_large');
+    expect(outcomeOf(body(MOST_HEAD_BYTES + 1))).toEqual({ whole: 0, fault: TOO_LARGE });
+    expect(outcomeOf(chunked(`0\r\n${'X: y\r\n'.repeat(400)}\r\n`)).fault).toBe(TOO_LARGE);
+    expect(outcomeOf(chunked(`0\r\n${long}`)).fault).toBe(TOO_LARGE);
   });
 
   /** For only some of the splits. */

@@ -13,6 +13,8 @@ import type { ServerCall } from '../src/server-call.ts';
 import { WireError } from '../src/wire-error.ts';
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n';
+const CHUNKED = 'Transfer-Encoding: chunked\r\n';
+const HELD = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n';
 /** More than the system buffers of a connection that is not read. */
 const MUCH = 32 * 1024 * 1024;
 
@@ -69,10 +71,13 @@ class Stage {
 const stages: Stage[] = [];
 afterEach(() => Promise.all(stages.splice(0).map((stage) => stage.close())));
 
-function endsOf(call: ServerCall): boolean[] {
+/** A call of the first connection of a new stage. */
+async function asked(text = HELD, settings: Partial<ServerOptions> = {}) {
+  const stage = await Stage.open(settings);
+  const { wire, call } = await stage.begin(text);
   const ends: boolean[] = [];
   call.whenEnded(() => ends.push(call.left));
-  return ends;
+  return { stage, wire, call, ends };
 }
 
 function bodyOf(call: ServerCall) {
@@ -124,8 +129,7 @@ describe('a connection', () => {
   });
 
   test('whose call says so ends behind its answer, though more has come', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${GET}`);
+    const { wire, call } = await asked(`${HELD}${GET}`);
     call.keepAlive = false;
     call.respond(200, '', lines(), 'last');
     expect(await wire.answer()).toMatchObject({ body: 'last', headers: { connection: 'close' } });
@@ -192,10 +196,7 @@ describe('a connection', () => {
   });
 
   test('with pipelined requests has all of them answered when the server leaves', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(
-      `GET /held HTTP/1.1\r\nHost: a\r\n\r\n${GET.repeat(30)}`,
-    );
+    const { stage, wire, call } = await asked(`${HELD}${GET.repeat(30)}`);
     stage.served.server.leave();
     call.respond(200, '', lines(), '');
     const connections: string[] = [];
@@ -205,9 +206,7 @@ describe('a connection', () => {
   });
 
   test('is given up with the bytes behind the request', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\nearly');
-    const ends = endsOf(call);
+    const { wire, call, ends } = await asked('GET /held HTTP/1.1\r\nHost: a\r\n\r\nearly');
     const { socket, rest } = call.switchProtocols('Go Ahead', lines('upgrade', 'x'));
     expect(rest?.toString()).toBe('early');
     expect(await wire.answer()).toMatchObject({ status: 101, headers: { upgrade: 'x' } });
@@ -221,7 +220,7 @@ describe('a connection', () => {
 
   test('has the address of its other side, of either version', async () => {
     const four = await Stage.open();
-    expect((await four.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n')).call.peer).toBe('127.0.0.1');
+    expect((await four.begin(HELD)).call.peer).toBe('127.0.0.1');
     const six = await Stage.open({}, '::1');
     const [, port] = /:(\d+)$/.exec(six.served.url)!;
     const answered = fetch(`http://[::1]:${port}/held`);
@@ -256,8 +255,7 @@ describe('an answer', () => {
     ['GET', 304, undefined, ''],
     ['GET', 200, '4', 'body'],
   ])('to %s with %i has a body only where one belongs', async (method, status, length, body) => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(`${method} /held HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const { wire, call } = await asked(`${method} /held HTTP/1.1\r\nHost: a\r\n\r\n`);
     call.respond(status, '', method === 'HEAD' ? lines('content-length', '4') : lines(), 'body');
     const response = await wire.answer({ head: method === 'HEAD' });
     expect([response.status, response.headers['content-length'], response.body]).toEqual([
@@ -276,8 +274,7 @@ describe('an answer', () => {
   ])(
     'in parts ends where its reader sees it: %j %j',
     async (version, fields, connection, coding) => {
-      const stage = await Stage.open();
-      const { wire, call } = await stage.begin(`GET /held ${version}\r\n`);
+      const { wire, call } = await asked(`GET /held ${version}\r\n`);
       call.begin(200, '', lines(...fields));
       call.flush();
       for (const part of ['one', '', 'two']) call.write(Buffer.from(part), () => {});
@@ -291,8 +288,7 @@ describe('an answer', () => {
   );
 
   test('in parts to HEAD has no parts', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin('HEAD /held HTTP/1.1\r\nHost: a\r\n\r\n');
+    const { wire, call } = await asked('HEAD /held HTTP/1.1\r\nHost: a\r\n\r\n');
     call.begin(200, '', lines());
     call.write(Buffer.from('part'), () => {});
     call.end();
@@ -304,9 +300,7 @@ describe('an answer', () => {
     ['shorter', 'on'],
     ['longer', 'ones'],
   ])('%s than it says is cut off', async (_what, body) => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
-    const ends = endsOf(call);
+    const { wire, call, ends } = await asked();
     call.begin(200, '', lines('content-length', '3'));
     call.flush();
     call.write(Buffer.from(body), () => {});
@@ -317,8 +311,7 @@ describe('an answer', () => {
   });
 
   test('that HTTP/1.0 reads to the end of the connection is reset when it is cut off', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin('GET /held HTTP/1.0\r\n\r\n');
+    const { wire, call } = await asked('GET /held HTTP/1.0\r\n\r\n');
     call.begin(200, '', lines());
     call.write(Buffer.from('part'), () => {});
     let reset = '';
@@ -332,8 +325,7 @@ describe('an answer', () => {
   });
 
   test('waits for a slow reader, and signals when it may continue', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
+    const { wire, call } = await asked();
     wire.socket.pause();
     call.begin(200, '', lines());
     const part = Buffer.alloc(64 * 1024, 'x');
@@ -349,9 +341,7 @@ describe('an answer', () => {
   });
 
   test('that is never read is given up', async () => {
-    const stage = await Stage.open({ responseWriteTimeout: 50 });
-    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
-    const ends = endsOf(call);
+    const { wire, call, ends } = await asked(HELD, { responseWriteTimeout: 50 });
     wire.socket.pause();
     call.respond(200, '', lines(), Buffer.alloc(MUCH));
     await until('it has ended', () => ends.length === 1);
@@ -359,9 +349,7 @@ describe('an answer', () => {
   });
 
   test('is reported once, and what comes behind it changes nothing', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
-    const ends = endsOf(call);
+    const { stage, wire, call, ends } = await asked();
     for (const body of ['first', 'second']) call.respond(200, '', lines(), body);
     expect((await wire.answer()).body).toBe('first');
     expect((await wire.send(GET).answer()).body).toBe('/a');
@@ -373,8 +361,7 @@ describe('an answer', () => {
 
 describe('a body', () => {
   test('is kept until somebody asks for it', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(sized(6, 'one'));
+    const { wire, call } = await asked(sized(6, 'one'));
     wire.send('two');
     await until('one part is there', () => call.hasBody);
     const body = bodyOf(call);
@@ -385,8 +372,7 @@ describe('a body', () => {
   });
 
   test('waits while its reader takes no more', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(sized(MUCH));
+    const { stage, wire, call } = await asked(sized(MUCH));
     let [size, whole] = [0, false];
     call.readBody({
       chunk: (bytes) => {
@@ -415,9 +401,8 @@ describe('a body', () => {
     ['HTTP/1.1', 'HTTP/1.1', true],
     ['HTTP/1.0, which knows no such answer', 'HTTP/1.0', false],
   ])('that waits to be asked for is asked for: %s', async (_what, version, requested) => {
-    const stage = await Stage.open();
     const head = `POST /held ${version}\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`;
-    const { wire, call } = await stage.begin(head);
+    const { wire, call } = await asked(head);
     call.sendContinue();
     if (requested) expect((await wire.answer()).status).toBe(100);
     wire.send('ok');
@@ -428,9 +413,7 @@ describe('a body', () => {
   });
 
   test('that is not read is dropped, and the next request is answered', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(sized(MUCH));
-    const ends = endsOf(call);
+    const { stage, wire, call, ends } = await asked(sized(MUCH));
     call.respond(200, '', lines(), 'no');
     expect(await wire.answer()).toMatchObject({
       body: 'no',
@@ -443,9 +426,7 @@ describe('a body', () => {
   });
 
   test('that is whole before a slow reader has its answer ends the call once it has', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(sized(4, 'on'));
-    const ends = endsOf(call);
+    const { wire, call, ends } = await asked(sized(4, 'on'));
     wire.socket.pause();
     call.respond(200, '', lines(), Buffer.alloc(MUCH));
     call.dropBody();
@@ -459,8 +440,7 @@ describe('a body', () => {
   });
 
   test('that goes wrong behind its answer gets no second one', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(held('Transfer-Encoding: chunked\r\n'));
+    const { wire, call } = await asked(held(CHUNKED));
     call.respond(200, '', lines(), 'no');
     expect((await wire.answer()).body).toBe('no');
     wire.send(`zz\r\n${GET}`);
@@ -468,9 +448,7 @@ describe('a body', () => {
   });
 
   test('that goes wrong while a slow reader takes its answer does not cost it that', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(held('Transfer-Encoding: chunked\r\n'));
-    const ends = endsOf(call);
+    const { wire, call, ends } = await asked(held(CHUNKED));
     wire.socket.pause();
     call.respond(200, '', lines(), Buffer.alloc(MUCH));
     call.dropBody();
@@ -482,8 +460,7 @@ describe('a body', () => {
   });
 
   test('refused for good is read on for a while, so that its sender gets the answer', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(sized(MUCH));
+    const { wire, call } = await asked(sized(MUCH));
     let reset = false;
     wire.socket.once('error', () => {
       reset = true;
@@ -497,11 +474,12 @@ describe('a body', () => {
   });
 
   test.each([
-    ['malformed', held('Transfer-Encoding: chunked\r\n', 'zz\r\n')],
+    ['malformed', held(CHUNKED, 'zz\r\n')],
     ['too_late', sized(4, 'on')],
   ])('that is %s fails, and its call can still be answered', async (fault, text) => {
-    const stage = await Stage.open({ requestTimeout: fault === 'too_late' ? 50 : 60_000 });
-    const { wire, call } = await stage.begin(text);
+    const { wire, call } = await asked(text, {
+      requestTimeout: fault === 'too_late' ? 50 : 60_000,
+    });
     const body = bodyOf(call);
     await until('it fails', () => body.outcome === fault);
     call.respond(400, '', lines(), fault);
@@ -511,33 +489,34 @@ describe('a body', () => {
 });
 
 describe('a caller that ends its side', () => {
-  test('before its answer has begun has left', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
-    const ends = endsOf(call);
+  const nothing = () => {};
+  const wait = (call: ServerCall) =>
+    new Promise<void>((resolve) => {
+      call.readBody({ chunk: () => false, end: resolve, fail: nothing });
+    });
+  const start = (call: ServerCall) => {
+    call.begin(200, '', lines());
+    call.write(Buffer.from('one'), nothing);
+  };
+
+  test.each<[when: string, text: string, before: (call: ServerCall, wire: Wire) => unknown]>([
+    ['before its answer has begun', HELD, nothing],
+    ['once all of a body that was asked to wait has come', sized(2, 'ok'), wait],
+    ['before its answer, with requests behind it', HELD, (_, wire) => wire.send(GET.repeat(6))],
+    ['when nothing follows the begin of its answer', HELD, start],
+    ['the same with requests behind it', HELD + GET.repeat(20), start],
+  ])('has left: %s', async (_when, text, before) => {
+    const { wire, call, ends } = await asked(text);
+    await before(call, wire);
+    if (before === start) await wire.lines();
     wire.socket.end();
     await until('it has left', () => ends.length === 1);
     expect(ends).toEqual([true]);
-    expect(await wire.ended()).toBe('');
     call.respond(200, '', lines(), 'the client has left');
   });
 
-  test('once all of a body that was asked to wait has come has left, too', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(sized(2, 'ok'));
-    const ends = endsOf(call);
-    const body: boolean[] = [];
-    call.readBody({ chunk: () => false, end: () => void body.push(true), fail: () => {} });
-    await until('the body is whole', () => body.length === 1);
-    wire.close();
-    await until('it has left', () => ends.length === 1);
-    expect(ends).toEqual([true]);
-  });
-
   test('while its answer is under way gets the rest of it', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
-    const ends = endsOf(call);
+    const { stage, wire, call, ends } = await asked();
     call.begin(200, '', lines());
     call.write(Buffer.from('one'), () => {});
     wire.socket.end();
@@ -550,44 +529,15 @@ describe('a caller that ends its side', () => {
     expect(ends).toEqual([false]);
   });
 
-  test.each([
-    ['alone', ''],
-    ['with others behind it', GET.repeat(20)],
-  ])(
-    'has left, if nothing follows the begin of its answer: a request %s',
-    async (_what, behind) => {
-      const stage = await Stage.open();
-      const { wire, call } = await stage.begin(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${behind}`);
-      const ends = endsOf(call);
-      call.begin(200, '', lines());
-      call.write(Buffer.from('one'), () => {});
-      await wire.lines();
-      wire.socket.end();
-      await until('it has left', () => ends.length === 1);
-      expect(ends).toEqual([true]);
-    },
-  );
-
-  test('has left before its answer, also with requests behind it', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
-    const ends = endsOf(call);
-    wire.send(GET).send(GET.repeat(5)).socket.end();
-    await until('it has left', () => ends.length === 1);
-    expect(ends).toEqual([true]);
-  });
-
   test('inside its body fails that', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(sized(4, 'on'));
+    const { wire, call } = await asked(sized(4, 'on'));
     const body = bodyOf(call);
     wire.socket.end();
     await until('it fails', () => body.outcome === 'cut_off');
   });
 
   test('inside a body that is dropped, or between two requests, ends the connection', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(sized(4, 'on'));
+    const { stage, wire, call } = await asked(sized(4, 'on'));
     call.respond(200, '', lines(), 'no');
     await wire.answer();
     const idle = await stage.connect();
@@ -608,18 +558,14 @@ describe('a caller that ends its side', () => {
 });
 
 describe('what comes too late', () => {
-  test('is a head, from its first byte', async () => {
-    const wire = await (await Stage.open({ headersTimeout: 50 })).connect();
-    expect(await wire.send(GET.slice(0, 20)).answer()).toMatchObject({
-      status: 400,
-      body: 'too_late',
-    });
-    expect(await wire.ended()).toBe('');
-  });
+  const settings = { headersTimeout: 50, keepAliveTimeout: 50 };
 
-  test('is the first request of a connection', async () => {
-    const wire = await (await Stage.open({ headersTimeout: 50 })).connect();
-    expect((await wire.answer()).body).toBe('too_late');
+  test.each([
+    ['the first request of a connection', ''],
+    ['a head, from its first byte', GET.slice(0, 20)],
+  ])('is %s', async (_what, sent) => {
+    const wire = await (await Stage.open(settings)).connect();
+    expect(await wire.send(sent).answer()).toMatchObject({ status: 400, body: 'too_late' });
     expect(await wire.ended()).toBe('');
   });
 
@@ -630,8 +576,7 @@ describe('what comes too late', () => {
   });
 
   test('is the rest of a body that is dropped: its connection ends without a word', async () => {
-    const stage = await Stage.open({ requestTimeout: 500 });
-    const { wire, call } = await stage.begin(sized(4, 'on'));
+    const { wire, call } = await asked(sized(4, 'on'), { requestTimeout: 500 });
     call.respond(200, '', lines(), 'no');
     expect((await wire.answer()).body).toBe('no');
     expect(await wire.ended()).toBe('');
@@ -646,12 +591,11 @@ describe('what comes too late', () => {
   });
 
   test('is not an answer: it takes the time it needs', async () => {
-    const stage = await Stage.open({
+    const { stage, wire, call } = await asked(HELD, {
       headersTimeout: 500,
       requestTimeout: 500,
       keepAliveTimeout: 500,
     });
-    const { wire, call } = await stage.begin('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
     const late = await stage.connect();
     expect((await late.answer()).body).toBe('too_late');
     call.respond(200, '', lines(), 'in time');
@@ -701,7 +645,7 @@ describe('an idle connection', () => {
 
   test('does not end with a request in flight, a pending response, or a whole request behind it', async () => {
     const { stage, wire, occupant } = await opened();
-    const held = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n';
+    const held = HELD;
     wire.send(held + held);
     for (let i = 0; i < 2; i++) {
       const call = await stage.next(wire);
@@ -717,7 +661,7 @@ describe('an idle connection', () => {
 
   test('is known from when its owner marks a call', async () => {
     const { stage, wire, occupant } = await opened();
-    const call = await stage.next(wire.send('GET /held HTTP/1.1\r\nHost: a\r\n\r\n'));
+    const call = await stage.next(wire.send(HELD));
     expect(occupant.known).toBe(false);
     call.connection.known = true;
     call.respond(200, '', lines(), '');
@@ -800,10 +744,7 @@ describe('a caller that ends its side behind an invalid request', () => {
   });
 
   test('gets it in the middle of a body too', async () => {
-    const stage = await Stage.open();
-    const { wire, call } = await stage.begin(
-      'POST /held HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n',
-    );
+    const { stage, wire, call } = await asked(held(CHUNKED, 'nonsense\r\n'));
     wire.socket.end();
     expect((await (await stage.connect()).send(GET).answer()).status).toBe(200);
     expect(call.bodyError).toBeInstanceOf(WireError);
@@ -813,10 +754,7 @@ describe('a caller that ends its side behind an invalid request', () => {
 });
 
 test('a body that is dropped while what has come of it is handed on stops there', async () => {
-  const stage = await Stage.open();
-  const { wire, call } = await stage.begin(
-    'POST /held HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n',
-  );
+  const { wire, call } = await asked(held(CHUNKED, '1\r\na\r\n'));
   await until('the first read has come', () => call.bodyBytes === 1);
   const received: string[] = [];
   call.readBody({

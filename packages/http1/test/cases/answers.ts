@@ -10,6 +10,21 @@ const LENGTH = 'Content-Length: 5';
 const EVIL = head('HTTP/1.1 201 Evil', 'Content-Length: 0');
 const good = (what: string, bytes: string, ...understood: readonly string[]): AnswerWireCase =>
   accepted(what, bytes, ...understood);
+const ended = (what: string, bytes: string, ...understood: readonly string[]): AnswerWireCase => ({
+  ...good(what, bytes, ...understood),
+  ends: true,
+});
+const cut = (what: string, bytes: string, ...understood: readonly string[]): AnswerWireCase => ({
+  ...faulty(`${what}, and the end`, 'cut_off', bytes, ...understood),
+  ends: true,
+});
+const toHead = (what: string, bytes: string): AnswerWireCase => ({
+  ...good(`HEAD with ${what}`, bytes, '200 OK|'),
+  method: 'HEAD',
+});
+const empty = (line: string) => head(line, 'Content-Length: 0');
+const badChunks = (what: string, body: string) =>
+  faulty(what, 'malformed', head(OK, CHUNKED) + body, '200 OK|…');
 const line = (text: string) =>
   malformed(`the line ${JSON.stringify(text)}`, `${head(text, LENGTH)}hello`);
 const bad = (what: string, ...lines: readonly string[]) =>
@@ -17,77 +32,29 @@ const bad = (what: string, ...lines: readonly string[]) =>
 
 export const ANSWERS: readonly AnswerWireCase[] = [
   good('a length', `${head(OK, LENGTH)}hello`, '200 OK|hello'),
-  good('a length of zero', head(OK, 'Content-Length: 0'), '200 OK|'),
+  good('a length of zero', empty(OK), '200 OK|'),
   good('chunks', `${head(OK, CHUNKED)}5;a=b\r\nhello\r\n0\r\nX: y\r\n\r\n`, '200 OK|hello'),
-  good('no reason and no space', head('HTTP/1.1 301', 'Content-Length: 0'), '301 |'),
-  good('no reason', head('HTTP/1.1 200 ', 'Content-Length: 0'), '200 |'),
-  good(
-    'a reason above ASCII',
-    head('HTTP/1.1 500 Ori\xebntatie\tproblem', 'Content-Length: 0'),
-    '500 Ori\xebntatie\tproblem|',
-  ),
-  good(
-    'a reason that begins with a space',
-    head('HTTP/1.1 200  OK', 'Content-Length: 0'),
-    '200  OK|',
-  ),
+  good('no reason and no space', empty('HTTP/1.1 301'), '301 |'),
+  good('no reason', empty('HTTP/1.1 200 '), '200 |'),
+  good('a reason above ASCII', empty('HTTP/1.1 500 Ori\xebn\tx'), '500 Ori\xebn\tx|'),
+  good('a reason that begins with a space', empty('HTTP/1.1 200  OK'), '200  OK|'),
   good('HTTP/1.0', `${head('HTTP/1.0 200 OK', LENGTH)}hello`, '200 OK|hello'),
   good('half a body', `${head(OK, LENGTH)}hel`, '200 OK|hel…'),
-  {
-    ...good('the end of the connection as the end of a body', `${head(OK)}hello`, '200 OK|hello'),
-    ends: true,
-  },
-  {
-    ...good(
-      'the same with keep-alive',
-      `${head(OK, 'Connection: keep-alive')}${EVIL}`,
-      `200 OK|${EVIL}`,
-    ),
-    ends: true,
-  },
-  {
-    ...good(
-      'the same in HTTP/1.0',
-      `${head('HTTP/1.0 200 OK', 'Connection: keep-alive')}hello`,
-      '200 OK|hello',
-    ),
-    ends: true,
-  },
-  { ...good('an empty body that ends so', head(OK), '200 OK|'), ends: true },
+  ended('the end of the connection as the end of a body', `${head(OK)}hello`, '200 OK|hello'),
+  ended('the same with keep-alive', head(OK, 'Connection: keep-alive') + EVIL, `200 OK|${EVIL}`),
+  ended(
+    'the same in HTTP/1.0',
+    `${head('HTTP/1.0 200 OK', 'Connection: keep-alive')}hello`,
+    '200 OK|hello',
+  ),
+  ended('an empty body that ends so', head(OK), '200 OK|'),
   good('a body of unknown length that continues', `${head(OK)}hello`, '200 OK|hello…'),
-  {
-    ...faulty('half a body, and the end', 'cut_off', `${head(OK, LENGTH)}hel`, '200 OK|hel…'),
-    ends: true,
-  },
-  {
-    ...faulty(
-      'half a chunk, and the end',
-      'cut_off',
-      `${head(OK, CHUNKED)}5\r\nhel`,
-      '200 OK|hel…',
-    ),
-    ends: true,
-  },
-  {
-    ...faulty(
-      'chunks without the last, and the end',
-      'cut_off',
-      `${head(OK, CHUNKED)}5\r\nhello\r\n`,
-      '200 OK|hello…',
-    ),
-    ends: true,
-  },
-  {
-    ...faulty(
-      'no empty line behind chunks, and the end',
-      'cut_off',
-      `${head(OK, CHUNKED)}0\r\n`,
-      '200 OK|…',
-    ),
-    ends: true,
-  },
-  { ...faulty('half a head, and the end', 'cut_off', 'HTTP/1.1 200 OK\r\nX: y'), ends: true },
-  { ...good('nothing, and the end', ''), ends: true },
+  cut('half a body', `${head(OK, LENGTH)}hel`, '200 OK|hel…'),
+  cut('half a chunk', `${head(OK, CHUNKED)}5\r\nhel`, '200 OK|hel…'),
+  cut('chunks without the last', `${head(OK, CHUNKED)}5\r\nhello\r\n`, '200 OK|hello…'),
+  cut('no empty line behind chunks', `${head(OK, CHUNKED)}0\r\n`, '200 OK|…'),
+  cut('half a head', 'HTTP/1.1 200 OK\r\nX: y'),
+  ended('nothing, and the end', ''),
 
   good(
     'interim answers',
@@ -96,12 +63,7 @@ export const ANSWERS: readonly AnswerWireCase[] = [
     '103 Early Hints|',
     '200 OK|',
   ),
-  good(
-    'an interim answer with a length of zero',
-    `${head('HTTP/1.1 103 A', 'Content-Length: 0')}${head(OK, 'Content-Length: 0')}`,
-    '103 A|',
-    '200 OK|',
-  ),
+  good('an interim answer of no length', empty('HTTP/1.1 103 A') + empty(OK), '103 A|', '200 OK|'),
   malformed('an interim answer with a body', `${head('HTTP/1.1 103 A', LENGTH)}hello`),
   malformed('an interim answer with chunks', `${head('HTTP/1.1 100 A', CHUNKED)}0\r\n\r\n`),
   malformed(
@@ -113,9 +75,9 @@ export const ANSWERS: readonly AnswerWireCase[] = [
     `${head('HTTP/1.1 101 A', 'Connection: upgrade', 'Upgrade: h2c')}\0\x01`,
     '101 A|',
   ),
-  { ...good('HEAD with a length', `${head(OK, LENGTH)}${EVIL}`, '200 OK|'), method: 'HEAD' },
-  { ...good('HEAD with chunks', head(OK, CHUNKED), '200 OK|'), method: 'HEAD' },
-  { ...good('HEAD without a length', head(OK), '200 OK|'), method: 'HEAD' },
+  toHead('a length', head(OK, LENGTH) + EVIL),
+  toHead('chunks', head(OK, CHUNKED)),
+  toHead('no length', head(OK)),
   { ...malformed('HEAD with two lengths', head(OK, LENGTH, 'Content-Length: 6')), method: 'HEAD' },
   good('304 with a length', `${head('HTTP/1.1 304 A', LENGTH)}${EVIL}`, '304 A|'),
   good('304 with chunks', head('HTTP/1.1 304 A', CHUNKED), '304 A|'),
@@ -188,22 +150,7 @@ export const ANSWERS: readonly AnswerWireCase[] = [
   ...['gzip', 'identity', 'chunked, gzip', 'gzip, chunked', 'chunkedchunked'].map((value) =>
     faulty(`Transfer-Encoding: ${value}`, 'coding', head(OK, `Transfer-Encoding: ${value}`)),
   ),
-  faulty(
-    'a space behind the size of a chunk',
-    'malformed',
-    `${head(OK, CHUNKED)}5  \r\nhello\r\n0  \r\n\r\n`,
-    '200 OK|…',
-  ),
-  faulty(
-    'a size without a semicolon',
-    'malformed',
-    `${head(OK, CHUNKED)}2 erfrf\r\naa\r\n0 rrrr\r\n\r\n`,
-    '200 OK|…',
-  ),
-  faulty(
-    'a trailer that only a header may be',
-    'malformed',
-    `${head(OK, CHUNKED)}0\r\n${LENGTH}\r\n\r\n`,
-    '200 OK|…',
-  ),
+  badChunks('a space behind the size of a chunk', '5  \r\nhello\r\n0  \r\n\r\n'),
+  badChunks('a size without a semicolon', '2 erfrf\r\naa\r\n0 rrrr\r\n\r\n'),
+  badChunks('a trailer that only a header may be', `0\r\n${LENGTH}\r\n\r\n`),
 ];

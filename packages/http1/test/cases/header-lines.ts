@@ -6,11 +6,16 @@ const good = (what: string, ...lines: readonly string[]) =>
   accepted(what, head(LINE, 'Host: a', ...lines) + NEXT, 'GET / |', NEXT_UNDERSTOOD);
 const bad = (what: string, ...lines: readonly string[]) =>
   malformed(what, head(LINE, 'Host: a', ...lines) + NEXT);
+const hosted = (what: string, line: string) =>
+  accepted(what, head(LINE, line) + NEXT, 'GET / |', NEXT_UNDERSTOOD);
+/** Nothing behind it is read. */
+const closing = (what: string, ...lines: readonly string[]) =>
+  accepted(what, head(LINE, 'Host: a', ...lines) + NEXT, 'GET / |');
+const begun = (what: string, before: string) =>
+  malformed(`${what} before a head`, before + head(LINE, 'Host: a'));
 const host = (what: string, ...lines: readonly string[]) =>
   malformed(what, head(LINE, ...lines) + NEXT);
 
-const withByte = (code: number, lineOf: (byte: string) => string) =>
-  lineOf(String.fromCharCode(code));
 const hex = (code: number) => `0x${code.toString(16)}`;
 const CONTROLS = [0, 1, 7, 8, 0x0b, 0x0c, 0x0e, 0x1b, 0x1f, 0x7f];
 const NO_NAME = [
@@ -36,18 +41,8 @@ export const HEADER_LINES: readonly WireCase[] = [
   good('Content_Length, which is another name', 'Content_Length: 5'),
   good('Transfer_Encoding, which is another name', 'Transfer_Encoding: chunked'),
 
-  ...CONTROLS.map((code) =>
-    bad(
-      `${hex(code)} in a value`,
-      withByte(code, (byte) => `X: y${byte}z`),
-    ),
-  ),
-  ...NO_NAME.map((code) =>
-    bad(
-      `${hex(code)} in a name`,
-      withByte(code, (byte) => `X${byte}Y: z`),
-    ),
-  ),
+  ...CONTROLS.map((code) => bad(`${hex(code)} in a value`, `X: y${String.fromCharCode(code)}z`)),
+  ...NO_NAME.map((code) => bad(`${hex(code)} in a name`, `X${String.fromCharCode(code)}Y: z`)),
   bad('an empty name', ': y'),
   bad('no colon', 'nonsense'),
   bad('no colon in the last line', 'X: y', 'nonsense'),
@@ -76,25 +71,10 @@ export const HEADER_LINES: readonly WireCase[] = [
   malformed('a bare CR for the empty line', `${LINE}\r\nHost: a\r\n\r${NEXT}`),
   malformed('LF CR for line ends', `${LINE}\n\rHost: a\n\r\n\r${NEXT}`),
 
-  accepted(
-    'a name and a port in Host',
-    head(LINE, 'Host: a.example:8080') + NEXT,
-    'GET / |',
-    NEXT_UNDERSTOOD,
-  ),
-  accepted(
-    'an address in Host',
-    head(LINE, 'hOST:\t127.0.0.1 ') + NEXT,
-    'GET / |',
-    NEXT_UNDERSTOOD,
-  ),
-  accepted(
-    'an IPv6 address in Host',
-    head(LINE, 'Host: [::1]:80') + NEXT,
-    'GET / |',
-    NEXT_UNDERSTOOD,
-  ),
-  accepted('an empty port in Host', head(LINE, 'Host: a:') + NEXT, 'GET / |', NEXT_UNDERSTOOD),
+  hosted('a name and a port in Host', 'Host: a.example:8080'),
+  hosted('an address in Host', 'hOST:\t127.0.0.1 '),
+  hosted('an IPv6 address in Host', 'Host: [::1]:80'),
+  hosted('an empty port in Host', 'Host: a:'),
   host('no Host'),
   host('two Hosts', 'Host: a', 'Host: b'),
   host('the same Host twice', 'Host: a', 'Host: a'),
@@ -151,23 +131,9 @@ export const HEADER_LINES: readonly WireCase[] = [
     'keep-alive,close',
     'x ,\tclose , y',
     ',,close',
-  ].map((value) =>
-    accepted(
-      `Connection: ${value}`,
-      head(LINE, 'Host: a', `Connection: ${value}`) + NEXT,
-      'GET / |',
-    ),
-  ),
-  accepted(
-    'close in the first of two Connections',
-    head(LINE, 'Host: a', 'Connection: close', 'connection: x') + NEXT,
-    'GET / |',
-  ),
-  accepted(
-    'close in the second Connection',
-    head(LINE, 'Host: a', 'Connection: x', 'connection: close') + NEXT,
-    'GET / |',
-  ),
+  ].map((value) => closing(`Connection: ${value}`, `Connection: ${value}`)),
+  closing('close in the first of two Connections', 'Connection: close', 'connection: x'),
+  closing('close in the second Connection', 'Connection: x', 'connection: close'),
   ...['keep-alive', 'closed', 'x-close', '"close"', 'close;a', 'clo se', '\xa0close', ''].map(
     (value) => good(`Connection: ${value}`, `Connection: ${value}`),
   ),
@@ -183,15 +149,15 @@ export const HEADER_LINES: readonly WireCase[] = [
     'GET / |',
     NEXT_UNDERSTOOD,
   ),
-  malformed('two empty lines before a head', `\r\n\r\n${head(LINE, 'Host: a')}`),
-  malformed('a bare LF before a head', `\n${head(LINE, 'Host: a')}`),
-  malformed('a letter and a bare LF before a head', `G\n${head(LINE, 'Host: a')}`),
-  malformed('a bare CR before a head', `\r${head(LINE, 'Host: a')}`),
-  malformed('an empty line and a bare LF before a head', `\r\n\n${head(LINE, 'Host: a')}`),
-  malformed('an empty line that ends in two CRs', `\r\r\n${head(LINE, 'Host: a')}`),
-  malformed('a space before a head', ` ${head(LINE, 'Host: a')}`),
-  malformed('NUL before a head', `\0${head(LINE, 'Host: a')}`),
-  malformed('a byte order mark before a head', `\xef\xbb\xbf${head(LINE, 'Host: a')}`),
+  begun('two empty lines', '\r\n\r\n'),
+  begun('a bare LF', '\n'),
+  begun('a letter and a bare LF', 'G\n'),
+  begun('a bare CR', '\r'),
+  begun('an empty line and a bare LF', '\r\n\n'),
+  begun('an empty line that ends in two CRs', '\r\r\n'),
+  begun('a space', ' '),
+  begun('NUL', '\0'),
+  begun('a byte order mark', '\xef\xbb\xbf'),
   faulty(
     'two empty lines behind a message',
     'malformed',

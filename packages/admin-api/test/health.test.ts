@@ -66,6 +66,10 @@ const traffic = (requests: number, failed: number, refused = 0) => ({ requests, 
 
 type Row = readonly [facts: HealthFacts, code: 0 | 1 | 2, line: string];
 
+const degraded = (type: FindingType, detail: string, line: string): readonly Row[] => [
+  [reporting(type, detail), 1, `Degraded since 10:00: ${line}`],
+];
+
 /** Facts, the exit code, and the first line of the command. */
 const TABLE: Readonly<Record<FindingType, readonly Row[]>> = {
   no_gateway: [[facts({ gateways: [] }), 2, 'Down: No gateway is running. Start one.']],
@@ -122,80 +126,52 @@ const TABLE: Readonly<Record<FindingType, readonly Row[]>> = {
     [facts({ traffic: traffic(400, 199) }), 1, 'Degraded: 50 % (199 of 400) of the requests'],
     [facts({ traffic: traffic(1_001, 1) }), 0, 'OK.'],
   ],
-  redis_down_local: [
-    [
-      reporting('redis_down_local', 'timeout'),
-      1,
-      'Degraded since 10:00: Redis is down, so each gateway counts by itself: timeout. ',
-    ],
-  ],
-  redis_down_allow: [
-    [
-      reporting('redis_down_allow', 'timeout'),
-      1,
-      'Degraded since 10:00: Redis is down, so requests are not counted: timeout. ',
-    ],
-  ],
-  redis_connection: [
-    [reporting('redis_connection'), 1, 'Degraded since 10:00: A connection to Redis is lost'],
-  ],
-  unsaved: [
-    [
-      reporting('unsaved', 'no space left on device (ENOSPC)'),
-      1,
-      'Degraded since 10:00: Counters and changes are not saved: no space left on device (ENOSPC). Free space',
-    ],
-  ],
-  log_dropped: [
-    [reporting('log_dropped', '3 lines'), 1, 'Degraded since 10:00: The log lacks 3 lines. '],
-  ],
-  usage_dropped: [
-    [reporting('usage_dropped', '1 request'), 1, 'Degraded since 10:00: The usage lacks 1 request'],
-  ],
-  usage_not_exported: [
-    [
-      reporting('usage_not_exported', 'HTTP 503'),
-      1,
-      'Degraded since 10:00: The receiver of usage.export.url accepts no usage: HTTP 503. Check',
-    ],
-  ],
-  usage_refused: [
-    [
-      reporting('usage_refused', '2 events'),
-      1,
-      'Degraded since 10:00: The receiver of usage.export.url refused 2 events, not exported. Find',
-    ],
-  ],
-  bans_dropped: [
-    [reporting('bans_dropped', '1 ban'), 1, 'Degraded since 10:00: The log of bans lacks 1 ban. '],
-  ],
-  key_cache_old: [
-    [reporting('key_cache_old'), 1, 'Degraded since 10:00: The key cache is older than 30 minutes'],
-  ],
-  certificate_expired: [
-    [reporting('certificate_expired', 'x'), 1, 'Degraded since 10:00: TLS fails: x. Renew it'],
-  ],
-  certificate_expires: [
-    [
-      reporting('certificate_expires', 'x'),
-      1,
-      'Degraded since 10:00: A certificate must be renewed: x. Renew it',
-    ],
-  ],
-  reload_refused: [
-    [
-      reporting('reload_refused', 'plans.yaml:3:5: "limit" is missing'),
-      1,
-      'Degraded since 10:00: A reload was refused: plans.yaml:3:5: "limit" is missing. Correct',
-    ],
-  ],
-  contract_copy: [
-    [
-      reporting('contract_copy', 'cannot be fetched: status 404'),
-      1,
-      'Degraded since 10:00: The contract is a copy, because its URL cannot be fetched: status 404. ',
-    ],
-  ],
+  redis_down_local: degraded(
+    'redis_down_local',
+    'timeout',
+    'Redis is down, so each gateway counts by itself: timeout. ',
+  ),
+  redis_down_allow: degraded(
+    'redis_down_allow',
+    'timeout',
+    'Redis is down, so requests are not counted: timeout. ',
+  ),
+  redis_connection: degraded('redis_connection', '', 'A connection to Redis is lost'),
+  unsaved: degraded(
+    'unsaved',
+    'no space left on device (ENOSPC)',
+    'Counters and changes are not saved: no space left on device (ENOSPC). Free space',
+  ),
+  log_dropped: degraded('log_dropped', '3 lines', 'The log lacks 3 lines. '),
+  usage_dropped: degraded('usage_dropped', '1 request', 'The usage lacks 1 request'),
+  usage_not_exported: degraded(
+    'usage_not_exported',
+    'HTTP 503',
+    'The receiver of usage.export.url accepts no usage: HTTP 503. Check',
+  ),
+  usage_refused: degraded(
+    'usage_refused',
+    '2 events',
+    'The receiver of usage.export.url refused 2 events, not exported. Find',
+  ),
+  bans_dropped: degraded('bans_dropped', '1 ban', 'The log of bans lacks 1 ban. '),
+  key_cache_old: degraded('key_cache_old', '', 'The key cache is older than 30 minutes'),
+  certificate_expired: degraded('certificate_expired', 'x', 'TLS fails: x. Renew it'),
+  certificate_expires: degraded(
+    'certificate_expires',
+    'x',
+    'A certificate must be renewed: x. Renew it',
+  ),
+  reload_refused: degraded(
+    'reload_refused',
+    'plans.yaml:3:5: "limit" is missing',
+    'A reload was refused: plans.yaml:3:5: "limit" is missing. Correct',
+  ),
+  contract_copy: degraded(
+    'contract_copy',
+    'cannot be fetched: status 404',
+    'The contract is a copy, because its URL cannot be fetched: status 404. ',
+  ),
   configuration_differs: [
     [
       facts({ gateways: two({ differs: ['plans', 'contract'] }) }),

@@ -14,6 +14,7 @@ import {
 import { Outage } from '../../src/common/errors/outage.ts';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
 import { COPY_FILE } from '../../src/records/redis/copy.ts';
+import type { Progress } from '../../src/records/redis/progress.ts';
 import { createRecordsCopy } from '../../src/records/redis/records-copy.ts';
 import { DATA_FORMAT, EPOCH } from '../../src/state/redis/data-mark.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
@@ -259,6 +260,25 @@ describe('a copy that cannot be written', () => {
     for (const each of [opened, reader]) await hasCopied(each, added.hash);
     expect(await modelOf(reader.records)).toEqual(await modelOf(opened.records));
   });
+});
+
+test('stores a confirmation without a change when the stored one is old, and at the end', async () => {
+  const stored = () => {
+    const db = new DatabaseSync(file(), { readOnly: true });
+    const { value } = db.prepare('SELECT value FROM progress').get() as { value: string };
+    db.close();
+    return (JSON.parse(value) as Progress).confirmedAt;
+  };
+  const opened = await openedWith();
+  const confirmed = () => opened.copy.progress!.confirmedAt;
+  await until('only memory has a confirmation', () => confirmed() > stored());
+  const { now } = Date;
+  jest.spyOn(Date, 'now').mockImplementation(() => now() + 5_000);
+  await until('it is stored', () => stored() > now());
+  await until('only memory has the next one', () => confirmed() > stored());
+  const last = confirmed();
+  await opened.close();
+  expect(stored()).toBeGreaterThanOrEqual(last);
 });
 
 test('a copy that is too old is not used, and why is said', async () => {

@@ -52,7 +52,7 @@ export type CopyWork =
   | { readonly type: 'remove'; readonly after: number }
   /** After it the copy is whole, and survives a power failure. */
   | { readonly type: 'end'; readonly at: number }
-  | { readonly type: 'close' };
+  | { readonly type: 'close'; readonly changes: Partial<Progress> };
 
 export type CopyRequest = CopyWork & { readonly number: number };
 
@@ -218,7 +218,11 @@ export function copyWriterIn(db: DatabaseSync) {
         end(work.at);
         break;
       case 'close':
-        db.close();
+        try {
+          save(work.changes);
+        } finally {
+          db.close();
+        }
     }
     return null;
   }
@@ -231,7 +235,7 @@ export function copyWriterIn(db: DatabaseSync) {
         const last = run(work);
         return { number, error: null, progress, invalid, last };
       } catch (error) {
-        if (db.isTransaction) db.exec('ROLLBACK');
+        if (db.isOpen && db.isTransaction) db.exec('ROLLBACK');
         progress = before;
         const { message } = error as Error;
         return { number, error: message, progress, invalid, last: null };

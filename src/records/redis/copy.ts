@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { openDatabase } from '../../common/open-database.ts';
 import { createThread, type ThreadReply } from '../../common/thread.ts';
+import { SECOND } from '../../common/time.ts';
 import { transaction } from '../../common/transaction.ts';
 import { makeDataFolder } from '../../state/data-folder.ts';
 import { KEY_INDICES, RECORD_TABLES } from '../../state/record-tables.ts';
@@ -29,6 +30,13 @@ const IN_MEMORY = ':memory:';
 /** Another format is replaced. */
 const FORMAT = 2;
 
+/**
+ * Milliseconds between two stored confirmations while nothing changes, and the largest part of the
+ * age to which a copy is used: as much older it looks after a restart, and to readers of the file.
+ */
+const CONFIRMATION_INTERVAL = 5 * SECOND;
+const PART_OF_AGE = 0.1;
+
 /** The copy could not be written. */
 export class CopyWriteError extends Error {
   override name = 'CopyWriteError';
@@ -36,15 +44,18 @@ export class CopyWriteError extends Error {
 
 export type Copy = ReturnType<typeof copyIn>;
 
-/**
- * Opens or creates the copy in a folder, or in memory (`null`), to write it. `invalid` is called
- * with what Redis has in place of a record, which is left out.
- */
-export function openCopy(
-  folder: string | null,
-  source: string,
-  invalid: (what: string) => void,
-): Copy {
+export interface CopyOptions {
+  /** Identifies the Redis, without passwords. */
+  readonly source: string;
+  /** Milliseconds since the last confirmation after which the copy is not used. */
+  readonly maxAge: number;
+  /** Called with what Redis has in place of a record, which is left out. */
+  readonly invalid: (what: string) => void;
+}
+
+/** Opens or creates the copy in a folder, or in memory (`null`), to write it. */
+export function openCopy(folder: string | null, options: CopyOptions): Copy {
+  const { source } = options;
   if (folder !== null) makeDataFolder(folder);
   const file = folder === null ? IN_MEMORY : join(folder, COPY_FILE);
   const open = () =>
@@ -56,7 +67,7 @@ export function openCopy(
     try {
       const db = open();
       const { isWhole, source: copied } = progressIn(db)();
-      if (isWhole && copied === source) return copyIn(db, invalid);
+      if (isWhole && copied === source) return copyIn(db, options);
       db.close();
     } catch {
       // Missing, damaged, not whole or of another format: a new one replaces it.
@@ -65,7 +76,7 @@ export function openCopy(
   }
   return openDatabase(file, { timeout: 1_000 }, (db) => {
     create(db, source);
-    return copyIn(db, invalid);
+    return copyIn(db, options);
   });
 }
 
@@ -114,21 +125,47 @@ type Ask = (
  * The copy of the records in Redis, for the one process that writes it: a file in a thread, so that
  * requests never wait for it, and one in memory at once.
  */
-function copyIn(db: DatabaseSync, invalid: (what: string) => void) {
+function copyIn(db: DatabaseSync, { maxAge, invalid }: CopyOptions) {
+  const interval = Math.min(CONFIRMATION_INTERVAL, PART_OF_AGE * maxAge);
   const file = db.location();
   const thread =
     file === null ? null : createThread<CopyRequest, CopyReply>(COPIER, file);
   const ask: Ask = thread?.ask ?? inMemory(db);
   let progress = progressIn(db)();
+  /** Confirmed since the stored confirmation; `null`: nothing. Unix milliseconds. */
+  let confirmedAt: number | null = null;
+  let storedAt = Number.NEGATIVE_INFINITY;
+  let oldest: Reading['oldest'] = { audit: 0, bans: 0 };
 
   /** Rejects with CopyWriteError. */
   async function write(work: CopyWork): Promise<number | null> {
     const reply = await ask((number) => ({ ...work, number }));
     if (reply.error !== null) throw new CopyWriteError(reply.error);
-    const { invalid: found, last, ...rest } = reply as CopyReply;
-    progress = rest.progress;
+    const { invalid: found, last, progress: stored } = reply as CopyReply;
+    if (work.type === 'take' || work.type === 'end') confirmedAt = null;
+    progress = { ...stored, confirmedAt: confirmedAt ?? stored.confirmedAt };
     for (const what of found) invalid(what);
     return last;
+  }
+
+  function isNews({ audit, bans, records, tokens, oldest: found }: Reading) {
+    return (
+      audit.length + bans.length + records.length > 0 ||
+      tokens !== null ||
+      found.audit !== oldest.audit ||
+      found.bans !== oldest.bans
+    );
+  }
+
+  async function take(reading: Reading, at: number) {
+    if (isNews(reading) || Math.abs(at - storedAt) >= interval) {
+      await write({ type: 'take', reading, at });
+      storedAt = at;
+      oldest = reading.oldest;
+    } else if (!progress.isPassing) {
+      confirmedAt = at;
+      progress = { ...progress, confirmedAt };
+    }
   }
 
   return {
@@ -138,8 +175,7 @@ function copyIn(db: DatabaseSync, invalid: (what: string) => void) {
     },
     save: (changes: Partial<Progress>) => write({ type: 'save', changes }),
     /** Of a reading after the position of the copy. */
-    take: (reading: Reading, at: number) =>
-      write({ type: 'take', reading, at }),
+    take,
     beginPass: (
       begin: Pick<Progress, 'epoch' | 'audit' | 'bans'>,
       tokens: readonly string[],
@@ -157,7 +193,8 @@ function copyIn(db: DatabaseSync, invalid: (what: string) => void) {
     /** What was begun ends before. */
     async close() {
       db.close();
-      await thread?.close((number) => ({ type: 'close', number }));
+      const changes = confirmedAt === null ? {} : { confirmedAt };
+      await thread?.close((number) => ({ type: 'close', changes, number }));
     },
   };
 }

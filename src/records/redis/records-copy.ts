@@ -8,7 +8,13 @@ import { keyOf } from '../../state/redis/key-names.ts';
 import type { Bus } from '../../state/shared/remote-state.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { Model } from '../model/model.ts';
-import { type Copy, CopyWriteError, openCopy, removeCopy } from './copy.ts';
+import {
+  type Copy,
+  type CopyOptions,
+  CopyWriteError,
+  openCopy,
+  removeCopy,
+} from './copy.ts';
 import { type CopyReader, createCopyReader } from './copy-reader.ts';
 import type { Epoch } from './epoch.ts';
 import { createFollower, type Follower } from './follower.ts';
@@ -21,19 +27,14 @@ const RETRY_DELAY = MINUTE / 2;
 /** Milliseconds that a question of an operator waits while all records are read. */
 const WAIT = 2 * SECOND;
 
-interface RecordsCopyOptions {
+interface RecordsCopyOptions extends CopyOptions {
   /** `null`: in memory. */
   readonly folder: string | null;
-  /** Identifies the Redis, without passwords. */
-  readonly source: string;
-  /** Milliseconds since the last confirmation after which the copy is not used. */
-  readonly maxAge: number;
   /** A worker reads the copy of its primary process; without a folder it has none. */
   readonly isWorker: boolean;
   /** Whether all records are read only if a question needs them, and it waits for that. */
   readonly isLazy?: boolean;
   readonly failed: (error: unknown) => void;
-  readonly invalid: (what: string) => void;
 }
 
 export type RecordsCopy = ReturnType<typeof createRecordsCopy>;
@@ -43,7 +44,7 @@ export type RecordsCopy = ReturnType<typeof createRecordsCopy>;
  * the folder. It exists before the connection to Redis, because a gateway may start without it.
  */
 export function createRecordsCopy(options: RecordsCopyOptions) {
-  const { folder, source, maxAge, isWorker, failed, invalid } = options;
+  const { folder, source, maxAge, isWorker, failed } = options;
   const listeners = new Set<() => void>();
   let lock: Lock | null = null;
   let copy: Copy | null = null;
@@ -58,12 +59,11 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
 
   function openAny() {
     if (folder === null) {
-      if (!isWorker) copy = openCopy(null, source, invalid);
+      if (!isWorker) copy = openCopy(null, options);
       return;
     }
     try {
-      if (!isWorker && takeLock(folder))
-        copy = openCopy(folder, source, invalid);
+      if (!isWorker && takeLock(folder)) copy = openCopy(folder, options);
     } catch (error) {
       giveUpFile(error);
     }
@@ -85,7 +85,7 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
     } catch (undeleted) {
       failed(undeleted);
     }
-    copy = openCopy(null, source, invalid);
+    copy = openCopy(null, options);
     begin();
     retryLater();
   }
@@ -107,7 +107,7 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
   function takeOver() {
     try {
       if (!takeLock(folder!)) return retryLater();
-      const whole = openCopy(folder, source, invalid);
+      const whole = openCopy(folder, options);
       follower?.close();
       reader?.close();
       reader = null;

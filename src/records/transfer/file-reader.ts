@@ -5,7 +5,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../config/schema/schema.ts';
 import { RecordChecker } from './check.ts';
 import { upgradeLine } from './earlier-lines.ts';
-import { EarlierUsage } from './earlier-usage.ts';
 import { FORMAT, FORMAT_VERSION, MAX_LINE } from './file-writer.ts';
 import {
   BATCH,
@@ -92,7 +91,6 @@ function* readFile(
   let type: RecordType = TYPES[0];
   let values: ValueOf[RecordType][] = [];
   let bytes = 0;
-  const earlier = new EarlierUsage();
   for (const line of linesOf(file)) {
     const fail: Fail = (wrong) => {
       throw new TransferError(`${file}, line ${line.number}: ${wrong}`);
@@ -110,17 +108,13 @@ function* readFile(
     }
     bytes += line.bytes.length;
     if (origin === null) origin = originIn(named, rest, fail);
-    else if (named === 'trailer') {
-      trailer = trailerIn(rest, fail);
-      const left = earlier
-        .rest()
-        .map((one) => recordIn('usage', { ...one }, checker, fail));
-      if (left.length > 0) yield { type: 'usage', values: left };
-    } else {
+    else if (named === 'trailer') trailer = trailerIn(rest, fail);
+    else {
       type = typeAfter(type, named, fail);
-      const isEarlier = type === 'usage' && origin.version === 2;
-      for (const one of isEarlier ? earlierIn(earlier, rest, fail) : [rest])
-        values.push(recordIn(type, one, checker, fail));
+      const value = rest as unknown as ValueOf[RecordType];
+      const fault = checker.faultIn(type, value);
+      if (fault !== null) fail(fault);
+      values.push(value);
       counts[type] += 1;
     }
     if (!trailer) digest.update(line.bytes).update('\n');
@@ -161,29 +155,6 @@ function typeAfter(before: RecordType, named: unknown, fail: Fail): RecordType {
   return type;
 }
 
-/** Usage of a file of format 2 as it is today. */
-function earlierIn(earlier: EarlierUsage, line: Parsed, fail: Fail): Parsed[] {
-  const { name, bytes } = line;
-  if (typeof name !== 'string' || typeof bytes !== 'string')
-    return fail('usage: name and bytes must be text');
-  try {
-    return earlier.add({ name, bytes }).map((one) => ({ ...one }));
-  } catch (error) {
-    return fail(`usage: bytes are damaged: ${(error as Error).message}`);
-  }
-}
-
-function recordIn(
-  type: RecordType,
-  line: Parsed,
-  checker: RecordChecker,
-  fail: Fail,
-): ValueOf[RecordType] {
-  const value = line as unknown as ValueOf[RecordType];
-  const fault = checker.faultIn(type, value);
-  if (fault !== null) fail(fault);
-  return value;
-}
 function parse(bytes: Buffer, fail: Fail): Parsed {
   let value: unknown;
   try {
@@ -226,7 +197,7 @@ function originIn(
   return { from, version };
 }
 
-const VERSIONS: readonly number[] = [1, 2, FORMAT_VERSION];
+const VERSIONS: readonly number[] = [1, FORMAT_VERSION];
 
 function trailerIn({ counts, sha256 }: Parsed, fail: Fail): Content {
   const isCounts =

@@ -26,7 +26,7 @@ import { type Batch, noCounts, type Target, TransferError } from './form.ts';
  * has the fields.
  */
 export const FORMAT = 'storegate-state';
-/** Increases with every incompatible change. Older files stay readable. */
+/** Increases with every incompatible change. */
 export const FORMAT_VERSION = 3;
 /** Maximum bytes of a line. The longest is a sum of usage. */
 export const MAX_LINE = 1 << 26;

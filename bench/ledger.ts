@@ -165,14 +165,14 @@ async function month(clients: number, operations: number) {
         const row = table.row(client, names.operation(`operation${operation}`), outcome);
         const requests = [Math.floor(Math.random() * 500), one % 20, one % 7, 0, 0];
         const sum = requests.reduce((all, each) => all + each, 0);
-        table.add(row, {
-          requests,
-          marked: 0,
-          last: start / SECOND + Math.floor(Math.random() * 86_400),
-          units: sum,
-          received: 0,
-          sent: sum * 1_000 + Math.floor(Math.random() * 500),
-        });
+        const last = start / SECOND + Math.floor(Math.random() * 86_400);
+        const sent = sum * 1_000 + Math.floor(Math.random() * 500);
+        const numbers = [0, 0, 0, ...requests, 0, last, sum, 0, sent];
+        table.add(
+          row,
+          numbers.map((number) => [number]),
+          0,
+        );
       }
     }
     const head = { start, span: DAY, policies: 0, sources: {} };

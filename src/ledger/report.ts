@@ -8,7 +8,6 @@ import {
   type Outcome,
   type Projection,
   requestsOf,
-  type UsageClient,
   type UsageRow,
   UsageTable,
 } from './usage-table.ts';
@@ -102,15 +101,12 @@ export function spanOf({ by }: Pick<ReportQuestion, 'by'>): number | null {
 /** Rows between two turns for other work. */
 const AT_ONCE = 500;
 
-/** Names under which rows are not distinguished. */
-const NO_CLIENT: UsageClient = { key: null, account: null, plan: null };
-
 /** Sums of values by the dimensions of a question. */
 export class Report {
   readonly #question: ReportQuestion;
   readonly start: number;
   readonly #as: Projection;
-  readonly #table = new UsageTable();
+  readonly #table = new UsageTable(undefined, { isWide: true });
 
   /** `start`: the time of its rows, Unix milliseconds. */
   constructor(question: ReportQuestion, start = 0) {
@@ -200,7 +196,9 @@ function projectionOf({
   filter,
   deprecated: deprecatedOnly,
 }: ReportQuestion): Projection {
-  const has = (name: Dimension) => by.includes(name);
+  const [hasAccount, hasKey, hasPlan, hasOperation, hasStatus, hasCode] = (
+    ['account', 'key', 'plan', 'operation', 'status', 'code'] as const
+  ).map((name) => by.includes(name));
   const fits = (name: keyof ReportFilter, value: string | number | null) =>
     filter[name] === undefined ||
     (value !== null && filter[name] === String(value));
@@ -209,22 +207,21 @@ function projectionOf({
       if (!fits('account', account) || !fits('key', key) || !fits('plan', plan))
         return null;
       return {
-        ...NO_CLIENT,
-        ...(has('account') && { account }),
-        ...(has('key') && { key }),
-        ...(has('plan') && { plan }),
+        key: hasKey ? key : null,
+        account: hasAccount ? account : null,
+        plan: hasPlan ? plan : null,
       };
     },
     operation: (name) =>
-      fits('operation', name) ? (has('operation') ? name : '') : null,
+      fits('operation', name) ? (hasOperation ? name : '') : null,
     outcome(outcome) {
       const { status, code, deprecated } = outcome;
       if (!fits('status', status) || (deprecatedOnly && !deprecated))
         return null;
       const failed = status >= 500 ? 'failed' : null;
       return {
-        status: has('status') ? status : 0,
-        code: has('code') ? code : null,
+        status: hasStatus ? status : 0,
+        code: hasCode ? code : null,
         verdict: isRefused(outcome) ? 'refused' : failed,
         deprecated: false,
       };

@@ -21,8 +21,10 @@ export interface Outcome {
 export const DURATIONS = [10, 100, 1_000, 10_000] as const;
 export const DURATION_BUCKETS = DURATIONS.length + 1;
 
-/** What is added to a row. */
-interface UsageCounts {
+export interface UsageRow {
+  readonly client: number;
+  readonly operation: number;
+  readonly outcome: number;
   readonly requests: ArrayLike<number>;
   /** Admitted close to a limit, or refused and counted as a strike. */
   readonly marked: number;
@@ -33,24 +35,30 @@ interface UsageCounts {
   readonly sent: number;
 }
 
-export interface UsageRow extends UsageCounts {
-  readonly client: number;
-  readonly operation: number;
-  readonly outcome: number;
-}
-
-/** Values by their place, each once. Looked up by a part of it, which few others share. */
+/**
+ * Values by their place, each once. Looked up by a part of it, which few others share, unless they
+ * follow in the order of before.
+ */
 class Places<T> {
   readonly all: T[] = [];
   readonly #first = new Map<string | null, number>();
   readonly #next: number[] = [];
   readonly #isSame: (one: T, other: T) => boolean;
+  #last = -1;
 
   constructor(isSame: (one: T, other: T) => boolean) {
     this.#isSame = isSame;
   }
 
   of(name: string | null, value: T): number {
+    const next = this.#last + 1;
+    const isNext =
+      next < this.all.length && this.#isSame(this.all[next]!, value);
+    this.#last = isNext ? next : this.#find(name, value);
+    return this.#last;
+  }
+
+  #find(name: string | null, value: T): number {
     const first = this.#first.get(name) ?? -1;
     for (let place = first; place >= 0; place = this.#next[place]!)
       if (this.#isSame(this.all[place]!, value)) return place;
@@ -69,7 +77,7 @@ export class UsageNames {
       one.account === other.account &&
       one.plan === other.plan,
   );
-  readonly #operations = new Places<string>(() => true);
+  readonly #operations = new Places<string>((one, other) => one === other);
   readonly #outcomes = new Places<Outcome>(
     (one, other) =>
       one.status === other.status &&
@@ -104,43 +112,91 @@ export class UsageNames {
   }
 }
 
-/**
- * A row is 64 bytes: ten integers (client, operation and outcome, next row of the client, requests
- * by duration, marked requests, second of the last request), then three floats.
- */
-const INTEGERS = 16;
-const [CLIENT, WORD, NEXT, BUCKETS] = [0, 1, 2, 3];
+/** Columns of a row: client, operation, outcome, then requests by duration. */
+const BUCKETS = 3;
 const MARKED = BUCKETS + DURATION_BUCKETS;
 const LAST = MARKED + 1;
-const FLOATS = INTEGERS / 2;
-const [UNITS, RECEIVED, SENT] = [5, 6, 7];
-const FIRST_ROWS = 256;
+const UNITS = LAST + 1;
+const [RECEIVED, SENT] = [UNITS + 1, UNITS + 2];
+const ROW_COLUMNS = SENT + 1;
+
+/** First numbers of a row: client, operation and outcome, next row of the client. */
+const [CLIENT, WORD, NEXT] = [0, 1, 2];
+
+/**
+ * Where a row has its numbers: `counts` up to the last request as integers, or, if they may have more
+ * than 32 bits, as floats; amounts are floats. Steps are between rows.
+ */
+interface Layout {
+  readonly isWide: boolean;
+  readonly integers: number;
+  readonly floats: number;
+  readonly counts: number;
+  readonly amounts: number;
+}
+
+/** 64 bytes. */
+const NARROW: Layout = {
+  isWide: false,
+  integers: 16,
+  floats: 8,
+  counts: 3 - BUCKETS,
+  amounts: 5 - UNITS,
+};
+/** 96 bytes. */
+const WIDE: Layout = {
+  isWide: true,
+  integers: 24,
+  floats: 12,
+  counts: 2 - BUCKETS,
+  amounts: 9 - UNITS,
+};
+
+/** Rows of a block, as a power of two: a table grows without a copy of what it has. */
+const BLOCK_BITS = 8;
+const BLOCK = 2 ** BLOCK_BITS;
+
+class Block {
+  readonly integers: Uint32Array;
+  readonly floats: Float64Array;
+  readonly counts: Uint32Array | Float64Array;
+
+  constructor({ isWide, floats }: Layout) {
+    this.floats = new Float64Array(BLOCK * floats);
+    this.integers = new Uint32Array(this.floats.buffer);
+    this.counts = isWide ? this.floats : this.integers;
+  }
+}
 
 /** Sums per client, operation and outcome. The rows of a client are a ring. */
 export class UsageTable {
   readonly names: UsageNames;
+  readonly #layout: Layout;
+  /** Between the counts of rows. */
+  readonly #step: number;
+  readonly #blocks: Block[] = [];
   /** The row of each client that was found last, counted from 1; 0: none. */
-  #found = new Uint32Array(FIRST_ROWS);
-  #integers = new Uint32Array(FIRST_ROWS * INTEGERS);
-  #floats = new Float64Array(this.#integers.buffer);
+  #found = new Uint32Array(BLOCK);
   size = 0;
 
-  constructor(names: UsageNames = new UsageNames()) {
+  constructor(names: UsageNames = new UsageNames(), { isWide = false } = {}) {
     this.names = names;
+    this.#layout = isWide ? WIDE : NARROW;
+    this.#step = isWide ? WIDE.floats : NARROW.integers;
   }
 
-  /** The row that `add` and `count` take. Rows in the order of other tables are found at once. */
+  /** The row that others take. Rows in the order of other tables are found at once. */
   row(client: number, operation: number, outcome: number): number {
     const word = operation * 0x1_0000 + outcome;
     const found = this.#found[client] ?? 0;
     if (found === 0) return this.#added(client, word, -1);
     let row = found - 1;
     do {
-      if (this.#integers[row * INTEGERS + WORD] === word) {
+      if (this.#indexOf(row, WORD) === word) {
         this.#found[client] = row + 1;
         return row;
       }
-      row = this.#integers[row * INTEGERS + NEXT]!;
+      row = this.#indexOf(row, NEXT);
     } while (row !== found - 1);
     return this.#added(client, word, row);
   }
@@ -153,82 +209,110 @@ export class UsageTable {
     let row = found - 1;
     do {
       rows.push(row);
-      row = this.#integers[row * INTEGERS + NEXT]!;
+      row = this.#indexOf(row, NEXT);
     } while (row !== found - 1);
     return rows;
   }
 
   /** One request. `last`: Unix seconds. */
   count(row: number, duration: number, marked: boolean, last: number): void {
-    const at = row * INTEGERS;
-    this.#integers[at + BUCKETS + bucketOf(duration)]!++;
-    if (marked) this.#integers[at + MARKED]!++;
-    this.#integers[at + LAST] = last;
+    const { counts } = this.#blockOf(row);
+    const at = this.#countsAt(row);
+    counts[at + BUCKETS + bucketOf(duration)]!++;
+    if (marked) counts[at + MARKED]!++;
+    counts[at + LAST] = last;
   }
 
   amount(row: number, units: number, received: number, sent: number): void {
-    const at = row * FLOATS;
-    this.#floats[at + UNITS]! += units;
-    this.#floats[at + RECEIVED]! += received;
-    this.#floats[at + SENT]! += sent;
+    const { floats } = this.#blockOf(row);
+    const at = this.#amountsAt(row);
+    floats[at + UNITS]! += units;
+    floats[at + RECEIVED]! += received;
+    floats[at + SENT]! += sent;
   }
 
-  add(
-    row: number,
-    { requests, marked, last, units, received, sent }: UsageCounts,
-  ): void {
-    const at = row * INTEGERS;
-    for (let i = 0; i < DURATION_BUCKETS; i++)
-      this.#integers[at + BUCKETS + i]! += requests[i]!;
-    this.#integers[at + MARKED]! += marked;
-    if (last > this.#integers[at + LAST]!) this.#integers[at + LAST] = last;
-    this.amount(row, units, received, sent);
+  /** Adds what the row `n` of packed rows counts. `columns`: from `BUCKETS` on they are read. */
+  add(row: number, columns: readonly ArrayLike<number>[], n: number): void {
+    const { counts, floats } = this.#blockOf(row);
+    const at = this.#countsAt(row);
+    for (let column = BUCKETS; column < LAST; column++)
+      counts[at + column]! += columns[column]![n]!;
+    const last = columns[LAST]![n]!;
+    if (last > counts[at + LAST]!) counts[at + LAST] = last;
+    const from = this.#amountsAt(row);
+    for (let column = UNITS; column < ROW_COLUMNS; column++)
+      floats[from + column]! += columns[column]![n]!;
   }
 
-  /** A view, valid until the next row is added. */
+  /** A view. */
   read(row: number): UsageRow {
-    const [at, from] = [row * INTEGERS, row * FLOATS];
-    const word = this.#integers[at + WORD]!;
+    const { counts } = this.#blockOf(row);
+    const at = this.#countsAt(row);
     return {
-      client: this.#integers[at + CLIENT]!,
-      operation: word >>> 16,
-      outcome: word & 0xffff,
-      requests: this.#integers.subarray(at + BUCKETS, at + MARKED),
-      marked: this.#integers[at + MARKED]!,
-      last: this.#integers[at + LAST]!,
-      units: this.#floats[from + UNITS]!,
-      received: this.#floats[from + RECEIVED]!,
-      sent: this.#floats[from + SENT]!,
+      client: this.value(row, 0),
+      operation: this.value(row, 1),
+      outcome: this.value(row, 2),
+      requests: counts.subarray(at + BUCKETS, at + MARKED),
+      marked: this.value(row, MARKED),
+      last: this.value(row, LAST),
+      units: this.value(row, UNITS),
+      received: this.value(row, RECEIVED),
+      sent: this.value(row, SENT),
     };
+  }
+
+  /** `column`: as of packed rows. */
+  value(row: number, column: number): number {
+    const { counts, floats } = this.#blockOf(row);
+    if (column >= UNITS) return floats[this.#amountsAt(row) + column]!;
+    if (column >= BUCKETS) return counts[this.#countsAt(row) + column]!;
+    if (column === 0) return this.#indexOf(row, CLIENT);
+    const word = this.#indexOf(row, WORD);
+    return column === 1 ? word >>> 16 : word & 0xffff;
+  }
+
+  #countsAt(row: number): number {
+    return (row % BLOCK) * this.#step + this.#layout.counts;
+  }
+
+  #amountsAt(row: number): number {
+    const { floats, amounts } = this.#layout;
+    return (row % BLOCK) * floats + amounts;
+  }
+
+  #blockOf(row: number): Block {
+    return this.#blocks[row >>> BLOCK_BITS]!;
+  }
+
+  #indexOf(row: number, number: number): number {
+    const at = (row % BLOCK) * this.#layout.integers + number;
+    return this.#blockOf(row).integers[at]!;
   }
 
   /** `after`: the row of the client before it in the ring; -1: it is the first. */
   #added(client: number, word: number, after: number): number {
-    if (this.size * INTEGERS === this.#integers.length) {
-      this.#integers = larger(this.#integers, 0);
-      this.#floats = new Float64Array(this.#integers.buffer);
-    }
-    if (client >= this.#found.length)
-      this.#found = larger(this.#found, client + 1);
     const row = this.size++;
-    const at = row * INTEGERS;
-    this.#integers[at + CLIENT] = client;
-    this.#integers[at + WORD] = word;
-    this.#integers[at + NEXT] = row;
+    if (row % BLOCK === 0) this.#blocks.push(new Block(this.#layout));
+    if (client >= this.#found.length) this.#found = grown(this.#found, client);
+    const step = this.#layout.integers;
+    let next = row;
     if (after >= 0) {
-      const next = after * INTEGERS + NEXT;
-      this.#integers[at + NEXT] = this.#integers[next]!;
-      this.#integers[next] = row;
+      const { integers } = this.#blockOf(after);
+      const at = (after % BLOCK) * step + NEXT;
+      next = integers[at]!;
+      integers[at] = row;
     }
+    const { integers } = this.#blockOf(row);
+    integers.set([client, word, next], (row % BLOCK) * step);
     this.#found[client] = row + 1;
     return row;
   }
 }
 
-function larger(numbers: Uint32Array, least: number): Uint32Array<ArrayBuffer> {
-  const grown = new Uint32Array(Math.max(2 * numbers.length, least));
-  grown.set(numbers);
-  return grown;
+function grown(numbers: Uint32Array, last: number): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(Math.max(2 * numbers.length, last + 1));
+  larger.set(numbers);
+  return larger;
 }
 
 function bucketOf(duration: number): number {
@@ -240,41 +324,28 @@ function bucketOf(duration: number): number {
 /** Rows of a part: unpacking one takes at most some milliseconds. */
 export const PART = 1_024;
 
-/** Columns of a row: names, requests by duration, then the rest of `UsageCounts`. */
-const ROW_COLUMNS = 3 + DURATION_BUCKETS + 5;
-
 /** The names come first, and only those that the rows have; then each column. */
 export function packRows(
   table: UsageTable,
   places: readonly number[] = [...Array(table.size).keys()],
 ): Uint8Array {
   const { names } = table;
-  const clients = new Renumbering<number>();
-  const operations = new Renumbering<number>();
-  const outcomes = new Renumbering<number>();
-  const columns = Array.from({ length: ROW_COLUMNS }, () => new Packing());
+  const used = Array.from({ length: BUCKETS }, () => new Renumbering<number>());
+  const [clients, operations, outcomes] = used;
   let first = Number.POSITIVE_INFINITY;
-  for (const place of places) first = Math.min(first, table.read(place).last);
-  for (const place of places) {
-    const row = table.read(place);
-    columns[0]!.number(clients.place(row.client));
-    columns[1]!.number(operations.place(row.operation));
-    columns[2]!.number(outcomes.place(row.outcome));
-    for (let bucket = 0; bucket < DURATION_BUCKETS; bucket++)
-      columns[3 + bucket]!.number(row.requests[bucket]!);
-    const rest = [
-      row.marked,
-      row.last - first,
-      row.units,
-      row.received,
-      row.sent,
-    ];
-    for (const [n, number] of rest.entries())
-      columns[3 + DURATION_BUCKETS + n]!.number(number);
-  }
+  for (const place of places) first = Math.min(first, table.value(place, LAST));
+  const columns = Array.from({ length: ROW_COLUMNS }, (_, column) => {
+    const packing = new Packing();
+    const subtracted = column === LAST ? first : 0;
+    for (const place of places) {
+      const value = table.value(place, column);
+      packing.number(used[column]?.place(value) ?? value - subtracted);
+    }
+    return packing.bytes;
+  });
   const accounts = new Renumbering<string | null>();
   const plans = new Renumbering<string | null>();
-  const all = clients.used.map((place) => names.clients[place]!);
+  const all = clients!.used.map((place) => names.clients[place]!);
   const ofAccounts = new Packing();
   const ofPlans = new Packing();
   for (const { account, plan } of all) {
@@ -285,15 +356,15 @@ export function packRows(
     all.map(({ key }) => key),
     accounts.used,
     plans.used,
-    operations.used.map((place) => names.operations[place]!),
-    outcomes.used.map((place) => names.outcomes[place]!),
+    operations!.used.map((place) => names.operations[place]!),
+    outcomes!.used.map((place) => names.outcomes[place]!),
   ];
   const packing = new Packing();
   packing.number(places.length);
   packing.number(places.length > 0 ? first : 0);
   for (const text of texts) packing.part(Buffer.from(JSON.stringify(text)));
-  for (const column of [ofAccounts, ofPlans, ...columns])
-    packing.part(column.bytes);
+  for (const column of [ofAccounts.bytes, ofPlans.bytes, ...columns])
+    packing.part(column);
   return packing.bytes;
 }
 
@@ -314,8 +385,8 @@ class Renumbering<T> {
 /** Of the rows from a place on, to another one. */
 export function requestsIn(
   table: UsageTable,
-  from = 0,
-  to = Number.POSITIVE_INFINITY,
+  from: number,
+  to: number,
 ): number {
   let sum = 0;
   for (let row = from; row < Math.min(to, table.size); row++)
@@ -349,14 +420,13 @@ interface PackedNames {
   readonly outcomes: readonly Outcome[];
 }
 
-/**
- * Calls `names` once, then its result for every row, with an object that the next row changes.
- * Throws NotPacked, and errors of JSON.
- */
-export function unpackRows(
-  bytes: Uint8Array,
-  names: (names: PackedNames) => (row: UsageRow) => void,
-): void {
+interface PackedPart extends PackedNames {
+  readonly size: number;
+  /** Numbers of the rows, until the next part is opened. */
+  readonly columns: readonly Float64Array[];
+}
+
+function openPart(bytes: Uint8Array): PackedPart {
   const packed = new Unpacking(bytes);
   const size = packed.number();
   const first = packed.number();
@@ -374,7 +444,21 @@ export function unpackRows(
     numbersIn(packed.part(), size, n),
   );
   if (!packed.isAtEnd) throw new NotPacked('it has too many columns');
-  const each = names({ clients, operations, outcomes });
+  const last = columns[LAST]!;
+  for (let n = 0; n < size; n++) last[n]! += first;
+  return { clients, operations, outcomes, size, columns };
+}
+
+/**
+ * Calls `names` once, then its result for every row, with an object that the next row changes.
+ * Throws NotPacked, and errors of JSON.
+ */
+export function unpackRows(
+  bytes: Uint8Array,
+  names: (names: PackedNames) => (row: UsageRow) => void,
+): void {
+  const { size, columns, ...packed } = openPart(bytes);
+  const each = names(packed);
   const requests = new Float64Array(DURATION_BUCKETS);
   const [client, operation, outcome, ...counts] = columns;
   const [marked, last, units, received, sent] = counts.slice(DURATION_BUCKETS);
@@ -395,7 +479,7 @@ export function unpackRows(
     row.outcome = outcome![n]!;
     for (let i = 0; i < DURATION_BUCKETS; i++) requests[i] = counts[i]![n]!;
     row.marked = marked![n]!;
-    row.last = first + last![n]!;
+    row.last = last![n]!;
     row.units = units![n]!;
     row.received = received![n]!;
     row.sent = sent![n]!;
@@ -437,25 +521,25 @@ export function addRows(
   as: Projection = AS_THEY_ARE,
 ): void {
   const { names } = table;
-  unpackRows(bytes, (packed) => {
-    const clients = packed.clients.map((client) => {
-      const shown = as.client(client);
-      return shown === null ? -1 : names.client(shown);
-    });
-    const operations = packed.operations.map((name) => {
-      const shown = as.operation(name);
-      return shown === null ? -1 : names.operation(shown);
-    });
-    const outcomes = packed.outcomes.map((outcome) => {
-      const shown = as.outcome(outcome);
-      return shown === null ? -1 : names.outcome(shown);
-    });
-    return (row) => {
-      const client = clients[row.client]!;
-      const operation = operations[row.operation]!;
-      const outcome = outcomes[row.outcome]!;
-      if (client >= 0 && operation >= 0 && outcome >= 0)
-        table.add(table.row(client, operation, outcome), row);
-    };
+  const { size, columns, ...packed } = openPart(bytes);
+  const clients = packed.clients.map((client) => {
+    const shown = as.client(client);
+    return shown === null ? -1 : names.client(shown);
   });
+  const operations = packed.operations.map((name) => {
+    const shown = as.operation(name);
+    return shown === null ? -1 : names.operation(shown);
+  });
+  const outcomes = packed.outcomes.map((outcome) => {
+    const shown = as.outcome(outcome);
+    return shown === null ? -1 : names.outcome(shown);
+  });
+  const [client, operation, outcome] = columns;
+  for (let n = 0; n < size; n++) {
+    const one = clients[client![n]!]!;
+    const two = operations[operation![n]!]!;
+    const three = outcomes[outcome![n]!]!;
+    if (one >= 0 && two >= 0 && three >= 0)
+      table.add(table.row(one, two, three), columns, n);
+  }
 }

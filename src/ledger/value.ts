@@ -7,7 +7,7 @@ const FORMAT = 2;
 
 /** Bytes below which compression gains nothing; of an unpacked part; of the largest section. */
 const SMALL = 256;
-const CHUNK = 1 << 17;
+const CHUNK = 1 << 16;
 const MOST_BYTES = 1 << 28;
 
 /** What a process contributed. Times are Unix milliseconds of its clock. */

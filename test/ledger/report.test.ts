@@ -9,7 +9,7 @@ import {
   FIGURES,
   Report,
 } from '../../src/ledger/report.ts';
-import { packRows } from '../../src/ledger/usage-table.ts';
+import { packRows, UsageTable } from '../../src/ledger/usage-table.ts';
 import { NO_CONTENT, packValue, type Value, valueIn } from '../../src/ledger/value.ts';
 import type { RequestTrace } from '../../src/observe/events.ts';
 import { requestEvent } from '../support/request-event.ts';
@@ -106,4 +106,25 @@ describe('of clients with any names', () => {
       }),
     );
   });
+});
+
+test('a report adds up more requests than a stored row can have', async () => {
+  const table = new UsageTable();
+  const { names } = table;
+  const client = names.client({ key: 'a', account: 'a', plan: 'free' });
+  const outcome = { status: 200, code: null, verdict: 'admitted', deprecated: false };
+  const row = table.row(client, names.operation('list'), names.outcome(outcome));
+  const most = 2 ** 32 - 1;
+  const columns = [0, 0, 0, most, 0, 0, 0, 0, 0, 1, most, 0, 0];
+  table.add(
+    row,
+    columns.map((number) => [number]),
+    0,
+  );
+  const head = { start: NOON, span: MINUTE, policies: 0, sources: {} };
+  const value = valueIn(packValue(head, { ...NO_CONTENT, usage: [packRows(table)] }));
+  const report = new Report({ from: NOON, to: NOON, by: ['key'], filter: {} });
+  for (let times = 0; times < 3; times++) await report.add(value);
+  const [requests, units] = [...report.rows()][0]![0]!.slice(1);
+  expect([requests, units]).toEqual([3 * most, 3 * most]);
 });

@@ -84,7 +84,10 @@ export class Unpacking {
   numbers(into: Float64Array, count: number): void {
     const bytes = this.#bytes;
     let at = this.#at;
-    for (let i = 0; i < count; i++) {
+    let i = 0;
+    // Most columns have small numbers.
+    while (i < count && bytes[at]! < 0x80) into[i++] = bytes[at++]!;
+    for (; i < count; i++) {
       const byte = bytes[at]!;
       const next = bytes[at + 1]!;
       const third = bytes[at + 2]!;
@@ -107,7 +110,8 @@ export class Unpacking {
   }
 
   text(): string {
-    return Buffer.from(this.part()).toString();
+    const { buffer, byteOffset, byteLength } = this.part();
+    return Buffer.from(buffer, byteOffset, byteLength).toString();
   }
 
   /** A view of the bytes, not a copy. */

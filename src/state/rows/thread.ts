@@ -5,6 +5,9 @@ const rows = pendingRowsIn(workerData as string);
 
 parentPort!.on('message', (request: RowRequest) => {
   const reply = rows.handle(request);
-  if (reply !== null) parentPort!.postMessage(reply);
+  // A copy of what was read would take as much memory again until it is collected.
+  const values = reply?.values?.filter((value) => value !== null) ?? [];
+  const moved = values.map(({ buffer }) => buffer as ArrayBuffer);
+  if (reply !== null) parentPort!.postMessage(reply, moved);
   if (request.type === 'close') parentPort!.close();
 });

@@ -1,10 +1,14 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DAY } from '../../src/common/time.ts';
+import { readUsageIn } from '../../src/state/usage-folder.ts';
 import { isDeep } from '../runner/fast-check.ts';
 import { Actions } from '../support/actions.ts';
 import { storedCounters } from '../support/counters.ts';
 import { CrashingGateway, Load } from '../support/crashes.ts';
+import { bodyOf } from '../support/failure.ts';
+import { readerOf, usageIn } from '../support/ledger.ts';
 import { until } from '../support/until.ts';
 import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
@@ -58,6 +62,41 @@ test('a gateway that is killed under load keeps all changes of operators, and ne
     before = used;
   }
   expect(await actions.missing()).toEqual([]);
+}, 240_000);
+
+test('a gateway that is killed under load keeps its usage, and counts no request twice', async () => {
+  const { id, key } = await gateway.key('1000000/day');
+  const period = { from: Date.now() - DAY, to: Date.now() + DAY };
+  const stored = async () => {
+    const usage = await usageIn(readerOf(readUsageIn(gateway.data)), period);
+    return usage.get(id)?.requests ?? 0;
+  };
+  const from = new Date(Date.now() - DAY).toISOString().slice(0, 10);
+  const reported = async (): Promise<number> => {
+    const path = `/usage/report?by=key&key=${id}&from=${from}`;
+    return bodyOf(await gateway.admin('GET', path)).rows[0]?.requests ?? 0;
+  };
+  let before = 0;
+  for (let kill = 0; kill < KILLS; kill++) {
+    const load = new Load(gateway.url, key, CALLERS);
+    await until('some are confirmed', () => load.admitted.length > 10);
+    const confirmed = load.admitted.length;
+    await until('these are stored', async () => (await stored()) >= before + confirmed);
+    await pause(Math.random() * 1_500);
+    const onDisk = await stored();
+    const killedAt = performance.now();
+    await gateway.kill();
+    await load.stop();
+    await gateway.start();
+
+    const counted = await reported();
+    expect(counted).toBeGreaterThanOrEqual(onDisk);
+    expect(counted - before).toBeGreaterThanOrEqual(
+      load.admitted.filter((at) => at < killedAt - LATE).length,
+    );
+    expect(counted - before).toBeLessThanOrEqual(load.sent);
+    before = counted;
+  }
 }, 240_000);
 
 test('strikes, the resulting ban, and its level outlive a crash', async () => {

@@ -134,14 +134,14 @@ async function readContract(
   }
 }
 
-/** In another process, because reading blocks and this process must notice signals. */
+/** A large contract in another process, because reading blocks and this process must notice signals. */
 async function loadUntil(stop: AbortSignal, config: Config): Promise<Loaded> {
   const loader = new ContractLoader();
   const close = () => loader.close();
   stop.addEventListener('abort', close);
   try {
     if (stop.aborted) close();
-    return await loader.load(config);
+    return await loader.loadFirst(config);
   } finally {
     stop.removeEventListener('abort', close);
   }

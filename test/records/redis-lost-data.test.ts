@@ -37,6 +37,7 @@ interface Set {
   readonly masters: readonly RedisServer[];
   /** In the order of their masters. */
   readonly replicas: readonly RedisServer[];
+  killMaster(master: RedisServer): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -46,23 +47,24 @@ const TOPOLOGIES: [name: string, start: () => Promise<Set>][] = [
     async () => {
       const server = await startRedis();
       const settings = { ...DEFAULTS, url: server.url };
-      return { settings, masters: [server], replicas: [], stop: () => server.stop() };
+      const { kill: killMaster, stop } = server;
+      return { settings, masters: [server], replicas: [], killMaster, stop };
     },
   ],
   [
     'Sentinels',
     async () => {
-      const { url, nodes, master, replica, stop } = await startSentinelSet();
+      const { url, nodes, master, replica, ...ends } = await startSentinelSet();
       const settings = { ...DEFAULTS, topology: 'sentinel', url, nodes } as const;
-      return { settings, masters: [master], replicas: [replica], stop };
+      return { settings, masters: [master], replicas: [replica], ...ends };
     },
   ],
   [
     'a Cluster',
     async () => {
-      const { url, nodes, masters, replicas, stop } = await startCluster({ replicas: true });
+      const { url, nodes, ...set } = await startCluster({ replicas: true });
       const settings = { ...DEFAULTS, topology: 'cluster', url, nodes } as const;
-      return { settings, masters, replicas, stop };
+      return { settings, ...set };
     },
   ],
 ];
@@ -172,7 +174,7 @@ describe.each(TOPOLOGIES)('%s', (name, start) => {
     test('has the data of the dead master when a replica has taken over', async () => {
       const { master, replica } = await holder();
       await untilReplicated(master, replica);
-      await master.kill();
+      await set.killMaster(master);
       const responses: unknown[] = [];
       await until('the replica is asked', async () => {
         responses.push(await unknown());

@@ -8,6 +8,7 @@ import { keySubject } from '../../src/records/keys/subjects.ts';
 import { RECORDS_SLOT } from '../../src/state/redis/key-names.ts';
 import { slotOf } from '../../src/state/redis/shards.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
+import { send } from '../support/client.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -141,12 +142,10 @@ const CODES: Readonly<Record<number, string>> = {
 
 /** Every refusal says why and when to come again, and has the headers of limits. */
 async function request({ gateway }: Place, key: string, path = '/categories') {
-  const response = await fetch(`${gateway.url}${path}`, { headers: { 'X-API-Key': key } });
-  const { status, headers } = response;
-  const body = (await response.json()) as { code?: string };
-  const field = (name: string) => headers.get(`x-ratelimit-${name}`);
+  const { status, headers, body } = await gateway.client.get(path).set('X-API-Key', key);
+  const field = (name: string) => headers[`x-ratelimit-${name}`];
   if (status !== 200) expect({ status, code: body.code }).toEqual({ status, code: CODES[status] });
-  expect(headers.has('retry-after')).toBe([403, 429, 503].includes(status));
+  expect('retry-after' in headers).toBe([403, 429, 503].includes(status));
   expect(field('reset')).toMatch(/^\d{10}$/);
   return { status, limit: Number(field('limit')), remaining: Number(field('remaining')) };
 }
@@ -197,7 +196,7 @@ async function prepare(place: Place, isFit: (id: string) => boolean) {
 
 /** Of a metric whose value is a label. */
 async function labelOf({ adminUrl }: TestGateway, metric: string): Promise<string> {
-  const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+  const { text: metrics } = await send(`${adminUrl}/metrics`);
   return new RegExp(`^${metric}\\{\\w+="(\\w+)"\\} 1$`, 'm').exec(metrics)![1]!;
 }
 const modeOf = (gateway: TestGateway) => labelOf(gateway, 'storegate_state_mode');
@@ -212,7 +211,7 @@ async function seenAt(place: Place): Promise<Seen> {
     banned: await status(place, clients.banned),
     usage: await status(place, clients.valid, '/usage'),
     change: (await admin('POST', '/keys', { account: 'ben', plan: 'free' })).status,
-    ready: (await fetch(`${gateway.adminUrl}/health/ready`)).status,
+    ready: (await send(`${gateway.adminUrl}/health/ready`)).status,
     mode: await modeOf(gateway),
   };
 }
@@ -591,7 +590,7 @@ holds('Sentinels', async () => {
         /master_link_status:down/.test(await replica.admin.info('replication')),
       );
       await master.admin.incr('lost');
-      await master.kill();
+      await set.killMaster();
     },
     end: () =>
       until('the replica has taken over', async () =>

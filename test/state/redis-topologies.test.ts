@@ -41,7 +41,7 @@ describe('a Sentinel set', () => {
     gateway = await openShared({ url: set.url, topology: 'sentinel', nodes: set.nodes });
     expect(await admitted(30, 'key:1')).toBe(30);
     await untilReplicated(set.master, set.replica);
-    await set.master.kill();
+    await set.killMaster();
     expect(await admitted(20, 'key:1')).toBe(20);
     await until('the replica has taken over', async () =>
       /role:master/.test(await set.replica.admin.info('replication')),
@@ -155,7 +155,7 @@ describe('a Cluster', () => {
       )!;
       expect(await admitted(30, subject)).toBe(30);
       await untilReplicated(set.masters[2]!, set.replicas[2]!);
-      await set.masters[2]!.kill();
+      await set.killMaster(set.masters[2]!);
       expect(await admitted(20, subject)).toBe(20);
       await until('its replica has taken over', async () =>
         /role:master/.test(await set.replicas[2]!.admin.info('replication')),

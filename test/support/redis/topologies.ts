@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { until } from '../until.ts';
 import { orStop, type RedisServer, startRedis, startTogether, stopAll } from './server.ts';
 
-/** Milliseconds of silence after which Sentinels and Cluster nodes consider a node dead. */
+/** Milliseconds of silence after which Sentinels and Cluster nodes consider a killed node dead. */
 const DEAD_AFTER = 500;
-/** For a node without a replacement: a busy machine is not a failure. */
+/** While no test has killed one: a busy machine is not a failure. */
 const NEVER_DEAD = 20_000;
 
 export interface SentinelSet {
@@ -15,6 +15,8 @@ export interface SentinelSet {
   readonly nodes: readonly string[];
   readonly master: RedisServer;
   readonly replica: RedisServer;
+  /** The replica soon takes over. */
+  killMaster(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -29,7 +31,9 @@ export async function startSentinelSet(): Promise<SentinelSet> {
     await until('the replica follows', async () =>
       /master_link_status:up/.test(await replica.admin.info('replication')),
     );
-    const sentinels = await startTogether([1, 2, 3].map(() => () => startSentinel(master.port)));
+    const sentinels = await startTogether(
+      [1, 2, 3].map(() => () => startSentinel(master.port, NEVER_DEAD)),
+    );
     servers.push(...sentinels);
     await until('the Sentinels know each other and the replica', async () => {
       const seen = await Promise.all(sentinels.map((sentinel) => sentinel.admin.info('sentinel')));
@@ -40,13 +44,21 @@ export async function startSentinelSet(): Promise<SentinelSet> {
       nodes: sentinels.slice(1).map(({ port }) => `127.0.0.1:${port}`),
       master,
       replica,
+      async killMaster() {
+        const soon = ['down-after-milliseconds', DEAD_AFTER];
+        for (const { admin } of sentinels) await admin.call('SENTINEL', 'SET', 'mymaster', ...soon);
+        await master.kill();
+      },
       stop: () => stopAll(servers),
     };
   });
 }
 
 /** The Sentinel watches this master as `mymaster`; the quorum is two. */
-export async function startSentinel(masterPort: number): Promise<RedisServer> {
+export async function startSentinel(
+  masterPort: number,
+  deadAfter = DEAD_AFTER,
+): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'sentinel-'));
   // A Sentinel writes its findings into its configuration file.
   const file = join(folder, 'sentinel.conf');
@@ -54,7 +66,7 @@ export async function startSentinel(masterPort: number): Promise<RedisServer> {
     file,
     [
       `sentinel monitor mymaster 127.0.0.1 ${masterPort} 2`,
-      `sentinel down-after-milliseconds mymaster ${DEAD_AFTER}`,
+      `sentinel down-after-milliseconds mymaster ${deadAfter}`,
       'sentinel failover-timeout mymaster 3000',
     ].join('\n'),
   );
@@ -73,6 +85,8 @@ export interface ClusterSet {
   readonly nodes: readonly string[];
   readonly masters: readonly RedisServer[];
   readonly replicas: readonly RedisServer[];
+  /** Its replica, if it has one, soon takes over. */
+  killMaster(master: RedisServer): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -84,7 +98,7 @@ export async function startCluster({ replicas = false } = {}): Promise<ClusterSe
     '--cluster-enabled',
     'yes',
     '--cluster-node-timeout',
-    `${replicas ? DEAD_AFTER : NEVER_DEAD}`,
+    `${NEVER_DEAD}`,
     '--cluster-replica-validity-factor',
     '0',
   ];
@@ -100,6 +114,11 @@ export async function startCluster({ replicas = false } = {}): Promise<ClusterSe
       nodes: masters.slice(1).map(({ port }) => `127.0.0.1:${port}`),
       masters,
       replicas: followers,
+      async killMaster(master) {
+        for (const { admin } of servers)
+          await admin.config('SET', 'cluster-node-timeout', DEAD_AFTER);
+        await master.kill();
+      },
       stop: () => stopAll(servers),
     };
   });

@@ -1,3 +1,4 @@
+import { send } from '../support/client.ts';
 import { until } from '../support/until.ts';
 
 /** Series name -> label -> values. */
@@ -32,7 +33,7 @@ export async function scraped(
   let text = '';
   await until(`the metrics have ${parts.join(' and ')}`, async () => {
     await meanwhile();
-    text = await (await fetch(`${adminUrl}/metrics`)).text();
+    ({ text } = await send(`${adminUrl}/metrics`));
     return parts.every((part) => text.includes(part));
   });
   return text;

@@ -2,7 +2,7 @@ import { failure } from './failure.ts';
 
 /** Milliseconds between two checks; the interval grows. */
 const FIRST = 5;
-const LONGEST = 50;
+const LONGEST = 100;
 
 /**
  * Fails with `what` after `patience` milliseconds, which no healthy run needs, even on a busy

@@ -81,7 +81,13 @@ export async function ofTwoWorkers(): Promise<string[]> {
   const files = { 'plans.yaml': PLANS };
   const receiver = await Receiver.start();
   const env = { STOREGATE_PLANS: 'plans.yaml', ...TRACED, ...receiver.env };
-  const gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, backendUrl, files, env });
+  const gateway = await GatewayWithWorkers.start({
+    redisUrl: redis.url,
+    backendUrl,
+    isDescribed: true,
+    files,
+    env,
+  });
   try {
     return [await afterCrashes(gateway), await afterTheLossOf(redis, gateway)];
   } finally {

@@ -135,7 +135,6 @@ describe('the alerts of a Prometheus that scrapes three gateways on one Redis', 
       files: { 'gateway.yaml': SETTINGS, 'plans.yaml': PLANS },
       env: {
         STOREGATE_ADMIN_PORT: `${port}`,
-        STOREGATE_CONTRACT: 'none',
         ...(name === 'two' && { STOREGATE_TLS_CERT: pair.cert, STOREGATE_TLS_KEY: pair.key }),
       },
     });

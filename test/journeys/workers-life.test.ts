@@ -16,7 +16,14 @@ import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { finished, storegate } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
-import { type Answered, allGone, GatewayWithWorkers, get, isAlive } from '../support/workers.ts';
+import {
+  type Answered,
+  allGone,
+  GatewayWithWorkers,
+  get,
+  isAlive,
+  type WorkersOptions,
+} from '../support/workers.ts';
 
 /** So long that no test reaches it: a process that stops sooner has another reason. */
 const DRAIN = 'drainTimeout: 10m';
@@ -52,11 +59,12 @@ async function start(
   settings: string,
   {
     redisUrl = redis.url,
-    env = {},
-  }: { redisUrl?: string; env?: Readonly<Record<string, string>> } = {},
+    ...more
+  }: Partial<Pick<WorkersOptions, 'redisUrl' | 'env' | 'isDescribed'>> = {},
 ): Promise<GatewayWithWorkers> {
   const files = { 'gateway.yaml': settings };
-  const gateway = await GatewayWithWorkers.start({ redisUrl, backendUrl: backend.url, files, env });
+  const options = { redisUrl, backendUrl: backend.url, files, ...more };
+  const gateway = await GatewayWithWorkers.start(options);
   gateways.push(gateway);
   return gateway;
 }
@@ -112,6 +120,7 @@ describe('a worker', () => {
   beforeAll(async () => {
     const guard = 'authFailureLimit: { failures: 6, window: 1h }';
     gateway = await start(`http: { drainDelay: 500ms, ${DRAIN}, ${guard} }\n`, {
+      isDescribed: true,
       env: await ports(),
     });
     ({ key } = await gateway.key('1000000/day'));

@@ -39,7 +39,13 @@ beforeAll(async () => {
     OTEL_BSP_SCHEDULE_DELAY: '3600000',
   };
   const backendUrl = backend.url;
-  gateway = await GatewayWithWorkers.start({ redisUrl: redis.url, backendUrl, files, env });
+  gateway = await GatewayWithWorkers.start({
+    redisUrl: redis.url,
+    backendUrl,
+    isDescribed: true,
+    files,
+    env,
+  });
 });
 afterAll(async () => {
   await gateway?.stop();
@@ -135,6 +141,7 @@ test('a connection beyond the limit of all workers is closed, and does not circu
     'plans.yaml': plans(50),
   };
   const small = await GatewayWithWorkers.start({
+    isDescribed: true,
     redisUrl: redis.url,
     backendUrl: backend.url,
     files: { ...files, 'openapi.yaml': contract },

@@ -46,6 +46,7 @@ describeIfPossible.each([
       redisUrl: redis.url,
       backendUrl: backend.url,
       workers: 1,
+      isDescribed: true,
       env: { STOREGATE_PLANS: plans },
     };
     before = await GatewayWithWorkers.start({ ...options, main: mains[one]! });

@@ -16,6 +16,8 @@ export interface WorkersOptions {
   readonly redisUrl: string;
   readonly backendUrl?: string;
   readonly workers?: number;
+  /** Has the shipped contract, which takes a third of a start. */
+  readonly isDescribed?: boolean;
   /**
    * Texts of files in its folder. The gateway reads gateway.yaml without a name on the command
    * line.
@@ -51,6 +53,7 @@ export class GatewayWithWorkers {
     redisUrl,
     backendUrl,
     workers = 2,
+    isDescribed = false,
     files = {},
     env = {},
     folder,
@@ -66,6 +69,7 @@ export class GatewayWithWorkers {
       STOREGATE_CONFIG: 'gateway.yaml',
       STOREGATE_PORT: '0',
       STOREGATE_ADMIN_PORT: '0',
+      ...(!isDescribed && { STOREGATE_CONTRACT: 'none' }),
       ...env,
     };
     const where = {

@@ -1,17 +1,10 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, request } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { request } from 'node:http';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import {
-  type Fault,
-  FaultyBackend,
-  hangs,
-  responses as replies,
-} from '../support/faulty-backend.ts';
+import { FaultyBackend, hangs, responses as replies } from '../support/faulty-backend.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
@@ -84,43 +77,6 @@ describe('a backend that hangs', () => {
   });
 });
 
-describe('a backend that hangs and answers its probes', () => {
-  test('delays only the first clients for more than a moment, and recovers by itself', async () => {
-    const isProbe = (request: string) => request.startsWith('GET / ');
-    const one = await backend((socket, request) => isProbe(request) && replies()(socket, request));
-    await start(`upstream: { url: "${one.url}", ${QUICK} }`);
-    await Promise.all(Array.from({ length: 5 }, () => ask()));
-    await untilLogged('upstream.down');
-    const codes = new Set<string>();
-    let tried = one.asked.length;
-    for (const trials = tried + 3; tried < trials; tried = one.asked.length, await pause(10))
-      codes.add((await ask()).code);
-    expect([...codes]).toEqual(['upstream_down']);
-    expect(lines('upstream.up')).toEqual([]);
-    one.respond = replies();
-    await until('it answers', async () => (await ask()).status === 200);
-    await untilLogged('upstream.up');
-    expect(lines('upstream.down').length).toBe(1);
-  });
-});
-
-test('an operation that hangs, requested again and again, does not prevent others from showing that the backend is up', async () => {
-  const one = await backend(
-    (socket, request) => !request.startsWith('GET /categories') && replies()(socket, request),
-  );
-  await start(
-    `upstream: { url: "${one.url}", headersTimeout: 3s, ejection: { probeInterval: 50ms } }`,
-  );
-  await Promise.all(Array.from({ length: 3 }, () => ask('/categories')));
-  await untilLogged('upstream.down');
-  const tried = one.asked.length + 1;
-  await until(
-    'it is tried',
-    async () => (await ask('/categories')).code !== null && one.asked.length === tried,
-  );
-  expect((await ask('/pets')).status).toBe(200);
-});
-
 test('WebSockets take a hanging backend down, and no request waits for it; and one that they find well is up', async () => {
   const one = await backend(
     (socket, request) => request.startsWith('GET / ') && replies()(socket, request),
@@ -152,26 +108,6 @@ test('WebSockets take a hanging backend down, and no request waits for it; and o
     'it is back',
     async () => (await upgrade()) === 101 && lines('upstream.up').length > 0,
   );
-});
-
-test('a backend that restarts is up although one of its operations hangs', async () => {
-  const respond: Fault = (socket, request) =>
-    !request.startsWith('GET /categories') && replies()(socket, request);
-  const [one, two] = [await backend(respond), await backend(respond)];
-  const settings =
-    'headersTimeout: 300ms, healthChecks: { timeout: 200ms }, ejection: { probeInterval: 50ms, slowStart: 1500ms }';
-  await start(`upstream: { url: "${one.url},${two.url}", ${settings} }`);
-  let going = true;
-  const callers = ['/pets', '/pets', '/pets', ...Array(8).fill('/categories')].map(async (path) => {
-    for (; going; await pause(5)) await ask(path);
-  });
-  await until('there is load', () => one.asked.length > 20);
-  await one.close();
-  await untilLogged('upstream.down');
-  await one.open();
-  await untilLogged('upstream.up');
-  going = false;
-  await Promise.all(callers);
 });
 
 describe('connections of a failed backend', () => {
@@ -314,56 +250,6 @@ describe('of two backends', () => {
       gateway.log.some(({ msg }) => String(msg).startsWith('retry')),
     );
   });
-
-  test('one that refuses connections affects no client, and a POST is answered by the other', async () => {
-    const [one, two] = [await backend(), await backend(replies(201, '{}'))];
-    await one.close();
-    await start(`upstream: { url: "${one.url},${two.url}", ${PROBED} }`);
-    const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
-    const headers = { 'content-type': 'application/json' };
-    const all = await Promise.all(
-      Array.from({ length: 16 }, () => ask('/pets', { method: 'POST', body, headers })),
-    );
-    expect(all.map(({ status }) => status)).toEqual(Array(16).fill(201));
-    expect(lines('upstream.down')).toEqual([
-      expect.objectContaining({ backend: one.name, reason: 'unreachable' }),
-    ]);
-    await one.open();
-    await untilLogged('upstream.up');
-    await one.close();
-    backends.splice(backends.indexOf(one), 1);
-  });
-
-  test('one with bad responses stays while the other recovers, which gets a few requests only', async () => {
-    const [one, two] = [await backend(), await backend()];
-    await one.close();
-    const ejection =
-      'ejection: { failures: 3, statuses: [503], probeInterval: 50ms, slowStart: 1h }';
-    await start(`upstream: { url: "${one.url},${two.url}", ${ejection} }`);
-    await until(
-      'one is down',
-      async () => (await ask()).status === 200 && lines('upstream.down').length > 0,
-    );
-    await one.open();
-    await until('one returns', async () => (await ask()).status === 200 && one.asked.length > 0);
-    two.respond = replies(503, '{}');
-    const [begun, requested] = [performance.now(), two.asked.length];
-    await until('two has failed often enough', async () => {
-      await ask();
-      return two.asked.length > requested + 20 && performance.now() > begun + 1_500;
-    });
-    expect(lines('upstream.down').map((line) => line.backend)).toEqual([one.name]);
-  });
-
-  test('both down, every request is answered at once', async () => {
-    const [one, two] = [await backend(hangs), await backend(hangs)];
-    await start(`upstream: { url: "${one.url},${two.url}", ${QUICK} }`);
-    await until('both are down', async () => {
-      await Promise.all(Array.from({ length: 10 }, () => ask()));
-      return lines('upstream.down').length === 2;
-    });
-    expect(await ask()).toMatchObject({ status: 503, code: 'upstream_down' });
-  });
 });
 
 test('a reload changes backends under load without a lost request, and leaves unchanged ones alone', async () => {
@@ -420,61 +306,6 @@ test('a backend that is down and removed from the settings is reported as up, an
   await untilDown(2);
 });
 
-test('a mount of an upstream streams bodies, and accepts WebSockets', async () => {
-  const server = createServer((request, response) => {
-    let size = 0;
-    request.on('data', (part: Buffer) => {
-      size += part.length;
-    });
-    request.on('end', () => response.end(`"${request.method} ${request.url} ${size}"`));
-  });
-  server.on('upgrade', (_request, socket: Socket) => {
-    socket.write(SWITCHED);
-    socket.pipe(socket);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const gone = await backend();
-  await gone.close();
-  backends.length = 0;
-  try {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
-    const mounts = 'mounts: [{ path: /live, upstream: default, websocket: true }]';
-    await start(`upstream: { url: "${url},${gone.url}", ${PROBED} }\n${mounts}`);
-    const open = async () => {
-      const call = request(`${gateway.url}/live`, {
-        headers: { ...HANDSHAKE, 'X-API-Key': key },
-      });
-      call.end();
-      return (await once(call, 'upgrade')) as [IncomingMessage, Socket];
-    };
-    await until('it is down', async () => {
-      (await open())[1].destroy();
-      return lines('upstream.down').length > 0;
-    });
-    const parts = Readable.from(Array.from({ length: 50 }, () => Buffer.alloc(4_000, 'x')));
-    const init = {
-      method: 'POST',
-      body: Readable.toWeb(parts),
-      duplex: 'half',
-      headers: { 'x-api-key': key },
-    };
-    const response = await fetch(`${gateway.url}/live/up?a=b`, init as unknown as RequestInit);
-    expect([response.status, await response.text()]).toEqual([
-      200,
-      '"POST /base/live/up?a=b 200000"',
-    ]);
-    const [{ statusCode }, socket] = await open();
-    socket.write('ping');
-    const [echoed] = (await once(socket, 'data')) as [Buffer];
-    expect([statusCode, echoed.toString()]).toEqual([101, 'ping']);
-    socket.destroy();
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
 describe('the contract selects the upstream', () => {
   const responses = { 200: { description: 'done' } };
   const get = (operationId: string, more: object = {}) => ({
@@ -524,24 +355,5 @@ describe('the contract selects the upstream', () => {
     );
     expect((await ask('/stock')).status).toBe(200);
     expect(three.requests).toEqual(['GET /base/stock HTTP/1.1']);
-
-    const more = inFolder(settings(three)).replace(
-      'upstreams: {',
-      `upstreams: { more: { url: "${two.url}" },`,
-    );
-    const done = lines('reload.done').length;
-    writeFileSync(join(gateway.folder, 'gateway.yaml'), more);
-    await until('it is in force', () => lines('reload.done').length > done);
-    expect(lines('reload.done').at(-1)!.changed).toEqual(['upstreams']);
-  });
-
-  test('with a name that the settings do not have, which ends the start', async () => {
-    const folder = temporary();
-    writeFileSync(join(folder, 'api.json'), contract('nowhere'));
-    await start('');
-    const settings = `contract: { file: "${join(folder, 'api.json')}" }\n`;
-    await expect(TestGateway.start({ settings })).rejects.toThrow(
-      'x-storegate-upstream names nowhere, which upstreams in gateway.yaml does not have; known are default',
-    );
   });
 });

@@ -94,36 +94,6 @@ describe('an embedded gateway', () => {
     expect(await newest()).toEqual(entry);
     expect(await history(adminOf(gateway.adminUrl))).toHaveLength(1);
   });
-
-  test('returns who added, extended and lifted a ban, and how each ban ended', async () => {
-    const { secret, id } = await gateway.key();
-    await getBanned(secret, [gateway]);
-    await historyOf(admin, 1);
-    await admin('POST', `/bans/${id}/extend`, { duration: '1h', reason: 'still' });
-    gateway.clock.now += 1_000;
-    await admin('DELETE', `/bans/${id}`);
-    gateway.clock.now += 1_000;
-    await admin('PUT', `/bans/${id}`, { duration: '1m', reason: 'scrapes' });
-    expect(kinds(await history(admin))).toEqual([
-      'bans.add -',
-      'bans.lift -',
-      'bans.extend lifted',
-      'bans.start extended',
-    ]);
-    gateway.clock.now += 2 * MINUTE;
-    const [added, lifted, extended] = await history(admin);
-    expect(added).toMatchObject({
-      actor: 'local',
-      after: { reason: 'scrapes' },
-      ended: { how: 'expired', by: null },
-    });
-    expect(extended!.ended).toEqual({ at: lifted!.at, how: 'lifted', by: 'local' });
-    const { usage } = (await admin('GET', `/usage/${id}`)).body;
-    expect(usage[0].history).toEqual({ bans: 2, lifted: { at: lifted!.at, by: 'local' } });
-    expect(
-      (await admin('GET', `/audit?target=${id}`)).body.entries.map((one: Entry) => one.action),
-    ).toEqual(['bans.add', 'bans.lift', 'bans.extend']);
-  });
 });
 
 describe('gateways on one Redis', () => {

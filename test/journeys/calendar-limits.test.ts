@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type AdminCall, adminOf } from '../support/admin.ts';
@@ -55,31 +55,6 @@ test('a calendar window resets at midnight of its zone, and every response has t
   expect(next.status).toBe(200);
   // Summer time begins: the day has 23 hours.
   expect(resetOf(next)).toBe(MIDNIGHT + 23 * HOUR);
-});
-
-test('a key has calendar limits of its own, written as they were given', async () => {
-  const limits = '5/month:calendar:Europe/Berlin:15';
-  const { body } = await call('POST', '/keys', { account: 'acme', plan: 'paid', limits });
-  expect(body).toMatchObject({ limits });
-  const { headers } = await get(body.key);
-  expect(headers['ratelimit-policy']).toBe('"month";q=5;w=2678400');
-  expect(resetOf({ headers })).toBe(Date.parse('2026-04-14T22:00Z'));
-});
-
-test('an unknown zone is refused with a near one', async () => {
-  const limits = '5/day:calendar:Europe/Berln';
-  const { status, body } = await call('PUT', '/plans/paid', { limits });
-  expect(status).toBe(400);
-  expect(body.message).toContain('is "Europe/Berln"; did you mean Europe/Berlin?');
-});
-
-test('a plan that is set by an operator keeps zone and anchor in the file', async () => {
-  const limits = '9/week:calendar:Asia/Tokyo:7';
-  expect((await call('PUT', '/plans/paid', { limits, drop: ['minute'] })).status).toBe(200);
-  expect(readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8')).toContain(
-    '{ limit: 9, per: week, kind: calendar, zone: Asia/Tokyo, anchor: 7 }',
-  );
-  expect((await call('GET', '/plans/paid')).body).toMatchObject({ limits });
 });
 
 test('a reload with another zone keeps the used units until the new day ends', async () => {

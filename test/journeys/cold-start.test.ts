@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -285,50 +285,16 @@ describe('a gateway that was killed', () => {
     expect(logged(second.log, 'state.incompatible')).toEqual([]);
   });
 
-  describe('does not start', () => {
-    async function refusal(settings: string): Promise<string> {
-      const cwd = folder();
-      writeFileSync(join(cwd, 'gateway.yaml'), settings);
-      const env = { ...environment(copyOf(join(crashed, '..'))), STOREGATE_CONFIG: 'gateway.yaml' };
-      const { code, out, err } = await commandLine(cwd)(['serve'], { env });
-      expect([code, out]).toEqual([1, '']);
-      return err;
-    }
-
-    test('if the copy is too old, or disabled', async () => {
-      await redis.stop();
-      const { mtimeMs } = statSync(join(crashed, COPY_FILE));
-      await until('it is older than a second', () => Date.now() - mtimeMs > 1_000);
-      expect(await refusal('redis: { keyCache: { maxAge: 1s } }\n')).toMatch(
-        /the copy of its keys in .*data is .* h old, and redis.keyCache.maxAge is 0 h/,
-      );
-      expect(await refusal('redis: { keyCache: { enabled: false } }\n')).toMatch(
-        /redis.keyCache.enabled is false, so no copy of its keys survives a restart/,
-      );
-    });
-
-    test('if Redis answers, and refuses the password', async () => {
-      redis = await startAgain('secret');
-      expect(await refusal('{}')).toMatch(/wants a password/);
-      await redis.stop();
-      redis = await startAgain();
-    });
+  test('does not start if Redis answers, and refuses the password', async () => {
+    const cwd = folder();
+    const env = environment(copyOf(join(crashed, '..')));
+    await redis.stop();
+    redis = await startAgain('secret');
+    const refused = { code: 1, out: '', err: expect.stringMatching(/wants a password/) };
+    expect(await commandLine(cwd)(['serve'], { env })).toEqual(refused);
+    await redis.stop();
+    redis = await startAgain();
   });
-});
-
-test('a gateway with an empty folder serves the keys of Redis from its first request on', async () => {
-  const first = await startHere(join(folder(), 'data'));
-  const made = await Promise.all(['100/day', '100/day'].map((limits) => makeKey(first, limits)));
-  const [served, revoked] = made as [(typeof made)[0], (typeof made)[0]];
-  expect((await adminOf(first.adminUrl)('DELETE', `/keys/${revoked.id}`)).status).toBe(200);
-  const second = await start(folder(), 2);
-  for (const [key, status] of [
-    [served.key, 200],
-    [revoked.key, 401],
-  ] as const) {
-    const responses = await second.fromEveryWorker('/categories', { 'X-API-Key': key });
-    expect(new Set(responses.map((response) => response.status))).toEqual(new Set([status]));
-  }
 });
 
 test('under local, a gateway that is killed and restarted in an outage grants nothing twice, and charges all of it once Redis is up', async () => {

@@ -6,7 +6,6 @@ import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { GatewayWithWorkers } from '../support/workers.ts';
 
 const PLANS = `
 plans:
@@ -158,50 +157,5 @@ describe('two gateways on one Redis', () => {
     const output = JSON.stringify([pages, addresses, complaints, here.log, there.log]);
     for (const secret of [token, root, acme.key, umbrella.key])
       expect(output).not.toContain(secret.slice(0, 24));
-  });
-
-  test('a killed gateway is lost, and an operator forgets it on the page of gateways', async () => {
-    const admin = adminOf(here.adminUrl, { Authorization: `Bearer ${root}` });
-    const status = async () => (await admin('GET', '/status')).body;
-    const names = async (): Promise<readonly string[]> =>
-      (await status()).gateways.map(({ gateway }: { gateway: string }) => gateway);
-    const before = await names();
-    const killed = await GatewayWithWorkers.start({
-      redisUrl: redis.url,
-      backendUrl: 'http://127.0.0.1:9',
-      workers: 1,
-    });
-    let lost: string | undefined;
-    try {
-      await until('it is listed', async () => {
-        lost = (await names()).find((name) => !before.includes(name));
-        return lost !== undefined;
-      });
-      await killed.kill();
-      await until('it is lost', async () => (await status()).lost.length > 0);
-
-      const { page, complaints } = await browser.page();
-      const lostRow = page.getByRole('region', { name: 'Lost gateways' }).getByRole('row', {
-        name: lost!,
-      });
-      await page.goto(`${here.adminUrl}/console/`);
-      await page.getByLabel('Admin token').fill(root);
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByRole('navigation').getByRole('link', { name: 'Gateways' }).click();
-      await lostRow.getByRole('button', { name: 'Forget' }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.getByText('If it still runs, it is listed again.').waitFor();
-      await dialog.getByLabel('Reason, for the audit log').fill(REASON);
-      await dialog.getByRole('button', { name: 'Forget' }).click();
-      await page.locator('dialog').waitFor({ state: 'detached' });
-      await lostRow.waitFor({ state: 'detached' });
-      expect((await status()).lost).toEqual([]);
-      const [entry] = (await admin('GET', '/audit?limit=1')).body.entries;
-      expect(entry).toMatchObject({ action: 'gateways.forget', target: lost, reason: REASON });
-      await page.getByRole('region', { name: 'Gateways with this state' }).waitFor();
-      expect(complaints).toEqual([]);
-    } finally {
-      await killed.stop();
-    }
   });
 });

@@ -4,12 +4,8 @@ import { TestGateway } from '../support/gateway.ts';
 import { type Fault, NginxBackend } from '../support/nginx-backend.ts';
 import { until } from '../support/until.ts';
 
-const short = (ejection = 'failureRate: 1') =>
-  `headersTimeout: 2s, ejection: { probeInterval: 200ms, slowStart: 0s, statuses: [503], ${ejection} }`;
-/** Longer than any test: a response was not waited for. */
-const _LONG = 'headersTimeout: 5m, retries: { budget: 1 }, ejection: { slowStart: 0s }';
-const _CHECKED =
-  'healthChecks: { path: /health, interval: 100ms, timeout: 1s, unhealthyThreshold: 2 }';
+const UPSTREAM =
+  'headersTimeout: 2s, ejection: { probeInterval: 200ms, slowStart: 0s, statuses: [503], failureRate: 1 }';
 const PLANS = 'plans: { free: { windows: [{ limit: 1000000, per: minute }] } }';
 
 const REASONS: Readonly<Record<Fault, string>> = {
@@ -116,7 +112,7 @@ describe('of two backends', () => {
   test.each(FAULTS)(
     'one with this fault goes down, the other answers all, and it recovers: %s',
     async (fault) => {
-      const [a, b] = (await behind(['a', 'b'], short())) as [NginxBackend, NginxBackend];
+      const [a, b] = (await behind(['a', 'b'], UPSTREAM)) as [NginxBackend, NginxBackend];
       await until(
         'both answer',
         async () => new Set((await askTimes(8)).map(({ by }) => by)).size === 2,
@@ -156,7 +152,7 @@ describe('of two backends', () => {
   );
 
   test('one that refuses or cuts connections affects only non-idempotent requests', async () => {
-    const [a] = (await behind(['a', 'b'], `${short()}, retries: { budget: 1 }`)) as [
+    const [a] = (await behind(['a', 'b'], `${UPSTREAM}, retries: { budget: 1 }`)) as [
       NginxBackend,
       NginxBackend,
     ];
@@ -168,44 +164,5 @@ describe('of two backends', () => {
       await untilBack(a);
     }
     expect(await metricOf('storegate_backend_retries_total', a)).toBeGreaterThan(0);
-  });
-});
-
-describe('readiness, while all backends of an upstream are down,', () => {
-  const UNREADY = 'ejection: { probeInterval: 100ms, slowStart: 0s }, readyDuringOutage: false';
-  const readiness = async (adminUrl: string) => {
-    const response = await fetch(`${adminUrl}/health/ready`);
-    return { status: response.status, body: await response.json() };
-  };
-  const READY = { status: 200, body: { status: 'ready' } };
-
-  test('is unchanged, and names the upstream', async () => {
-    const [a] = (await behind(['a'], short())) as [NginxBackend];
-    expect(await readiness(gateway.adminUrl)).toEqual(READY);
-    await a.fail('refuse');
-    await untilDown(a);
-    expect(await readiness(gateway.adminUrl)).toEqual({
-      status: 200,
-      body: { status: 'ready', down: ['upstream default'] },
-    });
-  });
-
-  test('is lost if the settings say so, until a backend responds', async () => {
-    const [a, b] = (await behind(['a', 'b'], UNREADY)) as [NginxBackend, NginxBackend];
-    await a.fail('refuse');
-    await untilDown(a);
-    expect(await readiness(gateway.adminUrl)).toEqual(READY);
-    await b.fail('refuse');
-    await untilDown(b);
-    expect(await readiness(gateway.adminUrl)).toEqual({
-      status: 503,
-      body: { status: 'upstreams_down', down: ['upstream default'] },
-    });
-    expect((await adminOf(gateway.adminUrl)('GET', '/status')).body.gateways[0].readiness).toBe(
-      'upstreams_down',
-    );
-    await b.recover();
-    await until('it is ready', async () => (await readiness(gateway.adminUrl)).status === 200);
-    await untilBack(b);
   });
 });

@@ -1,12 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Health } from '@storegate/admin-api';
 import { severityOf } from '@storegate/admin-api/text';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
-import { freePort } from '../support/free-port.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { gatewaysOfTests } from '../support/gateways.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -70,28 +68,6 @@ describe('health of a gateway', () => {
     await expectHealth(gateway, 'ok', undefined, /^0 OK\.$/);
   });
 
-  const asRoot = process.getuid?.() === 0 ? test : test.skip;
-
-  asRoot('is Degraded while the disk is full, because nothing is saved', async () => {
-    const disk = folder();
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]);
-    stops.push(() => execFileSync('umount', [disk]));
-    const gateway = await open({ env: { STOREGATE_DATA: join(disk, 'data') } });
-    const { secret } = await gateway.key();
-    const filling = join(disk, 'filling');
-    expect(() => writeFileSync(filling, Buffer.alloc(8 << 20))).toThrow('ENOSPC');
-    const send = () => gateway.client.get('/pets').set('X-API-Key', secret);
-    await until('the journal cannot grow', async () => {
-      expect((await send()).status).toBe(200);
-      return (await healthAt(gateway)).status !== 'ok';
-    });
-    const line =
-      /^1 Degraded since 20\S+Z: Counters and changes are not saved: .*disk.*\. Free space/;
-    await expectHealth(gateway, 'degraded', 'unsaved', line);
-    rmSync(filling);
-    await expectHealth(gateway, 'ok', undefined, /^0 OK\.$/);
-  });
-
   test('is Down while requests fail, and names a client that limits refuse', async () => {
     let status = 200;
     const backend = await fakeBackend((_, response) => void response.writeHead(status).end('[]'));
@@ -114,34 +90,6 @@ describe('health of a gateway', () => {
       'requests_fail',
       /^2 Down: 100 % \(20 of 20\) of the reques/,
     );
-  });
-
-  test('is Degraded if one of two backends is down, and Down if all are', async () => {
-    const backend = await fakeBackend((_, response) => void response.end('[]'));
-    stops.push(() => backend.close());
-    const closed = `http://127.0.0.1:${await freePort()}`;
-    const [some, none] = [
-      await open({ backendUrl: `${backend.url},${closed}` }),
-      await open({ backendUrl: closed }),
-    ];
-    const findingsOf = async (gateway: TestGateway, type: string) => {
-      const { secret } = await gateway.key();
-      await until(`it reports ${type}`, async () => {
-        await gateway.client.get('/pets').set('X-API-Key', secret);
-        return (await healthAt(gateway)).findings.some((one) => one.type === type);
-      });
-      return (await healthAt(gateway)).findings;
-    };
-    expect(await findingsOf(some, 'backend_down')).toEqual([
-      expect.objectContaining({
-        status: 'degraded',
-        text: expect.stringMatching(/^Backend 127\S+ of default is down: connection failed\.$/),
-      }),
-    ]);
-    await findingsOf(none, 'upstream_down');
-    const line =
-      /^2 Down since .*: The only backend of default is down \(connection failed\), so its requests fail\. /;
-    await expectHealth(none, 'down', 'upstream_down', line);
   });
 });
 

@@ -90,23 +90,6 @@ describe('a single gateway', () => {
     expect(await of('?step=1m&since=1h')).toEqual([1]);
   });
 
-  test('continues after a restart, including the minute of the restart', async () => {
-    const one = await gateway();
-    const { secret } = await one.key();
-    await sendWith(one.url, secret, 2);
-    await untilLogged(one, 2);
-    one.clock.pass(MINUTE);
-    await sendWith(one.url, secret, 3);
-    await one.close();
-    await one.open();
-    await sendWith(one.url, secret, 4);
-    await untilLogged(one, 9);
-    one.clock.pass(MINUTE);
-    const response = await historyAt(one.adminUrl, '?step=1m');
-    expect(requestsOf(response)).toEqual([2, 7]);
-    expect(response.since).toBe(response.steps[0].at);
-  });
-
   test('drops a damaged row, and serves', async () => {
     const one = await gateway();
     const { secret } = await one.key();
@@ -175,34 +158,5 @@ describe('gateways that share a Redis', () => {
         warning: expect.stringMatching(/^cannot keep usage in .*ENOTDIR/),
       }),
     );
-  });
-
-  test('return the minutes in which they decided without it', async () => {
-    const secondRedis = await startRedis();
-    stops.push(() => secondRedis.stop());
-    const one = await gateway({
-      env: { REDIS_URL: secondRedis.url },
-      settings: 'redis: { onOutage: local }\n',
-    });
-    const body = bodyOf(
-      await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }),
-    );
-    await sendWith(one.url, body.key, 1);
-    await secondRedis.stop();
-    await until('it decides alone', async () => {
-      await sendWith(one.url, body.key, 1);
-      return one.log.some(({ msg }) => msg === 'state.outage');
-    });
-    one.clock.pass(MINUTE);
-    const { steps, outages } = await historyAt(one.adminUrl, '?step=1m');
-    expect(steps.at(-1)).toMatchObject({ outagePolicies: ['local'] });
-    const begin = Date.parse(steps.at(-1).at);
-    expect(outages).toEqual([
-      {
-        begin: new Date(begin).toISOString(),
-        end: new Date(begin + MINUTE).toISOString(),
-        policies: ['local'],
-      },
-    ]);
   });
 });

@@ -127,26 +127,6 @@ describe('a key whose plan allows two requests at once', () => {
   });
 });
 
-test('operators see the refusal as one of admission, in metrics by its code', async () => {
-  const { secret } = await gateway.key({ account: 'globex' });
-  const flight = await inFlight(secret, 1);
-  const refused = await get(secret);
-  const { body } = await adminOf(gateway.adminUrl)(
-    'GET',
-    `/requests/${refused.headers['x-request-id']}`,
-  );
-  expect(body).toMatchObject({
-    step: 'admit',
-    code: 'too_many_in_flight',
-    decision: null,
-    status: 429,
-  });
-  expect(body.windows).toMatchObject([{ before: 59, after: 59 }]);
-  const { text } = await gateway.admin.get('/metrics');
-  expect(text).toMatch(/storegate_refusals_total\{code="too_many_in_flight"\} [1-9]/);
-  await flight.answer();
-});
-
 test('a new limit applies from the next request after a reload, and counts requests in flight', async () => {
   const { secret } = await gateway.key();
   const flight = await inFlight(secret, 2);

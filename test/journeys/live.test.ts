@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { RefusedRequest, Status } from '@storegate/admin-api';
-import { trafficBetween, trafficSample } from '@storegate/admin-api/text';
+import type { RefusedRequest } from '@storegate/admin-api';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -12,28 +11,6 @@ import { fakeBackend } from '../support/upstream.ts';
 const PLANS = 'plans:\n  free: { windows: [{ limit: 2, per: minute }] }\n';
 
 const { stops, gateway } = gatewaysOfTests({ plans: PLANS });
-
-test('the status has totals of every process, whose difference is the traffic between', async () => {
-  const one = await gateway();
-  const { secret } = await one.key();
-  const call = adminOf(one.adminUrl);
-  const sample = async (at: number) => trafficSample(bodyOf(await call('GET', '/status')), at);
-  await one.client.get('/nowhere');
-  const before = await sample(0);
-  for (let i = 0; i < 4; i++) await one.client.get('/pets').set('X-API-Key', secret);
-  const { latency, ...counts } = trafficBetween(before, await sample(2_000));
-  expect(counts).toEqual({
-    span: 2_000,
-    requests: 4,
-    admitted: 2,
-    limited: 2,
-    banned: 0,
-    classes: { '2xx': 2, '3xx': 0, '4xx': 2, '5xx': 0, aborted: 0 },
-  });
-  expect(latency.p50).toBeGreaterThan(0);
-  const { backends } = bodyOf<Status>(await call('GET', '/status'));
-  expect(backends).toMatchObject([{ upstream: 'default', state: 'up', total: 1, down: 0 }]);
-});
 
 test('polls for newer requests have each refusal once, by filter, also of a request that began long before', async () => {
   const { promise: requested, resolve: noteAsked } = Promise.withResolvers<() => void>();

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
@@ -57,27 +56,9 @@ function open(path: string, flags: number): number {
   return fd;
 }
 
-/** The descriptor has the reading end too, but no process reads. */
-function unreadPipe(): number {
-  const path = join(folder(), 'pipe');
-  execFileSync('mkfifo', [path]);
-  return open(path, constants.O_RDWR);
-}
-
 interface Given {
   readonly format?: 'pretty';
   readonly workers?: number;
-}
-
-/** What the pipe holds. */
-function read(pipe: number): string {
-  const buffer = Buffer.alloc(65_536);
-  try {
-    return buffer.toString('utf8', 0, readSync(pipe, buffer));
-  } catch (error) {
-    expect(error).toMatchObject({ code: 'EAGAIN' });
-    return '';
-  }
 }
 
 async function start(
@@ -146,27 +127,6 @@ describe('a gateway whose log cannot be written', () => {
     expect(await isReady()).toBe(true);
     expect(await stop()).toBe(0);
     expect(running!.err()).toBe('');
-  });
-
-  test('to a pipe reports the dropped lines once there is a reader', async () => {
-    const pipe = unreadPipe();
-    await start(pipe);
-    await statusesOf(REQUESTS);
-    const dropped = await metricOf(adminUrl, DROPPED);
-    let text = '';
-    await until('the reader has the report', () => {
-      text += read(pipe);
-      return /"msg":"log.dropped"}\n/.test(text);
-    });
-    const report = text.split('\n').find((line) => line.includes('"msg":"log.dropped"'))!;
-    expect(JSON.parse(report)).toMatchObject({
-      level: 40,
-      count: dropped,
-      reason: expect.stringContaining('slow'),
-    });
-    expect(await statusesOf(1)).toEqual([200]);
-    expect(await metricOf(adminUrl, DROPPED)).toBe(dropped);
-    expect(await stop()).toBe(0);
   });
 });
 

@@ -32,25 +32,6 @@ const metricsAt = async (adminUrl: string) => (await fetch(`${adminUrl}/metrics`
 const valueIn = (text: string, name: string) =>
   Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
 
-test('admitted requests with a fifth or less of a window left are counted and logged; refused ones are not', async () => {
-  const gateway = await gatewayWith('');
-  const { secret } = await gateway.key();
-  for (let i = 0; i < 12; i++) await gateway.client.get('/pets').set('X-API-Key', secret);
-  await gateway.client.get('/usage').set('X-API-Key', secret);
-  await until('all are counted', async () => {
-    const text = await metricsAt(gateway.adminUrl);
-    return (
-      text.includes('operation="usage"') &&
-      text.includes('storegate_refusals_total{code="rate_limit_exceeded"} 2\n')
-    );
-  });
-  expect(await metricsAt(gateway.adminUrl)).toContain(
-    '\nstoregate_near_limit_admissions_total{plan="free"} 3\n',
-  );
-  const near = gateway.log.filter(({ msg }) => msg === 'request').map(({ nearLimit }) => nearLimit);
-  expect(near).toEqual([...Array(7).fill(false), true, true, true, false, false, false]);
-});
-
 test('metrics of readiness, reloads and configuration digests match health and status', async () => {
   const gateway = await gatewayWith('');
   const value = async (name: string) => valueIn(await metricsAt(gateway.adminUrl), name);
@@ -88,27 +69,6 @@ test('metrics of readiness, reloads and configuration digests match health and s
   const text = await metricsAt(gateway.adminUrl);
   expect(text).toContain(await info());
   expect(text).not.toContain(first);
-});
-
-test('connections to the backend and memory for bodies are reported with their limits, also after a reload', async () => {
-  const gateway = await gatewayWith('upstream: { connections: 9 }\nhttp: { bodyBudget: 100MiB }\n');
-  const { secret } = await gateway.key();
-  await gateway.client.get('/pets').set('X-API-Key', secret);
-  const text = await metricsAt(gateway.adminUrl);
-  for (const line of [
-    'storegate_upstream_connections_open 1',
-    'storegate_upstream_connections_idle 1',
-    'storegate_upstream_connections_limit 9',
-    'storegate_upstream_pending_requests 0',
-    'storegate_body_bytes 0',
-    `storegate_body_budget_bytes ${100 * 2 ** 20}`,
-  ])
-    expect(text).toContain(`\n${line}\n`);
-  writeFileSync(join(gateway.folder, 'gateway.yaml'), 'http: { bodyBudget: 200MiB }\n');
-  await adminOf(gateway.adminUrl)('POST', '/reload');
-  expect(valueIn(await metricsAt(gateway.adminUrl), 'storegate_body_budget_bytes')).toBe(
-    200 * 2 ** 20,
-  );
 });
 
 test('open, idle, pending and possible connections to the backend are four figures', async () => {

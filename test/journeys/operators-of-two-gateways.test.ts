@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -63,14 +63,6 @@ test('one call to both at once creates one key, and concurrent changes are all m
     label: 'a',
     metadata: { b: 'c' },
   });
-});
-
-test('a key of another system that one imports is valid at both', async () => {
-  const secret = `legacy.${randomBytes(16).toString('base64url')}`;
-  await status(two, secret);
-  const hash = createHash('sha256').update(secret).digest('base64url');
-  await atOne('POST', '/keys/import', { account: 'old', plan: 'pro', hash });
-  await bothAnswer(secret, 200);
 });
 
 test('the audit log, tokens, and times of last use are shared', async () => {

@@ -2,11 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type AdminCall, adminOf } from '../support/admin.ts';
-import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { loadPlans } from '../support/load-plans.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
-import { finished } from '../support/storegate.ts';
 import { until } from '../support/until.ts';
 
 const PLANS = 'plans:\n  free: { windows: [{ limit: 3, per: minute }] }\n';
@@ -61,22 +59,6 @@ test('plans that are set at once at two gateways on one file are kept, and in fo
         `${name} is in force`,
         async () => (await call('GET', `/plans/${name}`)).status === 200,
       );
-});
-
-test('plans that commands set at once beside a gateway are kept', async () => {
-  const env = { REDIS_URL: redis.url, STOREGATE_PLANS: file };
-  const [command, response] = [NAMES.slice(0, 3), NAMES[3]!];
-  const [{ status }, ...commands] = await Promise.all([
-    put(calls[0], response),
-    ...command.map((name, i) => {
-      const args = ['plans', 'set', name, '--limits', '9/minute'];
-      return i === 0
-        ? finished(args, { cwd: two.folder, env })
-        : commandLine(two.folder)(args, { env });
-    }),
-  ]);
-  const statuses = [...commands.map(({ code }) => (code === 0 ? 200 : 409)), status];
-  expect(inFile()).toEqual(['free', ...held(NAMES, statuses)].sort());
 });
 
 test('a plan that one gateway cannot put in force removes no plan of the other', async () => {

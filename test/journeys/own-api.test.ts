@@ -125,37 +125,9 @@ describe('a public operation', () => {
     expect(await refused.json()).toMatchObject({ code: 'rate_limit_exceeded' });
   });
 
-  test('never bans an address', async () => {
-    for (let i = 0; i < 30; i++) {
-      gateway.clock.now += 150;
-      expect((await ask('/health')).status).toBe(429);
-    }
-  });
-
   test('counts a request with a key for the key, and refuses one with a wrong key', async () => {
     expect(limits(await ask('/me', { 'X-API-Key': secret }))[0]).toBe(60);
     expect((await ask('/me', { 'X-API-Key': 'sg_test_wrong' })).status).toBe(401);
-  });
-
-  test('has the plan public in metrics and in the log', async () => {
-    const { text } = await gateway.admin.get('/metrics');
-    expect(text).toMatch(/storegate_admissions_total\{plan="public",verdict="admitted"\} 4\n/);
-    expect(gateway.log).toContainEqual(
-      expect.objectContaining({
-        operation: 'health',
-        plan: 'public',
-        keyId: null,
-        account: null,
-        status: 200,
-      }),
-    );
-  });
-
-  test('has its limits in the list of plans', async () => {
-    const { body } = await gateway.admin.get('/plans');
-    expect(body.public).toMatchObject([
-      { name: 'public', limits: '4/minute,100/day', concurrency: 5, keys: null },
-    ]);
   });
 
   test('does not open the usage of keys, nor mounts', async () => {

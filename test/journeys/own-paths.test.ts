@@ -77,23 +77,3 @@ describe('paths of the gateway that the contract has too', () => {
     expect(seen.sort()).toEqual(REQUESTS.map((request) => request.join(' ')).sort());
   });
 });
-
-test('a start names operations that a path of the gateway hides', async () => {
-  const contract = join(gateway.folder, 'contract.yaml');
-  const other = await TestGateway.start({ env: { STOREGATE_CONTRACT: contract } });
-  expect(other.log.filter(({ msg }) => msg === 'contract.hidden')).toMatchObject([{ count: 4 }]);
-  await other.stop();
-});
-
-test('without a contract /usage reaches the backend once its setting is false', async () => {
-  const other = await TestGateway.start({
-    backendUrl: backend.url,
-    settings: 'usage: { enabled: false }',
-    env: { STOREGATE_CONTRACT: 'none' },
-  });
-  const { secret } = await other.key();
-  const headers = { 'X-API-Key': secret };
-  const response = await fetch(`${other.url}/usage`, { method: 'POST', headers });
-  expect([response.status, await response.text()]).toEqual([200, 'of the backend']);
-  await other.stop();
-});

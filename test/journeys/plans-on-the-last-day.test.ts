@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
-import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
 import { gatewaysOfTests, sendWith } from '../support/gateways.ts';
 import { HOUR, MINUTE, window } from '../support/limits.ts';
-import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 
 const PLANS = `plans:
@@ -101,73 +99,5 @@ describe('a simulated plan', () => {
     expect([hour.since, hour.limited]).toEqual([new Date(put).toISOString(), 0]);
     one.clock.pass(26 * HOUR);
     expect((await tried(one.adminUrl, '4/minute')).subjects).toEqual([]);
-  });
-
-  test('is shown by the command', async () => {
-    const one = await gateway();
-    const { secret, id } = await one.key();
-    await sendWith(one.url, secret, 9);
-    await counted(one.adminUrl, 9);
-    one.clock.pass(MINUTE);
-    const run = (...args: string[]) =>
-      commandLine(one.folder)(['plans', 'simulate', 'free', ...args], {
-        env: { STOREGATE_ADMIN_URL: one.adminUrl },
-      });
-    const { code, out } = await run('--limits', '4/minute,500/hour');
-    expect(code).toBe(0);
-    expect(out).toMatch(
-      /\nwindow +limit +would have limited +refused\nminute +4 +1 +5\nhour +500 +unknown +-\n/,
-    );
-    expect(out).toMatch(new RegExp(`\\n${id} +acme +minute +9 +\\w+ ago +1 +5\\n`));
-    expect(out).toMatch(
-      /The last 24 hours, .*, have 9 admitted requests of this plan\.\nThe plan has not counted by hour so far\./,
-    );
-    expect(
-      JSON.parse((await run('--limits', '4/minute', '--json')).out).lastDay.subjects,
-    ).toHaveLength(1);
-    await one.close();
-    expect(
-      (await commandLine(one.folder)(['plans', 'simulate', 'free', '--limits', '4/minute'])).out,
-    ).toMatch(new RegExp(`\\n${id} +acme +minute +9 `));
-  });
-});
-
-describe('gateways that share a Redis', () => {
-  let redis: RedisServer;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis.stop());
-  beforeEach(async () => void (await redis.admin.flushall()));
-
-  test('do not know the use of requests that a gateway decided with its share of a limit', async () => {
-    const shared = () => gateway({ env: { REDIS_URL: redis.url } });
-    const two = await shared();
-    // Has its share, because the other was there first.
-    const one = await shared();
-    const { secret } = await one.key({ plan: 'team', account: 'shared' });
-    await sendWith(one.url, secret, 3);
-    redis.signal('SIGSTOP');
-    expect(await sendWith(one.url, secret, 2)).toEqual([200, 200]);
-    redis.signal('SIGCONT');
-    await until('5 are counted', async () => {
-      const { items } = (await adminOf(two.adminUrl)('GET', '/top')).body;
-      // Redis is up again a moment before the gateway knows it.
-      return items?.some(
-        ({ account, count }: { account: string; count: number }) =>
-          account === 'shared' && count === 5,
-      );
-    });
-    const near = one.log.filter(({ msg }) => msg === 'request').map(({ nearLimit }) => nearLimit);
-    expect(near).toEqual([false, false, false, false, false]);
-    const { windows, subjects } = await tried(two.adminUrl, '2/minute', 'team');
-    expect(windows[0]).toMatchObject({
-      local: true,
-      limited: 1,
-      refused: { least: 1, most: null },
-    });
-    expect(subjects).toMatchObject([
-      { account: 'shared', windows: [{ peak: 3, refused: { least: 1, most: null } }] },
-    ]);
   });
 });

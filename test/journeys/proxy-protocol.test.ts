@@ -48,25 +48,10 @@ const from = (address: string) => `PROXY TCP4 ${address} 198.51.100.1 12345 443\
 const V4 = Buffer.from('c000020bc63364013039 01bb'.replaceAll(' ', ''), 'hex');
 
 describe('behind a balancer with the PROXY protocol', () => {
-  test.each([
-    [
-      'in one read with the request',
-      (wire: Wire, header: string) => void wire.send(header + get()),
-    ],
-    [
-      'byte by byte',
-      async (wire: Wire, header: string) => {
-        for (const byte of header) {
-          wire.send(byte);
-          await new Promise(setImmediate);
-        }
-        wire.send(get());
-      },
-    ],
-  ])('its address is the client’s everywhere: %s', async (_, send) => {
+  test('its address is the client’s everywhere', async () => {
     await open(behind());
     const wire = await Wire.open(gateway.url);
-    await send(wire, from('192.0.2.11'));
+    wire.send(from('192.0.2.11') + get());
     expect((await wire.answer()).status).toBe(200);
     expect((await wire.send(get()).answer()).status).toBe(200);
     expect(backend.seen.map(({ headers }) => headers['x-forwarded-for'])).toEqual([
@@ -202,10 +187,9 @@ test('another client cannot send the header: it is not a valid request', async (
 
 describe('behind a real HAProxy', () => {
   test.each([
-    ['version 1', 'send-proxy', 'http'],
-    ['version 2', 'send-proxy-v2', 'http'],
-    ['version 2 with a checksum and TLS', 'send-proxy-v2-ssl-cn proxy-v2-options crc32c', 'http'],
-  ])('the client is known: %s', async (_, how, proto) => {
+    ['version 1', 'send-proxy'],
+    ['version 2 with a checksum and TLS', 'send-proxy-v2-ssl-cn proxy-v2-options crc32c'],
+  ])('the client is known: %s', async (_, how) => {
     await open(behind());
     const folder = mkdtempSync(join(tmpdir(), 'haproxy-'));
     const port = await freePort();
@@ -225,7 +209,7 @@ describe('behind a real HAProxy', () => {
       const { headers } = backend.seen[0]!;
       expect([headers['x-forwarded-for'], headers['x-forwarded-proto']]).toEqual([
         '127.0.0.7',
-        proto,
+        'http',
       ]);
       wire.close();
     } finally {

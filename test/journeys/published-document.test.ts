@@ -76,18 +76,6 @@ describe('a client made from the published document', () => {
     expect(backend.seen.at(-1)!.headers.authorization).toBe('Bearer of-the-api');
   });
 
-  test('finds paths without the prefix if the settings ignore it, and leaves /usage to the API', async () => {
-    const settings = `${OWN_TOKENS}\nusage: { enabled: false }`;
-    const file = '{ file: contract.yaml, serverPath: ignore }';
-    writeUnnoticed(join(gateway.folder, 'gateway.yaml'), `contract: ${file}\n${settings}`);
-    expect((await adminOf(gateway.adminUrl)('POST', '/reload')).status).toBe(200);
-    const credentials = { bearer: 'of-the-api', 'x-shop-key': secret };
-    const client = await DocumentClient.from(`${gateway.url}/openapi.json`, credentials);
-    expect(await statuses(client, ['orders', 'far'])).toEqual([200, 200]);
-    expect(backend.seen.at(-1)!.url).toMatch(/^\/(orders|far)$/);
-    await expect(client.call('getUsage')).rejects.toThrow('no operation getUsage');
-  });
-
   test('meets the refusals that the document describes', async () => {
     const client = await clientAfter('', { bearer: 'wrong', 'x-api-key': 'wrong' });
     const response = await client.call('orders');

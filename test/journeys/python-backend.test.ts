@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { json as readJson } from 'node:stream/consumers';
@@ -183,17 +183,6 @@ describe('the copy of a contract at a URL', () => {
       expect((await ask('/v1/toys')).status).toBe(200);
     });
 
-    test('does not prevent a change of a plan', async () => {
-      const { status } = await adminOf(gateway.adminUrl)('PUT', '/plans/free', {
-        limits: '99/minute',
-      });
-      expect(status).toBe(200);
-      const { headers } = await fetch(`${gateway.url}/v1/toys`, {
-        headers: { 'X-API-Key': (await gateway.key()).secret },
-      });
-      expect(headers.get('x-ratelimit-limit')).toBe('99');
-    });
-
     test('is in use after a start', async () => {
       gateway.log.length = 0;
       await gateway.close();
@@ -231,25 +220,4 @@ test('a first start fails while the URL is unreachable', async () => {
     (reason: unknown) => reason,
   );
   expect(String(error)).toContain('/nowhere.yaml: cannot be fetched: status 404');
-});
-
-test('without a contract every path below the path of BACKEND_URL is available, and no other', async () => {
-  const gateway = await TestGateway.start({
-    backendUrl: `${backend.url}/v1`,
-    env: { STOREGATE_CONTRACT: 'none' },
-  });
-  try {
-    const ask = await asker(gateway);
-    expect(await ask('/')).toMatchObject({ status: 200, body: { path: '/v1/' } });
-    expect(await ask('/v1/pets')).toMatchObject({ body: { path: '/v1/v1/pets' } });
-    expect(await ask('/a/b%20c?x=%2F', { method: 'PROPFIND', body: '{' })).toMatchObject({
-      status: 200,
-      body: { method: 'PROPFIND', path: '/v1/a/b%20c?x=%2F', body: '{' },
-    });
-    for (const path of ['//a', '/%2e%2e/a', '/..%2Fa', '/a/%2e./b', '/a%2Fb'])
-      expect((await ask(path)).status).not.toBe(200);
-    expect(existsSync(join(gateway.folder, 'data/contract-copy.json'))).toBe(false);
-  } finally {
-    await gateway.stop();
-  }
 });

@@ -1,10 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { ContractLoader } from '../../src/run/contracts/loader.ts';
-import { program } from '../runner/programs.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
@@ -121,14 +118,6 @@ describe('a reload', () => {
     await admin('DELETE', `/keys/${id}`);
   });
 
-  test('is refused if the contract is invalid', async () => {
-    const { secret } = await gateway.key();
-    write('bad.yaml', 'openapi: 3.0.3\ninfo: { title: x }\npaths: {}\n');
-    write('gateway.yaml', 'contract: { file: bad.yaml }\n');
-    expect((await reload()).body.message).toMatch(/bad\.yaml.*version/);
-    expect((await pets(secret)).status).toBe(200);
-  });
-
   test('applies another contract, other CORS and mounts at once; settings that need a restart are reported and unchanged', async () => {
     const { secret } = await gateway.key();
     write('other.yaml', CONTRACT.replace('  /pets:\n', '  /animals:\n'));
@@ -194,23 +183,6 @@ describe('the gateway detects', () => {
     await until('it is fixed', async () => (await limit(secret)) === '70');
   });
 
-  test('files that were emptied, and keeps the previous configuration', async () => {
-    const { secret } = await gateway.key();
-    for (const name of ['gateway.yaml', 'plans.yaml'] as const) {
-      const before = logged('reload.failed').length;
-      const text = readFileSync(file(name), 'utf8');
-      writeFileSync(file(name), '');
-      await until('it is logged', () => logged('reload.failed').length > before);
-      expect(logged('reload.failed').at(-1)?.problems).toEqual([
-        `${name}:1:1: must be a map, is empty; write {} if it is to set nothing`,
-      ]);
-      expect(await limit(secret)).toBe('70');
-      const done = logged('reload.done').length;
-      writeFileSync(file(name), text);
-      await until('it is fixed', () => logged('reload.done').length > done);
-    }
-  });
-
   test('a file that the contract refers to, also one that it refers to only since a reload', async () => {
     const { secret } = await gateway.key();
     const refer = (name: string) =>
@@ -232,54 +204,4 @@ describe('the gateway detects', () => {
     expect(JSON.stringify(logged('reload.failed').at(-1))).toContain('more.yaml:1:');
     expect((await pets(secret)).status).toBe(200);
   });
-
-  test('no file once it stops, which ends the reading of a contract', async () => {
-    const item = { get: { responses: { 200: { description: 'Done.' } } } };
-    const paths = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`/p${i}`, item]));
-    writeFileSync(
-      file('large.json'),
-      JSON.stringify({ openapi: '3.0.3', info: { title: 'x', version: '1' }, paths }),
-    );
-    writeFileSync(file('gateway.yaml'), 'contract: { file: large.json }\n');
-    const before = logged('reload.failed').length;
-    // A thread starts the process, so Node's list of active resources does not contain it.
-    const isReading = () =>
-      spawnSync(program('pgrep'), ['-P', `${process.pid}`, '-f', 'large.json']).status === 0;
-    await until('the contract is being read', isReading);
-    await gateway.close();
-    await until(
-      'nothing is read any more',
-      () => logged('reload.failed').length > before && !isReading(),
-    );
-    expect(
-      logged('reload.failed')
-        .slice(before)
-        .map(({ problems }) => problems),
-    ).toEqual([['the gateway is stopping']]);
-  });
-});
-
-test('a contract that hangs its reader is refused by name, and plans reload after it', async () => {
-  const contract = join(folder(), 'hanging.yaml');
-  writeUnnoticed(contract, CONTRACT);
-  const reader = join(import.meta.dirname, '../run/contracts/readers/silent.ts');
-  const own = await TestGateway.start({
-    plans: plans(5),
-    settings: `contract: { file: "${contract}" }\n`,
-    contracts: new ContractLoader(reader, 100),
-  });
-  try {
-    const call = adminOf(own.adminUrl);
-    writeUnnoticed(contract, `${CONTRACT}# changed\n`);
-    const refused = await call('POST', '/reload');
-    expect([refused.status, JSON.stringify(refused.body)]).toEqual([
-      422,
-      expect.stringContaining(`${contract}: was not read within 0.1 s`),
-    ]);
-    writeUnnoticed(contract, CONTRACT);
-    writeUnnoticed(join(own.folder, 'plans.yaml'), plans(7));
-    expect((await call('POST', '/reload')).body).toMatchObject({ changed: ['plans'] });
-  } finally {
-    await own.stop();
-  }
 });

@@ -79,16 +79,6 @@ describe.each([
     expect(other.headers['ratelimit-policy']).toBe('"minute";q=20;w=60, "day";q=1000;w=86400');
   });
 
-  test('a request is near a limit by the windows that it counts in, not by those of other operations', async () => {
-    const { secret, id } = await gateway.key();
-    const requests = () =>
-      gateway.log.filter(({ msg, keyId }) => msg === 'request' && keyId === id);
-    for (let i = 0; i < 3; i++) await get('/categories', secret);
-    await get('/store/orders', secret);
-    await until('all are logged', () => requests().length === 4);
-    expect(requests().map(({ nearLimit }) => nearLimit)).toEqual([false, false, true, false]);
-  });
-
   test('a tag is limited over all its operations together', async () => {
     const { secret } = await gateway.key();
     const paths = ['/pets', '/pets/1', '/pets', '/pets/2'];
@@ -145,35 +135,5 @@ describe.each([
     expect(unknown.body.message).toContain(
       'windows: minute, listCategories:minute, tag:Animals:hour, day.',
     );
-  });
-
-  test('a reload keeps the counts of unchanged windows', async () => {
-    const { secret, id } = await gateway.key();
-    for (let i = 0; i < 2; i++) await get('/categories', secret);
-    await get('/pets', secret);
-    const use = async (limited: Parameters<typeof contractWith>[0]) => {
-      writeFileSync(contract, contractWith(limited));
-      expect((await admin('POST', '/reload')).status).toBe(200);
-      await get('/store/orders', secret);
-      const { body } = await admin('GET', `/usage/${id}`);
-      return body.usage[0].windows.map(
-        ({ name, limit, used }: Record<string, unknown>) => `${name} ${used}/${limit}`,
-      );
-    };
-    expect(
-      await use({ ...LIMITED, operations: { listCategories: '9/minute', listOrders: '7/minute' } }),
-    ).toEqual([
-      'minute 4/20',
-      'listCategories:minute 2/9',
-      'listOrders:minute 1/7',
-      'tag:Animals:hour 1/4',
-      'day 4/1000',
-    ]);
-    expect(await use({ tags: LIMITED.tags })).toEqual([
-      'minute 5/20',
-      'tag:Animals:hour 1/4',
-      'day 5/1000',
-    ]);
-    expect(await use({})).toEqual(['minute 6/20', 'day 6/1000']);
   });
 });

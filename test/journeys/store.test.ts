@@ -64,19 +64,4 @@ describe('a restart', () => {
     expect(after.headers['x-ratelimit-remaining']).toBe('28');
     expect(after.headers['x-ratelimit-reset']).toBe(before.headers['x-ratelimit-reset']);
   });
-
-  test('does not forgive a ban', async () => {
-    const key = await gateway.key({
-      windows: [{ name: 'hour', kind: 'fixed', limit: 1, span: 3_600_000 }],
-    });
-    const get = () => gateway.client.get('/pets').set('X-API-Key', key.secret);
-    let response = await get();
-    while (response.status !== 403) {
-      gateway.clock.pass(100);
-      response = await get();
-    }
-    await gateway.close();
-    await gateway.open();
-    expect((await get()).status).toBe(403);
-  });
 });

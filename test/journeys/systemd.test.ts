@@ -76,7 +76,62 @@ function socketsOf(pid: number): string[] {
   });
 }
 
-function reloadAndRestartTests(running: () => FakeSystemd): void {
+describe('one process under systemd', () => {
+  const running = serviceForBlock('admin:public', () => ({ STOREGATE_ADMIN_TOKEN: TOKEN }));
+
+  test('uses the sockets with their names for both listeners', async () => {
+    const service = running();
+    const ready = await get(`${urlOf(service, 'admin')}/health/ready`);
+    expect(ready.status).toBe(200);
+    expect((await get(`${urlOf(service, 'public')}/health/ready`)).status).toBe(401);
+    expect(service.notes[0]).toBe(`READY=1 & STATUS=Serving ${urlOf(service, 'public')}`);
+  });
+
+  test('sends messages from one process without secrets and sockets, and reports its end', async () => {
+    const service = running();
+    const children = () =>
+      readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'latin1').trim();
+    const sender = Number(children());
+    const before = service.noted('WATCHDOG=1').length;
+    await until('it has sent some messages', () => service.noted('WATCHDOG=1').length > before + 2);
+    expect(Number(children())).toBe(sender);
+    const variables = readFileSync(`/proc/${sender}/environ`, 'latin1').split('\0').slice(0, -1);
+    expect(variables.map((variable) => variable.split('=')[0]).sort()).toEqual([
+      'NOTIFY_SOCKET',
+      'PATH',
+    ]);
+    const inherited = [3, 4].map((fd) => readlinkSync(`/proc/${service.pid}/fd/${fd}`));
+    for (const socket of inherited) expect(socketsOf(sender)).not.toContain(socket);
+    process.kill(sender, 'SIGKILL');
+    await until('its end is reported', () => service.err !== '');
+    expect(service.err).toBe('systemd gets no messages: their process ended with SIGKILL\n');
+    process.kill(service.pid, 'SIGTERM');
+    expect(await service.ended()).toBe(0);
+    await service.startService();
+  });
+
+  test('sends no watchdog message while its primary process hangs', async () => {
+    const service = running();
+    const before = service.noted('WATCHDOG=1').length;
+    await until('it has sent some', () => service.noted('WATCHDOG=1').length > before + 2);
+    process.kill(service.pid, 'SIGUSR2');
+    await until('it hangs', () => service.err.includes('hangs'));
+    // A message sent before may still arrive. Twenty intervals without another one.
+    let [count, quietSince] = [0, performance.now()];
+    await until('no message arrives', () => {
+      const now = service.noted('WATCHDOG=1').length;
+      if (now !== count) [count, quietSince] = [now, performance.now()];
+      return performance.now() - quietSince > 2_000;
+    });
+  });
+});
+
+describe('two workers under systemd', () => {
+  const running = serviceForBlock('public', () => ({
+    STOREGATE_WORKERS: '2',
+    REDIS_URL: redis.url,
+  }));
+
   test('reports a reload with its time, and is ready after it', async () => {
     const service = running();
     const began = process.hrtime.bigint() / 1_000n;
@@ -119,71 +174,6 @@ function reloadAndRestartTests(running: () => FakeSystemd): void {
     expect(sent).toBeGreaterThanOrEqual(REQUESTS);
     expect(service.noted('STOPPING=1')).toHaveLength(1);
   });
-}
-
-function hangTest(running: () => FakeSystemd): void {
-  test('sends no watchdog message while its primary process hangs', async () => {
-    const service = running();
-    const before = service.noted('WATCHDOG=1').length;
-    await until('it has sent some', () => service.noted('WATCHDOG=1').length > before + 2);
-    process.kill(service.pid, 'SIGUSR2');
-    await until('it hangs', () => service.err.includes('hangs'));
-    // A message sent before may still arrive. Twenty intervals without another one.
-    let [count, quietSince] = [0, performance.now()];
-    await until('no message arrives', () => {
-      const now = service.noted('WATCHDOG=1').length;
-      if (now !== count) [count, quietSince] = [now, performance.now()];
-      return performance.now() - quietSince > 2_000;
-    });
-  });
-}
-
-describe('one process under systemd', () => {
-  const running = serviceForBlock('admin:public', () => ({ STOREGATE_ADMIN_TOKEN: TOKEN }));
-
-  test('uses the sockets with their names for both listeners', async () => {
-    const service = running();
-    const ready = await get(`${urlOf(service, 'admin')}/health/ready`);
-    expect(ready.status).toBe(200);
-    expect((await get(`${urlOf(service, 'public')}/health/ready`)).status).toBe(401);
-    expect(service.notes[0]).toBe(`READY=1 & STATUS=Serving ${urlOf(service, 'public')}`);
-  });
-
-  reloadAndRestartTests(running);
-
-  test('sends messages from one process without secrets and sockets, and reports its end', async () => {
-    const service = running();
-    const children = () =>
-      readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'latin1').trim();
-    const sender = Number(children());
-    const before = service.noted('WATCHDOG=1').length;
-    await until('it has sent some messages', () => service.noted('WATCHDOG=1').length > before + 2);
-    expect(Number(children())).toBe(sender);
-    const variables = readFileSync(`/proc/${sender}/environ`, 'latin1').split('\0').slice(0, -1);
-    expect(variables.map((variable) => variable.split('=')[0]).sort()).toEqual([
-      'NOTIFY_SOCKET',
-      'PATH',
-    ]);
-    const inherited = [3, 4].map((fd) => readlinkSync(`/proc/${service.pid}/fd/${fd}`));
-    for (const socket of inherited) expect(socketsOf(sender)).not.toContain(socket);
-    process.kill(sender, 'SIGKILL');
-    await until('its end is reported', () => service.err !== '');
-    expect(service.err).toBe('systemd gets no messages: their process ended with SIGKILL\n');
-    process.kill(service.pid, 'SIGTERM');
-    expect(await service.ended()).toBe(0);
-    await service.startService();
-  });
-
-  hangTest(running);
-});
-
-describe('two workers under systemd', () => {
-  const running = serviceForBlock('public', () => ({
-    STOREGATE_WORKERS: '2',
-    REDIS_URL: redis.url,
-  }));
-
-  reloadAndRestartTests(running);
 
   test('passes neither sockets nor variables to workers, and exits if it has lost all of them', async () => {
     const service = running();
@@ -204,6 +194,4 @@ describe('two workers under systemd', () => {
     await service.startService();
     expect((await get(`${urlOf(service, 'public')}/docs/`)).status).toBe(200);
   });
-
-  hangTest(running);
 });

@@ -2,12 +2,7 @@ import { once } from 'node:events';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Agent, type AgentOptions, request } from 'node:https';
-import {
-  type AddressInfo,
-  connect as connectTcp,
-  createServer as createTcpServer,
-  type Socket,
-} from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -115,16 +110,6 @@ async function metrics(): Promise<string> {
   return (await gateway.admin.get('/metrics')).text;
 }
 
-async function handshakes(labels: Readonly<Record<string, string>>): Promise<number> {
-  const lines = (await metrics())
-    .split('\n')
-    .filter((line) => line.startsWith('storegate_tls_handshakes_total{'));
-  const fitting = lines.filter((line) =>
-    Object.entries(labels).every(([name, is]) => line.includes(`${name}="${is}"`)),
-  );
-  return fitting.reduce((sum, line) => sum + Number(line.split(' ')[1]), 0);
-}
-
 describe('a gateway with a certificate', () => {
   test('answers over TLS, and sends that to the backend', async () => {
     await open();
@@ -165,20 +150,6 @@ describe('a gateway with a certificate', () => {
     expect(await nameFor(undefined)).toBe(`DNS:${NAME}`);
   });
 
-  test.each(['TLSv1.2', 'TLSv1.3'] as const)('resumes a session of %s', async (version) => {
-    await open();
-    const versions = { minVersion: version, maxVersion: version };
-    const first = connect({ ...reaching(), ...versions });
-    const [session] = (await once(first, 'session')) as [Buffer];
-    first.destroy();
-    const second = await handshake({ ...versions, session });
-    expect([second.getProtocol(), second.isSessionReused()]).toEqual([version, true]);
-    second.write(`GET /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`);
-    expect(String(await once(second, 'data'))).toMatch(/^HTTP\/1\.1 200 /);
-    second.destroy();
-    await until('it is counted', async () => (await handshakes({ version, resumed: 'yes' })) === 1);
-  });
-
   test('accepts no old version, no other protocol, and agrees on keys once', async () => {
     await open();
     const old = {
@@ -207,27 +178,6 @@ describe('a gateway with a certificate', () => {
     expect(refused.message).toContain('no renegotiation');
     await until('they are logged', () => logged('tls.failed').length > 1);
     expect(logged('tls.failed').map(({ reason }) => reason)).toEqual(['version', 'protocol']);
-  });
-
-  test('may refuse TLS 1.2', async () => {
-    await open({ minVersion: 'TLSv1.3' });
-    expect(await refusal({ maxVersion: 'TLSv1.2' })).toMatch(/VERSION/);
-    expect((await get()).status).toBe(200);
-  });
-
-  test('transfers large bodies in both directions, and ends idle connections with close_notify', async () => {
-    await open({}, { http: { keepAliveTimeout: '200ms' } });
-    const socket = await handshake();
-    let closed = false;
-    socket.on('end', () => {
-      closed = true;
-    });
-    const body = JSON.stringify({ name: 'R'.repeat(900_000), categoryId: 1 });
-    const head = `POST /pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
-    socket.write(head + body);
-    const [response] = (await once(socket, 'data')) as [Buffer];
-    expect(response.toString('latin1')).toMatch(/^HTTP\/1\.1 400 /);
-    await until('the gateway ends it', () => closed);
   });
 });
 
@@ -273,54 +223,6 @@ describe('a client that does not finish its handshake', () => {
     expect((await get()).status).toBe(200);
     expect(logged('bug')).toEqual([]);
   });
-
-  test('does not delay a stop', async () => {
-    await open();
-    const { port } = new URL(gateway.url);
-    const silent = connectTcp(Number(port), '127.0.0.1').on('error', () => {});
-    await once(silent, 'connect');
-    const ended = once(silent, 'close');
-    await gateway.close();
-    await ended;
-  });
-});
-
-test('a client that does not read its response is disconnected', async () => {
-  await open(
-    {},
-    {
-      http: { responseWriteTimeout: '300ms' },
-      mounts: [{ path: '/much', target: 'http://127.0.0.1:1' }],
-    },
-  );
-  await gateway.stop();
-  await backend.close();
-  const much = await fakeBackend((_request, response) => {
-    response.end(Buffer.alloc(64 * 1024 * 1024));
-  });
-  backend = much;
-  const settings = {
-    listen: { tls: pair },
-    http: { responseWriteTimeout: '300ms' },
-    mounts: [{ path: '/much', target: much.url }],
-  };
-  gateway = await TestGateway.start({
-    settings: JSON.stringify(settings),
-    plans: PLANS,
-    backendUrl: much.url,
-  });
-  key = (await gateway.key()).secret;
-  const socket = await handshake();
-  socket.on('error', () => {});
-  socket.write(`GET /much HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`);
-  socket.pause();
-  await until('the request has ended', () => logged('request').length > 0);
-  expect(logged('request')[0]).toMatchObject({
-    status: 200,
-    complete: false,
-    code: 'client_closed_request',
-  });
-  socket.destroy();
 });
 
 describe('a renewed certificate', () => {

@@ -3,7 +3,7 @@ import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { bodyOf } from '../support/failure.ts';
 import { gatewaysOfTests, sendWith } from '../support/gateways.ts';
-import { MINUTE, SECOND } from '../support/limits.ts';
+import { SECOND } from '../support/limits.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 
@@ -76,42 +76,6 @@ describe('a single gateway', () => {
       listPets: 2,
       none: 3,
     });
-  });
-
-  test('returns clients of deprecated operations, with the last call', async () => {
-    const one = await gateway({});
-    const { secret, id } = await one.key();
-    await sendWith(one.url, secret, 2, '/pets/1');
-    await counted(one.adminUrl, '?by=deprecated', 2);
-    one.clock.pass(MINUTE);
-    await sendWith(one.url, secret, 1, '/pets/1');
-    await counted(one.adminUrl, '?by=deprecated', 3);
-    expect((await topAt(one.adminUrl, '?by=deprecated')).items).toMatchObject([
-      { key: id, operation: 'getPet', count: 3, last: second(one.clock.now) },
-    ]);
-  });
-
-  test('has a command for it', async () => {
-    const one = await gateway({});
-    const { secret, id } = await one.key();
-    await sendWith(one.url, secret, 12);
-    await counted(one.adminUrl, '', 12);
-    const run = (...args: string[]) =>
-      commandLine(one.folder)(['top', ...args], { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
-    const { code, out } = await run('--by', 'refused');
-    expect(code).toBe(0);
-    expect(out).toMatch(/^key +account +plan +count +share +last\n/);
-    expect(out).toMatch(new RegExp(`${id} +acme +free +2 +100.0 % +\\w+ ago`));
-    expect(out).toMatch(
-      /\n2 refused requests with a valid key in the last hour, complete since 20\S+Z\.\n$/,
-    );
-    expect((await run('--by', 'operations')).out).toMatch(/^operation +count .*\nlistPets +2 /);
-    expect(JSON.parse((await run('--json', '--limit', '5')).out)).toMatchObject({
-      total: 12,
-      items: [{ key: id }],
-    });
-    expect(await run('--window', 'week')).toMatchObject({ code: 2 });
-    expect(await run('--limit', '257')).toMatchObject({ code: 2 });
   });
 });
 

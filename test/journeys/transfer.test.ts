@@ -90,14 +90,6 @@ describe('usage moves with the state', () => {
   const [stopped, running] = [false, true];
   const file = 'state.ndjson';
   test.each<[string, boolean, 'folder' | 'redis', string[][]]>([
-    ['copy to Redis', stopped, 'redis', [['copy', '--from', 'data', '--to', 'TARGET']]],
-    ['copy to a folder', stopped, 'folder', [['copy', '--from', 'data', '--to', 'TARGET']]],
-    [
-      'copy of a running gateway',
-      running,
-      'folder',
-      [['copy', '--from', 'data', '--to', 'TARGET']],
-    ],
     [
       'export and import',
       stopped,

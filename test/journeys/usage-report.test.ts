@@ -1,9 +1,7 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sumName } from '../../src/ledger/names.ts';
 import { NO_CONTENT, packValue } from '../../src/ledger/value.ts';
-import { repairFolder } from '../../src/state/embedded/repair.ts';
 import { createRowWriter } from '../../src/state/rows/row-writer.ts';
 import { usageInFolder } from '../../src/state/usage-folder.ts';
 import { adminOf } from '../support/admin.ts';
@@ -133,24 +131,6 @@ describe('a report of usage', () => {
     const tooEarly = minute(one.clock.now - 3 * HOUR);
     const refused = await adminOf(one.adminUrl)('GET', `/usage/report?by=minute&from=${tooEarly}`);
     expect(refused.body).toMatchObject({ status: 400, message: /2 hours/ });
-  });
-
-  test('lacks usage that was in a missing file, once the folder is repaired, and says so', async () => {
-    const one = await gateway();
-    const { secret } = await one.key({ plan: 'pro' });
-    await sendWith(one.url, secret, 3);
-    await counted(one.adminUrl, 3);
-    await one.close();
-    const folder = join(one.folder, 'data');
-    rmSync(join(folder, 'counters.db'));
-    await repairFolder(folder);
-    await one.open();
-    const { rows, dropped, since } = await reportAt(one.adminUrl, 'by=status');
-    expect([rows, dropped]).toEqual([[], 1]);
-    expect(Date.parse(since)).toBeGreaterThan(Date.now() - 2 * MINUTE);
-    await one.close();
-    await one.open();
-    expect((await reportAt(one.adminUrl, 'by=status')).dropped).toBe(1);
   });
 
   test('is refused for parts of days of which only the sum is left', async () => {

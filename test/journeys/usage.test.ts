@@ -163,15 +163,6 @@ describe('GET /usage', () => {
     expect((await pets(one.secret)).status).toBe(200);
   });
 
-  test('counts by account if the plan does', async () => {
-    const [one, two] = [await gateway.key({ plan: 'team' }), await gateway.key({ plan: 'team' })];
-    await pets(one.secret);
-    expect((await usage(two.secret)).body).toMatchObject({
-      countedBy: 'account',
-      windows: [{ used: 1 }],
-    });
-  });
-
   test('names the deprecated operations that the key called, with their sunsets', async () => {
     const { secret } = await gateway.key();
     await gateway.client.get('/pets/1').set('X-API-Key', secret);

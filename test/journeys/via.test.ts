@@ -66,28 +66,6 @@ describe('Via', () => {
     await backend.close();
   });
 
-  test.each<[string, string, readonly string[]]>([
-    ['an operation', 'GET /pets', []],
-    ['a mount to an upstream', 'GET /up/a', []],
-    ['a mount to a target', 'GET /at/a', []],
-    ['a WebSocket', 'GET /ws/a', HANDSHAKE_LINES],
-    [
-      'a preflight for the backend',
-      'OPTIONS /pets',
-      ['Origin: http://a', 'Access-Control-Request-Method: GET'],
-    ],
-  ])(
-    'names the gateway in both directions, behind the lines of others: %s',
-    async (_what, line, headers) => {
-      const response = await ask(gateway.url, secret, line, ['Via: 1.0 fred', ...headers]);
-      const seen = backend.requests.at(-1)!;
-      const [first, ours, ...more] = valuesOf(seen, 'via').flatMap((value) => value.split(', '));
-      expect([first, more]).toEqual(['1.0 fred', []]);
-      expect(ours).toMatch(OURS);
-      expect(response.headers.via).toBe(`1.1 theirs, ${ours}`);
-    },
-  );
-
   test('has the version in which the message was received', async () => {
     await ask(gateway.url, secret, 'GET /pets HTTP/1.0');
     const [via] = valuesOf(backend.requests.at(-1)!, 'via');

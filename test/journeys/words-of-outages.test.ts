@@ -1,7 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { ROUTES } from '../../packages/admin-api/src/generated/operations.ts';
 import { adminOf } from '../support/admin.ts';
@@ -175,30 +171,6 @@ describe('operations, commands and pages have no words of libraries', () => {
           ].map((place) => [place, 1]),
         ),
       );
-    },
-    PATIENCE,
-  );
-
-  const asRoot = process.getuid?.() === 0 ? test : test.skip;
-
-  asRoot(
-    'while the disk is full',
-    async () => {
-      const disk = mkdtempSync(join(tmpdir(), 'storegate-full-'));
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]);
-      stops.push(() => {
-        execFileSync('umount', [disk]);
-        rmSync(disk, { recursive: true });
-      });
-      const { gateway, id, send } = await open({ env: { STOREGATE_DATA: join(disk, 'data') } });
-      const filling = join(disk, 'filling');
-      stops.push(() => rmSync(filling));
-      expect(() => writeFileSync(filling, Buffer.alloc(8 << 20))).toThrow('ENOSPC');
-      await until('it is noticed', async () => {
-        await send();
-        return reports(gateway, 'unsaved');
-      });
-      expectPlain(await everything(gateway, id));
     },
     PATIENCE,
   );

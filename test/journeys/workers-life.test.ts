@@ -1,19 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { Agent, type ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { program } from '../runner/programs.ts';
-import { commandLine } from '../support/command-line.ts';
 import { patientText } from '../support/deadlines.ts';
 import { freePort } from '../support/free-port.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { finished, storegate } from '../support/storegate.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 import {
@@ -302,30 +301,9 @@ describe('when the primary process is killed', () => {
   });
 });
 
-test('a gateway without Redis is unready if the settings say so, and a stop cuts off unfinished requests after the timeout', async () => {
-  const own = await startRedis();
-  const settings =
-    'redis: { readyDuringOutage: false, deadline: 1s, failureThreshold: 1 }\nhttp: { drainTimeout: 100ms }\n';
-  const gateway = await start(settings, { redisUrl: own.url });
-  const { key } = await gateway.key('1000/day');
-  await gateway.fromEveryWorker('/categories', { 'X-API-Key': key });
-  await until('it is ready', async () => (await ready(gateway)) === '200 ready');
-  const requests = (await inFlight(gateway)).map((request) => request.catch((error) => error.code));
-  await own.kill();
-  await gateway.fromEveryWorker('/categories', { 'X-API-Key': key });
-  await until('it says so', async () => (await ready(gateway)) === '503 state_down');
-  expect(await gateway.metric('storegate_state_mode', { mode: 'local' })).toBe(1);
-
-  gateway.running.child.kill('SIGTERM');
-  expect(await gateway.running.exit).toBe(0);
-  expect(await Promise.all(requests)).toEqual(['ECONNRESET', 'ECONNRESET']);
-  expect(gateway.logged('stopped')).toEqual([expect.objectContaining({ cutOff: 2 })]);
-  await own.stop();
-});
-
 describe('the start', () => {
-  const cwd = mkdtempSync(join(tmpdir(), 'storegate-'));
-  afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+  const folder = temporaryFolders({ keep: true });
+  const cwd = folder();
   const env = (more: Readonly<Record<string, string>> = {}) => ({
     STOREGATE_HOST: '127.0.0.1',
     STOREGATE_PORT: '0',
@@ -369,44 +347,9 @@ describe('the start', () => {
     taken.close();
   });
 
-  test.each([
-    [
-      'Redis is down',
-      () => ({ REDIS_URL: 'redis://127.0.0.1:1' }),
-      /^cannot use Redis at 127\.0\.0\.1:1: .*\n$/,
-    ],
-    [
-      'the contract is not there',
-      () => ({ STOREGATE_CONTRACT: 'nowhere.yaml' }),
-      /^\S+nowhere\.yaml: .*\n$/,
-    ],
-    [
-      'Redis is missing',
-      () => ({ REDIS_URL: '' }),
-      /^STOREGATE_WORKERS: 2 workers need shared state, .*\n$/,
-    ],
-  ])('reports in one line that %s', async (_, more, message) => {
-    const ended = await commandLine(cwd)(['serve'], { env: env(more()) });
-    expect(ended).toEqual({ code: 1, out: '', err: expect.stringMatching(message) });
-  });
-
-  test('with auto and no Redis uses one process', async () => {
-    const stop = new AbortController();
-    const more = { REDIS_URL: '', STOREGATE_WORKERS: 'auto', LOG_LEVEL: 'silent' };
-    let out = '';
-    const ended = commandLine(cwd, (text) => {
-      out += text;
-    })(['serve', '--no-demo-keys'], { env: env(more), isTerminal: true, stop: stop.signal });
-    await until('the gateway is up', () => out.includes('available at'));
-    const exposition = await (
-      await fetch(`${/Console +(http:\/\/[^/]+)/.exec(out)![1]}/metrics`)
-    ).text();
-    expect(exposition).not.toContain('storegate_workers');
-    stop.abort();
-    expect(await ended).toMatchObject({ code: 0, out: expect.not.stringContaining('worker') });
-  });
-
   test('has a backend of its own, shows valid demo keys, and a stop waits for the balancer until the second signal', async () => {
+    // Another folder has the copy of keys that Redis has lost.
+    const cwd = folder();
     writeFileSync(join(cwd, 'gateway.yaml'), patientText('http: { drainDelay: 1d }\n'));
     const more = { LOG_LEVEL: 'silent', STOREGATE_CONFIG: 'gateway.yaml' };
     const running = storegate(['serve'], { cwd, env: env(more), ownGroup: true, onTerminal: true });

@@ -9,7 +9,7 @@ import { Collector } from '../support/collector.ts';
 import { bodyOf } from '../support/failure.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { beside, flood, GatewayWithWorkers } from '../support/workers.ts';
+import { flood, GatewayWithWorkers } from '../support/workers.ts';
 
 const FAILURES = 20;
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -90,13 +90,6 @@ describe('with several workers', () => {
     expect([...shares.keys()].sort()).toEqual([1, 2]);
   });
 
-  test('all workers have one name in Via, so a loop through another worker is found', async () => {
-    const { key } = await gateway.key('300/hour,5000/day');
-    const responses = await gateway.fromEveryWorker('/categories', withKey(key));
-    const [name, ...more] = new Set(responses.map(({ headers }) => headers.via));
-    expect([name, more]).toEqual([expect.stringMatching(/^1\.1 storegate-[0-9a-f]{8}$/), []]);
-  });
-
   test('failures of an address are counted once for all workers, and no other address is affected', async () => {
     const headers = from('198.51.100.7');
     const responses = await flood(`${gateway.url}/pets`, { callers: 15, requests: 90, headers });
@@ -121,17 +114,6 @@ describe('with several workers', () => {
     await everyWorkerAnswers(403, other.key);
     await gateway.admin('DELETE', `/bans/${other.id}`);
     await everyWorkerAnswers(200, other.key);
-  });
-
-  test('each registers in Redis, and the primary process does not', async () => {
-    expect(await redis.admin.zcard('sg:g')).toBe(2);
-  });
-
-  test('commands and the admin API see one gateway', async () => {
-    expect((await gateway.admin('GET', '/config')).body.settings).toContainEqual(
-      expect.objectContaining({ name: 'workers', value: '2', restart: true }),
-    );
-    expect(await beside(gateway, 'check')).toMatchObject({ code: 0 });
   });
 });
 

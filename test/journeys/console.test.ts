@@ -158,4 +158,29 @@ describe('two gateways on one Redis', () => {
     for (const secret of [token, root, acme.key, umbrella.key])
       expect(output).not.toContain(secret.slice(0, 24));
   });
+
+  test('a gateway that was killed is lost, and an operator forgets it on the page of gateways', async () => {
+    const admin = adminOf(here.adminUrl, { Authorization: `Bearer ${root}` });
+    const lost = async () => (await admin('GET', '/status')).body.lost;
+    const name = 'killed:1';
+    await redis.admin.zadd('sg:fleet', Date.now() - 3_600_000, name);
+    expect(await lost()).toHaveLength(1);
+
+    const { page, complaints } = await browser.page();
+    const row = page.getByRole('region', { name: 'Lost gateways' }).getByRole('row', { name });
+    await page.goto(`${here.adminUrl}/console/`);
+    await page.getByLabel('Admin token').fill(root);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('navigation').getByRole('link', { name: 'Gateways' }).click();
+    await row.getByRole('button', { name: 'Forget' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('If it still runs, it is listed again.').waitFor();
+    await dialog.getByLabel('Reason, for the audit log').fill(REASON);
+    await dialog.getByRole('button', { name: 'Forget' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect(await lost()).toEqual([]);
+    const [entry] = (await admin('GET', '/audit?limit=1')).body.entries;
+    expect(entry).toMatchObject({ action: 'gateways.forget', target: name, reason: REASON });
+    expect(complaints).toEqual([]);
+  });
 });

@@ -1,10 +1,10 @@
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
+import { send } from '../support/client.ts';
 import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/limits.ts';
-import { plainRequest } from '../support/plain-request.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -27,11 +27,8 @@ test('keys that alternate on one connection are distinguished, and a key revoked
   const ports = new Set<number | undefined>();
   agent.on('free', ({ localPort }) => ports.add(localPort));
   const ask = async (key: string) => {
-    const { status, headers } = await plainRequest(gateway.url, {
-      path: '/pets',
-      headers: { 'X-API-Key': key },
-      agent,
-    });
+    const options = { headers: { 'X-API-Key': key }, agent };
+    const { status, headers } = await send(`${gateway.url}/pets`, options);
     return [status, headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']];
   };
   expect(await ask(first.secret)).toEqual([200, '60', '59']);

@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
-import { commandLine } from '../support/command-line.ts';
-import { bodyOf } from '../support/failure.ts';
 import { gatewaysOfTests, sendWith } from '../support/gateways.ts';
 import { SECOND } from '../support/limits.ts';
-import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 
 const PLANS =
@@ -76,35 +73,5 @@ describe('a single gateway', () => {
       listPets: 2,
       none: 3,
     });
-  });
-});
-
-describe('gateways that share a Redis', () => {
-  let redis: RedisServer;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis.stop());
-
-  test('are counted together, by each of them and by a command', async () => {
-    const shared = () => gateway({ env: { REDIS_URL: redis.url } });
-    const [one, two] = [await shared(), await shared()];
-    const body = bodyOf(
-      await adminOf(one.adminUrl)('POST', '/keys', { account: 'acme', plan: 'pro' }),
-    );
-    await sendWith(one.url, body.key, 3);
-    await sendWith(two.url, body.key, 4);
-    for (const { adminUrl } of [one, two]) {
-      await counted(adminUrl, '', 7);
-      const top = await topAt(adminUrl);
-      expect([seen(top), top.gateways.length, top.unresponsive, top.isolated]).toEqual([
-        [[body.id, 7]],
-        2,
-        [],
-        null,
-      ]);
-    }
-    const { out } = await commandLine(one.folder)(['top'], { env: { REDIS_URL: redis.url } });
-    expect(out).toMatch(new RegExp(`${body.id} +acme +pro +7 +100.0 %`));
   });
 });

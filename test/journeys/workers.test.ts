@@ -274,12 +274,6 @@ describe('the metrics', () => {
       process.kill(stuck!, 'SIGCONT');
     }
   });
-
-  test('show one start of several processes, and no mode of the state twice', async () => {
-    const startedAt = await gateway.metric('process_start_time_seconds');
-    expect(Math.abs(startedAt - Date.now() / 1000)).toBeLessThan(3_600);
-    expect(await gateway.metric('storegate_state_mode', { mode: 'normal' })).toBe(1);
-  });
 });
 
 test('a stop sends the last spans of each worker, an instance of its own', async () => {

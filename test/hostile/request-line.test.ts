@@ -86,6 +86,11 @@ describe('a method', () => {
     await fixture.refusesAndCloses(fixture.request(line), [status]);
   });
 
+  test('that no path may have is refused with those that the gateway forwards', async () => {
+    const { headers } = await fixture.ask(fixture.request('TRACE /pets'));
+    expect(headers.allow).toBe('GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
+  });
+
   test.each(['PROPFIND', 'M-SEARCH', 'QUERY', 'PURGE', 'PATCH', 'OPTIONS'])(
     'that the path does not have is 405: %s',
     async (method) => {

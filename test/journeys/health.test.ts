@@ -124,6 +124,12 @@ describe('health of gateways that share a Redis', () => {
       return (await healthAt(gateway)).findings.some((one) => one.type === type);
     });
     await expectHealth(gateway, status, type, line);
+    if (policy !== 'local') return;
+    writeFileSync(join(gateway.folder, 'plans.yaml'), PLANS.replace('60', '50'));
+    await until('a changed limit is in force', async () => {
+      const { headers } = await gateway.client.get('/pets').set('X-API-Key', secret);
+      return headers['x-ratelimit-limit'] === '50';
+    });
   });
 
   async function start(name: string): Promise<GatewayWithWorkers> {

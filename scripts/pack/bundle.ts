@@ -54,10 +54,15 @@ export async function bundle(root: string, target: string): Promise<readonly str
 function replaceFiles(folder: string, files: ReadonlyMap<string, Uint8Array>): void {
   mkdirSync(folder, { recursive: true });
   for (const [path, contents] of files)
-    if (!existsSync(path) || !readFileSync(path).equals(contents)) writeFileSync(path, contents);
+    if (!existsSync(path) || !readFileSync(path).equals(contents))
+      writeFileSync(path, contents, { mode: isProgram(contents) ? 0o755 : 0o644 });
   const paths = readdirSync(folder).map((name) => join(folder, name));
   for (const path of paths) if (!files.has(path)) rmSync(path);
 }
+
+/** The image starts it without npm, which would make it executable. */
+const isProgram = (contents: Uint8Array): boolean =>
+  Buffer.from(contents.subarray(0, 2)).toString() === '#!';
 
 /**
  * Code finds files by its own place in the repository; all bundled modules are in one folder beside

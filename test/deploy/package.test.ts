@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { readVersion } from '../../src/common/version.ts';
@@ -51,6 +51,10 @@ test('every link and picture of its pages leads to a file of the package', () =>
       .map((to) => `${file}: ${to}`),
   );
   expect(dead).toEqual([]);
+});
+
+test('its program can be started without npm, as the image does', () => {
+  expect(statSync(join(builds, 'package/dist/main.js')).mode & 0o111).toBe(0o111);
 });
 
 test('every file that it copies is in the context of the image, which packs it too', () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cliReference } from '../src/cli/reference.ts';
 import { adminApi } from './docs/admin-api.ts';
+import { cliReference } from './docs/command-line.ts';
 import { configuration } from './docs/configuration.ts';
 import { dashboard } from './docs/dashboard.ts';
 import { errorCodes } from './docs/error-codes.ts';

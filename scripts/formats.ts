@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { CATALOGUE } from '../src/common/errors/catalogue.ts';
+import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
+import { METRICS } from '../src/observe/metric-table.ts';
 import {
   nameOf as commandOf,
   commandsIn,
   documentedProgram,
   usageOf,
-} from '../src/cli/reference.ts';
-import { CATALOGUE } from '../src/common/errors/catalogue.ts';
-import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
-import { METRICS } from '../src/observe/metric-table.ts';
+} from './docs/command-line.ts';
 import { labelsOf, typeOf } from './docs/metrics.ts';
 import { adminApi } from './formats/admin-api.ts';
 import { files } from './formats/files.ts';

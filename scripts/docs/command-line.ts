@@ -1,6 +1,6 @@
 import type { Argument, Command } from 'commander';
-import { DETAILS, describe } from './command.ts';
-import { createProgram, EXIT_CODES } from './run.ts';
+import { DETAILS, describe } from '../../src/cli/command.ts';
+import { createProgram, EXIT_CODES } from '../../src/cli/run.ts';
 
 /** An option of this many commands is listed under COMMON. */
 const MIN_SHARING = 4;
@@ -63,20 +63,16 @@ type Homes = ReadonlyMap<string, string>;
 function homesOf(program: Command): Homes {
   const homes = new Map<string, string>();
   const lines = commandsIn(program).flatMap(linesOf);
-  const isCommon = (line: string) =>
-    lines.filter((other) => other === line).length >= MIN_SHARING;
+  const isCommon = (line: string) => lines.filter((other) => other === line).length >= MIN_SHARING;
   for (const command of commandsIn(program))
     for (const line of linesOf(command))
-      if (!homes.has(line))
-        homes.set(line, isCommon(line) ? COMMON : nameOf(command));
+      if (!homes.has(line)) homes.set(line, isCommon(line) ? COMMON : nameOf(command));
   return homes;
 }
 
 /** The words of a command line, such as `storegate keys create`. */
 export const nameOf = (command: Command): string =>
-  command.parent === null
-    ? command.name()
-    : `${nameOf(command.parent)} ${command.name()}`;
+  command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 
 /** A command, and all below it. */
 export const commandsIn = (command: Command): Command[] => [
@@ -145,5 +141,4 @@ function linkOf(home: string, lines: readonly string[]): string {
 const linesOf = ({ options }: Command): string[] =>
   options.map((option) => `\`${option.flags}\`: ${describe(option)}`);
 
-const listOf = (lines: readonly string[]): string =>
-  lines.map((line) => `- ${line}`).join('\n');
+const listOf = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n');

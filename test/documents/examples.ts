@@ -41,9 +41,7 @@ export function judgeExamples(contract: ReadContract): Examples {
         `${place} is refused, and the page says nothing: ${refused.pointer} ${refused.message}`,
       );
     if (!refused && missing)
-      differences.push(
-        `${place} is valid, and the page says: ${missing.pointer} ${missing.message}`,
-      );
+      differences.push(`${place} is valid, and the page says: ${missing.pointer} ${missing.need}`);
   }
   return { made, valid, differences };
 }

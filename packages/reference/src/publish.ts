@@ -1,16 +1,7 @@
 import { Document, isObject, type Json, objectsIn } from '@storegate/openapi';
+import { METHODS } from './browser/model/api.ts';
 
 const UPSTREAM = 'x-storegate-upstream';
-const METHODS = [
-  'get',
-  'put',
-  'post',
-  'delete',
-  'options',
-  'head',
-  'patch',
-  'trace',
-];
 
 export type Replacements = ReadonlyMap<Json, Json>;
 
@@ -37,7 +28,7 @@ export function publish(
     document
       .members(root.paths)
       .flatMap(([, item]) =>
-        METHODS.map((method) => document.object(item)?.[method]),
+        [...METHODS].map((method) => document.object(item)?.[method]),
       )
       .filter(isObject),
   );

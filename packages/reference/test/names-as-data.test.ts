@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createApi } from '../src/browser/model/api.ts';
 import type { ApiDocument, SchemaNode } from '../src/browser/model/document.ts';
-import { exampleOf, sample } from '../src/browser/model/example.ts';
+import { mediaText, sample } from '../src/browser/model/example.ts';
 import { requestOf } from '../src/browser/model/request.ts';
 import { factsOf, membersOf, typeText } from '../src/browser/model/schema.ts';
 import { publish } from '../src/publish.ts';
@@ -81,7 +81,9 @@ function shownOf(name: string) {
     types: nodes.map((node: SchemaNode) => typeText(api, node)),
     facts: nodes.map((node) => factsOf(api.schema(node))),
     samples: nodes.map((node) => sample(api, node, 'request')),
-    example: exampleOf(api, content['application/json']!, 'request'),
+    example: JSON.parse(
+      mediaText(api, content['application/json']!, 'application/json', 'request'),
+    ),
     requests: [request({ q_other: '2' }), request({ [name]: '1' })].map(({ url, body }) =>
       decodeURIComponent(`${url} ${body}`),
     ),

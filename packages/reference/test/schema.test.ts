@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createApi } from '../src/browser/model/api.ts';
 import type { Schema, SchemaNode } from '../src/browser/model/document.ts';
-import { exampleOf, exampleText, sample } from '../src/browser/model/example.ts';
+import { exampleText, mediaText, sample } from '../src/browser/model/example.ts';
 import { factsOf, membersOf, typeText } from '../src/browser/model/schema.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -87,9 +87,9 @@ describe('an example', () => {
   test('of a media type is what the author wrote, in this order', () => {
     const schema = { type: 'string', example: 'c' };
     const examples = { first: { value: 'b' } };
-    expect(exampleOf(api, { example: 'a', examples, schema }, 'response')).toBe('a');
-    expect(exampleOf(api, { examples, schema }, 'response')).toBe('b');
-    expect(exampleOf(api, { schema }, 'response')).toBe('c');
+    expect(mediaText(api, { example: 'a', examples, schema }, 'text/plain', 'response')).toBe('a');
+    expect(mediaText(api, { examples, schema }, 'text/plain', 'response')).toBe('b');
+    expect(mediaText(api, { schema }, 'text/plain', 'response')).toBe('c');
   });
 
   test.each<[SchemaNode, unknown]>([

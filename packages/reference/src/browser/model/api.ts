@@ -22,7 +22,8 @@ export interface Row {
   readonly item: PathItem;
 }
 
-const METHODS = new Set([
+/** Of operations in a path. */
+export const METHODS = new Set([
   'get',
   'put',
   'post',

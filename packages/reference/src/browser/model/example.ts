@@ -10,22 +10,6 @@ import { faultsIn } from './faults.ts';
 import { indentJson, isJson } from './json-text.ts';
 import { nameOf, typesOf } from './schema.ts';
 
-/** An example of a media type or parameter: the author's, or one made from its schema. */
-export const exampleOf = (
-  api: Api,
-  media: Media,
-  direction: Direction,
-): unknown => authored(api, media) ?? made(api, media, direction);
-
-const authored = (api: Api, { example, examples }: Media): unknown =>
-  example ?? examplesIn(api, examples)[0]?.value;
-
-const made = (
-  api: Api,
-  { schema, itemSchema }: Media,
-  direction: Direction,
-): unknown => sample(api, schema ?? itemSchema, direction);
-
 /** With their names. */
 export const examplesIn = (api: Api, examples: Examples = {}) =>
   Object.entries(examples)
@@ -100,79 +84,61 @@ export function sample(
 ): unknown {
   let remaining = MOST;
 
-  const fits = (part: SchemaNode | undefined, value: unknown) =>
-    faultsIn(api, part, direction, value).length === 0;
-
-  function firstFitting(
-    part: SchemaNode | undefined,
-    values: Iterable<unknown>,
-  ): { readonly value: unknown } | null {
-    for (const value of values) if (fits(part, value)) return { value };
-    return null;
-  }
-
+  /** The first of the values that fits; none, the first that there is. */
   function fill(part: SchemaNode | undefined, depth: number): unknown {
     const schema = api.schema(part);
     const given = [givenIn(schema), ...(schema.enum ?? [])].filter(
       (value) => value !== undefined,
     );
     if (depth > 2 * DEEPEST || remaining-- <= 0) return given[0] ?? null;
-    const found = firstFitting(part, given);
-    if (found !== null) return found.value;
-    const { oneOf, anyOf, ...rest } = schema;
-    const inner = (next: SchemaNode | undefined) => fill(next, depth + 1);
-    let first: { readonly value: unknown } | null = null;
-    for (const option of oneOf ?? anyOf ?? []) {
-      const value = inner(join([rest, api.schema(option)]));
-      if (fits(part, value)) return value;
-      first ??= { value };
-    }
-    const made =
-      first === null ? ofType(part, rest, inner, depth) : first.value;
-    return given.length === 0 || fits(part, made) ? made : given[0];
+    let first: unknown;
+    for (const values of [given, made(schema, depth)])
+      for (const value of values) {
+        if (faultsIn(api, part, direction, value).length === 0) return value;
+        first ??= value;
+      }
+    return first ?? null;
   }
 
-  function ofType(
-    part: SchemaNode | undefined,
-    schema: Schema,
-    inner: (node: SchemaNode | undefined) => unknown,
-    depth: number,
-  ): unknown {
-    switch (typesOf(schema)[0]) {
+  function* made(schema: Schema, depth: number): Iterable<unknown> {
+    const { oneOf, anyOf, ...rest } = schema;
+    const inner = (next: SchemaNode | undefined) => fill(next, depth + 1);
+    for (const option of oneOf ?? anyOf ?? [])
+      yield inner(join([rest, api.schema(option)]));
+    switch (typesOf(rest)[0]) {
       case 'object':
-        return members(schema, inner, direction, depth);
+        yield members(rest, inner, direction, depth);
+        break;
       case 'array':
-        return items(schema, inner, depth);
+        yield items(rest, inner, depth);
+        break;
       case 'boolean':
-        return true;
+        yield true;
+        break;
       case 'integer':
       case 'number':
-        return firstFitting(part, numbers(schema))?.value ?? numbers(schema)[0];
+        yield* numbers(rest);
+        break;
       case 'string':
-        return firstFitting(part, texts(schema))?.value ?? texts(schema)[0];
-      default:
-        return null;
+        yield* texts(rest);
     }
   }
   return fill(node, 0);
 }
 
+/** Those at and near the limits. */
 function numbers(schema: Schema): number[] {
-  const { multipleOf: unit = 1 } = schema;
+  const step = Number(schema.multipleOf ?? 1);
   const bounds = ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum']
     .map((keyword) => schema[keyword])
     .filter((bound) => typeof bound === 'number');
-  const step = Number(unit);
-  const near = bounds.flatMap((bound) => [
-    bound,
-    Math.ceil(bound / step) * step,
-    Math.floor(bound / step + 1) * step,
-    Math.floor(bound / step) * step,
-    Math.ceil(bound / step - 1) * step,
-    bound + 0.5,
-    bound - 0.5,
-  ]);
-  return bounds.length === 0 ? [0] : [...near, 0];
+  const near = bounds.flatMap((bound) => {
+    const steps = [0, 1, -1].map(
+      (more) => (Math.round(bound / step) + more) * step,
+    );
+    return [bound, ...steps, bound + 0.5, bound - 0.5];
+  });
+  return [...near, 0];
 }
 
 function texts({ format = '', minLength, maxLength, pattern }: Schema) {
@@ -246,9 +212,10 @@ export function mediaText(
     readonly xml?: { readonly name?: string };
   };
   const name = xml?.name ?? nameOf(media.schema ?? true);
-  const given = chosen ?? authored(api, media);
+  const [named] = examplesIn(api, media.examples);
+  const given = chosen ?? media.example ?? named?.value;
   if (given !== undefined) return exampleText(given, mediaType, name);
-  const value = made(api, media, direction);
+  const value = sample(api, media.schema ?? media.itemSchema, direction);
   return /json/i.test(mediaType)
     ? indentJson(JSON.stringify(value))
     : exampleText(value, mediaType, name);

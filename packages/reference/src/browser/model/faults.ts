@@ -1,15 +1,12 @@
 import type { Api } from './api.ts';
 import type { Direction, Schema, SchemaNode } from './document.ts';
-import { shortText, typesOf } from './schema.ts';
+import { factOf, keywordsOf, typesOf } from './schema.ts';
 
-/** A place in a value, and what is wrong there. */
+/** A place in a value, and what it needs. */
 export interface SchemaFault {
   readonly pointer: string;
-  readonly message: string;
+  readonly need: string;
 }
-
-/** Reads the members of a schema that refers to others. */
-type Read = (value: unknown, node: SchemaNode, at: string) => SchemaFault[];
 
 /** Schemas inside of each other, and all that are read: one may contain itself. */
 const LEVELS = 100;
@@ -26,46 +23,44 @@ export function faultsIn(
   sent: unknown,
 ): SchemaFault[] {
   const hidden = direction === 'request' ? 'readOnly' : 'writeOnly';
-  let depth = 0;
   let remaining = MOST;
 
   function read(
     value: unknown,
     node: SchemaNode | undefined,
-    at: string,
+    pointer: string,
+    depth: number,
   ): SchemaFault[] {
-    if (node === false) return [{ pointer: at, message: 'is not allowed' }];
+    if (node === false) return [{ pointer, need: 'no value' }];
     if (typeof node !== 'object' || depth > LEVELS || remaining-- <= 0)
       return [];
-    depth++;
     const schema = api.resolve(node);
-    const faults = readAll(value, schema, at);
-    depth--;
-    return faults;
-  }
-
-  function readAll(value: unknown, schema: Schema, at: string): SchemaFault[] {
-    const types = schema.type === undefined ? [] : typesOf(schema);
+    const types = typesOf(schema);
     if (value === null && types.includes('null')) return [];
-    const wrong = (message: string) => [{ pointer: at, message }];
-    if (types.length > 0 && !types.some((type) => isOfType(value, type)))
-      return wrong(`must be ${types.join(' or ')}`);
-    const fits = (node: SchemaNode) => read(value, node, at).length === 0;
-    const faults = [
-      ...plainFaults(value, schema).flatMap(wrong),
-      ...(schema.allOf ?? []).flatMap((part) => read(value, part, at)),
-      ...optionFaults(schema, fits).flatMap(wrong),
+    if (schema.type && !types.some((type) => isOfType(value, type)))
+      return [{ pointer, need: types.join(' or ') }];
+    const also = (part: unknown) =>
+      read(value, part as SchemaNode, pointer, depth + 1);
+    const fits = (part: unknown) => also(part).length === 0;
+    const inner = partsOf(value, schema).flatMap(([name, part, node]) =>
+      read(part, node, `${pointer}/${name}`, depth + 1),
+    );
+    const missing = missingIn(value, schema)
+      .filter((name) => api.schema(schema.properties?.[name])[hidden] !== true)
+      .map((name) => ({
+        pointer: `${pointer}/${escaped(name)}`,
+        need: 'a value',
+      }));
+    const own = [...needsOf(value, schema), ...optionNeeds(schema, fits)];
+    return [
+      ...own.map((need) => ({ pointer, need })),
+      ...(schema.allOf ?? []).flatMap(also),
+      ...missing,
+      ...inner,
     ];
-    if (typeof value !== 'object' || value === null) return faults;
-    return Array.isArray(value)
-      ? [...faults, ...itemFaults(value, schema, at, read)]
-      : [...faults, ...memberFaults(value, schema, at, read, isHidden)];
   }
 
-  const isHidden = (node: SchemaNode | undefined) =>
-    typeof node === 'object' && api.resolve(node)[hidden] === true;
-
-  return read(sent, root, '');
+  return read(sent, root, '', 0);
 }
 
 function isOfType(value: unknown, type: string): boolean {
@@ -75,9 +70,7 @@ function isOfType(value: unknown, type: string): boolean {
     case 'array':
       return Array.isArray(value);
     case 'object':
-      return (
-        typeof value === 'object' && value !== null && !Array.isArray(value)
-      );
+      return isObject(value);
     case 'integer':
       return Number.isInteger(value) || isRaw(value);
     default:
@@ -85,120 +78,71 @@ function isOfType(value: unknown, type: string): boolean {
   }
 }
 
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** A number that would be rounded, see `parseExact`. */
 const isRaw = (value: unknown): boolean =>
   (JSON as { isRawJSON?(value: unknown): boolean }).isRawJSON?.(value) === true;
 
-function optionFaults(
+function optionNeeds(
   { oneOf, anyOf, not }: Schema,
-  fits: (node: SchemaNode) => boolean,
+  fits: (node: unknown) => boolean,
 ): string[] {
-  const faults: string[] = [];
-  if (anyOf && !anyOf.some(fits)) faults.push('fits none of its alternatives');
   const count = oneOf?.filter(fits).length ?? 1;
-  if (count === 0) faults.push('fits none of its alternatives');
-  if (count > 1) faults.push(`fits ${count} of its alternatives, not one`);
-  if (not !== undefined && fits(not as SchemaNode)) faults.push('is excluded');
-  return faults;
+  return [
+    ...(count === 1 ? [] : [`one alternative, and fits ${count}`]),
+    ...(anyOf && !anyOf.some(fits) ? ['any of its alternatives'] : []),
+    ...(not !== undefined && fits(not) ? ['another value'] : []),
+  ];
 }
 
-type Test = (value: never, limit: never, schema: Schema) => boolean;
+const needsOf = (value: unknown, schema: Schema): string[] =>
+  keywordsOf(schema)
+    .filter(([keyword, limit]) => isBroken(value, keyword, limit))
+    .map(([keyword, limit]) => factOf(keyword, limit)!);
 
-/** By keyword: whether a value is within the limit, and the words for it. */
-const LIMITS: Readonly<Record<string, readonly [type: string, Test, string]>> =
-  {
-    enum: [
-      'any',
-      (value, all: unknown[]) => all.some((one) => equal(one, value)),
-      'must be one of *',
-    ],
-    const: ['any', (value, only) => equal(only, value), 'must be *'],
-    minLength: [
-      'string',
-      (text: string, least: number) => [...text].length >= least,
-      'must have at least * characters',
-    ],
-    maxLength: [
-      'string',
-      (text: string, most: number) => [...text].length <= most,
-      'must have at most * characters',
-    ],
-    format: ['string', isFormat, 'must have the format *'],
-    pattern: ['string', matches, 'must match *'],
-    minimum: [
-      'number',
-      (value: number, least: number, { exclusiveMinimum }) =>
-        exclusiveMinimum === true ? value > least : value >= least,
-      'must be at least *',
-    ],
-    maximum: [
-      'number',
-      (value: number, most: number, { exclusiveMaximum }) =>
-        exclusiveMaximum === true ? value < most : value <= most,
-      'must be at most *',
-    ],
-    exclusiveMinimum: [
-      'number',
-      (value: number, least: number | boolean) =>
-        typeof least === 'boolean' || value > least,
-      'must be above *',
-    ],
-    exclusiveMaximum: [
-      'number',
-      (value: number, most: number | boolean) =>
-        typeof most === 'boolean' || value < most,
-      'must be below *',
-    ],
-    multipleOf: [
-      'number',
-      (value: number, unit: number) =>
-        Math.abs(value / unit - Math.round(value / unit)) < 1e-6,
-      'must be a multiple of *',
-    ],
-    minItems: [
-      'array',
-      (list: unknown[], least: number) => list.length >= least,
-      'must have at least * items',
-    ],
-    maxItems: [
-      'array',
-      (list: unknown[], most: number) => list.length <= most,
-      'must have at most * items',
-    ],
-    uniqueItems: [
-      'array',
-      (list: unknown[], isUnique: boolean) =>
-        !isUnique ||
-        new Set(list.map((one) => JSON.stringify(one))).size === list.length,
-      'must have no item twice',
-    ],
-    minProperties: [
-      'object',
-      (value: object, least: number) => Object.keys(value).length >= least,
-      'must have at least * members',
-    ],
-    maxProperties: [
-      'object',
-      (value: object, most: number) => Object.keys(value).length <= most,
-      'must have at most * members',
-    ],
-  };
-
-function plainFaults(value: unknown, schema: Schema): string[] {
-  return Object.entries(LIMITS).flatMap(([keyword, [type, test, words]]) => {
-    const limit = schema[keyword];
-    if (limit === undefined) return [];
-    if (type !== 'any' && !isOfType(value, type)) return [];
-    if (test(value as never, limit as never, schema)) return [];
-    const text = Array.isArray(limit)
-      ? limit.map(shortText).join(', ')
-      : shortText(limit);
-    return [words.replace('*', () => text)];
-  });
+/** Whether a value is beyond the limit of a keyword. */
+function isBroken(value: unknown, keyword: string, limit: unknown): boolean {
+  switch (keyword) {
+    case 'enum':
+      return !(limit as unknown[]).some((one) => isEqual(one, value));
+    case 'const':
+      return !isEqual(limit, value);
+    case 'format':
+      return typeof value === 'string' && !isFormat(value, limit as string);
+    case 'pattern':
+      return typeof value === 'string' && !matches(value, limit as string);
+    case 'multipleOf': {
+      const times = Number(value) / (limit as number);
+      return Math.abs(times - Math.round(times)) > 1e-6;
+    }
+    case 'uniqueItems':
+      return limit === true && Array.isArray(value) && hasDoubles(value);
+  }
+  const size = sizeFor(keyword, value);
+  if (size === null || typeof limit !== 'number') return false;
+  if (keyword.startsWith('exclusive'))
+    return keyword.includes('Min') ? size <= limit : size >= limit;
+  return keyword.startsWith('min') ? size < limit : size > limit;
 }
 
-const equal = (one: unknown, other: unknown): boolean =>
+/** What `minLength`, `maxItems` and the like limit. */
+function sizeFor(keyword: string, value: unknown): number | null {
+  const [, of] =
+    /(?:min|max)(imum|Length|Items|Properties)$/i.exec(keyword) ?? [];
+  if (of === 'imum') return typeof value === 'number' ? value : null;
+  if (of === 'Length')
+    return typeof value === 'string' ? [...value].length : null;
+  if (of === 'Items') return Array.isArray(value) ? value.length : null;
+  return of && isObject(value) ? Object.keys(value).length : null;
+}
+
+const isEqual = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
+
+const hasDoubles = (list: readonly unknown[]): boolean =>
+  new Set(list.map((one) => JSON.stringify(one))).size < list.length;
 
 /** Roughly: the gateway is strict. */
 const FORMATS: Readonly<Record<string, RegExp>> = {
@@ -212,9 +156,8 @@ const FORMATS: Readonly<Record<string, RegExp>> = {
   ipv4: /^\d+(?:\.\d+){3}$/,
 };
 
-function isFormat(text: string, format: string): boolean {
-  return FORMATS[format]?.test(text) ?? true;
-}
+const isFormat = (text: string, format: string): boolean =>
+  FORMATS[format]?.test(text) ?? true;
 
 /** A pattern that this browser cannot read judges nothing. */
 function matches(text: string, pattern: string): boolean {
@@ -225,45 +168,30 @@ function matches(text: string, pattern: string): boolean {
   }
 }
 
-function itemFaults(
-  list: readonly unknown[],
-  { prefixItems = [], items }: Schema,
-  at: string,
-  read: Read,
-): SchemaFault[] {
-  return list.flatMap((value, i) =>
-    read(value, prefixItems[i] ?? items ?? true, `${at}/${i}`),
-  );
-}
+const missingIn = (value: unknown, { required = [] }: Schema): string[] =>
+  isObject(value) ? required.filter((name) => !Object.hasOwn(value, name)) : [];
 
-function memberFaults(
-  value: object,
-  schema: Schema,
-  at: string,
-  read: Read,
-  isHidden: (node: SchemaNode | undefined) => boolean,
-): SchemaFault[] {
-  const { properties = {}, patternProperties = {}, required = [] } = schema;
-  const of = (name: string): SchemaNode | undefined =>
-    Object.hasOwn(properties, name) ? properties[name] : undefined;
-  const pointer = (name: string) =>
-    `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-  const missing = required
-    .filter((name) => !Object.hasOwn(value, name) && !isHidden(of(name)))
-    .map((name) => ({ pointer: pointer(name), message: 'is required' }));
-  const named = schema.propertyNames as SchemaNode | undefined;
-  const inside = Object.entries(value).flatMap(([name, member]) => {
-    const patterns = Object.entries(patternProperties)
+type Part = readonly [
+  name: string | number,
+  value: unknown,
+  node: SchemaNode | undefined,
+];
+
+/** Items and members with their schemas. */
+function partsOf(value: unknown, schema: Schema): Part[] {
+  const { properties = {}, patternProperties = {}, items } = schema;
+  if (Array.isArray(value))
+    return value.map((item, i) => [i, item, schema.prefixItems?.[i] ?? items]);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const named = Object.entries(patternProperties)
       .filter(([pattern]) => matches(name, pattern))
       .map(([, node]) => node);
-    const known = [of(name) ?? [], patterns].flat();
-    const nodes =
-      known.length > 0 ? known : [schema.additionalProperties ?? true];
-    const at = pointer(name);
-    return [
-      ...(named === undefined ? [] : read(name, named, at)),
-      ...nodes.flatMap((node) => read(member, node, at)),
-    ];
+    if (Object.hasOwn(properties, name)) named.push(properties[name]!);
+    const nodes = named.length > 0 ? named : [schema.additionalProperties];
+    return nodes.map((node): Part => [escaped(name), member, node]);
   });
-  return [...missing, ...inside];
 }
+
+const escaped = (name: string): string =>
+  name.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -58,6 +58,8 @@ export function typeText(
 /** `*` is the value of the keyword. */
 const FACTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
+    format: '*',
+    enum: 'one of *',
     minimum: '≥ *',
     exclusiveMinimum: '> *',
     maximum: '≤ *',
@@ -82,19 +84,22 @@ const FACTS: ReadonlyMap<string, string> = new Map(
 );
 
 /** Constraints of values, in words. */
-export function factsOf(schema: Schema): readonly string[] {
-  const facts = Object.entries(schema).flatMap(([keyword, value]) => {
-    // OpenAPI 3.0 writes `exclusiveMinimum: true` beside `minimum`.
+export const factsOf = (schema: Schema): readonly string[] =>
+  keywordsOf(schema).flatMap(([name, value]) => factOf(name, value) ?? []);
+
+/** With their values. OpenAPI 3.0 writes `exclusiveMinimum: true` beside `minimum`. */
+export const keywordsOf = (schema: Schema) =>
+  Object.entries(schema).map(([keyword, value]) => {
     const exclusive = keyword.replace('m', 'exclusiveM');
-    const text = FACTS.get(schema[exclusive] === true ? exclusive : keyword);
-    if (text === undefined) return [];
-    if (!text.includes('*')) return value === true ? [text] : [];
-    const isMark =
-      keyword.startsWith('exclusive') && typeof value === 'boolean';
-    return isMark ? [] : [text.replace('*', () => shortText(value))];
+    return [schema[exclusive] === true ? exclusive : keyword, value] as const;
   });
-  const values = schema.enum?.map(shortText).join(', ');
-  return values === undefined ? facts : [`one of ${values}`, ...facts];
+
+export function factOf(keyword: string, value: unknown): string | undefined {
+  const text = FACTS.get(keyword);
+  if (!text?.includes('*')) return value === true ? text : undefined;
+  if (keyword.startsWith('exclusive') && typeof value === 'boolean') return;
+  const values = keyword === 'enum' ? (value as unknown[]) : [value];
+  return text.replace('*', () => values.map(shortText).join(', '));
 }
 
 export const shortText = (value: unknown): string =>

@@ -36,7 +36,7 @@ export function Parameters({
       required,
       deprecated,
       place: `(${parameter.in})`,
-      type: [typeText(api, node), schema.format].filter(Boolean).join(' · '),
+      type: typeText(api, node),
       content: [
         h(Markdown, { text: description ?? schema.description }),
         h(
@@ -178,13 +178,13 @@ function Missing({ node, mediaType, text }: MissingProps) {
   if (!/json/i.test(mediaType) || !isJson(text)) return null;
   const faults = faultsIn(api, node, 'request', parseExact(text));
   if (faults.length === 0) return null;
-  const line = ({ pointer, message }: SchemaFault) =>
-    h('li', { key: pointer + message }, [
+  const line = ({ pointer, need }: SchemaFault) =>
+    h('li', { key: pointer + need }, [
       pointer !== '' && [h('code', null, pointer), ' '],
-      message,
+      need,
     ]);
   return h('div', { class: 'missing' }, [
-    h('p', null, 'This body is not complete:'),
+    h('p', null, 'This body is not complete. It needs:'),
     h('ul', null, faults.slice(0, MOST_SHOWN).map(line)),
   ]);
 }

@@ -27,8 +27,8 @@ export function SchemaView({
     name && h(isName ? 'code' : 'span', { class: 'member' }, name),
     required && h(Star, null),
     h('span', { class: 'type' }, typeText(api, node)),
-    [schema.format, ...factsOf(schema)].map(
-      (fact) => fact && h('span', { key: fact, class: 'fact' }, fact),
+    factsOf(schema).map((fact) =>
+      h('span', { key: fact, class: 'fact' }, fact),
     ),
   ];
   const about = h(Markdown, { text: schema.description });

@@ -23,19 +23,19 @@ interface Cause {
   readonly limit?: string | null | undefined;
   readonly strikes?: number | null | undefined;
   readonly operation?: string | null | undefined;
+  readonly author: string | null;
   readonly reason: string | null;
 }
 
 /**
  * What led to bans: the limit of automatic ones, how often it was ignored and the last operation,
- * or the reason of an operator.
+ * or an operator with a reason.
  */
 export function causeColumns<Row>(
   rows: readonly Row[],
   causeOf: (row: Row) => Cause,
 ): readonly (Column<Row> | false)[] {
-  const isAutomatic = (row: Row) => Boolean(causeOf(row).limit);
-  const hasLimits = rows.some(isAutomatic);
+  const hasLimits = rows.some((row) => causeOf(row).limit);
   const column = (
     title: string,
     show: (cause: Cause) => ComponentChildren,
@@ -46,22 +46,18 @@ export function causeColumns<Row>(
     cell: (row) => show(causeOf(row)) || '–',
   });
   return [
-    hasLimits &&
-      column(
-        'Limit',
-        ({ limit }) => limit && h('span', { class: 'whole' }, limitText(limit)),
-      ),
+    hasLimits && column('Limit', ({ limit }) => limit && limitText(limit)),
     hasLimits &&
       column('Ignored', ({ strikes }) => orDash(strikes ?? null, number), true),
     hasLimits &&
       column(
-        'Last operation',
+        'Operation',
         ({ operation }) => operation && operationText(operation),
       ),
-    !rows.every(isAutomatic) &&
-      column('Reason', ({ limit, reason }) =>
-        limit ? null : h('span', { class: 'reason' }, reason ?? '–'),
-      ),
+    column('By', ({ author, limit, reason }) => [
+      h('span', { class: 'by' }, author ?? '–'),
+      !limit && h('div', { class: 'soft' }, reason),
+    ]),
   ];
 }
 
@@ -94,11 +90,11 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
         cell: ({ after }) => after?.level || '–',
       },
       { title: 'Ended', cell: endOf },
-      ...causeColumns(entries, ({ after, reason }) => ({ ...after, reason })),
-      {
-        title: 'By',
-        cell: ({ actor }) => h('span', { class: 'by' }, authorText(actor)),
-      },
+      ...causeColumns(entries, ({ after, reason, actor }) => ({
+        ...after,
+        reason,
+        author: authorText(actor),
+      })),
     ],
   });
 }

@@ -1,4 +1,9 @@
-import { fromNow, number, percent } from '@storegate/admin-api/text';
+import {
+  fromNow,
+  number,
+  operationText,
+  percent,
+} from '@storegate/admin-api/text';
 import { type ComponentChildren, h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { bytes, clockTime } from '../format.ts';
@@ -22,10 +27,10 @@ const columnOf =
   <Name extends string>(
     title: string,
     name: Name,
-  ): Column<Readonly<Record<Name, Value>>> => ({
+  ): Column<{ readonly [field in Name]?: Value }> => ({
     title,
     figure,
-    cell: (row) => show(row[name]),
+    cell: (row) => show(row[name] as Value),
   });
 
 // Columns of one field, by what the field holds; `null` is a dash.
@@ -39,11 +44,19 @@ export const ageColumn = columnOf((at: string | null) =>
   h(Time, { at, relative: true }),
 );
 /** Keys or accounts. */
-export const clientColumn = columnOf((who: string | null) =>
+export const clientColumn = columnOf((who: string | null | undefined) =>
   h(ClientLink, { who }),
 );
+export const planColumn = columnOf((plan: string | null | undefined) =>
+  plan ? planLink(plan) : '–',
+);
+export const operationColumn = columnOf(
+  (operation: string | null | undefined) =>
+    operation ? operationText(operation) : '–',
+);
+export const codeColumn = columnOf((code: string) => h('code', null, code));
 export const reasonColumn = columnOf((reason: string | null) =>
-  h('span', { class: 'reason' }, reason ?? '–'),
+  reason === null ? '–' : h('span', { class: 'reason' }, reason),
 );
 
 /** The column that says what the row is about. */
@@ -175,6 +188,22 @@ export function Badge({
   return h('span', { class: `badge ${tone}` }, children);
 }
 
+/** The status of a refusal or failure, and the code of the gateway. */
+export const statusWithCode = ({
+  status,
+  code,
+}: {
+  readonly status: number;
+  readonly code: string | null;
+}) =>
+  h(
+    'span',
+    { class: 'whole' },
+    h(Badge, { tone: status >= 500 ? 'bad' : 'plain' }, status),
+    ' ',
+    code ?? 'of the backend',
+  );
+
 /** Milliseconds after which relative times are updated. */
 const REFRESH_INTERVAL = 10_000;
 
@@ -221,8 +250,8 @@ export const isKeyId = (text: string): boolean => KEY_ID.test(text);
  * The id of a key or the name of an account, which leads to all that is known of it. `null` is a
  * dash.
  */
-export function ClientLink({ who }: { who: string | null }) {
-  if (who === null) return h('span', null, '–');
+export function ClientLink({ who }: { who: string | null | undefined }) {
+  if (!who) return h('span', null, '–');
   return h(
     'a',
     { href: linkTo('keys', who), class: isKeyId(who) ? 'whole' : undefined },

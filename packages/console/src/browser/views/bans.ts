@@ -8,7 +8,7 @@ import {
 import { useHoursAgo, useQuery, useRefreshWith } from '../api/hooks.ts';
 import { type Actions, useActions } from '../parts/action.ts';
 import { BanLog, causeColumns } from '../parts/ban-log.ts';
-import { bothTimes, ClientLink, Table, timeColumn } from '../parts/data.ts';
+import { ClientLink, Table, Time, timeColumn } from '../parts/data.ts';
 import { Filters } from '../parts/fields.ts';
 import { filtersOf } from '../parts/filters.ts';
 import { queryView, View } from '../parts/view.ts';
@@ -48,7 +48,13 @@ function Banned({
     columns: [
       { title: 'Key or account', names: true, cell: subjectOf },
       timeColumn('Since', 'since'),
-      { title: 'Ends', cell: ({ until }) => bothTimes(until) },
+      {
+        title: 'Ends',
+        cell: ({ until }) => [
+          h(Time, { at: until }),
+          h('small', null, h(Time, { at: until, relative: true })),
+        ],
+      },
       {
         title: 'Level',
         cell: ({ level, nextDuration: next }) => [
@@ -56,16 +62,10 @@ function Banned({
           next && h('small', null, `next ${next}`),
         ],
       },
-      ...causeColumns(bans, (ban) => ban),
-      {
-        title: 'By',
-        cell: ({ by, level }) =>
-          h(
-            'span',
-            { class: 'by' },
-            by ?? (level === null ? '–' : 'automatic'),
-          ),
-      },
+      ...causeColumns(bans, (ban) => ({
+        ...ban,
+        author: ban.by ?? (ban.level === null ? null : 'automatic'),
+      })),
       actions !== null && {
         title: 'Actions',
         cell: (ban) =>

@@ -11,6 +11,7 @@ import { useState } from 'preact/hooks';
 import { useQuery } from '../api/hooks.ts';
 import {
   Badge,
+  codeColumn,
   countColumn,
   rowHeader,
   Table,
@@ -106,11 +107,7 @@ function Settings({ caption, settings, empty }: SettingsProps) {
     keyOf: ({ name }) => name,
     empty,
     columns: [
-      {
-        title: 'Setting',
-        names: true,
-        cell: ({ name }) => h('code', null, name),
-      },
+      rowHeader(codeColumn('Setting', 'name')),
       {
         title: 'Value',
         cell: ({ value }) =>

@@ -16,7 +16,7 @@ import { h } from 'preact';
 import { useQuery } from '../api/hooks.ts';
 import { total } from '../format.ts';
 import { Chart } from '../parts/chart.ts';
-import { Facts, planLink, Table } from '../parts/data.ts';
+import { Facts, planColumn, rowHeader, Table } from '../parts/data.ts';
 import type { Series } from '../parts/series.ts';
 import { Notice, queryView, View } from '../parts/view.ts';
 import { goTo, linkTo, type Place } from '../routing.ts';
@@ -51,7 +51,7 @@ function AllPlans() {
         keyOf: ({ name }) => name,
         empty: 'No plans.',
         columns: [
-          { title: 'Plan', names: true, cell: ({ name }) => planLink(name) },
+          rowHeader(planColumn('Plan', 'name')),
           {
             title: 'Limits',
             cell: ({ limits }) =>

@@ -7,7 +7,7 @@ import {
 import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useQuery, useWholeHoursAgo } from '../api/hooks.ts';
-import { Badge, ClientLink, Table, Time } from '../parts/data.ts';
+import { ClientLink, statusWithCode, Table, Time } from '../parts/data.ts';
 import { Filters } from '../parts/fields.ts';
 import { filtersOf } from '../parts/filters.ts';
 import { LiveSwitch } from '../parts/live.ts';
@@ -120,7 +120,7 @@ function listOf({ requests, isCut }: Tail, filtered: boolean) {
           names: true,
           cell: ([first]) => h(RequestLink, { request: first! }),
         },
-        { title: 'Code', cell: ([first]) => codeOf(first!) },
+        { title: 'Code', cell: ([first]) => statusWithCode(first!) },
         {
           title: 'Operation',
           cell: ([first]) =>
@@ -158,9 +158,4 @@ function Times({ group }: { group: Tail['requests'] }) {
         h('div', { key: request.id }, h(RequestLink, { request })),
       ),
   ]);
-}
-
-function codeOf({ status, code }: RefusedRequest) {
-  const badge = h(Badge, { tone: status >= 500 ? 'bad' : 'plain' }, status);
-  return h('span', { class: 'whole' }, badge, ' ', code ?? 'of the backend');
 }

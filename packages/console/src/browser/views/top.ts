@@ -1,5 +1,5 @@
 import type { TopItem, Top as TopResponse } from '@storegate/admin-api';
-import { COUNTED, operationText, topTotal } from '@storegate/admin-api/text';
+import { COUNTED, topTotal } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { useQuery } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
@@ -7,7 +7,8 @@ import {
   ageColumn,
   clientColumn,
   countColumn,
-  planLink,
+  operationColumn,
+  planColumn,
   rowHeader,
   Share,
   Table,
@@ -74,7 +75,7 @@ export function Top({ place: { query } }: { place: Place }) {
 
 /** What the figures count, and since when. */
 function Basis({ top }: { top: TopResponse }) {
-  return h('p', { class: 'top-summary' }, topTotal(top, clockTime));
+  return h('p', { class: 'about' }, topTotal(top, clockTime));
 }
 
 function Items({ top: { by, window, items } }: { top: TopResponse }) {
@@ -88,9 +89,8 @@ function Items({ top: { by, window, items } }: { top: TopResponse }) {
     columns: [
       byKey && rowHeader(clientColumn('Key', 'key')),
       (by === 'operations' || by === 'deprecated') && {
-        title: 'Operation',
+        ...operationColumn('Operation', 'operation'),
         names: !byKey,
-        cell: (item) => item.operation && operationText(item.operation),
       },
       countColumn('Count', 'count'),
       {
@@ -98,10 +98,7 @@ function Items({ top: { by, window, items } }: { top: TopResponse }) {
         cell: ({ share, count }) => h(Share, { share, length: count / most }),
       },
       byKey && clientColumn('Account', 'account'),
-      byKey && {
-        title: 'Plan',
-        cell: ({ plan }) => (plan === null ? '–' : planLink(plan)),
-      },
+      byKey && planColumn('Plan', 'plan'),
       ageColumn('Last', 'last'),
     ],
   });

@@ -4,7 +4,6 @@ import {
   lostGateway,
   NO_USAGE,
   number,
-  operationText,
 } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
@@ -19,7 +18,8 @@ import {
   type Column,
   clientColumn,
   countColumn,
-  planLink,
+  operationColumn,
+  planColumn,
   rowHeader,
   Share,
   Table,
@@ -132,16 +132,9 @@ const DIMENSIONS: Readonly<Record<string, Column<UsageRow>>> = {
     names: true,
     cell: ({ account }) => whose(account),
   },
-  key: { title: 'Key', cell: ({ key }) => h(ClientLink, { who: key ?? null }) },
-  plan: {
-    title: 'Plan',
-    names: true,
-    cell: ({ plan }) => (plan ? planLink(plan) : '–'),
-  },
-  operation: {
-    title: 'Operation',
-    cell: ({ operation = '' }) => operationText(operation),
-  },
+  key: clientColumn('Key', 'key'),
+  plan: rowHeader(planColumn('Plan', 'plan')),
+  operation: operationColumn('Operation', 'operation'),
 };
 
 const whose = (account: string | null | undefined) =>
@@ -262,7 +255,7 @@ function NearLimit() {
         columns: [
           rowHeader(clientColumn('Key', 'key')),
           clientColumn('Account', 'account'),
-          { title: 'Plan', cell: ({ plan }) => (plan ? planLink(plan) : '–') },
+          planColumn('Plan', 'plan'),
           countColumn('Requests with 20 % or less left', 'count'),
           ageColumn('Last', 'last'),
         ],
@@ -307,16 +300,9 @@ function DeprecatedCalls() {
           JSON.stringify([operation, account, key]),
         empty: 'No calls of deprecated operations.',
         columns: [
-          {
-            title: 'Operation',
-            names: true,
-            cell: ({ operation }) => operation,
-          },
+          rowHeader(operationColumn('Operation', 'operation')),
           { title: 'Account', cell: ({ account }) => whose(account) },
-          {
-            title: 'Key',
-            cell: ({ key }) => h(ClientLink, { who: key ?? null }),
-          },
+          clientColumn('Key', 'key'),
           countColumn('Requests', 'requests'),
           textColumn('Last', 'last'),
         ],

@@ -11,7 +11,13 @@ import { call } from '../../api/client.ts';
 import { useCall, useQuery } from '../../api/hooks.ts';
 import { clockTime } from '../../format.ts';
 import { useActions } from '../../parts/action.ts';
-import { Badge, Table, textColumn } from '../../parts/data.ts';
+import {
+  Badge,
+  codeColumn,
+  rowHeader,
+  Table,
+  textColumn,
+} from '../../parts/data.ts';
 import { Failure, queryView } from '../../parts/view.ts';
 import { useMay } from '../../session.ts';
 
@@ -119,7 +125,7 @@ function Different({ differences }: { differences: ConfigDiff }) {
     empty: NO_DIFFERENCE,
     columns: [
       textColumn('What', 'type'),
-      { title: 'Name', names: true, cell: ({ name }) => h('code', null, name) },
+      rowHeader(codeColumn('Name', 'name')),
       { title: 'In force', cell: ({ inForce }) => inForce ?? 'missing' },
       { title: 'In the files', cell: ({ inFiles }) => inFiles ?? 'missing' },
       {

@@ -12,10 +12,12 @@ import { milliseconds, total } from '../../format.ts';
 import { BanLog } from '../../parts/ban-log.ts';
 import {
   ageColumn,
+  ClientLink,
   countColumn,
   isKeyId,
   reasonColumn,
   rowHeader,
+  statusWithCode,
   Table,
   Time,
   textColumn,
@@ -117,15 +119,11 @@ function Refused({
     columns: [
       timeColumn('When', 'at'),
       { title: 'Request', names: true, cell: requestLink },
-      {
-        title: 'Response',
-        cell: ({ status, code }) =>
-          code === null ? status : `${status} ${code}`,
-      },
-      reasonColumn('Response sent', 'message'),
+      { title: 'Code', cell: statusWithCode },
+      reasonColumn('Message', 'message'),
       requests.some(({ key }) => key && key.id !== name) && {
         title: 'Key',
-        cell: ({ key }) => key?.id ?? '–',
+        cell: ({ key }) => h(ClientLink, { who: key?.id ?? null }),
       },
       textColumn('From', 'address'),
       { title: 'Times', figure: true, cell: timesOf },

@@ -1,11 +1,16 @@
 import type { UsageReport } from '@storegate/admin-api';
-import { number, operationText, plural } from '@storegate/admin-api/text';
+import { number, plural } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { useQuery } from '../../api/hooks.ts';
 import { total } from '../../format.ts';
 import { Chart } from '../../parts/chart.ts';
-import { countColumn, isKeyId, Table } from '../../parts/data.ts';
+import {
+  countColumn,
+  isKeyId,
+  operationColumn,
+  Table,
+} from '../../parts/data.ts';
 import { Choice } from '../../parts/fields.ts';
 import { OUTCOMES, type Outcome, outcomeSeries } from '../../parts/series.ts';
 import { queryView } from '../../parts/view.ts';
@@ -124,10 +129,7 @@ function Refusals({ rows }: { rows: readonly UsageRow[] }) {
         keyOf: (row) => `${row.status} ${row.code} ${row.operation}`,
         columns: [
           { title: 'Code', names: true, cell: reasonOf },
-          {
-            title: 'Operation',
-            cell: ({ operation = '' }) => operationText(operation),
-          },
+          operationColumn('Operation', 'operation'),
           { title: 'Status', figure: true, cell: ({ status }) => status },
           countColumn('Requests', 'requests'),
         ],

@@ -138,14 +138,7 @@ function One({
 type Window = Usage['windows'][number];
 
 const resetOf = ({ resets }: Window) =>
-  resets === null
-    ? 'nothing is used'
-    : [
-        h(Time, { at: resets, relative: true }),
-        ' (',
-        h(Time, { at: resets }),
-        ')',
-      ];
+  resets === null ? 'nothing is used' : bothTimes(resets);
 
 function BanNotice({ until, ban }: { until: string; ban: BanEntry | null }) {
   return h(Notice, { tone: 'bad' }, [

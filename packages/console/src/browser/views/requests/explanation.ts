@@ -41,7 +41,7 @@ export function ExplainedRequest({ id }: { id: string }) {
     View,
     {
       title: 'Request',
-      about: ['Request ', h('code', null, id), ': steps and limits'],
+      about: [h('code', null, id), ': steps and limits'],
       actions: h('a', { href: linkTo('requests') }, 'All refusals'),
     },
     queryView(query, (request) =>

@@ -19,7 +19,7 @@ export function bansTests(fixture: ConsoleFixture): void {
       const row = (id: string) => inForce.getByRole('row').filter({ hasText: id });
       await row(one).waitFor();
       expect(await row(one).getByRole('cell').allTextContents()).toEqual(
-        expect.arrayContaining(['scrapes', 'configured', '1next 1h']),
+        expect.arrayContaining(['configuredscrapes', '1next 1h']),
       );
 
       await row(other).getByRole('button', { name: 'Extend' }).click();

@@ -137,7 +137,7 @@ export function ownApiTests(fixture: ReferenceFixture): void {
       await it.tryIt(operation);
       const missing = operation.locator('.missing');
       expect(await missing.locator('li').allTextContents()).toEqual([
-        '/code must match ^[XY]{7}-[QZ]$',
+        '/code matches ^[XY]{7}-[QZ]$',
       ]);
       const body = operation.getByLabel('Request body');
       const example = JSON.parse(await body.inputValue());

@@ -176,7 +176,12 @@ export class ClientConnection implements MessageSink<ResponseHead> {
   }
 
   #limit(timeout: 'headersTimeout' | 'bodyTimeout'): void {
-    this.#deadline = this.#shared.now + this.#shared.timeouts[timeout];
+    const { now, timeouts } = this.#shared;
+    const own =
+      timeout === 'headersTimeout'
+        ? this.#exchange?.request.headersTimeout
+        : undefined;
+    this.#deadline = now + (own ?? timeouts[timeout]);
   }
 
   /** Its receiver gets no further call. */

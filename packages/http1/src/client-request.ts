@@ -12,6 +12,8 @@ export interface ClientRequest {
   /** Without framing and connection fields. */
   readonly fields: FieldLines;
   readonly body: Buffer | StreamedBody | null;
+  /** In place of that of the connection. */
+  readonly headersTimeout?: number | null;
   /** After a 101 response that accepts the WebSocket handshake in `fields` (RFC 6455). */
   readonly upgraded?: (tunnel: Tunnel) => void;
 }

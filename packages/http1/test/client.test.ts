@@ -291,6 +291,11 @@ describe('no response', () => {
     expect(await refusal(pool)).toMatchObject({ failure: 'too_slow' });
   });
 
+  test('is one that does not come in the time of its own request', async () => {
+    const { receive } = await begin(poolTo((await far(() => {})).url), { headersTimeout: 30 });
+    expect(await failure(receive)).toMatchObject({ failure: 'too_slow' });
+  });
+
   test('is not one that came while this process stood still', async () => {
     const { url } = await far((socket, count, text) => {
       responses('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')(socket, count, text);

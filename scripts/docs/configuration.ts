@@ -81,7 +81,7 @@ function sectionsOf(): string[] {
   const keys = Object.keys(schemaOf('gateway').properties ?? {});
   return keys.map((key) => {
     const [first, ...inner] = rows.filter(({ name }) => name.split(/[.[]/)[0] === key);
-    const hasIntroduction = first!.isSection && first!.like === undefined;
+    const hasIntroduction = first!.schema.properties !== undefined && first!.like === undefined;
     const introduction = hasIntroduction ? textOf(first!) : '';
     return `## ${key}
 
@@ -166,6 +166,7 @@ function typeOfSchema(schema: Described): string {
     return (schema.errorMessage ?? types.join(' or ')).replace(/^must be (an? )?/, '');
   const [type = 'map'] = types;
   if (type === 'array') return 'list';
+  if (type === 'object') return 'map';
   if (type === 'number') return `number ${range}`.trimEnd();
   return type === 'integer' ? range || type : type;
 }

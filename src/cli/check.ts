@@ -193,10 +193,13 @@ function pathNotes(
   );
 }
 
-/** The setting wins over the limit of an operation. */
+/** The setting wins over the limit that the contract has for an operation. */
 function bodyLimitNotes({ http }: Config, { operations }: Contract): string[] {
   return operations
-    .filter(({ maxBodyBytes }) => (maxBodyBytes ?? 0) > http.maxBodyBytes)
+    .filter(
+      ({ maxBodyBytes, largestBody }) =>
+        largestBody === null && (maxBodyBytes ?? 0) > http.maxBodyBytes,
+    )
     .map(
       ({ id, method, path, maxBodyBytes }) =>
         `${id} (${method} ${path}): x-max-body-bytes ${maxBodyBytes} is above http.maxBodyBytes, ${http.maxBodyBytes} applies`,

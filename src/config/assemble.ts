@@ -3,6 +3,7 @@ import type { Plans } from '../limits/plans.ts';
 import type { GatewaySettings } from './config.generated.ts';
 import {
   type Config,
+  largestBody,
   MIN_BODY_BUDGET,
   type Mount,
   type RedisSettings,
@@ -45,7 +46,7 @@ export function assemble(
     contract: contract as Config['contract'],
     mounts: mountsOf(mounts, contract.file === NO_CONTRACT),
     plans,
-    http: { ...http, bodyBudget: budgetOf(http) },
+    http: { ...http, bodyBudget: budgetOf(http.bodyBudget, largestBody(all)) },
     reference: { ...all.reference, ...pageFiles },
     files: { gateway, plans: all.plans.file!, others: otherFiles },
   };
@@ -88,15 +89,12 @@ function workersOf(workers: number | 'auto', shared: boolean): number {
  * A sixty-fourth of the memory of this process, 8 to 16 MiB; more only if single bodies may be that
  * large.
  */
-function budgetOf({
-  bodyBudget,
-  maxBodyBytes,
-}: GatewaySettings['http']): number {
-  if (bodyBudget !== 'auto') return parseSize(bodyBudget)!;
+function budgetOf(written: string | number, largest: number): number {
+  if (written !== 'auto') return parseSize(written)!;
   const memory = Math.min(
     totalmem(),
     process.constrainedMemory() || Number.POSITIVE_INFINITY,
   );
   const share = Math.min(Math.max(memory / 64, 8 * 1024 ** 2), 16 * 1024 ** 2);
-  return Math.max(Math.floor(share), MIN_BODY_BUDGET * maxBodyBytes);
+  return Math.max(Math.floor(share), MIN_BODY_BUDGET * largest);
 }

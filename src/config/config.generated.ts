@@ -150,6 +150,21 @@ export interface GatewaySettings {
     readonly addresses: AddressLists;
   }[];
   readonly cors: { readonly origins: readonly string[]; readonly maxAge: Unit<'duration'> };
+  readonly headers: {
+    readonly request: {
+      readonly set: Readonly<Record<string, Unit<'fieldValue'>>>;
+      readonly remove: readonly string[];
+    };
+    readonly response: {
+      readonly set: Readonly<Record<string, Unit<'fieldValue'>>>;
+      readonly remove: readonly string[];
+    };
+  };
+  readonly operations: Readonly<Record<string, {
+    readonly timeout: Unit<'duration'> | null;
+    readonly maxBodyBytes: Unit<'size'> | null;
+    readonly cost: number | null;
+  }>>;
   readonly cost: { readonly header: string | null; readonly refund: readonly (Unit<'statuses'>)[] };
   readonly usage: {
     readonly enabled: boolean;

@@ -28,7 +28,7 @@ export interface Config
   readonly files: {
     readonly gateway: string;
     readonly plans: string;
-    /** Lists of addresses, and files of the reference. */
+    /** Lists of addresses, values of header rules, and files of the reference. */
     readonly others: readonly string[];
   };
 }
@@ -58,6 +58,21 @@ export type HttpLimits = GatewaySettings['http'] & {
 
 /** In largest bodies: so many that several plans can hold one at once, see `SharedBudget`. */
 export const MIN_BODY_BUDGET = 8;
+
+export type HeaderRules = GatewaySettings['headers']['request'];
+
+/** By operationId. */
+export type OperationSettings = GatewaySettings['operations'];
+
+/** In bytes, of any operation. */
+export const largestBody = ({
+  http,
+  operations,
+}: Pick<GatewaySettings, 'http' | 'operations'>): number =>
+  Math.max(
+    http.maxBodyBytes,
+    ...Object.values(operations).map(({ maxBodyBytes }) => maxBodyBytes ?? 0),
+  );
 
 export type Address = Pick<Config['listen'], 'host' | 'port'>;
 export type Mount = Config['mounts'][number];

@@ -3,6 +3,7 @@ import type { AddressList } from '../common/address-lists.ts';
 import type { KeyHeaders } from '../common/key-headers.ts';
 import type { AddressEntry } from './address-lists.ts';
 import { isFile } from './contract/place.ts';
+import type { FieldValue } from './header-rules.ts';
 import { readPairs } from './schema/formats.ts';
 import { flatten, isObject, type Schema, schemaOf } from './schema/schema.ts';
 import { parseDuration, parseSize } from './units.ts';
@@ -13,6 +14,8 @@ export interface Surroundings {
   readonly listsIn: (
     entries: readonly AddressEntry[],
   ) => readonly AddressList[];
+  /** The contents of a file that a header rule names. */
+  readonly textOf: (file: string) => string;
 }
 
 /** By the `x-unit` of the schema, for valid values. */
@@ -37,6 +40,8 @@ const conversions = {
   },
   addresses: (entries: readonly AddressEntry[], { listsIn }: Surroundings) =>
     listsIn(entries),
+  fieldValue: (value: FieldValue, { textOf }: Surroundings): string =>
+    typeof value === 'string' ? value : textOf(value.file),
 };
 
 type UnitName = keyof typeof conversions;
@@ -56,8 +61,12 @@ export function baseUrl(url: string): string {
   return new URL(url).href.replace(/\/+$/, '');
 }
 
-/** For values without paths and lists of addresses. */
-export const NO_SURROUNDINGS: Surroundings = { cwd: '', listsIn: () => [] };
+/** For values without paths and files. */
+export const NO_SURROUNDINGS: Surroundings = {
+  cwd: '',
+  listsIn: () => [],
+  textOf: () => '',
+};
 
 /** With defaults. `null`: left out, without a default. */
 export function converted(

@@ -11,6 +11,7 @@ import {
   type EnvironmentLayer,
   readEnvironment,
 } from './environment.ts';
+import { readValueFiles } from './header-rules.ts';
 import { readPageFiles } from './page-files.ts';
 import { readPlans } from './plans.ts';
 import { pointerTo, touches } from './problems/pointers.ts';
@@ -123,7 +124,8 @@ function load({ env, cwd, files }: LoadOptions) {
   );
   const { settings, problems } = mergeSettings(environment, file, shipped);
   const lists = readListFiles(settings, cwd);
-  const pages = readPageFiles(lists.settings, cwd);
+  const values = readValueFiles(lists.settings, cwd);
+  const pages = readPageFiles(values.settings, cwd);
   const plansFile = resolve(cwd, settingValue<string>(settings, 'plans.file'));
   const { plans, problems: planProblems } = readPlans(
     readYamlFile(plansFile, cwd, writtenAs(settings, 'plans.file')),
@@ -133,9 +135,10 @@ function load({ env, cwd, files }: LoadOptions) {
       plans: plans ?? NO_PLANS,
       gateway,
       cwd,
-      otherFiles: [...lists.paths, ...pages.paths],
+      otherFiles: [...lists.paths, ...values.paths, ...pages.paths],
       pageFiles: pages.contents,
       listsIn: lists.listsIn,
+      textOf: values.textOf,
     }),
   );
   remember(config, pages.settings);
@@ -143,6 +146,10 @@ function load({ env, cwd, files }: LoadOptions) {
     ...environment.problems.map((problem) => ({ problem, sections: [] })),
     ...problems.map((problem) => ({ problem, sections: sectionsOf(problem) })),
     ...lists.problems.map((problem) => ({ problem, sections: LISTS })),
+    ...values.flaws.map((flaw) => ({
+      problem: problemIn(file, flaw),
+      sections: ['headers'],
+    })),
     ...pages.problems.map((problem) => ({ problem, sections: ['reference'] })),
     ...planProblems.map((problem) => ({ problem, sections: ['plans'] })),
   ];

@@ -1,7 +1,7 @@
 import { deepFreeze } from '../common/freeze.ts';
 import type { Config } from './config.ts';
 import { namesBackends, remember, settingsBehind } from './describe.ts';
-import { settingSchema } from './settings.ts';
+import { type Setting, settingSchema } from './settings.ts';
 
 /** By `x-restart` of the schema. */
 export function needsRestart(name: string): boolean {
@@ -19,9 +19,10 @@ export function keepsValue(name: string, loaded: Config): boolean {
 
 export function differences(one: Config, other: Config): string[] {
   const [a, b] = [settingsBehind(one), settingsBehind(other)];
+  const textOf = (setting?: Setting) =>
+    JSON.stringify([setting?.value, setting?.contents]);
   return [...b.keys()].filter(
-    (name) =>
-      JSON.stringify(a.get(name)?.value) !== JSON.stringify(b.get(name)?.value),
+    (name) => textOf(a.get(name)) !== textOf(b.get(name)),
   );
 }
 

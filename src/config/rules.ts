@@ -1,5 +1,6 @@
 import { MIN_BODY_BUDGET } from './config.ts';
 import { NO_CONTRACT } from './contract/place.ts';
+import { headerRuleErrors, READ_BY_HEADER_RULES } from './header-rules.ts';
 import { ownPaths } from './own-paths.ts';
 import { pointerTo } from './problems/pointers.ts';
 import { type SchemaError, valueError } from './schema/errors.ts';
@@ -32,7 +33,7 @@ export const rules: readonly Rule[] = [
     'tracing.batch.maxQueueSize',
     Number,
   ),
-  rule(['http.bodyBudget', 'http.maxBodyBytes'], narrowBudget),
+  rule(['http.bodyBudget', 'http.maxBodyBytes', 'operations'], narrowBudget),
   rule(['cors.origins'], anyAndMore),
   rule(['mounts'], overlappingMounts),
   rule(
@@ -56,6 +57,7 @@ export const rules: readonly Rule[] = [
     sameIdentity,
   ),
   { reads: ['mounts', 'upstreams'], flaws: mountErrors },
+  { reads: READ_BY_HEADER_RULES, flaws: headerRuleErrors },
   rule(['cost.refund'], (refund: readonly (string | number)[]) =>
     reversedRange(refund, '/cost/refund'),
   ),
@@ -141,10 +143,13 @@ function notAbove(
 function narrowBudget(
   budget: string | number,
   maxBodyBytes: string | number,
+  operations: Readonly<Record<string, { maxBodyBytes?: string | null } | null>>,
 ): SchemaError[] {
-  const least = MIN_BODY_BUDGET * parseSize(maxBodyBytes)!;
+  const bodies = Object.values(operations).map((one) => one?.maxBodyBytes ?? 0);
+  const sizes = [maxBodyBytes, ...bodies].map((size) => parseSize(size)!);
+  const least = MIN_BODY_BUDGET * Math.max(...sizes);
   if (budget === 'auto' || parseSize(budget)! >= least) return [];
-  const message = `must be at least ${formatSize(least)}, ${MIN_BODY_BUDGET} times http.maxBodyBytes`;
+  const message = `must be at least ${formatSize(least)}, ${MIN_BODY_BUDGET} times the largest maxBodyBytes`;
   return [valueError('/http/bodyBudget', message)];
 }
 

@@ -19,6 +19,8 @@ export type Origin =
 /** Before units become numbers and paths absolute. */
 export interface Setting {
   readonly value: unknown;
+  /** Of files that it names. Changes are noticed, but it is never shown. */
+  readonly contents?: unknown;
   readonly origin: Origin;
 }
 

@@ -28,6 +28,8 @@ export interface Route {
   readonly cost: number;
   readonly scopes: Scopes;
   readonly maxBodyBytes: number;
+  /** Milliseconds; `null`: that of the upstream. */
+  readonly headersTimeout: number | null;
   readonly websocket: boolean;
   /** Whether the cost that its responses report is charged. */
   readonly reportsCost: boolean;
@@ -82,6 +84,7 @@ export function createRoutes(parts: RoutesParts) {
     cost: 1,
     scopes: NO_SCOPES,
     maxBodyBytes,
+    headersTimeout: null,
     websocket: false,
     reportsCost: true,
   };
@@ -107,18 +110,19 @@ export function createRoutes(parts: RoutesParts) {
   }
 
   function routeTo(operation: Operation): Route {
-    const { id, cost, scopes, upstream } = operation;
+    const { id, cost, scopes, upstream, headersTimeout, largestBody } =
+      operation;
     const { send, rewriting } = wayTo(upstream ?? DEFAULT_UPSTREAM);
     return {
       name: id,
       operation,
       cost,
       scopes,
-      // An operation can only lower the general limit.
-      maxBodyBytes: Math.min(
-        maxBodyBytes,
-        operation.maxBodyBytes ?? maxBodyBytes,
-      ),
+      // The contract can only lower the general limit.
+      maxBodyBytes:
+        largestBody ??
+        Math.min(maxBodyBytes, operation.maxBodyBytes ?? maxBodyBytes),
+      headersTimeout,
       websocket: false,
       reportsCost: true,
       send,

@@ -9,7 +9,7 @@ import {
   REFERENCE_PATH,
   USAGE_PATH,
 } from '../common/reserved-paths.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, largestBody } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { usagePaths } from '../config/own-paths.ts';
@@ -32,6 +32,7 @@ import {
   isOfBackend,
   isPreflight,
 } from '../gateway/reply/cors.ts';
+import { createRuledLines } from '../gateway/reply/headers.ts';
 import { createRelay } from '../gateway/reply/relay.ts';
 import { createReply } from '../gateway/reply/reply.ts';
 import { createTiming } from '../gateway/reply/server-timing.ts';
@@ -71,11 +72,13 @@ import { tracedFields } from '../gateway/upstream/attempts.ts';
 import {
   createRequestFields,
   type RequestFields,
+  ruledFields,
 } from '../gateway/upstream/headers.ts';
 import { createInspection } from '../gateway/upstream/inspection.ts';
 import {
   createFieldNames,
   createReturnedNames,
+  namesIn,
   type ReturnedNames,
 } from '../gateway/wire/fields.ts';
 import { isShown } from '../limits/admission.ts';
@@ -97,7 +100,8 @@ import type { ActiveConfig } from './reload.ts';
  * | `createAdmit` | `createInFlight` | plans have `concurrency` |
  * | | `admitPreflights` | the backend responds to preflights |
  * | `createForward`, `createReply` | `withSettlement` | responses report or refund a cost |
- * | `createRequestFields` | `tracedFields` | spans are sent |
+ * | `createRequestFields` | `ruledFields` | `headers.request` sets fields |
+ * | | `tracedFields` | spans are sent |
  */
 export function buildPipeline(
   settings: ActiveConfig<Config>,
@@ -118,7 +122,11 @@ export function buildPipeline(
   const { responses } = config.contract;
   const report = createReport(contract, observe);
   const { names, authenticate } = createReading(settings, longLived);
-  const returned = createReturnedNames({ cors: isOfBackend(config.cors), via });
+  const returned = createReturnedNames({
+    cors: isOfBackend(config.cors),
+    via,
+    rules: config.headers.response,
+  });
   const routes = routesOf(settings, longLived, returned);
   const { forward, tunnel, reply } = createReplying(config, longLived, {
     cors,
@@ -126,7 +134,7 @@ export function buildPipeline(
   });
   return createPipeline({
     guard: createRequestGuard({
-      config: config.http,
+      config: { ...config.http, maxBodyBytes: largestBody(config) },
       paths: config.contract,
       observe,
       names,
@@ -191,6 +199,7 @@ function createReplying(
     guard,
     observe,
     timing,
+    ruled: createRuledLines(config.headers.response),
     hasReference: hasReference(config),
   });
   const forwards = createForward({
@@ -205,10 +214,13 @@ function createReplying(
 }
 
 function requestFieldsOf(
-  { keys }: Config,
+  { headers, keys }: Config,
   { tracing, via }: LongLived,
 ): RequestFields {
-  const untraced = createRequestFields(keys.identity, via);
+  const untraced = ruledFields(
+    createRequestFields(keys.identity, via),
+    headers.request,
+  );
   return tracing === null ? untraced : tracedFields(untraced);
 }
 
@@ -269,6 +281,7 @@ function createReading(
   const own = [
     ...(tracing === null ? [] : TRACE_FIELDS),
     ...Object.values(identity).filter((name) => name !== null),
+    ...namesIn(config.headers.request),
   ];
   const ownPaths = usagePathsOf(settings);
   const readingOf = (

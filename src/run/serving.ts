@@ -1,5 +1,6 @@
 import type { ServedConfig } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
+import { createRuledLines } from '../gateway/reply/headers.ts';
 import { createUnparsedReplies } from '../gateway/reply/unparsed.ts';
 import { createConnectionLimits } from '../gateway/wire/connection-limits.ts';
 import {
@@ -27,6 +28,7 @@ export function createServing(parts: ServingParts) {
     guard,
     observe,
     hasReference: () => hasReference(inForce.config),
+    ruled: () => createRuledLines(inForce.config.headers.response),
   });
   const limits = createConnectionLimits(connectionLimits(config), observe);
   const listener = createListener({

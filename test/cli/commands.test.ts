@@ -259,6 +259,16 @@ paths:
     );
   });
 
+  test('names the operation that the settings mean', async () => {
+    writeFileSync(join(cwd, 'operations.yaml'), 'operations: { listPet: { cost: 2 } }\n');
+    const env = { STOREGATE_CONFIG: 'operations.yaml' };
+    const { code, err } = await here(['check'], { env });
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /has no operation listPet, which operations in gateway\.yaml names; did you mean listPets\?/,
+    );
+  });
+
   test('notes a body limit above that of the settings', async () => {
     const post =
       '{operationId: a, x-max-body-bytes: 1048577, requestBody: {content: {text/plain: {}}}, responses: {default: {description: Done.}}}';

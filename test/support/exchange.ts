@@ -71,6 +71,7 @@ export function routeOf(given: Partial<Route> = {}): Route {
     cost: 1,
     scopes: [],
     maxBodyBytes: 1024 ** 2,
+    headersTimeout: null,
     websocket: false,
     reportsCost: true,
     send: () => Promise.reject(new Error('nothing is forwarded')),

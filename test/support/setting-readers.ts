@@ -52,6 +52,8 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   'keys.identity': ['gateway/upstream/headers.ts'],
   addresses: ['common/clients/address-rules.ts'],
   cors: ['gateway/reply/cors.ts'],
+  'headers.request': ['gateway/upstream/headers.ts', 'gateway/wire/fields.ts'],
+  'headers.response': ['gateway/wire/fields.ts'],
   usage: ['config/own-paths.ts', 'ledger/retention.ts'],
   cost: ['gateway/stages/settle.ts'],
   'usage.export': ['webhooks/usage-export.ts'],

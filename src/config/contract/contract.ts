@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs';
 import * as openapi from '@storegate/openapi';
 import { deepFreeze } from '../../common/freeze.ts';
 import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import type { OperationSettings } from '../config.ts';
 import { UNCHECKED_BODY } from './field-names.ts';
 import {
   type ContractFields,
-  GATEWAY_FIELDS,
+  gatewayFields,
   type OperationFields,
 } from './fields.ts';
 import { isFile, NO_CONTRACT } from './place.ts';
@@ -35,11 +36,15 @@ export function loadContract(
   return Object.assign(openapi.atOnce(createContract(compiled)), { notes });
 }
 
-/** `namedBy`: the setting or variable with the path. Throws ContractError with every mistake. */
+/**
+ * `namedBy`: the setting or variable with the path. `settings`: of its operations. Throws
+ * ContractError with every mistake.
+ */
 export function checkContract(
   file: string,
   reading: openapi.ContractOptions = {},
   namedBy = 'contract.file',
+  settings: OperationSettings = {},
 ) {
   if (isFile(file) && reading.text === undefined && !existsSync(file))
     throw new openapi.ContractError([
@@ -48,7 +53,7 @@ export function checkContract(
   return openapi.checkContract(file, {
     ...openapi.readingOptionsOf(reading),
     text: file === NO_CONTRACT ? EMPTY : reading.text,
-    extensions: GATEWAY_FIELDS,
+    extensions: gatewayFields(settings),
     uncheckedBodyField: UNCHECKED_BODY,
   });
 }

@@ -1,6 +1,7 @@
 import { type FieldFlaw, shown } from '@storegate/openapi';
 import { suggest } from '../../common/suggest.ts';
 import { RATELIMIT, RATELIMIT_COST } from './limits.ts';
+import { TIMEOUT } from './operations.ts';
 import { REQUIRED_SCOPES } from './security.ts';
 import { UPSTREAM } from './upstreams.ts';
 
@@ -15,6 +16,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   [RATELIMIT_COST]: OF_OPERATION,
   [UPSTREAM]: ['operation', 'pathItem', 'tag'],
   [UNCHECKED_BODY]: OF_OPERATION,
+  [TIMEOUT]: OF_OPERATION,
   'x-max-body-bytes': OF_OPERATION,
   'x-report-only': OF_OPERATION,
   'x-deprecated-at': OF_OPERATION,

@@ -6,8 +6,14 @@ import {
   objectsIn,
 } from '@storegate/openapi';
 import type { Window } from '../../limits/limits.ts';
+import type { OperationSettings } from '../config.ts';
 import { judgeField } from './field-names.ts';
 import { type LimitFields, Ratelimits } from './limits.ts';
+import {
+  applySettings,
+  type OperationLimits,
+  readTimeout,
+} from './operations.ts';
 import {
   isPublic,
   readRequiredScopes,
@@ -17,7 +23,7 @@ import {
 import { judgeSecurity } from './security-notes.ts';
 import { readUpstreams } from './upstreams.ts';
 
-export interface OperationFields extends LimitFields {
+export interface OperationFields extends LimitFields, OperationLimits {
   /** A key needs all of them. */
   readonly requiredScopes: readonly string[];
   readonly upstream: string | null;
@@ -30,10 +36,15 @@ export interface ContractFields extends SecurityFields {
   readonly windows: readonly Window[];
 }
 
-export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> =
-  {
+type Reader = ExtensionReader<OperationFields, ContractFields>;
+
+/** `settings` take precedence. */
+export const gatewayFields = (settings: OperationSettings): Reader => {
+  const own = new Map(Object.entries(settings));
+  return {
     judgeField,
     read(document, operations, findings) {
+      applySettings(settings, document, operations, findings);
       noteResponseHeaders(document, operations, findings);
       judgeTags(objectsIn(document.root.tags), findings);
       judgeSecurity(document, operations, findings);
@@ -44,6 +55,8 @@ export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> =
           const requiredScopes = readRequiredScopes(node, findings);
           return {
             ...ratelimits.fieldsOf(operation, node),
+            headersTimeout: readTimeout(node, findings),
+            largestBody: own.get(operation.id)?.maxBodyBytes ?? null,
             requiredScopes,
             upstream: upstreamOf(operation, node),
             isPublic: isPublic(document, node, requiredScopes, findings),
@@ -56,11 +69,12 @@ export const GATEWAY_FIELDS: ExtensionReader<OperationFields, ContractFields> =
       };
     },
   };
+};
 
 /** The gateway adds headers after it has checked a response. */
 function noteResponseHeaders(
   document: Document,
-  operations: Parameters<typeof GATEWAY_FIELDS.read>[1],
+  operations: Parameters<Reader['read']>[1],
   findings: Findings,
 ): void {
   if ((document.reading.responses ?? 'off') === 'off') return;

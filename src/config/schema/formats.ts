@@ -54,6 +54,10 @@ export function readPairs(
   return pairs;
 }
 
+/** RFC 9110 section 5.5, without obsolete text. */
+export const isFieldValue = (text: string): boolean =>
+  /^[!-~](?:[\t -~]{0,4094}[!-~])?$/.test(text);
+
 function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text);
@@ -94,6 +98,7 @@ export const formats = {
   /** A path, a URL without credentials, query and fragment, or `none`. */
   contract: (text: string) => !isRemote(text) || isHttpUrl(text),
   'own-header': isOwnHeader,
+  'field-value': isFieldValue,
   /** A word such as `bearer` is a scheme, not a header. */
   'key-header': (text: string) =>
     /^authorization$/i.test(text) ||

@@ -1,7 +1,15 @@
-import { checkedValue, type FieldLines, oneByte } from '@storegate/http1';
+import {
+  type CheckedLines,
+  checkedLines,
+  checkedValue,
+  type FieldLines,
+  oneByte,
+} from '@storegate/http1';
 import type { Refusal } from '../../common/errors/refusals.ts';
 import { wholeSeconds } from '../../common/errors/retry-after.ts';
+import { withoutFields } from '../../common/field-list.ts';
 import { remembered } from '../../common/remembered.ts';
+import type { HeaderRules } from '../../config/config.ts';
 import {
   bindingReading,
   type Reading,
@@ -124,4 +132,33 @@ export function failureFields(
     link,
     ...headers,
   ];
+}
+
+/** Flat, or joined before. */
+export type OwnFields = readonly string[] | CheckedLines;
+
+/** The lines that rules set beside fields of the gateway, which take precedence. */
+export type RuledLines = (own: OwnFields | null) => CheckedLines;
+
+/** `null`: rules set nothing. */
+export function createRuledLines({ set }: HeaderRules): RuledLines | null {
+  const list = Object.entries(set).flat();
+  if (list.length === 0) return null;
+  const all = checkedLines(list);
+  /** A flood repeats it. */
+  let last: readonly [own: OwnFields | null, lines: CheckedLines] = [null, all];
+  return (own) => {
+    if (own === null) return all;
+    if (last[0] !== own)
+      last = [own, checkedLines(withoutFields(list, namesIn(own)))];
+    return last[1];
+  };
+}
+
+function namesIn(own: OwnFields): string[] {
+  const names =
+    typeof own === 'string'
+      ? own.split('\r\n').map((line) => line.slice(0, line.indexOf(':')))
+      : own.filter((_, i) => i % 2 === 0);
+  return names.map((name) => name.toLowerCase());
 }

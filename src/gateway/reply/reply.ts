@@ -14,7 +14,12 @@ import type { Observe } from '../../observe/events.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientAbort } from '../wire/client-abort.ts';
 import type { Cors } from './cors.ts';
-import { addLimitHeaders, failureFields } from './headers.ts';
+import {
+  addLimitHeaders,
+  failureFields,
+  type OwnFields,
+  type RuledLines,
+} from './headers.ts';
 import { PROBLEM, prefersProblem } from './problem.ts';
 import type { AddTiming } from './server-timing.ts';
 
@@ -22,9 +27,6 @@ const REQUEST_ID = oneByte('X-Request-Id');
 
 /** Bytes that are read to keep the connection; a larger body closes it. */
 const DROPPABLE = 64 * 1024;
-
-/** Flat, or joined before. */
-type OwnFields = readonly string[] | CheckedLines;
 
 export type Reply = ReturnType<typeof createReply>;
 
@@ -34,6 +36,7 @@ interface ReplyParts {
   readonly observe: Observe;
   readonly hasReference: boolean;
   readonly timing?: AddTiming | null;
+  readonly ruled?: RuledLines | null;
 }
 
 export function createReply({
@@ -42,6 +45,7 @@ export function createReply({
   observe,
   hasReference,
   timing = null,
+  ruled = null,
 }: ReplyParts) {
   const linesOf = remembered(({ replyHeaders }: Operation) =>
     checkedLines(replyHeaders),
@@ -52,7 +56,11 @@ export function createReply({
     readonly lines: CheckedLines;
   } | null = null;
 
-  function fields(exchange: Exchange): FieldLines {
+  /** `own`: further fields of the gateway, `null` beside those of a backend. */
+  function fields(
+    exchange: Exchange,
+    own: OwnFields | null = null,
+  ): FieldLines {
     const lines = new FieldLines();
     lines.addKnown(REQUEST_ID, exchange.id);
     if (exchange.usage)
@@ -72,6 +80,7 @@ export function createReply({
     if (retiresAt !== null)
       lines.add('X-Key-Retires', new Date(retiresAt).toISOString());
     if (timing !== null) timing(lines, exchange);
+    if (ruled !== null) lines.addLines(ruled(own));
     return lines;
   }
 
@@ -94,7 +103,7 @@ export function createReply({
     own: OwnFields,
     body: string | Buffer,
   ): void {
-    const lines = fields(exchange);
+    const lines = fields(exchange, own);
     if (typeof own === 'string') lines.addLines(own);
     else lines.addAll(own);
     const length = Buffer.byteLength(body);

@@ -4,7 +4,7 @@ import { plainAddress } from '../../common/clients/address.ts';
 import type { Guard } from '../../common/clients/guard.ts';
 import type { Refusal } from '../../common/errors/refusals.ts';
 import type { Observe } from '../../observe/events.ts';
-import { addLimitHeaders, failureFields } from './headers.ts';
+import { addLimitHeaders, failureFields, type RuledLines } from './headers.ts';
 
 /** For input that never became a request. Closes the connection. Never rejects. */
 type ReplyUnparsed = (refusal: Refusal, reply: BrokenReply) => Promise<void>;
@@ -13,12 +13,14 @@ interface UnparsedReplyParts {
   readonly guard: Guard;
   readonly observe: Observe;
   readonly hasReference: () => boolean;
+  readonly ruled: () => RuledLines | null;
 }
 
 export function createUnparsedReplies({
   guard,
   observe,
   hasReference,
+  ruled,
 }: UnparsedReplyParts): ReplyUnparsed {
   async function write(refusal: Refusal, reply: BrokenReply): Promise<void> {
     const startedAt = performance.now();
@@ -28,7 +30,10 @@ export function createUnparsedReplies({
     const lines = new FieldLines();
     lines.add('X-Request-Id', id);
     addLimitHeaders(lines, await guard.look(address));
-    lines.addAll(failureFields(refusal, hasReference()));
+    const own = failureFields(refusal, hasReference());
+    lines.addAll(own);
+    const rules = ruled();
+    if (rules !== null) lines.addLines(rules(own));
     reply.respond(refusal.status, lines, body);
     observe({
       type: 'request',

@@ -33,7 +33,8 @@ export function createForward({
     exchange: Exchange,
     { client, target, route, body }: Checked,
   ): ClientRequest {
-    const { rewriting, operation } = route;
+    const { rewriting, operation, headersTimeout } = route;
+    const { method } = exchange.call;
     const request =
       rewriting === null ? target.raw : rewriting.targetOf(target);
     const fields = requestFields(
@@ -43,7 +44,7 @@ export function createForward({
     );
     if (rewriting !== null && rewriting.prefix !== '')
       fields.add('X-Forwarded-Prefix', rewriting.prefix);
-    return { method: exchange.call.method, target: request, fields, body };
+    return { method, target: request, fields, body, headersTimeout };
   }
 
   function send(

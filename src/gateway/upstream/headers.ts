@@ -9,10 +9,11 @@ import {
 import { plainAddress, reportedHops } from '../../common/clients/address.ts';
 import { withoutFields } from '../../common/field-list.ts';
 import { remembered } from '../../common/remembered.ts';
+import type { HeaderRules } from '../../config/config.ts';
 import { type Client, isAnonymous } from '../../records/keys/key.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from '../wire/call.ts';
-import { NOT_SHARED, optionsOf, type ReturnedNames } from '../wire/fields.ts';
+import { optionsOf, type ReturnedNames } from '../wire/fields.ts';
 import type { Via } from '../wire/via.ts';
 
 interface Peer {
@@ -24,9 +25,6 @@ interface Peer {
 /** By connection. */
 const lastPeers = new WeakMap<object, Peer>();
 
-const ONLY_FOR_ITS_KEY: readonly string[] = Object.entries(NOT_SHARED)
-  .flat()
-  .map(oneByte);
 const REQUEST_ID = oneByte('X-Request-Id');
 const VIA = oneByte('via');
 
@@ -81,6 +79,22 @@ export function createRequestFields(
     lines.addLines(linesOf(client));
     if (exchange.behindProxy) addChain(lines, exchange);
     else lines.addLines(peerLines(exchange));
+    return lines;
+  };
+}
+
+/** With the fields that rules set. */
+export function ruledFields(
+  requestFields: RequestFields,
+  { set }: HeaderRules,
+): RequestFields {
+  const list = Object.entries(set).flat();
+  if (list.length === 0) return requestFields;
+  const all = checkedLines(list);
+  const unencoded = checkedLines(withoutFields(list, ['accept-encoding']));
+  return (exchange, client, plain) => {
+    const lines = requestFields(exchange, client, plain);
+    lines.addLines(plain ? unencoded : all);
     return lines;
   };
 }
@@ -195,7 +209,7 @@ function returnedList(
     if (name === 'cache-control') cached = true;
     list.push(name, fields[i + 1]!);
   }
-  if (!cached) for (const text of ONLY_FOR_ITS_KEY) list.push(text);
+  if (!cached) list.push(...names.notShared);
   return connection === '' || connection === 'keep-alive'
     ? list
     : withoutFields(list, optionsOf(connection));

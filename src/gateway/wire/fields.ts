@@ -1,60 +1,12 @@
 import { listed, oneByte } from '@storegate/http1';
-import { foldedName } from '../../common/field-list.ts';
+import { foldedName, withoutFields } from '../../common/field-list.ts';
 import {
   DEFAULT_KEY_HEADERS,
   type KeyHeaders,
 } from '../../common/key-headers.ts';
+import { HOP_BY_HOP, NOT_FORWARDED } from '../../common/reserved-fields.ts';
+import type { HeaderRules } from '../../config/config.ts';
 import type { Via } from './via.ts';
-
-/** RFC 9110 section 7.6.1, forwarded in neither direction. */
-const HOP_BY_HOP = [
-  'connection',
-  'http2-settings',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-];
-
-/** Only the gateway states the key, the client and its address. */
-const NOT_FORWARDED = new Set([
-  ...HOP_BY_HOP,
-  'content-length',
-  'expect',
-  'forwarded',
-  'host',
-  'x-real-ip',
-  'x-request-id',
-  // Other spellings of a client, a method or a target. Only the validated request line counts.
-  ...[
-    'forwarded-for',
-    'front-end-https',
-    'true-client-ip',
-    'x-client-ip',
-    'x-cluster-client-ip',
-    'x-forwarded',
-  ],
-  'x-custom-ip-authorization',
-  'x-original-forwarded-for',
-  'x-proxyuser-ip',
-  'x-http-method',
-  'x-http-method-override',
-  'x-method-override',
-  'x-original-method',
-  'x-accel-redirect',
-  'x-forwarded-url',
-  'x-host',
-  'x-original-host',
-  'x-original-uri',
-  'x-original-url',
-  'x-proxy-url',
-  'x-rewrite-uri',
-  'x-rewrite-url',
-]);
 
 /** The contract stage reads them. */
 const CHECKED = ['content-encoding', 'content-type', 'cookie'];
@@ -70,7 +22,7 @@ const NOT_RETURNED = new Set([
  * A shared cache would return one client's response to another (RFC 9111 section 3.5 protects only
  * Authorization).
  */
-export const NOT_SHARED = {
+const NOT_SHARED = {
   'cache-control': 'private',
   vary: 'X-API-Key, Authorization',
 } as const;
@@ -151,22 +103,38 @@ export function createFieldNames({
 
 export type ReturnedNames = ReturnType<typeof createReturnedNames>;
 
-/** `cors`: whether the backend's CORS fields are returned. */
+/** In lower case: what a rule sets or removes passes from neither side. */
+export const namesIn = ({ set, remove }: HeaderRules): string[] =>
+  [...Object.keys(set), ...remove].map((name) => name.toLowerCase());
+
+const NO_RULES: HeaderRules = { set: {}, remove: [] };
+
+interface ReturnedNamesOptions {
+  /** Whether the backend's CORS fields are returned. */
+  readonly cors: boolean;
+  readonly via: Via;
+  readonly rules?: HeaderRules;
+}
+
 export function createReturnedNames({
   cors,
   via,
-}: {
-  readonly cors: boolean;
-  readonly via: Via;
-}) {
+  rules = NO_RULES,
+}: ReturnedNamesOptions) {
+  const ruled = new Set(namesIn(rules));
   const prefixes = cors
     ? ['x-ratelimit-']
     : ['x-ratelimit-', 'access-control-'];
   const isReturned = (name: string) =>
     !NOT_RETURNED.has(name) &&
+    !ruled.has(name) &&
     !prefixes.some((prefix) => name.startsWith(prefix));
   const of = remembering((name) => ({ name, returned: isReturned(name) }));
-  return { of, via: via.values };
+  const notShared = withoutFields(
+    Object.entries(NOT_SHARED).flat(),
+    namesIn({ ...rules, remove: [] }),
+  ).map(oneByte);
+  return { of, via: via.values, notShared };
 }
 
 /** RFC 9110 section 7.6.1. */

@@ -49,6 +49,7 @@ export function readContract({
     file,
     { ...reading, text },
     namedBy,
+    publication.operations,
   );
   return {
     contract: serialize(compiled),

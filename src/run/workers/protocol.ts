@@ -1,7 +1,11 @@
 import { isSameReading } from '@storegate/openapi';
 import { deepFreeze } from '../../common/freeze.ts';
 import type { Certificates } from '../../config/certificates.ts';
-import { MIN_BODY_BUDGET, type ServedConfig } from '../../config/config.ts';
+import {
+  largestBody,
+  MIN_BODY_BUDGET,
+  type ServedConfig,
+} from '../../config/config.ts';
 import { mostPerAddress } from '../../gateway/wire/connection-levels.ts';
 import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { Figures } from '../../observe/exposition.ts';
@@ -86,7 +90,7 @@ export function shareOf(config: ServedConfig, workers: number): ServedConfig {
       maxConnectionsPerAddress: part(mostPerAddress(config.http)),
       bodyBudget: Math.max(
         part(config.http.bodyBudget),
-        MIN_BODY_BUDGET * config.http.maxBodyBytes,
+        MIN_BODY_BUDGET * largestBody(config),
       ),
     },
   };

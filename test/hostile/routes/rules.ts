@@ -340,6 +340,27 @@ const FIELDS: readonly Rule[] = [
     },
   },
   {
+    name: 'Rules of `headers` set and remove fields in both directions, whatever the other side sends',
+    expected: [['ours'], [], 'ours', undefined, undefined],
+    async observe(route, routes) {
+      const theirs = 'X-Set: theirs\r\nx-set: theirs\r\nServer: theirs\r\nX-Accel-Redirect: /a\r\n';
+      answering(routes, (route) => good(route, theirs));
+      const forged = ['X-Set: forged', 'x_set: forged', 'X-Removed: forged', 'Connection: X-Set'];
+      const { headers } = await route.ask(
+        route.request('GET', route.isTunnel ? forged.slice(0, 3) : forged),
+      );
+      const received = routes.received(route).at(-1)!;
+      const forgedIn = received.headers.filter(([, value]) => value === 'forged');
+      return [
+        valuesOf(received, 'x-set'),
+        forgedIn,
+        headers['x-set'],
+        headers.server,
+        headers['x-accel-redirect'],
+      ];
+    },
+  },
+  {
     name: 'Repeated fields keep their number, order and, in requests, spelling',
     notAt: ['mount to a target'],
     expected: [
@@ -700,6 +721,8 @@ const STOP: readonly Rule[] = [
   },
 ];
 
+const HEADER_RULES =
+  'headers: { request: { set: { X-Set: ours }, remove: [X-Removed] }, response: { set: { X-Set: ours }, remove: [Server, X-Accel-Redirect] } }\n';
 const FEW_PLANS =
   'plans: { free: { windows: [{ limit: 3, per: minute }] } }\npublic: { windows: [{ limit: 3, per: minute }] }\nbans: { workers: 1, strikes: 2, grace: 0ms }\n';
 const CONCURRENT_PLANS =
@@ -738,7 +761,10 @@ export const GROUPS: readonly Group[] = [
   },
   {
     name: 'fields',
-    options: { plans: PLANS, settings: `cost: { header: X-Usage-Units }\n${upstream()}` },
+    options: {
+      plans: PLANS,
+      settings: `cost: { header: X-Usage-Units }\n${HEADER_RULES}${upstream()}`,
+    },
     rules: FIELDS,
   },
   {

@@ -11,7 +11,7 @@ const here = import.meta.dirname;
 const broken = (name: string) => resolve(here, `../../../packages/openapi/test/broken/${name}`);
 /** Only contracts at a URL have a copy there. */
 const NOWHERE = '';
-const settings = { usage: { enabled: true }, keys: { headers: null }, plans: {} };
+const settings = { usage: { enabled: true }, keys: { headers: null }, plans: {}, operations: {} };
 const order = (file: string) =>
   ({ file, unknownQuery: 'refuse', afterSunset: 'serve', requests: 'enforce' }) as const;
 const reader = (name: string, deadline?: number, memory?: number) =>

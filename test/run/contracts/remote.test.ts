@@ -46,7 +46,7 @@ const keep = async (data: string, fetched: Fetched | undefined) => {
   return events;
 };
 
-const settings = { usage: { enabled: true }, keys: { headers: null }, plans: {} };
+const settings = { usage: { enabled: true }, keys: { headers: null }, plans: {}, operations: {} };
 
 test('a contract is fetched at the start, and its copy is in use while the URL is unreachable', async () => {
   const data = join(temporary(), 'data');

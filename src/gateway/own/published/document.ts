@@ -3,7 +3,7 @@ import { type Document, isObject, type Json } from '@storegate/openapi';
 import { type Published, writeDocuments } from '@storegate/reference';
 import type { KeyHeaders } from '../../../common/key-headers.ts';
 import { USAGE_PATH } from '../../../common/reserved-paths.ts';
-import type { Config } from '../../../config/config.ts';
+import type { Config, OperationSettings } from '../../../config/config.ts';
 import type { Compiled } from '../../../config/contract/contract.ts';
 import { takesUsagePath } from '../../../config/own-paths.ts';
 import { usageGroups, usageItem, usageNames } from '../usage-operation.ts';
@@ -24,6 +24,7 @@ export interface Publication {
   readonly refusesAfterSunset: boolean;
   /** Whether requests that do not match are refused. */
   readonly refusesInvalid: boolean;
+  readonly operations: OperationSettings;
 }
 
 export interface PublishingSettings {
@@ -31,6 +32,7 @@ export interface PublishingSettings {
   readonly usage: Pick<Config['usage'], 'enabled'>;
   readonly keys: Pick<Config['keys'], 'headers'>;
   readonly plans: Pick<Config['plans'], 'publicPlan'>;
+  readonly operations: OperationSettings;
 }
 
 export const publicationOf = ({
@@ -38,12 +40,14 @@ export const publicationOf = ({
   usage,
   keys,
   plans,
+  operations,
 }: PublishingSettings): Publication => ({
   hasUsage: usage.enabled,
   keyHeaders: keys.headers,
   hasPublicPlan: (plans.publicPlan ?? null) !== null,
   refusesAfterSunset: contract.afterSunset === 'refuse',
   refusesInvalid: contract.requests === 'enforce',
+  operations,
 });
 
 /** The document of the author as clients of this gateway need it. */

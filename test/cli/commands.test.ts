@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { freePort } from '../support/free-port.ts';
 import { finished, storegate } from '../support/storegate.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
 let cwd: string;
@@ -17,6 +18,8 @@ beforeAll(() => {
   here = commandLine(cwd);
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+const temporary = temporaryFolders();
 
 const PORTS = { STOREGATE_HOST: '127.0.0.1', STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
 
@@ -149,17 +152,6 @@ describe('storegate serve', () => {
 });
 
 describe('storegate itself', () => {
-  test('prints its version', async () => {
-    const { version } = JSON.parse(
-      readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-    );
-    expect(await finished(['--version'], { cwd })).toEqual({
-      code: 0,
-      out: `${version}\n`,
-      err: '',
-    });
-  });
-
   test.each([
     [
       ['help', 'keys', 'create'],
@@ -215,100 +207,164 @@ describe('storegate check', () => {
     });
   });
 
-  test('prints required scopes, and reports an invalid one', async () => {
-    const contract = (scopes: string) =>
-      writeFileSync(
-        join(cwd, 'scoped.yaml'),
-        `openapi: 3.0.3
-info: {title: x, version: '1'}
-paths:
-  /a:
-    get: {operationId: a, x-required-scopes: [b, a], responses: {default: {description: Done.}}}
-    put: {operationId: b, x-required-scopes: ${scopes}, responses: {default: {description: Done.}}}
-`,
-      );
-    const check = () => here(['check'], { env: { STOREGATE_CONTRACT: 'scoped.yaml' } });
-    contract('[a]');
-    expect((await check()).out).toBe(
+  const operation = (id: string, more = '') =>
+    `{operationId: ${id}, ${more}responses: {default: {description: Done.}}}`;
+  const contract = (paths: string, more = '') =>
+    `openapi: 3.0.3\ninfo: {title: x, version: '1'}\n${more}paths: ${paths}\n`;
+  const windows = (limit: number) =>
+    `{ windows: [{ limit: ${limit}, per: minute }, { limit: 100, per: day }] }`;
+  const scoped = (scopes: string) =>
+    contract(
+      `\n  /a:\n    get: ${operation('a', 'x-required-scopes: [b, a], ')}\n` +
+        `    put: ${operation('b', `x-required-scopes: ${scopes}, `)}`,
+    );
+  const ofUpstream = (name: string) =>
+    `{get: ${operation(name, `x-storegate-upstream: ${name}, `)}}`;
+  const TIGHT =
+    'costs 10, and always gets 429: plan free has 5 per minute, account acme has 9 per minute';
+
+  interface Row {
+    readonly contract?: string;
+    readonly gateway?: string;
+    readonly plans?: string;
+    readonly env?: Readonly<Record<string, string>>;
+  }
+
+  test.each<[what: string, files: Row, code: number, out: string, err: (string | RegExp)[]]>([
+    [
+      'prints required scopes',
+      { contract: scoped('[a]') },
+      0,
       'OK: 4 plans, 2 operations (OpenAPI 3.0.3).\n2 operations need scopes: a, b.\n',
+      [],
+    ],
+    [
+      'reports an invalid scope',
+      { contract: scoped('["a, b"]') },
+      1,
+      '',
+      [/:6:\d+ \/paths\/~1a\/put\/x-required-scopes: "a, b" is not a valid scope name/],
+    ],
+    [
+      'reports an unknown upstream',
+      {
+        contract: contract(`{/a: ${ofUpstream('stok')}}`),
+        gateway: 'upstreams: { stock: { url: "http://127.0.0.1:9" } }\n',
+      },
+      1,
+      '',
+      [/: stok \(GET \/a\): x-storegate-upstream names stok, .*did you mean stock\?/],
+    ],
+    [
+      'names the operation that the settings mean',
+      {
+        contract: contract(`{/a: {get: ${operation('listPets')}}}`),
+        gateway: 'operations: { listPet: { cost: 2 } }\n',
+      },
+      1,
+      '',
+      [
+        /has no operation listPet, which operations in gateway\.yaml names; did you mean listPets\?/,
+      ],
+    ],
+    [
+      'reports every mistake of a contract',
+      { contract: 'openapi: 3.0.3\ninfo: {title: x}\npaths: {}\n' },
+      1,
+      '',
+      [/version/],
+    ],
+    [
+      'notes a body limit above that of the settings',
+      {
+        contract: contract(
+          `{/a: {post: ${operation('a', 'x-max-body-bytes: 1048577, requestBody: {content: {text/plain: {}}}, ')}}}`,
+        ),
+      },
+      0,
+      'OK: 4 plans, 1 operation (OpenAPI 3.0.3).\n',
+      ['a (POST /a): x-max-body-bytes 1048577 is above http.maxBodyBytes, 1048576 applies'],
+    ],
+    [
+      'notes an operation that costs more than a window admits',
+      {
+        contract: contract(
+          `{/a: {get: ${operation('a', 'x-ratelimit-cost: 10, ')}, put: ${operation('b', 'x-ratelimit-cost: 5, ')}, post: ${operation('c', 'x-ratelimit-cost: 10, security: [], ')}}}`,
+        ),
+        plans: `plans:\n  free: ${windows(5)}\n  pro: ${windows(10)}\n  own: { custom: true, concurrency: 20 }\naccounts:\n  acme: ${windows(9)}\npublic: ${windows(8)}\n`,
+      },
+      0,
+      'OK: 3 plans, 3 operations (OpenAPI 3.0.3).\n',
+      [
+        /^without a key: /,
+        `a (GET /a): ${TIGHT}`,
+        `c (POST /a): ${TIGHT}, public has 8 per minute`,
+      ],
+    ],
+    [
+      'notes that requests are not validated without a contract',
+      { env: { STOREGATE_CONTRACT: 'none' } },
+      0,
+      'OK: 4 plans, no contract.\n',
+      [
+        'requests are not validated, and every path but /usage (usage.enabled) is forwarded (contract.file: none)',
+      ],
+    ],
+    [
+      'notes the prefix of paths, and backends that get it twice',
+      {
+        contract: contract(
+          `{/a: ${ofUpstream('default')}, /b: ${ofUpstream('without')}, /c: ${ofUpstream('with')}}`,
+          "servers: [{ url: 'https://a.example/v1' }]\n",
+        ),
+        gateway:
+          'upstreams: { without: { url: "http://a" }, with: { url: "http://a/v1,http://b/x/v1/" } }\n',
+        env: { BACKEND_URL: 'http://a/v1,http://b' },
+      },
+      0,
+      'OK: 4 plans, 3 operations (OpenAPI 3.0.3).\n',
+      [
+        'request paths begin with /v1, the path of servers',
+        'upstream default: http://a/v1 gets /v1 twice, because other backends do not end with it',
+      ],
+    ],
+    [
+      'names operations behind paths of the gateway, and operations that take requests of a mount',
+      {
+        contract: contract(
+          `{/usage: {get: ${operation('own')}}, /pets/a: {get: ${operation('pet')}}}`,
+        ),
+        gateway: 'mounts: [{ path: /pets, target: "http://127.0.0.1:9" }]\n',
+      },
+      0,
+      'OK: 4 plans, 2 operations (OpenAPI 3.0.3).\n',
+      [
+        'own (GET /usage): the gateway serves /usage itself; set usage.enabled: false to forward these requests',
+        'mount /pets: the contract takes precedence for pet (GET /pets/a); move the mount if it should serve them',
+        'mount /pets: a target has no health checks, retries or limit of connections, joins repeated fields, and accepts response heads of up to 16 KiB; set upstream to have all of them',
+      ],
+    ],
+  ])('%s', async (_what, { env, ...files }, code, out, lines) => {
+    const folder = temporary();
+    const names = {
+      contract: 'STOREGATE_CONTRACT',
+      gateway: 'STOREGATE_CONFIG',
+      plans: 'STOREGATE_PLANS',
+    };
+    const own: Record<string, string> = { ...env };
+    for (const [name, text] of Object.entries(files)) {
+      writeFileSync(join(folder, `${name}.yaml`), text);
+      own[names[name as keyof typeof names]] = `${name}.yaml`;
+    }
+    const result = await commandLine(folder)(['check'], { env: own });
+    expect(result).toMatchObject({ code, out });
+    const found = result.err
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => line.replace(/^note: /, ''));
+    expect(found).toEqual(
+      lines.map((line) => (typeof line === 'string' ? line : expect.stringMatching(line))),
     );
-    contract('["a, b"]');
-    const { code, err } = await check();
-    expect(code).toBe(1);
-    expect(err).toMatch(
-      /scoped\.yaml:6:27 \/paths\/~1a\/put\/x-required-scopes: "a, b" is not a valid scope name/,
-    );
-  });
-
-  test('reports an unknown upstream', async () => {
-    const get =
-      '{operationId: a, x-storegate-upstream: stok, responses: {default: {description: Done.}}}';
-    writeFileSync(
-      join(cwd, 'named.yaml'),
-      `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: {/a: {get: ${get}}}\n`,
-    );
-    writeFileSync(
-      join(cwd, 'named-gateway.yaml'),
-      'upstreams: { stock: { url: "http://127.0.0.1:9" } }\n',
-    );
-    const env = { STOREGATE_CONTRACT: 'named.yaml', STOREGATE_CONFIG: 'named-gateway.yaml' };
-    const { code, err } = await here(['check'], { env });
-    expect(code).toBe(1);
-    expect(err).toMatch(
-      /named\.yaml: a \(GET \/a\): x-storegate-upstream names stok, .*did you mean stock\?/,
-    );
-  });
-
-  test('names the operation that the settings mean', async () => {
-    writeFileSync(join(cwd, 'operations.yaml'), 'operations: { listPet: { cost: 2 } }\n');
-    const env = { STOREGATE_CONFIG: 'operations.yaml' };
-    const { code, err } = await here(['check'], { env });
-    expect(code).toBe(1);
-    expect(err).toMatch(
-      /has no operation listPet, which operations in gateway\.yaml names; did you mean listPets\?/,
-    );
-  });
-
-  test('notes a body limit above that of the settings', async () => {
-    const post =
-      '{operationId: a, x-max-body-bytes: 1048577, requestBody: {content: {text/plain: {}}}, responses: {default: {description: Done.}}}';
-    writeFileSync(
-      join(cwd, 'large.yaml'),
-      `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: {/a: {post: ${post}}}\n`,
-    );
-    expect(await here(['check'], { env: { STOREGATE_CONTRACT: 'large.yaml' } })).toMatchObject({
-      code: 0,
-      err: 'note: a (POST /a): x-max-body-bytes 1048577 is above http.maxBodyBytes, 1048576 applies\n',
-    });
-  });
-
-  test('notes an operation that costs more than a window admits', async () => {
-    const operation = (id: string, cost: number, security = '') =>
-      `{operationId: ${id}, x-ratelimit-cost: ${cost}${security}, responses: {default: {description: Done.}}}`;
-    writeFileSync(
-      join(cwd, 'dear.yaml'),
-      `openapi: 3.0.3
-info: {title: x, version: '1'}
-paths:
-  /a: {get: ${operation('a', 10)}, put: ${operation('b', 5)}, post: ${operation('c', 10, ', security: []')}}
-`,
-    );
-    const windows = (limit: number) =>
-      `{ windows: [{ limit: ${limit}, per: minute }, { limit: 100, per: day }] }`;
-    writeFileSync(
-      join(cwd, 'tight.yaml'),
-      `plans:\n  free: ${windows(5)}\n  pro: ${windows(10)}\n  own: { custom: true, concurrency: 20 }\naccounts:\n  acme: ${windows(9)}\npublic: ${windows(8)}\n`,
-    );
-    const env = { STOREGATE_CONTRACT: 'dear.yaml', STOREGATE_PLANS: 'tight.yaml' };
-    const { code, err } = await here(['check'], { env });
-    expect(code).toBe(0);
-    const tight =
-      'costs 10, and always gets 429: plan free has 5 per minute, account acme has 9 per minute';
-    // The limit of requests in flight needs no note with one process.
-    expect(err.trimEnd().split('\n').slice(1)).toEqual([
-      `note: a (GET /a): ${tight}`,
-      `note: c (POST /a): ${tight}, public has 8 per minute`,
-    ]);
   });
 
   test('notes that concurrency applies per worker', async () => {
@@ -334,39 +390,6 @@ paths:
     ]);
   });
 
-  test('notes that requests are not validated without a contract', async () => {
-    expect(await here(['check'], { env: { STOREGATE_CONTRACT: 'none' } })).toEqual({
-      code: 0,
-      out: 'OK: 4 plans, no contract.\n',
-      err: 'note: requests are not validated, and every path but /usage (usage.enabled) is forwarded (contract.file: none)\n',
-    });
-  });
-
-  test('notes the prefix of paths, and backends that get it twice', async () => {
-    const get = (upstream: string) =>
-      `{get: {operationId: ${upstream}, x-storegate-upstream: ${upstream}, responses: {default: {description: Done.}}}}`;
-    writeFileSync(
-      join(cwd, 'prefixed.yaml'),
-      `openapi: 3.0.3
-info: {title: x, version: '1'}
-servers: [{ url: 'https://a.example/v1' }]
-paths: {/a: ${get('default')}, /b: ${get('without')}, /c: ${get('with')}}
-`,
-    );
-    writeFileSync(
-      join(cwd, 'prefixed-gateway.yaml'),
-      'upstreams: { without: { url: "http://a" }, with: { url: "http://a/v1,http://b/x/v1/" } }\n',
-    );
-    const env = {
-      STOREGATE_CONTRACT: 'prefixed.yaml',
-      STOREGATE_CONFIG: 'prefixed-gateway.yaml',
-      BACKEND_URL: 'http://a/v1,http://b',
-    };
-    expect((await here(['check'], { env })).err).toBe(
-      'note: request paths begin with /v1, the path of servers\nnote: upstream default: http://a/v1 gets /v1 twice, because other backends do not end with it\n',
-    );
-  });
-
   test('uses the copy of a contract whose URL is unreachable, and fails without a copy', async () => {
     const url = `http://127.0.0.1:${await freePort()}/openapi.json`;
     const env = { STOREGATE_CONTRACT: url, STOREGATE_DATA: 'with-copy' };
@@ -383,30 +406,6 @@ paths: {/a: ${get('default')}, /b: ${get('without')}, /c: ${get('with')}}
     expect(err).toMatch(
       /^note: http:\S+ cannot be fetched: \w+; a start uses the copy from 1970-01-01T00:00:00.000Z\n$/,
     );
-  });
-
-  test('names operations behind paths of the gateway, and operations that take requests of a mount', async () => {
-    const get = '{ operationId: own, responses: { default: { description: Done. } } }';
-    const other = get.replace('own', 'pet');
-    writeFileSync(
-      join(cwd, 'hidden.yaml'),
-      `openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths: {/usage: {get: ${get}}, /pets/a: {get: ${other}}}\n`,
-    );
-    writeFileSync(
-      join(cwd, 'hidden-gateway.yaml'),
-      'mounts: [{ path: /pets, target: "http://127.0.0.1:9" }]\n',
-    );
-    const env = { STOREGATE_CONTRACT: 'hidden.yaml', STOREGATE_CONFIG: 'hidden-gateway.yaml' };
-    const { code, err } = await here(['check'], { env });
-    expect([code, err.split('\n')]).toEqual([
-      0,
-      [
-        'note: own (GET /usage): the gateway serves /usage itself; set usage.enabled: false to forward these requests',
-        'note: mount /pets: the contract takes precedence for pet (GET /pets/a); move the mount if it should serve them',
-        'note: mount /pets: a target has no health checks, retries or limit of connections, joins repeated fields, and accepts response heads of up to 16 KiB; set upstream to have all of them',
-        '',
-      ],
-    ]);
   });
 
   test('ends on a signal while it reads the contract', async () => {
@@ -426,13 +425,6 @@ paths: {/a: ${get('default')}, /b: ${get('without')}, /c: ${get('with')}}
     await new Promise((closed) => silent.close(closed));
   });
 
-  test('reports every mistake of a contract', async () => {
-    writeFileSync(join(cwd, 'bad.yaml'), 'openapi: 3.0.3\ninfo: {title: x}\npaths: {}\n');
-    const run = await here(['check'], { env: { STOREGATE_CONTRACT: 'bad.yaml' } });
-    expect(run.code).toBe(1);
-    expect(run.err).toMatch(/bad\.yaml.*version/);
-  });
-
   test('prints notes of an invalid contract, each once', async () => {
     const responses = '{default: {description: Done., odd: 1}}';
     const paths = `{/a: {get: {operationId: a, responses: ${responses}}, put: {operationId: b, responses: ${responses}}}, b: {}}`;
@@ -449,54 +441,5 @@ paths: {/a: ${get('default')}, /b: ${get('without')}, /c: ${get('with')}}
     expect(lines.slice(1).join()).toMatch(
       /noted\.yaml:3:\S* \/paths\/b: the path b must begin with \/$/,
     );
-  });
-});
-
-describe('storegate keys', () => {
-  const env = { STOREGATE_DATA: 'keys' };
-  const untouched = { STOREGATE_DATA: 'untouched' };
-
-  test('creates, lists and revokes', async () => {
-    const created = await here(
-      ['keys', 'create', '--plan', 'free', '--account', 'acme', '--json'],
-      { env },
-    );
-    expect(created.code).toBe(0);
-    const { id, key } = JSON.parse(created.out);
-    expect(key).toMatch(/^sg_live_/);
-    const list = await here(['keys', 'list'], { env });
-    expect(list.out).toContain(id);
-    expect(list.out).not.toContain(key);
-    expect((await here(['keys', 'revoke', id], { env })).code).toBe(0);
-    const rows = JSON.parse((await here(['keys', 'list', '--json'], { env })).out);
-    expect(rows).toEqual([
-      expect.objectContaining({ id, account: 'acme', plan: 'free', status: 'revoked' }),
-    ]);
-    expect(JSON.stringify(rows)).not.toContain('hash');
-  });
-
-  test.each([
-    [
-      ['--plan', 'gold', '--account', 'acme'],
-      2,
-      'The plan "gold" does not exist; plans: free, pro, business, enterprise',
-    ],
-    [['--plan', 'enterprise', '--account', 'acme'], 2, 'Plan enterprise has no limits of its own'],
-    [['--plan', 'free', '--account', '../etc'], 2, 'An account is'],
-    [['--plan', 'free', '--account', 'acme', '--limits', '0/minute'], 2, 'limits'],
-    [['--plan', 'free', '--account', 'acme', '--env', 'A_B'], 2, 'lowercase letters'],
-    [['--plan', 'free', '--account', 'acme', '--expires-in', 'soon'], 2, '90d'],
-    [['--plan', 'free'], 2, '--account'],
-  ])('refuses %j', async (args, code, message) => {
-    const run = await here(['keys', 'create', ...args], { env: untouched });
-    expect(run).toMatchObject({ code, err: expect.stringContaining(message) });
-    expect(JSON.parse((await here(['keys', 'list', '--json'], { env: untouched })).out)).toEqual(
-      [],
-    );
-  });
-
-  test('suggests a command after a typo', async () => {
-    const run = await here(['kyes']);
-    expect(run).toMatchObject({ code: 2, err: expect.stringContaining('keys') });
   });
 });

@@ -127,29 +127,6 @@ describe('storegate state', () => {
     });
   });
 
-  test('takes nothing from a folder whose counters are missing', async () => {
-    await fill('data', 1);
-    const gateway = openEmbedded(at('data'), { clock: Date.now, audit: KEPT, observe: () => {} });
-    await gateway.state.ban(`key:${idOf(1)}`, limits([window(5, HOUR)]), HOUR);
-    await gateway.close();
-    const counters = 'counters.db';
-    rmSync(join(at('data'), counters));
-    for (const args of [
-      ['backup', 'a.ndjson'],
-      ['export', 'a.ndjson'],
-      ['copy', '--from', 'data', '--to', 'other'],
-    ]) {
-      const { code, err } = await state(args);
-      expect({ code, err }).toEqual({
-        code: 1,
-        err: expect.stringContaining(`${counters} is missing`),
-      });
-    }
-    expect(['a.ndjson', 'other'].map((name) => existsSync(at(name)))).toEqual([false, false]);
-    await state(['repair']);
-    expect((await state(['backup', 'a.ndjson'])).out).toContain('1 keys, 0 tokens');
-  });
-
   test('overwrites no file and imports no broken file', async () => {
     await fill('data', 1);
     writeFileSync(at('there'), 'mine');
@@ -218,20 +195,6 @@ describe('storegate state', () => {
     await gateway.close();
     rmSync(at('used'), { recursive: true });
     expect(await state(['copy', '--from', 'data', '--to', 'used'])).toMatchObject({ code: 0 });
-  });
-
-  test('refuses a target that is not empty, and changes nothing', async () => {
-    await fill('data', 1, 2);
-    await fill('other', 7, 8, 9);
-    const args = ['copy', '--from', 'data', '--to', 'other'];
-    for (const end of [['--dry-run'], []]) {
-      const { code, err } = await state([...args, ...end]);
-      expect(code).toBe(1);
-      expect(err).toMatch(
-        /other is not empty, it has 3 keys, 1 audit entries: nothing was changed\. .* name an empty folder or Redis/,
-      );
-    }
-    expect((await state(['export', 'o.ndjson', '--from', 'other'])).out).toContain('has 3 keys');
   });
 
   test('warns of plans that the configuration lacks', async () => {

@@ -1,7 +1,6 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/common/time.ts';
 import type { Plan as KeyPlan, Plans } from '../../src/limits/plans.ts';
 import type { Action, EditKind, Plan, Step } from './actions.ts';
-import { isKnown } from './known-faults.ts';
 import { SHIPPED_PLANS } from './simulation.ts';
 import { Random } from './world/random.ts';
 
@@ -100,9 +99,7 @@ class Stretch {
 
 interface Choice {
   readonly weight: number;
-  /** Known faults that the step shows: it is left out while one of them is known. */
-  readonly shows?: readonly number[];
-  readonly only?: 'redis' | 'embedded';
+  readonly only?: 'redis';
   readonly make: (stretch: Stretch) => Step;
 }
 
@@ -129,30 +126,16 @@ function clients(
 
 const outageLength = (random: Random) => random.oneOf([30, 120, 400, 3_000, 20_000, MINUTE]);
 
-/** Faults whose trigger a step is. */
-const SET_BACK = 1;
-const KEYLESS = 2;
-const POLITE = 3;
-const REVOKED = 4;
-
 const CHOICES: readonly Choice[] = [
   { weight: 30, make: (one) => clients(one, 'polite', one.random.oneOf([1, 1, 2, 3])) },
   {
     weight: 6,
-    shows: [POLITE],
     make: (one) => clients(one, 'polite', one.random.oneOf([16, 20, 60, 200])),
   },
   { weight: 8, make: (one) => clients(one, 'deaf', 1) },
   { weight: 6, make: (one) => clients(one, 'deaf', 1, [150, 250, 450, 700, 1_000, 2_000], 150) },
   {
     weight: 6,
-    only: 'redis',
-    make: (one) => ({ ...clients(one, 'polite', 1), key: null, operation: 'news' }) as Step,
-  },
-  {
-    weight: 6,
-    shows: [KEYLESS],
-    only: 'embedded',
     make: (one) => ({ ...clients(one, 'polite', 1), key: null, operation: 'news' }) as Step,
   },
   {
@@ -176,7 +159,6 @@ const CHOICES: readonly Choice[] = [
   ),
   {
     weight: 2,
-    shows: [REVOKED],
     make: (one) => ({ type: 'revoke', gateway: one.gateway, key: one.key }),
   },
   {
@@ -196,7 +178,6 @@ const CHOICES: readonly Choice[] = [
   { weight: 2, make: (one) => ({ type: 'plans', factor: one.random.oneOf([0.5, 1, 2]) }) },
   {
     weight: 3,
-    shows: [SET_BACK],
     make: (one) => ({
       type: 'clock',
       machine: one.machine,
@@ -213,7 +194,6 @@ const CHOICES: readonly Choice[] = [
   },
   {
     weight: 2,
-    shows: [SET_BACK],
     make: (one) => ({
       type: 'drift',
       machine: one.machine,
@@ -277,7 +257,7 @@ const CHOICES: readonly Choice[] = [
 ];
 
 /** Steps that matter together, each after a wait in milliseconds. */
-interface Combination extends Pick<Choice, 'shows' | 'only'> {
+interface Combination extends Pick<Choice, 'only'> {
   readonly make: (stretch: Stretch) => readonly (readonly [after: number, step: Step])[];
 }
 
@@ -354,88 +334,62 @@ function changeWhileCut(one: Stretch, types: Parameters<typeof operatorStep>[1])
 }
 
 /** Of operators whose changes something disturbs. */
-const OF_RECORDS: readonly Combination[] = [
-  {
-    // All gateways change one key at once.
-    only: 'redis',
-    make: (one) => {
-      const { key } = one;
-      const pause = one.random.oneOf([0, 0.2, 1]);
-      return Array.from({ length: 8 }, (_, i) => {
-        const gateways = [i % one.gateways];
-        return [i * pause, { type: 'edit', gateways, kind: 'label', key, twice: false }] as const;
-      });
-    },
+const OF_RECORDS: readonly Combination['make'][] = [
+  // All gateways change one key at once.
+  (one) => {
+    const { key } = one;
+    const pause = one.random.oneOf([0, 0.2, 1]);
+    return Array.from({ length: 8 }, (_, i) => {
+      const gateways = [i % one.gateways];
+      return [i * pause, { type: 'edit', gateways, kind: 'label', key, twice: false }] as const;
+    });
   },
-  {
-    only: 'redis',
-    make: (one) => {
-      const duration = one.random.oneOf([30, 400, 5_000]);
-      const lag = one.random.oneOf([2, 50, 1_000]);
-      return editsDuring(one, { type: 'redis ends', duration, lag });
-    },
+  (one) => {
+    const duration = one.random.oneOf([30, 400, 5_000]);
+    const lag = one.random.oneOf([2, 50, 1_000]);
+    return editsDuring(one, { type: 'redis ends', duration, lag });
   },
-  {
-    only: 'redis',
-    make: (one) => {
-      const duration = one.random.oneOf([120, 5_000, 40_000]);
-      const directions = one.random.oneOf([['to', 'from'], ['from']] as const);
-      const kinds = one.random.oneOf([
-        ['requests', 'messages'],
-        ['requests'],
-        ['messages'],
-      ] as const);
-      return editsDuring(one, { type: 'cut', gateway: one.gateway, duration, directions, kinds });
-    },
+  (one) => {
+    const duration = one.random.oneOf([120, 5_000, 40_000]);
+    const directions = one.random.oneOf([['to', 'from'], ['from']] as const);
+    const kinds = one.random.oneOf([['requests', 'messages'], ['requests'], ['messages']] as const);
+    return editsDuring(one, { type: 'cut', gateway: one.gateway, duration, directions, kinds });
   },
-  {
-    only: 'redis',
-    make: (one) => {
-      const type = one.random.oneOf(['redis hangs', 'redis is demoted'] as const);
-      return editsDuring(one, { type, duration: one.random.oneOf([120, 5_000]) });
-    },
+  (one) => {
+    const type = one.random.oneOf(['redis hangs', 'redis is demoted'] as const);
+    return editsDuring(one, { type, duration: one.random.oneOf([120, 5_000]) });
   },
-  {
-    only: 'redis',
-    make: (one) => {
-      const type = one.random.oneOf(['kill', 'power', 'stop'] as const);
-      return editsDuring(one, {
-        type,
-        gateway: one.gateway,
-        duration: one.random.oneOf([0, 5_000]),
-      });
-    },
+  (one) => {
+    const type = one.random.oneOf(['kill', 'power', 'stop'] as const);
+    return editsDuring(one, {
+      type,
+      gateway: one.gateway,
+      duration: one.random.oneOf([0, 5_000]),
+    });
   },
-  {
-    // The node with the records comes up empty, and gets them back before or after that is believed.
-    only: 'redis',
-    make: (one) => {
-      const duration = one.random.oneOf([5_000, 33_000, 90_000]);
-      return [
-        ...editsDuring(one, { type: 'records are lost', duration }),
-        ...edits(one, duration, 4, 3_000),
-      ];
-    },
+  // The node with the records comes up empty, and gets them back before or after that is believed.
+  (one) => {
+    const duration = one.random.oneOf([5_000, 33_000, 90_000]);
+    return [
+      ...editsDuring(one, { type: 'records are lost', duration }),
+      ...edits(one, duration, 4, 3_000),
+    ];
   },
-  {
-    // A backup is restored.
-    only: 'redis',
-    make: (one) => [
-      [2 * SECOND, { type: 'backup' }],
-      ...edits(one, 2 * SECOND + one.random.oneOf([1, 500]), one.random.integer(1, 8), 400),
-      ...editsDuring(one, { type: 'records are restored', duration: 0 }).map(
-        ([after, step]) => [after + 2 * SECOND, step] as const,
-      ),
-    ],
-  },
+  // A backup is restored.
+  (one) => [
+    [2 * SECOND, { type: 'backup' }],
+    ...edits(one, 2 * SECOND + one.random.oneOf([1, 500]), one.random.integer(1, 8), 400),
+    ...editsDuring(one, { type: 'records are restored', duration: 0 }).map(
+      ([after, step]) => [after + 2 * SECOND, step] as const,
+    ),
+  ],
 ];
 
 const COMBINATIONS: readonly Combination[] = [
   { only: 'redis', make: (one) => changeWhileCut(one, ['ban', 'lift', 'reset']) },
-  { only: 'redis', shows: [REVOKED], make: (one) => changeWhileCut(one, ['revoke']) },
+  { only: 'redis', make: (one) => changeWhileCut(one, ['revoke']) },
   {
     // A client is banned twice, and a request without a key comes in between.
-    shows: [KEYLESS],
     make: (one) => [
       [0, requests(one.random.integer(2, 5), 0, 60, 12 * SECOND)],
       [3 * MINUTE, requests(null, 0, 1_000, 5 * SECOND)],
@@ -459,7 +413,6 @@ const COMBINATIONS: readonly Combination[] = [
   },
   {
     // A limit is used up, and the clock that counts is set back.
-    shows: [SET_BACK],
     make: (one) => {
       const machine = one.gateways > 0 ? 'redis' : 0;
       return [
@@ -476,9 +429,7 @@ const COMBINATIONS: readonly Combination[] = [
 export function planOfSeed(seed: number, days: number): Plan {
   const random = new Random(seed);
   const gateways = random.isOnce(3) ? 0 : random.integer(1, 3);
-  const kind = gateways === 0 ? 'embedded' : 'redis';
-  const isLeft = ({ shows = [], only = kind }: Pick<Choice, 'shows' | 'only'>) =>
-    only === kind && !shows.some((fault) => isKnown(fault));
+  const isLeft = ({ only }: Pick<Choice, 'only'>) => gateways > 0 || only === undefined;
   const choices = CHOICES.filter(isLeft);
   const combinations = COMBINATIONS.filter(isLeft);
   /** A combination in every second stretch, or two of changes by operators. */
@@ -486,8 +437,8 @@ export function planOfSeed(seed: number, days: number): Plan {
     if (!isOfRecords) return random.isOnce(2) ? random.oneOf(combinations).make(one) : [];
     const [first, second] = [random.oneOf(OF_RECORDS), random.oneOf(OF_RECORDS)];
     const later = random.oneOf([SECOND, 20 * SECOND]);
-    const shifted = second.make(one).map(([after, step]) => [after + later, step] as const);
-    return [...first.make(one), ...shifted];
+    const shifted = second(one).map(([after, step]) => [after + later, step] as const);
+    return [...first(one), ...shifted];
   }
 
   const length = days * DAY;

@@ -54,7 +54,6 @@ class Both {
           now: Date.now(),
           data: this.data,
           limits: new KnownLimits(),
-          mistakes: new Set(),
           publish: (_, text) => void this.#published.push(text),
         });
       } catch {

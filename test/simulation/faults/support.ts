@@ -44,26 +44,3 @@ export async function one(
   const [response] = await burst(simulation, gateway, key, 1);
   return response!;
 }
-
-/** Requests until the key is banned, each `pause` milliseconds after the one before. */
-export async function untilBanned(
-  simulation: Simulation,
-  gateway: Gateway,
-  key: Key,
-  pause: number,
-  most: number,
-): Promise<Answered | null> {
-  for (let i = 0; i < most; i++) {
-    const response = await one(simulation, gateway, key);
-    if (response.code === 'key_banned') return response;
-    await simulation.world.pass(pause);
-  }
-  return null;
-}
-
-/**
- * The most requests after the first refusal of one wait that a client can send before it is banned.
- */
-export function refusalsToBan({ escalation }: Plans): number {
-  return escalation!.workers + escalation!.strikes;
-}

@@ -1,7 +1,6 @@
 import { DAY, SECOND } from '../../../src/common/time.ts';
 import type { Plan } from '../../../src/limits/plans.ts';
 import type { Reply } from '../facts.ts';
-import { isKnown } from '../known-faults.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /**
@@ -74,7 +73,7 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
 
   function countRefusal(response: Reply): string | null {
     const { code } = response;
-    if (code === 'too_many_in_flight') return isKnown(3) ? null : countInFlight(response);
+    if (code === 'too_many_in_flight') return countInFlight(response);
     return code === 'rate_limit_exceeded' || code === 'daily_quota_exceeded'
       ? countByLimit(response)
       : null;
@@ -133,7 +132,7 @@ export const manners: MakeInvariant = ({ simulation, disturbances }) => {
         forget(subject);
         const key = simulation.keys.find((one) => simulation.subjectOf(one) === subject)!;
         const plan = simulation.plans.plans.get(key.plan)!;
-        const most = isKnown(3) ? 1 : documentedFree(plan, violated?.limit ?? plan.concurrency);
+        const most = documentedFree(plan, violated?.limit ?? plan.concurrency);
         if (!isDeaf.has(subject) && workersOf(subject) <= most)
           return `no ban of ${subject}, whose workers wait, until ${new Date(until).toISOString()}`;
       }

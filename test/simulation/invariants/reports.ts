@@ -1,7 +1,6 @@
 import { DAY, HOUR, MINUTE } from '../../../src/common/time.ts';
 import type { OperatorChange } from '../facts.ts';
 import { CLIENT_DELAY } from '../gateway/gateway.ts';
-import { isKnown } from '../known-faults.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /** Milliseconds: `top` drops an hour in slices. */
@@ -71,9 +70,7 @@ export const reports: MakeInvariant = ({ simulation, disturbances }) => {
   async function ranked(): Promise<string | null> {
     const { world, gateways } = simulation;
     if (disturbances.between(0, world.now, ['clock']).length > 0) return null;
-    const kinds = isKnown(8)
-      ? (['loss', 'pause', 'outage', 'messages'] as const)
-      : (['outage', 'messages'] as const);
+    const kinds = ['outage', 'messages'] as const;
     if (disturbances.between(world.now - 2 * HOUR, world.now, kinds).length > 0) return null;
     const body = await world.settle(gateways[0]!.operate('getTop', { query: { window: 'hour' } }));
     const since = Date.parse(body.since ?? '') || world.now;

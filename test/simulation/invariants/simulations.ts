@@ -1,7 +1,6 @@
-import { DAY, MINUTE } from '../../../src/common/time.ts';
+import { MINUTE } from '../../../src/common/time.ts';
 import type { Plans } from '../../../src/limits/plans.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
-import { isKnown } from '../known-faults.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 const PLAN = 'small';
@@ -43,8 +42,6 @@ export const simulations: MakeInvariant = ({ simulation, disturbances }) => {
       const { world, gateways, plans } = simulation;
       // A window may hold requests whose answers were lost, and units of a clock that jumped.
       if (disturbances.between(0, world.now, ['clock', 'pause', 'loss']).length > 0) return null;
-      if (isKnown(7) && disturbances.between(world.now - DAY, world.now, ['outage']).length > 0)
-        return null;
       const shown = await world.settle(
         gateways[0]!.within(({ lastDay }) => lastDay(PLAN, withLimitOfOne(plans))),
       );

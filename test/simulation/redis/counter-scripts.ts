@@ -53,10 +53,9 @@ function windowsStaleAt({ windows, cells }: StoredCounters): number {
 }
 
 function save(call: ScriptCall, key: string, opened: Opened, now: number, remaining = 0): void {
-  const { data, mistakes } = call;
+  const { data } = call;
   const { counters, isOpened, staleBefore, strikesBefore } = opened;
-  const isReopened =
-    windowsStaleAt(counters) > staleBefore && !mistakes.has('reopened window keeps its lifetime');
+  const isReopened = windowsStaleAt(counters) > staleBefore;
   const isExtended =
     isOpened || isReopened || JSON.stringify(counters.strikeState) !== strikesBefore;
   counters.hasCells = true;

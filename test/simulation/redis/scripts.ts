@@ -1,9 +1,6 @@
 import type { RedisData } from './database.ts';
 import type { KnownLimits } from './limits.ts';
 
-/** Mistakes that can be planted in the twin, to show that the simulation finds them. */
-export type Mistake = 'reopened window keeps its lifetime';
-
 /** What a script can use. `now`: its clock, whole Unix milliseconds. */
 export interface ScriptCall {
   readonly keys: readonly string[];
@@ -11,7 +8,6 @@ export interface ScriptCall {
   readonly now: number;
   readonly data: RedisData;
   readonly limits: KnownLimits;
-  readonly mistakes: ReadonlySet<Mistake>;
   readonly publish: (channel: string, text: string) => void;
 }
 

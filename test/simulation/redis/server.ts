@@ -8,7 +8,7 @@ import { RedisData } from './database.ts';
 import { KnownLimits } from './limits.ts';
 import { commandReader, encode, encodePush, RedisFailure } from './protocol.ts';
 import { RECORD_SCRIPTS } from './record-scripts.ts';
-import type { Mistake, Reply, Script } from './scripts.ts';
+import type { Reply, Script } from './scripts.ts';
 
 const SCRIPTS: ReadonlyMap<string, Script> = new Map(
   Object.entries({ ...COUNTER_SCRIPTS, ...RECORD_SCRIPTS }).map(([file, script]) => [
@@ -24,7 +24,6 @@ const READ_ONLY = new RedisFailure("READONLY You can't write against a read only
 export class RedisServer implements Service {
   readonly data: RedisData;
   readonly limits = new KnownLimits();
-  readonly mistakes = new Set<Mistake>();
   readonly #world: World;
   readonly #connections = new Map<ServerSide, Set<string>>();
   /** Commands after MULTI. */
@@ -149,7 +148,6 @@ export class RedisServer implements Service {
       now: this.now,
       data: this.data,
       limits: this.limits,
-      mistakes: this.mistakes,
       publish: (channel, text) => this.publish(channel, text),
     });
   }

@@ -46,23 +46,6 @@ describe('a call with an Idempotency-Key', () => {
     expect((await admin('POST', '/keys', NEW, once)).status).toBe(201);
   });
 
-  test('rotates once', async () => {
-    const { id } = bodyOf(await admin('POST', '/keys', NEW));
-    const once = { 'Idempotency-Key': randomUUID() };
-    const responses = await Promise.all(
-      [1, 2].map(() => admin('POST', `/keys/${id}/rotate`, undefined, once)),
-    );
-    expect(responses[0]!.body.key).toBe(responses[1]!.body.key);
-  });
-
-  test('grants units once', async () => {
-    const { id, key } = bodyOf(await admin('POST', '/keys', NEW));
-    for (let i = 0; i < 5; i++) await gateway.client.get('/pets').set('X-API-Key', key);
-    const once = { 'Idempotency-Key': randomUUID() };
-    for (let i = 0; i < 3; i++) await admin('POST', `/usage/${id}/grant`, { units: 2 }, once);
-    expect((await admin('GET', `/usage/${id}`)).body.usage[0].windows[0].used).toBe(3);
-  });
-
   test('leaves no secret in the state', async () => {
     const once = { 'Idempotency-Key': randomUUID() };
     const { key } = bodyOf(await admin('POST', '/keys', NEW, once));

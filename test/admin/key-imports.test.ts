@@ -217,14 +217,6 @@ describe('an invalid key', () => {
   });
 });
 
-test('a call with an Idempotency-Key returns its first response', async () => {
-  const keys = [keyOf({ account: 'once' })];
-  const once = { 'Idempotency-Key': randomBytes(12).toString('hex') };
-  const first = await admin('POST', '/keys/import-many', { keys }, once);
-  expect(first.body).toMatchObject({ imported: 1 });
-  expect((await admin('POST', '/keys/import-many', { keys }, once)).body).toEqual(first.body);
-});
-
 test.each([
   ['no key', []],
   [

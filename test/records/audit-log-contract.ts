@@ -3,6 +3,7 @@ import {
   type AuditLog,
   type AuditNote,
   IdempotencyConflict,
+  MANY_KEYS,
 } from '../../src/records/operators/audit-log.ts';
 import type { Records } from '../../src/records/storage.ts';
 import { KEPT } from '../support/audit.ts';
@@ -87,6 +88,17 @@ export function keepsThePromisesOfAuditLog(open: OpenRecords): void {
       expect(await numbers({ below: 1_000 }, 2)).toEqual([12, 11]);
       expect(await numbers({ below: 10, actor: 'ben' }, 2)).toEqual([8, 6]);
     });
+  });
+
+  test('finds entries by the whole name of their target, and imports by the ids of their keys', async () => {
+    for (const target of ['key_1', 'key_11', 'acme', 'acme:other', 'me', 'ACME', 'a%e'])
+      await log.append(note({ target }));
+    for (const after of [{ count: 2, ids: ['key_2', 'key_22'] }, { ids: 'key_2' }, null])
+      await log.append(note({ action: 'keys.import', target: MANY_KEYS, after }));
+    const found = { key_1: [1], acme: [3], me: [5], 'a%e': [7], key_2: [8], key_22: [8] };
+    const all = { ...found, keys: [10, 9, 8], key_: [], other: [], '': [] };
+    for (const [target, expected] of Object.entries(all))
+      expect([target, await numbers({ target })]).toEqual([target, expected]);
   });
 
   test('finds the few among very many', async () => {

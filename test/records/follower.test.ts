@@ -208,6 +208,22 @@ test('reads all records once after an import into the empty Redis that it knows'
   expect(readings).toBe(1);
 });
 
+test('lists tokens of operators while it reads all keys for the first time', async () => {
+  for (const name of ['alice', 'bob']) await addToken(name);
+  const page = Promise.withResolvers<void>();
+  const restoreReads = afterEachPage(() => page.promise);
+  const { records } = connection.open();
+  const names = async () => (await records.tokens.list()).map(({ name }) => name);
+  expect(await names()).toEqual(['alice', 'bob']);
+  await addToken('carol');
+  expect(await names()).toEqual(['alice', 'bob', 'carol']);
+  await expect(async () => await records.keys.isEmpty()).rejects.toMatchObject({
+    code: 'state_unavailable',
+  });
+  restoreReads();
+  page.resolve();
+});
+
 test.each([false, true])(
   'begins again after a restart if it had not read all records, also with an older copy: %s',
   async (hasCopy) => {

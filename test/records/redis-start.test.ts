@@ -44,31 +44,31 @@ async function refusal(settings: Parameters<typeof openShared>[0]): Promise<stri
   return message;
 }
 
-test('a wrong password is one clear sentence', async () => {
-  const where = `127.0.0.1:${server.port}`;
-  expect(await refusal({ url: `redis://:wrong@${where}` })).toBe(
-    `Redis at ${where} refuses the user or password: check redis.url`,
-  );
-});
-
-test('a missing password is one clear sentence', async () => {
-  const where = `127.0.0.1:${server.port}`;
-  expect(await refusal({ url: `redis://${where}` })).toBe(
-    `Redis at ${where} wants a password: put it into redis.url`,
-  );
+test.each<[what: string, url: (at: string) => string, message: (at: string) => string]>([
+  [
+    'a wrong password',
+    (at) => `redis://:wrong@${at}`,
+    (at) => `Redis at ${at} refuses the user or password: check redis.url`,
+  ],
+  [
+    'a missing password',
+    (at) => `redis://${at}`,
+    (at) => `Redis at ${at} wants a password: put it into redis.url`,
+  ],
+])('%s is one clear sentence', async (_what, url, message) => {
+  const at = `127.0.0.1:${server.port}`;
+  expect(await refusal({ url: url(at) })).toBe(message(at));
 });
 
 test('a Redis that is not there is one clear sentence', async () => {
-  const port = await freePort();
-  expect(await refusal({ url: `redis://127.0.0.1:${port}` })).toContain(
-    `cannot use Redis at 127.0.0.1:${port}: the connection is refused`,
-  );
+  const at = `127.0.0.1:${await freePort()}`;
+  const message = `cannot use Redis at ${at}: the connection is refused`;
+  expect(await refusal({ url: `redis://${at}` })).toContain(message);
 });
 
 test('a single Redis is not taken for a Cluster', async () => {
-  expect(await refusal({ url: server.url, topology: 'cluster' })).toContain(
-    'is not a Cluster: set redis.topology',
-  );
+  const message = 'is not a Cluster: set redis.topology';
+  expect(await refusal({ url: server.url, topology: 'cluster' })).toContain(message);
 });
 
 test('a Redis that is too old is refused by its version', async () => {
@@ -82,51 +82,28 @@ test('a Redis that is too old is refused by its version', async () => {
   );
 });
 
-test.each([
-  ['scripts', ['+@all', '-eval', '-evalsha']],
-  ['publishing', ['+@all', '-publish']],
-  ['reading the log', ['+@all', '-xrange']],
-  ['reading all records', ['+@all', '-hscan']],
-])('a user who lacks the right for %s gets a message about it', async (_what, rights) => {
-  await server.admin.acl(
-    'SETUSER',
-    'limited',
-    'reset',
-    'on',
-    `>${PASSWORD}`,
-    '~*',
-    '&*',
-    ...rights,
-  );
-  expect(await refusal({ url: `redis://limited:${PASSWORD}@127.0.0.1:${server.port}` })).toMatch(
-    /^the Redis user lacks a permission: .*(NOPERM|ACL|permission|can't run)/,
-  );
-});
+/** The URL of a user with all rights but these. */
+async function limited(...without: readonly string[]): Promise<string> {
+  const rights = ['reset', 'on', `>${PASSWORD}`, '~*', '&*', '+@all', ...without];
+  await server.admin.acl('SETUSER', 'limited', ...rights);
+  return `redis://limited:${PASSWORD}@127.0.0.1:${server.port}`;
+}
 
 test.each([
-  ['to listen', '-subscribe'],
-  ['to say that it is there', '-zadd'],
-])(
-  'a start that fails because the user lacks the right %s leaves no client that tries for ever',
-  async (_what, right) => {
-    await server.admin.acl(
-      'SETUSER',
-      'limited',
-      'reset',
-      'on',
-      `>${PASSWORD}`,
-      '~*',
-      '&*',
-      '+@all',
-      right,
-    );
-    const message = await refusal({ url: `redis://limited:${PASSWORD}@127.0.0.1:${server.port}` });
-    expect(message).toMatch(/^the Redis user lacks a permission: /);
-    const remaining = async () =>
-      /name=storegate/.test((await server.admin.client('LIST')) as string);
-    await until('no client is left', async () => !(await remaining()));
-  },
-);
+  ['run scripts', ['-eval', '-evalsha']],
+  ['publish', ['-publish']],
+  ['read the log', ['-xrange']],
+  ['read all records', ['-hscan']],
+  ['listen', ['-subscribe']],
+  ['announce itself', ['-zadd']],
+])('a user who may not %s gets a message about it, and no client is left', async (_, without) => {
+  expect(await refusal({ url: await limited(...without) })).toMatch(
+    /^the Redis user lacks a permission: .*(NOPERM|ACL|permission|can't run)/,
+  );
+  const remaining = async () =>
+    /name=storegate/.test((await server.admin.client('LIST')) as string);
+  await until('no client is left', async () => !(await remaining()));
+});
 
 test('a second connection that Redis does not take is not tried for ever', async () => {
   await server.admin.config('SET', 'maxclients', '2');

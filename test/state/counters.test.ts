@@ -193,31 +193,6 @@ describe('a folder with counters', () => {
     expect(existsSync(join(folder, 'state.db'))).toBe(false);
     lock.release();
   });
-
-  test('can be read and replaced as a whole', async () => {
-    const counters = (used: number): Counters => ({
-      windows: [window(5, DAY)],
-      cells: [clock.now, used],
-      strikeState: null,
-    });
-    const replaced = new Map([
-      ['key:a', counters(1)],
-      ['key:b', counters(2)],
-    ]);
-    const db = openStateFile(folder);
-    replaceCounters(folder, db, replaced);
-    expect(kept()).toEqual(replaced);
-    replaceCounters(folder, db, new Map([['key:c', counters(3)]]));
-    const { state, close } = open();
-    expect(state.size).toBe(1);
-    expect(await state.look('key:c', limits([window(5, DAY)]))).toMatchObject({
-      readings: [{ used: 3 }],
-    });
-    await close();
-    replaceCounters(folder, db, new Map());
-    expect(kept().size).toBe(0);
-    db.close();
-  });
 });
 
 const logs = () => readdirSync(folder).filter((file) => file.startsWith('counters.'));

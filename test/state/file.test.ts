@@ -1,13 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { shippedFiles } from '../../src/config/load.ts';
 import { openEmbedded } from '../../src/records/embedded/open.ts';
-import { createKey, revokeKey } from '../../src/records/keys/manage.ts';
+import { createKey } from '../../src/records/keys/manage.ts';
 import { folderSource, folderTarget } from '../../src/records/transfer/folder.ts';
-import { openStateFile, StateFileError } from '../../src/state/embedded/file.ts';
+import { openStateFile } from '../../src/state/embedded/file.ts';
 import { repairFolder } from '../../src/state/embedded/repair.ts';
 import { KEPT } from '../support/audit.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -51,15 +51,6 @@ describe('the embedded state file', () => {
     await second.close();
   });
 
-  test('is used by one gateway at a time', async () => {
-    const first = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
-    expect(() => openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} })).toThrow(
-      StateFileError,
-    );
-    await first.close();
-    await openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} }).close();
-  });
-
   /** Each is a file of the same folder, as some version left it. */
   test.each<[string, string, string]>([
     [
@@ -93,15 +84,6 @@ describe('the embedded state file', () => {
       });
     expect(readFileSync(file)).toEqual(before);
   });
-
-  test('reports a file that is not a database', () => {
-    openStateFile(folder).close();
-    writeFileSync(
-      join(folder, 'state.db'),
-      'this is not a database, it is a text that is long enough to be looked at'.repeat(9),
-    );
-    expect(() => openStateFile(folder)).toThrow(/cannot use the data folder .*: .*database/);
-  });
 });
 
 describe('keys in the file', () => {
@@ -116,23 +98,5 @@ describe('keys in the file', () => {
     await opened.close();
     const file = readFileSync(join(folder, 'state.db'));
     expect([file.includes(record.id), file.includes(secret)]).toEqual([true, false]);
-  });
-
-  test('are revoked once and for all', async () => {
-    const opened = openEmbedded(folder, { clock: Date.now, audit: KEPT, observe: () => {} });
-    const { record } = await createKey(editOf(opened.keys, 1000), plans, {
-      account: 'acme',
-      plan: 'pro',
-    });
-    expect(await revokeKey(editOf(opened.keys, 2000), record.id)).toMatchObject({
-      revokedAt: 2000,
-    });
-    expect(await revokeKey(editOf(opened.keys, 3000), record.id)).toMatchObject({
-      revokedAt: 2000,
-    });
-    await expect(revokeKey(editOf(opened.keys), 'key_unknown')).rejects.toThrow(
-      'the key "key_unknown" does not exist',
-    );
-    await opened.close();
   });
 });

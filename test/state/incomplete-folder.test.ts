@@ -179,18 +179,6 @@ describe('a data folder', () => {
     expect(other).toEqual({ files: [], changes: 0 });
   });
 
-  test('whose state.db is lost starts again once it is repaired', async () => {
-    const copy = await crashed();
-    for (const file of ['state.db', 'state.db-wal', 'state.db-shm'])
-      rmSync(join(copy, file), { force: true });
-    expect(await repairFolder(copy)).toEqual({ files: ['state.db'], changes: 1 });
-    const gateway = open(copy);
-    expect(await gateway.keys.find(record.hash)).toBeNull();
-    expect(await gateway.state.bans()).toHaveLength(1);
-    await gateway.close();
-    expect(await repairFolder(copy)).toEqual({ files: [], changes: 0 });
-  });
-
   test.each<[string, () => Promise<string>]>([
     ['a crash', crashed],
     ['a stop', stopped],

@@ -232,16 +232,9 @@ test('what the audit log says before a change is complete: restored, everything 
     }),
     { numRuns: 20, examples: [[[...EACH]]] },
   );
-  expect([...seen].sort()).toEqual([
-    'bans.add',
-    'bans.extend',
-    'bans.lift',
-    'keys.disable',
-    'keys.enable',
-    'keys.rotate',
-    'keys.update',
-    'plans.set',
-  ]);
+  const changing =
+    'bans.add bans.extend bans.lift keys.disable keys.enable keys.rotate keys.update';
+  expect([...seen].sort()).toEqual([...changing.split(' '), 'plans.set']);
 });
 
 test('every operation that changes plans, keys or their bans is one of those, or says that nothing was there', () => {
@@ -253,19 +246,10 @@ test('every operation that changes plans, keys or their bans is one of those, or
     .flatMap(([, item]) => Object.entries(item))
     .filter(([method]) => ['delete', 'patch', 'post', 'put'].includes(method))
     .map(([, { operationId }]) => operationId);
-  const restorable = [
-    'addBan',
-    'disableKey',
-    'enableKey',
-    'extendBan',
-    'liftBan',
-    'rotateKey',
-    'setPlan',
-    'updateKey',
-  ];
+  const names = 'addBan disableKey enableKey extendBan liftBan rotateKey setPlan updateKey';
   const fromNothing = ['createKey', 'importKey', 'importKeys'];
   const changingNothing = ['identifyKey', 'simulatePlan'];
-  const all = [...restorable, 'revokeKey', ...fromNothing, ...changingNothing];
+  const all = [...names.split(' '), 'revokeKey', ...fromNothing, ...changingNothing];
   expect(changing.sort()).toEqual(all.sort());
 });
 

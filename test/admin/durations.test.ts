@@ -6,7 +6,6 @@ import fc from 'fast-check';
 import { DURATION_FIELDS, type DurationField, longest } from '../../src/config/durations.ts';
 import { formatDuration, parseDuration } from '../../src/config/units.ts';
 import { type AdminCall, adminOf } from '../support/admin.ts';
-import type { Response } from '../support/client.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 
@@ -24,45 +23,20 @@ const KEY = { account: 'acme', plan: 'free' };
 const BAN = { reason: 'abuse' };
 const hash = () => createHash('sha256').update(randomBytes(8)).digest('hex');
 
-interface Row {
-  readonly name: string;
-  readonly field: DurationField;
-  readonly call: (text: string) => Promise<Response>;
-}
-
-/** Every call with a duration in its body. */
-const ROWS: readonly Row[] = [
-  {
-    name: 'createKey',
-    field: 'expiresIn',
-    call: (expiresIn) => admin('POST', '/keys', { ...KEY, expiresIn }),
-  },
-  {
-    name: 'updateKey',
-    field: 'expiresIn',
-    call: (expiresIn) => admin('PATCH', `/keys/${id}`, { expiresIn }),
-  },
-  {
-    name: 'importKey',
-    field: 'expiresIn',
-    call: (expiresIn) => admin('POST', '/keys/import', { ...KEY, hash: hash(), expiresIn }),
-  },
-  {
-    name: 'rotateKey',
-    field: 'overlap',
-    call: (overlap) => admin('POST', `/keys/${id}/rotate`, { overlap, force: true }),
-  },
-  {
-    name: 'addBan',
-    field: 'duration',
-    call: (duration) => admin('PUT', `/bans/${id}`, { ...BAN, duration }),
-  },
-  {
-    name: 'extendBan',
-    field: 'duration',
-    call: (duration) => admin('POST', `/bans/${id}/extend`, { ...BAN, duration }),
-  },
+/** Every call with a duration in its body: method, path, field, and the other fields. */
+const ROWS: readonly (readonly [string, string, DurationField, object])[] = [
+  ['POST', '/keys', 'expiresIn', KEY],
+  ['PATCH', '/keys/ID', 'expiresIn', {}],
+  ['POST', '/keys/import', 'expiresIn', KEY],
+  ['POST', '/keys/ID/rotate', 'overlap', { force: true }],
+  ['PUT', '/bans/ID', 'duration', BAN],
+  ['POST', '/bans/ID/extend', 'duration', BAN],
 ];
+
+function call([method, path, field, more]: (typeof ROWS)[number], text: string) {
+  const own = path.endsWith('/import') && { hash: hash() };
+  return admin(method, path.replace('ID', id), { ...more, ...own, [field]: text });
+}
 
 describe('durations of calls', () => {
   test('are in the table of ranges, and their maxima in the contract', () => {
@@ -75,22 +49,23 @@ describe('durations of calls', () => {
     expect([...fields].sort()).toEqual([...DURATION_FIELDS].sort());
     for (const field of DURATION_FIELDS)
       expect(text).toContain(`${formatDuration(longest(field))}`);
-    expect(new Set(ROWS.map(({ field }) => field))).toEqual(new Set(DURATION_FIELDS));
+    expect(new Set(ROWS.map(([, , field]) => field))).toEqual(new Set(DURATION_FIELDS));
   });
 
   test.each(ROWS)(
-    '$name: takes the longest, and refuses a day more with its place and range',
-    async (row) => {
-      const most = longest(row.field);
+    '%s %s: take the longest, and are refused a day longer with place and range',
+    async (...row) => {
+      const field = row[2];
+      const most = longest(field);
       await admin('PUT', `/bans/${id}`, { ...BAN, duration: '1m' });
-      expect([200, 201]).toContain((await row.call(formatDuration(most))).status);
+      expect([200, 201]).toContain((await call(row, formatDuration(most))).status);
       for (const text of [`${most / 86_400_000 + 1}d`, '99999999d', '999999999d']) {
-        const { status, body } = await row.call(text);
+        const { status, body } = await call(row, text);
         expect(status).toBe(400);
         expect(body.details).toEqual([
           {
             in: 'body',
-            pointer: `/${row.field}`,
+            pointer: `/${field}`,
             rule: 'unfit',
             message: expect.stringContaining(formatDuration(most)),
           },
@@ -104,9 +79,9 @@ describe('durations of calls', () => {
       .tuple(fc.nat({ max: 999_999_999 }), fc.constantFrom('ms', 's', 'm', 'h', 'd'))
       .map(([count, unit]) => `${count}${unit}`);
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...ROWS), duration, async ({ field, call }, text) => {
-        const { status } = await call(text);
-        const isFit = parseDuration(text)! <= longest(field);
+      fc.asyncProperty(fc.constantFrom(...ROWS), duration, async (row, text) => {
+        const { status } = await call(row, text);
+        const isFit = parseDuration(text)! <= longest(row[2]);
         expect(isFit ? [200, 201, 400, 409] : [400]).toContain(status);
       }),
       { numRuns: 100 },
@@ -114,25 +89,14 @@ describe('durations of calls', () => {
   });
 
   test.each([
-    ['keys', 'create', '--plan', 'free', '--account', 'acme', '--expires-in', '99999999d'],
-    ['keys', 'update', 'key_a', '--expires-in', '99999999d'],
-    [
-      'keys',
-      'import',
-      '--plan',
-      'free',
-      '--account',
-      'a',
-      '--hash',
-      'a'.repeat(64),
-      '--expires-in',
-      '99999999d',
-    ],
-    ['keys', 'rotate', 'key_a', '--overlap', '91d'],
-    ['bans', 'add', 'key_a', '--reason', 'abuse', '--duration', '3651d'],
-    ['bans', 'extend', 'key_a', '--reason', 'abuse', '--duration', '0s'],
-  ])('are refused by storegate %s %s before a call', async (...args) => {
-    const { code, err } = await commandLine(gateway.folder)(args);
+    'keys create --plan free --account acme --expires-in 99999999d',
+    'keys update key_a --expires-in 99999999d',
+    `keys import --plan free --account a --hash ${'a'.repeat(64)} --expires-in 99999999d`,
+    'keys rotate key_a --overlap 91d',
+    'bans add key_a --reason abuse --duration 3651d',
+    'bans extend key_a --reason abuse --duration 0s',
+  ])('are refused before a call by storegate %s', async (line) => {
+    const { code, err } = await commandLine(gateway.folder)(line.split(' '));
     expect({ code, err }).toEqual({
       code: 2,
       err: expect.stringMatching(/It must be from \d+ms to \d+d/),
@@ -151,15 +115,7 @@ test('an expiry is a time that RFC 3339 can write', async () => {
   const many = { keys: [{ ...KEY, hash: hash(), expires: '9999-12-31T23:59:59-01:00' }] };
   const bulk = await admin('POST', '/keys/import-many', many);
   expect([bulk.status, bulk.body.details[0].pointer]).toEqual([400, '/keys/0/expires']);
-  const { code } = await commandLine(gateway.folder)([
-    'keys',
-    'create',
-    '--plan',
-    'free',
-    '--account',
-    'acme',
-    '--expires',
-    '9999-12-31T23:59:59-01:00',
-  ]);
+  const line = 'keys create --plan free --account acme --expires 9999-12-31T23:59:59-01:00';
+  const { code } = await commandLine(gateway.folder)(line.split(' '));
   expect(code).toBe(2);
 });

@@ -38,17 +38,9 @@ function folderWith(document: object | string = DOCUMENT): string {
   return folder;
 }
 
+const INIT = '--contract openapi.json --yes --no-start'.split(' ');
 const initIn = (folder: string, ...args: string[]) =>
-  commandLine(folder)([
-    'init',
-    '--backend',
-    backend,
-    '--contract',
-    'openapi.json',
-    '--yes',
-    '--no-start',
-    ...args,
-  ]);
+  commandLine(folder)(['init', '--backend', backend, ...INIT, ...args]);
 const settingsOf = (folder: string) => readFileSync(join(folder, 'gateway.yaml'), 'utf8');
 
 describe('writes the shipped plans, and only settings that differ from the defaults,', () => {
@@ -113,15 +105,7 @@ describe('writes the shipped plans, and only settings that differ from the defau
       STOREGATE_CONTRACT: 'none',
       BACKEND_URL: 'http://127.0.0.1:1',
     };
-    const args = [
-      'init',
-      '--backend',
-      backend,
-      '--contract',
-      'openapi.json',
-      '--yes',
-      '--no-start',
-    ];
+    const args = ['init', '--backend', backend, ...INIT];
     expect(await commandLine(folder)(args, { env })).toMatchObject({ code: 0, err: '' });
     expect(loadConfig({ cwd: folder, env: {} }).upstream.backends[0]!.url).toBe(backend);
   });

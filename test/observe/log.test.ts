@@ -10,6 +10,7 @@ import { createLog, type Log } from '../../src/observe/log.ts';
 import { createLogTable } from '../../src/observe/log-table.ts';
 import { makeSecret } from '../../src/records/keys/secret.ts';
 import { requestEvent } from '../support/request-event.ts';
+import { traceOf } from './trace.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const STARTED: Event = {
@@ -47,6 +48,12 @@ function written(format: Config['log']['format'], isTTY: boolean, ...events: Eve
   return lines.join('');
 }
 
+const read = (...events: Event[]) =>
+  written('json', false, ...events)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
 describe('the lines of the log', () => {
   test('are readable text on a terminal', () => {
     const text = written('auto', true, STARTED);
@@ -74,62 +81,17 @@ describe('the lines of the log', () => {
   });
 
   test('of requests have faults and the trace only if there are some, and nothing else of the decision', () => {
-    const request: RequestEvent = {
-      type: 'request',
-      nearLimit: false,
-      unheeding: false,
-      deprecated: false,
-      id: 'r1',
-      method: 'GET',
-      operation: 'listPets',
-      status: 400,
-      complete: true,
-      verdict: null,
-      code: 'invalid_request',
-      step: 'contract',
-      keyId: null,
-      account: null,
-      plan: null,
-      address: '192.0.2.1',
-      duration: 1,
-      upstream: 1,
-    };
-    const trace: RequestTrace = {
-      path: '/pets',
-      subject: 'key:1',
-      message: 'm',
-      reason: null,
-      usage: null,
-      admission: null,
-      escalation: null,
-      cost: 1,
-      scopes: [],
-      declared: 0,
-      received: 0,
-      sent: 0,
-      authenticated: null,
-      admitted: null,
-      forwarded: null,
-      backend: null,
-      faults: null,
-      faultCount: 0,
-      traceparent: null,
-    };
+    const request = requestEvent({ status: 400, code: 'invalid_request', step: 'contract' });
+    const trace = traceOf({ path: '/pets', subject: 'key:1', message: 'm' });
     const faults = [{ in: 'body', pointer: '/name', rule: 'type' }] as const;
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
     const decisive = { faults, faultCount: 7, traceparent, reason: 'addresses.deny has 192.0.2.1' };
-    const lines = written(
-      'json',
-      false,
+    const [bare, plain, whole] = read(
       request,
       { ...request, trace },
       { ...request, trace: { ...trace, ...decisive } },
     );
-    const [bare, plain, whole] = lines
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
     expect(plain).toEqual({ ...bare, time: plain.time });
     expect(whole).toEqual({ ...bare, ...decisive, traceId, time: whole.time });
     expect(bare).not.toHaveProperty('trace');
@@ -156,16 +118,13 @@ describe('the lines of the log', () => {
       .map(requestEvent);
     fc.assert(
       fc.property(fc.array(anyRequest, { minLength: 2, maxLength: 20 }), (events) => {
-        const lines = written('json', false, ...events)
-          .trim()
-          .split('\n');
         const own = events.map(({ type, step, unheeding, deprecated, ...fields }) => ({
           ...fields,
           duration: roundMilliseconds(fields.duration),
           upstream: roundMilliseconds(fields.upstream),
           msg: type,
         }));
-        expect(lines.map((line) => JSON.parse(line))).toEqual(
+        expect(read(...events)).toEqual(
           own.map((fields) => ({ ...fields, level: 30, time: expect.any(String) })),
         );
       }),
@@ -198,18 +157,14 @@ describe('the lines of the log', () => {
       reason: 'address',
       address,
     });
-    const lines = written('json', false, ...['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(refused))
-      .trim()
-      .split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    expect(read(...['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(refused))).toMatchObject([
       { level: 40, msg: 'connection.refused', reason: 'address', address: '192.0.2.1', count: 1 },
     ]);
   });
 
   test('about connections that make room are few, however many searches there are', () => {
     const ended: Event = { type: 'connection.ended', withKey: 1, withoutKey: 99 };
-    const lines = written('json', false, ended, ended, ended).trim().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    expect(read(ended, ended, ended)).toMatchObject([
       { level: 40, msg: 'connection.ended', withKey: 1, withoutKey: 99, count: 1 },
     ]);
   });
@@ -220,17 +175,11 @@ describe('the lines of the log', () => {
       cause: Object.assign(refused, { code: 'ECONNREFUSED' }),
     });
     const backend = { upstream: 'stock', backend: '192.0.2.1:3000' };
-    const lines = written(
-      'json',
-      false,
+    const [down, retry, back] = read(
       { type: 'upstream.down', ...backend, reason: 'unreachable', error },
       { type: 'retry', id: 'r1', ...backend, error },
       { type: 'upstream.up', ...backend, duration: 250 },
     );
-    const [down, retry, back] = lines
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
     const named = { upstreamName: 'stock', backend: '192.0.2.1:3000' };
     expect(down).toEqual(
       expect.objectContaining({ ...named, reason: 'unreachable', error: refused.message }),
@@ -239,11 +188,9 @@ describe('the lines of the log', () => {
     expect(back).toEqual(expect.objectContaining({ ...named, duration: 250 }));
     const bad = Object.assign(new Error('untrusted issuer'), { code: 'SELF_SIGNED' });
     const coded = new Error(bad.message, { cause: bad });
-    expect(
-      JSON.parse(written('json', false, { type: 'retry', id: 'r1', ...backend, error: coded })),
-    ).toMatchObject({
-      reason: 'untrusted issuer (SELF_SIGNED)',
-    });
+    expect(read({ type: 'retry', id: 'r1', ...backend, error: coded })).toMatchObject([
+      { reason: 'untrusted issuer (SELF_SIGNED)' },
+    ]);
     for (const line of [down, retry, back]) expect(line).not.toHaveProperty('upstream');
   });
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from '@jest/globals';
 import { Outage } from '../../src/common/errors/outage.ts';
 import { openOutbox } from '../../src/records/embedded/outbox.ts';
@@ -7,24 +6,12 @@ import type { Outbox } from '../../src/records/outbox.ts';
 import { stateOf } from '../../src/webhooks/cursors.ts';
 import { endpointsOf } from '../../src/webhooks/endpoints.ts';
 import { REDETECTION_TIME } from '../../src/webhooks/incidents.ts';
-import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
+import type { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { TestClock } from '../support/limits.ts';
 import { keyRecord } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { settings, webhooksOf } from './webhooks.ts';
 
-const settings = {
-  // Nothing listens there: all events stay pending.
-  url: 'http://127.0.0.1:9/',
-  endpoints: [],
-  events: [],
-  secret: `whsec_${randomBytes(32).toString('base64')}`,
-  previousSecret: null,
-  timeout: 1_000,
-  retryFor: 86_400_000,
-  maxPending: 10_000,
-  keyExpiryNotice: 86_400_000,
-  minQuotaWindow: 86_400_000,
-};
 const [receiver] = endpointsOf(settings);
 
 const time = new TestClock();
@@ -39,14 +26,8 @@ afterEach(async () => {
 function open(get: (id: string) => Promise<KeyRecord | null> = async () => null): void {
   outbox = openOutbox(null);
   lost = 0;
-  webhooks = createWebhooks({
-    settings,
-    gateway: 'gw-1',
-    outbox,
-    localOutbox: null,
+  webhooks = webhooksOf(outbox, {
     keys: { get, async *readExpiring() {}, watch: () => () => {} },
-    auditLog: { list: async () => [] },
-    clock: Date.now,
     monotonic: time.read,
     observe: (event) => {
       if (event.type === 'webhook.delivery' && event.result === 'dropped') lost += event.count;

@@ -2,12 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Admission } from '../../../src/limits/admission.ts';
 import type { Window } from '../../../src/limits/limits.ts';
-import type { RequestEvent, RequestTrace } from '../../../src/observe/events.ts';
+import type { RequestEvent } from '../../../src/observe/events.ts';
 import type { RequestFilter } from '../../../src/observe/peers/requests.ts';
 import { createRecentRequests } from '../../../src/observe/request-log/recent.ts';
 import { makeSecret } from '../../../src/records/keys/secret.ts';
 import { DAY, MINUTE, window } from '../../support/limits.ts';
 import { requestEvent } from '../../support/request-event.ts';
+import { traceOf } from '../trace.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const ANY: RequestFilter = {
@@ -36,31 +37,6 @@ function admitted(windows: readonly Window[]): Admission {
     freeRefusals: 0,
     bannedUntil: 0,
     banBegins: false,
-  };
-}
-
-function traceOf(given: Partial<RequestTrace> = {}): RequestTrace {
-  return {
-    path: null,
-    subject: null,
-    message: null,
-    reason: null,
-    faults: null,
-    faultCount: 0,
-    usage: null,
-    admission: null,
-    escalation: null,
-    cost: 1,
-    scopes: [],
-    declared: 0,
-    received: 0,
-    sent: 0,
-    authenticated: null,
-    admitted: null,
-    forwarded: null,
-    backend: null,
-    traceparent: null,
-    ...given,
   };
 }
 

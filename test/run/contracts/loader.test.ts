@@ -11,9 +11,12 @@ const here = import.meta.dirname;
 const broken = (name: string) => resolve(here, `../../../packages/openapi/test/broken/${name}`);
 /** Only contracts at a URL have a copy there. */
 const NOWHERE = '';
-const settings = { usage: { enabled: true }, keys: { headers: null }, plans: {}, operations: {} };
-const order = (file: string) =>
-  ({ file, unknownQuery: 'refuse', afterSunset: 'serve', requests: 'enforce' }) as const;
+const order = (file: string, more: { data?: string; onUnsupported?: 'report' } = {}) => {
+  const { data = NOWHERE, ...options } = more;
+  const usual = { unknownQuery: 'refuse', afterSunset: 'serve', requests: 'enforce' } as const;
+  const settings = { usage: { enabled: true }, keys: { headers: null }, plans: {}, operations: {} };
+  return { contract: { file, ...usual, ...options }, data, ...settings };
+};
 const reader = (name: string, deadline?: number, memory?: number) =>
   new ContractLoader(resolve(here, `readers/${name}.ts`), deadline, memory);
 
@@ -35,8 +38,8 @@ async function processOf(loader: ContractLoader): Promise<number> {
 test('a contract read by another process equals one that is read here', async () => {
   const loader = new ContractLoader();
   const [there, here] = await Promise.all([
-    loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, ...settings }),
-    loader.loadFirst({ contract: order(shippedFiles.contract), data, ...settings }),
+    loader.load(order(shippedFiles.contract)),
+    loader.loadFirst(order(shippedFiles.contract, { data })),
   ]);
   expect(there.contract.json).toBe(here.contract.json);
   expect(there.contract.files).toEqual(here.contract.files);
@@ -50,9 +53,7 @@ test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
   async (name) => {
     const mistakes = (error: unknown) =>
       error instanceof ContractError ? { problems: error.problems, notes: error.notes } : error;
-    const there = await new ContractLoader()
-      .load({ contract: order(broken(name)), data: NOWHERE, ...settings })
-      .catch(mistakes);
+    const there = await new ContractLoader().load(order(broken(name))).catch(mistakes);
     let here: unknown;
     try {
       checkContract(broken(name));
@@ -64,37 +65,28 @@ test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
 );
 
 test('tolerated mistakes are returned', async () => {
-  const tolerant = { ...order(broken('schemas.yaml')), onUnsupported: 'report' as const };
-  const { contract } = await new ContractLoader().load({
-    contract: tolerant,
-    data: NOWHERE,
-    ...settings,
-  });
-  expect(contract.exempted).toEqual(loadContract(tolerant.file, tolerant).exempted);
+  const tolerant = order(broken('schemas.yaml'), { onUnsupported: 'report' });
+  const { contract } = await new ContractLoader().load(tolerant);
+  const { file, ...options } = tolerant.contract;
+  expect(contract.exempted).toEqual(loadContract(file, options).exempted);
   expect(contract.exempted.length).toBeGreaterThan(0);
 });
 
 describe('a process that does not respond', () => {
   test('is ended with the loader', async () => {
     const loader = reader('silent');
-    const loading = loader.load({
-      contract: order(shippedFiles.contract),
-      data: NOWHERE,
-      ...settings,
-    });
+    const loading = loader.load(order(shippedFiles.contract));
     const pid = await processOf(loader);
     expect(isAlive(pid!)).toBe(true);
     loader.close();
     await expect(loading).rejects.toThrow(LoadingEnded);
     await until('the process is gone', () => !isAlive(pid!));
-    await expect(
-      loader.load({ contract: order(shippedFiles.contract), data: NOWHERE, ...settings }),
-    ).rejects.toThrow(LoadingEnded);
+    await expect(loader.load(order(shippedFiles.contract))).rejects.toThrow(LoadingEnded);
   });
 
   test('is ended at the deadline, with an error that names the contract', async () => {
     const loader = reader('silent', 1);
-    const loading = loader.load({ contract: order('slow.yaml'), data: NOWHERE, ...settings });
+    const loading = loader.load(order('slow.yaml'));
     const message = 'was not read within 0.001 s; make the contract smaller or simpler';
     await expect(loading).rejects.toMatchObject({
       name: 'ContractError',
@@ -105,7 +97,7 @@ describe('a process that does not respond', () => {
 
   test('is ended at the limit of its memory, with an error that names the contract', async () => {
     const loader = reader('greedy', undefined, 32);
-    const loading = loader.load({ contract: order('large.yaml'), data: NOWHERE, ...settings });
+    const loading = loader.load(order('large.yaml'));
     const message = 'takes more than 32 MiB to read; make the contract smaller or simpler';
     await expect(loading).rejects.toMatchObject({
       name: 'ContractError',
@@ -115,20 +107,16 @@ describe('a process that does not respond', () => {
 
   test('is reported with its exit', async () => {
     const wrong = 'the process that reads the contract ended with';
-    await expect(
-      reader('crashing').load({ contract: order('a'), data: NOWHERE, ...settings }),
-    ).rejects.toThrow(`${wrong} code 3`);
+    await expect(reader('crashing').load(order('a'))).rejects.toThrow(`${wrong} code 3`);
     const loader = reader('silent');
-    const loading = loader.load({ contract: order('a'), data: NOWHERE, ...settings });
+    const loading = loader.load(order('a'));
     process.kill(await processOf(loader), 'SIGKILL');
     await expect(loading).rejects.toThrow(`${wrong} SIGKILL`);
   });
 });
 
 test('a bug of the process is rethrown', async () => {
-  await expect(
-    reader('mistaken').load({ contract: order('a'), data: NOWHERE, ...settings }),
-  ).rejects.toMatchObject({
+  await expect(reader('mistaken').load(order('a'))).rejects.toMatchObject({
     name: 'TypeError',
     message: 'a mistake of ours',
   });

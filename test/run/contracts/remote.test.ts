@@ -46,16 +46,19 @@ const keep = async (data: string, fetched: Fetched | undefined) => {
   return events;
 };
 
-const settings = { usage: { enabled: true }, keys: { headers: null }, plans: {}, operations: {} };
+const order = (file: string, data = temporary()) => ({
+  contract: { file, afterSunset: 'serve', requests: 'enforce' } as const,
+  data,
+  usage: { enabled: true },
+  keys: { headers: null },
+  plans: {},
+  operations: {},
+});
 
 test('a contract is fetched at the start, and its copy is in use while the URL is unreachable', async () => {
   const data = join(temporary(), 'data');
   const url = await serving((_request, response) => response.end(documentWith('/a')));
-  const request = {
-    contract: { file: url, afterSunset: 'serve', requests: 'enforce' } as const,
-    data,
-    ...settings,
-  };
+  const request = order(url, data);
   const first = await new ContractLoader().loadFirst(request);
   expect(first.contract.match('GET', '/a').operation?.id).toBe('one');
   expect([first.copy, first.contract.files.size]).toEqual([undefined, 0]);
@@ -95,11 +98,7 @@ test('reports a copy that cannot be written, and ignores a damaged copy', async 
 test('closing the loader ends a fetch', async () => {
   const url = await serving(() => {});
   const loader = new ContractLoader();
-  const requested = {
-    contract: { file: url, afterSunset: 'serve', requests: 'enforce' } as const,
-    data: temporary(),
-    ...settings,
-  };
+  const requested = order(url);
   const loading = loader.load(requested);
   setImmediate(() => loader.close());
   await expect(loading).rejects.toThrow(LoadingEnded);
@@ -114,15 +113,20 @@ test.each([
 ])('a fetched contract reads no file: %s', async (ref) => {
   const more = { parameters: [{ $ref: ref }] };
   const url = await serving((_request, response) => response.end(documentWith('/a', more)));
-  const loading = new ContractLoader().loadFirst({
-    contract: { file: url, afterSunset: 'serve', requests: 'enforce' } as const,
-    data: temporary(),
-    ...settings,
-  });
-  expect(await problemOf(loading)).toMatch(/must be one file|on the network/);
+  expect(await problemOf(new ContractLoader().loadFirst(order(url)))).toMatch(
+    /must be one file|on the network/,
+  );
 });
 
 const BOMB = gzipSync(Buffer.alloc(65 * 1024 * 1024));
+const responding =
+  (
+    status: number,
+    headers: Record<string, string> = {},
+    body: string | Buffer = '',
+  ): RequestListener =>
+  (_request, response) =>
+    void response.writeHead(status, headers).end(body);
 
 test.each<[string, string, string]>([
   ['http://a.example/x', '/y', 'http://a.example/y'],
@@ -142,31 +146,20 @@ test.each(['application/json', 'text/plain', 'application/octet-stream', ''])(
   'the content type is not relevant: %s',
   async (type) => {
     const headers = type === '' ? {} : { 'Content-Type': type };
-    const url = await serving((_request, response) =>
-      response.writeHead(200, headers).end('openapi: 3.1.0'),
-    );
+    const url = await serving(responding(200, headers, 'openapi: 3.1.0'));
     expect((await fetchContract(url)).text).toBe('openapi: 3.1.0');
   },
 );
 
 describe('a server that is wrong', () => {
   test.each<[string, RequestListener, string]>([
-    [
-      'refuses',
-      (_request, response) => response.writeHead(403).end(),
-      'cannot be fetched: status 403',
-    ],
+    ['refuses', responding(403), 'cannot be fetched: status 403'],
     [
       'returns a page',
-      (_request, response) =>
-        response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end('<html>'),
+      responding(200, { 'Content-Type': 'text/html; charset=utf-8' }, '<html>'),
       'is a page of HTML, not an OpenAPI document',
     ],
-    [
-      'returns bytes',
-      (_request, response) => response.end(Buffer.from([0xff, 0xfe, 0xff])),
-      'is not UTF-8',
-    ],
+    ['returns bytes', responding(200, {}, Buffer.from([0xff, 0xfe, 0xff])), 'is not UTF-8'],
     [
       'redirects in a circle',
       (request, response) => response.writeHead(302, { Location: request.url! }).end(),
@@ -174,17 +167,13 @@ describe('a server that is wrong', () => {
     ],
     [
       'redirects to a file',
-      (_request, response) => response.writeHead(302, { Location: 'file:///etc/hostname' }).end(),
+      responding(302, { Location: 'file:///etc/hostname' }),
       'cannot be fetched: it redirects to a URL that is not http or https, or has credentials',
     ],
-    [
-      'redirects to nowhere',
-      (_request, response) => response.writeHead(302).end(),
-      'cannot be fetched: status 302',
-    ],
+    ['redirects to nowhere', responding(302), 'cannot be fetched: status 302'],
     [
       'packs more than a contract may have',
-      (_request, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(BOMB),
+      responding(200, { 'Content-Encoding': 'gzip' }, BOMB),
       'is larger than 67108864 bytes',
     ],
     ['never answers', () => {}, 'cannot be fetched: no complete response within 0.2 s'],

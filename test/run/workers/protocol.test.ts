@@ -19,6 +19,13 @@ const config = withBackend(loadConfig({ env, cwd: folderWith() }), 'http://127.0
 const { contract, prepared } = await new ContractLoader().loadFirst(config);
 const certificates = readCertificates(config);
 
+type Sent = Parameters<typeof packed>[0];
+const arriving = (
+  config: Sent['config'],
+  prepared: Sent['prepared'],
+  before?: Awaited<ReturnType<typeof unpacked>>,
+) => unpacked(structuredClone(packed({ config, certificates, prepared })), before);
+
 function withContract(paths: object): typeof config {
   const file = join(
     folderWith({ 'openapi.json': JSON.stringify({ ...head, paths }) }),
@@ -42,29 +49,21 @@ test('settings arrive at a worker unchanged, without the admin token', async () 
 test('an unchanged contract is not compiled again, one with other options is', async () => {
   const ours = withContract({ '/': { get: { operationId: 'good', responses: done } } });
   const { prepared } = await new ContractLoader().loadFirst(ours);
-  const before = await unpacked(structuredClone(packed({ config: ours, certificates, prepared })));
-  expect(
-    (await unpacked(structuredClone(packed({ config: ours, certificates, prepared })), before))
-      .contract,
-  ).toBe(before.contract);
+  const before = await arriving(ours, prepared);
+  expect((await arriving(ours, prepared, before)).contract).toBe(before.contract);
   for (const other of [{ unknownQuery: 'pass' }, { integers: 'any' }, { maxDepth: 3 }] as const) {
     const changed = { ...ours, contract: { ...ours.contract, ...other } };
     const { prepared } = await new ContractLoader().loadFirst(changed);
-    expect(
-      (await unpacked(structuredClone(packed({ config: changed, certificates, prepared })), before))
-        .contract,
-    ).not.toBe(before.contract);
+    const { contract } = await arriving(changed, prepared, before);
+    expect(contract).not.toBe(before.contract);
   }
 });
 
 test('an unchanged contract is published as the new settings need it', async () => {
-  const before = await unpacked(structuredClone(packed({ config, certificates, prepared })));
+  const before = await arriving(config, prepared);
   const changed = { ...config, usage: { ...config.usage, enabled: false } };
   const { prepared: other } = await new ContractLoader().loadFirst(changed);
-  const after = await unpacked(
-    structuredClone(packed({ config: changed, certificates, prepared: other })),
-    before,
-  );
+  const after = await arriving(changed, other, before);
   expect(after.contract).toBe(before.contract);
   expect(after.prepared.published).toEqual(other.published);
   expect(after.prepared.published.json.tag).not.toBe(before.prepared.published.json.tag);
@@ -76,9 +75,7 @@ test('a worker treats operations with mistakes as the primary process does', asy
   const { contract: settings } = withContract(paths);
   const lenient = { ...config, contract: { ...settings, onUnsupported: 'pass' as const } };
   const { contract, prepared } = await new ContractLoader().load(lenient);
-  const arrived = await unpacked(
-    structuredClone(packed({ config: lenient, certificates, prepared })),
-  );
+  const arrived = await arriving(lenient, prepared);
   expect(arrived.contract.exempted).toEqual(contract.exempted);
   expect(arrived.contract.exempted).toMatchObject([{ id: 'bad', treatment: 'pass' }]);
   const { operation } = arrived.contract.match('GET', '/');

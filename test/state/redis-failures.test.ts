@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RedisSettings } from '../../src/config/config.ts';
 import { remainingIn } from '../../src/limits/admission.ts';
-import type { Plans } from '../../src/limits/plans.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { ESCALATION, HOUR, limits, MINUTE, window } from '../support/limits.ts';
+import { HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { changed, keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
@@ -13,12 +12,6 @@ import { until } from '../support/until.ts';
 
 const TEN = limits([window(10, HOUR)]);
 const LENIENT = limits([window(10, HOUR)], null);
-
-const _PLANS: Plans = {
-  plans: new Map([['free', { name: 'free', count: 'key', windows: [window(60, MINUTE)] }]]),
-  escalation: ESCALATION,
-  accounts: new Map(),
-};
 
 let server: RedisServer;
 let proxy: TcpProxy;
@@ -53,13 +46,13 @@ async function times(count: number, subject: string, given = LENIENT): Promise<s
   return verdicts;
 }
 
-const _admitted = (count: number) => new Array(count).fill('admitted');
+const admitted = (count: number) => new Array(count).fill('admitted');
 const untilDown = () =>
   until('the outage is reported', async () => {
     await times(1, 'key:probe', limits([window(1e6, HOUR)], null));
     return gateway.eventCount('state.outage') === 1;
   });
-const _untilUp = () => until('Redis is back', () => gateway.eventCount('state.recovered') === 1);
+const untilUp = () => until('Redis is back', () => gateway.eventCount('state.recovered') === 1);
 
 /** The units left in Redis, or `null` if the subject has no record there. */
 async function remaining(subject: string, given = LENIENT): Promise<number | null> {
@@ -82,6 +75,21 @@ test('a Redis without memory refuses a new key, and takes a revocation', async (
   }
 });
 
+test('a Redis that was killed comes back empty, and what this gateway charged alone is there', async () => {
+  const own = await startRedis();
+  await open({ url: own.url });
+  const subject = fresh();
+  await times(3, subject);
+  await own.kill();
+  await untilDown();
+  expect(await times(9, subject)).toEqual([...admitted(7), 'limited', 'limited']);
+  const again = await startRedis({ port: own.port });
+  await untilUp();
+  await until('the reconciliation has arrived', async () => (await remaining(subject)) === 3);
+  await own.stop();
+  await again.stop();
+});
+
 test('a key of the copy is found without Redis; another one waits for a late Redis, also behind a circuit breaker', async () => {
   const withoutCopy = await open({ deadline: 1 }, 2);
   await open({ deadline: 1 });
@@ -93,7 +101,7 @@ test('a key of the copy is found without Redis; another one waits for a late Red
     expect(gateway.keys.find(record.hash)).toEqual(record);
     const late = withoutCopy.keys.find(record.hash);
     proxy.replies = 'pass';
-    expect(await late).toEqual(record);
+    await expect(await late).toEqual(record);
   }
 });
 

@@ -11,10 +11,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'webhook.recovered': 'The endpoint accepts events again.',
   'usage.expired':
     'Usage that began before `before` was removed because of its age: `hours` that a day contains, and `days`.',
-  'usage.export_failed': 'The receiver of `usage.export.url` accepts no usage, which waits.',
+  'usage.export_failed': 'The billing system at `usage.export.url` accepts no usage, which waits.',
   'usage.export_refused':
-    'The receiver refuses this usage and accepts other usage: it is [not exported](usage.md#usage-that-the-receiver-refuses).',
-  'usage.export_recovered': 'The receiver accepts usage again.',
+    'The billing system refuses this usage and accepts other usage: it is [not exported](usage.md#usage-that-the-billing-system-refuses).',
+  'usage.export_recovered': 'The billing system accepts usage again.',
   'ban_log.dropped': 'Bans are missing in the ban log: there were too many at once.',
   'log.dropped': 'Lines are missing at this place: standard output did not take them.',
   'reload.done': 'A reload is in force; `needRestart` names settings that wait for a restart.',

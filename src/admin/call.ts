@@ -126,7 +126,7 @@ export class IdempotentCall {
       body?.toString('latin1') ?? '',
     ]);
     this.#key = Buffer.from(
-      hkdfSync('sha256', idempotencyKey, this.name, 'answer', 32),
+      hkdfSync('sha256', idempotencyKey, this.name, 'result', 32),
     );
   }
 

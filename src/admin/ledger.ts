@@ -41,7 +41,7 @@ export function coverageView(
   };
 }
 
-/** Why an answer is of this gateway alone, without words of libraries; `null`: it is not. */
+/** Why a response is of this gateway alone, without words of libraries; `null`: it is not. */
 export const isolationText = (
   { outageText }: Pick<AdminContext, 'outageText'>,
   isolated: string | null,

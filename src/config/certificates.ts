@@ -108,11 +108,11 @@ export function readCertificates(config: Config): Certificates {
   const upstreams = Object.fromEntries(
     all.filter(([, material]) => material !== null),
   );
-  // The receiver of spans reads its files itself, once.
+  // The exporter of spans reads its files itself, once.
   const tracing = new Reader(config);
   const { exporter, endpoint, tracesEndpoint } = config.tracing;
   if (exporter !== 'none' && (endpoint ?? tracesEndpoint) !== null)
-    tracing.receiver(config.tracing);
+    tracing.collector(config.tracing);
   const problems = [...reader.problems, ...tracing.problems];
   if (problems.length > 0) throw new ConfigError(problems);
   const { terms, notes, files } = reader;
@@ -196,7 +196,7 @@ class Reader {
     return material;
   }
 
-  receiver({ certificate, clientCertificate, clientKey }: Tracing): void {
+  collector({ certificate, clientCertificate, clientKey }: Tracing): void {
     if (certificate !== null)
       this.#read('tracing.certificate', certificate, (pem) =>
         certificatesIn(pem, MAX_TRUSTED),

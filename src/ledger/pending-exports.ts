@@ -8,13 +8,13 @@ const SENDING = 10 * SECOND;
 
 /**
  * `accepted`: all of it, but what was set aside; `empty`: nothing in it is exported. `refused`: the
- * receiver refuses the content. `waits`: try later.
+ * billing system refuses the content. `waits`: try later.
  */
 export type Sent = 'accepted' | 'empty' | 'refused' | 'waits';
 
 /**
  * `name`: the same for each attempt of any gateway, and of nothing else. `accepts`: whether the
- * receiver accepts others, so that what it refuses may be set aside.
+ * billing system accepts others, so that what it refuses may be set aside.
  */
 export type SendUsage = (
   name: string,
@@ -45,9 +45,10 @@ export function createPendingExports({
 
   return {
     /**
-     * Sends the oldest first, until the receiver accepts no more or the time is up. If it refuses
-     * the content of one, the newest follow, and then again what it has refused. Resolves with the
-     * begin of what still waits, Unix milliseconds; `null`: nothing waits.
+     * Sends the oldest first, until the billing system accepts no more or the time
+     * is up. If it refuses the content of one, the newest follow, and then again
+     * what it has refused. Resolves with the begin of what still waits, Unix
+     * milliseconds; `null`: nothing waits.
      */
     async send(commit: Commit): Promise<number | null> {
       const end = performance.now() + SENDING;

@@ -35,9 +35,9 @@ function oldIn(days: Iterable<number>, now: number) {
 }
 
 /**
- * Names of sums that are too old, and those above `maxBytes`. Hours are kept until a
- * day contains them, and usage that no receiver accepts as long as hours. `bytes`: of the rest.
- * `now`: by the clock of the store.
+ * Names of sums that are too old, and those above `maxBytes`. Hours are kept
+ * until a day contains them, and usage that waits for its export as long as
+ * hours. `bytes`: of the rest. `now`: by the clock of the store.
  */
 export function expired(
   sizes: ReadonlyMap<string, number>,

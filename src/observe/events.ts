@@ -28,7 +28,7 @@ interface Events {
   /** Usage that was removed because of its age; it began before `before`, ISO 8601. */
   'usage.expired': { hours: number; days: number; before: string };
   'usage.export_failed': { endpoint: string; error: string };
-  /** The receiver refuses this event, which is not exported. `minute`: ISO 8601. */
+  /** The billing system refuses this event, which is not exported. `minute`: ISO 8601. */
   'usage.export_refused': {
     endpoint: string;
     error: string;

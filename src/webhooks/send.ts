@@ -108,7 +108,7 @@ function formatResponse(status: number): string {
   if (status >= 300 && status < 400)
     return `HTTP ${status}: redirects are not followed`;
   return status === GONE_STATUS
-    ? `HTTP ${GONE_STATUS}: the receiver wants no more events`
+    ? `HTTP ${GONE_STATUS}: the endpoint wants no more events`
     : `HTTP ${status}`;
 }
 

@@ -21,7 +21,7 @@ const ATTEMPT = 5 * SECOND;
 const TIMEOUT = 10 * SECOND;
 /** Statuses that refuse the content of a batch: it would be refused again. */
 const REFUSES_CONTENT: readonly (number | null)[] = [400, 413, 422];
-/** Refused batches of a block after which the receiver is taken to refuse everything. */
+/** Refused batches of a block after which the billing system is taken to refuse everything. */
 const MOST_REFUSED = 20;
 /** The time of an event is its minute. */
 const BY = DIMENSIONS.filter(
@@ -90,7 +90,8 @@ export interface UsageExportOptions {
 
 /**
  * Signs as webhooks do. A batch whose content is refused is halved, down to single events, which
- * are set aside and reported if the receiver accepts others. `null`: `usage.export.url` is not set.
+ * are set aside and reported if the billing system accepts others. `null`: `usage.export.url` is
+ * not set.
  */
 export function createUsageExport({
   config,

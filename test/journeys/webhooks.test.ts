@@ -223,7 +223,7 @@ describe('an embedded gateway', () => {
         {
           actor: 'local',
           target: 'webhooks',
-          after: { answers: [{ delivered: true, status: 204 }] },
+          after: { results: [{ delivered: true, status: 204 }] },
         },
       ]);
       expect(bans.faults).toEqual([]);

@@ -80,14 +80,14 @@ class Both {
     const real = {
       hashes: await Promise.all([head, keys, hashes, tokens].map((name) => redis.hgetall(name))),
       logs: await Promise.all(LOGS.map((log) => redis.xrange(log, '-', '+'))),
-      answers: await Promise.all(LISTED.map((name) => redis.get(response(name)))),
+      results: await Promise.all(LISTED.map((name) => redis.get(response(name)))),
     };
     const twin = {
       hashes: [head, keys, hashes, tokens].map((name) =>
         Object.fromEntries(this.data.read(name, 'hash')?.fields ?? []),
       ),
       logs: LOGS.map((log) => this.data.read(log, 'stream')?.entries ?? []),
-      answers: LISTED.map((name) => this.data.read(response(name), 'text')?.text ?? null),
+      results: LISTED.map((name) => this.data.read(response(name), 'text')?.text ?? null),
     };
     return { real, twin };
   }
@@ -146,7 +146,7 @@ function appendOf(random: Random, both: Both): Call {
       CHANNEL,
       random.isOnce(20) ? '{}' : JSON.stringify({ at }),
       random.integer(0, 9),
-      random.isOnce(2) ? '' : 'answer',
+      random.isOnce(2) ? '' : 'result',
       HOUR,
       toAudit,
       toBans,

@@ -59,9 +59,9 @@ describe('the embedded state file', () => {
       'a newer storegate (format 99): use that version',
     ],
     ['an older format', 'PRAGMA user_version = 3', MOVE_OF(3)],
-    ['the same format without the ban log', 'DROP TABLE bans', MOVE_OF(6)],
-    ['the same format without required files of counters', 'DROP TABLE counter_file', MOVE_OF(6)],
-    ['the same format without reasons', 'ALTER TABLE audit DROP COLUMN reason', MOVE_OF(6)],
+    ['the same format without the ban log', 'DROP TABLE bans', MOVE_OF(7)],
+    ['the same format without required files of counters', 'DROP TABLE counter_file', MOVE_OF(7)],
+    ['the same format without reasons', 'ALTER TABLE audit DROP COLUMN reason', MOVE_OF(7)],
   ])('of %s is refused with what to do, and stays as it is', async (_, change, message) => {
     openStateFile(folder).close();
     const file = join(folder, 'state.db');

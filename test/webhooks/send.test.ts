@@ -52,7 +52,7 @@ describe('an attempt', () => {
     [301, 'HTTP 301: redirects are not followed', false],
     [308, 'HTTP 308: redirects are not followed', false],
     [400, 'HTTP 400', false],
-    [410, 'HTTP 410: the receiver wants no more events', true],
+    [410, 'HTTP 410: the endpoint wants no more events', true],
     [429, 'HTTP 429', false],
     [500, 'HTTP 500', false],
   ])('that is answered %d is not: %s', async (status, error, isGone) => {

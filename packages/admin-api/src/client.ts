@@ -76,8 +76,8 @@ export function createClient(send: Send): Call {
       delete query[name];
       return encodeURIComponent(value);
     });
-    const answer = await send(method, path, { ...sent, query }, isChange(id));
-    return answer as ResponseOf<typeof id>;
+    const response = await send(method, path, { ...sent, query }, isChange(id));
+    return response as ResponseOf<typeof id>;
   };
 }
 

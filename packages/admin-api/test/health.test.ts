@@ -147,12 +147,12 @@ const TABLE: Readonly<Record<FindingType, readonly Row[]>> = {
   usage_not_exported: degraded(
     'usage_not_exported',
     'HTTP 503',
-    'The receiver of usage.export.url accepts no usage: HTTP 503. Check',
+    'The billing system at usage.export.url accepts no usage: HTTP 503. Check',
   ),
   usage_refused: degraded(
     'usage_refused',
     '2 events',
-    'The receiver of usage.export.url refused 2 events, not exported. Find',
+    'The billing system at usage.export.url refused 2 events, not exported. Find',
   ),
   bans_dropped: degraded('bans_dropped', '1 ban', 'The log of bans lacks 1 ban. '),
   key_cache_old: degraded('key_cache_old', '', 'The key cache is older than 30 minutes'),

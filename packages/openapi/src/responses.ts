@@ -108,7 +108,7 @@ export function createResponseChecks(
       const isEmpty = content === null || content.accepted.length === 0;
       if (isEmpty || bodiless(status)) {
         const message = bodiless(status)
-          ? `an answer of status ${status} has no body`
+          ? `a response of status ${status} has no body`
           : `no body is described for status ${status}`;
         return body.length === 0 ? NONE : [bodyFault(message, 'unexpected')];
       }

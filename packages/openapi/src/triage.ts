@@ -90,7 +90,7 @@ function mistakesByOperation(
   document: Document,
   mistakes: readonly Mistake[],
   described: readonly (readonly [Description, Json])[],
-  answers: boolean,
+  withResponses: boolean,
 ): ReadonlyMap<Json, ReadonlySet<Mistake>> {
   const own = new Map<Json, Set<Mistake>>();
   if (mistakes.length === 0) return own;
@@ -106,11 +106,11 @@ function mistakesByOperation(
       ...objectsIn(parameters).map(ofKind('parameter')),
       ...[requestBody].filter(isObject).map(ofKind('requestBody')),
       ...objectsIn(item.parameters).map(ofKind('parameter')),
-      ...[answers && responses].filter(isObject).map(ofKind('responses')),
+      ...[withResponses && responses].filter(isObject).map(ofKind('responses')),
     ]);
     const found = mistakes.filter(({ node: at, key }) => {
       if (at === null) return false;
-      if (at === node) return answers || !OF_RESPONSES.has(key);
+      if (at === node) return withResponses || !OF_RESPONSES.has(key);
       if (at === item)
         return METHODS.has(key) ? item[key as string] === node : true;
       return reached.has(at) || (at === paths && key === path);

@@ -45,7 +45,7 @@ describe('an answer', () => {
     [200, 'text/plain', '1', 'must be of type application/json'],
     [200, undefined, '1', 'must be of type application/json'],
     [201, 'application/json', '1', 'no body is described for status 201'],
-    [204, 'application/json', '1', 'an answer of status 204 has no body'],
+    [204, 'application/json', '1', 'a response of status 204 has no body'],
     [404, 'application/json', '"a"', 'must be true or false'],
     [500, 'application/json', '1', 'status 500 is not described'],
     [202, undefined, '', 'status 202 is not described'],

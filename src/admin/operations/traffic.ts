@@ -124,7 +124,7 @@ export async function rankClients(
 /** Histories whose steps are remembered: of the console, and some of a plan. */
 const HISTORIES = 8;
 
-/** The last answers that were whole, for an outage of the state. */
+/** The last complete responses, for an outage of the state. */
 function createLastKnown() {
   const histories = new Map<string, readonly Step[]>();
   return {

@@ -37,13 +37,13 @@ export function webhookOperations(context: AdminContext, change: Change) {
           throw new AdminError('not_found', none);
         }
         // It changes nothing, so the entry can include the result.
-        const answers = tests.map(({ id, host, delivered, status }) => ({
+        const results = tests.map(({ id, host, delivered, status }) => ({
           id,
           host,
           delivered,
           status,
         }));
-        const after = { answers };
+        const after = { results };
         const entry = { ...TEST, before: null, after };
         return await make([{ entry, make: async () => {} }], { tests });
       }),

@@ -11,7 +11,7 @@ export interface Parts<Part> {
  * Every process that handles requests contributes a part: workers return theirs to the primary over
  * their channel. Arguments, parts and responses are JSON values, exchanged with gateways of other
  * versions too. A new question is a file here, an entry of `QUERIES`, and a finding in
- * `test/run/workers/same-answers.test.ts`. `ask` in `peers.ts` asks it.
+ * `test/run/workers/same-responses.test.ts`. `ask` in `peers.ts` asks it.
  */
 export interface PeerQuery<
   Name extends string,

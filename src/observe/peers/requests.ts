@@ -230,7 +230,7 @@ const isRefusals = has({
   requests: listOf(isListed),
   /** The number of the newest refusal that was kept, by the id of its process. */
   upTo: isCounts,
-  /** Of the key that was asked for; earlier versions answer without them. */
+  /** Of the key that was asked for; earlier versions respond without them. */
   calls: orMissing(listOf(isCall)),
 });
 
@@ -267,7 +267,7 @@ export const refusals = peerQuery({
   isResponse: isRefusals,
 });
 
-/** With a code, or after an earlier answer, only refusals are asked for. */
+/** With a code, or after an earlier response, only refusals are asked for. */
 const callsFor = (
   { key, code, newer, ...period }: Of<typeof isQuestion>,
   recent: RefusalSources['recent'],

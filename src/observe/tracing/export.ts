@@ -130,7 +130,7 @@ export function createOutbox(
       report(spans.length, result);
       done(result);
     };
-    // A receiver that sends its response slowly would block the SDK for ever.
+    // A collector that sends its response slowly would block the SDK for ever.
     const timer = setTimeout(
       () => settle({ code: FAILED, error: new Error('no response in time') }),
       batch.exportTimeout,
@@ -171,7 +171,7 @@ export function createOutbox(
 }
 
 /**
- * Omits the receiver's text. The SDK keeps the status in `code`; an abort has a number there, too.
+ * Omits the collector's text. The SDK keeps the status in `code`; an abort has a number there, too.
  */
 function reasonOf(error: Error | undefined): Error {
   const { message = 'it was refused', code } = (error ?? {}) as {

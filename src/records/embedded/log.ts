@@ -36,14 +36,14 @@ export function logInFile(
   const toAudit = appenderIn(db, 'audit', model.audit, audit);
   const toBans = appenderIn(db, 'bans', model.bans, audit.bans);
   const forgetOld = db.prepare(
-    'DELETE FROM answers WHERE at NOT BETWEEN ? AND ?',
+    'DELETE FROM idempotent_results WHERE at NOT BETWEEN ? AND ?',
   );
-  const forget = db.prepare('DELETE FROM answers WHERE name = ?');
+  const forget = db.prepare('DELETE FROM idempotent_results WHERE name = ?');
   const findResult = db.prepare(
-    'SELECT name, question, sealed FROM answers WHERE name = ? AND at BETWEEN ? AND ?',
+    'SELECT name, question, sealed FROM idempotent_results WHERE name = ? AND at BETWEEN ? AND ?',
   );
   const insertResult = db.prepare(
-    'INSERT INTO answers (name, at, question, sealed) VALUES (?, ?, ?, ?)',
+    'INSERT INTO idempotent_results (name, at, question, sealed) VALUES (?, ?, ?, ?)',
   );
 
   function find(name: string, now: number): IdempotentResult | null {

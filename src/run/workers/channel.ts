@@ -22,7 +22,7 @@ type Frame =
       readonly argument: unknown;
     }
   | {
-      readonly storegate: 'answer';
+      readonly storegate: 'result';
       readonly id: number;
       readonly value: unknown;
     }
@@ -103,7 +103,7 @@ export function createChannel<Theirs extends Calls, Ours extends Calls>({
     receive(message: unknown): void {
       if (!isFrame(message)) return;
       if (message.storegate === 'call') void respond(message);
-      else if (message.storegate === 'answer')
+      else if (message.storegate === 'result')
         settle(message.id)?.resolve(message.value);
       else {
         const { id, error, expected } = message;
@@ -130,7 +130,7 @@ export function createChannel<Theirs extends Calls, Ours extends Calls>({
     const reply = (frame: Frame) => void (closed ?? send(frame, () => {}));
     try {
       const value = await handlers[name]!(argument);
-      reply({ storegate: 'answer', id, value });
+      reply({ storegate: 'result', id, value });
     } catch (error) {
       const { message = String(error), stack = message } = Object(
         error,

@@ -22,14 +22,14 @@ const STATE_FILE = 'state.db';
 type Check = (db: DatabaseSync) => void;
 
 /** Increases with every incompatible change of the schema. */
-export const FILE_VERSION = 6;
+export const FILE_VERSION = 7;
 
 const SCHEMA = `
    ${RECORD_TABLES}
    ${KEY_INDICES}
    ${appendOnly('audit')}
    ${appendOnly('bans')}
-   CREATE TABLE answers (
+   CREATE TABLE idempotent_results (
      name TEXT PRIMARY KEY,
      at INTEGER NOT NULL,
      question TEXT NOT NULL,

@@ -4,7 +4,7 @@ import { isReplyError, messages } from './error.ts';
 import { keyOf } from './key-names.ts';
 
 /** Increases with every incompatible change of the data in Redis; its mark begins with it. */
-export const DATA_FORMAT = 3;
+export const DATA_FORMAT = 4;
 
 /** Field of `keyOf.records.head`. */
 export const EPOCH = 'epoch';

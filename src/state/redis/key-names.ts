@@ -14,7 +14,7 @@ import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
  * | `sg:{sg:records}:tokens` | operators' tokens: hash of JSON by name | |
  * | `sg:{sg:records}:audit` | newest audit entries: stream | bound: `audit.maxEntries` |
  * | `sg:{sg:records}:bans` | newest ban entries: stream | bound: `audit.bans` |
- * | `sg:{sg:records}:answer:<name>` | answer to an idempotent call, or mark of a logged ban: JSON | 24 hours |
+ * | `sg:{sg:records}:result:<name>` | result of an idempotent call, or mark of a logged ban: JSON | 24 hours |
  * | `sg:used` | ids by last use: sorted set | |
  * | `sg:importing` | 1 from the first record to the end of an import of a state | |
  * | `sg:g` | running gateways by last announcement: sorted set | 1 minute after the last announcement |
@@ -26,7 +26,7 @@ import { ANNOUNCE_INTERVAL } from '../../observe/peers/peers.ts';
  * | `sg:{sg:webhooks}:types` | their types: list | as `events` |
  * | `sg:{sg:webhooks}:newest` | number of the newest event | |
  * | `sg:{sg:webhooks}:once:<name>` | when an event of this name was stored: hash | until the name is forgotten |
- * | `sg:{sg:webhooks}:marks` | progress of each receiver, in the audit log and in expiring keys: hash | |
+ * | `sg:{sg:webhooks}:marks` | progress of each webhook endpoint, in the audit log and in expiring keys: hash | |
  * | `sg:{sg:usage}:parts` | parts of the minutes of processes by name: hash | until a sum contains them |
  * | `sg:{sg:usage}:taken` | parts of silent processes that a sum contains, with their requests: hash | 40 days after the last one |
  * | `sg:{sg:usage}:sizes` | bytes of the sums by name: hash | |
@@ -65,7 +65,7 @@ export const keyOf = {
     tokens: `${RECORDS}:tokens`,
     audit: `${RECORDS}:audit`,
     bans: `${RECORDS}:bans`,
-    result: (name: string) => `${RECORDS}:answer:${name}`,
+    result: (name: string) => `${RECORDS}:result:${name}`,
   },
   /** What earlier formats have in place of `records`. */
   unreleased: ['mark', 'keys', 'tokens', 'audit'].map((name) => PREFIX + name),
@@ -102,4 +102,4 @@ export const CHANNEL = `${PREFIX}changes`;
 /** Channel for queries between gateways, and for replies to one gateway. */
 export const QUESTIONS = `${PREFIX}questions`;
 export const responsesFor = (asker: string): string =>
-  `${PREFIX}answers:${asker}`;
+  `${PREFIX}responses:${asker}`;

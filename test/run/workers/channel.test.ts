@@ -99,7 +99,7 @@ describe('a call', () => {
       null,
       'text',
       { cmd: 'NODE_x' },
-      { storegate: 'answer', id: 999, value: 1 },
+      { storegate: 'result', id: 999, value: 1 },
     ])
       one.receive(message);
     expect(await one.call('echo', 'still here', 1_000)).toBe('still here');

@@ -123,11 +123,11 @@ export const FINDINGS = {
     'Check Redis and the data folder, which could not store it.',
   ),
   usage_not_exported: degraded(
-    'The receiver of usage.export.url accepts no usage: $.',
-    'Check the receiver, the URL and the token.',
+    'The billing system at usage.export.url accepts no usage: $.',
+    'Check the billing system, the URL and the token.',
   ),
   usage_refused: degraded(
-    'The receiver of usage.export.url refused $, not exported.',
+    'The billing system at usage.export.url refused $, not exported.',
     'Find usage.export_refused in the log.',
   ),
   log_dropped: degraded(

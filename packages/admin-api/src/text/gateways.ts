@@ -39,7 +39,7 @@ const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 export const withTimes = (text: string, time: WriteTime): string =>
   text.replace(TIME, (at) => time(at));
 
-/** What an answer lacks: `Redis has not answered since 14:02; figures of this gateway alone.` */
+/** What a response lacks: `Redis has not answered since 14:02; figures of this gateway alone.` */
 export function missingGateways(
   { unresponsive, isolated }: PeerCoverage,
   time: WriteTime = (at) => at,

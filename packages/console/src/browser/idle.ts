@@ -39,14 +39,14 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
     note();
     notifyTabs('used');
     whoIsSignedIn().then(onReported, (failure: unknown) => {
-      // A gateway that does not answer gets the next report, and the views show that it does not
-      // answer.
+      // A gateway that does not respond gets the next report, and the views show that it does
+      // not respond.
       if (!(failure instanceof ApiError)) throw failure;
     });
   }, [note, onReported]);
 
   useEffect(() => {
-    // Only the dialog is an answer: a moved mouse is not.
+    // Only a click in the dialog counts: a moved mouse does not.
     const seen = () => {
       if (
         !warned.current &&

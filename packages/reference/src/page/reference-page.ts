@@ -16,7 +16,7 @@ export interface Clients {
   readonly limits: Limits;
   /** Headers that carry a key, the preferred one first; Authorization as a bearer token. */
   readonly keyHeaders: readonly string[];
-  /** Path that answers where a key stands; `null`: none. */
+  /** Path of the usage of a key; `null`: none. */
   readonly usage: string | null;
 }
 

@@ -18,7 +18,7 @@
 --- include rules/readings.lua
 
 local now = read_clock(ARGV[1])
-local sets, all_counters, written, answer, size = {}, {}, {}, {now}, 1
+local sets, all_counters, written, reply, size = {}, {}, {}, {now}, 1
 local sets_count = tonumber(ARGV[2])
 for i = 1, sets_count do sets[i] = read_limits(3 * i, now) end
 local argument = 3 * sets_count + 3
@@ -47,10 +47,10 @@ local function refuse(counters, limits, cost, violated, counted)
     counters.ban = begins or counters.ban
     counters.strike_state_changed = true
   end
-  answer[size + 1] = (banned or begins) and 2 or 1
-  append_readings(answer, counters, limits, now)
-  append_strike_state(answer, counters, limits, now, violated, fits_at, free, begins)
-  size = #answer
+  reply[size + 1] = (banned or begins) and 2 or 1
+  append_readings(reply, counters, limits, now)
+  append_strike_state(reply, counters, limits, now, violated, fits_at, free, begins)
+  size = #reply
 end
 
 -- Taken before the charge is decided.
@@ -69,28 +69,28 @@ local function admit(counters, limits, cost, counted)
   if violated > 0 or (strike_state and ban_end(strike_state, now) > 0) then
     return refuse(counters, limits, cost, violated, counted)
   end
-  answer[size + 1] = strike_state and 3 or 0
+  reply[size + 1] = strike_state and 3 or 0
   for i = 1, count do
     local w = windows[i]
     size = size + 2
     if not counted or counted[i] then
       if w.excess == WATCH and used[i] + cost > w.limit then
-        answer[size] = -1 - used[i]
+        reply[size] = -1 - used[i]
       else
         if w.meter.charge(cells, w, cost, now) then counters.opened = true end
-        answer[size] = used[i] + cost
+        reply[size] = used[i] + cost
       end
       -- A charge may open a sliding window's first slot, but changes no reset of other kinds.
-      answer[size + 1] = w.meter ~= sliding and resets[i] or w.meter.reset_at(cells, w, now)
+      reply[size + 1] = w.meter ~= sliding and resets[i] or w.meter.reset_at(cells, w, now)
     else
-      answer[size] = used[i]
-      answer[size + 1] = resets[i]
+      reply[size] = used[i]
+      reply[size + 1] = resets[i]
     end
   end
   size = size + 1
   counters.cells_changed = true
   if strike_state then
-    append_strikes(answer, counters, limits, now)
+    append_strikes(reply, counters, limits, now)
     size = size + 1
   end
 end
@@ -127,10 +127,10 @@ for i = 1, #KEYS do
     admit(counters, limits, cost, counted)
   else
     size = size + 1
-    answer[size] = -1
+    reply[size] = -1
   end
 end
 
 -- Last, so that a read-only Redis charges nothing.
 for i = 1, #written do save(written[i], written[i].limits, now) end
-return answer
+return reply

@@ -6,6 +6,6 @@
 
 --- include rules/plain.lua
 
-local answer = {}
-for i = 1, #KEYS do answer[i] = plain(stored_fields(KEYS[i])) end
-return answer
+local reply = {}
+for i = 1, #KEYS do reply[i] = plain(stored_fields(KEYS[i])) end
+return reply

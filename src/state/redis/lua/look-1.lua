@@ -13,7 +13,7 @@ local now = read_clock(ARGV[1])
 local limits = read_limits(2, now)
 local counters = open(KEYS[1], limits, now)
 if not counters then return {now, -1} end
-local answer = {now, ban_end(counters.strike_state, now) > 0 and 2 or 0}
-append_readings(answer, counters, limits, now)
-append_strike_state(answer, counters, limits, now, 0, 0, 0, false)
-return answer
+local reply = {now, ban_end(counters.strike_state, now) > 0 and 2 or 0}
+append_readings(reply, counters, limits, now)
+append_strike_state(reply, counters, limits, now, 0, 0, 0, false)
+return reply

@@ -14,7 +14,7 @@ local function packed(first, text)
   return cmsgpack.pack(list)
 end
 
-local answer = {}
+local reply = {}
 for i = 1, #KEYS do
   local key = KEYS[i]
   local expiry, ids, cells, limits, strike_state, ban = unpack(ARGV, 6 * i - 5, 6 * i)
@@ -22,6 +22,6 @@ for i = 1, #KEYS do
   if strike_state ~= '' then redis.call('HSET', key, 's', packed(limits, strike_state)) end
   if ban ~= '' then redis.call('HSET', key, 'l', packed(nil, ban)) end
   redis.call('PEXPIREAT', key, string.format('%.0f', expiry + MARGIN))
-  answer[i] = 1
+  reply[i] = 1
 end
-return answer
+return reply

@@ -62,7 +62,7 @@ counters.strike_state_changed = counters.strike_state_changed or noted
 -- Otherwise these limits may be outdated.
 if noted then save(counters, limits, now) end
 
-local answer = {now, ban_end(strike_state, now) > 0 and 2 or 0}
-append_readings(answer, counters, limits, now)
-append_strike_state(answer, counters, limits, now, 0, 0, begins and 0 or free, begins)
-return answer
+local reply = {now, ban_end(strike_state, now) > 0 and 2 or 0}
+append_readings(reply, counters, limits, now)
+append_strike_state(reply, counters, limits, now, 0, 0, begins and 0 or free, begins)
+return reply

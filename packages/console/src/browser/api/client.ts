@@ -38,7 +38,7 @@ export const SIGNED_OUT: Session = {
 /** What the admin API, or the way there, says of a call that failed. */
 export class ApiError extends Error {
   readonly code: string;
-  /** 0: the gateway did not answer. */
+  /** 0: the gateway did not respond. */
   readonly status: number;
   readonly details: readonly FieldFault[];
 
@@ -57,9 +57,9 @@ export class ApiError extends Error {
 
 /** Milliseconds that a question may take: a gateway that hangs is shown like one that is down. */
 const LONGEST = 30_000;
-/** Milliseconds in which a call that is made again is the same one, if its answer was lost. */
+/** Milliseconds in which a call that is made again is the same one, if its response was lost. */
 const AGAIN = 120_000;
-/** Idempotency-Keys of calls whose answer was lost, by what was asked for. */
+/** Idempotency-Keys of calls whose response was lost, by what was asked for. */
 const lost = new Map<
   string,
   { readonly key: string; readonly until: number }
@@ -74,7 +74,7 @@ export const call = createClient(
     const { body } = options;
     const url = API + path + searchOf(query);
     const text = body === undefined ? null : JSON.stringify(body);
-    // Who makes a call again, because its answer was lost, does it once: it has the same
+    // A call that is repeated because its response was lost runs once: it has the same
     // Idempotency-Key.
     const request = `${method} ${url}\n${text}`;
     const key = isChange ? keyOf(request) : undefined;
@@ -127,7 +127,7 @@ export const signOut = () => sent<Session>(SESSION, { method: 'DELETE' });
 async function sent<T>(url: string, init: RequestInit): Promise<T> {
   const response = await fetched(url, init);
   const body: unknown = await response.json().catch(() => null);
-  // An incomplete answer is not valid; 204 has no body.
+  // An incomplete response is not valid; 204 has no body.
   if (response.ok && body === null && response.status !== 204)
     throw noResponse();
   if (response.ok) return body as T;

@@ -16,7 +16,7 @@ import { ApiError, call } from './client.ts';
 /** Milliseconds until the next attempt, if the gateway or the state was down. */
 const AGAIN = 5_000;
 
-/** What a view knows of an answer of the admin API. */
+/** What a view knows of a response of the admin API. */
 export interface Query<T> {
   /**
    * The last one; it stays while a newer one is asked for, and when that fails. `null`: none came
@@ -28,7 +28,7 @@ export interface Query<T> {
   /** Since when it cannot be had, RFC 3339. */
   readonly since: string | null;
   readonly loading: boolean;
-  /** Asks again; resolves when the answer is there. */
+  /** Asks again; resolves when the response is there. */
   readonly refresh: () => Promise<void>;
 }
 
@@ -46,12 +46,12 @@ interface Polling<Id extends OperationId> {
    * only after an outage.
    */
   readonly every?: number | null | undefined;
-  /** Further parameters, which ask only for what is new since the last answer. */
+  /** Further parameters, which ask only for what is new since the last response. */
   readonly onward?: (last: ResponseOf<Id>) => ParamsOf<Id>;
 }
 
 /**
- * Calls an operation that reads, again when its parameters change. Late answers to what is not
+ * Calls an operation that reads, again when its parameters change. Late responses to what is not
  * asked any more are dropped.
  */
 export function useQuery<Id extends OperationId>(
@@ -118,7 +118,7 @@ export function useQuery<Id extends OperationId>(
   useEffect(() => {
     if (each === null) return;
     const look = () => {
-      // Waits for an answer that takes longer than this: repeated questions would never get one.
+      // Waits for a response that takes longer than this: repeated questions would never get one.
       if (document.visibilityState === 'visible' && running.current === null)
         void refresh();
     };
@@ -135,15 +135,15 @@ export function useQuery<Id extends OperationId>(
 }
 
 /**
- * The time of what the gateway knew, in an answer that it gave without the state; `null`: the state
- * answered.
+ * The time of what the gateway knew, in a response that it sent without the state; `null`: the state
+ * responded.
  */
 export function asOf(value: unknown): string | null {
   return (value as { asOf?: string } | null)?.asOf ?? null;
 }
 
 /**
- * Asks again when `what` becomes another: for an answer that changes only together with something
+ * Asks again when `what` becomes another: for a response that changes only together with something
  * that is looked at more often.
  */
 export function useRefreshWith(

@@ -73,7 +73,7 @@ function ActionDialog({
   }
 
   /**
-   * Keeps the dialog open during a call, whose answer may have a secret that is shown once. Calls
+   * Keeps the dialog open during a call, whose response may have a secret that is shown once. Calls
    * end by themselves.
    */
   function stayWhileBusy(event: Event) {
@@ -148,8 +148,8 @@ export interface Actions {
 }
 
 /**
- * Acts whose buttons may go when they are done, as that of a ban in a list: the dialog, and its
- * result, stay until they are closed. `outdated`: the answers that are out of date after each act.
+ * Actions whose buttons may go when they are done, as that of a ban in a list: the dialog, and its
+ * result, stay until they are closed. `outdated`: the responses that are out of date after each action.
  */
 export function useActions(
   ...outdated: readonly { readonly refresh: () => Promise<void> }[]

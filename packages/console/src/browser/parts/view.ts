@@ -51,7 +51,7 @@ export function View({ title, about, actions, children }: ViewProps) {
 }
 
 /**
- * Draws an answer: the failure, a word while it loads, its age if the state is down, the gateways
+ * Draws a response: the failure, a word while it loads, its age if the state is down, the gateways
  * that it lacks, and the last value by `draw`.
  */
 export function queryView<T extends object>(
@@ -120,10 +120,10 @@ export function Failure({ error }: { error: ApiError | null }) {
   ]);
 }
 
-/** What an answer lacks: once above the view, whichever answers lack it. */
-export function Missing(answer: PeerCoverage) {
+/** What responses lack: once above the view, whichever lack it. */
+export function Missing(coverage: PeerCoverage) {
   const head = useContext(Head);
-  const text = missingGateways(answer, clockTime).join('\n');
+  const text = missingGateways(coverage, clockTime).join('\n');
   useEffect(() => (text === '' ? undefined : head(text)), [head, text]);
   return null;
 }

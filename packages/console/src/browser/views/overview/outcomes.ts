@@ -1,7 +1,7 @@
 import type { HistoryStep, Outcomes } from '@storegate/admin-api';
 import type { Outcome } from '../../parts/series.ts';
 
-/** `refused`: for another reason than limits and bans, or the caller left before its answer. */
+/** `refused`: for another reason than limits and bans, or the client left before its response. */
 export function countsOf({
   limited,
   banned,
@@ -11,7 +11,7 @@ export function countsOf({
     answered: classes['2xx'] + classes['3xx'],
     limited,
     banned,
-    // Some requests refused by limits were aborted before their answer, and are not 4xx then.
+    // Some requests refused by limits were aborted before their response, and are not 4xx then.
     refused: Math.max(0, classes['4xx'] + classes.aborted - limited - banned),
     failed: classes['5xx'],
   };

@@ -29,7 +29,7 @@ export interface Ticks {
 export const NO_TICKS: Ticks = { samples: [], all: [] };
 
 /**
- * With the totals of an answer that came at `at`, milliseconds. After a gap, as after the start, a
+ * With the totals of a response that came at `at`, milliseconds. After a gap, as after the start, a
  * tick only begins to count.
  */
 export function withStatus(

@@ -52,7 +52,7 @@ function Day({ day }: { day: LastDay }) {
   ];
 }
 
-/** The answer in a sentence, as far as there is one. */
+/** The result in a sentence, as far as there is one. */
 function Verdict({ day }: { day: LastDay }) {
   const gaps = simulationGaps(day, clockTime);
   const isWhole = [...gaps, ...missingGateways(day)].length === 0;

@@ -16,8 +16,6 @@ export interface Options {
   readonly connections: number;
   readonly node: string;
   readonly soakMinutes: number;
-  /** `null` to print only. */
-  readonly out: string | null;
 }
 
 export const usage = `npm run bench [-- options]
@@ -33,7 +31,6 @@ export const usage = `npm run bench [-- options]
   --rounds <n>        rounds per target and work (5)
   --seconds <n>       length of a round (1)
   --connections <n>   kept-alive connections of the load generator (64)
-  --out <folder>      write RESULTS.md, the measurements and the picture there
   --install           apt-get install what is missing, then stop
 `;
 
@@ -44,8 +41,6 @@ export class UsageError extends Error {
 /** Throws UsageError on invalid arguments. */
 export function readArguments(args: readonly string[]): Options {
   const values = parse(args);
-  const partial =
-    [values.only, values.work, values.before].some((value) => value !== undefined) || values.quick;
   return {
     mode: modeOf(values),
     quick: values.quick,
@@ -63,7 +58,6 @@ export function readArguments(args: readonly string[]): Options {
     connections: positive(values.connections, '--connections'),
     node: values.node,
     soakMinutes: values.soak === undefined ? 0 : positive(values.soak, '--soak'),
-    out: values.out ?? (partial ? null : import.meta.dirname),
   };
 }
 
@@ -81,7 +75,6 @@ function parse(args: readonly string[]) {
         work: text,
         before: text,
         soak: text,
-        out: text,
         node: { type: 'string', default: process.execPath },
         rounds: { type: 'string', default: '5' },
         seconds: { type: 'string', default: '1' },

@@ -28,9 +28,10 @@ async function compareAndReport(options: Options): Promise<void> {
   const comparison = await compare(options, say);
   const { toMarkdown } = await import('./report.ts');
   console.log(`\n${toMarkdown(comparison)}`);
-  if (options.out === null) return;
+  if (!comparison.whole) return;
   const { writeDocuments } = await import('./documents.ts');
-  for (const file of writeDocuments(comparison, options.out)) say(`wrote ${file}`);
+  writeDocuments(comparison);
+  say('wrote bench/RESULTS.md, results.json and results.svg: run `npm run docs`');
 }
 
 function say(line: string): void {

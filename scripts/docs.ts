@@ -1,24 +1,35 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { adminApi } from './docs/admin-api.ts';
 import { cliReference } from './docs/command-line.ts';
 import { configuration } from './docs/configuration.ts';
 import { dashboard } from './docs/dashboard.ts';
+import { withDeafClients } from './docs/deaf-clients.ts';
 import { errorCodes } from './docs/error-codes.ts';
-import { FIGURES, withFigures } from './docs/figures.ts';
+import { withFigures } from './docs/figures.ts';
 import { logEvents } from './docs/log-events.ts';
 import { metrics } from './docs/metrics.ts';
 import { webhooks } from './docs/webhooks.ts';
 
-/** Writes the pages and blocks that the code generates. A test fails while they differ. */
-const root = join(import.meta.dirname, '..');
-const docs = join(root, 'docs');
-writeFileSync(join(docs, 'admin-api.md'), adminApi());
-writeFileSync(join(docs, 'cli.md'), cliReference());
-writeFileSync(join(docs, 'configuration.md'), configuration());
-writeFileSync(join(docs, 'dashboard.md'), dashboard());
-writeFileSync(join(docs, 'errors.md'), errorCodes());
-writeFileSync(join(docs, 'log-events.md'), logEvents());
-writeFileSync(join(docs, 'metrics.md'), metrics());
-writeFileSync(join(docs, 'webhooks.md'), webhooks());
-for (const file of Object.keys(FIGURES)) writeFileSync(join(root, file), withFigures(file));
+/** The text that each page should have. Some pages keep what they have around their figures. */
+export const PAGES: Readonly<Record<string, (text: string) => string>> = {
+  'README.md': (text) => withFigures(text),
+  'bench/RESULTS.md': (text) => withFigures(text),
+  'docs/admin-api.md': adminApi,
+  'docs/cli.md': cliReference,
+  'docs/configuration.md': configuration,
+  'docs/dashboard.md': dashboard,
+  'docs/errors.md': errorCodes,
+  'docs/limits-and-bans.md': withDeafClients,
+  'docs/log-events.md': logEvents,
+  'docs/metrics.md': metrics,
+  'docs/performance.md': (text) => withFigures(text),
+  'docs/scaling.md': (text) => withFigures(text),
+  'docs/webhooks.md': webhooks,
+};
+
+if (import.meta.main)
+  for (const [page, text] of Object.entries(PAGES)) {
+    const file = join(import.meta.dirname, '..', page);
+    writeFileSync(file, text(readFileSync(file, 'utf8')));
+  }

@@ -1,8 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { MINUTE, SECOND } from '../../src/common/time.ts';
+import { parsePlans } from '../../src/config/plans.ts';
 import { freeIn } from '../../src/limits/ban-escalation.ts';
 import type { BanEscalation, Window } from '../../src/limits/limits.ts';
 import { escalationIn, type Plans } from '../../src/limits/plans.ts';
 import { tableRow } from './markdown.ts';
+
+const PLANS = resolve(import.meta.dirname, '../../plans.yaml');
 
 /** A client of evenly spaced requests that never waits, under one fixed window of a plan. */
 export interface DeafClient {
@@ -61,20 +66,19 @@ function durationText(milliseconds: number): string {
   return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
 }
 
-/** The Markdown of the table in docs/limits-and-bans.md. */
-export function deafClientTable(plans: Plans): string {
-  const rows = deafClients(plans).map((row) => {
-    const { plan, window, free, pace, bannedWithin, fasterWithin } = row;
-    const limit = `${plan}: ${window.limit.toLocaleString('en-US')} per ${window.name}`;
-    return tableRow([
-      limit,
-      `${free}`,
-      paceText(pace),
-      durationText(bannedWithin),
-      durationText(fasterWithin),
-    ]);
-  });
-  return `| limit | free refusals | banned from this pace on | within | at twice that pace |
-|---|--:|---|--:|--:|
-${rows.join('\n')}`;
+/** The table of docs/limits-and-bans.md: all its lines below the head. */
+const TABLE = /(?<=\n\| limit \| free refusals \|.*\n\|[-:|]+\n)(?:\|.*\n)*/;
+
+/** docs/limits-and-bans.md with the clients of plans.yaml; other text stays. */
+export function withDeafClients(page: string): string {
+  if (!TABLE.test(page)) throw new Error('docs/limits-and-bans.md has no table of clients.');
+  const plans = parsePlans(readFileSync(PLANS, 'utf8'));
+  const rows = deafClients(plans).map(
+    ({ plan, window, free, pace, bannedWithin, fasterWithin }) => {
+      const limit = `${plan}: ${window.limit.toLocaleString('en-US')} per ${window.name}`;
+      const times = [bannedWithin, fasterWithin].map(durationText);
+      return `${tableRow([limit, `${free}`, paceText(pace), ...times])}\n`;
+    },
+  );
+  return page.replace(TABLE, rows.join(''));
 }

@@ -2,11 +2,12 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { dirname, join } from 'node:path';
 
 const LINK = /(!?)\[([^\]]*)\]\((?!https?:|#)([^)\s#]+)(#[^)\s]*)?\)/g;
+const COMMENT = /<!-- [^\n]*? -->/g;
 const PICTURE = /<picture>[\s\S]*?<\/picture>\n*|^ *<img [^>]*>\n*/gm;
 
 /**
- * Copies the pages for operators into the package. Pictures and links to files that stay in the
- * repository are left out, so no link of the package is dead. Call it after all other files.
+ * Copies the pages for operators into the package. Comments, pictures and links to files that
+ * stay in the repository are left out, so no link of the package is dead. Call it after all other files.
  */
 export function copyDocs(root: string, target: string): void {
   const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
@@ -23,6 +24,7 @@ export function copyDocs(root: string, target: string): void {
     const leads = (path: string) => existsSync(join(target, dirname(file), path));
     const kept = text
       .replace(PICTURE, '')
+      .replace(COMMENT, '')
       .replace(LINK, (link, mark: string, words: string, path: string) =>
         leads(path) ? link : mark === '' ? words : '',
       );

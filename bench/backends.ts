@@ -4,8 +4,7 @@
  *
  *     node --disable-warning=ExperimentalWarning bench/backends.ts
  *
- * Backends are nginx; of two the first fails. `--faults hang,refuse`, `--backends 1`, `--rate` and
- * `--seconds` (per part) reduce the run; `--project` measures another checkout. "first callers"
+ * Backends are nginx; of two the first fails. `--seconds` is the length of each part. "first clients"
  * sent their requests before the gateway reported the backend down, or during the whole fault if it
  * never did.
  */
@@ -18,17 +17,10 @@ import { outcomes, PacedClient, summary, type Timed } from './pace.ts';
 import { withSurroundings } from './surroundings.ts';
 import { prepareStoregate } from './targets/storegate-process.ts';
 
-const { values } = parseArgs({
-  options: {
-    faults: { type: 'string', default: 'hang,refuse,reset' },
-    backends: { type: 'string', default: '1,2' },
-    rate: { type: 'string', default: '50' },
-    seconds: { type: 'string', default: '12' },
-    project: { type: 'string' },
-  },
-});
-const faults = values.faults.split(',') as Fault[];
-const [rate, seconds] = [Number(values.rate), Number(values.seconds)];
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '12' } } });
+const seconds = Number(values.seconds);
+/** Requests per second. */
+const RATE = 50;
 /** Milliseconds. */
 const LOOK = 10;
 /** Milliseconds. */
@@ -42,27 +34,26 @@ interface Moments {
   readonly back: number | null;
 }
 
-console.log(`${rate} requests/s; milliseconds`);
+console.log(`${RATE} requests/s; milliseconds`);
 console.log(
   'backends  fault   part           requests  failed      p50      p99      max   lasted s  failed with',
 );
-for (const count of values.backends.split(',').map(Number))
-  for (const fault of faults) await measure(count, fault);
+for (const count of [1, 2])
+  for (const fault of ['hang', 'refuse', 'reset'] as const) await measure(count, fault);
 
 async function measure(count: number, fault: Fault): Promise<void> {
   const backends = await Promise.all(
     ['a', 'b', 'c'].slice(0, count).map((name) => NginxBackend.start(name)),
   );
   const backend = { url: backends.map(({ url }) => url).join(','), port: 0, pid: 0 };
-  const project = values.project ? { project: values.project } : {};
   try {
-    await withSurroundings(process.execPath, async (surroundings) => {
-      const gateway = await prepareStoregate('storegate', { ...surroundings, backend }, project);
+    await withSurroundings(async (surroundings) => {
+      const gateway = await prepareStoregate('storegate', { ...surroundings, backend }, {});
       await surroundings.children.start({ ...gateway.command, place: 'anywhere' });
       const client = new PacedClient(gateway.command.port);
       let isOver = false;
       const requested = client.run(get('/pets', gateway.keys.admitted), {
-        rate,
+        rate: RATE,
         isOver: () => isOver,
       });
       await pause(2_000);
@@ -120,7 +111,7 @@ function printOutage(
   const { failed, down, restored, back } = moments;
   const parts: readonly (readonly [name: string, from: number, to: number])[] = [
     ['before', begun, failed],
-    ['first callers', failed, down ?? restored],
+    ['first clients', failed, down ?? restored],
     ['while down', down ?? restored, restored],
     ['coming back', restored, back ?? restored],
     ['after', back ?? restored, Number.POSITIVE_INFINITY],

@@ -1,33 +1,26 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { execFileSync } from 'node:child_process';
 import { checkOut } from '../test/support/checkout.ts';
 import type { Options } from './arguments.ts';
 import { addedLatency, type Latency } from './latency.ts';
 import { describeMachine, type Machine } from './machine.ts';
 import { type MeasureOptions, measure, type Sample, type Subject } from './measure.ts';
-import { planOf } from './plan.ts';
 import { type Spread, spread } from './statistics.ts';
-import { measureSubjects, type SubjectFigures } from './subjects.ts';
+import type { SubjectFigures } from './subjects-in-process.ts';
 import { type Started, startAll, withSurroundings } from './surroundings.ts';
-import { units } from './targets/all.ts';
-import { before, storegate } from './targets/storegate.ts';
+import { targets, units } from './targets/all.ts';
+import { before } from './targets/storegate.ts';
 import type { Target } from './targets/target.ts';
 import { prepare } from './verify.ts';
 import { type Work, works } from './work.ts';
 
-const run = promisify(execFile);
-
 /** CPU times are microseconds per request. */
 export interface Comparison {
   readonly machine: Machine;
-  /** Whether the options left nothing out. */
-  readonly whole: boolean;
   readonly rounds: number;
-  readonly seconds: number;
   readonly connections: number;
   readonly results: readonly Result[];
-  /** Empty in a quick run. */
   readonly latencies: readonly Latency[];
+  /** `null`: not measured. */
   readonly subjects: SubjectFigures | null;
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
 }
@@ -38,7 +31,6 @@ export interface Result {
   readonly work: Work['name'];
   readonly cpu: Spread;
   readonly redisCpu: Spread;
-  readonly backendCpu: Spread;
   readonly decisions: number;
   readonly requestsPerSecond: Spread;
 }
@@ -49,10 +41,11 @@ const BUSY = 0.5;
 const WARM_UP_REQUESTS = 40_000;
 const WARM_UP_ROUNDS = 6;
 
-export function compare(options: Options, say: (line: string) => void): Promise<Comparison> {
-  return withSurroundings(options.node, async (surroundings) => {
+const say = (line: string) => console.error(line);
+
+export function compare(options: Options): Promise<Comparison> {
+  return withSurroundings(async (surroundings) => {
     const plan = planOf(options);
-    const others = [...plan.keys()].filter((target) => !units.includes(target));
     const skipped: { name: string; reason: string }[] = [];
     const skip = ({ name }: Target, reason: string) => {
       skipped.push({ name, reason });
@@ -63,46 +56,64 @@ export function compare(options: Options, say: (line: string) => void): Promise<
       surroundings,
       skip,
     );
-    const machine = describeMachine(
-      options.node,
-      [...plan.keys()].map(({ name }) => name),
-    );
+    const machine = describeMachine();
     if (machine.loadBefore > BUSY)
       say(`the machine is busy with something else (load ${machine.loadBefore}): take care`);
 
     const ofUnits = beside.flatMap((unit) => subjectsOf(unit, plan.get(unit.target)!));
     const measured = [...ofUnits];
-    const latencies: Latency[] = options.quick ? [] : await addedLatency(beside, surroundings, say);
+    const hasLatency = options.works.includes('latency');
+    const latencies = hasLatency ? await addedLatency(beside, surroundings) : [];
     const context = { ...surroundings, ...options, folder: surroundings.children.folder };
     // One at a time beside its units: more JavaScript processes, even idle ones, raise the CPU of
     // each.
     const older =
       options.before === null ? null : checkOut(options.before, surroundings.children.folder);
-    for (const target of others) {
+    for (const target of plan.keys()) {
+      if (units.includes(target)) continue;
       const [started] = await startAll([target], surroundings, skip);
       if (!started) continue;
       const twin = older && before(target, older.name, older.folder);
       const twins = twin ? await startAll([twin], surroundings, skip) : [];
       const own = [started, ...twins].flatMap((one) => subjectsOf(one, plan.get(target)!));
-      say(`${target.name}: ${own.length} works, ${options.rounds} rounds of ${options.seconds} s`);
+      say(`${target.name}: ${own.length} works, ${options.rounds} rounds`);
       await measureInTurns([...ofUnits.filter((unit) => isUnitOf(unit, own)), ...own], context);
       measured.push(...own);
-      if (!options.quick)
-        latencies.push(...(await addedLatency([started], surroundings, say)).filter(isOfTarget));
+      // Every call measures the backend itself again.
+      if (hasLatency) latencies.push(...(await addedLatency([started], surroundings)).slice(1));
       await Promise.all([started, ...twins].map(({ running }) => running.stop()));
     }
     const results = measured.filter(({ samples }) => samples.length > 0).map(toResult);
-    for (const { name } of works.filter(
-      ({ name }) => options.works.includes(name) && name.startsWith('post-'),
-    ))
-      results.push(await parsingAlone(name, options));
-    const counted = !options.quick && others.includes(storegate);
-    const subjects = counted ? await measureSubjects(options.node, say) : null;
-    const { rounds, seconds, connections } = options;
-    const whole =
-      options.before === null && options.only === null && options.works.length === works.length;
-    return { machine, whole, rounds, seconds, connections, results, latencies, subjects, skipped };
+    for (const { name, body } of works)
+      if (body !== null && options.works.includes(name))
+        results.push(parsingAlone(name, options.rounds));
+    const subjects: SubjectFigures | null = options.works.includes('subjects')
+      ? inProcess('subjects-in-process.ts')
+      : null;
+    const { rounds, connections } = options;
+    return { machine, rounds, connections, results, latencies, subjects, skipped };
   });
+}
+
+/** Includes the units. */
+function planOf({ only, works: expected }: Options): ReadonlyMap<Target, readonly Work[]> {
+  const chosen = targets.filter(({ name }) => only.includes(name));
+  const done = new Set(
+    chosen.flatMap((target) => target.works.filter((work) => expected.includes(work))),
+  );
+  // nginx has no keys and so no 401; its 429 is the unit of every refusal.
+  const ofUnits = [...done, ...(done.has('unknown') ? ['refused'] : [])];
+  const plan = [...units, ...chosen.filter((target) => !units.includes(target))].map(
+    (target): [Target, Work[]] => {
+      const names = units.includes(target) ? ofUnits : expected;
+      return [
+        target,
+        works.filter(({ name }) => target.works.includes(name) && names.includes(name)),
+      ];
+    },
+  );
+  const hasLatency = expected.includes('latency');
+  return new Map(plan.filter(([, own]) => hasLatency || own.length > 0));
 }
 
 interface Measured extends Subject {
@@ -120,11 +131,6 @@ function isUnitOf({ work }: Measured, subjects: readonly Measured[]): boolean {
   );
 }
 
-/** Every call measures the backend itself again. */
-function isOfTarget({ target }: Latency): boolean {
-  return target !== 'direct';
-}
-
 async function measureInTurns(
   subjects: readonly Measured[],
   settings: MeasureOptions & { readonly rounds: number },
@@ -136,48 +142,38 @@ async function measureInTurns(
 }
 
 function toResult({ target, work, samples }: Measured): Result {
+  const of = (name: keyof Sample) => spread(samples.map((sample) => sample[name]));
   return {
     target: target.name,
     title: target.title,
     work: work.name,
-    cpu: spread(samples.map(({ cpu }) => cpu)),
-    redisCpu: spread(samples.map(({ redisCpu }) => redisCpu)),
-    backendCpu: spread(samples.map(({ backendCpu }) => backendCpu)),
-    decisions: spread(samples.map(({ decisions }) => decisions)).median,
-    requestsPerSecond: spread(samples.map(({ requestsPerSecond }) => requestsPerSecond)),
+    cpu: of('cpu'),
+    redisCpu: of('redisCpu'),
+    decisions: of('decisions').median,
+    requestsPerSecond: of('requestsPerSecond'),
   };
 }
 
 /** JSON.parse and ajv, without a gateway. */
-async function parsingAlone(work: Work['name'], { node, rounds }: Options): Promise<Result> {
-  const script = new URL('parsing-in-process.ts', import.meta.url).pathname;
-  const { stdout } = await run(node, [
-    '--disable-warning=ExperimentalWarning',
-    script,
-    work,
-    String(rounds),
-  ]);
-  const cpu = JSON.parse(stdout) as Spread;
-  const none = spread([0]);
-  const requestsPerSecond = spread([1e6 / cpu.median]);
+function parsingAlone(work: Work['name'], rounds: number): Result {
+  const cpu: Spread = inProcess('parsing-in-process.ts', work, `${rounds}`);
+  const [redisCpu, requestsPerSecond] = [spread([0]), spread([1e6 / cpu.median])];
   const title = 'JSON.parse and ajv alone';
-  return {
-    target: 'ajv',
-    title,
-    work,
-    cpu,
-    redisCpu: none,
-    backendCpu: none,
-    decisions: 0,
-    requestsPerSecond,
-  };
+  return { target: 'ajv', title, work, cpu, redisCpu, decisions: 0, requestsPerSecond };
+}
+
+/** The result of a script with a heap of its own. */
+function inProcess<T>(script: string, ...args: string[]): T {
+  const file = new URL(script, import.meta.url).pathname;
+  const flags = ['--disable-warning=ExperimentalWarning', '--expose-gc'];
+  return JSON.parse(
+    execFileSync(process.execPath, [...flags, file, ...args], { encoding: 'utf8' }),
+  );
 }
 
 async function warmUp(subject: Subject, settings: MeasureOptions): Promise<void> {
   await prepare(subject.target, subject.running, subject.work);
   let requests = 0;
-  for (let round = 0; round < WARM_UP_ROUNDS && requests < WARM_UP_REQUESTS; round++) {
-    const { requestsPerSecond } = await measure(subject, { ...settings, seconds: 1 });
-    requests += requestsPerSecond;
-  }
+  for (let round = 0; round < WARM_UP_ROUNDS && requests < WARM_UP_REQUESTS; round++)
+    requests += (await measure(subject, settings)).requestsPerSecond;
 }

@@ -23,7 +23,7 @@ const { values } = parseArgs({
 });
 const seconds = Number(values.seconds);
 
-await withSurroundings(process.execPath, async (surroundings) => {
+await withSurroundings(async (surroundings) => {
   const { children } = surroundings;
   const gateways: { name: string; pid: number; console: string }[] = [];
   for (const { name, folder: project } of checkouts(values.before, children.folder)) {

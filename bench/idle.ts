@@ -29,7 +29,7 @@ const KINDS = {
   workers: { redis: true, workers: Number(values.workers) },
 };
 
-await withSurroundings(process.execPath, async (surroundings) => {
+await withSurroundings(async (surroundings) => {
   const gateways: { name: string; pid: number }[] = [];
   const projects = checkouts(values.before, surroundings.children.folder);
   for (const [kind, options] of Object.entries(KINDS))

@@ -18,8 +18,8 @@ import { createRowWriter } from '../src/state/rows/row-writer.ts';
 import { usageInFolder } from '../src/state/usage-folder.ts';
 import { requestEvent } from '../test/support/request-event.ts';
 
-// What the ledger costs: counting, storing, memory, reports, and a day on disk.
-// Run: node bench/ledger.ts [counting memory storing accounts keys day]
+// What the ledger costs: counting, memory, reports, and a day on disk.
+// Run: node bench/ledger.ts [counting memory accounts keys day]
 
 const FIRST = Date.UTC(2026, 9, 1);
 const DAYS = 31;
@@ -105,8 +105,7 @@ function openFolder(given: string | null = null) {
     async close() {
       await store.close();
       await writer.close();
-      const remaining = bytes();
-      return remaining;
+      return bytes();
     },
   };
 }
@@ -127,26 +126,6 @@ async function longestStep(work: () => Promise<unknown>): Promise<string> {
   isDone = true;
   steps.sort((one, other) => one - other);
   return `steps of at most ${ms(steps.at(-1)!)}, 99 % of ${ms(steps[Math.floor(0.99 * steps.length)]!)}`;
-}
-
-/** Parts of an open minute of 10,000 keys, stored again and again. */
-async function storing(): Promise<void> {
-  const { path, store, close } = openFolder();
-  const writer = createUsageWriter({ process: 'a#1', clock: Date.now, failed: console.error });
-  writer.begin(store, null);
-  const events = Array.from({ length: 10_000 }, (_, i) => requestEvent({ keyId: keyOf(i) }));
-  let cpu = 0;
-  const times = 30;
-  const turns = await longestStep(async () => {
-    for (let i = 0; i < times; i++) {
-      for (const event of events) writer.recorder.observe(event);
-      cpu += await cpuOf(() => writer.flush());
-    }
-  });
-  console.log(`10,000 keys to store: ${ms(cpu / times)} of CPU with the thread, ${turns}`);
-  await writer.close();
-  await close();
-  rmSync(path, { recursive: true });
 }
 
 /** A month in which each account, or key, has sent each operation every day. */
@@ -275,7 +254,7 @@ async function day(): Promise<void> {
   rmSync(path, { recursive: true });
 }
 
-const ALL = { counting, memory, storing, accounts, keys, day };
+const ALL = { counting, memory, accounts, keys, day };
 const [first, path, by] = process.argv.slice(2);
 const expected = process.argv.slice(2);
 if (first === 'report') await reportOf(path!, by!);

@@ -14,20 +14,20 @@ export interface Machine {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
-  nginx: ['nginx', '-v'],
-  haproxy: ['haproxy', '-v'],
-  caddy: ['caddy', 'version'],
-  redis: ['redis-server', '--version'],
-  wrk: ['wrk', '-v'],
+const PROGRAMS = {
+  nginx: 'nginx -v',
+  haproxy: 'haproxy -v',
+  caddy: 'caddy version',
+  redis: 'redis-server --version',
+  wrk: 'wrk -v',
 };
 
-export function describeMachine(node: string, targets: readonly string[]): Machine {
-  const names = ['nginx', 'wrk', ...targets.filter((name) => name in PROGRAMS)];
-  if (targets.some((name) => /redis|limit|usual/.test(name))) names.push('redis');
-  const programs = Object.fromEntries(
-    [...new Set(names)].map((name) => [name, versionOf(PROGRAMS[name]!)]),
-  );
+export function describeMachine(): Machine {
+  const programs = Object.entries(PROGRAMS).flatMap(([name, command]) => {
+    const output = execFileSync('/bin/sh', ['-c', `${command} 2>&1 || true`], { encoding: 'utf8' });
+    const version = /\d+(\.\d+)+/.exec(output)?.[0];
+    return version === undefined ? [] : [[name, version]];
+  });
   return {
     processor: cpus()[0]!.model,
     cores: cpus().length,
@@ -35,18 +35,17 @@ export function describeMachine(node: string, targets: readonly string[]): Machi
     system: `${systemName()}, Linux ${release()}`,
     loadBefore: Number(loadavg()[0]!.toFixed(2)),
     date: new Date().toISOString().slice(0, 10),
-    versions: { node: versionOf([node, '--version']), ...programs, ...packageVersions() },
+    versions: {
+      node: process.versions.node,
+      ...Object.fromEntries(programs),
+      ...packageVersions(),
+    },
   };
 }
 
 function packageVersions(): Record<string, string> {
   const text = readFileSync(new URL('package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { dependencies: Record<string, string> }).dependencies;
-}
-
-function versionOf([file, ...args]: readonly string[]): string {
-  const shell = ['-c', '"$0" "$@" 2>&1 || true', file!, ...args];
-  return /\d+(\.\d+)+/.exec(execFileSync('/bin/sh', shell, { encoding: 'utf8' }))?.[0] ?? 'unknown';
 }
 
 function systemName(): string {

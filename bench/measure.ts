@@ -1,4 +1,3 @@
-import type { Backend } from './backend.ts';
 import { cpuTime } from './cpu.ts';
 import { type Load, load } from './load.ts';
 import type { RedisServer } from './redis-server.ts';
@@ -11,7 +10,6 @@ export interface Sample {
   readonly cpu: number;
   /** 0 without Redis. */
   readonly redisCpu: number;
-  readonly backendCpu: number;
   /** Redis round trips per request. */
   readonly decisions: number;
   readonly requestsPerSecond: number;
@@ -24,10 +22,8 @@ export interface Subject {
 }
 
 export interface MeasureOptions {
-  readonly seconds: number;
   readonly connections: number;
   readonly folder: string;
-  readonly backend: Backend;
   readonly redis: RedisServer | null;
 }
 
@@ -36,19 +32,18 @@ export async function measure(
   { target, running, work }: Subject,
   options: MeasureOptions,
 ): Promise<Sample> {
-  const { backend, redis } = options;
+  const { redis } = options;
   const readUsage = async () => ({
     target: cpuTime(running.pid),
-    backend: cpuTime(backend.pid),
     redis: target.redis && redis ? cpuTime(redis.pid) : 0,
-    decisions: target.redis && redis ? (await redis.calls()).decisions : 0,
+    decisions: target.redis && redis ? await redis.decisions() : 0,
   });
 
   const remaining = await probe(target, running, work);
   const before = await readUsage();
-  const { seconds, connections, folder } = options;
+  const { connections, folder } = options;
   const result = await load(requestOf(work, running.url, running.keys), {
-    seconds,
+    seconds: 1,
     connections,
     folder,
     ...(work.script !== undefined && { script: work.script }),
@@ -68,7 +63,6 @@ export async function measure(
   return {
     cpu: (after.target - before.target) / result.requests,
     redisCpu: (after.redis - before.redis) / result.requests,
-    backendCpu: (after.backend - before.backend) / result.requests,
     decisions: decisions / result.requests,
     requestsPerSecond: result.requests / result.seconds,
   };

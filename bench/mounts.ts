@@ -9,10 +9,9 @@
 
 import { parseArgs } from 'node:util';
 import { Connection, get, OK } from './connection.ts';
-import { cpuTime } from './cpu.ts';
-import { spread } from './statistics.ts';
 import { checkouts, withSurroundings } from './surroundings.ts';
 import { startStoregate } from './targets/storegate-process.ts';
+import { compareInTurns, type Series } from './turns.ts';
 
 const { values } = parseArgs({
   options: {
@@ -29,37 +28,26 @@ const WAYS = {
   'mount of a target': '/target/pets',
 };
 
-await withSurroundings(process.execPath, async (surroundings) => {
+await withSurroundings(async (surroundings) => {
   const more = [
     'mounts:',
     '  - { path: /upstream, upstream: default, stripPrefix: true }',
     `  - { path: /target, target: '${surroundings.backend.url}', stripPrefix: true }`,
   ];
-  const series: { name: string; pid: number; send: () => Promise<void>; costs: number[] }[] = [];
+  const series: Series[] = [];
   for (const { name, folder } of checkouts(values.before, surroundings.children.folder)) {
     const gateway = await startStoregate(name, surroundings, { more, project: folder });
     const port = Number(new URL(gateway.url).port);
     for (const [way, path] of Object.entries(WAYS)) {
       const send = sender(port, get(path, gateway.keys.admitted));
-      series.push({ name: `${name}, ${way}`, pid: gateway.pid, send, costs: [] });
+      series.push({ name: `${name}, ${way}`, pid: gateway.pid, send });
     }
   }
-  // The first round is a warm-up.
-  for (let round = 0; round <= rounds; round++) {
-    for (const { pid, send, costs } of series) {
-      const before = cpuTime(pid);
-      await send();
-      if (round > 0) costs.push((cpuTime(pid) - before) / requests);
-    }
-  }
-  for (const { name, costs } of series) {
-    const { median, min, max } = spread(costs);
-    console.log(`${name}: ${median.toFixed(0)} µs (${min.toFixed(0)} to ${max.toFixed(0)})`);
-  }
+  await compareInTurns(series, rounds);
 });
 
 /** Returns a function that sends one round. */
-function sender(port: number, request: string): () => Promise<void> {
+function sender(port: number, request: string): Series['send'] {
   const connections = Array.from({ length: CONNECTIONS }, () => new Connection(port));
   const send = async (connection: Connection) => {
     for (let sent = 0; sent < requests / CONNECTIONS; sent++) {
@@ -67,5 +55,8 @@ function sender(port: number, request: string): () => Promise<void> {
       if (outcome !== OK) throw new Error(`${request}: ${outcome}`);
     }
   };
-  return async () => void (await Promise.all(connections.map(send)));
+  return async () => {
+    await Promise.all(connections.map(send));
+    return requests;
+  };
 }

@@ -1,26 +1,14 @@
 import type { Comparison, Result } from './comparison.ts';
 import { PACE } from './latency.ts';
-import { type Mark, marks } from './marks.ts';
+import { marks } from './marks.ts';
 import { keptApart } from './processors.ts';
-import type { Spread } from './statistics.ts';
 import { units } from './targets/all.ts';
 import { type Work, works } from './work.ts';
-
-export function toResults(comparison: Comparison): string {
-  const parts = [
-    conditions(comparison),
-    ...works.flatMap((work) => shortTable(comparison, work)),
-    latencyTable(comparison),
-    subjectFigures(comparison),
-    markTable(comparison),
-  ];
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
-}
 
 export function toMarkdown(comparison: Comparison): string {
   const parts = [
     conditions(comparison),
-    ...works.flatMap((work) => cpuTable(comparison, work)),
+    ...works.map(({ name, title }) => cpuTable(comparison, name, title)),
     beforeTable(comparison),
     latencyTable(comparison),
     subjectFigures(comparison),
@@ -29,12 +17,38 @@ export function toMarkdown(comparison: Comparison): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function conditions({ machine, rounds, seconds, connections, skipped }: Comparison): string {
+/** As pages name them. CPU is microseconds per request, a latency milliseconds. */
+export function figuresOf(comparison: Comparison): Readonly<Record<string, string>> {
+  const { machine, connections, results, latencies, subjects } = comparison;
+  const costs = results.flatMap(({ work, target, cpu, redisCpu }) => {
+    const unit = unitOf(results, work);
+    return [
+      [`${work}.${target}`, cpu.median.toFixed(1)],
+      [`${work}.${target}.redis`, redisCpu.median.toFixed(1)],
+      ...(unit === null ? [] : [[`${work}.${target}.times`, (cpu.median / unit).toFixed(2)]]),
+    ];
+  });
+  const times = latencies.flatMap(({ target, ...percentiles }) =>
+    Object.entries(percentiles).map(([name, time]) => [
+      `latency.${target}.${name}`,
+      time.toFixed(2),
+    ]),
+  );
+  return {
+    'run.date': machine.date,
+    'run.node': machine.versions.node!,
+    'run.connections': `${connections}`,
+    ...Object.fromEntries([...costs, ...times]),
+    'subjects.bytes': subjects!.bytesPerSubject.toFixed(0),
+  };
+}
+
+function conditions({ machine, rounds, connections, skipped }: Comparison): string {
   const { processor, cores, memoryGiB, system, date, loadBefore } = machine;
   const versions = Object.entries(machine.versions).map(([name, version]) => `${name} ${version}`);
   return [
     `${date}: ${processor}, ${cores} cores, ${memoryGiB} GiB; ${system}; load before the run ${loadBefore}.`,
-    `One proxy at a time beside nginx, ${rounds} interleaved rounds of ${seconds} s, ${connections} connections.`,
+    `One proxy at a time beside nginx, ${rounds} interleaved rounds of 1 s, ${connections} connections.`,
     keptApart
       ? 'Each proxy had a core of its own; load generator, backend and Redis had the rest.'
       : 'Load generator, proxy, backend and Redis shared the cores.',
@@ -45,93 +59,54 @@ function conditions({ machine, rounds, seconds, connections, skipped }: Comparis
   ].join('\n');
 }
 
-function cpuTable({ results }: Comparison, work: Work): string[] {
-  const rows = results.filter((result) => result.work === work.name);
-  if (rows.length === 0) return [];
-  const unit = unitOf(results, work.name);
-  const header = ['', 'CPU µs: median', 'min', 'max', '×', 'Redis µs', 'Redis trips', 'requests/s'];
-  return [
-    `### ${work.title}`,
-    table(
-      header,
-      rows.map((row) => cpuRow(row, unit)),
-    ),
-  ];
-}
-
 /** Medians, with the range of the rounds. */
-function shortTable({ results }: Comparison, work: Work): string[] {
-  const rows = results.filter((result) => result.work === work.name);
-  if (rows.length === 0) return [];
-  const unit = unitOf(results, work.name);
-  const cells = rows.map(({ title, cpu, redisCpu }) => [
-    title,
-    cpu.median.toFixed(1),
-    `${cpu.min.toFixed(1)}–${cpu.max.toFixed(1)}`,
-    unit === null ? '' : (cpu.median / unit).toFixed(2),
-    redisCpu.max > 0 ? redisCpu.median.toFixed(1) : '',
-  ]);
-  return [`### ${work.title}`, table(['', 'CPU µs', 'range', '×', 'Redis µs'], cells)];
+function cpuTable({ results }: Comparison, work: Work['name'], title: string): string {
+  const unit = unitOf(results, work);
+  const rows = results
+    .filter((result) => result.work === work)
+    .map(({ title, cpu, redisCpu, decisions, requestsPerSecond }) => [
+      title,
+      cpu.median.toFixed(1),
+      `${cpu.min.toFixed(1)}–${cpu.max.toFixed(1)}`,
+      unit === null ? '' : (cpu.median / unit).toFixed(2),
+      redisCpu.max > 0 ? redisCpu.median.toFixed(1) : '',
+      decisions > 0 ? decisions.toFixed(2) : '',
+      requestsPerSecond.median.toFixed(0),
+    ]);
+  const head = ['', 'CPU µs', 'range', '×', 'Redis µs', 'Redis trips', 'requests/s'];
+  return section(title, head, rows);
 }
 
-/** CPU as a multiple of the commit's, per round. */
 function beforeTable({ results }: Comparison): string {
-  const rows = results.flatMap((now) => {
-    const then = results.find(
-      ({ target, work }) => work === now.work && target.startsWith(`${now.target}@`),
-    );
-    return then
-      ? [[`${now.title}, ${now.work}`, ...cells(then.cpu), ...cells(now.cpu), ratio(now, then)]]
-      : [];
+  const rows = results.flatMap(({ title, target, work, cpu }) => {
+    const before = results.find(
+      (one) => one.work === work && one.target.startsWith(`${target}@`),
+    )?.cpu;
+    if (before === undefined) return [];
+    const cells = [before, cpu].flatMap(({ median, min, max }) => [
+      median.toFixed(1),
+      `${min.toFixed(1)}–${max.toFixed(1)}`,
+    ]);
+    return [[`${title}, ${work}`, ...cells, (cpu.median / before.median).toFixed(2)]];
   });
-  if (rows.length === 0) return '';
-  const header = [
-    '',
-    'before µs: median',
-    'min',
-    'max',
-    'now µs: median',
-    'min',
-    'max',
-    'now / before',
-  ];
-  return `### Beside the commit before\n\n${table(header, rows)}`;
-}
-
-function ratio(now: Result, then: Result): string {
-  return (now.cpu.median / then.cpu.median).toFixed(2);
-}
-
-function cpuRow(row: Result, unit: number | null): string[] {
-  const usesRedis = row.redisCpu.max > 0 || row.decisions > 0;
-  return [
-    row.title,
-    ...cells(row.cpu),
-    unit === null ? '' : (row.cpu.median / unit).toFixed(2),
-    usesRedis ? row.redisCpu.median.toFixed(1) : '',
-    usesRedis ? row.decisions.toFixed(2) : '',
-    String(Math.round(row.requestsPerSecond.median)),
-  ];
+  const head = ['', 'before µs', 'range', 'now µs', 'range', 'now / before'];
+  return section('Beside the commit before', head, rows);
 }
 
 /** That of its bare proxy, or of its own 429 for refusals. */
-export function unitOf(results: readonly Result[], work: Work['name']): number | null {
-  const row =
-    results.find(
-      (result) => result.work === work && units.some(({ name }) => name === result.target),
-    ) ?? results.find((result) => work === 'unknown' && result.target === 'nginx-limit');
-  return row?.cpu.median ?? null;
+function unitOf(results: readonly Result[], work: Work['name']): number | null {
+  const ofWork = work === 'unknown' ? 'refused' : work;
+  const isUnit = ({ target }: Result) => units.some(({ name }) => name === target);
+  return results.find((one) => one.work === ofWork && isUnit(one))?.cpu.median ?? null;
 }
 
 function latencyTable({ latencies }: Comparison): string {
-  if (latencies.length === 0) return '';
-  const rows = latencies.map(({ target, p50, p99, addedP50, addedP99 }) =>
-    [target, p50, p99, addedP50, addedP99].map((cell) =>
-      typeof cell === 'number' ? cell.toFixed(2) : cell,
-    ),
-  );
-  const header = ['', 'p50 ms', 'p99 ms', 'added p50', 'added p99'];
-  return `### Latency at ${PACE} evenly paced GETs a second\n\n${table(header, rows)}`;
+  const rows = latencies.map(({ target, ...times }) => [
+    target,
+    ...[times.p50, times.p99, times.addedP50, times.addedP99].map((time) => time.toFixed(2)),
+  ]);
+  const head = ['', 'p50 ms', 'p99 ms', 'added p50', 'added p99'];
+  return section(`Latency at ${PACE} evenly paced GETs a second`, head, rows);
 }
 
 function subjectFigures({ subjects }: Comparison): string {
@@ -147,48 +122,27 @@ function subjectFigures({ subjects }: Comparison): string {
 }
 
 function markTable(comparison: Comparison): string {
-  const rows: string[][] = [];
-  const missing: string[] = [];
-  for (const mark of marks(comparison)) {
-    const { title, unit, atMost, aim, measured } = mark;
-    if (measured === null) missing.push(`${title} (${unit})`);
-    else
-      rows.push([
-        title,
-        unit,
-        shown(atMost),
-        aim === null ? '' : shown(aim),
-        shown(measured),
-        verdict(mark, measured),
-      ]);
-  }
+  const rows = marks(comparison)
+    .filter(([, , , , measured]) => !Number.isNaN(measured))
+    .map(([title, unit, atMost, aim, measured]) => {
+      const isGood = aim !== null && measured <= aim;
+      const verdict = measured > atMost ? '**not met**' : `met${isGood ? ', aim too' : ''}`;
+      return [title, unit, `${atMost}`, `${aim ?? ''}`, `${Number(measured.toFixed(3))}`, verdict];
+    });
+  return section('Limits', ['', 'unit', 'at most', 'aim', 'measured', ''], rows);
+}
+
+/** Empty without rows. All columns except the first are figures. */
+function section(title: string, head: readonly string[], rows: readonly (readonly string[])[]) {
   if (rows.length === 0) return '';
-  const text = `### Limits\n\n${table(['', 'unit', 'at most', 'aim', 'measured', ''], rows)}`;
-  return !comparison.whole || missing.length === 0
-    ? text
-    : `${text}\n\nNot measured: ${missing.join('; ')}.`;
-}
-
-function verdict({ atMost, aim }: Mark, measured: number): string {
-  if (measured > atMost) return '**not met**';
-  return aim !== null && measured <= aim ? 'met, aim too' : 'met';
-}
-
-function shown(value: number): string {
-  return String(Number(value.toFixed(3)));
-}
-
-function cells({ median, min, max }: Spread): string[] {
-  return [median, min, max].map((value) => value.toFixed(1));
-}
-
-/** All columns except the first two are figures. */
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((cell, i) =>
+  const widths = head.map((cell, i) =>
     Math.max(3, cell.length, ...rows.map((row) => row[i]!.length)),
   );
-  const line = (row: readonly string[]) =>
-    `| ${row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join(' | ')} |`;
-  const rule = `| ${widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;
-  return [line(header), rule, ...rows.map(line)].join('\n');
+  const rule = widths.map((width, i) =>
+    i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
+  );
+  const lines = [head, rule, ...rows].map((row) =>
+    row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))),
+  );
+  return `### ${title}\n\n${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}`;
 }

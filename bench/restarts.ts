@@ -3,8 +3,7 @@
  *
  *     node --disable-warning=ExperimentalWarning bench/restarts.ts --requests 1000000 --restarts 20
  *
- * Each round restarts both with SIGTERM; with `--workers 2` or more, it also ends one worker of
- * each. HAProxy balances without retries. With `--direct`, clients open a connection per request,
+ * Each round restarts both with SIGTERM. HAProxy balances without retries. With `--direct`, clients open a connection per request,
  * alternate between the gateways regardless of readiness, and try the other only if the connection
  * is refused.
  */
@@ -13,38 +12,34 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Child, Children } from './children.ts';
-import { childrenOf } from './cpu.ts';
 import { type Balancer, CHECK, startBalancer } from './restarts/balancer.ts';
 import { Clients } from './restarts/clients.ts';
 import { withSurroundings } from './surroundings.ts';
-import { missingExecutable } from './targets/executable.ts';
 import { type PreparedStoregate, prepareStoregate } from './targets/storegate-process.ts';
+import { missingExecutable } from './targets/target.ts';
 
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '1000000' },
     restarts: { type: 'string', default: '20' },
-    connections: { type: 'string', default: '64' },
-    workers: { type: 'string', default: '1' },
-    delay: { type: 'string', default: '1s' },
     direct: { type: 'boolean', default: false },
   },
 });
 const [requests, restarts] = [Number(values.requests), Number(values.restarts)];
-const [connections, workers] = [Number(values.connections), Number(values.workers)];
+const [CONNECTIONS, DELAY] = [64, '1s'];
 
 interface Gateway extends PreparedStoregate {
   readonly name: string;
   child: Child;
 }
 
-for (const name of ['redis-server', 'haproxy'] as const) {
+for (const name of ['redis-server', 'haproxy']) {
   const missing = missingExecutable(name);
   if (missing !== null) throw new Error(missing);
 }
-await withSurroundings(process.execPath, async (surroundings) => {
+await withSurroundings(async (surroundings) => {
   const { children } = surroundings;
-  const options = { redis: true, workers, drainDelay: values.delay };
+  const options = { redis: true, http: [`drainDelay: ${DELAY}`] };
   const gateways: Gateway[] = [];
   for (const name of ['one', 'two']) {
     const prepared = await prepareStoregate(name, surroundings, options);
@@ -56,7 +51,7 @@ await withSurroundings(process.execPath, async (surroundings) => {
   const clients = new Clients({
     ports: values.direct ? gateways.map(({ command }) => command.port) : [balancer.port],
     key: gateways[0]!.keys.admitted,
-    connections,
+    connections: CONNECTIONS,
     requests,
     ended: () => done === restarts,
   });
@@ -75,24 +70,9 @@ await withSurroundings(process.execPath, async (surroundings) => {
 });
 
 async function restart(gateway: Gateway, balancer: Balancer, children: Children): Promise<void> {
-  if (workers > 1) await replaceWorker(gateway);
   await gateway.child.stop();
   gateway.child = await children.start(gateway.command);
   await until(async () => (await balancer.isUp(gateway.name)) && (await isReady(gateway)));
-}
-
-async function replaceWorker(gateway: Gateway): Promise<void> {
-  const before = childrenOf(gateway.child.pid);
-  process.kill(before[0]!, 'SIGTERM');
-  const isNew = (pid: number) => !before.includes(pid);
-  await until(
-    async () => childrenOf(gateway.child.pid).some(isNew) && (await workersOf(gateway)) === workers,
-  );
-}
-
-async function workersOf({ adminUrl }: Gateway): Promise<number> {
-  const text = await (await fetch(`${adminUrl}/metrics`)).text();
-  return Number(/^storegate_workers (\d+)$/m.exec(text)?.[1]);
 }
 
 async function isReady({ adminUrl }: Gateway): Promise<boolean> {
@@ -109,7 +89,7 @@ function printResult(clients: Clients, seconds: number): void {
     ? `a new connection for each request, to the gateways in turn; ${clients.refused} connections refused`
     : `${proxy}, checks every ${CHECK} ms, retries 0, retry-on none, no redispatch, http-reuse always`;
   console.log(`${path}
-${restarts} rolling restarts of two gateways, http.drainDelay ${values.delay}, workers ${workers}, ${connections} connections, ${seconds.toFixed(0)} s
+${restarts} rolling restarts of two gateways, http.drainDelay ${DELAY}, ${CONNECTIONS} connections, ${seconds.toFixed(0)} s
 ${clients.sent} requests, ${clients.answered} answered 200, ${clients.lostInAll} lost`);
   for (const [outcome, count] of clients.lost) console.log(`  ${count} x ${outcome}`);
   if (clients.lostInAll > 0) process.exitCode = 1;

@@ -16,11 +16,11 @@ const KEYS = 1_000_000;
 const SECONDS = 10;
 
 /** A million keys in turn at full speed against embedded state; the commit before, then today. */
-export async function soak(options: Options, say: (line: string) => void): Promise<void> {
-  await withSurroundings(options.node, async (surroundings) => {
+export async function soak(options: Options, minutes: number): Promise<void> {
+  await withSurroundings(async (surroundings) => {
     for (const { name, folder } of checkouts(options.before, surroundings.children.folder)) {
-      say(`${name}: making ${KEYS} keys`);
-      await measure(name, folder, options, surroundings);
+      console.error(`${name}: making ${KEYS} keys`);
+      await measure(name, folder, { ...options, minutes }, surroundings);
     }
   });
 }
@@ -28,7 +28,7 @@ export async function soak(options: Options, say: (line: string) => void): Promi
 async function measure(
   name: string,
   project: string,
-  options: Options,
+  options: Options & { readonly minutes: number },
   surroundings: Surroundings,
 ): Promise<void> {
   const get = works.find((work) => work.name === 'get')!;
@@ -45,7 +45,7 @@ async function measure(
   console.log(`${name}\nseconds    requests  keys seen   RSS MiB  CPU us/request`);
   const started = performance.now();
   let requests = 0;
-  while (performance.now() - started < options.soakMinutes * 60_000) {
+  while (performance.now() - started < options.minutes * 60_000) {
     const before = cpuTime(pid);
     const script = takeTurns(file, requests % KEYS);
     const { connections } = options;

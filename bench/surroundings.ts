@@ -5,8 +5,12 @@ import { startBackend } from './backend.ts';
 import { Children } from './children.ts';
 import { stepAside } from './processors.ts';
 import { startRedis } from './redis-server.ts';
-import { missingExecutable } from './targets/executable.ts';
-import type { Running, Surroundings, Target } from './targets/target.ts';
+import {
+  missingExecutable,
+  type Running,
+  type Surroundings,
+  type Target,
+} from './targets/target.ts';
 
 type Checkout = ReturnType<typeof checkOut>;
 
@@ -16,12 +20,11 @@ export interface Started {
 }
 
 export async function withSurroundings<T>(
-  node: string,
   work: (surroundings: Surroundings) => Promise<T>,
 ): Promise<T> {
-  for (const name of ['nginx', 'wrk'] as const) {
+  for (const name of ['nginx', 'wrk']) {
     const missing = missingExecutable(name);
-    if (missing !== null) throw new Error(`${missing}; npm run bench -- --install gets all`);
+    if (missing !== null) throw new Error(missing);
   }
   stepAside();
   const children = new Children();
@@ -34,7 +37,7 @@ export async function withSurroundings<T>(
       refused: makeSecret('bench'),
       unknown: makeSecret('bench'),
     };
-    surroundings = { children, backend, redis, node, keys };
+    surroundings = { children, backend, redis, keys };
     return await work(surroundings);
   } catch (error) {
     for (const death of children.deaths) console.error(death);

@@ -14,13 +14,12 @@ import { connect, type TLSSocket } from 'node:tls';
 import { parseArgs } from 'node:util';
 import { freePort } from '../test/support/free-port.ts';
 import { Connection, get, OK } from './connection.ts';
-import { cpuTime } from './cpu.ts';
 import { load } from './load.ts';
 import { PROXY_PASS, startNginx, upstream } from './nginx.ts';
-import { spread } from './statistics.ts';
 import { checkouts, withSurroundings } from './surroundings.ts';
 import { startStoregate } from './targets/storegate-process.ts';
 import type { Surroundings } from './targets/target.ts';
+import { compareInTurns, type Series } from './turns.ts';
 
 const SECONDS = 2;
 const ROUNDS = 5;
@@ -77,23 +76,13 @@ async function startAll(surroundings: Surroundings): Promise<Measured[]> {
   return all;
 }
 
-/** Microseconds of CPU per request; `send` returns the number of requests. */
-async function cost(pid: number, send: () => Promise<number>): Promise<number> {
-  const before = cpuTime(pid);
-  const requests = await send();
-  return (cpuTime(pid) - before) / requests;
-}
-
-async function kept({ name, port, isSecure, key, pid }: Measured, folder: string) {
+async function kept({ name, port, isSecure, key }: Measured, folder: string): Promise<number> {
   const url = `${isSecure ? 'https' : 'http'}://127.0.0.1:${port}/pets`;
   const request = { method: 'GET', url, headers: { 'X-API-Key': key }, body: null };
-  return await cost(pid, async () => {
-    const options = { seconds: SECONDS, connections: CONNECTIONS, folder };
-    const { requests, refusals, failures } = await load(request, options);
-    if (refusals + failures > 0)
-      throw new Error(`${name}: ${refusals} refused, ${failures} failed`);
-    return requests;
-  });
+  const options = { seconds: SECONDS, connections: CONNECTIONS, folder };
+  const { requests, refusals, failures } = await load(request, options);
+  if (refusals + failures > 0) throw new Error(`${name}: ${refusals} refused, ${failures} failed`);
+  return requests;
 }
 
 /** A GET on a connection of its own. */
@@ -118,41 +107,30 @@ function secure(port: number, session?: Buffer): TLSSocket {
   });
 }
 
-async function fresh(one: Measured, resumes = false): Promise<number> {
+async function fresh(one: Measured, resumes: boolean): Promise<number> {
   let session: Buffer | undefined;
   if (resumes) {
     const socket = secure(one.port);
     [session] = (await once(socket, 'session')) as [Buffer];
     socket.destroy();
   }
-  return await cost(one.pid, async () => {
-    let remaining = NEW;
-    const call = async () => {
-      while (remaining-- > 0) await askOnce(one, session);
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, call));
-    return NEW;
-  });
+  let remaining = NEW;
+  const call = async () => {
+    while (remaining-- > 0) await askOnce(one, session);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, call));
+  return NEW;
 }
 
-await withSurroundings(process.execPath, async (surroundings) => {
-  const all = await startAll(surroundings);
-  const { folder } = surroundings.children;
-  const works: [string, () => Promise<number>][] = [];
-  for (const one of all) {
-    works.push([`${one.name}: GET, connection kept`, () => kept(one, folder)]);
-    if (one.name.startsWith('nginx')) continue;
-    works.push([`${one.name}: GET, new connection`, () => fresh(one)]);
-    if (one.isSecure) works.push([`${one.name}: GET, resumed session`, () => fresh(one, true)]);
-  }
-  const costs = works.map(([name, work]) => ({ name, work, found: [] as number[] }));
-  // The first round is a warm-up.
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const { work, found } of costs) {
-      const microseconds = await work();
-      if (round > 0) found.push(microseconds);
-    }
-  }
-  for (const { name, found } of costs)
-    console.log(`${name.padEnd(44)} ${spread(found).median.toFixed(1)} us of CPU`);
+await withSurroundings(async (surroundings) => {
+  const series = (await startAll(surroundings)).flatMap((one): Series[] => {
+    const way = (what: string, send: Series['send']) => {
+      return { name: `${one.name}: GET, ${what}`, pid: one.pid, send };
+    };
+    const ways = [way('connection kept', () => kept(one, surroundings.children.folder))];
+    if (one.name.startsWith('nginx')) return ways;
+    ways.push(way('new connection', () => fresh(one, false)));
+    return one.isSecure ? [...ways, way('resumed session', () => fresh(one, true))] : ways;
+  });
+  await compareInTurns(series, ROUNDS);
 });

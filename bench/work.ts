@@ -36,91 +36,31 @@ export const SIZES = [100_000, 10_000_000] as const;
 
 const JSON_TYPE = 'application/json';
 
-/** A pet of exactly 200 bytes: its name is as long as the contract allows, partly beyond ASCII. */
-const NEW_PET = newPet(200);
-
 export const works: readonly Work[] = [
-  {
-    name: 'get',
-    title: 'admitted GET',
-    method: 'GET',
-    body: null,
-    key: 'admitted',
-    statuses: [200],
-  },
-  {
-    name: 'get-same',
-    title: 'admitted GET, sent by a script as the next ones',
-    method: 'GET',
-    body: null,
-    // A script makes wrk slower, and so the gateway finds fewer requests at once.
+  request('get', 'admitted GET'),
+  // A script makes wrk slower, and so the gateway finds fewer requests at once.
+  request('get-same', 'admitted GET, sent by a script as the next ones', {
     script: takeTurns([JSON_TYPE]),
-    key: 'admitted',
-    statuses: [200],
-  },
-  {
-    name: 'get-varied',
-    title: 'admitted GET, a field differs each time',
-    method: 'GET',
-    body: null,
-    script: takeTurns(Array.from({ length: 61 }, (_, i) => spelled(JSON_TYPE, i))),
-    key: 'admitted',
-    statuses: [200],
-  },
-  ...SIZES.map((size, i): Work => {
-    const title = `admitted GET, ${['100 KB', '10 MB'][i]} of response`;
-    const name = i === 0 ? 'get-100k' : 'get-10m';
-    return {
-      name,
-      title,
-      method: 'GET',
-      path: `${SIZED}${size}`,
-      body: null,
-      key: 'admitted',
-      statuses: [200],
-    };
   }),
-  {
-    name: 'post',
-    title: 'admitted POST, 200-byte JSON',
-    method: 'POST',
-    body: NEW_PET,
-    key: 'admitted',
-    statuses: [201],
-  },
-  {
-    name: 'post-10k',
-    title: 'admitted POST, 10 KB of JSON',
-    method: 'POST',
-    body: petWithVisits(10_000),
-    key: 'admitted',
-    statuses: [201],
-  },
-  {
-    name: 'post-1m',
-    title: 'admitted POST, 1 MB of JSON',
-    method: 'POST',
-    body: petWithVisits(1_000_000),
-    key: 'admitted',
-    statuses: [201],
-  },
-  {
-    name: 'refused',
-    title: '429 or 403, known-refused key',
-    method: 'GET',
-    body: null,
-    key: 'refused',
-    statuses: [429, 403],
-  },
-  {
-    name: 'unknown',
-    title: '401, unknown key',
-    method: 'GET',
-    body: null,
-    key: 'unknown',
-    statuses: [401],
-  },
+  request('get-varied', 'admitted GET, a field differs each time', {
+    script: takeTurns(Array.from({ length: 61 }, (_, i) => spelled(JSON_TYPE, i))),
+  }),
+  request('get-100k', 'admitted GET, 100 KB of response', { path: `${SIZED}${SIZES[0]}` }),
+  request('get-10m', 'admitted GET, 10 MB of response', { path: `${SIZED}${SIZES[1]}` }),
+  request('post', 'admitted POST, 200-byte JSON', post(newPet(200))),
+  request('post-10k', 'admitted POST, 10 KB of JSON', post(petWithVisits(10_000))),
+  request('post-1m', 'admitted POST, 1 MB of JSON', post(petWithVisits(1_000_000))),
+  request('refused', '429 or 403, known-refused key', { key: 'refused', statuses: [429, 403] }),
+  request('unknown', '401, unknown key', { key: 'unknown', statuses: [401] }),
 ];
+
+function request(name: Work['name'], title: string, more: Partial<Work> = {}): Work {
+  return { name, title, method: 'GET', body: null, key: 'admitted', statuses: [200], ...more };
+}
+
+function post(body: string): Partial<Work> {
+  return { method: 'POST', body, statuses: [201] };
+}
 
 /** The schema of `visits`, which storegate and ajv alone check. */
 export const VISITS = {
@@ -193,6 +133,7 @@ end
 `;
 }
 
+/** Its name is as long as the contract allows, partly beyond ASCII. */
 function newPet(bytes: number): string {
   const pet = (name: string) => JSON.stringify({ name, categoryId: 1, status: 'available' });
   const wide = bytes - Buffer.byteLength(pet('')) - 100;

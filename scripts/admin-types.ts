@@ -1,84 +1,20 @@
-import { readFileSync } from 'node:fs';
-import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
-import { parse } from 'yaml';
+import {
+  type Body,
+  nameIn,
+  OPERATIONS,
+  type Operation,
+  responses,
+  type Schema,
+  schemas,
+} from './admin-contract.ts';
 import { listText, objectText } from './type-text.ts';
 
 // Not openapi-typescript: it builds its output with the API of TypeScript 5, which TypeScript 7
 // does not have.
 
-interface Schema {
-  readonly $ref?: string;
-  readonly allOf?: readonly Schema[];
-  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
-  readonly nullable?: boolean;
-  readonly enum?: readonly (string | null)[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: Schema | boolean;
-}
-
-interface Media {
-  readonly schema: Schema;
-}
-
-interface Response {
-  readonly $ref?: string;
-  readonly required?: boolean;
-  readonly content?: Readonly<Record<string, Media>>;
-}
-
-interface Parameter {
-  readonly $ref?: string;
-  readonly name: string;
-  readonly in: string;
-  readonly required?: boolean;
-  readonly schema: Schema;
-}
-
-interface Contract {
-  readonly paths: Readonly<
-    Record<string, Readonly<Record<string, Operation>> & { readonly parameters?: Parameter[] }>
-  >;
-  readonly components: {
-    readonly parameters: Readonly<Record<string, Parameter>>;
-    readonly schemas: Readonly<Record<string, Schema>>;
-    readonly responses: Readonly<Record<string, Response>>;
-  };
-}
-
-interface Operation {
-  readonly operationId?: string;
-  readonly 'x-role'?: string;
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: Response;
-  readonly responses: Readonly<Record<string, Response>>;
-}
-
-interface NamedOperation extends Operation {
-  readonly operationId: string;
-  readonly method: string;
-  readonly path: string;
-  readonly parameters: readonly Parameter[];
-}
+type NamedOperation = (typeof OPERATIONS)[number];
 
 const HEAD = '// Written by `npm run generate` from the contract of the admin API.';
-
-const { paths, components } = parse(readFileSync(ADMIN_CONTRACT, 'utf8')) as Contract;
-const { schemas, responses, parameters } = components;
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
-
-const OPERATIONS: readonly NamedOperation[] = Object.entries(paths).flatMap(
-  ([path, { parameters: shared = [], ...item }]) =>
-    METHODS.filter((method) => method in item).map((method) => {
-      const operation = item[method]!;
-      const own = [...shared, ...(operation.parameters ?? [])].map((one) =>
-        one.$ref === undefined ? one : parameters[nameIn(one.$ref)]!,
-      );
-      const { operationId = '' } = operation;
-      return { ...operation, operationId, method: method.toUpperCase(), path, parameters: own };
-    }),
-);
 
 /** The methods, paths, roles and statuses of the operations, and the parameters in queries that are not texts. */
 export function adminOperations(): string {
@@ -141,11 +77,7 @@ export function adminTypes(): string {
   ].join('\n');
 }
 
-function nameIn(ref: string): string {
-  return ref.slice(ref.lastIndexOf('/') + 1);
-}
-
-function json({ content = {} }: Response): Schema | undefined {
+function json({ content = {} }: Body): Schema | undefined {
   return content['application/json']?.schema;
 }
 
@@ -216,7 +148,7 @@ function parametersIn({ parameters: all }: NamedOperation, place: string): strin
   return members.length === 0 ? '{}' : objectText(members, '    ');
 }
 
-function goodOf(own: Operation['responses']): [status: string, response: Response] {
+function goodOf(own: Operation['responses']): [status: string, response: Body] {
   return Object.entries(own).find(([status]) => status.startsWith('2'))!;
 }
 

@@ -10,12 +10,10 @@ import {
   usageOf,
 } from './docs/command-line.ts';
 import { labelsOf, typeOf } from './docs/metrics.ts';
-import { adminApi } from './formats/admin-api.ts';
 import { files } from './formats/files.ts';
 import { logLines } from './formats/log.ts';
 import { redis } from './formats/redis.ts';
-import { settings, webhooks } from './formats/schemas.ts';
-import { line } from './formats/shape.ts';
+import { adminApi, settings, webhooks } from './formats/schemas.ts';
 
 const SNAPSHOT = resolve(import.meta.dirname, '../test/release/formats.txt');
 
@@ -30,7 +28,7 @@ export function formats(): readonly string[] {
 
 function* metrics(): Generator<string> {
   for (const row of METRICS)
-    yield line(`metric ${row.name}`, [typeOf(row), `labels ${labelsOf(row).join(' ') || '-'}`]);
+    yield `metric ${row.name}: ${typeOf(row)}, labels ${labelsOf(row).join(' ') || '-'}`;
 }
 
 /** The names of values are not part of them: `--limit <value>`. */
@@ -44,10 +42,11 @@ function* commands(): Generator<string> {
 }
 
 function* responses(): Generator<string> {
-  for (const [code, { status }] of Object.entries(CATALOGUE))
-    yield line(`error ${code}`, [`${status}`]);
+  for (const [code, { status }] of Object.entries(CATALOGUE)) yield `error ${code}: ${status}`;
   for (const header of EXPOSED_HEADERS.split(', ')) yield `response header ${header}`;
 }
+
+const nameOf = (text: string): string => text.split(': ', 1)[0]!;
 
 export interface Difference {
   /** Lines that begin with `-` (gone), or `-` and `+` (changed). */
@@ -56,33 +55,27 @@ export interface Difference {
 }
 
 export function compare(before: readonly string[], after: readonly string[]): Difference {
-  const [old, now] = [before, after].map(
-    (lines) => new Map(lines.map((text) => [nameOf(text), text])),
-  );
-  const breaking = [...old!].flatMap(([name, text]) => {
-    const current = now!.get(name);
-    if (current === text) return [];
-    return current === undefined ? [`- ${text}`] : [`- ${text}`, `+ ${current}`];
-  });
+  const [old, now] = [before, after].map((lines) => new Set(lines)) as [Set<string>, Set<string>];
+  const names = new Set(before.map(nameOf));
+  const added = after.filter((text) => !old.has(text)).map((text) => `+ ${text}`);
+  const isChange = (text: string) => names.has(nameOf(text.slice('+ '.length)));
+  const gone = before.filter((text) => !now.has(text)).map((text) => `- ${text}`);
   return {
-    breaking,
-    added: [...now!].flatMap(([name, text]) => (old!.has(name) ? [] : [`+ ${text}`])),
+    breaking: [...gone, ...added.filter(isChange)],
+    added: added.filter((text) => !isChange(text)),
   };
 }
-
-const nameOf = (text: string): string => text.split(': ', 1)[0]!;
 
 /** Empty without a difference. */
 export function report({ breaking, added }: Difference): string {
   const accept =
     'Restore it, or accept it with `npm run generate -- --breaking` and add it to CHANGELOG.md.';
-  const parts = [
-    ...(breaking.length > 0
-      ? [`breaking: others depend on what changed here. ${accept}`, ...breaking]
-      : []),
-    ...(added.length > 0 ? ['new: run `npm run generate`.', ...added] : []),
-  ];
-  return parts.join('\n');
+  return [
+    ...(breaking.length > 0 ? [`breaking: others depend on what changed here. ${accept}`] : []),
+    ...breaking,
+    ...(added.length > 0 ? ['new: run `npm run generate`.'] : []),
+    ...added,
+  ].join('\n');
 }
 
 /** With the lines that are new. */

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { makeToken } from '../src/records/operators/tokens.ts';
 import { TestBrowser } from '../test/support/browser.ts';
-import { type GatewayOptions, TestGateway } from '../test/support/gateway.ts';
+import { TestGateway } from '../test/support/gateway.ts';
 import { OPERATED_PLANS, operate } from '../test/support/operated.ts';
 
 /**
@@ -17,41 +17,28 @@ const MINUTE = 60_000;
 /** Minutes of traffic before the pictures. */
 const MINUTES = 60;
 
-/** Views of the console, in pictures of these names. */
-const views = ['overview', 'clients', 'plans', 'requests'] as const;
-
 mkdirSync(folder, { recursive: true });
+const token = makeToken();
 const browser = await TestBrowser.start();
+const gateway = await TestGateway.start({
+  plans: OPERATED_PLANS,
+  env: { STOREGATE_ADMIN_TOKEN: token },
+});
 try {
-  await withGateway(
-    { plans: OPERATED_PLANS, env: { STOREGATE_ADMIN_TOKEN: makeToken() } },
-    takeConsole,
-  );
+  await takeConsole();
 } finally {
+  await gateway.stop();
   await browser.stop();
 }
 
-async function withGateway(options: GatewayOptions, work: (gateway: TestGateway) => Promise<void>) {
-  const gateway = await TestGateway.start(options);
-  try {
-    await work(gateway);
-  } finally {
-    await gateway.stop();
-  }
-}
-
 /** The console after an ordinary morning: the views in light, the first in the dark too. */
-async function takeConsole(gateway: TestGateway) {
-  const token = gateway.config.admin.token!;
+async function takeConsole() {
   gateway.clock.now = Date.now() - MINUTES * MINUTE;
   const { shop, mobile, crawler } = await operate(gateway, token);
-  await fillHistory(gateway, token, [shop.key, shop.key, shop.key, mobile.key, crawler.key]);
+  const keys = [shop.key, shop.key, shop.key, mobile.key, crawler.key];
+  await fillHistory(keys);
   const ended = new AbortController();
-  const traffic = send(
-    gateway,
-    [shop.key, shop.key, shop.key, mobile.key, crawler.key],
-    ended.signal,
-  );
+  const traffic = send(keys, ended.signal);
   const { page } = await browser.page({
     viewport: { width: 1200, height: 800 },
     reducedMotion: 'reduce',
@@ -62,32 +49,25 @@ async function takeConsole(gateway: TestGateway) {
   await page.getByRole('navigation').waitFor();
   // The line of the last minutes is drawn as they go by.
   await page.waitForTimeout(60_000);
-  const places = {
-    overview: 'overview',
-    clients: `keys/${crawler.id}`,
-    plans: 'plans/free',
-    requests: 'requests',
-  };
-  for (const view of views) {
-    await page.evaluate(`location.hash = '#/${places[view]}'`);
-    if (view === 'plans') {
-      await page.getByLabel('Limits', { exact: true }).fill('20/minute,1000/day');
-      await page.getByRole('button', { name: 'Simulate', exact: true }).click();
-      await page.getByRole('heading', { name: 'On the last day' }).waitFor();
-    }
-    await shoot(page, `console-${view}`);
-    if (view === 'overview') {
-      await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-      await shoot(page, `console-${view}-dark`);
-      await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-    }
-  }
+  await shoot(page, 'overview');
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  await shoot(page, 'overview-dark');
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  await page.evaluate(`location.hash = '#/keys/${crawler.id}'`);
+  await shoot(page, 'clients');
+  await page.evaluate("location.hash = '#/plans/free'");
+  await page.getByLabel('Limits', { exact: true }).fill('20/minute,1000/day');
+  await page.getByRole('button', { name: 'Simulate', exact: true }).click();
+  await page.getByRole('heading', { name: 'On the last day' }).waitFor();
+  await shoot(page, 'plans');
+  await page.evaluate("location.hash = '#/requests'");
+  await shoot(page, 'requests');
   ended.abort();
   await traffic;
 }
 
 /** Sends some requests in each of the minutes before, by the clock of the gateway. */
-async function fillHistory(gateway: TestGateway, token: string, keys: readonly string[]) {
+async function fillHistory(keys: readonly string[]) {
   for (let minute = MINUTES; minute > 0; minute--) {
     gateway.clock.now = Date.now() - minute * MINUTE;
     const requests = 60 + ((minute * 37) % 41);
@@ -101,7 +81,7 @@ async function fillHistory(gateway: TestGateway, token: string, keys: readonly s
 }
 
 /** Sends some ten requests a second by these keys in turn, under a clock that goes. */
-async function send(gateway: TestGateway, keys: readonly string[], ended: AbortSignal) {
+async function send(keys: readonly string[], ended: AbortSignal) {
   const paths = ['/pets', '/categories', '/store/inventory', '/pets?limit=ten'];
   for (let sent = 0; !ended.aborted; sent++) {
     gateway.clock.now = Date.now();
@@ -112,15 +92,12 @@ async function send(gateway: TestGateway, keys: readonly string[], ended: AbortS
 }
 
 /** A picture of the console when the view has what it asked for. */
-async function shoot(page: Page, name: string) {
+async function shoot(page: Page, view: string) {
+  const path = join(folder, `console-${view}.png`);
   await page.locator('main h1').waitFor();
   await page.locator('main [aria-busy=true]').first().waitFor({ state: 'detached' });
-  await withoutFocus(page);
-  await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
-  process.stdout.write(`docs/images/${name}.png\n`);
-}
-
-/** Removes the focus, whose ring would be in the picture. */
-async function withoutFocus(page: Page): Promise<void> {
+  // Its ring would be in the picture.
   await page.evaluate('document.activeElement.blur()');
+  await page.screenshot({ path, animations: 'disabled' });
+  process.stdout.write(`${path}\n`);
 }

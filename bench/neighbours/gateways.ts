@@ -1,11 +1,11 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mainOf } from '../../test/support/checkout.ts';
 import { freePort } from '../../test/support/free-port.ts';
 import { Children } from '../children.ts';
 import { PROXY_PASS, startNginx, upstream } from '../nginx.ts';
+import { gatewayIn } from '../targets/storegate-process.ts';
 import type { Keys, Setup } from './attacks.ts';
-import { contract } from './contract.ts';
+import { contract as ownContract } from './contract.ts';
 
 export interface Running {
   readonly port: number;
@@ -40,63 +40,51 @@ async function makeKeys(create: Create): Promise<Keys> {
 /** A process for each attack; all have the same keys. */
 export async function storegate(name: string, checkout: string, backend: number): Promise<Start> {
   const first = new Children();
-  const data = join(first.folder, 'data');
-  const start = async (children: Children, setup: Setup) => {
+  const data = join(first.folder, name, 'data');
+  const start = async (children: Children, { contract, log, maxBodyBytes = '1MiB' }: Setup) => {
     const folder = join(children.folder, name);
     mkdirSync(folder);
     writeFileSync(join(folder, 'plans.yaml'), PLANS);
-    writeFileSync(join(folder, 'openapi.json'), contract());
+    writeFileSync(join(folder, 'openapi.json'), ownContract());
     const url = `http://127.0.0.1:${backend}`;
-    writeFileSync(join(folder, 'gateway.yaml'), settings(setup, url));
+    const files = { own: '{ file: openapi.json }', none: '{ file: none }', shipped: '{}' };
+    writeFileSync(
+      join(folder, 'gateway.yaml'),
+      `contract: ${files[contract]}
+log: { requests: ${log !== undefined} }
+http: { maxConnections: 10000, maxBodyBytes: ${maxBodyBytes} }
+upstreams: { mounted: { url: "${url}" } }
+${contract === 'own' ? 'mounts: [{ path: /mount, upstream: mounted }]' : ''}
+`,
+    );
     if (children !== first) cpSync(data, join(folder, 'data'), { recursive: true });
-    const [port, adminPort] = [await freePort(), await freePort()];
-    const env = {
-      STOREGATE_HOST: '127.0.0.1',
-      STOREGATE_PORT: `${port}`,
-      STOREGATE_ADMIN_PORT: `${adminPort}`,
-      BACKEND_URL: url,
-      STOREGATE_DATA: children === first ? data : join(folder, 'data'),
-      STOREGATE_CONFIG: join(folder, 'gateway.yaml'),
-    };
-    const flag = '--disable-warning=ExperimentalWarning';
-    const args = [flag, mainOf(checkout), 'serve', '--no-demo-keys'];
-    const common = { name, file: process.execPath, args, cwd: folder, env, port } as const;
-    const redirection = redirectionOf(setup);
-    const child = await children.start({ ...common, place: 'anywhere', redirection });
-    return { port, adminPort, child };
+    const gateway = await gatewayIn(folder, checkout, { BACKEND_URL: url });
+    const child = await children.start({
+      ...gateway,
+      name,
+      file: process.execPath,
+      args: [...gateway.args, 'serve', '--no-demo-keys'],
+      place: 'anywhere',
+      redirection: redirectionOf(log),
+    });
+    return { ...gateway, child };
   };
-  const { adminPort, child } = await start(first, { contract: 'own' });
-  const keys = await makeKeys((account, plan) => createKey(adminPort, account, plan));
+  const { adminUrl, child } = await start(first, { contract: 'own' });
+  const keys = await makeKeys((account, plan) => createKey(adminUrl, account, plan));
   await child.stop();
   return async (children, setup) => ({ port: (await start(children, setup)).port, keys });
 }
 
-function settings({ contract, log, maxBodyBytes = '1MiB' }: Setup, backend: string): string {
-  const files = { own: '{ file: openapi.json }', none: '{ file: none }', shipped: '{}' };
-  return `plans: { file: plans.yaml }
-contract: ${files[contract]}
-log: { requests: ${log !== undefined} }
-http: { maxConnections: 10000, maxBodyBytes: ${maxBodyBytes} }
-upstreams: { mounted: { url: "${backend}" } }
-${contract === 'own' ? 'mounts: [{ path: /mount, upstream: mounted }]' : ''}
-`;
-}
+const redirectionOf = (log = '> /dev/null'): string => log;
 
-function redirectionOf({ log }: Setup): string {
-  return log ?? '> /dev/null';
-}
-
-async function createKey(adminPort: number, account: string, plan: string): Promise<string> {
-  const headers = { 'Content-Type': 'application/json' };
-  const body = JSON.stringify({ account, plan });
-  const response = await fetch(`http://127.0.0.1:${adminPort}/keys`, {
+async function createKey(adminUrl: string, account: string, plan: string): Promise<string> {
+  const response = await fetch(`${adminUrl}/keys`, {
     method: 'POST',
-    headers,
-    body,
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ account, plan }),
   });
-  if (response.status !== 201) {
+  if (response.status !== 201)
     throw new Error(`no key was created (${response.status}): ${await response.text()}`);
-  }
   return ((await response.json()) as { key: string }).key;
 }
 
@@ -112,7 +100,7 @@ export function nginx(backend: number): Start {
       connections: 10_000,
       http: `${upstream(backend)} client_max_body_size 4m;`,
       server: `${accessLog} location / { ${PROXY_PASS} }`,
-      redirection: redirectionOf(setup),
+      redirection: redirectionOf(setup.log),
     });
     return { port, keys: await makeKeys(async (account) => account) };
   };

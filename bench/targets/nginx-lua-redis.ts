@@ -3,8 +3,7 @@ import { freePort } from '../../test/support/free-port.ts';
 import { lua } from '../load.ts';
 import { hasNginxModules, PROXY_PASS, startNginx, upstream } from '../nginx.ts';
 import type { Keys } from '../work.ts';
-import { missingExecutable } from './executable.ts';
-import type { Target } from './target.ts';
+import { missingExecutable, type Target } from './target.ts';
 
 const MODULES = ['ndk_http_module', 'ngx_http_lua_module'];
 const LUA = '/usr/share/lua/5.1';

@@ -1,6 +1,6 @@
-import { freePort } from '../../test/support/free-port.ts';
+import { spawnSync } from 'node:child_process';
 import type { Backend } from '../backend.ts';
-import type { Children } from '../children.ts';
+import type { Child, Children } from '../children.ts';
 import type { RedisServer } from '../redis-server.ts';
 import type { Keys, Work } from '../work.ts';
 
@@ -9,6 +9,7 @@ export interface Target {
   readonly name: string;
   readonly title: string;
   readonly works: readonly Work['name'][];
+  /** Whether it has keys and limits. */
   readonly counts: boolean;
   readonly redis: boolean;
   /** `null`: can run here. */
@@ -21,41 +22,18 @@ export interface Surroundings {
   readonly backend: Backend;
   /** `null`: not needed. */
   readonly redis: RedisServer | null;
-  readonly node: string;
   /** For targets that do not make keys themselves. */
   readonly keys: Keys;
 }
 
-export interface Running {
+/** CPU time includes descendants. */
+export interface Running extends Child {
   readonly url: string;
-  /** CPU time includes descendants. */
-  readonly pid: number;
   readonly keys: Keys;
-  stop(): Promise<void>;
 }
 
-export async function startServer(
-  name: string,
-  { children, backend, redis, node, keys }: Surroundings,
-): Promise<Running> {
-  const port = await freePort();
-  const child = await children.start({
-    name,
-    file: node,
-    args: [new URL(`../servers/${name}.ts`, import.meta.url).pathname],
-    output: '/dev/null',
-    env: {
-      // Recommended to operators; Express is slower without it.
-      NODE_ENV: 'production',
-      PORT: String(port),
-      BACKEND_URL: backend.url,
-      REDIS_URL: redis?.url ?? '',
-      ADMITTED_KEY: keys.admitted,
-      REFUSED_KEY: keys.refused,
-    },
-    port,
-  });
-  return { url: `http://127.0.0.1:${port}`, keys, ...child };
+/** `null` if it is on the path, else how to install it. */
+export function missingExecutable(name: string): string | null {
+  const isThere = spawnSync('which', [name]).status === 0;
+  return isThere ? null : `${name} is missing (apt-get install ${name})`;
 }
-
-export const nothingMissing = () => null;

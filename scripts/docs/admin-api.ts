@@ -1,30 +1,15 @@
 import { ADMIN_ERRORS } from '../../src/admin/admin-error.ts';
-import { adminContract } from '../../src/admin/api.ts';
+import { OPERATIONS } from '../admin-contract.ts';
 import { tableRow } from './markdown.ts';
-
-interface Described {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly tags: readonly string[];
-  readonly 'x-role': string;
-}
 
 /** The operations of the admin API as Markdown; docs/admin-api.md is this text. */
 export function adminApi(): string {
-  const { document } = adminContract();
-  const paths = document.paths as Record<string, Record<string, Described>>;
-  const operations = Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item)
-      .filter(([, { operationId }]) => operationId !== undefined)
-      .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
-  );
-  const tags = [...new Set(operations.flatMap(({ operation }) => operation.tags))];
+  const tags = [...new Set(OPERATIONS.flatMap(({ tags }) => tags))];
   const rowsOf = (tag: string) =>
-    operations
-      .filter(({ operation }) => operation.tags.includes(tag))
-      .map(({ method, path, operation }) =>
-        tableRow([`\`${method} ${path}\``, operation['x-role'], `${operation.summary}.`]),
-      );
+    OPERATIONS.filter(({ tags }) => tags.includes(tag)).map(
+      ({ method, path, 'x-role': role, summary }) =>
+        tableRow([`\`${method} ${path}\``, `${role}`, `${summary}.`]),
+    );
   const errors = ADMIN_ERRORS.map(({ status, code, title, advice }) =>
     tableRow([`${status}`, `\`${code}\``, `${title} ${advice}`]),
   );

@@ -24,10 +24,9 @@ export interface DeafClient {
 
 /** Of each window of the plans, which are at least as long as `bans.window`. */
 export function deafClients(plans: Plans): DeafClient[] {
-  return [...plans.plans.values()].flatMap((plan) => {
-    const escalation = escalationIn(plan, plans)!;
-    return (plan.windows ?? []).map((window) => deafClient(plan.name, window, escalation));
-  });
+  return [...plans.plans.values()].flatMap((plan) =>
+    (plan.windows ?? []).map((window) => deafClient(plan.name, window, escalationIn(plan, plans)!)),
+  );
 }
 
 function deafClient(plan: string, window: Window, escalation: BanEscalation): DeafClient {
@@ -46,9 +45,7 @@ function deafClient(plan: string, window: Window, escalation: BanEscalation): De
 }
 
 /** Slow paces are shown in requests per minute, others in tenths of one per second. */
-const isSlow = (pace: number) => pace < 2;
-
-export const stepOf = (pace: number): number => (isSlow(pace) ? 1 / 60 : 1 / 10);
+export const stepOf = (pace: number): number => (pace < 2 ? 1 / 60 : 1 / 10);
 
 /** The next step above: at a bound itself the first strike has just ceased to count. */
 function roundedUp(pace: number): number {
@@ -57,7 +54,7 @@ function roundedUp(pace: number): number {
 }
 
 function paceText(pace: number): string {
-  return isSlow(pace) ? `${Math.round(pace * 60)} per minute` : `${pace.toFixed(1)} per second`;
+  return pace < 2 ? `${Math.round(pace * 60)} per minute` : `${pace.toFixed(1)} per second`;
 }
 
 function durationText(milliseconds: number): string {

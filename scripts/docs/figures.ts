@@ -1,68 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-interface Result {
-  readonly work: string;
-  readonly target: string;
-  readonly cpu: { readonly median: number };
-  readonly redisCpu: { readonly median: number };
-}
+/** By name: a number, a date or a version, as pages write it; ` \*` marks what a page explains. */
+export type Figures = Readonly<Record<string, string>>;
 
-/** `npm run bench` writes the comparison; the other measurements are written by hand. */
-export interface Results {
-  readonly comparison: {
-    readonly machine: { readonly date: string; readonly versions: { readonly node: string } };
-    readonly connections: number;
-    readonly results: readonly Result[];
-    readonly latencies: readonly (Readonly<Record<string, number>> & { readonly target: string })[];
-    readonly subjects: { readonly bytesPerSubject: number };
-  };
-  readonly measurements: Readonly<Record<string, Readonly<Record<string, number | string>>>>;
-}
-
-export function readResults(): Results {
-  return JSON.parse(readFileSync(resolve(import.meta.dirname, '../../bench/results.json'), 'utf8'));
-}
-
-/** Figures of a target that was measured without a line of the log per request only. */
-const [SILENT, NOTE] = ['-silent', ' \\*'];
-
-/** CPU is microseconds per request, a latency milliseconds. */
-function figuresOf({ comparison, measurements }: Results): ReadonlyMap<string, string> {
-  const { machine, connections, results, latencies, subjects } = comparison;
-  const own = Object.entries(measurements).flatMap(([section, values]) =>
-    Object.entries(values).map(([name, value]) => [`${section}.${name}`, `${value}`] as const),
-  );
-  const costs = results.flatMap(({ work, target, cpu, redisCpu }) => {
-    const of = (name: string) => results.find((one) => one.work === work && one.target === name);
-    const logged = target.replace(SILENT, '');
-    const isNoted = logged !== target && of(logged) === undefined;
-    const name = `${work}.${isNoted ? logged : target}`;
-    return [
-      [name, cpu.median.toFixed(1) + (isNoted ? NOTE : '')],
-      [`${name}.redis`, redisCpu.median.toFixed(1)],
-      [`${name}.times`, (cpu.median / (of('nginx')?.cpu.median ?? Number.NaN)).toFixed(2)],
-    ] as const;
-  });
-  const times = latencies.flatMap(({ target, ...percentiles }) =>
-    Object.entries(percentiles).map(
-      ([name, time]) => [`latency.${target}.${name}`, time.toFixed(2)] as const,
-    ),
-  );
-  return new Map([
-    ...own,
-    ...costs,
-    ...times,
-    ['run.date', machine.date],
-    ['run.node', machine.versions.node],
-    ['run.connections', `${connections}`],
-    ['subjects.bytes', subjects.bytesPerSubject.toFixed(0)],
-  ]);
+export function readFigures(): Figures {
+  return JSON.parse(readFileSync(resolve(import.meta.dirname, '../../bench/figures.json'), 'utf8'));
 }
 
 /**
- * A number and its name in `figuresOf`: `29.1<!-- get.storegate -->`. A form may stand before the
- * name, and a name that is subtracted after it: `41,000<!-- perSecond get.storegate -->`.
+ * A figure and its name: `29.1<!-- get.storegate -->`. A form may stand before the name, and a name
+ * that is subtracted after it: `34,000<!-- perSecond get.storegate -->`.
  */
 const FIGURE = /[\d.,-]*(?: \\\*)?(<!-- (?:(\w+) )?([\w-]+\.[\w.-]+)(?: - ([\w.-]+))? -->)/g;
 
@@ -73,21 +21,21 @@ const FORMS: Readonly<Record<string, (value: number) => string>> = {
   gigabytesOfTenMillion: (bytes) => (bytes / 100).toFixed(1),
 };
 
-/** A page with the figures of bench/results.json; other text stays. Throws on an unknown name. */
-export function withFigures(page: string, results = readResults()): string {
-  const figures = figuresOf(results);
+/** A page with its figures; other text stays. Throws on an unknown name. */
+export function withFigures(page: string, figures = readFigures()): string {
   const find = (name: string) => {
-    const figure = figures.get(name);
-    if (figure === undefined) throw new Error(`bench/results.json has no figure "${name}".`);
+    const figure = figures[name];
+    if (figure === undefined) throw new Error(`bench/figures.json has no "${name}".`);
     return figure;
   };
-  return page.replace(FIGURE, (_all, mark: string, form = '', name = '', less = '') => {
+  return page.replace(FIGURE, (_all, mark: string, form?: string, name = '', less?: string) => {
     const text = find(name);
-    if (form === '' && less === '') return text + mark;
-    const value = Number.parseFloat(text) - (less === '' ? 0 : Number.parseFloat(find(less)));
-    const written = form === '' ? `${value}` : FORMS[form]?.(value);
-    if (written === undefined) throw new Error(`There is no form "${form}" of a figure.`);
-    return written + (text.endsWith(NOTE) ? NOTE : '') + mark;
+    if (form === undefined && less === undefined) return text + mark;
+    const value =
+      Number.parseFloat(text) - (less === undefined ? 0 : Number.parseFloat(find(less)));
+    const write = form === undefined ? String : FORMS[form];
+    if (write === undefined) throw new Error(`Figures have no form "${form}".`);
+    return write(value) + (/ .*/.exec(text)?.[0] ?? '') + mark;
   });
 }
 

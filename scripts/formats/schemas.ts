@@ -1,30 +1,108 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { WEBHOOK_SCHEMA } from '@storegate/admin-api/files';
-import { line, type Schema, shapeOf } from './shape.ts';
+import {
+  type Body,
+  nameIn,
+  OPERATIONS,
+  responses,
+  type Schema,
+  schemas,
+} from '../admin-contract.ts';
+import { line } from './line.ts';
+
+interface Way {
+  /** Others write the value, so its rules are promises too. Otherwise they read it. */
+  readonly isInput: boolean;
+  readonly definitions: Readonly<Record<string, Schema>>;
+  /** Definitions with lines of their own. Without it they are described in place. */
+  readonly named?: Set<string>;
+}
+
+const TYPES = ['type', 'nullable', 'format', 'x-unit'];
+const RULES = ['minimum', 'maximum', 'x-between', 'required', 'oneOf', 'default', 'x-env'];
+
+/** A line for each value, member and entry that `given` allows at `at`. */
+function* shapeOf(at: string, given: Schema, way: Way, isRequired = false): Generator<string> {
+  const always = !way.isInput && isRequired && 'always';
+  if (given.$ref !== undefined && way.named !== undefined) {
+    const name = nameIn(given.$ref);
+    way.named.add(name);
+    return yield line(at, [name, always]);
+  }
+  const schema = merged(given, way);
+  const { properties = {}, required = [], items, additionalProperties: entries } = schema;
+  const notes = [...TYPES, ...(way.isInput ? RULES : [])].map(
+    (keyword) =>
+      schema[keyword] !== undefined &&
+      (keyword === 'type' ? `${schema.type}` : `${keyword} ${JSON.stringify(schema[keyword])}`),
+  );
+  yield line(at, [...notes, always]);
+  for (const value of schema.enum ?? []) yield `${at} = ${value}`;
+  for (const [name, member] of Object.entries(properties))
+    yield* shapeOf(`${at}.${name}`, member, way, required.includes(name));
+  if (items !== undefined) yield* shapeOf(`${at}[]`, items, way);
+  if (typeof entries === 'object') yield* shapeOf(`${at}.<name>`, entries, way);
+}
+
+function merged({ $ref, allOf = [], ...own }: Schema, way: Way): Schema {
+  const target = $ref === undefined ? [] : [way.definitions[nameIn($ref)]!];
+  const all = [...[...target, ...allOf].map((part) => merged(part, way)), own as Schema];
+  const required = all.flatMap((part) => part.required ?? []);
+  return {
+    ...Object.assign({}, ...all),
+    properties: Object.assign({}, ...all.map(({ properties }) => properties)),
+    ...(required.length > 0 && { required }),
+  };
+}
 
 interface Root extends Schema {
   readonly definitions: Readonly<Record<string, Schema>>;
 }
 
-const CONFIG = resolve(import.meta.dirname, '../../config');
-
-function read(file: string) {
-  const root = JSON.parse(readFileSync(file, 'utf8')) as Root;
-  return { root, find: (ref: string) => root.definitions[ref.replace('#/definitions/', '')]! };
-}
+const read = (file: string): Root => JSON.parse(readFileSync(file, 'utf8'));
 
 export function* settings(): Generator<string> {
   for (const name of ['gateway', 'plans']) {
-    const { root, find } = read(resolve(CONFIG, `${name}.schema.json`));
-    yield line(`${name}.yaml`, [root.required !== undefined && `needs ${root.required.join(' ')}`]);
-    for (const [key, schema] of Object.entries(root.properties!))
-      yield* shapeOf(`${name}.yaml ${key}`, schema, { isInput: true, find });
+    const file = resolve(import.meta.dirname, `../../config/${name}.schema.json`);
+    const { definitions, properties, required } = read(file);
+    yield line(`${name}.yaml`, [required !== undefined && `required ${required}`]);
+    for (const [key, schema] of Object.entries(properties!))
+      yield* shapeOf(`${name}.yaml ${key}`, schema, { isInput: true, definitions });
   }
 }
 
 export function* webhooks(): Generator<string> {
-  const { root, find } = read(WEBHOOK_SCHEMA);
-  for (const [type, schema] of Object.entries(root.definitions))
-    yield* shapeOf(`webhook ${type}`, schema, { isInput: false, find });
+  const { definitions } = read(WEBHOOK_SCHEMA);
+  for (const [type, schema] of Object.entries(definitions))
+    yield* shapeOf(`webhook ${type}`, schema, { isInput: false, definitions });
+}
+
+export function* adminApi(): Generator<string> {
+  const [sent, received] = [true, false].map((isInput) => {
+    return { isInput, definitions: schemas, named: new Set<string>() };
+  }) as [Required<Way>, Required<Way>];
+  for (const { method, path, operationId, parameters, requestBody, ...operation } of OPERATIONS) {
+    const name = `admin ${method} ${path}`;
+    const needed = parameters.filter(({ required }) => required).map((one) => one.name);
+    if (requestBody?.required) needed.push('body');
+    const role = `role ${operation['x-role']}`;
+    yield line(name, [operationId, role, needed.length > 0 && `needs ${needed.join(' ')}`]);
+    for (const one of parameters) yield* shapeOf(`${name} ${one.in} ${one.name}`, one.schema, sent);
+    yield* contentOf(`${name} body`, requestBody, sent);
+    for (const [status, body] of Object.entries(operation.responses)) {
+      yield `${name} ${status}`;
+      const response = body.$ref === undefined ? body : responses[nameIn(body.$ref)];
+      yield* contentOf(`${name} ${status}`, response, received);
+    }
+  }
+  // Each set grows meanwhile by the schemas that its schemas refer to.
+  for (const way of [sent, received])
+    for (const name of way.named)
+      yield* shapeOf(`admin ${way.isInput ? 'request' : 'response'} ${name}`, schemas[name]!, way);
+}
+
+function* contentOf(at: string, body: Body | undefined, way: Way): Generator<string> {
+  for (const [type, { schema }] of Object.entries(body?.content ?? {}))
+    yield* shapeOf(`${at} ${type}`, schema, way);
 }

@@ -8,19 +8,19 @@ test('everything that others depend on is as in formats.txt', () => {
 });
 
 test.each([
-  ['setting', /^gateway\.yaml \S+: .*, variable /],
-  ['required setting', /^gateway\.yaml \S+: object, needs /],
+  ['setting', /^gateway\.yaml \S+: .*, x-env /],
+  ['required setting', /^gateway\.yaml \S+: object, required /],
   ['plan', /^plans\.yaml plans\.<name>\./],
   ['operation', /^admin POST \S+: \w+, role \w+, needs /],
   ['parameter', /^admin GET \S+ query \w+: string/],
-  ['field of a request', /^admin request NewKey: object, needs /],
+  ['field of a request', /^admin request NewKey: object, required /],
   ['field of a response', /^admin response Key\.account: string, always$/],
   ['status', /^admin response KeyStatus = disabled$/],
   ['metric', /^metric storegate_admissions_total: counter, labels plan verdict$/],
   ['event of the log', /^log upstream\.down: error$/],
   ['field of the log that is not always there', /^log upstream\.down error$/],
   ['field that a function of the table adds', /^log request traceId$/],
-  ['field of an event', /^webhook ban\.started\.data\.until: string date-time, always$/],
+  ['field of an event', /^webhook ban\.started\.data\.until: string, format "date-time", always$/],
   ['key in Redis', /^redis key sg:\{sg:records\}:keys$/],
   ['script', /^redis script admit-n\.lua: [0-9a-f]{40}$/],
   ['field of a hash', /^redis hash field until$/],

@@ -5,7 +5,7 @@ import type { ReferenceFixture } from './fixture.ts';
 
 const PET_ID = '[data-name=petId] input';
 const FORMS = ['.operation form', '.limit-state', '#announcement'];
-const RESPONSES = ['.response', '.failure', '#announcement'];
+const ANSWERS = ['.answer', '.failure', '#announcement'];
 
 export function accessTests(fixture: ReferenceFixture): void {
   describe('a reader meets no serious barrier, on a screen and on a phone, in light and in dark mode', () => {
@@ -55,12 +55,12 @@ export function accessTests(fixture: ReferenceFixture): void {
       await it.send(pets);
       await pet.locator(PET_ID).fill('4711');
       await it.send(pet);
-      expect(await pet.locator('.response').textContent()).toContain('404');
+      expect(await pet.locator('.answer').textContent()).toContain('404');
       await it.page.route('**/categories', (route) => route.abort());
       await categories.locator('.execute').click();
       await it.page.getByText('No response: ').waitFor();
-      expect(await it.accessibilityFindings(RESPONSES.join())).toEqual([]);
-      expect(await it.page.locator('.response').count()).toBe(2);
+      expect(await it.accessibilityFindings(ANSWERS.join())).toEqual([]);
+      expect(await it.page.locator('.answer').count()).toBe(2);
       await it.page.unrouteAll();
     });
   });

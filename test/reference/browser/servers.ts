@@ -48,7 +48,7 @@ export function serversTests(fixture: ReferenceFixture): void {
       const operation = await reader.openOperation('Usage', 'getUsage');
       await reader.tryIt(operation);
       await reader.send(operation);
-      expect(await operation.locator('.response').textContent()).toContain('"plan": "free"');
+      expect(await operation.locator('.answer').textContent()).toContain('"plan": "free"');
       expect(await operation.locator('.snippets pre').textContent()).toContain(
         `${shop.gateway.url}/v1/usage`,
       );

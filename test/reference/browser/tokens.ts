@@ -101,7 +101,7 @@ export function tokensTests(fixture: ReferenceFixture): void {
       );
       const operation = await reader.openOperation('default', 'getThing');
       await reader.send(operation);
-      await operation.locator('.response').getByRole('link', { name: 'invalid_api_key' }).click();
+      await operation.locator('.answer').getByRole('link', { name: 'invalid_api_key' }).click();
       await reader.page.waitForURL(/#errors-invalid_api_key$/);
     });
   });

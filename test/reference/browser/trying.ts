@@ -14,7 +14,7 @@ export function tryingTests(fixture: ReferenceFixture): void {
       expect(limits).toMatch(/X-RateLimit-Remaining\s*59/);
       expect(limits).toMatch(/X-RateLimit-Reset\s*\d{10}/);
       expect(limits).toContain('999 of 1,000 left per day');
-      expect(await operation.locator('.response').textContent()).toContain('"name": "Minka"');
+      expect(await operation.locator('.answer').textContent()).toContain('"name": "Minka"');
       expect(fixture.complaints).toEqual([]);
     });
 
@@ -41,7 +41,7 @@ export function tryingTests(fixture: ReferenceFixture): void {
         );
         expect(lines.join()).toMatch(/date: \w{3}, \d\d \w{3} \d{4} /);
       }
-      expect(await operation.locator('.response').textContent()).toContain('rate_limit_exceeded');
+      expect(await operation.locator('.answer').textContent()).toContain('rate_limit_exceeded');
     });
 
     test('sends and sees identifiers beyond 2^53 with every digit', async () => {
@@ -61,7 +61,7 @@ export function tryingTests(fixture: ReferenceFixture): void {
       await operation.getByLabel('Request body').fill('{"id":9223372036854775807,"petId":1}');
       await it.send(operation);
       expect(sent).toContain('"id":9223372036854775807');
-      expect(await operation.locator('.response').textContent()).toContain(
+      expect(await operation.locator('.answer').textContent()).toContain(
         '"id": 9223372036854775807',
       );
       await it.page.unrouteAll();

@@ -19,7 +19,7 @@ export function ResponseView({
     { type: 'button', onClick: () => save(response) },
     'Download',
   );
-  return h('section', { class: 'response', 'aria-label': 'Response' }, [
+  return h('section', { class: 'answer', 'aria-label': 'Response' }, [
     h(Limits, { response }),
     h(
       'h4',

@@ -95,7 +95,7 @@ export async function prepareStoregate(
     const { stdout } = await run(process.execPath, [...args, ...create], {
       cwd,
       env: { PATH: process.env.PATH, ...env },
-      timeout: 30_000,
+      timeout: 120_000,
     });
     return (JSON.parse(stdout) as { key: string }).key;
   };

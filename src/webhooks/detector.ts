@@ -42,65 +42,45 @@ function detectionsIn(
   gateway: string,
   clock: () => number,
 ): Detection | null {
+  const seen = (
+    sight: 'backend' | 'state',
+    name: string,
+    isDown: boolean,
+    about: Readonly<Record<string, string>> = {},
+  ): Detection => ({ sight, name, isDown, at: clock(), about });
+
   switch (event.type) {
     case 'ban.started':
       return banIn(event);
-    case 'key.first_used':
-      return uniqueEvent(
-        'key.first_used',
-        event.at,
-        event.keyId,
-        event.at + DAY,
-        {
-          key: event.keyId,
-        },
-      );
+    case 'key.first_used': {
+      const { type, at, keyId } = event;
+      return uniqueEvent(type, at, keyId, at + DAY, { key: keyId });
+    }
     case 'reload.failed':
       return failedReloadIn(event, gateway, clock());
     case 'health.changed':
       return healthIn(event, gateway, clock());
     case 'upstream.down': {
       const { upstream, backend, reason, error } = event;
-      const about = {
-        upstream,
-        backend,
-        reason,
-        ...(error === undefined ? {} : { error: short(reasonOf(error)) }),
-      };
-      return {
-        sight: 'backend',
-        name: `${upstream} ${backend}`,
-        isDown: true,
-        at: clock(),
-        about,
-      };
+      const cause =
+        error === undefined ? {} : { error: short(reasonOf(error)) };
+      const about = { upstream, backend, reason, ...cause };
+      return seen('backend', `${upstream} ${backend}`, true, about);
     }
     case 'upstream.up': {
       const { upstream, backend } = event;
-      const about = { upstream, backend };
-      return {
-        sight: 'backend',
-        name: `${upstream} ${backend}`,
-        isDown: false,
-        at: clock(),
-        about,
-      };
+      const name = `${upstream} ${backend}`;
+      return seen('backend', name, false, { upstream, backend });
     }
     case 'state.outage': {
-      const about = {
-        policy: event.policy,
-        reason: short(reasonOf(event.error)),
-      };
-      return { sight: 'state', name: '', isDown: true, at: clock(), about };
+      const { policy, error } = event;
+      return seen('state', '', true, {
+        policy,
+        reason: short(reasonOf(error)),
+      });
     }
     case 'state.recovered':
-      return {
-        sight: 'state',
-        name: '',
-        isDown: false,
-        at: clock(),
-        about: {},
-      };
+      return seen('state', '', false);
     default:
       return null;
   }

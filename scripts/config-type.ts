@@ -34,12 +34,14 @@ export function configType(): string {
   function sharedType(definition: string): string {
     const name = definition.replace(/^./, (first) => first.toUpperCase());
     if (!shared.has(name))
-      shared.set(name, `export type ${name} = ${typeOf(root.definitions![definition]!, '')};\n`);
+      shared.set(name, `type ${name} = ${typeOf(root.definitions![definition]!, '')};\n`);
     return name;
   }
 
   function sectionOf({ properties = {}, required = [] }: Schema, indent: string): string {
     const members = Object.entries(properties).map(([key, schema]) => {
+      // Its entries have the types of sections: src/config/apis.ts.
+      if (key === 'apis') return `readonly ${key}: readonly unknown[]`;
       const { default: usual, properties: section } = flatten(schema, root);
       const mayLack = usual === undefined && section === undefined && !required.includes(key);
       return `readonly ${key}: ${typeOf(schema, `${indent}  `)}${mayLack ? ' | null' : ''}`;

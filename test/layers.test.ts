@@ -128,7 +128,7 @@ const rules: readonly Rule[] = [
     planted: { from: 'run/gateway.ts', to: 'node:cluster' },
   },
   {
-    name: 'requests are carried by our own HTTP/1.1: Node has only the admin API, the store and the inside of mounts',
+    name: 'requests are carried by our own HTTP/1.1: Node has only the admin API, the store and the inside of targets',
     breaks: ({ from, to }) => /^(node:)?(http|https|http2)$/.test(to) && !knowsNode(from),
     planted: { from: 'gateway/wire/listener.ts', to: 'node:http' },
   },

@@ -54,7 +54,7 @@ export async function storegate(name: string, checkout: string, backend: number)
 log: { requests: ${log !== undefined} }
 http: { maxConnections: 10000, maxBodyBytes: ${maxBodyBytes} }
 upstreams: { mounted: { url: "${url}" } }
-${contract === 'own' ? 'mounts: [{ path: /mount, upstream: mounted }]' : ''}
+${contract === 'own' ? 'apis: [{ name: files, path: /mount, contract: none, stripPath: false, upstream: mounted }]' : ''}
 `,
     );
     if (children !== first) cpSync(data, join(folder, 'data'), { recursive: true });

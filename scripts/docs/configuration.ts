@@ -77,8 +77,14 @@ ${rowsOf(schemaOf('plans'), schemaOf('plans'), '')
 }
 
 function sectionsOf(): string[] {
-  const rows = rowsOf(schemaOf('gateway'), schemaOf('gateway'), '');
-  const keys = Object.keys(schemaOf('gateway').properties ?? {});
+  const root = schemaOf('gateway');
+  const { apis, ...general } = root.properties!;
+  const seen: Seen = new Map();
+  // An entry of `apis` refers to the sections that it shares.
+  const rows = [general, { apis: apis! }].flatMap((properties) =>
+    rowsOf({ ...root, properties }, root, '', seen),
+  );
+  const keys = Object.keys(root.properties!);
   return keys.map((key) => {
     const [first, ...inner] = rows.filter(({ name }) => name.split(/[.[]/)[0] === key);
     const hasIntroduction = first!.schema.properties !== undefined && first!.like === undefined;

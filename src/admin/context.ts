@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { Contract } from '../config/contract/contract.ts';
+import type { Contracts } from '../config/contract/contract.ts';
 import type { LedgerAccess } from '../ledger/ledger.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Peers } from '../observe/peers/peers.ts';
@@ -49,7 +49,7 @@ export interface AdminContext
   readonly config: () => Config;
   readonly plans: () => Plans;
   /** Throws AdminError if the contract is unusable. */
-  readonly contract: () => Contract;
+  readonly contract: () => Contracts;
   /**
    * Reads the configuration again and puts it in force. Throws AdminError with every mistake, and
    * what `around` throws.

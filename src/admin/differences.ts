@@ -1,6 +1,6 @@
-import type { Contract } from '@storegate/openapi';
 import { shortDigest } from '../common/digest.ts';
 import type { Config } from '../config/config.ts';
+import type { Contracts } from '../config/contract/contract.ts';
 import { describeConfig } from '../config/describe.ts';
 import { differences, keepsValue } from '../config/restart.ts';
 import { settingSchema } from '../config/settings.ts';
@@ -10,7 +10,7 @@ import { escalationView, planView } from './view.ts';
 
 export interface Configured {
   readonly config: Config;
-  readonly contract: Contract;
+  readonly contract: Contracts;
 }
 
 /** Safe to show: without secrets. */
@@ -102,7 +102,7 @@ function ownLimits({
   );
 }
 
-function contractThatDiffers(inForce: Contract, inFiles: Contract) {
+function contractThatDiffers(inForce: Contracts, inFiles: Contracts) {
   if (inForce.fingerprint === inFiles.fingerprint) return null;
   const [before, after] = [inForce.digests, inFiles.digests];
   return {
@@ -116,7 +116,7 @@ function contractThatDiffers(inForce: Contract, inFiles: Contract) {
   };
 }
 
-function shownContract({ title, version, fingerprint, operations }: Contract) {
+function shownContract({ title, version, fingerprint, operations }: Contracts) {
   return {
     title,
     version,

@@ -1,4 +1,5 @@
 import { suggest } from '../common/suggest.ts';
+import { undescribedName } from '../config/apis.ts';
 import { PUBLIC_PLAN } from '../limits/plans.ts';
 import { AdminError, faultOf } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
@@ -40,8 +41,7 @@ export function refuseUnknown(
 }
 
 /**
- * As `refuseUnknown`, for filters of requests. An operation is of the contract, of the gateway, or
- * a mount.
+ * As `refuseUnknown`, for filters of requests. An operation is of a contract, or of the gateway.
  */
 export function refuseUnknownFilters(
   { config, contract, plans }: AdminContext,
@@ -50,7 +50,7 @@ export function refuseUnknownFilters(
   refuseUnknown('plan', query.plan, [...plans().plans.keys(), PUBLIC_PLAN]);
   refuseUnknown('operation', query.operation, [
     ...contract().operations.map(({ id }) => id),
-    ...config().mounts.map(({ path }) => `mount ${path}`),
+    ...config().apis.map((api) => undescribedName(api)),
     'usage',
     'reference',
   ]);

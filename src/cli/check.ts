@@ -7,23 +7,21 @@ import {
 } from '@storegate/openapi';
 import { Outage } from '../common/errors/outage.ts';
 import { readCertificates, warningsOf } from '../config/certificates.ts';
-import type { Config } from '../config/config.ts';
-import type { Contract } from '../config/contract/contract.ts';
+import type { Api, Config } from '../config/config.ts';
+import type { Contract, Contracts } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { loadConfig } from '../config/load.ts';
-import {
-  coveredMounts,
-  displacedUsage,
-  hiddenOperations,
-} from '../config/own-paths.ts';
+import { displacedUsage, hiddenOperations } from '../config/own-paths.ts';
 import { DEFAULT_UPSTREAM, endsWithPath } from '../config/upstreams.ts';
 import { formatLimit } from '../config/windows.ts';
 import { peekKeys } from '../records/embedded/peek.ts';
 import {
-  ContractLoader,
-  type Loaded,
-  LoadingEnded,
-} from '../run/contracts/loader.ts';
+  type ActiveApi,
+  contractsOf,
+  loadAll,
+  refuseUnreached,
+} from '../run/apis.ts';
+import { ContractLoader, LoadingEnded } from '../run/contracts/loader.ts';
 import type { CopyInUse } from '../run/contracts/remote.ts';
 import { refuseUnknownUpstreams } from '../run/reload.ts';
 import {
@@ -48,21 +46,28 @@ export async function check(
   const note = (text: string) => terminal.err(`note: ${text}\n`);
   const config = loadConfig(terminal);
   warningsOf(readCertificates(config), Date.now()).forEach(note);
-  const contract = await readContract(config, terminal.stop, note);
-  refuseUnknownUpstreams(contract, config);
-  const notes = [
-    contractNotes,
-    hiddenOperations,
-    displacedUsage,
-    coveredMounts,
-    pathNotes,
-    bodyLimitNotes,
-    targetNotes,
-    costNotes,
-    workerNotes,
-  ].flatMap((notesOn) => notesOn(config, contract));
-  notes.forEach(note);
-  const hasContract = config.contract.file !== NO_CONTRACT;
+  const apis = await readContracts(config, terminal.stop, note);
+  const contract = contractsOf(apis);
+  refuseUnreached(apis);
+  refuseUnknownUpstreams(apis, config);
+  for (const one of apis) {
+    // Nothing has its requests.
+    if (one.api.backends === null && one.api.target === null) continue;
+    const of = apis.length === 1 ? '' : `the API ${one.api.name}: `;
+    const notes = [
+      contractNotes,
+      hiddenOperations,
+      displacedUsage,
+      bodyLimitNotes,
+      targetNotes,
+      costNotes,
+    ].flatMap((notesOn) => notesOn(one.api, one.contract));
+    for (const text of [...notes, ...pathNotes(config, one)]) note(of + text);
+  }
+  workerNotes(config).forEach(note);
+  const versions = apis
+    .filter(({ api }) => api.contract.file !== NO_CONTRACT)
+    .map((one) => String(one.contract.document.openapi));
   const unsupported = formatExempted(contract.exempted);
   for (const line of unsupported) terminal.err(`not enforced: ${line}\n`);
   checkFolder(config, note);
@@ -73,7 +78,7 @@ export async function check(
     options,
     {
       plans: [...config.plans.plans.keys()],
-      openapi: contract.document.openapi,
+      openapi: versions.join(', '),
       operations: contract.operations.length,
       notEnforced: unsupported.length,
       ...scopesIn(contract),
@@ -96,7 +101,7 @@ export async function check(
       const but = notEnforced === 0 ? '' : `, ${notEnforced} not enforced`;
       const described = `${plural(operations, 'operation')}${but} (OpenAPI ${openapi})`;
       return page.notes(
-        `OK: ${plural(plans.length, 'plan')}, ${hasContract ? described : 'no contract'}.`,
+        `OK: ${plural(plans.length, 'plan')}, ${versions.length > 0 ? described : 'no contract'}.`,
         ...(redis === 'unreachable'
           ? ['Not checked: Redis. It is unreachable.']
           : []),
@@ -113,19 +118,21 @@ export async function check(
   );
 }
 
-/** Notes are printed even if the contract has mistakes. */
-async function readContract(
+/** Notes are printed even if a contract has mistakes. */
+async function readContracts(
   config: Config,
   stop: AbortSignal,
   note: (text: string) => void,
-): Promise<Contract> {
+): Promise<readonly ActiveApi[]> {
   const print = (notes: readonly Problem[]) =>
     formatProblems(notes, 1).forEach(note);
   try {
-    const { contract, prepared, copy } = await loadUntil(stop, config);
-    if (copy) note(copyNote(copy));
-    print(prepared.notes);
-    return contract;
+    const { apis } = await loadUntil(stop, config);
+    for (const { copy, prepared } of apis) {
+      if (copy) note(copyNote(copy));
+      print(prepared.notes);
+    }
+    return apis;
   } catch (error) {
     if (error instanceof ContractError) print(error.notes);
     if (error instanceof LoadingEnded)
@@ -135,13 +142,13 @@ async function readContract(
 }
 
 /** A large contract in another process, because reading blocks and this process must notice signals. */
-async function loadUntil(stop: AbortSignal, config: Config): Promise<Loaded> {
+async function loadUntil(stop: AbortSignal, { apis, data }: Config) {
   const loader = new ContractLoader();
   const close = () => loader.close();
   stop.addEventListener('abort', close);
   try {
     if (stop.aborted) close();
-    return await loader.loadFirst(config);
+    return await loadAll(apis, (api) => loader.loadFirst({ ...api, data }));
   } finally {
     stop.removeEventListener('abort', close);
   }
@@ -153,7 +160,7 @@ const STOPPED =
 const copyNote = ({ url, at, reason }: CopyInUse): string =>
   `${url} ${reason}; a start uses the copy from ${new Date(at).toISOString()}`;
 
-function scopesIn({ operations }: Contract): {
+function scopesIn({ operations }: Contracts): {
   needScopes: number;
   scopes: string[];
 } {
@@ -171,10 +178,10 @@ function scopesIn({ operations }: Contract): {
 /** All backends of an upstream get the same path. */
 function pathNotes(
   { upstream, upstreams }: Config,
-  { prefixes, operations }: Contract,
+  { api, contract: { prefixes, operations } }: ActiveApi,
 ): string[] {
   const used = new Set(
-    operations.map((operation) => operation.upstream ?? DEFAULT_UPSTREAM),
+    operations.map((operation) => operation.upstream ?? api.backends),
   );
   const all = Object.entries({
     [DEFAULT_UPSTREAM]: upstream,
@@ -194,7 +201,7 @@ function pathNotes(
 }
 
 /** The setting wins over the limit that the contract has for an operation. */
-function bodyLimitNotes({ http }: Config, { operations }: Contract): string[] {
+function bodyLimitNotes({ http }: Api, { operations }: Contract): string[] {
   return operations
     .filter(
       ({ maxBodyBytes, largestBody }) =>
@@ -207,12 +214,12 @@ function bodyLimitNotes({ http }: Config, { operations }: Contract): string[] {
 }
 
 /** docs/failure-modes.md compares targets and upstreams. */
-function targetNotes({ mounts }: Config): string[] {
-  const lacks =
-    'a target has no health checks, retries or limit of connections, joins repeated fields, and accepts response heads of up to 16 KiB; set upstream to have all of them';
-  return mounts
-    .filter(({ target }) => target !== null)
-    .map(({ path }) => `mount ${path}: ${lacks}`);
+function targetNotes({ target }: Api): string[] {
+  return target === null
+    ? []
+    : [
+        'a target has no health checks, retries or limit of connections, joins repeated fields, and accepts response heads of up to 16 KiB; set upstream to have all of them',
+      ];
 }
 
 /** Concurrency limits apply per worker. */

@@ -1,12 +1,12 @@
 import { USAGE_PATH } from '../common/reserved-paths.ts';
-import type { Config } from '../config/config.ts';
+import type { Api } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { shortList } from './output.ts';
 
 /** What the contract means for paths and keys. */
 export function contractNotes(
-  { contract: { file }, keys, plans, usage }: Config,
+  { contract: { file }, keys, plans, usage }: Api,
   { operations, prefixes, sharesAuthorization }: Contract,
 ): string[] {
   const open = plans.publicPlan

@@ -5,7 +5,7 @@ import { shortList } from './output.ts';
 
 /** A client whose window is smaller than the cost of an operation would wait forever. */
 export function costNotes(
-  { plans }: Config,
+  { plans }: Pick<Config, 'plans'>,
   { operations }: Contract,
 ): string[] {
   const ofKeys = [

@@ -294,7 +294,8 @@ async function runGateway(
     await runUntilStopped(
       terminal,
       { config, load },
-      async ({ contract }, { url, adminUrl }) => {
+      async ({ apis }, { url, adminUrl }) => {
+        const { contract } = apis[0]!;
         print(terminal, 'Running', `${url}, console ${adminUrl}/console/`);
         await tryOnce(terminal, url, contract, {
           place: config.contract.file,

@@ -42,7 +42,7 @@ export async function serve(
     await runUntilStopped(
       terminal,
       running,
-      async ({ contract }, { url, adminUrl, unmigratedKeys }) => {
+      async ({ apis }, { url, adminUrl, unmigratedKeys }) => {
         // Only on a terminal: elsewhere the secrets would end up in a log.
         if (!terminal.isTerminal) return;
         const keys =
@@ -55,7 +55,7 @@ export async function serve(
             url,
             adminUrl,
             config,
-            contract,
+            apis,
             place,
             unmigratedKeys,
             keys,

@@ -2,10 +2,10 @@ import { limitsText } from '@storegate/admin-api/text';
 import { CONSOLE_PATH } from '@storegate/console';
 import { keyField } from '../common/key-headers.ts';
 import { REFERENCE_PATH } from '../common/reserved-paths.ts';
-import type { Config } from '../config/config.ts';
-import type { Contract } from '../config/contract/contract.ts';
+import type { Api, Config } from '../config/config.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { printable } from '../config/problems/quote.ts';
+import { type ActiveApi, stripsPath } from '../run/apis.ts';
 import {
   type UnmigratedKeys,
   unmigratedKeysText,
@@ -18,7 +18,7 @@ export interface StartScreen {
   readonly url: string;
   readonly adminUrl: string;
   readonly config: Config;
-  readonly contract: Contract;
+  readonly apis: readonly ActiveApi[];
   readonly place: string;
   readonly unmigratedKeys: UnmigratedKeys | null;
   /** `null`: none were created at this start. */
@@ -44,12 +44,23 @@ export function startScreen(screen: StartScreen): string {
   return parts.filter((part) => part !== null).join('\n');
 }
 
-function addresses({ url, adminUrl, config, contract }: StartScreen): string {
-  const hasContract = config.contract.file !== NO_CONTRACT;
+/** The API that the screen shows: the first with a contract. */
+const shownOf = ({ apis }: StartScreen): ActiveApi =>
+  apis.find(({ api }) => hasContract(api) && api.host === null) ?? apis[0]!;
+
+const hasContract = ({ contract }: Api): boolean =>
+  contract.file !== NO_CONTRACT;
+
+function addresses(screen: StartScreen): string {
+  const { url, adminUrl, config, apis } = screen;
+  const { api, contract } = shownOf(screen);
   const all = [...config.plans.plans.values()];
   const plan = all.find(({ windows }) => windows !== null) ?? all[0]!;
   const rows = [
-    ...(config.reference.enabled && hasContract
+    ...(apis.length > 1
+      ? [['APIs', apis.map((one) => placeText(one.api)).join(', ')]]
+      : []),
+    ...(config.reference.enabled && hasContract(api)
       ? [['Reference', `${url}${REFERENCE_PATH}/`]]
       : []),
     config.console.enabled
@@ -61,10 +72,10 @@ function addresses({ url, adminUrl, config, contract }: StartScreen): string {
     ],
   ];
   const lines = rows.map(([name, value]) => `  ${name!.padEnd(10)} ${value}\n`);
-  const what = hasContract
+  const what = hasContract(api)
     ? oneLine(`${contract.title} ${contract.version}`)
     : 'Every path of the backend';
-  const notes = contractNotes(config, contract).map(
+  const notes = contractNotes(api, contract).map(
     (note) => `  Note: ${oneLine(note)}.\n`,
   );
   return `${what} is available at ${url}\n${[...lines, ...notes].join('')}`;
@@ -79,16 +90,26 @@ function keyTable(keys: readonly DemoKey[]): string {
     .join('');
 }
 
+/** `notes at /notes`. */
+const placeText = ({ name, host, path }: Api): string =>
+  `${name} at ${host ?? ''}${path}`;
+
 function requests(
-  { url, contract, config }: StartScreen,
+  screen: StartScreen,
   demoKey: DemoKey | undefined,
 ): string | null {
-  const samples =
-    config.contract.file === NO_CONTRACT
-      ? [{ title: 'The root of the backend', path: '/' }]
-      : sampleRequests(contract);
+  const { url, config } = screen;
+  const { api, contract } = shownOf(screen);
+  const samples = (
+    hasContract(api)
+      ? sampleRequests(contract)
+      : [{ title: 'The root of the backend', path: '/' }]
+  ).map(({ title, path }) => ({
+    title,
+    path: stripsPath(api, contract) ? api.path + path : path,
+  }));
   if (samples.length === 0) return null;
-  const header = `-H "${keyField(config.keys.headers ?? contract.keyHeaders, demoKey?.secret ?? '$KEY').join(': ')}"`;
+  const header = `-H "${keyField(api.keys.headers ?? contract.keyHeaders, demoKey?.secret ?? '$KEY').join(': ')}"`;
   const lines = samples.map(
     ({ title, path }) =>
       `  # ${oneLine(title)}\n  curl -i ${quoted(url + path)} ${header}\n`,

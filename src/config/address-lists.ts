@@ -4,7 +4,7 @@ import { shortDigest } from '../common/digest.ts';
 import { parseCidr } from '../common/ip.ts';
 import { nameOfFile, type Problem, problemOf } from './problems/problems.ts';
 import { quote } from './problems/quote.ts';
-import type { Setting, Settings } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { readTextFile, UnreadableFile } from './yaml/text-file.ts';
 
 export type AddressEntry = string | { readonly file: string };
@@ -15,8 +15,8 @@ const MAX_REPORTED = 20;
 const EXPECTED =
   'must be an address, or a block such as 10.0.0.0/8 that begins with its first address';
 
-/** Invalid settings name no files. The returned paths are absolute. */
-export function readListFiles(written: Settings, cwd: string) {
+/** Reads each file once, for the gateway and its APIs. */
+export function createListReader(cwd: string) {
   const read = new Map<string, ListFile>();
   const problems: Problem[] = [];
 
@@ -40,6 +40,7 @@ export function readListFiles(written: Settings, cwd: string) {
     return file;
   }
 
+  /** With the contents of each file, so that a changed file is a changed setting. */
   function withEntries(entries: unknown, setting: string): unknown {
     if (!Array.isArray(entries)) return entries;
     return entries.map((entry: AddressEntry) => {
@@ -49,42 +50,17 @@ export function readListFiles(written: Settings, cwd: string) {
     });
   }
 
-  function valueWithEntries(name: string, { value }: Setting): unknown {
-    if (name === 'addresses.allow' || name === 'addresses.deny')
-      return withEntries(value, name);
-    if (name !== 'mounts' || !Array.isArray(value)) return value;
-    return value.map(
-      (
-        mount: {
-          readonly addresses?: Partial<
-            Record<'allow' | 'deny', readonly AddressEntry[]>
-          >;
-        },
-        i,
-      ) => {
-        const { allow, deny } = mount.addresses ?? {};
-        if (allow === undefined && deny === undefined) return mount;
-        return {
-          ...mount,
-          addresses: {
-            ...mount.addresses,
-            allow: withEntries(allow, `mounts[${i}].addresses.allow`),
-            deny: withEntries(deny, `mounts[${i}].addresses.deny`),
-          },
-        };
-      },
+  /** `prefix`: of the settings of an API, in messages. Invalid settings name no files. */
+  function readIn(written: Settings, prefix = ''): Settings {
+    return new Map(
+      [...written].map(([name, setting]) => [
+        name,
+        LISTS.includes(name)
+          ? { ...setting, value: withEntries(setting.value, prefix + name) }
+          : setting,
+      ]),
     );
   }
-
-  // With the contents of each file, so that a changed file is a changed setting.
-  const settings: Settings = new Map(
-    [...written].map(([name, setting]) => [
-      name,
-      { ...setting, value: valueWithEntries(name, setting) },
-    ]),
-  );
-  for (const [path, file] of lastRead)
-    if (read.get(path) !== file) lastRead.delete(path);
 
   function listsIn(entries: readonly AddressEntry[]): AddressList[] {
     const own = entries.filter((entry) => typeof entry === 'string');
@@ -97,8 +73,23 @@ export function readListFiles(written: Settings, cwd: string) {
     return own.length === 0 ? lists : [{ file: null, entries: own }, ...lists];
   }
 
-  return { paths: [...read.keys()], problems, settings, listsIn };
+  return {
+    readIn,
+    listsIn,
+    problems,
+    /** Absolute. */
+    get paths() {
+      return [...read.keys()];
+    },
+    /** Files that are not named any more are read again when they are. */
+    forgetOthers() {
+      for (const [path, file] of lastRead)
+        if (read.get(path) !== file) lastRead.delete(path);
+    },
+  };
 }
+
+const LISTS = ['addresses.allow', 'addresses.deny'];
 
 interface ListFile {
   readonly name: string;

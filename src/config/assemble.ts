@@ -5,16 +5,14 @@ import {
   type Config,
   largestBody,
   MIN_BODY_BUDGET,
-  type Mount,
   type RedisSettings,
 } from './config.ts';
-import { NO_CONTRACT } from './contract/place.ts';
 import { converted, mapped, type Surroundings } from './conversions.ts';
 import type { PageFiles } from './page-files.ts';
 import { schemaOf } from './schema/schema.ts';
 import { documentOf, type Settings } from './settings.ts';
 import { parseSize } from './units.ts';
-import { DEFAULT_UPSTREAM, upstreamOf, upstreamsIn } from './upstreams.ts';
+import { upstreamOf, upstreamsIn } from './upstreams.ts';
 
 interface Parts extends Surroundings {
   readonly plans: Plans;
@@ -25,57 +23,36 @@ interface Parts extends Surroundings {
   readonly pageFiles: PageFiles;
 }
 
-/** Only what a conversion by the schema cannot express. */
+/** Of the gateway, or of one API: only what a conversion by the schema cannot express. */
 export function assemble(
   settings: Settings,
   { plans, gateway, otherFiles, pageFiles, ...around }: Parts,
-): Config {
-  const written = { ...documentOf(settings), upstreams: upstreamsIn(settings) };
+): Omit<Config, 'apis'> {
+  const written = {
+    ...documentOf(settings),
+    upstreams: upstreamsIn(settings),
+    apis: [],
+  };
   const all = converted(
     written,
     schemaOf('gateway'),
     around,
   ) as GatewaySettings;
-  const { contract, http, mounts, redis, upstream, upstreams, workers } = all;
+  const { apis: _entries, ...own } = all;
+  const { contract, http, redis, upstream, upstreams, workers } = own;
   return {
-    ...all,
+    ...own,
     workers: workersOf(workers, redis.url !== null),
     redis: redis.url === null ? null : (redis as RedisSettings),
     upstream: upstreamOf(upstream),
     upstreams: mapped(upstreams, upstreamOf),
     contract: contract as Config['contract'],
-    mounts: mountsOf(mounts, contract.file === NO_CONTRACT),
     plans,
     http: { ...http, bodyBudget: budgetOf(http.bodyBudget, largestBody(all)) },
     reference: { ...all.reference, ...pageFiles },
     files: { gateway, plans: all.plans.file!, others: otherFiles },
   };
 }
-
-/** `/` comes last, because it has every path. */
-function mountsOf(
-  mounts: Config['mounts'],
-  needsRoot: boolean,
-): Config['mounts'] {
-  const isRoot = ({ path }: Mount) => path === ROOT;
-  const root = mounts.find(isRoot) ?? (needsRoot ? EVERY_PATH : null);
-  return root === null
-    ? mounts
-    : [...mounts.filter((mount) => !isRoot(mount)), root];
-}
-
-const ROOT = '/';
-const EVERY_PATH: Mount = {
-  path: ROOT,
-  target: null,
-  upstream: DEFAULT_UPSTREAM,
-  websocket: false,
-  stripPrefix: false,
-  rewrite: null,
-  keyHeaders: null,
-  reportsCost: null,
-  addresses: { allow: [], deny: [] },
-};
 
 const MAX_WORKERS = 256;
 

@@ -1,7 +1,7 @@
 // Written by `npm run generate` from config/gateway.schema.json, which explains every setting.
 import type { Unit } from './conversions.ts';
 
-export type Upstream = {
+type Upstream = {
   readonly url: string | null;
   readonly backends: readonly { readonly url: Unit<'baseUrl'>; readonly weight: number }[];
   readonly connections: number;
@@ -43,12 +43,67 @@ export type Upstream = {
   };
 };
 
-export type AddressLists = {
+type Contract = {
+  readonly file: Unit<'contract'> | null;
+  readonly unknownQuery: 'refuse' | 'pass';
+  readonly onUnsupported: 'refuse' | 'omit' | 'report' | 'pass';
+  readonly serverPath: 'auto' | 'ignore' | 'prefix';
+  readonly encodedCommas: 'data' | 'separators';
+  readonly encodedSlash: 'refuse' | 'pass';
+  readonly semicolon: 'refuse' | 'pass';
+  readonly integers: 'plain' | 'any';
+  readonly readOnly: 'pass' | 'refuse';
+  readonly maxDepth: number;
+  readonly requests: 'report' | 'enforce';
+  readonly responses: 'off' | 'report' | 'enforce';
+  readonly afterSunset: 'serve' | 'refuse';
+};
+
+type Keys = {
+  readonly headers: Unit<'keyHeaders'> | null;
+  readonly hide: boolean;
+  readonly identity: {
+    readonly keyId: string | null;
+    readonly account: string | null;
+    readonly plan: string | null;
+    readonly scopes: string | null;
+  };
+};
+
+type AddressLists = {
   readonly allow: Unit<'addresses'>;
   readonly deny: Unit<'addresses'>;
 };
 
-export type WebhookEvent = 'ban.started' | 'quota.reached' | 'key.created' | 'key.rotated' | 'key.expiring' | 'key.first_used' | 'upstream.down' | 'upstream.up' | 'state.down' | 'state.up' | 'reload.failed' | 'health.changed';
+type Cors = {
+  readonly origins: readonly string[];
+  readonly maxAge: Unit<'duration'>;
+};
+
+type Headers = {
+  readonly request: {
+    readonly set: Readonly<Record<string, Unit<'fieldValue'>>>;
+    readonly remove: readonly string[];
+  };
+  readonly response: {
+    readonly set: Readonly<Record<string, Unit<'fieldValue'>>>;
+    readonly remove: readonly string[];
+  };
+};
+
+type Cost = {
+  readonly header: string | null;
+  readonly refund: readonly (Unit<'statuses'>)[];
+};
+
+type Reference = {
+  readonly enabled: boolean;
+  readonly title: string | null;
+  readonly logo: Unit<'path'> | null;
+  readonly introduction: Unit<'path'> | null;
+};
+
+type WebhookEvent = 'ban.started' | 'quota.reached' | 'key.created' | 'key.rotated' | 'key.expiring' | 'key.first_used' | 'upstream.down' | 'upstream.up' | 'state.down' | 'state.up' | 'reload.failed' | 'health.changed';
 
 export interface GatewaySettings {
   readonly workers: number | 'auto';
@@ -91,32 +146,9 @@ export interface GatewaySettings {
   };
   readonly upstream: Upstream;
   readonly upstreams: Readonly<Record<string, Upstream>>;
-  readonly contract: {
-    readonly file: Unit<'contract'> | null;
-    readonly unknownQuery: 'refuse' | 'pass';
-    readonly onUnsupported: 'refuse' | 'omit' | 'report' | 'pass';
-    readonly serverPath: 'auto' | 'ignore' | 'prefix';
-    readonly encodedCommas: 'data' | 'separators';
-    readonly encodedSlash: 'refuse' | 'pass';
-    readonly semicolon: 'refuse' | 'pass';
-    readonly integers: 'plain' | 'any';
-    readonly readOnly: 'pass' | 'refuse';
-    readonly maxDepth: number;
-    readonly requests: 'report' | 'enforce';
-    readonly responses: 'off' | 'report' | 'enforce';
-    readonly afterSunset: 'serve' | 'refuse';
-  };
+  readonly contract: Contract;
   readonly plans: { readonly file: Unit<'path'> | null };
-  readonly keys: {
-    readonly headers: Unit<'keyHeaders'> | null;
-    readonly hide: boolean;
-    readonly identity: {
-      readonly keyId: string | null;
-      readonly account: string | null;
-      readonly plan: string | null;
-      readonly scopes: string | null;
-    };
-  };
+  readonly keys: Keys;
   readonly http: {
     readonly trustedProxies: readonly string[];
     readonly stripHeaders: readonly string[];
@@ -138,34 +170,15 @@ export interface GatewaySettings {
     readonly authFailureLimit: { readonly failures: number; readonly window: Unit<'duration'> };
   };
   readonly addresses: AddressLists;
-  readonly mounts: readonly {
-    readonly path: string;
-    readonly target: Unit<'baseUrl'> | null;
-    readonly upstream: string | null;
-    readonly websocket: boolean;
-    readonly stripPrefix: boolean;
-    readonly rewrite: string | null;
-    readonly keyHeaders: Unit<'keyHeaders'> | null;
-    readonly reportsCost: boolean | null;
-    readonly addresses: AddressLists;
-  }[];
-  readonly cors: { readonly origins: readonly string[]; readonly maxAge: Unit<'duration'> };
-  readonly headers: {
-    readonly request: {
-      readonly set: Readonly<Record<string, Unit<'fieldValue'>>>;
-      readonly remove: readonly string[];
-    };
-    readonly response: {
-      readonly set: Readonly<Record<string, Unit<'fieldValue'>>>;
-      readonly remove: readonly string[];
-    };
-  };
+  readonly apis: readonly unknown[];
+  readonly cors: Cors;
+  readonly headers: Headers;
   readonly operations: Readonly<Record<string, {
     readonly timeout: Unit<'duration'> | null;
     readonly maxBodyBytes: Unit<'size'> | null;
     readonly cost: number | null;
   }>>;
-  readonly cost: { readonly header: string | null; readonly refund: readonly (Unit<'statuses'>)[] };
+  readonly cost: Cost;
   readonly usage: {
     readonly enabled: boolean;
     readonly hours: Unit<'duration'>;
@@ -173,12 +186,7 @@ export interface GatewaySettings {
     readonly maxBytes: Unit<'size'>;
     readonly export: { readonly url: string | null; readonly token: string | null };
   };
-  readonly reference: {
-    readonly enabled: boolean;
-    readonly title: string | null;
-    readonly logo: Unit<'path'> | null;
-    readonly introduction: Unit<'path'> | null;
-  };
+  readonly reference: Reference;
   readonly console: {
     readonly enabled: boolean;
     readonly idleTimeout: Unit<'duration'>;

@@ -11,16 +11,19 @@ export type { StatusRange } from './conversions.ts';
 export interface Config
   extends Omit<
     GatewaySettings,
-    'redis' | 'upstream' | 'upstreams' | 'plans' | 'reference'
+    'redis' | 'upstream' | 'upstreams' | 'plans' | 'reference' | 'apis'
   > {
   /** `auto` is already resolved. More than one only with Redis. */
   readonly workers: number;
   /** `null` for embedded state. */
   readonly redis: RedisSettings | null;
   readonly upstream: Upstream;
+  /** Also of APIs that have their own, by the name of the API. */
   readonly upstreams: Readonly<Record<string, Upstream>>;
   readonly contract: GatewaySettings['contract'] & { readonly file: string };
   readonly plans: Plans;
+  /** The first has every path that no other one has. */
+  readonly apis: readonly Api[];
   readonly reference: Omit<GatewaySettings['reference'], keyof PageFiles> &
     PageFiles;
   readonly http: HttpLimits;
@@ -64,18 +67,58 @@ export type HeaderRules = GatewaySettings['headers']['request'];
 /** By operationId. */
 export type OperationSettings = GatewaySettings['operations'];
 
-/** In bytes, of any operation. */
+/** In bytes, of any operation of an API. */
 export const largestBody = ({
   http,
   operations,
-}: Pick<GatewaySettings, 'http' | 'operations'>): number =>
+}: Pick<GatewaySettings, 'operations'> & {
+  readonly http: Pick<GatewaySettings['http'], 'maxBodyBytes'>;
+}): number =>
   Math.max(
     http.maxBodyBytes,
     ...Object.values(operations).map(({ maxBodyBytes }) => maxBodyBytes ?? 0),
   );
 
 export type Address = Pick<Config['listen'], 'host' | 'port'>;
-export type Mount = Config['mounts'][number];
 export type Tracing = Config['tracing'];
 export type AuditSettings = Config['audit'];
 export type WebhookSettings = Config['webhooks'];
+
+/** Where the requests of an API are, and where they go. */
+export interface ApiPlace {
+  readonly name: string;
+  /** In lower case and ASCII, without a port; `*.` begins a wildcard. `null`: any. */
+  readonly host: string | null;
+  readonly path: string;
+  /** `null`: unless the paths of the contract begin with `path`. */
+  readonly stripPath: boolean | null;
+  readonly websocket: boolean;
+  readonly target: string | null;
+  /** The name of its upstream; `null`: `target`, or nothing. */
+  readonly backends: string | null;
+  /** Whether it has address lists of its own. */
+  readonly ownAddresses: boolean;
+  /** Whether a cost that `target` reports is charged, though no upstream has its host. */
+  readonly trustsCost: boolean;
+}
+
+/** Complete: what an entry leaves out is inherited. */
+export interface Api
+  extends ApiPlace,
+    Pick<
+      Config,
+      | 'headers'
+      | 'operations'
+      | 'contract'
+      | 'keys'
+      | 'addresses'
+      | 'cors'
+      | 'cost'
+      | 'reference'
+      | 'plans'
+    > {
+  readonly http: Pick<Config['http'], 'maxBodyBytes' | 'stripHeaders'>;
+  readonly usage: Pick<Config['usage'], 'enabled'>;
+  /** The setting or variable that names its contract. */
+  readonly namedBy: string;
+}

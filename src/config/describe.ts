@@ -29,13 +29,6 @@ export function writtenAs(
   return origin?.kind === 'environment' ? origin.name : name;
 }
 
-/** What names the contract of `config`: a variable or the setting. */
-export function contractSource(config: object): string {
-  const settings = settingsByConfig.get(config as Config);
-  const isWhole = !(settings instanceof UnusableSection);
-  return writtenAs(isWhole ? settings : undefined, 'contract.file');
-}
-
 /** `url`: several with commas between them. */
 export function withBackend(config: Config, url: string): ServedConfig {
   const backends = backendsIn(
@@ -52,7 +45,9 @@ export function withBackend(config: Config, url: string): ServedConfig {
 
 /** If not, the shipped store runs beside the gateway. */
 export function namesBackends(config: Config): config is ServedConfig {
-  return config.upstream.backends.length > 0;
+  return (
+    config.upstream.backends.length > 0 || config.apis[0]!.backends === null
+  );
 }
 
 /**

@@ -2,7 +2,14 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { deepFreeze } from '../common/freeze.ts';
 import type { Plans } from '../limits/plans.ts';
-import { readListFiles } from './address-lists.ts';
+import { createListReader } from './address-lists.ts';
+import {
+  type ApiEntry,
+  apisOf,
+  entriesIn,
+  hasDefaultApi,
+  settingsOfApi,
+} from './apis.ts';
 import { assemble } from './assemble.ts';
 import type { Config } from './config.ts';
 import { remember, writtenAs } from './describe.ts';
@@ -24,9 +31,10 @@ import {
 } from './problems/problems.ts';
 import { type Rule, rules } from './rules.ts';
 import { schemaErrors } from './schema/errors.ts';
-import { schemaOf } from './schema/schema.ts';
+import { isObject, schemaOf } from './schema/schema.ts';
 import {
   type Origin,
+  putAt,
   type Setting,
   type Settings,
   settingsOf,
@@ -123,25 +131,70 @@ function load({ env, cwd, files }: LoadOptions) {
     environment.file === null ? null : 'STOREGATE_CONFIG',
   );
   const { settings, problems } = mergeSettings(environment, file, shipped);
-  const lists = readListFiles(settings, cwd);
-  const values = readValueFiles(lists.settings, cwd);
+  const lists = createListReader(cwd);
+  const general = lists.readIn(settings);
+  const values = readValueFiles(general, cwd);
   const pages = readPageFiles(values.settings, cwd);
   const plansFile = resolve(cwd, settingValue<string>(settings, 'plans.file'));
   const { plans, problems: planProblems } = readPlans(
     readYamlFile(plansFile, cwd, writtenAs(settings, 'plans.file')),
   );
-  const config = deepFreeze(
-    assemble(lists.settings, {
-      plans: plans ?? NO_PLANS,
-      gateway,
-      cwd,
-      otherFiles: [...lists.paths, ...values.paths, ...pages.paths],
-      pageFiles: pages.contents,
-      listsIn: lists.listsIn,
-      textOf: values.textOf,
-    }),
+  const entries = entriesIn(settings);
+  const ofApis = entries.map((entry, i) => {
+    const prefix = `apis[${i}].`;
+    const own = lists.readIn(
+      settingsOfApi(general, entry, originIn(file, i)),
+      prefix,
+    );
+    const isOwn = (name: string) => valueAt(entry, name) !== undefined;
+    const inherited = pages.contents;
+    const values = readValueFiles(own, cwd);
+    const isOfEntry = entry.headers !== undefined;
+    const flaws = (isOfEntry ? values.flaws : []).map((flaw) => ({
+      ...flaw,
+      pointer: `/apis/${i}${flaw.pointer}`,
+    }));
+    return {
+      own,
+      ...values,
+      flaws,
+      pages: readPageFiles(values.settings, cwd, { prefix, inherited, isOwn }),
+    };
+  });
+  lists.forgetOthers();
+  const around = {
+    plans: plans ?? NO_PLANS,
+    gateway,
+    cwd,
+    otherFiles: [
+      ...lists.paths,
+      ...new Set([
+        ...[values, ...ofApis].flatMap(({ paths }) => paths),
+        ...pages.paths,
+        ...ofApis.flatMap(({ pages: { paths } }) => paths),
+      ]),
+    ],
+    listsIn: lists.listsIn,
+  };
+  const assembled = assemble(general, {
+    ...around,
+    pageFiles: pages.contents,
+    textOf: values.textOf,
+  });
+  const configs = ofApis.map(({ own, pages: { contents }, textOf }) =>
+    assemble(own, { ...around, pageFiles: contents, textOf }),
   );
-  remember(config, pages.settings);
+  const hasDefault = hasDefaultApi(settings);
+  const namedBy = writtenAs(settings, 'contract.file');
+  const apis = apisOf(assembled, entries, { configs, hasDefault, namedBy });
+  const own = entries.flatMap(({ name, upstream }, i) =>
+    isObject(upstream) ? [[name, configs[i]!.upstream]] : [],
+  );
+  const upstreams = { ...assembled.upstreams, ...Object.fromEntries(own) };
+  const budgets = [assembled, ...configs].map(({ http }) => http.bodyBudget);
+  const http = { ...assembled.http, bodyBudget: Math.max(...budgets) };
+  const config: Config = deepFreeze({ ...assembled, http, upstreams, apis });
+  remember(config, withDigests(pages.settings, entries, ofApis));
   const all: SectionProblem[] = [
     ...environment.problems.map((problem) => ({ problem, sections: [] })),
     ...problems.map((problem) => ({ problem, sections: sectionsOf(problem) })),
@@ -150,7 +203,15 @@ function load({ env, cwd, files }: LoadOptions) {
       problem: problemIn(file, flaw),
       sections: ['headers'],
     })),
-    ...pages.problems.map((problem) => ({ problem, sections: ['reference'] })),
+    ...ofApis.flatMap(({ flaws }) =>
+      flaws.map((flaw) => ({
+        problem: problemIn(file, flaw),
+        sections: ['apis'],
+      })),
+    ),
+    ...[pages, ...ofApis.map((one) => one.pages)].flatMap(({ problems }) =>
+      problems.map((problem) => ({ problem, sections: ['reference'] })),
+    ),
     ...planProblems.map((problem) => ({ problem, sections: ['plans'] })),
   ];
   return { config, problems: all };
@@ -164,7 +225,39 @@ const NO_PLANS: Plans = {
 };
 
 /** Sections that may name files of addresses. */
-const LISTS = ['addresses', 'mounts'];
+const LISTS = ['addresses', 'apis'];
+
+/** Settings that name a file. */
+const NAMING = [
+  'addresses.allow',
+  'addresses.deny',
+  'reference.logo',
+  'reference.introduction',
+];
+
+const VALUES = ['headers.request.set', 'headers.response.set'];
+
+/** With the digests of their files, so that a changed file is a changed setting. */
+function withDigests(
+  settings: Settings,
+  entries: readonly ApiEntry[],
+  own: readonly { readonly pages: { readonly settings: Settings } }[],
+): Settings {
+  const value = entries.map((entry, i) => {
+    const copy = structuredClone(entry) as Record<string, unknown>;
+    for (const name of NAMING)
+      if (valueAt(entry, name) !== undefined)
+        putAt(copy, name, settingValue(own[i]!.pages.settings, name));
+    return copy;
+  });
+  const contents = entries.map((entry, i) =>
+    entry.headers === undefined
+      ? null
+      : VALUES.map((name) => own[i]!.pages.settings.get(name)!.contents),
+  );
+  const apis = { ...settings.get('apis')!, value, contents };
+  return new Map(settings).set('apis', apis);
+}
 
 /** A misspelled section may have been meant for any. */
 function sectionsOf({ place }: Problem): readonly string[] {
@@ -207,6 +300,8 @@ function mergeSettings(
   const broken = rules
     .filter((rule) => rule.reads.every(isSound))
     .flatMap((rule) => ruleProblems(rule, settings, file));
+  for (const [i, entry] of entriesIn(settings).entries())
+    broken.push(...problemsOfApi(settings, entry, i, file));
   const problems = [
     ...file.problems,
     ...flaws.map((flaw) => problemIn(file, flaw)),
@@ -229,20 +324,44 @@ function fromEnvironment(
 
 function fromFile(file: YamlFile, setting: string): Found | undefined {
   const value = valueAt(file.value, setting);
-  if (value === undefined) return undefined;
-  return [
-    value,
-    {
-      kind: 'file',
-      file: file.name,
-      position: file.locate(pointerTo(setting), 'value'),
-    },
-  ];
+  return value === undefined
+    ? undefined
+    : [value, originAt(file, pointerTo(setting))];
 }
+
+const originAt = (file: YamlFile, pointer: string): Origin => ({
+  kind: 'file',
+  file: file.name,
+  position: file.locate(pointer, 'value'),
+});
+
+/** Of the settings of an entry of `apis`. */
+const originIn = (file: YamlFile, i: number) => (name: string) =>
+  originAt(file, `/apis/${i}${pointerTo(name)}`);
 
 function shippedFor(setting: string, shipped: Files): string | null {
   if (setting === 'contract.file') return shipped.contract;
   return setting === 'plans.file' ? shipped.plans : null;
+}
+
+/** Of the rules between settings that it has itself, which are valid outside. */
+function problemsOfApi(
+  settings: Settings,
+  entry: ApiEntry,
+  i: number,
+  file: YamlFile,
+): Problem[] {
+  const own = settingsOfApi(settings, entry, originIn(file, i));
+  const isOwn = (name: string) => own.get(name) !== settings.get(name);
+  return rules
+    .filter(({ reads }) => reads.some(isOwn))
+    .flatMap(({ flaws }) => flaws(own))
+    .filter(
+      ({ pointer }) => valueAt(entry, pointer.split('/')[1]!) !== undefined,
+    )
+    .map((flaw) =>
+      problemIn(file, { ...flaw, pointer: `/apis/${i}${flaw.pointer}` }),
+    );
 }
 
 /** Moves a flaw to a written value: a rule may name a default that conflicts with it. */

@@ -1,6 +1,6 @@
 import { canonicalPath } from '@storegate/openapi';
 import { PAGE_PATHS, USAGE_PATH } from '../common/reserved-paths.ts';
-import type { Config } from './config.ts';
+import type { Api } from './config.ts';
 import type { Contract, Operation } from './contract/contract.ts';
 import { NO_CONTRACT } from './contract/place.ts';
 
@@ -64,7 +64,7 @@ export function takesUsagePath({ operations, exempted }: Described): boolean {
 
 /** Sentences for operators: the operations with requests that the gateway serves itself. */
 export function hiddenOperations(
-  { contract: { file }, reference, usage }: Config,
+  { contract: { file }, reference, usage }: Api,
   contract: Contract,
 ): string[] {
   const paths = ownPaths({
@@ -81,33 +81,12 @@ export function hiddenOperations(
 }
 
 /** A sentence for operators: where an operation of the contract takes the path of the usage. */
-export function displacedUsage(
-  { usage }: Config,
-  contract: Contract,
-): string[] {
+export function displacedUsage({ usage }: Api, contract: Contract): string[] {
   const [prefix] = contract.prefixes;
   if (!usage.enabled || !prefix || !takesUsagePath(contract)) return [];
   return [
     `${prefix}${USAGE_PATH} belongs to an operation of the contract: keys get their usage at ${USAGE_PATH} only`,
   ];
-}
-
-/** Sentences for operators: the mounts with requests that operations of the contract take. */
-export function coveredMounts(
-  { mounts }: Config,
-  contract: Contract,
-): string[] {
-  return mounts.flatMap(({ path }) => {
-    const operations = [
-      ...operationsAt(contract, path),
-      ...operationsAt(contract, `${path}/`),
-    ];
-    if (operations.length === 0) return [];
-    const names = operations.map(nameOf).join(', ');
-    return [
-      `mount ${path}: the contract takes precedence for ${names}; move the mount if it should serve them`,
-    ];
-  });
 }
 
 const nameOf = ({ id, method, path }: Operation): string =>

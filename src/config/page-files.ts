@@ -23,15 +23,28 @@ const INTRODUCTION = 'reference.introduction';
 const LARGEST = 256 * 1024;
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
 
+interface OfApi {
+  /** Of its settings, in messages. */
+  readonly prefix: string;
+  /** What is not its own. */
+  readonly inherited: PageFiles;
+  readonly isOwn: (setting: string) => boolean;
+}
+
 /** Invalid settings name no files. The returned paths are absolute. */
-export function readPageFiles(written: Settings, cwd: string) {
+export function readPageFiles(written: Settings, cwd: string, api?: OfApi) {
   const settings = new Map(written);
   const problems: Problem[] = [];
   const paths: string[] = [];
 
-  function read<T>(setting: string, parse: (bytes: Buffer) => T): T | null {
+  function read<Name extends keyof PageFiles>(
+    setting: string,
+    name: Name,
+    parse: (bytes: Buffer) => PageFiles[Name],
+  ): PageFiles[Name] {
+    if (api && !api.isOwn(setting)) return api.inherited[name];
     const { value, ...rest } = written.get(setting)!;
-    if (typeof value !== 'string') return null;
+    if (typeof value !== 'string') return null!;
     const path = resolve(cwd, value);
     paths.push(path);
     try {
@@ -43,14 +56,19 @@ export function readPageFiles(written: Settings, cwd: string) {
     } catch (error) {
       if (!(error instanceof UnreadableFile)) throw error;
       const name = nameOfFile(path, cwd);
-      problems.push(problemOf(name, `${error.message}; correct ${setting}`));
-      return null;
+      problems.push(
+        problemOf(
+          name,
+          `${error.message}; correct ${api?.prefix ?? ''}${setting}`,
+        ),
+      );
+      return null!;
     }
   }
 
   const contents: PageFiles = {
-    logo: read(LOGO, logoOf),
-    introduction: read(INTRODUCTION, decodeText),
+    logo: read(LOGO, 'logo', logoOf),
+    introduction: read(INTRODUCTION, 'introduction', decodeText),
   };
   return { contents, paths, problems, settings: settings as Settings };
 }

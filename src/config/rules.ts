@@ -1,14 +1,12 @@
+import { apiErrors } from './apis.ts';
 import { MIN_BODY_BUDGET } from './config.ts';
-import { NO_CONTRACT } from './contract/place.ts';
 import { headerRuleErrors, READ_BY_HEADER_RULES } from './header-rules.ts';
-import { ownPaths } from './own-paths.ts';
 import { pointerTo } from './problems/pointers.ts';
 import { type SchemaError, valueError } from './schema/errors.ts';
 import { isLoopback } from './schema/formats.ts';
 import { type Settings, settingValue } from './settings.ts';
 import { formatSize, parseDuration, parseSize } from './units.ts';
 import {
-  mountErrors,
   reversedRange,
   STATUSES,
   upstreamErrors,
@@ -35,18 +33,23 @@ export const rules: readonly Rule[] = [
   ),
   rule(['http.bodyBudget', 'http.maxBodyBytes', 'operations'], narrowBudget),
   rule(['cors.origins'], anyAndMore),
-  rule(['mounts'], overlappingMounts),
-  rule(
-    ['mounts', 'contract.file', 'reference.enabled', 'usage.enabled'],
-    mountsOverOwnPaths,
-  ),
+  {
+    reads: [
+      'apis',
+      'contract.file',
+      'upstream.url',
+      'upstream.backends',
+      'upstreams',
+      'reference.enabled',
+      'usage.enabled',
+    ],
+    flaws: apiErrors,
+  },
   {
     reads: ['upstream.backends', 'upstream.url', ...STATUSES],
     flaws: upstreamErrors,
   },
   { reads: ['upstreams', ...STATUSES], flaws: upstreamsErrors },
-  rule(['mounts'], conflictingRewrites),
-  rule(['mounts', 'contract.file'], rootBesideContract),
   rule(
     [
       'keys.identity.keyId',
@@ -56,7 +59,6 @@ export const rules: readonly Rule[] = [
     ],
     sameIdentity,
   ),
-  { reads: ['mounts', 'upstreams'], flaws: mountErrors },
   { reads: READ_BY_HEADER_RULES, flaws: headerRuleErrors },
   rule(['cost.refund'], (refund: readonly (string | number)[]) =>
     reversedRange(refund, '/cost/refund'),
@@ -161,62 +163,6 @@ function anyAndMore(origins: readonly string[]): SchemaError[] {
   ];
 }
 
-interface MountEntry {
-  readonly path: string;
-  readonly stripPrefix?: boolean;
-  readonly rewrite?: string;
-}
-
-function overlappingMounts(mounts: readonly MountEntry[]): SchemaError[] {
-  const paths = mounts.map((mount) => mount.path);
-  return paths.flatMap((path, index) => {
-    const pointer = `/mounts/${index}/path`;
-    const earlier = paths.slice(0, index).find((other) => overlap(path, other));
-    return earlier === undefined
-      ? []
-      : [valueError(pointer, `must not overlap ${earlier}, a mount above`)];
-  });
-}
-
-function mountsOverOwnPaths(
-  mounts: readonly MountEntry[],
-  file: string | null,
-  hasReference: boolean,
-  hasUsage: boolean,
-): SchemaError[] {
-  const all = ownPaths({ file, hasReference, hasUsage });
-  return mounts.flatMap(({ path }, index) => {
-    const own = all.find((other) => overlap(path, other.path));
-    if (own === undefined) return [];
-    const message = `must not overlap ${own.path}, which the gateway serves itself unless ${own.setting} is false`;
-    return [valueError(`/mounts/${index}/path`, message)];
-  });
-}
-
-function conflictingRewrites(mounts: readonly MountEntry[]): SchemaError[] {
-  const message =
-    'cannot be combined with stripPrefix: rewrite already replaces the prefix';
-  return mounts.flatMap(({ stripPrefix = false, rewrite }, index) =>
-    stripPrefix && rewrite !== undefined
-      ? [valueError(`/mounts/${index}/rewrite`, message)]
-      : [],
-  );
-}
-
-function rootBesideContract(
-  mounts: readonly MountEntry[],
-  contract: string | null,
-): SchemaError[] {
-  const root = mounts.findIndex(({ path }) => path === '/');
-  if (root === -1 || contract === NO_CONTRACT) return [];
-  return [
-    valueError(
-      `/mounts/${root}/path`,
-      'must not be / beside a contract: set contract.file to none',
-    ),
-  ];
-}
-
 function sameIdentity(...names: readonly (string | null)[]): SchemaError[] {
   const lowerCase = names.map((name) => name?.toLowerCase());
   const second = lowerCase.findIndex(
@@ -263,10 +209,4 @@ function duplicateEndpoints(
       ),
     ];
   });
-}
-
-/** Ignores case. */
-function overlap(one: string, other: string): boolean {
-  const [a, b] = [`${one}/`.toLowerCase(), `${other}/`.toLowerCase()];
-  return a.startsWith(b) || b.startsWith(a);
 }

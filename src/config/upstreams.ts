@@ -17,7 +17,7 @@ export const DEFAULT_UPSTREAM = 'default';
 type Section = Readonly<Record<string, unknown>>;
 
 /** With everything that it inherits. */
-type UpstreamEntry = Section & {
+export type UpstreamEntry = Section & {
   readonly url: string | null;
   readonly backends: readonly { readonly url: string }[];
 };
@@ -108,32 +108,6 @@ export function upstreamsErrors(settings: Settings): SchemaError[] {
   });
 }
 
-export function mountErrors(settings: Settings): SchemaError[] {
-  const names = [DEFAULT_UPSTREAM, ...Object.keys(ownSections(settings))];
-  const mounts = settingValue<
-    readonly { target?: string; upstream?: string }[]
-  >(settings, 'mounts');
-  return mounts.flatMap(({ target, upstream }, i) => {
-    const at = `/mounts/${i}`;
-    if (target === undefined && upstream === undefined)
-      return [valueError(at, 'needs a target, or the name of an upstream')];
-    if (target !== undefined && upstream !== undefined)
-      return [
-        valueError(
-          `${at}/upstream`,
-          'cannot be combined with target: a mount leads to one of them',
-        ),
-      ];
-    if (upstream === undefined || names.includes(upstream)) return [];
-    return [
-      valueError(
-        `${at}/upstream`,
-        `names no upstream; known are ${names.join(', ')}`,
-      ),
-    ];
-  });
-}
-
 /** With both in one file the intended one is unclear. */
 function bothWays({ url, backends }: UpstreamEntry, at: string): SchemaError[] {
   if (url === null || backends.length === 0) return [];
@@ -145,7 +119,10 @@ function bothWays({ url, backends }: UpstreamEntry, at: string): SchemaError[] {
   ];
 }
 
-function backendUrls({ url, backends }: UpstreamEntry): string[] {
+export function backendUrls({
+  url = null,
+  backends = [],
+}: Partial<UpstreamEntry>): string[] {
   return url === null
     ? backends.map((backend) => backend.url)
     : backendsIn(url).map((backend) => backend.url);

@@ -1,13 +1,9 @@
 import { type Fault, type Rule, unescapeToken } from '@storegate/openapi';
 import type { Contract } from '../config/contract/contract.ts';
-import type { Observe, ReportedFault } from '../observe/events.ts';
-import type { Exchange } from './exchange.ts';
+import type { Observe } from '../observe/events.ts';
+import type { Exchange, ReportFaults } from './exchange.ts';
 
 export type Side = 'request' | 'response';
-
-export type ReportFaults = (
-  faults: readonly Fault[],
-) => readonly ReportedFault[];
 
 /** For faults that cause no refusal, or whose details only operators may see. */
 export type Report = (

@@ -1,18 +1,41 @@
+import type { Fault } from '@storegate/openapi';
 import type { Code } from '../common/errors/catalogue.ts';
 import type { Refusal } from '../common/errors/refusals.ts';
 import type { Operation } from '../config/contract/contract.ts';
 import type { Admission, Readings } from '../limits/admission.ts';
 import type { Scopes } from '../limits/scopes.ts';
-import type { BackendName, RequestSpan, Step } from '../observe/events.ts';
+import type {
+  BackendName,
+  ReportedFault,
+  RequestSpan,
+  Step,
+} from '../observe/events.ts';
 import type { Client } from '../records/keys/key.ts';
 import type { Call } from './wire/call.ts';
 import type { Head } from './wire/head.ts';
+
+export type ReportFaults = (
+  faults: readonly Fault[],
+) => readonly ReportedFault[];
+
+/** What events and refusals say of the API of a request. */
+export interface ExchangeApi {
+  /** In events: its requests that no contract describes, and their paths. */
+  readonly undescribed: { readonly name: string; readonly path: string };
+  /** The path of the API, which targets lack; `''`: they have it. */
+  readonly stripped: string;
+  /** Where clients find its contract. */
+  readonly document: string;
+  readonly report: ReportFaults;
+}
 
 /** Stages pass results to each other as values (see results.ts), never through the exchange. */
 export interface Exchange {
   readonly id: string;
   readonly call: Call;
   head: Head;
+  /** The first one, until one is found. */
+  api: ExchangeApi;
   /** From the peer, or reported by a trusted proxy. */
   readonly address: string;
   readonly behindProxy: boolean;
@@ -24,7 +47,7 @@ export interface Exchange {
   /** That the pipeline has begun. */
   step: Step;
   /**
-   * From a fixed set: an operationId, `mount <path>`, `usage`, `reference`; `null` while unknown.
+   * From a fixed set: an operationId, `undescribed`, `usage`, `reference`; `null` while unknown.
    */
   route: string | null;
   client: Client | null;

@@ -19,10 +19,19 @@ import type { RequestGuard } from './stages/request-guard.ts';
 import type { Inspect } from './upstream/inspection.ts';
 import type { Call } from './wire/call.ts';
 
-export interface Parts {
+/** Common to all APIs. */
+export interface Front {
   readonly guard: RequestGuard;
   readonly addresses: CheckAddress | null;
-  /** In `behindMounts`: lists of addresses and key headers of mounts. */
+  readonly reply: Reply;
+  /** Hands the request to its API. */
+  readonly enterApi: Steps;
+}
+
+/** Of one API. */
+export interface ApiParts {
+  /** Its own lists. */
+  readonly addresses: CheckAddress | null;
   readonly authenticate: Authenticate;
   /**
    * `createAdmit` in `createInFlight`, the limit of open requests; and in `admitPreflights`, if
@@ -47,29 +56,37 @@ export interface Parts {
 
 /** Also responds to every error thrown on the way. */
 export type Pipeline = (call: Call) => void;
+export type Steps = (exchange: Exchange, target: Target) => void;
+
+export function createPipeline(front: Front): Pipeline {
+  const { guard, addresses, reply, enterApi } = front;
+  return (call) => {
+    const exchange = guard.open(call);
+    const refusal = addresses === null ? null : addresses(exchange);
+    if (refusal !== null) return void reply.fail(exchange, refusal);
+    let target: Target;
+    try {
+      target = guard.enter(exchange);
+    } catch (error) {
+      return void reply.fail(exchange, error);
+    }
+    enterApi(exchange, target);
+  };
+}
 
 /**
  * Each step of `handle` takes the result that only the previous step creates (results.ts), so another
  * order does not compile. Frequent refusals (no valid key, limited, banned) are returned without a
  * promise, because a throw costs as much as a whole stage.
  */
-export function createPipeline(parts: Parts): Pipeline {
-  const {
-    guard,
-    addresses,
-    authenticate,
-    admit,
-    contract,
-    forward,
-    inspect,
-    relay,
-  } = parts;
+export function createSteps(parts: ApiParts): Steps {
+  const { addresses, authenticate, admit, contract, forward, inspect, relay } =
+    parts;
   const { tunnel, usage, usagePaths, pages, cors, reply, route, takesTunnel } =
     parts;
 
-  async function handle(exchange: Exchange): Promise<void> {
+  async function handle(exchange: Exchange, target: Target): Promise<void> {
     try {
-      const target = guard.enter(exchange);
       if (cors.handles(exchange)) return await preflight(exchange, target);
       if (pages.has(target.path, exchange)) {
         exchange.step = 'pages';
@@ -111,8 +128,7 @@ export function createPipeline(parts: Parts): Pipeline {
     }
   }
 
-  async function openTunnel(exchange: Exchange): Promise<void> {
-    const target = guard.enter(exchange);
+  async function openTunnel(exchange: Exchange, target: Target) {
     // RFC 6455 section 4.1. The target would read a body as the first bytes of the new protocol.
     if (exchange.call.method !== 'GET' || exchange.call.hasBody) {
       throw new Refusal('not_implemented', {
@@ -135,7 +151,8 @@ export function createPipeline(parts: Parts): Pipeline {
     const admitted = await admit(exchange, client, 1);
     if (admitted instanceof Refusal) throw admitted;
     exchange.step = 'contract';
-    if (match.kind !== 'route' || !match.route.websocket) throw noWebSocket();
+    if (match.kind !== 'route' || !match.route.websocket)
+      throw noWebSocket(exchange);
     const checked = await contract(exchange, admitted, target, match);
     exchange.step = 'backend';
     const response = await tunnel(exchange, checked);
@@ -148,16 +165,18 @@ export function createPipeline(parts: Parts): Pipeline {
     await reply.send(exchange, 204, cors.preflight(exchange, methods), '');
   }
 
-  function begin(exchange: Exchange): void {
-    if (!takesTunnel(exchange)) void handle(exchange);
-    else openTunnel(exchange).catch((error) => reply.fail(exchange, error));
+  function begin(exchange: Exchange, target: Target): void {
+    if (!takesTunnel(exchange)) void handle(exchange, target);
+    else
+      openTunnel(exchange, target).catch((error) =>
+        reply.fail(exchange, error),
+      );
   }
 
-  if (addresses === null) return (call) => begin(guard.open(call));
-  return (call) => {
-    const exchange = guard.open(call);
+  if (addresses === null) return begin;
+  return (exchange, target) => {
     const refusal = addresses(exchange);
-    if (refusal === null) begin(exchange);
+    if (refusal === null) begin(exchange, target);
     else void reply.fail(exchange, refusal);
   };
 }

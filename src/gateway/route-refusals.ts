@@ -1,6 +1,5 @@
 import { Refusal } from '../common/errors/refusals.ts';
 import { retryAfter } from '../common/errors/retry-after.ts';
-import { CONTRACT_JSON_PATH } from '../common/reserved-paths.ts';
 import { maskSecrets } from '../common/secret-mask.ts';
 import type { Readings } from '../limits/admission.ts';
 import type { Exchange } from './exchange.ts';
@@ -8,28 +7,28 @@ import type { Exchange } from './exchange.ts';
 const LONGEST = 200;
 
 export function notFound(
-  { call }: Exchange,
+  { call, api }: Exchange,
   path: string,
   similar: string | null,
 ): Refusal {
   const hint =
     similar === null
-      ? `See ${CONTRACT_JSON_PATH}.`
-      : `Did you mean ${similar}?`;
+      ? `See ${api.document}.`
+      : `Did you mean ${api.stripped}${similar}?`;
   return new Refusal('not_found', {
-    message: `No operation matches ${call.method} ${shown(path)}. ${hint}`,
+    message: `No operation matches ${call.method} ${shown(api.stripped + path)}. ${hint}`,
     echoes: true,
   });
 }
 
 export function methodNotAllowed(
-  { call }: Exchange,
+  { call, api }: Exchange,
   path: string,
   allow: readonly string[],
 ): Refusal {
   const allowed = allow.join(', ');
   return new Refusal('method_not_allowed', {
-    message: `${call.method} is not allowed for ${shown(path)}. Allowed: ${allowed}.`,
+    message: `${call.method} is not allowed for ${shown(api.stripped + path)}. Allowed: ${allowed}.`,
     echoes: true,
     headers: ['Allow', allowed],
   });
@@ -37,20 +36,20 @@ export function methodNotAllowed(
 
 /** `since`: Unix seconds. */
 export function sunset(
-  { call }: Exchange,
+  { call, api }: Exchange,
   path: string,
   since: number,
 ): Refusal {
   const day = new Date(since * 1000).toISOString().slice(0, 10);
   return new Refusal('operation_sunset', {
-    message: `${call.method} ${shown(path)} was retired on ${day}. Use its successor if the Link header names one.`,
+    message: `${call.method} ${shown(api.stripped + path)} was retired on ${day}. Use its successor if the Link header names one.`,
     echoes: true,
   });
 }
 
-export function noWebSocket(): Refusal {
+export function noWebSocket({ api }: Exchange): Refusal {
   return new Refusal('not_found', {
-    message: `This path does not accept WebSockets. See ${CONTRACT_JSON_PATH}.`,
+    message: `This path does not accept WebSockets. See ${api.document}.`,
     close: true,
   });
 }

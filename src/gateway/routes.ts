@@ -1,16 +1,13 @@
 import type { TargetPaths } from '@storegate/openapi';
-import type { Mount } from '../config/config.ts';
+import { undescribedName } from '../config/apis.ts';
+import type { Api } from '../config/config.ts';
 import type { Contract, Operation } from '../config/contract/contract.ts';
-import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
+import { NO_CONTRACT } from '../config/contract/place.ts';
 import { NO_SCOPES, type Scopes } from '../limits/scopes.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Upstreams } from './upstream/backends.ts';
 import type { Timeouts } from './upstream/pools.ts';
-import {
-  mountRewriting,
-  prefixRewriting,
-  type Rewriting,
-} from './upstream/rewriting.ts';
+import { type Rewriting, rewritingOf } from './upstream/rewriting.ts';
 import { createTargetProxy } from './upstream/target-proxy.ts';
 import type { Upstream } from './upstream/upstream.ts';
 import { type Send, sendUpstream } from './upstream/upstream-request.ts';
@@ -21,7 +18,7 @@ import type { ReturnedNames } from './wire/fields.ts';
  * each route.
  */
 export interface Route {
-  /** In events: an operationId, or `mount <path>`; `null` for preflights of operations. */
+  /** In events: an operationId, or `undescribedName`; `null` for preflights of operations. */
   readonly name: string | null;
   /** `null`: the contract does not describe the request. */
   readonly operation: Operation | null;
@@ -50,22 +47,26 @@ export type RouteMatch =
   | { readonly kind: 'not_found' };
 
 interface RoutesParts {
+  readonly api: Pick<
+    Api,
+    | 'name'
+    | 'contract'
+    | 'target'
+    | 'backends'
+    | 'websocket'
+    | 'http'
+    | 'trustsCost'
+  >;
   readonly contract: Contract;
-  /** The first that matches is used. */
-  readonly mounts: readonly Mount[];
-  readonly maxBodyBytes: number;
+  /** The path of the API, which targets lack; `''`: they have it. */
+  readonly stripped: string;
   readonly upstreams: Pick<Upstreams, 'of'>;
   /** For all backends. */
   readonly hosts: ReadonlySet<string>;
-  /** For mounts with a target. */
+  /** For a target. */
   readonly timeouts: Timeouts;
   readonly observe: Observe;
   readonly returned: ReturnedNames;
-}
-
-/** Where requests go, and the URLs of the backends. */
-interface Way extends Pick<Route, 'send' | 'rewriting'> {
-  readonly urls: readonly string[];
 }
 
 export type Routes = ReturnType<typeof createRoutes>;
@@ -74,37 +75,56 @@ const NOT_FOUND: RouteMatch = { kind: 'not_found' };
 const NO_PARAMETERS: readonly string[] = [];
 
 export function createRoutes(parts: RoutesParts) {
-  const { contract, mounts, maxBodyBytes, upstreams, timeouts } = parts;
+  const { api, contract, stripped, upstreams, timeouts } = parts;
   const { observe, returned, hosts } = parts;
-  const ways = new Map<string, Way>();
-  /** For requests that the contract does not describe. */
-  const undescribed = {
-    name: null,
-    operation: null,
-    cost: 1,
-    scopes: NO_SCOPES,
-    maxBodyBytes,
-    headersTimeout: null,
-    websocket: false,
-    reportsCost: true,
-  };
+  const { maxBodyBytes } = api.http;
+  const ways = new Map<string, Pick<Route, 'send' | 'rewriting'>>();
+  const general = api.target !== null ? wayToTarget(api.target) : null;
   const byOperation = new Map(
     contract.operations.map((operation) => [operation, routeTo(operation)]),
   );
-  const ofMounts = mounts.map((mount) => [mount, routeBelow(mount)] as const);
+  /** For requests that the contract does not describe. */
+  const undescribed: Route | null =
+    general === null && api.backends === null
+      ? null
+      : {
+          name: undescribedName(api),
+          operation: null,
+          cost: 1,
+          scopes: NO_SCOPES,
+          maxBodyBytes,
+          headersTimeout: null,
+          websocket: api.websocket,
+          reportsCost:
+            api.target === null ||
+            api.trustsCost ||
+            hosts.has(new URL(api.target).hostname),
+          ...(general ?? wayTo(api.backends!)),
+        };
+  const unchecked: RouteMatch =
+    undescribed === null || api.contract.file !== NO_CONTRACT
+      ? NOT_FOUND
+      : { kind: 'route', route: undescribed, parameters: NO_PARAMETERS };
 
   function sendTo(upstream: Upstream): Send {
     return (exchange, request) =>
       sendUpstream({ upstream, observe, returned, exchange, request });
   }
 
-  function wayTo(name: string): Way {
+  function wayToTarget(target: string) {
+    return {
+      send: sendTo(createTargetProxy(target, timeouts)),
+      rewriting: rewritingOf(stripped, contract.prefixes, [target]),
+    };
+  }
+
+  function wayTo(name: string) {
     const existing = ways.get(name);
     if (existing !== undefined) return existing;
     const upstream = upstreams.of(name);
     const urls = upstream.backends.map(({ url }) => url);
-    const rewriting = prefixRewriting(contract.prefixes, urls);
-    const way = { send: sendTo(upstream), rewriting, urls };
+    const rewriting = rewritingOf(stripped, contract.prefixes, urls);
+    const way = { send: sendTo(upstream), rewriting };
     ways.set(name, way);
     return way;
   }
@@ -112,7 +132,6 @@ export function createRoutes(parts: RoutesParts) {
   function routeTo(operation: Operation): Route {
     const { id, cost, scopes, upstream, headersTimeout, largestBody } =
       operation;
-    const { send, rewriting } = wayTo(upstream ?? DEFAULT_UPSTREAM);
     return {
       name: id,
       operation,
@@ -125,39 +144,22 @@ export function createRoutes(parts: RoutesParts) {
       headersTimeout,
       websocket: false,
       reportsCost: true,
-      send,
-      rewriting,
+      ...(upstream === null && general !== null
+        ? general
+        : wayTo(upstream ?? api.backends!)),
     };
   }
 
-  function routeBelow(mount: Mount): Route {
-    const { path, target, upstream, websocket } = mount;
-    const reportsCost =
-      mount.reportsCost ??
-      (target === null || hosts.has(new URL(target).hostname));
-    const { send, urls } =
-      target === null
-        ? wayTo(upstream!)
-        : { send: sendTo(createTargetProxy(target, timeouts)), urls: [target] };
-    const name = `mount ${path}`;
-    const rewriting = mountRewriting(mount, urls);
-    return { ...undescribed, name, websocket, reportsCost, send, rewriting };
-  }
-
-  /** The contract matches first. */
   function find(method: string, target: TargetPaths): RouteMatch {
     const match = contract.matchTarget(method, target);
     if (match.operation) {
       const route = byOperation.get(match.operation)!;
       return { kind: 'route', route, parameters: match.parameters };
     }
-    // A mount does not take the path of an operation that the contract omits.
+    // Paths of operations that the contract omits.
     if (match.allow?.length === 0) return NOT_FOUND;
     if (match.allow) return { kind: 'method_not_allowed', allow: match.allow };
-    const mounted = ofMounts.find(([mount]) => isInMount(mount, target.path));
-    return mounted
-      ? { kind: 'route', route: mounted[1], parameters: NO_PARAMETERS }
-      : NOT_FOUND;
+    return unchecked;
   }
 
   /**
@@ -171,24 +173,16 @@ export function createRoutes(parts: RoutesParts) {
     return other === undefined ? found : findPreflight(other, target);
   }
 
-  function routeToBackend(): Route {
-    const { send, rewriting } = wayTo(DEFAULT_UPSTREAM);
-    return { ...undescribed, send, rewriting };
-  }
-
   return {
     find,
     findPreflight,
-    routeToBackend,
-    takesTunnels: mounts.some(({ websocket }) => websocket),
+    /** `null`: nothing has such requests. */
+    undescribed,
+    takesTunnels: api.websocket,
   };
 }
 
 /** It leads to the backend of an operation, which the contract describes for other methods. */
 function preflightOf(route: Route): Route {
   return { ...route, name: null, operation: null, cost: 1, scopes: NO_SCOPES };
-}
-
-export function isInMount({ path: prefix }: Mount, path: string): boolean {
-  return prefix === '/' || path === prefix || path.startsWith(`${prefix}/`);
 }

@@ -23,34 +23,45 @@ export function scopeOfTag(tag: string): string {
   return TAG + encodeURIComponent(tag);
 }
 
+/** The name of an operation, or a scope, among those of several APIs; `null`: the default API. */
+export function inApi(api: string | null, name: string): string {
+  return api === null ? name : `${api}/${name}`;
+}
+
 /** Decodes a scope into the contract's name. */
 export function readScope(scope: string): {
+  /** `null`: the default API. */
+  readonly api: string | null;
   readonly kind: 'operation' | 'tag';
   readonly name: string;
 } {
-  const isTag = scope.startsWith(TAG);
+  const slash = scope.indexOf('/');
+  const api = slash < 0 ? null : scope.slice(0, slash);
+  const own = scope.slice(slash + 1);
+  const isTag = own.startsWith(TAG);
   return {
+    api,
     kind: isTag ? 'tag' : 'operation',
-    name: decodeURIComponent(isTag ? scope.slice(TAG.length) : scope),
+    name: decodeURIComponent(isTag ? own.slice(TAG.length) : own),
   };
 }
 
-/** `for login`, `for the tag search`. */
+/** `for login`, `for notes/login`, `for the tag search`. */
 export function formatScope(scope: string): string {
-  const { kind, name } = readScope(scope);
-  return kind === 'tag' ? `for the tag ${name}` : `for ${name}`;
+  const { api, kind, name } = readScope(scope);
+  const full = inApi(api, name);
+  return kind === 'tag' ? `for the tag ${full}` : `for ${full}`;
 }
 
-const MAX_SCOPE_LENGTH = 304;
+/** With the name of an API. */
+const MAX_SCOPE_LENGTH = 337;
 
 export function isScope(text: string): boolean {
   if (text.length > MAX_SCOPE_LENGTH) return false;
   try {
-    const { kind, name } = readScope(text);
-    return (
-      name !== '' &&
-      (kind === 'tag' ? scopeOfTag(name) : scopeOfOperation(name)) === text
-    );
+    const { api, kind, name } = readScope(text);
+    const own = kind === 'tag' ? scopeOfTag(name) : scopeOfOperation(name);
+    return name !== '' && inApi(api, own) === text;
   } catch (error) {
     if (error instanceof URIError) return false;
     throw error;

@@ -225,7 +225,10 @@ export interface RequestEvent {
   readonly type: 'request';
   readonly id: string;
   readonly method: string;
-  /** The operation of the contract, `mount <path>`, or a fixed word; safe as a metric label. */
+  /**
+   * An operation of a contract, behind the name of its API unless that is the default one, or a
+   * fixed word; safe as a metric label.
+   */
   readonly operation: string;
   /** 499: the client closed the connection before the response. */
   readonly status: number;

@@ -70,7 +70,7 @@ export const METRICS: readonly MetricRow[] = [
     },
   }),
   counter('storegate_forwarded_requests_total', ['request'], {
-    help: 'Requests for backends and mount targets: answered, or rejected because backends were saturated.',
+    help: 'Requests for backends and targets: answered, or rejected because backends were saturated.',
     labelNames: ['plan', 'result'],
     count: (add, { upstream, code, plan }) => {
       if (upstream !== null) add(plan ?? 'none', 'answered');

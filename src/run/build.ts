@@ -1,7 +1,7 @@
 import type { FindPage } from '@storegate/pages';
-import { createReference } from '@storegate/reference';
+import { createReference, createReferences } from '@storegate/reference';
 import { ERROR_CODES } from '../common/errors/catalogue.ts';
-import { type KeyHeaders, keyHeaders } from '../common/key-headers.ts';
+import { keyHeaders } from '../common/key-headers.ts';
 import {
   CONTRACT_JSON_PATH,
   CONTRACT_YAML_PATH,
@@ -9,6 +9,8 @@ import {
   REFERENCE_PATH,
   USAGE_PATH,
 } from '../common/reserved-paths.ts';
+import { DEFAULT_API, undescribedName } from '../config/apis.ts';
+import type { Api } from '../config/config.ts';
 import { type Config, largestBody } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
@@ -17,14 +19,17 @@ import {
   createFaultReporter,
   createReport,
 } from '../gateway/contract-reports.ts';
-import type { Exchange } from '../gateway/exchange.ts';
-import { createPages } from '../gateway/own/pages.ts';
+import type { Exchange, ExchangeApi } from '../gateway/exchange.ts';
+import { createApiFinder, hostIn } from '../gateway/find-api.ts';
+import { createPages, type Pages } from '../gateway/own/pages.ts';
 import { createUsage } from '../gateway/own/usage.ts';
 import { withUsage } from '../gateway/own/usage-operation.ts';
 import {
+  type ApiParts,
   createPipeline,
-  type Parts,
+  createSteps,
   type Pipeline,
+  type Steps,
 } from '../gateway/pipeline.ts';
 import {
   type Cors,
@@ -43,11 +48,7 @@ import {
   type RouteMatch,
   type Routes,
 } from '../gateway/routes.ts';
-import {
-  behindMounts,
-  createAddresses,
-  type Reading,
-} from '../gateway/stages/addresses.ts';
+import { createAddresses } from '../gateway/stages/addresses.ts';
 import {
   type Admit,
   createAdmit,
@@ -59,14 +60,14 @@ import {
   publicPlanOf,
   withPreflights,
 } from '../gateway/stages/anonymous.ts';
-import {
-  type Anonymous,
-  createAuthenticate,
-} from '../gateway/stages/authenticate.ts';
+import { createAuthenticate } from '../gateway/stages/authenticate.ts';
 import { createContract } from '../gateway/stages/contract.ts';
 import { createForward } from '../gateway/stages/forward.ts';
 import { createInFlight } from '../gateway/stages/in-flight.ts';
-import { createRequestGuard } from '../gateway/stages/request-guard.ts';
+import {
+  createRequestGuard,
+  targetBelow,
+} from '../gateway/stages/request-guard.ts';
 import { withSettlement } from '../gateway/stages/settle.ts';
 import { tracedFields } from '../gateway/upstream/attempts.ts';
 import {
@@ -81,13 +82,24 @@ import {
   namesIn,
   type ReturnedNames,
 } from '../gateway/wire/fields.ts';
+import { headOf } from '../gateway/wire/head.ts';
 import { isShown } from '../limits/admission.ts';
 import type { Plan } from '../limits/plans.ts';
 import { readScope } from '../limits/scopes.ts';
 import { TRACE_FIELDS } from '../observe/tracing/request-span.ts';
 import { isAnonymous } from '../records/keys/key.ts';
+import { type ActiveApi, stripsPath } from './apis.ts';
 import type { LongLived } from './long-lived.ts';
 import type { ActiveConfig } from './reload.ts';
+
+/** What the parts of one API are built from. */
+interface ApiSettings extends ActiveApi {
+  readonly longLived: LongLived;
+  /** All APIs of the gateway. */
+  readonly settings: ActiveConfig<Config>;
+  /** Pages of all APIs. */
+  readonly find: FindPage;
+}
 
 /**
  * A request stays on the pipeline it began on, even across a reload. Steps that settings need are
@@ -96,7 +108,6 @@ import type { ActiveConfig } from './reload.ts';
  * | step | is wrapped by | if |
  * |---|---|---|
  * | `createAnonymous` | `withPreflights` | the backend responds to preflights |
- * | `createAuthenticate` | `behindMounts` | mounts have address lists or key headers |
  * | `createAdmit` | `createInFlight` | plans have `concurrency` |
  * | | `admitPreflights` | the backend responds to preflights |
  * | `createForward`, `createReply` | `withSettlement` | responses report or refund a cost |
@@ -107,49 +118,107 @@ export function buildPipeline(
   settings: ActiveConfig<Config>,
   longLived: LongLived,
 ): Pipeline {
-  const { config, contract } = settings;
-  const {
-    largeChecks,
-    observe,
-    clock,
-    tracing,
+  const { config, apis } = settings;
+  const { observe, tracing, guard } = longLived;
+  const reply = createReply({
+    cors: createCors(config.cors),
     guard,
-    via,
-    openAddressWindow,
-  } = longLived;
-  const cors = createCors(config.cors);
-  const { maxBodyBytes } = config.http;
-  const { responses } = config.contract;
-  const report = createReport(contract, observe);
-  const { names, authenticate } = createReading(settings, longLived);
-  const returned = createReturnedNames({
-    cors: isOfBackend(config.cors),
-    via,
-    rules: config.headers.response,
+    observe,
+    ruled: createRuledLines(config.headers.response),
+    hasReference: apis.some(({ api }) => hasReference(api)),
   });
-  const routes = routesOf(settings, longLived, returned);
-  const { forward, tunnel, reply } = createReplying(config, longLived, {
+  const find = findPages(settings);
+  const built = apis.map((one) =>
+    buildApi({ ...one, settings, longLived, find }),
+  );
+  const [first] = built;
+  return createPipeline({
+    guard: createRequestGuard({
+      config: {
+        ...config.http,
+        maxBodyBytes: Math.max(...apis.map(({ api }) => largestBody(api))),
+      },
+      paths: config.contract,
+      observe,
+      names: first!.names,
+      api: first!.facts,
+      beginSpan: tracing === null ? null : tracing.begin(config.tracing),
+    }),
+    addresses: createAddresses('addresses', config.addresses),
+    reply,
+    enterApi: built.length === 1 ? first!.steps : entering(apis, built),
+  });
+}
+
+/** Finds the API of each request. */
+function entering(
+  apis: readonly ActiveApi[],
+  built: readonly ReturnType<typeof buildApi>[],
+): Steps {
+  const find = createApiFinder(
+    apis.map(({ api: { host, path } }, i) => ({
+      host,
+      path,
+      value: built[i]!,
+    })),
+  );
+  return (exchange, target) => {
+    const { call, head } = exchange;
+    const { names, facts, steps } = find(hostIn(call, head), target.path)!;
+    exchange.api = facts;
+    exchange.head = headOf(call.fields, names);
+    const { stripped } = facts;
+    steps(exchange, stripped === '' ? target : targetBelow(target, stripped));
+  };
+}
+
+function buildApi(parts: ApiSettings) {
+  const { api, contract, longLived, settings, find } = parts;
+  const { largeChecks, observe, clock, via } = longLived;
+  const cors = createCors(api.cors);
+  const report = createReport(contract, observe);
+  const stripped = stripsPath(api, contract) ? api.path : '';
+  const facts: ExchangeApi = {
+    stripped,
+    undescribed: {
+      name: undescribedName(api),
+      path: `${api.path === '/' ? '' : api.path}/*`,
+    },
+    document: documentPaths(api, settings).json,
+    report: createFaultReporter(contract),
+  };
+  const { names, authenticate } = createReading(parts);
+  const returned = createReturnedNames({
+    cors: isOfBackend(api.cors),
+    via,
+    rules: api.headers.response,
+  });
+  const routes = createRoutes({
+    api,
+    contract,
+    stripped,
+    upstreams: longLived.upstreams,
+    hosts: hostsOf(settings.config),
+    timeouts: settings.config.upstream,
+    observe,
+    returned,
+  });
+  const { forward, tunnel, reply } = createReplying(parts, {
     cors,
     returned,
   });
-  return createPipeline({
-    guard: createRequestGuard({
-      config: { ...config.http, maxBodyBytes: largestBody(config) },
-      paths: config.contract,
-      observe,
-      names,
-      report: createFaultReporter(contract),
-      beginSpan: tracing === null ? null : tracing.begin(config.tracing),
-    }),
-    addresses: createAddresses(config.addresses),
+  const steps = createSteps({
+    addresses: api.ownAddresses
+      ? createAddresses(`the API ${api.name}: addresses`, api.addresses)
+      : null,
     authenticate,
     usage: createUsage({
       ...longLived,
       reply,
-      operations: contract.operations,
+      operations: settings.contract.operations,
     }),
-    usagePaths: usagePathsOf(settings),
-    admit: createAdmission(config, longLived),
+    usagePaths: usagePathsOf(parts),
+    admit: createAdmission(api, longLived),
     contract: createContract({
       largeChecks,
       clock,
@@ -157,64 +226,69 @@ export function buildPipeline(
       bodies: longLived.bodies,
       similar: (path) => contract.similar(path),
       elsewhere:
-        config.contract.requests === 'enforce' ? null : routes.routeToBackend(),
-      refuseAfterSunset: config.contract.afterSunset === 'refuse',
+        api.contract.requests === 'enforce' ? null : routes.undescribed,
+      refuseAfterSunset: api.contract.afterSunset === 'refuse',
     }),
     forward,
     tunnel,
     inspect: createInspection({
-      mode: responses,
-      maxBodyBytes,
+      mode: api.contract.responses,
+      maxBodyBytes: api.http.maxBodyBytes,
       largeChecks,
       report,
     }),
     relay: createRelay(reply, longLived.readAhead),
-    pages: createPages({
-      find: referenceOf(settings),
-      paths: hasReference(config) ? PAGE_PATHS : [],
-      home: homeOf(settings),
-      guard,
-      openAddressWindow,
-      reply,
-    }),
+    // Paths of the gateway are not below those of APIs.
+    pages:
+      api.path === '/'
+        ? createPages({
+            ...longLived,
+            find,
+            paths: settings.apis.some((one) => hasReference(one.api))
+              ? PAGE_PATHS
+              : [],
+            home: homeOf(parts),
+            reply,
+          })
+        : NO_PAGES,
     cors,
     reply,
-    route: createRouting(config, routes, longLived),
+    route: createRouting(api, routes, longLived),
     takesTunnel: tunnelTest(routes),
   });
+  return { names, facts, steps };
 }
 
 /** What gets responses, and what writes them. */
 function createReplying(
-  config: Config,
-  longLived: LongLived,
+  { api, settings, longLived }: ApiSettings,
   { cors, returned }: { readonly cors: Cors; readonly returned: ReturnedNames },
 ) {
   const { guard, observe, state } = longLived;
-  const timing = config.tracing.serverTiming
-    ? createTiming(config.cors.origins)
+  const timing = settings.config.tracing.serverTiming
+    ? createTiming(api.cors.origins)
     : null;
   const reply = createReply({
     cors,
     guard,
     observe,
     timing,
-    ruled: createRuledLines(config.headers.response),
-    hasReference: hasReference(config),
+    ruled: createRuledLines(api.headers.response),
+    hasReference: settings.apis.some((one) => hasReference(one.api)),
   });
   const forwards = createForward({
-    requestFields: requestFieldsOf(config, longLived),
+    requestFields: requestFieldsOf(api, longLived),
     joinTunnel: createJoinTunnel(reply, returned),
-    plainResponses: config.contract.responses !== 'off',
+    plainResponses: api.contract.responses !== 'off',
   });
   return withSettlement(
     { ...forwards, reply },
-    { cost: config.cost, state, observe },
+    { cost: api.cost, state, observe },
   );
 }
 
 function requestFieldsOf(
-  { headers, keys }: Config,
+  { headers, keys }: Api,
   { tracing, via }: LongLived,
 ): RequestFields {
   const untraced = ruledFields(
@@ -224,25 +298,6 @@ function requestFieldsOf(
   return tracing === null ? untraced : tracedFields(untraced);
 }
 
-function routesOf(
-  { config, contract }: ActiveConfig<Config>,
-  longLived: LongLived,
-  returned: ReturnedNames,
-): Routes {
-  const { upstreams, observe } = longLived;
-  const { mounts, http, upstream: timeouts } = config;
-  return createRoutes({
-    contract,
-    mounts,
-    maxBodyBytes: http.maxBodyBytes,
-    upstreams,
-    hosts: hostsOf(config),
-    timeouts,
-    observe,
-    returned,
-  });
-}
-
 const hostsOf = ({ upstream, upstreams }: Config): ReadonlySet<string> =>
   new Set(
     [upstream, ...Object.values(upstreams)].flatMap(({ backends }) =>
@@ -250,14 +305,14 @@ const hostsOf = ({ upstream, upstreams }: Config): ReadonlySet<string> =>
     ),
   );
 
-function tunnelTest({ takesTunnels }: Routes): Parts['takesTunnel'] {
+function tunnelTest({ takesTunnels }: Routes): ApiParts['takesTunnel'] {
   if (!takesTunnels) return () => false;
   return ({ call, head: { upgrade, upgrades } }) =>
     upgrades && upgrade === 'websocket' && call.minor > 0;
 }
 
 function createAdmission(
-  { plans, cors }: Config,
+  { plans, cors }: Api,
   { state, bans, flights, observe, openAddressWindow }: LongLived,
 ): Admit {
   const judge = createJudge({ bans, observe });
@@ -271,29 +326,31 @@ function createAdmission(
   return isOfBackend(cors) ? admitPreflights(admit, openAddressWindow) : admit;
 }
 
-function createReading(
-  settings: ActiveConfig<Config>,
-  longLived: LongLived,
-): Reading {
-  const { config, contract } = settings;
+function createReading(parts: ApiSettings) {
+  const { api, contract, longLived } = parts;
   const { keyring, guard, clock, subjects, tracing, via } = longLived;
-  const { headers: chosen, hide, identity } = config.keys;
+  const keyHeaders = api.keys.headers ?? contract.keyHeaders;
+  const identity = Object.values(api.keys.identity);
   const own = [
     ...(tracing === null ? [] : TRACE_FIELDS),
-    ...Object.values(identity).filter((name) => name !== null),
-    ...namesIn(config.headers.request),
+    ...identity.filter((name) => name !== null),
+    ...namesIn(api.headers.request),
   ];
-  const ownPaths = usagePathsOf(settings);
-  const readingOf = (
-    keyHeaders: KeyHeaders,
-    anonymous: Anonymous | null,
-  ): Reading => ({
+  const ownPaths = usagePathsOf(parts);
+  const plan = publicPlanOf({ config: api, contract });
+  const anonymous = createAnonymous({
+    contract,
+    plan,
+    subjects,
+    usagePaths: ownPaths,
+  });
+  return {
     names: createFieldNames({
-      strip: config.http.stripHeaders,
+      strip: api.http.stripHeaders,
       own,
       checked: contract.headerNames,
       keyHeaders,
-      hide,
+      hide: api.keys.hide,
     }),
     authenticate: createAuthenticate({
       keyring,
@@ -301,48 +358,21 @@ function createReading(
       clock,
       keyHeaders,
       via,
-      anonymous: isOfBackend(config.cors)
+      anonymous: isOfBackend(api.cors)
         ? withPreflights(anonymous, ownPaths)
         : anonymous,
     }),
-  });
-  const plan = publicPlanOf({ config, contract });
-  const anonymous = createAnonymous({
-    contract,
-    plan,
-    subjects,
-    usagePaths: ownPaths,
-  });
-  const { names, authenticate } = readingOf(
-    chosen ?? contract.keyHeaders,
-    anonymous,
-  );
-  /** The contract takes precedence over mounts. */
-  const isOfContract = (method: string, path: string) =>
-    isDescribed(contract, method, path);
-  const ofMount = (keyHeaders: KeyHeaders) => readingOf(keyHeaders, null);
-  return {
-    names,
-    authenticate: behindMounts(
-      config.mounts,
-      isOfContract,
-      authenticate,
-      ofMount,
-    ),
   };
 }
 
-const usagePathsOf = ({
-  config,
-  contract,
-}: ActiveConfig<Config>): readonly string[] =>
-  config.usage.enabled ? usagePaths(contract) : [];
+const usagePathsOf = ({ api, contract }: ActiveApi): readonly string[] =>
+  api.usage.enabled ? usagePaths(contract) : [];
 
 function createRouting(
-  { cors }: Config,
+  { cors }: Api,
   routes: Routes,
   { uses, observe }: LongLived,
-): Parts['route'] {
+): ApiParts['route'] {
   function note({ id, client, operation }: Exchange): void {
     if (isAnonymous(client!)) return;
     const { keyId, plan, retiresAt } = client!;
@@ -377,13 +407,48 @@ function isDescribed(
 }
 
 /** Without a contract its paths are the backend's. */
-export const hasReference = ({ contract, reference }: Config): boolean =>
+export const hasReference = ({
+  contract,
+  reference,
+}: Pick<Api, 'contract' | 'reference'>): boolean =>
   reference.enabled && contract.file !== NO_CONTRACT;
 
+/** Below the path of an API browsers get what it has. */
+const NO_PAGES: Pages = { has: () => false, serve: async () => {} };
+
+/** Of one API alone, or of one of several, where the first keeps its documents. */
+function documentPaths({ name }: Api, { apis }: ActiveConfig<Config>) {
+  const page = `${REFERENCE_PATH}/${apis.length === 1 ? '' : `${name}/`}`;
+  return name === DEFAULT_API
+    ? { page, json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH }
+    : { page, json: `${page}openapi.json`, yaml: `${page}openapi.yaml` };
+}
+
+/** Made at the first visit: a gateway may have many. */
+function onFirstVisit(create: () => FindPage): FindPage {
+  let find: FindPage | null = null;
+  return (path, request) => {
+    find ??= create();
+    return find(path, request);
+  };
+}
+
+function findPages(settings: ActiveConfig<Config>): FindPage {
+  const described = settings.apis.filter(({ api }) => hasReference(api));
+  const apis = described.map((one) => ({
+    name: one.api.name,
+    title: one.api.reference.title ?? one.contract.title,
+    paths: documentPaths(one.api, settings),
+    find: onFirstVisit(() => referenceOf(one, settings)),
+  }));
+  if (settings.apis.length === 1 && apis.length === 1) return apis[0]!.find;
+  return createReferences(`${REFERENCE_PATH}/`, apis);
+}
+
 /** Unless an operation has `/`, or every path is the backend's. */
-function homeOf({ config, contract }: ActiveConfig<Config>): string | null {
-  return !isDescribed(contract, 'GET', '/') && hasReference(config)
-    ? `${REFERENCE_PATH}/`
+function homeOf({ api, contract, settings }: ApiSettings): string | null {
+  return !isDescribed(contract, 'GET', '/') && hasReference(api)
+    ? documentPaths(api, settings).page
     : null;
 }
 
@@ -392,30 +457,26 @@ function forClients(plan: Plan): Plan {
   return { ...plan, windows: plan.windows?.filter(isShown) ?? null };
 }
 
-function referenceOf({
-  config,
-  contract,
-  prepared,
-}: ActiveConfig<Config>): FindPage {
-  const open = publicPlanOf({ config, contract });
+function referenceOf(
+  { api, contract, prepared }: ActiveApi,
+  settings: ActiveConfig<Config>,
+): FindPage {
+  const open = publicPlanOf({ config: api, contract });
   return createReference({
-    branding: config.reference,
-    contract: config.usage.enabled ? withUsage(contract) : contract,
+    branding: api.reference,
+    contract: api.usage.enabled ? withUsage(contract) : contract,
     published: prepared.published,
-    paths: {
-      page: `${REFERENCE_PATH}/`,
-      json: CONTRACT_JSON_PATH,
-      yaml: CONTRACT_YAML_PATH,
-    },
+    paths: documentPaths(api, settings),
+    assets: `${REFERENCE_PATH}/assets/`,
     readers: {
-      keyHeaders: keyHeaders(config.keys.headers ?? contract.keyHeaders),
-      usage: config.usage.enabled ? USAGE_PATH : null,
+      keyHeaders: keyHeaders(api.keys.headers ?? contract.keyHeaders),
+      usage: api.usage.enabled ? USAGE_PATH : null,
       limits: {
         plans: [
-          ...config.plans.plans.values(),
+          ...api.plans.plans.values(),
           ...(open === null ? [] : [open]),
         ].map(forClients),
-        bans: config.plans.escalation,
+        bans: api.plans.escalation,
         scoped: contract.windows
           .filter(isShown)
           .map((window) => ({ ...readScope(window.scope!), window })),

@@ -4,7 +4,6 @@ import { ownHealth } from '../admin/health.ts';
 import { readVersion } from '../common/version.ts';
 import { readCertificates } from '../config/certificates.ts';
 import type { Config, ServedConfig } from '../config/config.ts';
-import type { Contract } from '../config/contract/contract.ts';
 import { createLog, type Log } from '../observe/log.ts';
 import { gatewayName, noPeers, type Self } from '../observe/peers/peers.ts';
 import {
@@ -18,6 +17,12 @@ import {
   type ProcessStatus,
   status,
 } from '../observe/peers/status.ts';
+import {
+  type ActiveApi,
+  contractsOf,
+  loadAll,
+  refuseUnreached,
+} from './apis.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
 import { optimize } from './engine.ts';
@@ -47,7 +52,7 @@ export interface Started {
 }
 
 export interface Gateway {
-  readonly contract: Contract;
+  readonly apis: readonly ActiveApi[];
   /** Resolves with the URLs. Rejects with one sentence, and leaves nothing open. */
   start(): Promise<Started>;
   /** All changes apply to the next request, or none. Rejects with ReloadRefused. */
@@ -82,7 +87,7 @@ export async function createGateway(
     sockets = {},
     contracts = new ContractLoader(),
   } = overrides;
-  const { fetched, ...initial } = await firstSettings(config, contracts);
+  const { fetched, initial } = await firstSettings(config, contracts);
   optimize();
   const log = overrides.log ?? createLog(config.log);
   const startedAt = Date.now();
@@ -139,11 +144,11 @@ export async function createGateway(
     await letGo();
     throw error;
   }
-  if (fetched !== undefined) await keepCopy(config.data, fetched, observe);
+  for (const one of fetched) await keepCopy(config.data, one, observe);
 
   return {
-    get contract() {
-      return reloader().current.contract;
+    get apis() {
+      return reloader().current.apis;
     },
     async start() {
       try {
@@ -228,18 +233,21 @@ const healthOf = async (
 ): Promise<Health> =>
   ownHealth(name, (await respond(status.name, null)) as GatewayStatus, clock());
 
-async function firstSettings(
-  config: ServedConfig,
-  contracts: ContractLoader,
-): Promise<ActiveConfig<ServedConfig>> {
+async function firstSettings(config: ServedConfig, contracts: ContractLoader) {
   const certificates = readCertificates(config);
-  const settings = {
+  const { apis, fetched } = await loadAll(config.apis, (api) =>
+    contracts.loadFirst({ ...api, data: config.data }),
+  );
+  const contract = contractsOf(apis);
+  refuseUnreached(apis);
+  refuseUnknownUpstreams(apis, config);
+  const initial: ActiveConfig<ServedConfig> = {
     config,
     certificates,
-    ...(await contracts.loadFirst(config)),
+    apis,
+    contract,
   };
-  refuseUnknownUpstreams(settings.contract, config);
-  return settings;
+  return { initial, fetched };
 }
 
 async function openProcesses(parts: ProcessesParts): Promise<Processes> {

@@ -56,7 +56,7 @@ export function createOperating(parts: OperatingParts) {
       await processes.use(settings);
       admin.use(settings.certificates.admin);
       report(settings, observe, clock);
-      if (fetched !== null) await keepCopy(config.data, fetched, observe);
+      for (const one of fetched) await keepCopy(config.data, one, observe);
     },
   });
   report(initial, observe, clock);
@@ -143,8 +143,9 @@ function report(
   clock: () => number,
 ): void {
   observe({ type: 'configuration.applied', ...digestsOf(settings) });
-  if (settings.copy) {
-    const { url, at, reason } = settings.copy;
+  for (const { copy } of settings.apis) {
+    if (!copy) continue;
+    const { url, at, reason } = copy;
     observe({
       type: 'contract.copy_in_use',
       url,

@@ -10,8 +10,8 @@ import { Outage } from '../common/errors/outage.ts';
 import { KeyedMutex } from '../common/keyed-mutex.ts';
 import { suggest } from '../common/suggest.ts';
 import { type Certificates, readCertificates } from '../config/certificates.ts';
-import type { Config } from '../config/config.ts';
-import type { Contract } from '../config/contract/contract.ts';
+import type { Api, Config } from '../config/config.ts';
+import type { Contracts } from '../config/contract/contract.ts';
 import { isRemote } from '../config/contract/place.ts';
 import { hiddenOperations } from '../config/own-paths.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
@@ -23,6 +23,12 @@ import type { Observe } from '../observe/events.ts';
 import type { LastReload } from '../observe/peers/status.ts';
 import type { KeyStore } from '../records/keys/store.ts';
 import {
+  type ActiveApi,
+  contractsOf,
+  loadAll,
+  refuseUnreached,
+} from './apis.ts';
+import {
   type ContractLoader,
   isUnchanged,
   type Loaded,
@@ -30,9 +36,12 @@ import {
 } from './contracts/loader.ts';
 import type { Fetched } from './contracts/remote.ts';
 
-export interface ActiveConfig<C extends Config> extends Loaded {
+export interface ActiveConfig<C extends Config> {
   readonly config: C;
   readonly certificates: Certificates;
+  /** In the order of `config.apis`. */
+  readonly apis: readonly ActiveApi[];
+  readonly contract: Contracts;
 }
 
 export const FILE_CHANGED = 'a file has changed';
@@ -52,10 +61,10 @@ interface ReloaderParts<C extends Config> {
   readonly load: () => Config;
   readonly contracts: Pick<ContractLoader, 'load'>;
   readonly keys: KeyStore;
-  /** Done once every process has the settings. `fetched`: their contract, if it was fetched now. */
+  /** Done once every process has the settings. `fetched`: contracts that were fetched now. */
   readonly swap: (
     settings: ActiveConfig<C>,
-    fetched: Fetched | null,
+    fetched: readonly Fetched[],
   ) => Promise<void>;
   readonly observe: Observe;
 }
@@ -91,7 +100,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
     reason: string,
     around: ReloadWrapper,
   ): Promise<Reloaded> {
-    const { next, reloaded, fetched } = await orRefuse(reason, () =>
+    const { next, reloaded, fetched, refused } = await orRefuse(reason, () =>
       read(reason !== FILE_CHANGED),
     );
     const { changed, needRestart } = reloaded;
@@ -101,6 +110,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
     if (
       reason === FILE_CHANGED &&
       !wasRefused &&
+      refused.length === 0 &&
       changed.length + needRestart.length === 0
     )
       return reloaded;
@@ -114,7 +124,9 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
         reportHidden(next, hiddenIn(before), observe);
       }),
     );
-    last = { at: Date.now(), reason, problems: [] };
+    last = { at: Date.now(), reason, problems: refused };
+    if (refused.length > 0)
+      observe({ type: 'reload.failed', reason, problems: refused });
     observe({ type: 'reload.done', reason, changed, needRestart });
     return reloaded;
   }
@@ -122,16 +134,12 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
   /** `fetches`: whether a contract is fetched again. */
   async function read(fetches: boolean) {
     const loaded = load();
-    const mayDiffer = fetches && isRemote(loaded.contract.file);
-    const sameContract =
-      !mayDiffer &&
-      sameReading(current.config, loaded) &&
-      (await isUnchanged(current.contract));
     const config = inForce(current.config, loaded);
     const certificates = readCertificates(config);
-    const read = sameContract ? current : await contracts.load(loaded);
-    const { contract } = read;
-    refuseUnknownUpstreams(contract, config);
+    const { apis, fetched, refused } = await readApis(config, fetches);
+    const contract = contractsOf(apis);
+    refuseUnreached(apis);
+    refuseUnknownUpstreams(apis, config);
     await refuseLostPlans(current.config.plans, loaded.plans, keys);
 
     const different = differences(current.config, loaded);
@@ -143,13 +151,38 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
     if (JSON.stringify(certificates) !== JSON.stringify(current.certificates))
       changed.push('certificates');
     const next: ActiveConfig<C> = Object.freeze({
-      ...loadedIn(read),
       config,
       certificates,
+      apis,
+      contract,
     });
     const needRestart = different.filter((name) => keepsValue(name, loaded));
     const reloaded = { changed, needRestart, copy: copyIn(next) };
-    return { loaded, fetched: read.fetched ?? null, next, reloaded };
+    return { loaded, fetched, refused, next, reloaded };
+  }
+
+  /** Of several APIs, one whose contract is refused keeps the contract that it has. */
+  async function readApis(config: C, fetches: boolean) {
+    const refused: string[] = [];
+    const read = await loadAll(config.apis, async (api): Promise<Loaded> => {
+      const before = current.apis.find((one) => one.api.name === api.name);
+      const isSame =
+        before !== undefined &&
+        !(fetches && isRemote(api.contract.file)) &&
+        sameReading(before.api, api) &&
+        (await isUnchanged(before.contract));
+      if (isSame) return before;
+      try {
+        return await contracts.load({ ...api, data: config.data });
+      } catch (error) {
+        const isKept = before !== undefined && config.apis.length > 1;
+        if (!isKept || !(error instanceof ContractError)) throw error;
+        for (const problem of problemsOf(error))
+          refused.push(`the API ${api.name} keeps its contract: ${problem}`);
+        return before;
+      }
+    });
+    return { ...read, refused };
   }
 
   async function compareNow(): Promise<Compared> {
@@ -183,7 +216,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
 
 export type Reloader<C extends Config> = ReturnType<typeof createReloader<C>>;
 
-function reportExempted({ exempted }: Contract, observe: Observe): void {
+function reportExempted({ exempted }: Contracts, observe: Observe): void {
   if (exempted.length > 0)
     observe({
       type: 'contract.exempted',
@@ -191,8 +224,8 @@ function reportExempted({ exempted }: Contract, observe: Observe): void {
     });
 }
 
-const hiddenIn = ({ config, contract }: ActiveConfig<Config>): string[] =>
-  hiddenOperations(config, contract);
+const hiddenIn = ({ apis }: ActiveConfig<Config>): string[] =>
+  apis.flatMap(({ api, contract }) => hiddenOperations(api, contract));
 
 /** Reports the hidden operations unless they are those of `known`. */
 function reportHidden(
@@ -205,7 +238,7 @@ function reportHidden(
     observe({ type: 'contract.hidden', operations });
 }
 
-function sameReading(one: Config, other: Config): boolean {
+function sameReading(one: Api, other: Api): boolean {
   return (
     one.contract.file === other.contract.file &&
     isDeepStrictEqual(publicationOf(one), publicationOf(other)) &&
@@ -215,17 +248,21 @@ function sameReading(one: Config, other: Config): boolean {
 
 /** Throws ContractError for every unknown name. */
 export function refuseUnknownUpstreams(
-  { operations }: Pick<Contract, 'operations'>,
+  apis: readonly ActiveApi[],
   config: Config,
 ): void {
   const names = [DEFAULT_UPSTREAM, ...Object.keys(config.upstreams)];
-  const problems = operations.flatMap(({ id, method, path, upstream }) => {
+  const all = apis.flatMap(({ api, contract }) =>
+    contract.operations.map((operation) => ({ api, operation })),
+  );
+  const problems = all.flatMap(({ api, operation }) => {
+    const { id, method, path, upstream } = operation;
     if (upstream === null || names.includes(upstream)) return [];
     const near = suggest(upstream, names);
     const hint =
       near === null ? `known are ${names.join(', ')}` : `did you mean ${near}?`;
     const message = `${id} (${method} ${path}): x-storegate-upstream names ${upstream}, which upstreams in gateway.yaml does not have; ${hint}`;
-    return [{ file: config.contract.file, place: '', message }];
+    return [{ file: api.contract.file, place: '', message }];
   });
   if (problems.length > 0) throw new ContractError(problems);
 }
@@ -255,14 +292,11 @@ async function hasKeyInUse(keys: KeyStore, plan: string): Promise<boolean> {
   return false;
 }
 
-const loadedIn = ({ contract, prepared, copy }: Loaded): Loaded => ({
-  contract,
-  prepared,
-  ...(copy && { copy }),
-});
-
-/** `null`: the contract in force is that of its file or URL. */
-export function copyIn({ copy }: Pick<Loaded, 'copy'>): Reloaded['copy'] {
+/** `null`: all contracts in force are those of their files and URLs. */
+export function copyIn({
+  apis,
+}: Pick<ActiveConfig<Config>, 'apis'>): Reloaded['copy'] {
+  const copy = apis.find((one) => one.copy)?.copy;
   return copy ? { at: copy.at, reason: copy.reason } : null;
 }
 

@@ -1,5 +1,4 @@
 import type { ServedConfig } from '../config/config.ts';
-import type { Contract } from '../config/contract/contract.ts';
 import { createRuledLines } from '../gateway/reply/headers.ts';
 import { createUnparsedReplies } from '../gateway/reply/unparsed.ts';
 import { createConnectionLimits } from '../gateway/wire/connection-limits.ts';
@@ -8,6 +7,7 @@ import {
   type DrainOptions,
   type ListenOptions,
 } from '../gateway/wire/listener.ts';
+import type { ActiveApi } from './apis.ts';
 import { buildPipeline, hasReference } from './build.ts';
 import { openLongLived, type ServingParts } from './long-lived.ts';
 import type { ActiveConfig } from './reload.ts';
@@ -27,7 +27,7 @@ export function createServing(parts: ServingParts) {
   const replyUnparsed = createUnparsedReplies({
     guard,
     observe,
-    hasReference: () => hasReference(inForce.config),
+    hasReference: () => inForce.apis.some(({ api }) => hasReference(api)),
     ruled: () => createRuledLines(inForce.config.headers.response),
   });
   const limits = createConnectionLimits(connectionLimits(config), observe);
@@ -53,20 +53,24 @@ export function createServing(parts: ServingParts) {
     );
   }
 
-  const compile = (contract: Contract): Promise<void> =>
-    contract.prepare(
-      AbortSignal.any([closing.signal, AbortSignal.timeout(PREPARE_TIMEOUT)]),
-    );
+  async function compile(apis: readonly ActiveApi[]): Promise<void> {
+    const late = AbortSignal.timeout(PREPARE_TIMEOUT);
+    const signal = AbortSignal.any([closing.signal, late]);
+    const known = new Set(inForce.apis.map(({ contract }) => contract));
+    for (const { contract } of apis)
+      if (!known.has(contract)) await contract.prepare(signal);
+  }
 
-  function compileRest(contract: Contract): void {
+  function compileRest(apis: readonly ActiveApi[]): void {
     compiling.abort();
     compiling = new AbortController();
     const signal = AbortSignal.any([closing.signal, compiling.signal]);
-    contract
-      .prepare(signal)
-      .catch((error: unknown) =>
-        observe({ type: 'bug', id: 'contract', error }),
-      );
+    const inOrder = async () => {
+      for (const { contract } of apis) await contract.prepare(signal);
+    };
+    inOrder().catch((error: unknown) =>
+      observe({ type: 'bug', id: 'contract', error }),
+    );
   }
 
   return {
@@ -85,19 +89,18 @@ export function createServing(parts: ServingParts) {
         await listener.listen(options),
         inForce.certificates.listen !== null,
       );
-      compileRest(inForce.contract);
+      compileRest(inForce.apis);
       return url;
     },
     /** Compiles another contract first, without delaying requests. */
     async use(settings: ActiveConfig<ServedConfig>): Promise<void> {
-      if (settings.contract !== inForce.contract)
-        await compile(settings.contract);
+      await compile(settings.apis);
       inForce = settings;
       longLived.use(settings);
       limits.use(connectionLimits(settings.config));
       usePreamble(settings);
       pipeline = buildPipeline(settings, longLived);
-      compileRest(settings.contract);
+      compileRest(settings.apis);
     },
     drain: (options?: DrainOptions): Promise<number> => listener.drain(options),
     async close(): Promise<void> {

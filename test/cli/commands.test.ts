@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { copyOf } from '../../src/run/contracts/remote.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { freePort } from '../support/free-port.ts';
 import { finished, storegate } from '../support/storegate.ts';
@@ -329,19 +330,20 @@ describe('storegate check', () => {
       ],
     ],
     [
-      'names operations behind paths of the gateway, and operations that take requests of a mount',
+      'names operations behind paths of the gateway, and APIs with a target',
       {
         contract: contract(
           `{/usage: {get: ${operation('own')}}, /pets/a: {get: ${operation('pet')}}}`,
         ),
-        gateway: 'mounts: [{ path: /pets, target: "http://127.0.0.1:9" }]\n',
+        gateway:
+          'apis: [{ name: files, path: /files, contract: none, target: "http://127.0.0.1:9" }]\n',
       },
       0,
       'OK: 4 plans, 2 operations (OpenAPI 3.0.3).\n',
       [
-        'own (GET /usage): the gateway serves /usage itself; set usage.enabled: false to forward these requests',
-        'mount /pets: the contract takes precedence for pet (GET /pets/a); move the mount if it should serve them',
-        'mount /pets: a target has no health checks, retries or limit of connections, joins repeated fields, and accepts response heads of up to 16 KiB; set upstream to have all of them',
+        'the API default: own (GET /usage): the gateway serves /usage itself; set usage.enabled: false to forward these requests',
+        'the API files: requests are not validated, and every path but /usage (usage.enabled) is forwarded (contract.file: none)',
+        'the API files: a target has no health checks, retries or limit of connections, joins repeated fields, and accepts response heads of up to 16 KiB; set upstream to have all of them',
       ],
     ],
   ])('%s', async (_what, { env, ...files }, code, out, lines) => {
@@ -400,7 +402,7 @@ describe('storegate check', () => {
     });
     const text = '{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{}}';
     mkdirSync(join(cwd, 'with-copy'));
-    writeFileSync(join(cwd, 'with-copy/contract-copy.json'), JSON.stringify({ url, at: 0, text }));
+    writeFileSync(copyOf(join(cwd, 'with-copy'), url), JSON.stringify({ url, at: 0, text }));
     const { code, err } = await here(['check'], { env });
     expect(code).toBe(0);
     expect(err).toMatch(

@@ -37,7 +37,7 @@ test.each([
   'run/process.ts',
   'cli/check.ts',
   'cli/connect/local.ts',
-])('%s loads no Redis, workers, backend or mount targets on start', (file) => {
+])('%s loads no Redis, workers, backend or targets of APIs on start', (file) => {
   const loaded = [...importsOnLoad(file)];
   const rare =
     /^(state\/redis\/(?!error\.ts)|records\/redis\/|run\/workers\/|store\/|ioredis$|http-proxy-middleware$)/;

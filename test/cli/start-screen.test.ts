@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { done, head } from '../../packages/openapi/test/documents.ts';
 import { type StartScreen, startScreen } from '../../src/cli/start-screen.ts';
 import type { Config } from '../../src/config/config.ts';
+import type { Contract } from '../../src/config/contract/contract.ts';
 import { loadContract } from '../../src/config/contract/contract.ts';
 import type { Plans } from '../../src/limits/plans.ts';
 import { MINUTE, window } from '../support/limits.ts';
@@ -30,11 +31,17 @@ const configWith = (changes: object = {}) =>
     ...changes,
   }) as unknown as Config;
 
+/** One API with these settings. */
+const apisOf = (contract: Contract, config = configWith()) =>
+  [
+    { api: { ...config, name: 'default', path: '/', host: null }, contract },
+  ] as unknown as StartScreen['apis'];
+
 const SCREEN: StartScreen = {
   url: 'http://localhost:8080',
   adminUrl: 'http://127.0.0.1:9901',
   config: configWith(),
-  contract: BOOKS,
+  apis: apisOf(BOOKS),
   place: 'Keys and data are in ./data.',
   unmigratedKeys: null,
   keys: null,
@@ -75,7 +82,7 @@ test('shows neither a disabled page nor requests that the contract does not have
   const shown = startScreen({
     ...SCREEN,
     config,
-    contract: contractOf({ '/books': { post: { responses: done } } }),
+    apis: apisOf(contractOf({ '/books': { post: { responses: done } } }), config),
   });
   expect(shown).not.toMatch(/docs|console|Requests/);
   expect(shown).toContain('  Admin API  http://127.0.0.1:9901\n');
@@ -90,7 +97,7 @@ test('warns of keys that the Redis in use does not have', () => {
 
 test('shows text of the contract on one line, and paths so that a shell reads one word', () => {
   const paths = { "/it's/$HOME": { get: { summary: 'List\n\u001b[2Jbooks', responses: done } } };
-  const shown = startScreen({ ...SCREEN, contract: contractOf(paths, 'Books\u0007\nrm') });
+  const shown = startScreen({ ...SCREEN, apis: apisOf(contractOf(paths, 'Books\u0007\nrm')) });
   expect(shown).toMatch(/^Books\ufffd rm 2 is available/);
   expect(shown).toContain('# List \ufffd[2Jbooks\n');
   expect(shown).toContain("curl -i 'http://localhost:8080/it%27s/$HOME' -H");
@@ -108,16 +115,20 @@ test('names the prefix of paths, public operations, and where clients send their
     plans: PLANS,
     publicPlan: { name: 'public', count: 'key', windows: [] },
   } as const;
-  const shown = startScreen({ ...SCREEN, config: configWith({ plans }), contract });
+  const shown = startScreen({
+    ...SCREEN,
+    config: configWith({ plans }),
+    apis: apisOf(contract, configWith({ plans })),
+  });
   expect(shown).toContain('Note: request paths begin with /v1, the path of servers.\n');
   expect(shown).toContain('Note: without a key: listBooks (security of the contract).\n');
   expect(shown).toContain('curl -i http://localhost:8080/v1/books -H "X-Book-Key: $KEY"\n');
-  expect(startScreen({ ...SCREEN, contract })).not.toContain('without a key');
+  expect(startScreen({ ...SCREEN, apis: apisOf(contract) })).not.toContain('without a key');
 });
 
 test('says that requests are not validated without a contract', () => {
   const config = configWith({ contract: { file: 'none' } });
-  const shown = startScreen({ ...SCREEN, config, contract: loadContract('none') });
+  const shown = startScreen({ ...SCREEN, config, apis: apisOf(loadContract('none'), config) });
   expect(shown).toMatch(/^Every path of the backend is available at http:\/\/localhost:8080\n/);
   expect(shown).toContain(
     'Note: requests are not validated, and every path but /usage (usage.enabled) is forwarded (contract.file: none).\n',

@@ -8,9 +8,9 @@ import { folderWith } from './folder.ts';
 import { mistakesOf } from './mistakes.ts';
 
 const DENY = 'addresses: { deny: [192.0.2.1, { file: lists/blocked.txt }] }\n';
-const MOUNT = `mounts:
-  - { path: /files, target: "http://files.example", addresses: { allow: [{ file: lists/blocked.txt }, "::1"] } }
-  - { path: /live, target: "http://live.example" }
+const APIS = `apis:
+  - { name: files, path: /files, contract: none, stripPath: false, target: "http://files.example", addresses: { allow: [{ file: lists/blocked.txt }, "::1"] } }
+  - { name: live, path: /live, contract: none, stripPath: false, target: "http://live.example" }
 `;
 
 function folderOf(settings: string, list: string) {
@@ -35,8 +35,8 @@ describe('a file of addresses', () => {
     expect(files.others).toEqual([join(cwd, 'lists/blocked.txt')]);
   });
 
-  test('may belong to a mount', () => {
-    const [files, live] = folderOf(MOUNT, '10.0.0.0/8').load().mounts;
+  test('may belong to an API', () => {
+    const [files, live] = folderOf(APIS, '10.0.0.0/8').load().apis.slice(1);
     expect(files!.addresses).toEqual({
       allow: [
         { file: null, entries: ['::1'] },
@@ -53,7 +53,7 @@ describe('a file of addresses', () => {
 
   test.each([
     ['addresses.deny', DENY],
-    ['mounts', MOUNT],
+    ['apis', APIS],
   ])(
     'with other content is another setting %s, which is shown with its entries',
     (name, settings) => {

@@ -81,7 +81,7 @@ function defaultsIn(cwd: string, gateway: string) {
       authFailureLimit: { failures: 60, window: minute },
     },
     addresses: { allow: [], deny: [] },
-    mounts: [],
+    apis: [{ name: 'default', host: null, path: '/', backends: 'default', target: null }],
     audit: { maxEntries: 100_000, bans: { maxEntries: 100_000, maxAge: 90 * day } },
     tracing: { endpoint: null, headers: null, ratio: 1, batch: { scheduleDelay: 5 * second } },
     files: { gateway, plans: join(root, 'plans.yaml'), others: [] },

@@ -45,7 +45,10 @@ describe.each([...variables].filter(([, setting]) => setting !== null))('%s', (n
   test('has the same effect as its setting, and overrides it', () => {
     const written = { ...NEEDED, [setting!]: settingSchema(setting!).default };
     const config = loadSettings(folder, written, { [name]: textFor(name, other) });
-    expect(config).toEqual(inFile());
+    const [first, ...others] = config.apis;
+    // Where its contract is named.
+    const { namedBy } = inFile().apis[0]!;
+    expect({ ...config, apis: [{ ...first, namedBy }, ...others] }).toEqual(inFile());
     expect(sourceOf(config, setting!)).toEqual({ kind: 'environment', name });
   });
 

@@ -31,8 +31,8 @@ describe('a file that cannot be read', () => {
     ['addresses.allow', 'addresses: { allow: [{ file: gone }] }', {}],
     ['addresses.deny', 'addresses: { deny: [192.0.2.1, { file: gone }] }', {}],
     [
-      'mounts[0].addresses.deny',
-      'mounts: [{ path: /a, target: "http://a", addresses: { deny: [{ file: gone }] } }]',
+      'apis[0].addresses.deny',
+      'apis: [{ name: a, path: /a, contract: none, stripPath: false, target: "http://a", addresses: { deny: [{ file: gone }] } }]',
       {},
     ],
     ['contract.file', 'contract: { file: gone }', {}],

@@ -27,7 +27,7 @@ const settings = [
   'token',
   'http',
   'authFailureLimit',
-  'mounts',
+  'apis',
   'path',
   'target',
   'cors',

@@ -18,20 +18,19 @@ test('paths inside a file are relative to the working folder, not to the file', 
 test('targets are normalized URLs without a trailing slash, and WebSockets are off by default', () => {
   const { config } = load(`
 upstream: { url: HTTPS://Backend.Example:443/base// }
-mounts:
-  - { path: /files, target: http://127.0.0.1:3001/ }
-  - { path: /live/v1, target: http://127.0.0.1:3002/x, websocket: true }
+apis:
+  - { name: files, path: /files, contract: none, stripPath: false, target: http://127.0.0.1:3001/ }
+  - { name: live-v1, path: /live/v1, contract: none, stripPath: false, target: http://127.0.0.1:3002/x, websocket: true }
 `);
   expect(config.upstream.backends).toEqual([{ url: 'https://backend.example/base', weight: 1 }]);
   const unset = {
-    upstream: null,
-    stripPrefix: false,
-    rewrite: null,
-    keyHeaders: null,
-    reportsCost: null,
+    host: null,
+    stripPath: false,
+    backends: null,
+    keys: config.keys,
     addresses: { allow: [], deny: [] },
   };
-  expect(config.mounts).toEqual([
+  expect(config.apis.slice(1)).toMatchObject([
     { ...unset, path: '/files', target: 'http://127.0.0.1:3001', websocket: false },
     { ...unset, path: '/live/v1', target: 'http://127.0.0.1:3002/x', websocket: true },
   ]);
@@ -79,7 +78,7 @@ upstream: { url: http://a, headersTimeout: 3s, healthChecks: { path: /up, interv
 upstreams:
   stock: { url: http://b, healthChecks: { path: /health }, ejection: { statuses: [503] } }
   files: { backends: [{ url: http://c }], headersTimeout: 1m }
-mounts: [{ path: /files, upstream: files }, { path: /more, upstream: default }]
+apis: [{ name: files-too, path: /files, contract: none, upstream: files }, { name: more, path: /more, contract: none, stripPath: false }]
 `);
   const { stock, files } = config.upstreams;
   expect(stock).toEqual({
@@ -94,7 +93,7 @@ mounts: [{ path: /files, upstream: files }, { path: /more, upstream: default }]
     headersTimeout: 60_000,
   });
   expect(config.upstream.healthChecks.interval).toBe(7_000);
-  expect(config.mounts.map(({ upstream }) => upstream)).toEqual(['files', 'default']);
+  expect(config.apis.slice(1).map(({ backends }) => backends)).toEqual(['files', 'default']);
 });
 
 describe('is accepted unchanged', () => {
@@ -104,8 +103,8 @@ describe('is accepted unchanged', () => {
       'http: { trustedProxies: [10.0.0.0/8, 192.0.2.1, "::1", 0.0.0.0/0] }',
     ],
     [
-      'a mount that only begins like another path',
-      'mounts: [{ path: /documents, target: http://a }, { path: /document, target: http://a }]',
+      'an API whose path only begins like another one',
+      'apis: [{ name: documents, path: /documents, contract: none, stripPath: false, target: http://a }, { name: document, path: /document, contract: none, stripPath: false, target: http://a }]',
     ],
     ['an origin of an app', 'cors: { origins: [capacitor://localhost, http://localhost:5173] }'],
     ['no CORS', 'cors: { origins: [] }'],
@@ -122,7 +121,7 @@ describe('is accepted unchanged', () => {
 describe('the configuration', () => {
   test('is immutable', () => {
     const { config } = load(
-      'mounts: [{ path: /a, target: http://a }]\nhttp: { trustedProxies: [10.0.0.0/8] }',
+      'apis: [{ name: a, path: /a, contract: none, stripPath: false, target: http://a }]\nhttp: { trustedProxies: [10.0.0.0/8] }',
     );
     const pending: unknown[] = [config];
     let seen = 0;
@@ -159,7 +158,7 @@ describe('where a value came from', () => {
     expect(described.get('log.level')).toBe('"warn" environment LOG_LEVEL');
     expect(described.get('http.maxBodyBytes')).toBe('"2MiB" file conf/g.yaml:2:17');
     expect(described.get('listen.port')).toBe('8080 default');
-    expect(described.get('mounts')).toBe('[] default');
+    expect(described.get('apis')).toBe('[] default');
   });
 
   test('is known only for existing settings of a loaded configuration', () => {

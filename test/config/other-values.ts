@@ -47,7 +47,15 @@ const WRITTEN: Readonly<Record<string, unknown>> = {
   'http.bodyBudget': '32MiB',
   'addresses.allow': ['10.0.0.0/8'],
   'addresses.deny': ['10.1.0.0/16'],
-  mounts: [{ path: '/files', target: 'http://files.example' }],
+  apis: [
+    {
+      name: 'files',
+      path: '/files',
+      contract: 'none',
+      stripPath: false,
+      target: 'http://files.example',
+    },
+  ],
   'cors.origins': [],
   'headers.request.set': { 'X-Edge': 'eu' },
   'headers.request.remove': ['X-Debug'],

@@ -1,12 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadContract } from '../../src/config/contract/contract.ts';
 import { loadConfig, shippedFiles } from '../../src/config/load.ts';
-import {
-  coveredMounts,
-  displacedUsage,
-  hiddenOperations,
-  usagePaths,
-} from '../../src/config/own-paths.ts';
+import { displacedUsage, hiddenOperations, usagePaths } from '../../src/config/own-paths.ts';
 import { folderWith } from './folder.ts';
 
 const configWith = (settings: string) =>
@@ -14,6 +9,8 @@ const configWith = (settings: string) =>
     env: { STOREGATE_CONFIG: 'gateway.yaml' },
     cwd: folderWith({ 'gateway.yaml': settings }),
   });
+
+const apiWith = (settings: string) => configWith(settings).apis[0]!;
 
 function contractWith(paths: readonly string[], server = '/') {
   const get = { responses: { default: { description: 'Done.' } } };
@@ -35,7 +32,7 @@ function contractWith(paths: readonly string[], server = '/') {
 
 /** The templates and settings of the operations that are named, each with both methods. */
 function hiddenIn(paths: readonly string[], settings = '{}', server = '/'): string[] {
-  const sentences = hiddenOperations(configWith(settings), contractWith(paths, server));
+  const sentences = hiddenOperations(apiWith(settings), contractWith(paths, server));
   const pattern =
     /^\w+ (\/.*?) \((GET|POST) .+?\): the gateway serves (.+) itself; set (\S+): false to/;
   const found = sentences.map((sentence) => pattern.exec(sentence)!.slice(1));
@@ -89,7 +86,7 @@ describe('operations that a path of the gateway hides', () => {
   });
 
   test('do not exist in the shipped contract', () => {
-    expect(hiddenOperations(configWith('{}'), loadContract(shippedFiles.contract))).toEqual([]);
+    expect(hiddenOperations(apiWith('{}'), loadContract(shippedFiles.contract))).toEqual([]);
   });
 });
 
@@ -105,50 +102,23 @@ describe('the usage of a key', () => {
     const contract = contractWith(paths, server);
     expect(usagePaths(contract)).toEqual(expected);
     const isDisplaced = server !== '/' && expected.length === 1;
-    const notes = displacedUsage(configWith('{}'), contract);
+    const notes = displacedUsage(apiWith('{}'), contract);
     expect(notes).toEqual(
       isDisplaced
         ? ['/v1/usage belongs to an operation of the contract: keys get their usage at /usage only']
         : [],
     );
-    expect(displacedUsage(configWith('usage: { enabled: false }'), contract)).toEqual([]);
+    expect(displacedUsage(apiWith('usage: { enabled: false }'), contract)).toEqual([]);
   });
 });
 
-describe('a mount', () => {
-  const notes = (mount: string, paths: readonly string[]) =>
-    coveredMounts(
-      configWith(`mounts: [{ path: ${mount}, target: "http://127.0.0.1:9" }]`),
-      contractWith(paths),
-    );
-
-  test.each([
-    ['/pets', '/pets'],
-    ['/pets', '/pets/{id}'],
-    ['/pets', '/{kind}'],
-    ['/v1/pets', '/v1/{kind}/{id}'],
-  ])('at %s is covered by the operations of %s', (mount, path) => {
-    expect(notes(mount, [path])).toEqual([
-      expect.stringMatching(
-        /^mount \/\S+: the contract takes precedence for .+ \(GET \/.+, .+ \(POST \/.+; move the mount/,
-      ),
-    ]);
-  });
-
-  test.each([
-    ['/pets', '/petshops'],
-    ['/v1/pets', '/v1'],
-    ['/pets', '/orders/{id}'],
-  ])('at %s is not covered by the operations of %s', (mount, path) => {
-    expect(notes(mount, [path])).toEqual([]);
-  });
-
+describe('an API', () => {
   test.each([
     ['/docs', 'reference: { enabled: false }'],
     ['/docs', 'contract: { file: none }'],
     ['/usage', 'usage: { enabled: false }'],
   ])('may take %s if the gateway leaves it: %s', (path, setting) => {
-    const mounts = `mounts: [{ path: ${path}, target: "http://127.0.0.1:9" }]`;
-    expect(configWith(`${mounts}\n${setting}\n`).mounts[0]).toMatchObject({ path });
+    const apis = `apis: [{ name: other, path: ${path}, contract: none, target: "http://127.0.0.1:9" }]`;
+    expect(configWith(`${apis}\n${setting}\n`).apis[1]).toMatchObject({ path });
   });
 });

@@ -60,7 +60,12 @@ const places: readonly [
   ['a backend password', (s) => ({ env: { BACKEND_URL: `https://shop:${s}@backend.example` } })],
   ['a backend query', (s) => ({ env: { BACKEND_URL: `https://store.example/?key=${s}` } })],
   ['a backend fragment', (s) => ({ env: { BACKEND_URL: `https://store.example/#${s}` } })],
-  ['a mount password', (s) => ({ file: `mounts: [{ path: /a, target: "http://u:${s}@b" }]` })],
+  [
+    'an API without a contract password',
+    (s) => ({
+      file: `apis: [{ name: a, path: /a, contract: none, stripPath: false, target: "http://u:${s}@b" }]`,
+    }),
+  ],
   ['a value behind a syntax mistake', (s) => ({ file: `admin:\n  token: a\n}${s}\n` })],
   ['an unfinished quote', (s) => ({ file: `admin:\n  token: "${s}\n` })],
   ['a value with a tag', (s) => ({ file: `admin:\n  token: !secret ${s}\n` })],

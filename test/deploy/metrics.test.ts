@@ -20,7 +20,7 @@ const PROMETHEUS = new Map([
 const POSSIBLE = labels({
   code: [...Object.keys(CATALOGUE), 'client_closed_request', 'slow_reader'],
   status: ['101', '304', ...Object.values(CATALOGUE).map(({ status }) => `${status}`)],
-  operation: ['mount /files'],
+  operation: ['files/undescribed'],
   result: ['exported', 'dropped', 'rejected', 'failed'],
 });
 

@@ -171,7 +171,9 @@ describe.each(versions)('installed with Node.js: %s', (version) => {
       workers: 2,
       redis: { url: redis.url },
       contract: { file: contract },
-      mounts: [{ path: '/files', target: backend.url }],
+      apis: [
+        { name: 'files', path: '/files', contract: 'none', stripPath: false, target: backend.url },
+      ],
     };
     writeFileSync(join(folder, 'gateway.yaml'), JSON.stringify(settings));
     const url = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });

@@ -126,7 +126,16 @@ suite.each(Object.keys(FILES) as Name[])('two gateways behind %s', (name) => {
         trustedProxies: ['127.0.0.1/32'],
         authFailureLimit: { failures: 3 },
       },
-      mounts: [{ path: '/live', target: target.url, websocket: true }],
+      apis: [
+        {
+          name: 'live',
+          path: '/live',
+          contract: 'none',
+          stripPath: false,
+          target: target.url,
+          websocket: true,
+        },
+      ],
     };
     const ports = {
       STOREGATE_PORT: `${port}`,

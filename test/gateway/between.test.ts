@@ -4,7 +4,7 @@ import { SharedBudget } from '../../src/common/shared-budget.ts';
 import { withBackend } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
-import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
+import { type ApiParts, createPipeline, createSteps } from '../../src/gateway/pipeline.ts';
 import { createCors } from '../../src/gateway/reply/cors.ts';
 import { createRelay } from '../../src/gateway/reply/relay.ts';
 import { createReply } from '../../src/gateway/reply/reply.ts';
@@ -17,6 +17,7 @@ import { createUpstreams } from '../../src/gateway/upstream/backends.ts';
 import { sendUpstream } from '../../src/gateway/upstream/upstream-request.ts';
 import {
   admittedClient,
+  exchangeApi,
   fieldNames,
   knownClient,
   requestFields,
@@ -76,15 +77,15 @@ test('a stage between backend and reply is one file and one line', async () => {
     joinTunnel: createJoinTunnel(response, returnedNames),
     plainResponses: false,
   });
-  const parts: Parts = {
-    guard: createRequestGuard({
-      config: http,
-      paths: config.contract,
-      observe,
-      report: () => [],
-      names: fieldNames,
-      beginSpan: null,
-    }),
+  const requestGuard = createRequestGuard({
+    config: http,
+    paths: config.contract,
+    observe,
+    api: exchangeApi,
+    names: fieldNames,
+    beginSpan: null,
+  });
+  const parts: ApiParts = {
     addresses: null,
     authenticate: () => knownClient(),
     admit: () => admittedClient(),
@@ -101,7 +102,12 @@ test('a stage between backend and reply is one file and one line', async () => {
     reply: response,
     route: () => ({ kind: 'not_found' }),
   };
-  const pipeline = createPipeline(parts);
+  const pipeline = createPipeline({
+    guard: requestGuard,
+    addresses: null,
+    reply: response,
+    enterApi: createSteps(parts),
+  });
   served = await serve(pipeline);
   const send = async (path: string) => {
     const response = await fetch(served.url + path);

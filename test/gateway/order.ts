@@ -1,5 +1,5 @@
 import type { Exchange } from '../../src/gateway/exchange.ts';
-import type { Parts } from '../../src/gateway/pipeline.ts';
+import type { ApiParts, Front } from '../../src/gateway/pipeline.ts';
 import type { Route, RouteMatch } from '../../src/gateway/routes.ts';
 import { parseTarget } from '../../src/gateway/wire/target.ts';
 import type { Limits } from '../../src/limits/limits.ts';
@@ -10,7 +10,17 @@ import type { Client } from '../../src/records/keys/key.ts';
  * compiles, because its `@ts-expect-error` is then unused.
  */
 export async function mistakes(
-  { guard, authenticate, admit, contract, forward, inspect, relay, usage, tunnel }: Parts,
+  {
+    guard,
+    authenticate,
+    admit,
+    contract,
+    forward,
+    inspect,
+    relay,
+    usage,
+    tunnel,
+  }: ApiParts & Front,
   exchange: Exchange,
   match: RouteMatch,
   found: Client & { limits: Limits },

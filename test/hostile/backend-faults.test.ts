@@ -10,7 +10,8 @@ beforeAll(async () => {
   const start = (deadlines = '') =>
     Fixture.start({
       settings: `upstream: {connections: 2, ejection: {enabled: false}${deadlines}}`,
-      mounts: (url) => `mounts: [{path: /files, target: "${url}"}]`,
+      apis: (url) =>
+        `apis: [{name: files, path: /files, contract: none, stripPath: false, target: "${url}"}]`,
     });
   patient = await start();
   hasty = await start(', headersTimeout: 1s, bodyTimeout: 300ms');
@@ -31,7 +32,7 @@ const sending = (line: string, body: string) =>
   fixture.request(line, ['Content-Type: application/json', `Content-Length: ${body.length}`], body);
 const PLACES = [
   ['an operation', '/pets'],
-  ['a mount to a target', '/files/a'],
+  ['a API with a target', '/files/a'],
 ] as const;
 
 /** Answers once with these bytes, and correctly afterwards. */

@@ -51,7 +51,7 @@ beforeAll(async () => {
   backend = await RecordingBackend.start();
   gateway = await TestGateway.start({
     backendUrl: backend.url,
-    settings: `contract: {file: "${join(folder, 'openapi.json')}"}\nmounts: [{path: /files, upstream: default}]`,
+    settings: `contract: {file: "${join(folder, 'openapi.json')}"}\napis: [{name: files, path: /files, contract: none, stripPath: false}]`,
     plans:
       'plans: {free: {windows: [{per: minute, limit: 1000}]}}\npublic: {windows: [{per: minute, limit: 1000}]}\n',
   });

@@ -5,12 +5,17 @@ import { createAddressWindow } from '../../src/common/clients/address-window.ts'
 import { createGuard, type Guard } from '../../src/common/clients/guard.ts';
 import { PAGE_PATHS } from '../../src/common/reserved-paths.ts';
 import { createPages } from '../../src/gateway/own/pages.ts';
-import { createPipeline, type Parts } from '../../src/gateway/pipeline.ts';
+import {
+  type ApiParts,
+  createPipeline,
+  createSteps,
+  type Front,
+} from '../../src/gateway/pipeline.ts';
 import { type Cors, createCors } from '../../src/gateway/reply/cors.ts';
 import { createReply, type Reply } from '../../src/gateway/reply/reply.ts';
 import { createRequestGuard } from '../../src/gateway/stages/request-guard.ts';
 import { type Event, type Observe, type Step, toAll } from '../../src/observe/events.ts';
-import { fieldNames, matchOf } from '../support/exchange.ts';
+import { exchangeApi, fieldNames, matchOf } from '../support/exchange.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { until } from '../support/until.ts';
@@ -40,24 +45,31 @@ const stepsIn = (events: readonly Event[]) =>
   events.flatMap((event) => (event.type === 'request' ? [event.step] : []));
 
 async function pipelineWith(
-  parts: Partial<Parts> | ((made: { guard: Guard; reply: Reply }) => Partial<Parts>),
+  parts:
+    | Partial<ApiParts & Front>
+    | ((made: { guard: Guard; reply: Reply }) => Partial<ApiParts & Front>),
   { listeners = [], cors = NO_CORS }: { listeners?: Observe[]; cors?: Cors } = {},
 ) {
   const events: Event[] = [];
   const observe = toAll(...listeners, (event) => events.push(event));
   const guard = createGuard({ failures: 10, window: 60_000 });
   const response = createReply({ cors, guard, observe, hasReference: true });
-  const pipeline = createPipeline({
-    usagePaths: ['/usage'],
+  const given = typeof parts === 'function' ? parts({ guard, reply: response }) : parts;
+  const front = {
     guard: createRequestGuard({
       config: gateway.config.http,
       paths: gateway.config.contract,
       observe,
-      report: () => [],
+      api: exchangeApi,
       names: fieldNames,
       beginSpan: null,
     }),
     addresses: null,
+    reply: response,
+  };
+  const own: ApiParts = {
+    addresses: null,
+    usagePaths: ['/usage'],
     authenticate: async () => ({}) as never,
     admit: async () => ({}) as never,
     contract: async () => ({}) as never,
@@ -71,8 +83,9 @@ async function pipelineWith(
     cors,
     reply: response,
     route: () => ({ kind: 'not_found' }),
-    ...(typeof parts === 'function' ? parts({ guard, reply: response }) : parts),
-  });
+    ...given,
+  };
+  const pipeline = createPipeline({ ...front, ...given, enterApi: createSteps(own) });
   served = await serve(pipeline);
   const wire = await Wire.open(served.url);
   const fields = `Host: a\r\nSec-WebSocket-Key: ${HANDSHAKE['Sec-WebSocket-Key']}`;
@@ -81,7 +94,7 @@ async function pipelineWith(
 }
 
 describe('an exception affects its own request only: 500, an id, one line, no detail', () => {
-  test.each<[where: string, step: Step, parts: (on: () => boolean) => Partial<Parts>]>([
+  test.each<[where: string, step: Step, parts: (on: () => boolean) => Partial<ApiParts & Front>]>([
     [
       'the guard',
       'http',

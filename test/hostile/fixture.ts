@@ -23,18 +23,18 @@ export class Fixture {
     settings = '',
     plans = PLANS,
     respond,
-    mounts = () => '',
+    apis = () => '',
   }: {
     settings?: string;
     /** Text of plans.yaml; `PLANS` by default. */
     plans?: string;
     respond?: Respond;
-    mounts?: (backendUrl: string) => string;
+    apis?: (backendUrl: string) => string;
   } = {}): Promise<Fixture> {
     const backend = await RecordingBackend.start(respond);
     const gateway = await TestGateway.start({
       backendUrl: backend.url,
-      settings: `${settings}\n${mounts(backend.url)}`,
+      settings: `${settings}\n${apis(backend.url)}`,
       plans,
     });
     const windows = [{ name: 'minute', kind: 'fixed', limit: 1_000_000, span: 60_000 }] as const;

@@ -91,13 +91,13 @@ test('before nginx, whatever an attacker sends, the next client gets the respons
   }, "log_format line '$request';");
   later(behind, (one) => one.stop());
   const tap = later(await Tap.start(behind.url), (one) => one.stop());
-  const settings = `${SETTINGS}\nmounts: [{path: /files, target: "${tap.url}"}]`;
+  const settings = `${SETTINGS}\napis: [{name: files, path: /files, contract: none, stripPath: false, target: "${tap.url}"}]`;
   const gateway = later(await TestGateway.start({ backendUrl: tap.url, settings }), (one) =>
     one.stop(),
   );
   const keys = await keysOf(gateway);
   const other = new OtherClient(gateway.url, keys.other);
-  // Bodies of the contract are forwarded whole, bodies of a mount as a stream.
+  // Bodies of the contract are forwarded whole, bodies of an API without a contract as a stream.
   for (const path of ['/pets', '/files/a']) {
     for (const { what, bytes } of CASES) {
       await attack(gateway.url, attackOf(bytes, keys.attacker, path));

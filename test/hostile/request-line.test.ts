@@ -198,7 +198,7 @@ describe('Expect', () => {
   });
 });
 
-describe('Upgrade outside of mounts with WebSockets', () => {
+describe('Upgrade outside of APIs with WebSockets', () => {
   test.each([
     ['websocket', ''],
     ['h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__\r\n'],

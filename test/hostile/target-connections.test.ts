@@ -10,7 +10,8 @@ import { until } from '../support/until.ts';
 import { Fixture } from './fixture.ts';
 import { EMPTY_LIST } from './recording-backend.ts';
 
-const mounts = (url: string) => `mounts: [{path: /files, target: "${url}"}]`;
+const apis = (url: string) =>
+  `apis: [{name: files, path: /files, contract: none, stripPath: false, target: "${url}"}]`;
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n';
 
 /** The other deadline is too long to replace the short one. */
@@ -21,7 +22,7 @@ let fixture: Fixture;
 const all = () => [hastyForHeads, hastyForBodies, patient];
 beforeAll(async () => {
   const start = (upstream: string, http: string) =>
-    Fixture.start({ settings: `upstream: {${upstream}}\nhttp: {${http}}`, mounts });
+    Fixture.start({ settings: `upstream: {${upstream}}\nhttp: {${http}}`, apis });
   hastyForHeads = await start('headersTimeout: 1s, bodyTimeout: 60s', 'maxBodyBytes: 4MiB');
   hastyForBodies = await start(
     'headersTimeout: 60s, bodyTimeout: 1s',
@@ -138,7 +139,7 @@ describe('an idle connection to a target', () => {
     ['upstream.keepAliveTimeout', 'keepAliveTimeout: 200ms', ''],
     ['the Keep-Alive of the target', '', 'Keep-Alive: timeout=1\r\n'],
   ])('is not used after %s', async (_what, settings, hint) => {
-    const own = await Fixture.start({ settings: settings && `upstream: {${settings}}`, mounts });
+    const own = await Fixture.start({ settings: settings && `upstream: {${settings}}`, apis });
     const used = new WeakSet<Socket>();
     own.backend.respond = (socket) => {
       if (used.has(socket)) socket.destroy();
@@ -168,7 +169,7 @@ describe('a target on a socket of its own', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     gateway = await TestGateway.start({
-      settings: `http: {maxBodyBytes: 64MiB}\n${mounts(`http://127.0.0.1:${port}`)}`,
+      settings: `http: {maxBodyBytes: 64MiB}\n${apis(`http://127.0.0.1:${port}`)}`,
     });
   });
   afterAll(async () => {
@@ -228,12 +229,12 @@ describe('a target with https', () => {
 
   test('is used over one kept connection if its certificate is trusted, and else is 502', async () => {
     const target = await tlsBackend(authority.issue('target', 'DNS:localhost'));
-    const refused = await Fixture.start({ mounts: () => mounts(target.url) });
+    const refused = await Fixture.start({ apis: () => apis(target.url) });
     const ask = (one: Fixture) => one.ask(one.request('GET /files/a'));
     expect(await ask(refused)).toMatchObject({ status: 502, code: 'upstream_unavailable' });
     await refused.stop();
     setDefaultCACertificates([...trusted, authority.pem]);
-    const accepted = await Fixture.start({ mounts: () => mounts(target.url) });
+    const accepted = await Fixture.start({ apis: () => apis(target.url) });
     for (let i = 0; i < 3; i++)
       expect(await ask(accepted)).toMatchObject({ status: 200, body: '[]' });
     expect(target.connections).toHaveLength(1);

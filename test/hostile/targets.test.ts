@@ -4,12 +4,12 @@ import { FAULTY_RESPONSES } from './faulty-responses.ts';
 import { Fixture } from './fixture.ts';
 import { EMPTY_LIST, type Recorded, valuesOf } from './recording-backend.ts';
 
-const MOUNT = (url: string) =>
-  `mounts: [{path: /files, target: "${url}"}, {path: /v2, target: "${url}/base", stripPrefix: true}]`;
+const APIS = (url: string) =>
+  `apis: [{name: files, path: /files, contract: none, stripPath: false, target: "${url}"}, {name: v2, path: /v2, contract: none, stripPath: true, target: "${url}/base"}]`;
 
 let fixture: Fixture;
 beforeAll(async () => {
-  fixture = await Fixture.start({ settings: 'http: {maxBodyBytes: 8MiB}', mounts: MOUNT });
+  fixture = await Fixture.start({ settings: 'http: {maxBodyBytes: 8MiB}', apis: APIS });
 });
 afterAll(() => fixture.stop());
 beforeEach(() => {
@@ -42,7 +42,7 @@ function unchunked(text: string): string {
 
 test('a request whose response cannot be forwarded keeps no slot of the key', async () => {
   const plans = 'plans: { free: { windows: [{ limit: 1000, per: minute }], concurrency: 1 } }\n';
-  const narrow = await Fixture.start({ plans, mounts: MOUNT });
+  const narrow = await Fixture.start({ plans, apis: APIS });
   for (const [, bytes] of FAULTY_RESPONSES) {
     answerOnce(narrow, bytes, false);
     const wire = await narrow.connect();

@@ -37,16 +37,15 @@ afterAll(async () => {
 });
 
 async function start(origins: string, env: Record<string, string> = {}): Promise<TestGateway> {
-  const mounts = [
-    `{ path: /target, target: "${backend.url}" }`,
-    `{ path: /upstream, upstream: default, rewrite: /v2 }`,
-    `{ path: /denied, upstream: default, addresses: { deny: [127.0.0.0/8] } }`,
-    `{ path: /own-key, target: "${backend.url}", keyHeaders: [X-File-Key] }`,
-    ...(env.STOREGATE_CONTRACT === 'none' ? ['{ path: /, upstream: default }'] : []),
+  const apis = [
+    `{ name: target, path: /target, contract: none, stripPath: false, target: "${backend.url}" }`,
+    `{ name: upstream, path: /upstream, contract: none, upstream: { url: "${backend.url}/v2" } }`,
+    `{ name: denied, path: /denied, contract: none, stripPath: false, addresses: { deny: [127.0.0.0/8] } }`,
+    `{ name: own-key, path: /own-key, contract: none, stripPath: false, target: "${backend.url}", keys: { headers: [X-File-Key] } }`,
   ];
   const gateway = await TestGateway.start({
     backendUrl: backend.url,
-    settings: `cors: { origins: ${origins} }\ncontract: { responses: enforce }\nmounts: [${mounts.join(', ')}]`,
+    settings: `cors: { origins: ${origins} }\ncontract: { responses: enforce }\napis: [${apis.join(', ')}]`,
     env,
   });
   gateways.push(gateway);
@@ -106,7 +105,7 @@ describe.each<
 
 describe('a preflight that does not reach the backend', () => {
   test.each([
-    ['of an address that the mount denies', '/denied/a', PREFLIGHT, 403],
+    ['of an address that the API denies', '/denied/a', PREFLIGHT, 403],
     ['of an unknown path', '/nowhere', PREFLIGHT, 404],
     ['of /usage', '/usage', PREFLIGHT, 401],
     ['of a page', '/docs/', PREFLIGHT, 405],

@@ -82,7 +82,7 @@ test('WebSockets take a hanging backend down, and no request waits for it; and o
     (socket, request) => request.startsWith('GET / ') && replies()(socket, request),
   );
   await start(
-    `upstream: { url: "${one.url}", ${QUICK} }\nmounts: [{ path: /live, upstream: default, websocket: true }]`,
+    `upstream: { url: "${one.url}", ${QUICK} }\napis: [{ name: live, path: /live, contract: none, stripPath: false, websocket: true}]`,
   );
   const upgrade = () =>
     new Promise<number>((resolve, reject) => {
@@ -323,7 +323,7 @@ describe('the contract selects the upstream', () => {
       },
     });
 
-  test('by operation, path or tag, and of a mount by its name; a reload applies all, or names the mistake', async () => {
+  test('by operation, path or tag, and of an API without a contract by its name; a reload applies all, or names the mistake', async () => {
     const [one, two, three] = [
       await backend(replies(200, '"one"')),
       await backend(replies(200, '"two"')),
@@ -331,7 +331,7 @@ describe('the contract selects the upstream', () => {
     ];
     const settings = (second: FaultyBackend) =>
       `contract: { file: api.json }\nupstream: { url: "${one.url}", ${PROBED} }\n` +
-      `upstreams: { stock: { url: "${second.url}/base" } }\nmounts: [{ path: /files, upstream: stock }]\n`;
+      `upstreams: { stock: { url: "${second.url}/base" } }\napis: [{ name: files, path: /files, contract: none, stripPath: false, upstream: stock}]\n`;
     const folder = temporary();
     writeFileSync(join(folder, 'api.json'), contract('stock'));
     const inFolder = (text: string) => text.replace('api.json', join(folder, 'api.json'));

@@ -14,8 +14,8 @@ servers: [{ url: /v1 }]
 paths:
   /things/{name}:
     parameters:
-      - { name: name, in: path, required: true, schema: { type: string, pattern: '^[^ ]{1,9}$' } }
-      - { name: q, in: query, schema: { type: array, items: { type: string } } }
+      - { name: name, in: path, required: true, schema: { type: string, pattern: '^[^ ]{1,9}$' }  }
+      - { name: q, in: query, schema: { type: array, items: { type: string } }  }
     get: { responses: { '200': { description: A thing } } }
 `;
 
@@ -27,15 +27,15 @@ let secret: string;
 let secretOfStrict: string;
 
 function mountsTo(url: string): string {
-  const mounts = [
-    'path: /up, upstream: default',
-    'path: /cut, upstream: default, stripPrefix: true',
-    'path: /moved, upstream: default, rewrite: /v2',
-    `path: /at, target: "${url}/base"`,
-    `path: /cut-at, target: "${url}/base", stripPrefix: true`,
-    `path: /ws, target: "${url}/base", stripPrefix: true, websocket: true`,
+  const apis = [
+    'name: up, path: /up, contract: none, stripPath: false',
+    'name: cut, path: /cut, contract: none, stripPath: true',
+    `name: moved, path: /moved, contract: none, upstream: { url: "${url}/v1/v2" }`,
+    `name: at, path: /at, contract: none, stripPath: false, target: "${url}/base"`,
+    `name: cut-at, path: /cut-at, contract: none, stripPath: true, target: "${url}/base"`,
+    `name: ws, path: /ws, contract: none, stripPath: true, target: "${url}/base", websocket: true`,
   ];
-  return `mounts: [${mounts.map((mount) => `{${mount}}`).join(', ')}]`;
+  return `apis: [${apis.map((api) => `{${api}}`).join(', ')}]`;
 }
 
 beforeAll(async () => {
@@ -76,13 +76,18 @@ describe('the target reaches the backend in the bytes of the client', () => {
   test.each<[string, string, string, readonly string[]]>([
     ['an operation', '/v1/things/%c3%a9%7e?q=%7e,[]&q=', '/v1/things/%c3%a9%7e?q=%7e,[]&q=', []],
     ['an operation, with an empty query', '/%761/%74hings/a%2fb;c?', '/v1/%74hings/a%2fb;c?', []],
-    ['a mount to an upstream', `/%75p/${SPELT}`, `/v1/%75p/${SPELT}`, []],
-    ['a mount that cuts its path', `/%63ut/${SPELT}`, `/v1/${SPELT}`, []],
-    ['a mount that cuts its path, with an empty query', '/%63ut?', '/v1/?', []],
-    ['a mount that moves its path', `/mo%76ed/${SPELT}`, `/v1/v2/${SPELT}`, []],
-    ['a mount to a target', `/%61t/${SPELT}`, `/base/%61t/${SPELT}`, []],
-    ['a mount to a target, with an empty query', '/at/?', '/base/at/?', []],
-    ['a mount to a target that cuts its path', `/c%75t-at/${SPELT}`, `/base/${SPELT}`, []],
+    ['an API without a contract to an upstream', `/%75p/${SPELT}`, `/v1/%75p/${SPELT}`, []],
+    ['an API without a contract that cuts its path', `/%63ut/${SPELT}`, `/v1/${SPELT}`, []],
+    ['an API without a contract that cuts its path, with an empty query', '/%63ut?', '/v1/?', []],
+    ['an API without a contract that moves its path', `/mo%76ed/${SPELT}`, `/v1/v2/${SPELT}`, []],
+    ['an API without a contract to a target', `/%61t/${SPELT}`, `/base/%61t/${SPELT}`, []],
+    ['an API without a contract to a target, with an empty query', '/at/?', '/base/at/?', []],
+    [
+      'an API without a contract to a target that cuts its path',
+      `/c%75t-at/${SPELT}`,
+      `/base/${SPELT}`,
+      [],
+    ],
     ['a WebSocket', `/%77s/${SPELT}`, `/base/${SPELT}`, HANDSHAKE_LINES],
     ['the absolute form', 'http://api/up/%7e?', '/v1/up/%7e?', []],
   ])('of %s', async (_what, target, there, headers) => {

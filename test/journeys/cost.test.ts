@@ -264,22 +264,25 @@ test('without the setting the header is one of the backend', async () => {
   expect([headers['x-usage-units'], headers['x-ratelimit-remaining']]).toEqual(['7', '19']);
 });
 
-test('the cost that a mount reports is charged if its host is that of an upstream, or by setting', async () => {
+test('the cost that an API without a contract reports is charged if its host is that of an upstream, or by setting', async () => {
   const elsewhere = backend.url.replace('127.0.0.1', 'localhost');
-  const mounts = [
-    `{ path: /own, target: "${backend.url}" }`,
-    `{ path: /other, target: "${elsewhere}" }`,
-    `{ path: /trusted, target: "${elsewhere}", reportsCost: true }`,
-    '{ path: /upstream, upstream: default }',
-    '{ path: /doubted, upstream: default, reportsCost: false }',
+  const apis = [
+    `{ name: own, path: /own, contract: none, stripPath: false, target: "${backend.url}" }`,
+    `{ name: other, path: /other, contract: none, stripPath: false, target: "${elsewhere}" }`,
+    `{ name: trusted, path: /trusted, contract: none, stripPath: false, target: "${elsewhere}", cost: { header: X-Usage-Units } }`,
+    '{ name: upstream, path: /upstream, contract: none, stripPath: false }',
+    '{ name: doubted, path: /doubted, contract: none, stripPath: false, cost: { header: null } }',
   ];
-  await start({}, `${SETTINGS}mounts: [${mounts.join(', ')}]\n`);
+  await start({}, `${SETTINGS}apis: [${apis.join(', ')}]\n`);
   respond = costs(5);
   const charged: Record<string, number> = {};
   let before = 20;
   for (const path of ['/own', '/other', '/trusted', '/upstream', '/doubted']) {
     const { status, headers } = await gateway.client.get(path).set('X-API-Key', secret);
-    expect([status, headers['x-usage-units']]).toEqual([200, undefined]);
+    expect([status, headers['x-usage-units']]).toEqual([
+      200,
+      path === '/doubted' ? '5' : undefined,
+    ]);
     const remaining = Number(headers['x-ratelimit-remaining']);
     charged[path] = before - remaining;
     before = remaining;

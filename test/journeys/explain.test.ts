@@ -53,7 +53,7 @@ describe('of one gateway', () => {
       backendUrl: backend.url,
       settings: `upstream: { ejection: { enabled: false } }
 upstreams: { late: { url: '${backend.url}', headersTimeout: 500ms } }
-mounts: [{ path: /late, upstream: late }, { path: /gone, target: 'http://127.0.0.1:1' }]
+apis: [{ name: lately, path: /late, contract: none, stripPath: false, upstream: late}, { name: gone, path: /gone, contract: none, stripPath: false, target: 'http://127.0.0.1:1'}]
 `,
     });
     ({ secret, id } = await one.key({ plan: 'pro', addresses: ['127.0.0.1/32'] }));

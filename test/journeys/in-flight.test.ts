@@ -39,7 +39,7 @@ beforeAll(async () => {
   backend.listen(0, '127.0.0.1');
   await once(backend, 'listening');
   const backendUrl = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`;
-  const settings = `mounts: [{ path: /live, target: "${backendUrl}", websocket: true }]`;
+  const settings = `apis: [{ name: live, path: /live, contract: none, stripPath: false, target: "${backendUrl}", websocket: true }]`;
   gateway = await TestGateway.start({ plans: plans(2), settings, backendUrl });
 });
 afterAll(async () => {

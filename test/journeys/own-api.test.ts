@@ -45,7 +45,7 @@ beforeAll(async () => {
     backendUrl: backend.url,
     settings: `
 keys: { headers: [X-API-Key], identity: { account: X-Tenant, plan: null } }
-mounts: [{ path: /files, target: "${backend.url}", keyHeaders: [X-File-Key] }]`,
+apis: [{ name: files, path: /files, contract: none, stripPath: false, target: "${backend.url}", keys: { headers: [X-File-Key] } }]`,
     plans: PLANS,
     env: { STOREGATE_CONTRACT: contract },
   });
@@ -93,7 +93,7 @@ describe('a backend with tokens of its own', () => {
     expect(backend.seen.length).toBe(before);
   });
 
-  test('may be behind a mount with another key header', async () => {
+  test('may be behind an API without a contract with another key header', async () => {
     expect((await ask('/files/a', { 'X-API-Key': secret })).status).toBe(401);
     expect((await ask('/files/a', { 'X-File-Key': secret, 'X-API-Key': 'own' })).status).toBe(200);
     expect(backend.seen.at(-1)!.headers).toMatchObject({
@@ -130,7 +130,7 @@ describe('a public operation', () => {
     expect((await ask('/me', { 'X-API-Key': 'sg_test_wrong' })).status).toBe(401);
   });
 
-  test('does not open the usage of keys, nor mounts', async () => {
+  test('does not open the usage of keys, nor other APIs', async () => {
     expect((await ask('/usage')).status).toBe(401);
     expect((await ask('/files/health')).status).toBe(401);
   });

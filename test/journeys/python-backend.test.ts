@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { copyOf } from '../../src/run/contracts/remote.ts';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -120,8 +121,8 @@ describe('the copy of a contract at a URL', () => {
   afterAll(() => gateway?.stop());
 
   const reload = () => adminOf(gateway.adminUrl)('POST', '/reload');
-  const copied = () =>
-    JSON.parse(readFileSync(join(gateway.folder, 'data/contract-copy.json'), 'utf8')).text;
+  const copyFile = () => copyOf(join(gateway.folder, 'data'), `${backend.url}/openapi.yaml`);
+  const copied = () => JSON.parse(readFileSync(copyFile(), 'utf8')).text;
   const inUse = () => gateway.log.filter(({ msg }) => msg === 'contract.copy_in_use');
 
   test('is replaced by a reload', async () => {
@@ -199,7 +200,7 @@ describe('the copy of a contract at a URL', () => {
     });
 
     test('is missing after its loss, so a reload is refused as a start would be', async () => {
-      rmSync(join(gateway.folder, 'data/contract-copy.json'));
+      rmSync(copyFile());
       renameSync(file, `${file}.old`);
       const { status, body } = await reload();
       expect(status).toBe(422);

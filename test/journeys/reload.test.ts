@@ -118,7 +118,7 @@ describe('a reload', () => {
     await admin('DELETE', `/keys/${id}`);
   });
 
-  test('applies another contract, other CORS and mounts at once; settings that need a restart are reported and unchanged', async () => {
+  test('applies another contract, other CORS and APIs at once; settings that need a restart are reported and unchanged', async () => {
     const { secret } = await gateway.key();
     write('other.yaml', CONTRACT.replace('  /pets:\n', '  /animals:\n'));
     write(

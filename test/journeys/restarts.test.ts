@@ -74,11 +74,11 @@ test('rolling restarts behind a balancer lose no request, and none is sent twice
   expect(backend.seen).toHaveLength(sent);
 });
 
-test('a response of a mount in progress at a stop announces the end of its connection', async () => {
+test('a response of an API without a contract in progress at a stop announces the end of its connection', async () => {
   const held: ServerResponse[] = [];
   const target = await fakeBackend((_, response) => void held.push(response));
-  const mounts = `mounts: [{ path: /files, target: "${target.url}" }]\n`;
-  const gateway = await TestGateway.start({ settings: mounts, backendUrl: backend.url });
+  const apis = `apis: [{ name: files, path: /files, contract: none, stripPath: false, target: "${target.url}" }]\n`;
+  const gateway = await TestGateway.start({ settings: apis, backendUrl: backend.url });
   const { secret } = await gateway.key();
   const agent = new Agent({ keepAlive: true });
   const requested = get(`${gateway.url}/files/a`, { 'X-API-Key': secret }, agent);

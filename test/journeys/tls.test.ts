@@ -326,7 +326,7 @@ test('a stop loses no request, and ends connections with close_notify', async ()
   expect([losses, new Set(statuses)]).toEqual([[], new Set([200])]);
 });
 
-test('a WebSocket through a mount works over TLS too', async () => {
+test('a WebSocket through an API without a contract works over TLS too', async () => {
   const echo = createTcpServer((socket) => {
     socket.once('data', () => {
       socket.write(SWITCHED);
@@ -337,7 +337,21 @@ test('a WebSocket through a mount works over TLS too', async () => {
   echo.listen(0, '127.0.0.1');
   await once(echo, 'listening');
   const target = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
-  await open({}, { mounts: [{ path: '/chat', target, websocket: true }] });
+  await open(
+    {},
+    {
+      apis: [
+        {
+          name: 'chat',
+          path: '/chat',
+          contract: 'none',
+          stripPath: false,
+          target,
+          websocket: true,
+        },
+      ],
+    },
+  );
   const socket = await handshake();
   const lines = ['Host: a', `X-API-Key: ${key}`, ...HANDSHAKE_LINES];
   socket.write(`GET /chat HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);

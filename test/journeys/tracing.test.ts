@@ -229,9 +229,10 @@ describe('spans', () => {
     expect(JSON.stringify(gateway.log)).not.toContain('some-secret');
   });
 
-  test('of a mount have its path, and the target gets their context', async () => {
+  test('of an API without a contract have its path, and the target gets their context', async () => {
     const { collector, backend, gateway, key } = await traced({
-      more: (url) => `mounts: [{ path: /files, target: "${url}" }]`,
+      more: (url) =>
+        `apis: [{ name: files, path: /files, contract: none, stripPath: false, target: "${url}" }]`,
     });
     await gateway.client
       .get('/files/hidden')

@@ -21,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'contract-'));
 const file = join(folder, 'openapi.json');
 const settings = (leniency: string) =>
   `contract: {file: "${file}", onUnsupported: ${leniency}}
-mounts: [{path: /bad, target: 'http://127.0.0.1:9'}]
+apis: [{name: below, path: /bad/a, contract: none, stripPath: false, target: 'http://127.0.0.1:9'}]
 `;
 const fixtures: Fixture[] = [];
 
@@ -55,7 +55,7 @@ test('operations with mistakes are skipped, reported once, counted, and not publ
   const fixture = await start('omit');
   expect(await fixture.ask(fixture.request('GET /good'))).toMatchObject({ status: 200 });
   expect(await fixture.ask(fixture.request('GET /bad'))).toMatchObject({ status: 404 });
-  // The mount at the path of an operation has what is below it.
+  // An API below the path of an operation.
   expect(await fixture.ask(fixture.request('GET /bad/a'))).toMatchObject({ status: 502 });
   expect(exempted(fixture)).toEqual([expect.objectContaining({ level: 40, count: 2 })]);
   expect(JSON.stringify(exempted(fixture))).toMatch(

@@ -48,10 +48,10 @@ describe('Via', () => {
       const upgrades = headers.some(([name]) => name.toLowerCase() === 'upgrade');
       socket.write(ofBackend(upgrades ? SWITCHED : EMPTY_LIST));
     });
-    const mounts = `[{path: /up, upstream: default}, {path: /at, target: "${backend.url}"}, {path: /ws, target: "${backend.url}", websocket: true}]`;
+    const apis = `[{name: up, path: /up, contract: none, stripPath: false}, {name: at, path: /at, contract: none, stripPath: false, target: "${backend.url}"}, {name: ws, path: /ws, contract: none, stripPath: false, target: "${backend.url}", websocket: true}]`;
     gateway = await TestGateway.start({
       backendUrl: backend.url,
-      settings: `cors: {origins: []}\nmounts: ${mounts}`,
+      settings: `cors: {origins: []}\napis: ${apis}`,
     });
     bare = await TestGateway.start({
       backendUrl: backend.url,
@@ -113,7 +113,7 @@ describe('a loop', () => {
 
   test.each([
     ['an operation', 'GET /pets', []],
-    ['a mount', 'GET /up/a', []],
+    ['an API without a contract', 'GET /up/a', []],
     ['a WebSocket', 'GET /up/a', HANDSHAKE_LINES],
   ])(
     'of a gateway that is its own backend is refused at once, and uses one request: %s',
@@ -122,7 +122,7 @@ describe('a loop', () => {
       const gateway = await start(
         port,
         port,
-        'mounts: [{path: /up, upstream: default, websocket: true}]',
+        'apis: [{name: up, path: /up, contract: none, stripPath: false, websocket: true}]',
       );
       const { secret } = await gateway.key();
       const response = await ask(gateway.url, secret, line, more);

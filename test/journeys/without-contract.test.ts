@@ -10,7 +10,7 @@ beforeAll(async () => {
   backend = await fakeBackend((request, response) => request.pipe(response.writeHead(200)));
   gateway = await TestGateway.start({
     backendUrl: backend.url,
-    settings: `mounts: [{ path: /, upstream: default }, { path: /files, target: "${backend.url}/base" }]`,
+    settings: `apis: [{ name: files, path: /files, contract: none, stripPath: false, target: "${backend.url}/base" }]`,
     env: { STOREGATE_CONTRACT: 'none' },
   });
   ({ secret } = await gateway.key({ plan: 'free' }));
@@ -44,7 +44,7 @@ describe('without a contract', () => {
     expect(await response.text()).toBe('not: {json');
   });
 
-  test('another mount keeps its paths', async () => {
+  test('another API keeps its paths', async () => {
     expect((await ask('/files/a')).status).toBe(200);
     expect(backend.seen.at(-1)!.url).toBe('/base/files/a');
   });
@@ -67,8 +67,8 @@ describe('without a contract', () => {
     expect(body.gateways[0].configuration.contract).toBe('none');
   });
 
-  test('metrics have the mount as the operation', async () => {
+  test('metrics name what no contract describes', async () => {
     const { text } = await gateway.admin.get('/metrics');
-    expect(text).toMatch(/storegate_requests_total\{[^}]*operation="mount \/"/);
+    expect(text).toMatch(/storegate_requests_total\{[^}]*operation="undescribed"/);
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   formatScope,
   fullNameOf,
+  inApi,
   isScope,
   readScope,
   scopeOfOperation,
@@ -18,9 +19,14 @@ test('a scope says whose it is, and has no character that divides lists and name
     fc.property(name, (given) => {
       const [operation, tag] = [scopeOfOperation(given), scopeOfTag(given)];
       expect(operation).toMatch(/^[\w!'()*.~%-]+$/);
-      expect(readScope(operation)).toEqual({ kind: 'operation', name: given });
-      expect(readScope(tag)).toEqual({ kind: 'tag', name: given });
-      expect([operation, tag].every(isScope)).toBe(true);
+      for (const api of [null, 'notes']) {
+        const scopes = [inApi(api, operation), inApi(api, tag)];
+        expect(scopes.map(readScope)).toEqual([
+          { api, kind: 'operation', name: given },
+          { api, kind: 'tag', name: given },
+        ]);
+        expect(scopes.every(isScope)).toBe(true);
+      }
     }),
   );
 });
@@ -37,12 +43,23 @@ test('no operation has the scope of a tag, and no window the full name of anothe
   expect(fullNameOf(scoped('login', 1, MINUTE))).toBe('login:60s');
 });
 
-test.each(['', 'tag:', 'a,b', 'a:b', 'tag:a:b', '%', '%ff', '%2d', 'a@b', ' ', 'a'.repeat(305)])(
-  '%j is not a valid scope',
-  (text) => {
-    expect(isScope(text)).toBe(false);
-  },
-);
+test.each([
+  '',
+  'tag:',
+  'a,b',
+  'a:b',
+  'tag:a:b',
+  '%',
+  '%ff',
+  '%2d',
+  'a@b',
+  ' ',
+  'notes/',
+  'notes/a/b',
+  'a'.repeat(338),
+])('%j is not a valid scope', (text) => {
+  expect(isScope(text)).toBe(false);
+});
 
 test('a scope is described in words', () => {
   expect(formatScope('login')).toBe('for login');

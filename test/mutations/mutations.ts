@@ -144,7 +144,7 @@ export const MUTATIONS: readonly Mutation[] = [
     suite: 'packages/console',
   },
   {
-    file: 'src/gateway/wire/fields.ts',
+    file: 'src/common/reserved-fields.ts',
     text: "  'keep-alive',\n",
     replacement: '',
     suite: 'test/gateway/wire/fields.test.ts',

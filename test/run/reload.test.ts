@@ -3,16 +3,22 @@ import { readCertificates } from '../../src/config/certificates.ts';
 import { withBackend } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Event } from '../../src/observe/events.ts';
+import { contractsOf, loadAll } from '../../src/run/apis.ts';
 import { ContractLoader, type Loaded } from '../../src/run/contracts/loader.ts';
 import { createReloader, FILE_CHANGED, ReloadRefused } from '../../src/run/reload.ts';
 import { folderWith } from '../config/folder.ts';
 
 const config = withBackend(loadConfig({ env: {}, cwd: folderWith() }), 'http://127.0.0.1:1');
+const { apis } = await loadAll(config.apis, (api) =>
+  new ContractLoader().loadFirst({ ...api, data: config.data }),
+);
 const initial = {
   config,
   certificates: readCertificates(config),
-  ...(await new ContractLoader().loadFirst(config)),
+  apis,
+  contract: contractsOf(apis),
 };
+const [loaded] = apis;
 /** Differs only in how the contract is read, so every reload reads it again. */
 const other = loadConfig({
   env: { STOREGATE_CONFIG: 'gateway.yaml' },
@@ -40,7 +46,7 @@ test('a second reload waits until the first has read its contract and put it in 
   while (waiting.length === 0) await new Promise(setImmediate);
   for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
   expect([waiting.length, swapped.length]).toEqual([1, 0]);
-  waiting[0]!(initial);
+  waiting[0]!(loaded!);
   // The second finds the contract of the first in use and need not read it.
   await Promise.all(reloads);
   expect([waiting.length, swapped.length]).toEqual([1, 2]);
@@ -57,7 +63,7 @@ test('a crash of the reading process is reported as a bug, and nothing changes',
 });
 
 test('a comparison reads and checks like a reload, and neither changes, prepares nor reports anything', async () => {
-  const { reloader, events, swapped } = reloaderWith(async () => initial);
+  const { reloader, events, swapped } = reloaderWith(async () => loaded!);
   const { inForce, inFiles, reloaded } = await reloader.compare();
   expect([inForce, inFiles.config]).toEqual([initial, other]);
   expect(reloaded).toEqual({ changed: ['contract.unknownQuery'], needRestart: [], copy: null });
@@ -85,7 +91,7 @@ test('files that are restored after a refusal are reported as a successful reloa
             env: { STOREGATE_PLANS: 'plans.yaml' },
             cwd: folderWith({ 'plans.yaml': text }),
           }),
-    contracts: { load: async () => initial },
+    contracts: { load: async () => loaded! },
     keys: { list: async () => [] } as never,
     swap: async () => {},
     observe: (event) => void events.push(event),

@@ -40,7 +40,7 @@ describe('a gateway reports', () => {
   }) => {
     const { terms = [], copy, waiting = [], problems = [], cacheAge = 0 } = changes;
     const last = { at: now - 1, reason: 'SIGHUP', problems };
-    const current = { certificates: { terms }, copy };
+    const current = { certificates: { terms }, apis: [{ copy }] };
     return gatewayConditions({ current, waiting, last } as never, { now, cacheAge }).map(
       ({ type, since, detail }) => [type, since === null ? null : (since - now) / DAY, detail],
     );

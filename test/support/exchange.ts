@@ -1,4 +1,4 @@
-import type { Exchange } from '../../src/gateway/exchange.ts';
+import type { Exchange, ExchangeApi } from '../../src/gateway/exchange.ts';
 import type { Admitted, KnownClient, Target } from '../../src/gateway/results.ts';
 import type { Route, RouteMatch } from '../../src/gateway/routes.ts';
 import { createRequestFields } from '../../src/gateway/upstream/headers.ts';
@@ -10,6 +10,14 @@ import type { Limits } from '../../src/limits/limits.ts';
 import type { Client } from '../../src/records/keys/key.ts';
 import { looseCall } from './call.ts';
 import { limits, MINUTE, window } from './limits.ts';
+
+/** Of a gateway with one API. */
+export const exchangeApi: ExchangeApi = {
+  stripped: '',
+  undescribed: { name: 'undescribed', path: '/*' },
+  document: '/openapi.json',
+  report: () => [],
+};
 
 export const fieldNames = createFieldNames({ strip: [] });
 export const via = new Via(Buffer.from('of tests'));
@@ -33,6 +41,7 @@ export function exchangeOf(
   return {
     id: 'request-1',
     call,
+    api: exchangeApi,
     head: readHead(call.fields.list, fieldNames),
     address: '192.0.2.1',
     behindProxy: false,

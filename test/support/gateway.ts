@@ -6,7 +6,7 @@ import { withKeys } from '../../src/cli/connect/storage.ts';
 import { startStore } from '../../src/cli/store.ts';
 import type { Config, ServedConfig } from '../../src/config/config.ts';
 import { namesBackends, withBackend } from '../../src/config/describe.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig, shippedFiles } from '../../src/config/load.ts';
 import { createLog } from '../../src/observe/log.ts';
 import type { KeyDraft } from '../../src/records/keys/draft.ts';
 import { createKey } from '../../src/records/keys/manage.ts';
@@ -62,6 +62,9 @@ export class TestGateway {
         STOREGATE_ADMIN_PORT: '0',
         STOREGATE_CONFIG: 'gateway.yaml',
         ...(plans === undefined ? {} : { STOREGATE_PLANS: 'plans.yaml' }),
+        // Beside APIs of their own, the shipped contract is there only if it is named.
+        ...(/^apis:/m.test(settings) &&
+          !/^contract:.*file/m.test(settings) && { STOREGATE_CONTRACT: shippedFiles.contract }),
         ...env,
       },
     };

@@ -21,7 +21,7 @@ export class RememberingLoader extends ContractLoader {
 
 export async function existing(request: Request, load: () => Promise<Loaded>): Promise<Loaded> {
   const { contract } = request;
-  const name = JSON.stringify([contract, publicationOf(request)]);
+  const name = JSON.stringify([request.name, contract, publicationOf(request)]);
   const earlier = remembered.get(name);
   if (earlier && !isRemote(contract.file) && (await isUnchanged(earlier.contract))) return earlier;
   const loaded = await load();

@@ -1,6 +1,6 @@
 /** By section; sections of the same shape share files. */
 export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
-  '': ['run/build.ts', 'run/gateway.ts'],
+  '': ['run/build.ts', 'run/gateway.ts', 'config/apis.ts', 'gateway/own/published/document.ts'],
   listen: ['common/listen.ts'],
   'listen.tls': ['run/gateway.ts', 'common/http-fetch.ts', 'http1/tls/server.ts'],
   'listen.proxyProtocol': ['run/serving.ts'],
@@ -27,6 +27,7 @@ export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
   'upstream.retries': ['gateway/upstream/retries.ts'],
   contract: [
     'run/build.ts',
+    'gateway/own/published/document.ts',
     'openapi/target.ts',
     'openapi/contract.ts',
     'openapi/servers.ts',

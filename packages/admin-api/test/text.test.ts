@@ -80,7 +80,7 @@ test('requests above limits that do not refuse are summed up in sentences', () =
 test.each([
   ['none', '(no operation)'],
   ['listPets', 'listPets'],
-  ['mount /files', 'mount /files'],
+  ['files/undescribed', 'files/undescribed'],
 ])('the operation %s is %s', (operation, text) => {
   expect(words.operationText(operation)).toBe(text);
 });

@@ -24,7 +24,7 @@ export function normalPath(text: string): string {
 }
 
 /**
- * Operations, mounts and prefixes are compared in this form: percent-encoded only where necessary,
+ * Operations and prefixes are compared in this form: percent-encoded only where necessary,
  * because most backends choose by the decoded path.
  */
 export function canonicalPath(text: string): string {

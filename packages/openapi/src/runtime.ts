@@ -118,7 +118,7 @@ export function* createContract<Fields, Shared>(
   };
 }
 
-/** Requests to omitted operations must not match another template or a mount. */
+/** Requests to omitted operations must not match another template. */
 function* routerOf<T extends Operation>(
   operations: readonly T[],
   exempted: readonly Exempted[],

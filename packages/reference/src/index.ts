@@ -1,3 +1,3 @@
 export { type Published, writeDocuments } from './documents.ts';
 export { createOperatorsReference } from './operators.ts';
-export { createReference } from './reference.ts';
+export { createReference, createReferences } from './reference.ts';

@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module';
 import {
+  type Assets,
   type Content,
   createContent,
   createSite,
   type FindPage,
+  html,
   loadAssets,
 } from '@storegate/pages';
 import {
@@ -27,6 +29,8 @@ export interface ReferenceOptions
   readonly published: Published;
   /** `page` has a trailing slash. */
   readonly paths: DocumentPaths & { readonly page: string };
+  /** Of its files; it may be shared. By default below the page. */
+  readonly assets?: string;
   readonly branding?: Omit<Branding, 'logo'> & { readonly logo: Logo | null };
 }
 
@@ -53,6 +57,7 @@ export function createReference({
   published,
   paths,
   branding,
+  assets: prefix = `${paths.page}assets/`,
   ...content
 }: ReferenceOptions): FindPage {
   const documents = new Map(publishedDocuments(published, paths));
@@ -63,19 +68,60 @@ export function createReference({
     ...branding,
     logo: logo && { path: logoPath, type: logo.type },
   };
+  const assets = assetsAt(prefix);
+  const page = () =>
+    renderReferencePage({ ...content, paths, branding: shown }, assets);
+  return createSite({ path: paths.page, html: page, assets }, documents);
+}
+
+function assetsAt(prefix: string): Assets {
   const packages = ['preact', 'preact/hooks', 'marked'].map((name) => [
     name,
     resolve(name),
   ]);
-  const assets = loadAssets(
-    `${paths.page}assets/`,
-    import.meta.dirname,
-    STYLES,
-    {
-      files: Object.fromEntries(packages),
-    },
+  return loadAssets(prefix, import.meta.dirname, STYLES, {
+    files: Object.fromEntries(packages),
+  });
+}
+
+interface ListedReference {
+  readonly name: string;
+  readonly title: string;
+  readonly paths: ReferenceOptions['paths'];
+  readonly find: FindPage;
+}
+
+/** The references of several contracts, and a list of them at `path`, which ends in a slash. */
+export function createReferences(
+  path: string,
+  references: readonly ListedReference[],
+): FindPage {
+  const assets = assetsAt(`${path}assets/`);
+  const links = references.map(
+    ({ title, name, paths }) =>
+      html`<li><a href="${paths.page}">${title}</a> <span class="version">${name}</span></li>\n`,
   );
-  const html = () =>
-    renderReferencePage({ ...content, paths, branding: shown }, assets);
-  return createSite({ path: paths.page, html, assets }, documents);
+  const page = () =>
+    html`<!doctype html>
+<html lang="en">
+${assets.head('API references')}
+<body>
+<main id="content">
+<h1>API references</h1>
+<ul>
+${links}</ul>
+</main>
+</body>
+</html>
+`.text;
+  const list = createSite({ path, html: page, assets });
+  const isIn = (
+    asked: string,
+    { page, json, yaml }: ListedReference['paths'],
+  ) => `${asked}/`.startsWith(page) || asked === json || asked === yaml;
+  return (asked, request) =>
+    (references.find(({ paths }) => isIn(asked, paths))?.find ?? list)(
+      asked,
+      request,
+    );
 }

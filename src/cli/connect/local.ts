@@ -6,11 +6,16 @@ import { AdminError } from '../../admin/admin-error.ts';
 import { adminContract, createAdminApi } from '../../admin/api.ts';
 import type { AdminResponse } from '../../admin/call.ts';
 import type { AdminContext } from '../../admin/context.ts';
-import type { Config } from '../../config/config.ts';
-import { type Contract, loadContract } from '../../config/contract/contract.ts';
+import { prefixOf } from '../../config/apis.ts';
+import type { Api, Config } from '../../config/config.ts';
+import {
+  type Contract,
+  type Contracts,
+  loadContract,
+} from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
-import { contractSource } from '../../config/describe.ts';
 import { shellUser } from '../../records/operators/shell-user.ts';
+import { contractsOf } from '../../run/apis.ts';
 import { readCopy } from '../../run/contracts/remote.ts';
 import { webhookAdminOf } from '../../run/webhooks.ts';
 import { CommandError, type Connection, failureOf, queryOf } from './api.ts';
@@ -22,7 +27,7 @@ import { openStorage } from './storage.ts';
  */
 export async function connectLocally(load: () => Config): Promise<Connection> {
   let config = load();
-  let served: Contract | null = null;
+  let served: Contracts | null = null;
   const contract = adminContract();
   const storage = await openStorage(config);
   const webhookAdmin = webhookAdminOf({
@@ -114,21 +119,11 @@ async function jsonOf({ body, stream }: AdminResponse): Promise<unknown> {
   return JSON.parse((await Array.fromAsync(stream.text)).join(''));
 }
 
-/** A change of counters without the windows of the contract would lose their values. */
-function contractOf(config: Config): Contract {
-  const { contract, data } = config;
-  const { file, ...reading } = contract;
+/** A change of counters without the windows of the contracts would lose their values. */
+function contractOf({ apis, data }: Config): Contracts {
   try {
-    const copy = isRemote(file) ? readCopy(data, file) : null;
-    if (isRemote(file) && copy === null)
-      throw new AdminError(
-        'configuration_unfit',
-        `No gateway has fetched the contract ${file} into ${data} yet.`,
-      );
-    return loadContract(
-      file,
-      { ...reading, text: copy?.text },
-      contractSource(config),
+    return contractsOf(
+      apis.map((api) => ({ api, contract: readContract(api, data) })),
     );
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
@@ -137,6 +132,22 @@ function contractOf(config: Config): Contract {
       `The contract is invalid: ${error.message}`,
     );
   }
+}
+
+function readContract(api: Api, data: string): Contract {
+  const { file, ...reading } = api.contract;
+  const copy = isRemote(file) ? readCopy(data, file) : null;
+  if (isRemote(file) && copy === null)
+    throw new AdminError(
+      'configuration_unfit',
+      `No gateway has fetched the contract ${file} into ${data} yet.`,
+    );
+  return loadContract(
+    file,
+    { ...reading, text: copy?.text },
+    api.namedBy,
+    prefixOf(api),
+  );
 }
 
 /** Rejects with CommandError in place of AdminError. */

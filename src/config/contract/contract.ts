@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import * as openapi from '@storegate/openapi';
 import { deepFreeze } from '../../common/freeze.ts';
-import { NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import { inApi, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
 import type { OperationSettings } from '../config.ts';
 import { UNCHECKED_BODY } from './field-names.ts';
 import {
@@ -12,6 +12,19 @@ import {
 import { isFile, NO_CONTRACT } from './place.ts';
 
 export type Contract = openapi.Contract<OperationFields, ContractFields>;
+/** What the contracts of all APIs have, with names that are unique among them. */
+export type Contracts = Pick<
+  Contract,
+  | 'operations'
+  | 'windows'
+  | 'exempted'
+  | 'fingerprint'
+  | 'digests'
+  | 'files'
+  | 'title'
+  | 'version'
+>;
+
 export type ReadContract = openapi.ReadContract<
   OperationFields,
   ContractFields
@@ -26,14 +39,17 @@ const EMPTY = JSON.stringify({
   paths: {},
 });
 
-/** As `checkContract`. */
+/** As `checkContract` and `createContract`. */
 export function loadContract(
   file: string,
   reading: openapi.ContractOptions = {},
   namedBy?: string,
+  api: string | null = null,
 ): ReadContract {
   const { compiled, notes } = checkContract(file, reading, namedBy);
-  return Object.assign(openapi.atOnce(createContract(compiled)), { notes });
+  return Object.assign(openapi.atOnce(createContract(compiled, api)), {
+    notes,
+  });
 }
 
 /**
@@ -58,24 +74,39 @@ export function checkContract(
   });
 }
 
-/** Like `createContract` of the package, in steps. */
-export function* createContract(compiled: Compiled): Generator<void, Contract> {
+/**
+ * Like `createContract` of the package, in steps. Names of operations, and what counts for them,
+ * begin with `api`, except those of the default API (`null`).
+ */
+export function* createContract(
+  compiled: Compiled,
+  api: string | null = null,
+): Generator<void, Contract> {
   const lists = new Map<string, Scopes>();
   const operations = compiled.operations.map((operation) => ({
     ...operation,
-    scopes: listOf(operation.scopes, lists),
+    id: inApi(api, operation.id),
+    scopes: listOf(
+      operation.scopes.map((scope) => inApi(api, scope)),
+      lists,
+    ),
+  }));
+  const windows = compiled.shared.windows.map((window) => ({
+    ...window,
+    scope: inApi(api, window.scope!),
   }));
   return yield* openapi.createContract({
     ...compiled,
     operations,
-    shared: deepFreeze(compiled.shared),
+    shared: deepFreeze({ ...compiled.shared, windows }),
   });
 }
 
 export function* deserialize(
   serialized: Serialized,
+  api: string | null = null,
 ): Generator<void, Contract> {
-  return yield* createContract(yield* openapi.deserialize(serialized));
+  return yield* createContract(yield* openapi.deserialize(serialized), api);
 }
 
 /** Counters compare lists by identity. */

@@ -59,7 +59,9 @@ export function schemaErrors(
 /** ajv also reports the alternatives that it tried, and the keyword around the actual mistake. */
 function isEcho(error: ErrorObject): boolean {
   return (
-    error.keyword === 'propertyNames' || error.schemaPath.includes('/oneOf/')
+    error.keyword === 'propertyNames' ||
+    error.keyword === 'if' ||
+    error.schemaPath.includes('/oneOf/')
   );
 }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { asciiHost } from '../../common/ascii-host.ts';
 import { isAmong } from '../../common/clients/address.ts';
 import { parseCidr } from '../../common/ip.ts';
 import { isOwnHeader } from '../../common/key-headers.ts';
@@ -97,6 +98,13 @@ export const formats = {
   },
   /** A path, a URL without credentials, query and fragment, or `none`. */
   contract: (text: string) => !isRemote(text) || isHttpUrl(text),
+  /** A name (RFC 1123 section 2.1), also an international one; `*.` begins a wildcard. */
+  'api-host': (text: string) => {
+    const ascii = asciiHost(text);
+    return (
+      isHost(ascii.replace(/^\*\./, '')) && !isIP(text.replace(/^\*\./, ''))
+    );
+  },
   'own-header': isOwnHeader,
   'field-value': isFieldValue,
   /** A word such as `bearer` is a scheme, not a header. */

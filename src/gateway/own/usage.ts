@@ -12,7 +12,7 @@ import {
 } from '../../limits/admission.ts';
 import { durationAtLevel } from '../../limits/ban-escalation.ts';
 import type { Window } from '../../limits/limits.ts';
-import { fullNameOf, readScope } from '../../limits/scopes.ts';
+import { fullNameOf, inApi, readScope } from '../../limits/scopes.ts';
 import type { DeprecatedCall } from '../../observe/peers/deprecated.ts';
 import type { Client, KeyRecord } from '../../records/keys/key.ts';
 import type { KeyStore } from '../../records/keys/store.ts';
@@ -171,8 +171,9 @@ function scopeLabel({ scope }: Window): {
   readonly tag?: string;
 } {
   if (scope === undefined) return {};
-  const { kind, name } = readScope(scope);
-  return kind === 'tag' ? { tag: name } : { operation: name };
+  const { api, kind, name } = readScope(scope);
+  const full = inApi(api, name);
+  return kind === 'tag' ? { tag: full } : { operation: full };
 }
 
 function banOf(

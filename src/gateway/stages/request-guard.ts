@@ -6,7 +6,6 @@ import {
   trustedProxies,
 } from '../../common/clients/address.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
-import { CONTRACT_JSON_PATH } from '../../common/reserved-paths.ts';
 import type { Config } from '../../config/config.ts';
 import {
   type Admission,
@@ -24,14 +23,18 @@ import {
   traceparentAt,
 } from '../../observe/tracing/request-span.ts';
 import { isAnonymous } from '../../records/keys/key.ts';
-import type { ReportFaults } from '../contract-reports.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange, ExchangeApi } from '../exchange.ts';
 import type { Target } from '../results.ts';
 import type { Call } from '../wire/call.ts';
 import type { FieldNames } from '../wire/fields.ts';
 import { headOf } from '../wire/head.ts';
 import { requestIds } from '../wire/request-ids.ts';
-import { type PathRules, parseTarget } from '../wire/target.ts';
+import {
+  afterSegments,
+  type PathRules,
+  parseTarget,
+  segmentsIn,
+} from '../wire/target.ts';
 import { tooLarge } from '../wire/wire-refusals.ts';
 
 export type RequestGuard = ReturnType<typeof createRequestGuard>;
@@ -43,7 +46,8 @@ interface RequestGuardParts {
   readonly config: Config['http'];
   readonly paths: PathRules;
   readonly observe: Observe;
-  readonly report: ReportFaults;
+  /** Of requests whose API is not known yet. */
+  readonly api: ExchangeApi;
   readonly names: FieldNames;
   /** `null`: the client's trace headers pass unchanged. */
   readonly beginSpan: BeginSpan | null;
@@ -58,7 +62,7 @@ interface Peer {
 const PEERS = 1_000;
 
 export function createRequestGuard(parts: RequestGuardParts) {
-  const { config, paths, observe, report, names, beginSpan } = parts;
+  const { config, paths, observe, api, names, beginSpan } = parts;
   const proxies = trustedProxies(config.trustedProxies);
   const spanOf = beginSpan ?? (() => null);
   const nextId = requestIds();
@@ -82,6 +86,7 @@ export function createRequestGuard(parts: RequestGuardParts) {
       id: nextId(),
       call,
       head,
+      api,
       // A part of the headers would keep them in memory.
       address: behindProxy
         ? oneByte(clientAddress(peer, head.forwardedFor, proxies))
@@ -121,12 +126,12 @@ export function createRequestGuard(parts: RequestGuardParts) {
       exchange.cancel?.();
       // The state may charge a request whose client has left.
       if (exchange.deciding !== null && exchange.admission === null) {
-        const decided = () => observe(requestEventOf(exchange, report));
+        const decided = () => observe(requestEventOf(exchange));
         exchange.deciding.then(decided, decided);
         return;
       }
     }
-    observe(requestEventOf(exchange, report));
+    observe(requestEventOf(exchange));
   }
 
   /** Throws a Refusal if two readers could read the target differently. */
@@ -140,7 +145,7 @@ export function createRequestGuard(parts: RequestGuardParts) {
     }
     if (REFUSED_METHODS.has(call.method)) {
       throw new Refusal('method_not_allowed', {
-        message: `${call.method} is not allowed for any path. See ${CONTRACT_JSON_PATH}.`,
+        message: `${call.method} is not allowed for any path. See ${exchange.api.document}.`,
         headers: ['Allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
         close: true,
       });
@@ -200,10 +205,7 @@ function isUnheeding({ verdict, strikes }: Admission): boolean {
   return verdict === 'banned' || (verdict === 'limited' && strikes > 0);
 }
 
-function requestEventOf(
-  exchange: Exchange,
-  reportOf: ReportFaults,
-): RequestEvent {
+function requestEventOf(exchange: Exchange): RequestEvent {
   const {
     id,
     call,
@@ -236,16 +238,21 @@ function requestEventOf(
     address,
     duration: performance.now() - startedAt,
     upstream: respondedAt > 0 ? respondedAt - forwardedAt : null,
-    trace: traceOf(exchange, reportOf),
+    trace: traceOf(exchange),
   };
 }
 
-function traceOf(exchange: Exchange, reportOf: ReportFaults): RequestTrace {
+/** The path template. */
+function pathOf({ api, operation, route }: Exchange): string | null {
+  if (operation !== null) return api.stripped + operation.path;
+  return route === api.undescribed.name ? api.undescribed.path : null;
+}
+
+function traceOf(exchange: Exchange): RequestTrace {
   const {
     call,
     head,
     client,
-    operation,
     refusal,
     usage,
     admission,
@@ -258,11 +265,11 @@ function traceOf(exchange: Exchange, reportOf: ReportFaults): RequestTrace {
   const since = (at: number) => (at > 0 ? at - startedAt : null);
   return {
     target: call.target,
-    path: operation === null ? null : operation.path,
+    path: pathOf(exchange),
     subject: client === null ? null : client.subject,
     message: refusal === null ? null : refusal.recorded,
     reason: refusal === null ? null : refusal.reason,
-    faults: details === null ? null : reportOf(details),
+    faults: details === null ? null : exchange.api.report(details),
     faultCount: details === null ? 0 : details.length,
     reported: exchange.reported,
     usage,
@@ -281,4 +288,19 @@ function traceOf(exchange: Exchange, reportOf: ReportFaults): RequestTrace {
       span === null ? (head.traceparent ?? null) : traceparentAt(span, span.id),
     span,
   };
+}
+
+/** Without the path of an API, which it begins with. */
+export function targetBelow(target: Target, prefix: string): Target {
+  const count = segmentsIn(prefix);
+  const rest = (text: string) => {
+    const below = afterSegments(text, count);
+    return below.startsWith('/') ? below : `/${below}`;
+  };
+  return {
+    raw: rest(target.raw),
+    path: rest(target.path),
+    written: rest(target.written),
+    query: target.query,
+  } as Target;
 }

@@ -1,4 +1,3 @@
-import type { Mount } from '../../config/config.ts';
 import { endsWithPath } from '../../config/upstreams.ts';
 import {
   afterSegments,
@@ -24,64 +23,41 @@ interface Base {
 }
 
 /**
- * `null`: paths stay unchanged.
+ * `null`: paths stay unchanged. A backend whose URL ends with a prefix already has it:
+ * http://backend/v1 gets /v1/pets, not /v1/v1/pets.
  *
+ * @param stripped the path of the API, which targets lack; `''`: none
+ * @param prefixes of the contract, longest first; `''`: none
  * @param urls of the backends
  */
-export function mountRewriting(
-  { path, stripPrefix, rewrite: other }: Mount,
-  urls: readonly string[],
-): Rewriting | null {
-  const rewrite = stripPrefix ? '' : other;
-  if (rewrite === null) return null;
-  const prefix = path === '/' ? '' : path;
-  const segments = segmentsIn(prefix);
-  const bases = urls.map((text): Base => {
-    const { origin, protocol, pathname } = new URL(text);
-    return { origin, protocol, prefix: pathname.replace(/\/$/, '') + rewrite };
-  });
-
-  function returned(name: string, value: string): string {
-    if (name === 'location' || name === 'content-location')
-      return returnedPlace(value, prefix, bases);
-    return name === 'set-cookie' ? returnedCookie(value, prefix, bases) : value;
-  }
-
-  return {
-    targetOf({ raw }) {
-      const rest = afterSegments(raw, segments);
-      return rewrite === '' && !rest.startsWith('/')
-        ? `/${rest}`
-        : rewrite + rest;
-    },
-    prefix,
-    response(response) {
-      const { headers } = response;
-      return {
-        ...response,
-        headers: headers.map((text, i) =>
-          i % 2 === 0 ? text : returned(headers[i - 1]!, text),
-        ),
-      };
-    },
-  };
-}
-
-/**
- * A backend whose URL ends with a prefix already has it: http://backend/v1 gets /v1/pets, not
- * /v1/v1/pets. `null`: paths stay unchanged.
- *
- * @param prefixes longest first; `''`: none
- * @param urls of the backends
- */
-export function prefixRewriting(
+export function rewritingOf(
+  stripped: string,
   prefixes: readonly string[],
   urls: readonly string[],
 ): Rewriting | null {
   const repeated = prefixes.filter((prefix) =>
     urls.every((url) => endsWithPath(url, prefix)),
   );
-  if (repeated.length === 0) return null;
+  if (repeated.length === 0 && stripped === '') return null;
+  const [ending = ''] = repeated;
+  const bases = urls.map((text): Base => {
+    const { origin, protocol, pathname } = new URL(text);
+    const base = pathname.replace(/\/+$/, '');
+    return {
+      origin,
+      protocol,
+      prefix: base.slice(0, base.length - ending.length),
+    };
+  });
+
+  function returned(name: string, value: string): string {
+    if (name === 'location' || name === 'content-location')
+      return returnedPlace(value, stripped, bases);
+    return name === 'set-cookie'
+      ? returnedCookie(value, stripped, bases)
+      : value;
+  }
+
   return {
     targetOf({ raw, path }) {
       const prefix = repeated.find((one) => path.startsWith(`${one}/`));
@@ -89,8 +65,16 @@ export function prefixRewriting(
         ? raw
         : afterSegments(raw, segmentsIn(prefix));
     },
-    prefix: '',
-    response: null,
+    prefix: stripped,
+    response:
+      stripped === ''
+        ? null
+        : (response) => ({
+            ...response,
+            headers: response.headers.map((text, i) =>
+              i % 2 === 0 ? text : returned(response.headers[i - 1]!, text),
+            ),
+          }),
   };
 }
 
@@ -127,7 +111,7 @@ const OF_HOST = /^[ \t]*__Host-/i;
 /** RFC 6265 section 4.1.2.4: with the target's path the browser would never send the cookie. */
 function returnedCookie(
   cookie: string,
-  mountPath: string,
+  apiPath: string,
   bases: readonly Base[],
 ): string {
   if (OF_HOST.test(cookie)) return cookie;
@@ -136,9 +120,9 @@ function returnedCookie(
     (whole, name: string, value: string) => {
       const path = value.trimEnd();
       for (const { prefix } of bases) {
-        const found = returnedPath(path, mountPath, prefix, false);
+        const found = returnedPath(path, apiPath, prefix, false);
         if (found !== null)
-          return `;${name}${path === '/' && mountPath !== '' ? mountPath : found}`;
+          return `;${name}${path === '/' && apiPath !== '' ? apiPath : found}`;
       }
       return whole;
     },
@@ -151,13 +135,13 @@ function returnedCookie(
  */
 function returnedPath(
   path: string,
-  mountPath: string,
+  apiPath: string,
   prefix: string,
   isTheirs: boolean,
 ): string | null {
   if (!isIn(prefix, path) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return null;
-  if (prefix === '' && !isTheirs && isIn(mountPath, path)) return null;
-  return mountPath + path.slice(prefix.length) || '/';
+  if (prefix === '' && !isTheirs && isIn(apiPath, path)) return null;
+  return apiPath + path.slice(prefix.length) || '/';
 }
 
 function isIn(prefix: string, path: string): boolean {

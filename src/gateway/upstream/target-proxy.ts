@@ -83,7 +83,7 @@ async function createProxy(
   const isTls = protocol === 'https:';
   const base = pathname.replace(/\/$/, '');
   const attempts = new WeakMap<IncomingMessage, Attempt>();
-  // Loaded here, because most gateways have no mount with a target.
+  // Loaded here, because most gateways have no target.
   const { createProxyMiddleware, debugProxyErrorsPlugin, proxyEventsPlugin } =
     await import('http-proxy-middleware');
   return createProxyMiddleware<IncomingMessage, ServerResponse>({

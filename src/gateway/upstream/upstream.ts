@@ -43,7 +43,7 @@ export function soleUpstream(
   tunnels = pool,
 ): Upstream {
   const backend: BackendHandle = {
-    identity: { upstream: 'mount', backend: name, isSole: true },
+    identity: { upstream: 'target', backend: name, isSole: true },
     pool,
     tunnels,
     isTrial: false,

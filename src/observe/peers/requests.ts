@@ -26,7 +26,7 @@ const LISTED = {
   worker: orNull(isCount),
   at: isMoment,
   method: isText,
-  /** The operation of the contract, `mount <path>`, or a fixed word. */
+  /** As in events. */
   operation: isText,
   /** 499: the client closed the connection before the response. */
   status: isCount,

@@ -57,7 +57,7 @@ export function createSpanMaker(
   ): void {
     const { startedAt } = span;
     const endedAt = startedAt + event.duration;
-    const route = routeOf(event, trace);
+    const route = trace.path;
     clock.look();
     ids.give(span.traceId, span.id);
     const own = tracer.startSpan(
@@ -199,17 +199,6 @@ export function createSpanMaker(
 
 /** The status of aborted requests. */
 const NO_RESPONSE = 499;
-
-/** The path template; `null`: unknown. */
-function routeOf(
-  { operation }: RequestEvent,
-  { path }: RequestTrace,
-): string | null {
-  if (path !== null) return path;
-  return operation.startsWith('mount ')
-    ? `${operation.slice('mount '.length)}/*`
-    : null;
-}
 
 function nameOf({ method }: RequestEvent, route: string | null): string {
   const verb = method === 'other' ? 'HTTP' : method;

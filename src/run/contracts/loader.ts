@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { deserialize as deserializeResult, getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { ContractError, fingerprintOf, inTurns } from '@storegate/openapi';
+import { prefixOf } from '../../config/apis.ts';
 import { type Contract, deserialize } from '../../config/contract/contract.ts';
 import { isRemote } from '../../config/contract/place.ts';
-import { contractSource } from '../../config/describe.ts';
 import {
   type PublishingSettings,
   publicationOf,
@@ -38,6 +38,10 @@ export interface Request extends PublishingSettings {
   readonly contract: Omit<Order, 'publication'> &
     PublishingSettings['contract'];
   readonly data: string;
+  /** The setting or variable with the path. */
+  readonly namedBy?: string;
+  /** Of the API; others than the default one begin the names of its operations. */
+  readonly name: string;
 }
 
 /** In bytes: read faster than a process starts. At the start no request waits. */
@@ -85,12 +89,14 @@ export class ContractLoader {
 
   /** For a process that serves no requests yet. Rejects as `load`. */
   loadFirst(request: Request): Promise<Loaded> {
-    return this.#load(request, (order) => this.#readFirst(order));
+    return this.#load(request, (order) =>
+      this.#readFirst(order, prefixOf(request)),
+    );
   }
 
   /** Rejects with ContractError, also past the deadline, and with LoadingEnded after `close`. */
   load(request: Request): Promise<Loaded> {
-    return this.#load(request, (order) => this.#read(order));
+    return this.#load(request, (order) => this.#read(order, prefixOf(request)));
   }
 
   async #load(
@@ -101,7 +107,7 @@ export class ContractLoader {
     const contract: Order = {
       ...request.contract,
       publication: publicationOf(request),
-      namedBy: contractSource(request),
+      ...(request.namedBy !== undefined && { namedBy: request.namedBy }),
     };
     if (!isRemote(contract.file)) return await read(contract);
     const { signal } = this.#ended;
@@ -114,18 +120,18 @@ export class ContractLoader {
     return copy === null ? { ...loaded, fetched } : { ...loaded, copy };
   }
 
-  async #readFirst(order: Order): Promise<Loaded> {
+  async #readFirst(order: Order, api: string | null): Promise<Loaded> {
     return sizeOf(order.textFile ?? order.file) <= SMALL
-      ? await loadedOf(readContract(order))
-      : await this.#read(order);
+      ? await loadedOf(readContract(order), api)
+      : await this.#read(order, api);
   }
 
-  async #read(order: Order): Promise<Loaded> {
+  async #read(order: Order, api: string | null): Promise<Loaded> {
     const result = await this.#ask(order);
     if (result.kind === 'unfit')
       throw new ContractError(result.problems, result.notes);
     if (result.kind === 'bug') throw result.error;
-    return await loadedOf(result.prepared);
+    return await loadedOf(result.prepared, api);
   }
 
   close(): void {
@@ -225,8 +231,13 @@ function sizeOf(file: string): number {
   }
 }
 
-export async function loadedOf(prepared: Prepared): Promise<Loaded> {
-  return { contract: await inTurns(deserialize(prepared.contract)), prepared };
+/** `api`: as in `createContract`. */
+export async function loadedOf(
+  prepared: Prepared,
+  api: string | null,
+): Promise<Loaded> {
+  const contract = await inTurns(deserialize(prepared.contract, api));
+  return { contract, prepared };
 }
 
 export async function isUnchanged({ files }: Contract): Promise<boolean> {

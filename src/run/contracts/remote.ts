@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ContractError } from '@storegate/openapi';
+import { shortDigest } from '../../common/digest.ts';
 import { PRIVATE, replaceFile } from '../../common/folder.ts';
 import { isObject } from '../../config/schema/schema.ts';
 import type { Observe } from '../../observe/events.ts';
@@ -153,7 +154,9 @@ function messageOf(error: unknown, timeout: number): string {
   return `cannot be fetched: ${code ?? inner ?? message}`;
 }
 
-const COPY = 'contract-copy.json';
+/** Where the copy of a contract is. */
+export const copyOf = (folder: string, url: string): string =>
+  join(folder, `contract-copy-${shortDigest(url)}.json`);
 
 /**
  * Call with a contract in force: a start or reload uses the copy while the URL is unreachable.
@@ -166,7 +169,11 @@ export async function keepCopy(
 ): Promise<void> {
   try {
     makeDataFolder(folder);
-    await replaceFile(join(folder, COPY), JSON.stringify(fetched), PRIVATE);
+    await replaceFile(
+      copyOf(folder, fetched.url),
+      JSON.stringify(fetched),
+      PRIVATE,
+    );
   } catch (error) {
     observe({ type: 'contract.copy_failed', url: fetched.url, error });
   }
@@ -175,7 +182,7 @@ export async function keepCopy(
 /** `null`: none of this URL. */
 export function readCopy(folder: string, url: string): Fetched | null {
   try {
-    const copy: unknown = JSON.parse(readFileSync(join(folder, COPY), 'utf8'));
+    const copy: unknown = JSON.parse(readFileSync(copyOf(folder, url), 'utf8'));
     if (!isObject(copy) || copy.url !== url) return null;
     return typeof copy.at === 'number' && typeof copy.text === 'string'
       ? (copy as unknown as Fetched)

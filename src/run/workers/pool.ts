@@ -149,9 +149,11 @@ export function createWorkerPool(parts: WorkerPoolParts) {
   }
 
   function sent(): StartOrder['settings'] {
+    const { config, certificates, apis } = settings;
     return packed({
-      ...settings,
-      config: shareOf(settings.config, size),
+      config: shareOf(config, size),
+      certificates,
+      prepared: apis.map(({ prepared }) => prepared),
     });
   }
 

@@ -1,5 +1,6 @@
 import { isSameReading } from '@storegate/openapi';
 import { deepFreeze } from '../../common/freeze.ts';
+import { prefixOf } from '../../config/apis.ts';
 import type { Certificates } from '../../config/certificates.ts';
 import {
   largestBody,
@@ -13,6 +14,7 @@ import type { Peers } from '../../observe/peers/peers.ts';
 import type { ProcessReadiness } from '../../observe/peers/status.ts';
 import type { Detection } from '../../webhooks/detector.ts';
 import { hasEndpoints } from '../../webhooks/endpoints.ts';
+import { contractsOf, loadAll } from '../apis.ts';
 import { loadedOf } from '../contracts/loader.ts';
 import type { Prepared } from '../contracts/read.ts';
 import type { ActiveConfig } from '../reload.ts';
@@ -24,7 +26,8 @@ export interface SentConfig {
   readonly config: ServedConfig;
   /** With private keys: the channel is a private pair of sockets. */
   readonly certificates: Certificates;
-  readonly prepared: Prepared;
+  /** Of each API. */
+  readonly prepared: readonly Prepared[];
 }
 
 export interface StartOrder {
@@ -90,7 +93,7 @@ export function shareOf(config: ServedConfig, workers: number): ServedConfig {
       maxConnectionsPerAddress: part(mostPerAddress(config.http)),
       bodyBudget: Math.max(
         part(config.http.bodyBudget),
-        MIN_BODY_BUDGET * largestBody(config),
+        MIN_BODY_BUDGET * Math.max(...config.apis.map(largestBody)),
       ),
     },
   };
@@ -129,19 +132,25 @@ export function packed({
   };
 }
 
-/** Reuses the contract of `before` if it is the same. */
+/** Reuses contracts of `before` that are the same. */
 export async function unpacked(
   { config, certificates, prepared }: SentConfig,
   before: ActiveConfig<ServedConfig> | null = null,
 ): Promise<ActiveConfig<ServedConfig>> {
-  const same =
-    before?.contract.fingerprint === prepared.contract.fingerprint &&
-    isSameReading(before.prepared.contract.reading, prepared.contract.reading);
+  const { apis } = await loadAll(config.apis, async (api) => {
+    const sent = prepared[config.apis.indexOf(api)]!;
+    const old = before?.apis.find((one) => one.api.name === api.name);
+    const isSame =
+      old?.contract.fingerprint === sent.contract.fingerprint &&
+      isSameReading(old.prepared.contract.reading, sent.contract.reading);
+    return isSame
+      ? { contract: old.contract, prepared: sent }
+      : await loadedOf(sent, prefixOf(api));
+  });
   return {
     config: deepFreeze(config),
     certificates,
-    ...(same
-      ? { contract: before.contract, prepared }
-      : await loadedOf(prepared)),
+    apis,
+    contract: contractsOf(apis),
   };
 }

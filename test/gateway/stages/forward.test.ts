@@ -305,7 +305,7 @@ describe('a connection that was closed while idle', () => {
       {
         type: 'retry',
         id: 'request-1',
-        upstream: 'mount',
+        upstream: 'target',
         backend: 'backend:80',
         error: expect.any(Error),
       },

@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { createRequestGuard } from '../../../src/gateway/stages/request-guard.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { looseCall } from '../../support/call.ts';
-import { fieldNames, knownClient } from '../../support/exchange.ts';
+import { exchangeApi, fieldNames, knownClient } from '../../support/exchange.ts';
 
 const { http: settings, contract: paths } = loadConfig({ env: {}, cwd: import.meta.dirname });
 
@@ -25,7 +25,7 @@ test('the event of a request holds plain values, and no data of the client', () 
     config: settings,
     paths,
     observe: (event) => events.push(event),
-    report: faults,
+    api: { ...exchangeApi, report: faults },
     names: fieldNames,
     beginSpan: null,
   });

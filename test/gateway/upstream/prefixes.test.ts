@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { prefixRewriting } from '../../../src/gateway/upstream/rewriting.ts';
+import { rewritingOf } from '../../../src/gateway/upstream/rewriting.ts';
 import { parseTarget } from '../../../src/gateway/wire/target.ts';
 
 const PASS = { encodedSlash: 'pass', semicolon: 'pass' } as const;
@@ -43,10 +43,10 @@ test.each<[string, readonly string[], readonly string[], string, string]>([
     '/%76/p%65ts?a=%7e',
   ],
 ])('%s', (_what, prefixes, urls, path, sent) => {
-  const rewriting = prefixRewriting(prefixes, urls);
+  const rewriting = rewritingOf('', prefixes, urls);
   expect(rewriting === null ? path : rewriting.targetOf(parseTarget(path, PASS))).toBe(sent);
 });
 
 test('no path changes if the URL of one backend lacks the prefix', () => {
-  expect(prefixRewriting(['/v1'], ['http://a/v1', 'http://b'])).toBeNull();
+  expect(rewritingOf('', ['/v1'], ['http://a/v1', 'http://b'])).toBeNull();
 });

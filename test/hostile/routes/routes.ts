@@ -11,8 +11,8 @@ import { Wire, type WireAnswer } from '../wire.ts';
 export const ROUTES = [
   'operation',
   'public operation',
-  'mount to an upstream',
-  'mount to a target',
+  'API without a contract',
+  'API with a target',
   'none',
   'WebSocket',
 ] as const;
@@ -95,15 +95,15 @@ export class Routes {
     const url = hole?.url ?? backend.url;
     const file = join(folder, 'openapi.json');
     writeFileSync(file, JSON.stringify(contract()));
-    const mounts = [
-      '{ path: /upstream, upstream: default }',
-      `{ path: /target, target: "${url}" }`,
-      '{ path: /live, upstream: default, websocket: true }',
+    const apis = [
+      '{ name: upstream, path: /upstream, contract: none, stripPath: false }',
+      `{ name: target, path: /target, contract: none, stripPath: false, target: "${url}" }`,
+      '{ name: live, path: /live, contract: none, stripPath: false, websocket: true }',
     ];
     const options = { backendUrl: url, ...(plans === undefined ? {} : { plans }) };
     const described = await TestGateway.start({
       ...options,
-      settings: `contract: { file: "${file}", unknownQuery: pass }\nmounts: [${mounts.join(', ')}]\n${settings}`,
+      settings: `contract: { file: "${file}", unknownQuery: pass }\napis: [${apis.join(', ')}]\n${settings}`,
     });
     const undescribed = await TestGateway.start({
       ...options,
@@ -113,8 +113,8 @@ export class Routes {
     const places: readonly (readonly [RouteName, string, TestGateway])[] = [
       ['operation', '/operation', described],
       ['public operation', '/public', described],
-      ['mount to an upstream', '/upstream/a', described],
-      ['mount to a target', '/target/a', described],
+      ['API without a contract', '/upstream/a', described],
+      ['API with a target', '/target/a', described],
       ['none', '/none', undescribed],
       ['WebSocket', '/live/a', described],
     ];

@@ -186,7 +186,7 @@ const RESPONSES: readonly Rule[] = [
   },
   {
     name: 'A response head of up to 64 KiB passes; a larger one is 502',
-    notAt: ['mount to a target'],
+    notAt: ['API with a target'],
     expected: [true, 502, 'upstream_error'],
     async observe(route, routes) {
       answering(routes, (route) => good(route, `X-Large: ${'x'.repeat(40 * KIB)}\r\n`));
@@ -362,7 +362,7 @@ const FIELDS: readonly Rule[] = [
   },
   {
     name: 'Repeated fields keep their number, order and, in requests, spelling',
-    notAt: ['mount to a target'],
+    notAt: ['API with a target'],
     expected: [
       ['X-MiXed: 1', 'X-MiXed: 2', 'User-Agent: a', 'User-Agent: b'],
       ['Basic', 'Bearer', '1', '2'],
@@ -620,7 +620,7 @@ const HEADS: readonly Rule[] = [
 const LARGE: readonly Rule[] = [
   {
     name: 'While requests wait for a connection, a streamed upload slower than `upstream.minResponseRate` is 408',
-    notAt: ['operation', 'public operation', 'mount to a target', 'WebSocket'],
+    notAt: ['operation', 'public operation', 'API with a target', 'WebSocket'],
     expected: [200, 408],
     async observe(route, routes) {
       answering(routes, good);
@@ -637,7 +637,7 @@ const LARGE: readonly Rule[] = [
   },
   {
     name: 'While requests wait for a connection, a response that is read more slowly is cut off',
-    notAt: ['mount to a target', 'WebSocket'],
+    notAt: ['API with a target', 'WebSocket'],
     expected: [200, 'cut off'],
     async observe(route, routes) {
       const body = 'x'.repeat(32 * KIB * KIB);
@@ -677,7 +677,7 @@ const LARGE: readonly Rule[] = [
 const UPLOADS: readonly Rule[] = [
   {
     name: 'Streamed uploads hold at most half of `upstream.connections`; others wait, and no other request does',
-    notAt: ['operation', 'public operation', 'mount to a target', 'WebSocket'],
+    notAt: ['operation', 'public operation', 'API with a target', 'WebSocket'],
     expected: [200, 200, 2, [200, 200, 200]],
     async observe(route, routes) {
       answering(routes, good);

@@ -14,7 +14,13 @@ const NOWHERE = '';
 const order = (file: string, more: { data?: string; onUnsupported?: 'report' } = {}) => {
   const { data = NOWHERE, ...options } = more;
   const usual = { unknownQuery: 'refuse', afterSunset: 'serve', requests: 'enforce' } as const;
-  const settings = { usage: { enabled: true }, keys: { headers: null }, plans: {}, operations: {} };
+  const settings = {
+    name: 'default',
+    usage: { enabled: true },
+    keys: { headers: null },
+    plans: {},
+    operations: {},
+  };
   return { contract: { file, ...usual, ...options }, data, ...settings };
 };
 const reader = (name: string, deadline?: number, memory?: number) =>

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ContractError } from '@storegate/openapi';
@@ -9,6 +9,7 @@ import { done, head } from '../../../packages/openapi/test/documents.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { ContractLoader, LoadingEnded } from '../../../src/run/contracts/loader.ts';
 import {
+  copyOf,
   type Fetched,
   fetchContract,
   keepCopy,
@@ -49,6 +50,7 @@ const keep = async (data: string, fetched: Fetched | undefined) => {
 const order = (file: string, data = temporary()) => ({
   contract: { file, afterSunset: 'serve', requests: 'enforce' } as const,
   data,
+  name: 'default',
   usage: { enabled: true },
   keys: { headers: null },
   plans: {},
@@ -63,7 +65,10 @@ test('a contract is fetched at the start, and its copy is in use while the URL i
   expect(first.contract.match('GET', '/a').operation?.id).toBe('one');
   expect([first.copy, first.contract.files.size]).toEqual([undefined, 0]);
   expect(await keep(data, first.fetched)).toEqual([]);
-  expect([statSync(data).mode & 0o777, readdirSync(data)]).toEqual([0o700, ['contract-copy.json']]);
+  expect([statSync(data).mode & 0o777, readdirSync(data)]).toEqual([
+    0o700,
+    [expect.stringMatching(/^contract-copy-[^.]+\.json$/)],
+  ]);
   close();
   const second = await new ContractLoader().loadFirst(request);
   expect(second.contract.fingerprint).toBe(first.contract.fingerprint);
@@ -81,13 +86,13 @@ test('a contract is fetched at the start, and its copy is in use while the URL i
 
 test('reports a copy that cannot be written, and ignores a damaged copy', async () => {
   const data = temporary();
-  const file = join(data, 'contract-copy.json');
+  const file = copyOf(data, 'http://api.example/');
   mkdirSync(file);
   const fetched = { url: 'http://api.example/', at: 1, text: '{}' };
   expect(await keep(data, fetched)).toEqual([
     { type: 'contract.copy_failed', url: fetched.url, error: expect.any(Error) },
   ]);
-  expect(readdirSync(data)).toEqual(['contract-copy.json']);
+  expect(readdirSync(data)).toEqual([basename(file)]);
   rmSync(file, { recursive: true });
   for (const text of ['', '{', 'null', '{"url":"http://api.example/"}']) {
     writeFileSync(file, text);

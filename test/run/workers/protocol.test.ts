@@ -16,31 +16,40 @@ const env = {
   STOREGATE_WORKERS: '3',
 };
 const config = withBackend(loadConfig({ env, cwd: folderWith() }), 'http://127.0.0.1:1');
-const { contract, prepared } = await new ContractLoader().loadFirst(config);
-const certificates = readCertificates(config);
+const read = (of: typeof config) =>
+  new ContractLoader().loadFirst({ ...of.apis[0]!, data: of.data });
+const { contract, prepared } = await read(config);
 
-type Sent = Parameters<typeof packed>[0];
-const arriving = (
-  config: Sent['config'],
-  prepared: Sent['prepared'],
-  before?: Awaited<ReturnType<typeof unpacked>>,
-) => unpacked(structuredClone(packed({ config, certificates, prepared })), before);
+/** As it arrives at a worker. */
+const sentOf = (of: typeof config, one = prepared) =>
+  structuredClone(packed({ config: of, certificates, prepared: [one] }));
+
+/** With other settings of its API. */
+const changedTo = (
+  of: typeof config,
+  changes: Partial<Pick<typeof config, 'contract' | 'usage'>>,
+): typeof config => ({
+  ...of,
+  ...changes,
+  apis: [{ ...of.apis[0]!, ...changes }],
+});
+const certificates = readCertificates(config);
 
 function withContract(paths: object): typeof config {
   const file = join(
     folderWith({ 'openapi.json': JSON.stringify({ ...head, paths }) }),
     'openapi.json',
   );
-  return { ...config, contract: { ...config.contract, file } };
+  return changedTo(config, { contract: { ...config.contract, file } });
 }
 
 test('settings arrive at a worker unchanged, without the admin token', async () => {
-  const sent = structuredClone(packed({ config, certificates, prepared }));
+  const sent = sentOf(config, prepared);
   expect(JSON.stringify(sent)).not.toContain(token);
   const arrived = await unpacked(sent);
   expect(arrived.config).toEqual({ ...config, admin: { ...config.admin, token: null } });
   expect(Object.isFrozen(arrived.config.http)).toBe(true);
-  expect(arrived.contract.json).toBe(contract.json);
+  expect(arrived.apis[0]!.contract.json).toBe(contract.json);
   expect(arrived.contract.operations.map(({ id }) => id)).toEqual(
     contract.operations.map(({ id }) => id),
   );
@@ -48,37 +57,41 @@ test('settings arrive at a worker unchanged, without the admin token', async () 
 
 test('an unchanged contract is not compiled again, one with other options is', async () => {
   const ours = withContract({ '/': { get: { operationId: 'good', responses: done } } });
-  const { prepared } = await new ContractLoader().loadFirst(ours);
-  const before = await arriving(ours, prepared);
-  expect((await arriving(ours, prepared, before)).contract).toBe(before.contract);
+  const { prepared } = await read(ours);
+  const before = await unpacked(sentOf(ours, prepared));
+  expect((await unpacked(sentOf(ours, prepared), before)).contract).toBe(before.contract);
   for (const other of [{ unknownQuery: 'pass' }, { integers: 'any' }, { maxDepth: 3 }] as const) {
-    const changed = { ...ours, contract: { ...ours.contract, ...other } };
-    const { prepared } = await new ContractLoader().loadFirst(changed);
-    const { contract } = await arriving(changed, prepared, before);
-    expect(contract).not.toBe(before.contract);
+    const changed = changedTo(ours, { contract: { ...ours.contract, ...other } });
+    const { prepared } = await read(changed);
+    expect((await unpacked(sentOf(changed, prepared), before)).contract).not.toBe(before.contract);
   }
 });
 
 test('an unchanged contract is published as the new settings need it', async () => {
-  const before = await arriving(config, prepared);
-  const changed = { ...config, usage: { ...config.usage, enabled: false } };
-  const { prepared: other } = await new ContractLoader().loadFirst(changed);
-  const after = await arriving(changed, other, before);
+  const before = await unpacked(sentOf(config, prepared));
+  const changed = changedTo(config, { usage: { ...config.usage, enabled: false } });
+  const { prepared: other } = await read(changed);
+  const after = await unpacked(sentOf(changed, other), before);
   expect(after.contract).toBe(before.contract);
-  expect(after.prepared.published).toEqual(other.published);
-  expect(after.prepared.published.json.tag).not.toBe(before.prepared.published.json.tag);
+  expect(after.apis[0]!.prepared.published).toEqual(other.published);
+  expect(after.apis[0]!.prepared.published.json.tag).not.toBe(
+    before.apis[0]!.prepared.published.json.tag,
+  );
 });
 
 test('a worker treats operations with mistakes as the primary process does', async () => {
   const wrong = { name: 'q', in: 'query', schema: { type: 'string', pattern: '(' } };
   const paths = { '/': { get: { operationId: 'bad', parameters: [wrong], responses: done } } };
   const { contract: settings } = withContract(paths);
-  const lenient = { ...config, contract: { ...settings, onUnsupported: 'pass' as const } };
-  const { contract, prepared } = await new ContractLoader().load(lenient);
-  const arrived = await arriving(lenient, prepared);
+  const lenient = changedTo(config, { contract: { ...settings, onUnsupported: 'pass' } });
+  const { contract, prepared } = await new ContractLoader().load({
+    ...lenient.apis[0]!,
+    data: lenient.data,
+  });
+  const arrived = await unpacked(sentOf(lenient, prepared));
   expect(arrived.contract.exempted).toEqual(contract.exempted);
   expect(arrived.contract.exempted).toMatchObject([{ id: 'bad', treatment: 'pass' }]);
-  const { operation } = arrived.contract.match('GET', '/');
+  const { operation } = arrived.apis[0]!.contract.match('GET', '/');
   expect([operation!.exempt, operation!.checkParameters([], 'odd', [])]).toEqual(['pass', []]);
 });
 

@@ -22,6 +22,7 @@ import { isAnonymous } from '../../../src/records/keys/key.ts';
 import type { Keyring } from '../../../src/records/keys/keyring.ts';
 import type { LastUseTracker } from '../../../src/records/keys/last-use-tracker.ts';
 import type { State } from '../../../src/state/state.ts';
+import { exchangeApi } from '../../support/exchange.ts';
 import { SimulatedCall } from './call.ts';
 import { OPERATIONS, type OperationName, SCOPED } from './operations.ts';
 
@@ -89,7 +90,7 @@ export class Traffic {
       config: config.http,
       paths: config.contract,
       observe,
-      report: () => [],
+      api: exchangeApi,
       names,
       beginSpan: null,
     });

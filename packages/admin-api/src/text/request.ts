@@ -143,7 +143,9 @@ export function backendText({
 function checkText(operation: string, faults: readonly Faults[]): string {
   if (faults.some(({ side }) => side === 'request'))
     return 'invalid, only reported';
-  return operation.startsWith('mount ') ? 'mount, not validated' : 'valid';
+  return /(?:^|\/)undescribed$/.test(operation)
+    ? 'not described, not validated'
+    : 'valid';
 }
 
 /** The duration of a step, if known. */

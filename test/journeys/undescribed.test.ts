@@ -30,7 +30,7 @@ beforeAll(async () => {
   await once(target, 'listening');
   const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}`;
   gateway = await TestGateway.start({
-    settings: `mounts:\n  - {path: /files, target: "${url}"}\n  - {path: /live, target: "${url}", websocket: true}`,
+    settings: `apis:\n  - {name: files, path: /files, contract: none, stripPath: false, target: "${url}"}\n  - {name: live, path: /live, contract: none, stripPath: false, target: "${url}", websocket: true}`,
   });
   ({ secret } = await gateway.key());
 });
@@ -40,7 +40,7 @@ afterAll(async () => {
   target.closeAllConnections();
 });
 
-describe('a mount', () => {
+describe('an API without a contract', () => {
   test('forwards method, path, query and body unchanged, and the response with our limit headers', async () => {
     const response = await fetch(`${gateway.url}/files/a/b?c=%20d`, {
       method: 'PUT',
@@ -77,7 +77,7 @@ describe('a WebSocket', () => {
     return request;
   }
 
-  test('passes through a mount that enables it, in both directions', async () => {
+  test('passes through an API without a contract that enables it, in both directions', async () => {
     const request = upgrade('/live/feed', { 'X-API-Key': secret });
     const [response, socket] = (await once(request, 'upgrade')) as [IncomingMessage, Socket];
     expect(response.statusCode).toBe(101);

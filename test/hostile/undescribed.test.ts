@@ -13,8 +13,8 @@ beforeAll(async () => {
   fixture = await Fixture.start({
     settings:
       'http: {maxBodyBytes: 64KiB, drainTimeout: 200ms}\nupstream: {connectTimeout: 1s, headersTimeout: 1s, bodyTimeout: 300ms}',
-    mounts: (url) =>
-      `mounts: [{path: /files, target: "${url}"}, {path: /live, target: "${url}", websocket: true}, {path: /hole, target: "${hole.url}", websocket: true}]`,
+    apis: (url) =>
+      `apis: [{name: files, path: /files, contract: none, stripPath: false, target: "${url}"}, {name: live, path: /live, contract: none, stripPath: false, target: "${url}", websocket: true}, {name: hole, path: /hole, contract: none, stripPath: false, target: "${hole.url}", websocket: true}]`,
   });
 });
 afterAll(async () => {
@@ -29,7 +29,7 @@ const CHUNKED = 'Transfer-Encoding: chunked';
 const put = (headers: readonly string[], body: string) =>
   fixture.request('PUT /files/a', headers, body);
 
-describe('a mount', () => {
+describe('an API without a contract', () => {
   test('refuses a broken body, and the target receives no end of it', async () => {
     const before = fixture.backend.requests.length;
     const wire = await fixture.connect();
@@ -46,8 +46,6 @@ describe('an upgrade', () => {
     fixture.request(line, [...HANDSHAKE_LINES, ...headers]);
 
   test.each([
-    ['of a path of the contract', 'GET /pets', [], 404],
-    ['of a mount that asks for none', 'GET /files/a', [], 404],
     ['by POST', 'POST /live/a', [], 501],
     ['with a body', 'GET /live/a', ['Content-Length: 5'], 501],
     ['with a chunked body', 'GET /live/a', [CHUNKED], 501],

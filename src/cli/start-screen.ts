@@ -2,10 +2,11 @@ import { limitsText } from '@storegate/admin-api/text';
 import { CONSOLE_PATH } from '@storegate/console';
 import { keyField } from '../common/key-headers.ts';
 import { REFERENCE_PATH } from '../common/reserved-paths.ts';
+import { stripsPath } from '../config/apis.ts';
 import type { Api, Config } from '../config/config.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { printable } from '../config/problems/quote.ts';
-import { type ActiveApi, stripsPath } from '../run/apis.ts';
+import type { ActiveApi } from '../run/apis.ts';
 import {
   type UnmigratedKeys,
   unmigratedKeysText,
@@ -106,7 +107,7 @@ function requests(
       : [{ title: 'The root of the backend', path: '/' }]
   ).map(({ title, path }) => ({
     title,
-    path: stripsPath(api, contract) ? api.path + path : path,
+    path: stripsPath(api, contract.prefixes) ? api.path + path : path,
   }));
   if (samples.length === 0) return null;
   const header = `-H "${keyField(api.keys.headers ?? contract.keyHeaders, demoKey?.secret ?? '$KEY').join(': ')}"`;

@@ -265,3 +265,16 @@ function apiOf(
     usage: { enabled: config.usage.enabled },
   };
 }
+
+/** Whether the contract describes paths without the path of its API. */
+export function stripsPath(
+  { path, stripPath }: Pick<ApiPlace, 'path' | 'stripPath'>,
+  prefixes: readonly string[],
+): boolean {
+  if (path === ROOT) return false;
+  return stripPath ?? !prefixes.every((prefix) => isBelow(path, prefix));
+}
+
+/** Whether a path is at or below a place. */
+export const isBelow = (place: string, path: string): boolean =>
+  path === place || path.startsWith(`${place}/`);

@@ -13,6 +13,8 @@ interface Paths<T> {
   readonly depth: number;
 }
 
+/** Characters: a name (RFC 1035 section 2.3.4) with a dot and a port. */
+const LONGEST = 260;
 /** Hosts whose tables are kept: at least so many, at most twice as many. */
 const HOSTS = 1_000;
 
@@ -34,8 +36,10 @@ export function createApiFinder<T>(apis: readonly Placed<T>[]) {
   function tablesOf(sent: string): readonly Paths<T>[] {
     const cached = known.get(sent);
     if (cached !== undefined) return cached;
+    if (sent.length > LONGEST) return others;
     const host = asciiHost(sent.replace(/:\d*$/, ''));
-    const tables = namesOf(host).flatMap((name) => byHost.get(name) ?? []);
+    const names = host.includes('*') ? [] : namesOf(host);
+    const tables = names.flatMap((name) => byHost.get(name) ?? []);
     const all = [...tables, ...others];
     known.set(sent, all);
     return all;

@@ -1,7 +1,7 @@
 import { ContractError } from '@storegate/openapi';
-import { prefixOf } from '../config/apis.ts';
+import { isBelow, prefixOf, stripsPath } from '../config/apis.ts';
 import type { Api } from '../config/config.ts';
-import type { Contract, Contracts } from '../config/contract/contract.ts';
+import type { Contracts } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { inApi } from '../limits/scopes.ts';
 import type { Loaded } from './contracts/loader.ts';
@@ -90,16 +90,7 @@ export function refuseUnreached(apis: readonly ActiveApi[]): void {
 /** As clients send it, with the shortest prefix of the contract. */
 function fullPath({ api, contract }: ActiveApi, path: string): string {
   const prefix = contract.prefixes.at(-1) ?? '';
-  return (stripsPath(api, contract) ? api.path : '') + prefix + path;
-}
-
-/** Whether the contract describes paths without the path of its API. */
-export function stripsPath(
-  { path, stripPath }: Api,
-  { prefixes }: Pick<Contract, 'prefixes'>,
-): boolean {
-  if (path === '/') return false;
-  return stripPath ?? !prefixes.every((prefix) => isBelow(path, prefix));
+  return (stripsPath(api, contract.prefixes) ? api.path : '') + prefix + path;
 }
 
 function takes(other: Api, own: Api, path: string): boolean {
@@ -109,6 +100,3 @@ function takes(other: Api, own: Api, path: string): boolean {
     isBelow(other.path, path)
   );
 }
-
-const isBelow = (place: string, path: string): boolean =>
-  path === place || path.startsWith(`${place}/`);

@@ -9,7 +9,12 @@ import {
   REFERENCE_PATH,
   USAGE_PATH,
 } from '../common/reserved-paths.ts';
-import { DEFAULT_API, undescribedName } from '../config/apis.ts';
+import {
+  DEFAULT_API,
+  prefixOf,
+  stripsPath,
+  undescribedName,
+} from '../config/apis.ts';
 import type { Api } from '../config/config.ts';
 import { type Config, largestBody } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
@@ -88,7 +93,7 @@ import type { Plan } from '../limits/plans.ts';
 import { readScope } from '../limits/scopes.ts';
 import { TRACE_FIELDS } from '../observe/tracing/request-span.ts';
 import { isAnonymous } from '../records/keys/key.ts';
-import { type ActiveApi, stripsPath } from './apis.ts';
+import type { ActiveApi } from './apis.ts';
 import type { LongLived } from './long-lived.ts';
 import type { ActiveConfig } from './reload.ts';
 
@@ -177,7 +182,7 @@ function buildApi(parts: ApiSettings) {
   const { largeChecks, observe, clock, via } = longLived;
   const cors = createCors(api.cors);
   const report = createReport(contract, observe);
-  const stripped = stripsPath(api, contract) ? api.path : '';
+  const stripped = stripsPath(api, contract.prefixes) ? api.path : '';
   const facts: ExchangeApi = {
     stripped,
     undescribed: {
@@ -457,14 +462,26 @@ function forClients(plan: Plan): Plan {
   return { ...plan, windows: plan.windows?.filter(isShown) ?? null };
 }
 
+/** As in its document, without the name of the API. */
+function withOwnIds(api: Api, contract: Contract): Contract {
+  const prefix = prefixOf(api);
+  if (prefix === null) return contract;
+  const operations = contract.operations.map((operation) => ({
+    ...operation,
+    id: operation.id.slice(prefix.length + 1),
+  }));
+  return { ...contract, operations };
+}
+
 function referenceOf(
   { api, contract, prepared }: ActiveApi,
   settings: ActiveConfig<Config>,
 ): FindPage {
   const open = publicPlanOf({ config: api, contract });
+  const listed = withOwnIds(api, contract);
   return createReference({
     branding: api.reference,
-    contract: api.usage.enabled ? withUsage(contract) : contract,
+    contract: api.usage.enabled ? withUsage(listed) : listed,
     published: prepared.published,
     paths: documentPaths(api, settings),
     assets: `${REFERENCE_PATH}/assets/`,

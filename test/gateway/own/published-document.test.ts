@@ -19,6 +19,7 @@ const SETTINGS: Publication = {
   hasPublicPlan: true,
   refusesAfterSunset: true,
   refusesInvalid: true,
+  place: { path: '/', stripPath: null },
   operations: {},
 };
 const get = (more: object = {}) => ({ get: { responses: done, ...more } });

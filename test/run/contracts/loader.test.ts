@@ -16,6 +16,8 @@ const order = (file: string, more: { data?: string; onUnsupported?: 'report' } =
   const usual = { unknownQuery: 'refuse', afterSunset: 'serve', requests: 'enforce' } as const;
   const settings = {
     name: 'default',
+    path: '/',
+    stripPath: null,
     usage: { enabled: true },
     keys: { headers: null },
     plans: {},

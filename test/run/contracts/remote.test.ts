@@ -51,6 +51,8 @@ const order = (file: string, data = temporary()) => ({
   contract: { file, afterSunset: 'serve', requests: 'enforce' } as const,
   data,
   name: 'default',
+  path: '/',
+  stripPath: null,
   usage: { enabled: true },
   keys: { headers: null },
   plans: {},

@@ -3,7 +3,8 @@ import { type Document, isObject, type Json } from '@storegate/openapi';
 import { type Published, writeDocuments } from '@storegate/reference';
 import type { KeyHeaders } from '../../../common/key-headers.ts';
 import { USAGE_PATH } from '../../../common/reserved-paths.ts';
-import type { Config, OperationSettings } from '../../../config/config.ts';
+import { stripsPath } from '../../../config/apis.ts';
+import type { Api, Config, OperationSettings } from '../../../config/config.ts';
 import type { Compiled } from '../../../config/contract/contract.ts';
 import { takesUsagePath } from '../../../config/own-paths.ts';
 import { usageGroups, usageItem, usageNames } from '../usage-operation.ts';
@@ -25,9 +26,11 @@ export interface Publication {
   /** Whether requests that do not match are refused. */
   readonly refusesInvalid: boolean;
   readonly operations: OperationSettings;
+  /** Where the API is. */
+  readonly place: Pick<Api, 'path' | 'stripPath'>;
 }
 
-export interface PublishingSettings {
+export interface PublishingSettings extends Pick<Api, 'path' | 'stripPath'> {
   readonly contract: Pick<Config['contract'], 'afterSunset' | 'requests'>;
   readonly usage: Pick<Config['usage'], 'enabled'>;
   readonly keys: Pick<Config['keys'], 'headers'>;
@@ -41,6 +44,8 @@ export const publicationOf = ({
   keys,
   plans,
   operations,
+  path,
+  stripPath,
 }: PublishingSettings): Publication => ({
   hasUsage: usage.enabled,
   keyHeaders: keys.headers,
@@ -48,6 +53,7 @@ export const publicationOf = ({
   refusesAfterSunset: contract.afterSunset === 'refuse',
   refusesInvalid: contract.requests === 'enforce',
   operations,
+  place: { path, stripPath },
 });
 
 /** The document of the author as clients of this gateway need it. */
@@ -60,7 +66,10 @@ export function publishedDocuments(
   const parts = partsOf(compiled, publication);
   const published = {
     ...root,
-    servers: serversOf(prefixes),
+    servers: serversOf(
+      stripsPath(publication.place, prefixes) ? publication.place.path : '',
+      prefixes,
+    ),
     security: parts.security,
     components: componentsWith(parts, document),
   };
@@ -142,12 +151,12 @@ function componentsWith({ keys, refusals }: Parts, document: Document): Json {
 }
 
 /** Relative, because a gateway does not know under which names clients reach it. */
-function serversOf(prefixes: readonly string[]): Json[] {
+function serversOf(stripped: string, prefixes: readonly string[]): Json[] {
   // Two slashes would begin the name of another host.
   const paths = prefixes.filter((prefix) => !prefix.startsWith('//'));
   const urls = paths.length === 0 ? [''] : paths;
   return urls.map((path) => ({
-    url: path.replace(/[{}]/g, encodeURIComponent) || '/',
+    url: (stripped + path).replace(/[{}]/g, encodeURIComponent) || '/',
     description: 'This gateway',
   }));
 }

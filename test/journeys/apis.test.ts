@@ -1,0 +1,187 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { done } from '../../packages/openapi/test/documents.ts';
+import { adminOf } from '../support/admin.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'apis-'));
+const file = (name: string) => join(folder, `${name}.json`);
+const integer = { schema: { type: 'integer' } };
+const write = (name: string, document: object) =>
+  writeFileSync(file(name), JSON.stringify({ info: { title: name, version: '1' }, ...document }));
+
+/** Both have an operation `list` and a schema `Item`. */
+function writeContracts(): void {
+  write('notes', {
+    openapi: '3.1.0',
+    components: { schemas: { Item: { type: ['integer', 'null'] } } },
+    paths: {
+      '/list': {
+        get: {
+          operationId: 'list',
+          'x-ratelimit': [{ limit: 30, per: 'minute' }],
+          parameters: [{ name: 'n', in: 'query', schema: { $ref: '#/components/schemas/Item' } }],
+          responses: done,
+        },
+      },
+      '/moved': { get: { operationId: 'moved', responses: done } },
+    },
+  });
+  write('shop', {
+    openapi: '3.0.3',
+    servers: [{ url: 'https://shop.example/shop/v1' }],
+    components: { schemas: { Item: { type: 'string', maxLength: 3 } } },
+    paths: {
+      '/list': {
+        get: {
+          operationId: 'list',
+          parameters: [{ name: 'n', in: 'query', schema: { $ref: '#/components/schemas/Item' } }],
+          responses: done,
+        },
+      },
+      '/things/{id}': {
+        parameters: [{ name: 'id', in: 'path', required: true, ...integer }],
+        get: { operationId: 'thing', responses: done },
+      },
+    },
+  });
+}
+
+let backends: FakeBackend[];
+let gateway: TestGateway;
+let secret: string;
+beforeAll(async () => {
+  writeContracts();
+  backends = await Promise.all(
+    ['notes', 'shop', 'files'].map((name) =>
+      fakeBackend((request, response) => {
+        if (request.url === '/moved')
+          response.writeHead(302, { Location: '/list', 'Set-Cookie': 'a=b; Path=/' }).end();
+        else response.end(`${name} ${request.method} ${request.url}`);
+      }),
+    ),
+  );
+  const [notes, shop, files] = backends.map(({ url }) => url);
+  const apis = [
+    { name: 'notes', path: '/n', contract: file('notes'), upstream: { url: notes } },
+    {
+      name: 'shop',
+      path: '/shop',
+      contract: { file: file('shop') },
+      upstream: { url: shop },
+      keys: { headers: ['X-Shop-Key'] },
+      cors: { origins: ['https://shop.example'] },
+    },
+    {
+      name: 'files',
+      host: '*.files.example',
+      contract: 'none',
+      upstream: { url: `${files}/base` },
+    },
+  ];
+  gateway = await TestGateway.start({
+    settings: JSON.stringify({ apis }),
+    env: { STOREGATE_CONTRACT: '' },
+    plans: 'plans: { free: { windows: [{ limit: 1000, per: minute }] } }\n',
+  });
+  ({ secret } = await gateway.key());
+});
+afterAll(async () => {
+  await gateway.stop();
+  for (const backend of backends) await backend.close();
+  rmSync(folder, { recursive: true });
+});
+
+const ask = (path: string, headers: Record<string, string> = {}) =>
+  gateway.client.get(path).set({ 'X-API-Key': secret, ...headers });
+
+describe('several APIs', () => {
+  test.each<[string, string, Record<string, string>, number, string]>([
+    ['below its path', '/n/list?n=1', {}, 200, 'notes GET /list?n=1'],
+    ['in another spelling', '/%6E/%6Cist', {}, 200, 'notes GET /%6Cist'],
+    ['below a path that its contract has', '/shop/v1/list?n=abc', {}, 200, '/shop/v1/list?n=abc'],
+    ['at a host', '/a/b', { Host: 'one.Files.Example:8080' }, 200, 'files GET /base/a/b'],
+    ['checked by its own contract', '/n/list?n=x', {}, 400, 'must be an integer or null'],
+    ['checked by the other contract', '/shop/v1/list?n=abcd', {}, 400, 'at most 3 characters'],
+    ['without an operation', '/n/lists', {}, 404, 'Did you mean /n/list?'],
+    ['of no API', '/list', {}, 404, 'No operation matches GET /list'],
+    ['of a host without its path', '/n/list', { Host: 'other.example' }, 200, 'notes GET /list'],
+  ])('have a request %s', async (_what, path, headers, status, text) => {
+    const response = await ask(path, { 'X-Shop-Key': secret, ...headers });
+    expect([response.status, response.text]).toEqual([status, expect.stringContaining(text)]);
+  });
+
+  test('have key headers and CORS of their own', async () => {
+    expect((await ask('/shop/v1/list')).status).toBe(401);
+    const origin = { Origin: 'https://shop.example', 'X-Shop-Key': secret };
+    const shared = 'access-control-allow-origin';
+    expect((await ask('/shop/v1/list', origin)).headers[shared]).toBe('https://shop.example');
+    expect((await ask('/n/moved', origin)).headers[shared]).toBe('*');
+    expect((await gateway.client.get('/nowhere')).status).toBe(401);
+  });
+
+  test('get their places back in responses', async () => {
+    const { headers } = await ask('/n/moved');
+    expect([headers.location, headers['set-cookie']]).toEqual(['/n/list', ['a=b; Path=/n']]);
+    expect(backends[0]!.seen.at(-1)!.headers['x-forwarded-prefix']).toBe('/n');
+  });
+
+  test('are in the names of operations, limits and metrics', async () => {
+    const { body } = await ask('/n/usage');
+    expect(Object.keys(body.costs)).toEqual([
+      'notes/list',
+      'notes/moved',
+      'shop/list',
+      'shop/thing',
+    ]);
+    const limited = await ask('/n/list');
+    expect(limited.headers['ratelimit-policy']).toContain('"notes/list:minute";q=30');
+    const { text } = await gateway.admin.get('/metrics');
+    for (const name of ['notes/list', 'shop/list', 'files/undescribed'])
+      expect(text).toMatch(new RegExp(`storegate_requests_total\\{[^}]*operation="${name}"`));
+    const id = limited.headers['x-request-id'];
+    const admin = adminOf(gateway.adminUrl);
+    const { body: explained } = await admin('GET', `/requests/${id}`);
+    expect(explained).toMatchObject({ operation: 'notes/list', path: '/n/list' });
+  });
+
+  test('have references of their own, each with its version, and one list', async () => {
+    const list = await gateway.client.get('/docs/');
+    for (const name of ['notes', 'shop']) expect(list.text).toContain(`href="/docs/${name}/"`);
+    expect(list.text).not.toContain('files');
+    for (const [name, version] of [
+      ['notes', '3.1.0'],
+      ['shop', '3.0.3'],
+    ]) {
+      expect((await gateway.client.get(`/docs/${name}/`)).text).toContain(`<h1 id="title">${name}`);
+      const { body } = await gateway.client.get(`/docs/${name}/openapi.json`);
+      expect(body.openapi).toBe(version);
+    }
+    const { body } = await gateway.client.get('/docs/notes/openapi.json');
+    expect(body.servers).toEqual([expect.objectContaining({ url: '/n' })]);
+  });
+
+  test('reload without the one whose contract is refused', async () => {
+    const settings = join(gateway.folder, 'gateway.yaml');
+    const before = readFileSync(settings, 'utf8');
+    writeFileSync(file('notes'), '{');
+    writeFileSync(settings, before.replace('"/shop"', '"/shop/v1"').replace('"/n"', '"/n2"'));
+    const { status } = await adminOf(gateway.adminUrl)('POST', '/reload');
+    expect(status).toBe(200);
+    expect((await ask('/n2/list?n=x')).status).toBe(400);
+    expect((await ask('/n/list')).status).toBe(404);
+    const failed = gateway.log.find(({ msg }) => msg === 'reload.failed')!;
+    expect(failed.problems).toEqual([
+      expect.stringMatching(/^the API notes keeps its contract: .*notes\.json/),
+    ]);
+    const { text } = await gateway.admin.get('/metrics');
+    expect(text).toMatch(/storegate_config_last_reload_successful 0/);
+    writeContracts();
+    writeFileSync(settings, before);
+    expect((await adminOf(gateway.adminUrl)('POST', '/reload')).status).toBe(200);
+    expect((await ask('/n/moved')).status).toBe(302);
+  });
+});

@@ -447,7 +447,7 @@ function findPages(settings: ActiveConfig<Config>): FindPage {
     find: onFirstVisit(() => referenceOf(one, settings)),
   }));
   if (settings.apis.length === 1 && apis.length === 1) return apis[0]!.find;
-  return createReferences(`${REFERENCE_PATH}/`, apis);
+  return createReferences(`${REFERENCE_PATH}/`, apis, ERROR_CODES);
 }
 
 /** Unless an operation has `/`, or every path is the backend's. */

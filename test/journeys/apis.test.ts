@@ -151,7 +151,11 @@ describe('several APIs', () => {
   test('have references of their own, each with its version, and one list', async () => {
     const list = await gateway.client.get('/docs/');
     for (const name of ['notes', 'shop']) expect(list.text).toContain(`href="/docs/${name}/"`);
-    expect(list.text).not.toContain('files');
+    expect(list.text).not.toContain('href="/docs/files/"');
+    const { headers } = await ask('/n/list?n=x');
+    const [, help] = /<(.*)>; rel="help"/.exec(headers.link!)!;
+    expect(help).toBe('/docs/#errors-invalid_request');
+    expect(list.text).toContain('id="errors-invalid_request"');
     for (const [name, version] of [
       ['notes', '3.1.0'],
       ['shop', '3.0.3'],

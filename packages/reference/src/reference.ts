@@ -15,6 +15,8 @@ import {
 } from './documents.ts';
 import {
   type Branding,
+  type ErrorText,
+  errorsSection,
   type ReferencePage,
   renderReferencePage,
 } from './page/reference-page.ts';
@@ -91,10 +93,14 @@ interface ListedReference {
   readonly find: FindPage;
 }
 
-/** The references of several contracts, and a list of them at `path`, which ends in a slash. */
+/**
+ * The references of several contracts, and a list of them with the errors of the gateway at `path`,
+ * which ends in a slash.
+ */
 export function createReferences(
   path: string,
   references: readonly ListedReference[],
+  errors: readonly ErrorText[],
 ): FindPage {
   const assets = assetsAt(`${path}assets/`);
   const links = references.map(
@@ -110,6 +116,7 @@ ${assets.head('API references')}
 <h1>API references</h1>
 <ul>
 ${links}</ul>
+${errorsSection(errors)}
 </main>
 </body>
 </html>

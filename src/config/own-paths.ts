@@ -64,12 +64,13 @@ export function takesUsagePath({ operations, exempted }: Described): boolean {
 
 /** Sentences for operators: the operations with requests that the gateway serves itself. */
 export function hiddenOperations(
-  { contract: { file }, reference, usage }: Api,
+  { contract: { file }, path: place, reference, usage }: Api,
   contract: Contract,
 ): string[] {
   const paths = ownPaths({
     file,
-    hasReference: reference.enabled,
+    // Pages are not below the paths of APIs.
+    hasReference: reference.enabled && place === '/',
     hasUsage: usage.enabled,
   });
   return paths.flatMap(({ path, setting }) =>

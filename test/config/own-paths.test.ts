@@ -85,6 +85,16 @@ describe('operations that a path of the gateway hides', () => {
     expect(hiddenIn(['/usage', '/docs/{id}'], settings)).toEqual(expected);
   });
 
+  test('are not pages below the path of an API', () => {
+    const apis = 'apis: [{ name: a, path: /a, contract: none, target: "http://127.0.0.1:9" }]';
+    const api = { ...configWith(apis).apis[1]!, contract: { ...apiWith('{}').contract } };
+    const hidden = hiddenOperations(api, contractWith(['/usage', '/docs/{id}']));
+    expect(hidden.map((text) => /\((GET \S+)\)/.exec(text)?.[1] ?? 'POST')).toEqual([
+      'GET /usage',
+      'POST',
+    ]);
+  });
+
   test('do not exist in the shipped contract', () => {
     expect(hiddenOperations(apiWith('{}'), loadContract(shippedFiles.contract))).toEqual([]);
   });

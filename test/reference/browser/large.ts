@@ -111,7 +111,10 @@ export function largeTests(fixture: ReferenceFixture): void {
       await operation.getByRole('button', { name: 'Schema', exact: true }).click();
       const members = operation.locator('.responses .schema > details');
       for (const depth of [1, 2, 3]) {
-        expect(await operation.locator('.responses code', { hasText: 'p8' }).count()).toBe(depth);
+        const shown = operation.locator('.responses code', { hasText: 'p8' });
+        // A schema is drawn after its heading was opened.
+        await shown.nth(depth - 1).waitFor({ state: 'attached' });
+        expect(await shown.count()).toBe(depth);
         await members.nth(depth).locator('> summary').click();
       }
     });

@@ -118,7 +118,7 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
     await copy.take({ ...found, audit, bans, records }, at);
     if (isClosed) return false;
     if (found.records.length > 0) changed();
-    return found.audit.length > 0 || found.bans.length > 0;
+    return isPart(audit, bans);
   }
 
   /** Whether the last known entries are missing, and were not dropped for their age or number. */
@@ -271,6 +271,18 @@ export async function tryReading(redis: Connection): Promise<void> {
   await follow(redis, [head, keys, tokens, audit, bans], [none, none, 1, 1]);
   await redis.xrevrange(audit, '+', '-', 'COUNT', 1);
   await redis.hscan(keys, '0', 'COUNT', 1);
+}
+
+/** Whether a reading may have ended at one of its bounds. */
+function isPart(audit: readonly StoredEntry[], bans: readonly StoredEntry[]) {
+  const ids = audit.flatMap(([, fields]) =>
+    fields[2] === 'keys' ? (fields[3] ?? '').split(' ') : [],
+  );
+  return (
+    audit.length >= MAX_ENTRIES ||
+    bans.length >= MAX_ENTRIES ||
+    ids.length >= MAX_RECORDS
+  );
 }
 
 type Reply = readonly [

@@ -226,13 +226,20 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
     confirmTokens,
     /** Resolves when an entry of this process is in the copy, or cannot be soon. */
     async reached(number: number) {
+      const isThere = () => numberOf(progress()?.audit ?? '0') >= number;
+      if (isThere()) return;
+      const { promise: arrived, resolve } = Promise.withResolvers<void>();
+      const arrive = () => isThere() && resolve();
+      listeners.add(arrive);
       try {
-        await (follower ?? reader)?.confirm();
+        // A reading that a message has begun may have it sooner than one that begins now.
+        await Promise.race([arrived, (follower ?? reader)?.confirm()]);
       } catch (error) {
         // The change is stored. The copy gets it when Redis responds again.
         if (!(error instanceof Outage)) throw error;
+      } finally {
+        listeners.delete(arrive);
       }
-      return numberOf(progress()?.audit ?? '0') >= number;
     },
     get isWhole() {
       return isWhole() && tables() !== null;

@@ -45,7 +45,7 @@ export function recordsInRedis(
     log: logInRedis(redis, {
       epoch,
       audit,
-      applied: async (number) => void (await copy.reached(number)),
+      applied: (number) => copy.reached(number),
     }),
     model: () => copy.confirm(),
     lookUp: lookUpOf(redis, options),

@@ -19,11 +19,10 @@ import {
   type ActiveApi,
   contractsOf,
   loadAll,
-  refuseUnreached,
+  refuseMistakes,
 } from '../run/apis.ts';
 import { ContractLoader, LoadingEnded } from '../run/contracts/loader.ts';
 import type { CopyInUse } from '../run/contracts/remote.ts';
-import { refuseUnknownUpstreams } from '../run/reload.ts';
 import {
   findUnmigratedKeys,
   unmigratedKeysText,
@@ -48,8 +47,7 @@ export async function check(
   warningsOf(readCertificates(config), Date.now()).forEach(note);
   const apis = await readContracts(config, terminal.stop, note);
   const contract = contractsOf(apis);
-  refuseUnreached(apis);
-  refuseUnknownUpstreams(apis, config);
+  refuseMistakes(apis, config);
   for (const one of apis) {
     // Nothing has its requests.
     if (one.api.backends === null && one.api.target === null) continue;

@@ -113,7 +113,7 @@ function upstreamNameOf({ name, upstream }: ApiEntry): string {
 }
 
 /** Everything outside `apis`, at every path that no API has. */
-export const DEFAULT_PLACE: ApiPlace = {
+const DEFAULT_PLACE: ApiPlace = {
   name: DEFAULT_API,
   host: null,
   path: ROOT,
@@ -276,5 +276,5 @@ export function stripsPath(
 }
 
 /** Whether a path is at or below a place. */
-export const isBelow = (place: string, path: string): boolean =>
+const isBelow = (place: string, path: string): boolean =>
   path === place || path.startsWith(`${place}/`);

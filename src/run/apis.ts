@@ -1,8 +1,13 @@
-import { ContractError } from '@storegate/openapi';
-import { isBelow, prefixOf, stripsPath } from '../config/apis.ts';
-import type { Api } from '../config/config.ts';
+import { ContractError, canonicalPath, type Problem } from '@storegate/openapi';
+import { foldedName } from '../common/field-list.ts';
+import { suggest } from '../common/suggest.ts';
+import { prefixOf, stripsPath } from '../config/apis.ts';
+import type { Api, Config } from '../config/config.ts';
 import type { Contracts } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
+import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
+import { createApiFinder } from '../gateway/find-api.ts';
+import { namesIn } from '../gateway/wire/fields.ts';
 import { inApi } from '../limits/scopes.ts';
 import type { Loaded } from './contracts/loader.ts';
 import type { Fetched } from './contracts/remote.ts';
@@ -45,7 +50,7 @@ export function contractsOf(
   if (windows.length > MAX_SCOPED_WINDOWS) {
     const message = `all contracts together have at most ${MAX_SCOPED_WINDOWS} windows, because each client is counted in all of them`;
     throw new ContractError([
-      { file: fileOf(apis.at(-1)!), place: '', message },
+      { file: apis.at(-1)!.api.contract.file, place: '', message },
     ]);
   }
   const described = apis.filter(({ api }) => api.contract.file !== NO_CONTRACT);
@@ -67,36 +72,86 @@ export function contractsOf(
   };
 }
 
-const fileOf = ({ api }: Pick<ActiveApi, 'api'>): string => api.contract.file;
-
-/**
- * Throws ContractError for each operation whose requests another API takes, because its path is
- * longer.
- */
-export function refuseUnreached(apis: readonly ActiveApi[]): void {
-  const problems = apis.flatMap((one) =>
-    one.contract.operations.flatMap(({ id, method, path }) => {
-      const full = fullPath(one, path);
-      const taker = apis.find(({ api }) => takes(api, one.api, full));
-      if (taker === undefined) return [];
-      const { name, path: taken } = taker.api;
-      const message = `${id} (${method} ${full}) is never reached: the API ${name} has ${taken}`;
-      return [{ file: fileOf(one), place: '', message }];
-    }),
-  );
+/** Throws ContractError for each mistake between the contracts and the settings. */
+export function refuseMistakes(
+  apis: readonly ActiveApi[],
+  config: Config,
+): void {
+  const problems = [
+    ...unreached(apis),
+    ...unknownUpstreams(apis, config),
+    ...apis.flatMap(ruledKeyHeaders),
+  ];
   if (problems.length > 0) throw new ContractError(problems);
 }
 
-/** As clients send it, with the shortest prefix of the contract. */
-function fullPath({ api, contract }: ActiveApi, path: string): string {
-  const prefix = contract.prefixes.at(-1) ?? '';
-  return (stripsPath(api, contract.prefixes) ? api.path : '') + prefix + path;
+/** Operations whose requests another API takes, because its path is longer, or no API has. */
+function unreached(apis: readonly ActiveApi[]): Problem[] {
+  const hosts = Map.groupBy(apis, ({ api }) => api.host);
+  return [...hosts.values()].flatMap((sameHost) => {
+    const find = createApiFinder(
+      sameHost.map((value) => ({ host: null, path: value.api.path, value })),
+    );
+    return sameHost.flatMap((one) =>
+      one.contract.operations.flatMap(({ id, method, path }) => {
+        const { api, contract } = one;
+        const begin = stripsPath(api, contract.prefixes) ? api.path : '';
+        const takers = contract.prefixes.map((prefix) =>
+          find(undefined, nearest(begin + prefix + path, api.path)),
+        );
+        if (takers.includes(one)) return [];
+        const full = `${begin}${contract.prefixes.at(-1)}${path}`;
+        const taken = takers.at(-1)?.api ?? api;
+        const reason =
+          taken.path.length > api.path.length
+            ? `the API ${taken.name} has ${taken.path}`
+            : `the API ${api.name} has ${api.path}, and stripPath is false`;
+        const message = `${id} (${method} ${full}) is never reached: ${reason}`;
+        return [{ file: api.contract.file, place: '', message }];
+      }),
+    );
+  });
 }
 
-function takes(other: Api, own: Api, path: string): boolean {
-  return (
-    other.path.length > own.path.length &&
-    (other.host === null || other.host === own.host) &&
-    isBelow(other.path, path)
+/** Of the requests of a path template, the one that shares most segments with a place. */
+function nearest(template: string, place: string): string {
+  const own = place.split('/');
+  const segments = template
+    .split('/')
+    .map((segment, i) => (segment.includes('{') && own[i]) || segment);
+  return canonicalPath(segments.join('/'));
+}
+
+function unknownUpstreams(
+  apis: readonly ActiveApi[],
+  config: Config,
+): Problem[] {
+  const names = [DEFAULT_UPSTREAM, ...Object.keys(config.upstreams)];
+  const all = apis.flatMap(({ api, contract }) =>
+    contract.operations.map((operation) => ({ api, operation })),
+  );
+  return all.flatMap(({ api, operation }) => {
+    const { id, method, path, upstream } = operation;
+    if (upstream === null || names.includes(upstream)) return [];
+    const near = suggest(upstream, names);
+    const hint =
+      near === null ? `known are ${names.join(', ')}` : `did you mean ${near}?`;
+    const message = `${id} (${method} ${path}): x-storegate-upstream names ${upstream}, which upstreams in gateway.yaml does not have; ${hint}`;
+    return [{ file: api.contract.file, place: '', message }];
+  });
+}
+
+/** The settings are checked without the contract, which may name further headers for keys. */
+function ruledKeyHeaders({ api, contract }: ActiveApi): Problem[] {
+  if (api.keys.headers !== null) return [];
+  const keys = new Set(contract.keyHeaders.headers.map(foldedName));
+  return Object.entries(api.headers).flatMap(([side, rules]) =>
+    namesIn(rules)
+      .filter((name) => keys.has(foldedName(name)))
+      .map((name) => ({
+        file: api.contract.file,
+        place: '/components/securitySchemes',
+        message: `${name} has a rule in headers.${side}, but may carry the key of a client: name the headers of keys in keys.headers, or remove the rule`,
+      })),
   );
 }

@@ -84,6 +84,7 @@ import { createInspection } from '../gateway/upstream/inspection.ts';
 import {
   createFieldNames,
   createReturnedNames,
+  type FieldNames,
   namesIn,
   type ReturnedNames,
 } from '../gateway/wire/fields.ts';
@@ -104,6 +105,7 @@ interface ApiSettings extends ActiveApi {
   readonly settings: ActiveConfig<Config>;
   /** Pages of all APIs. */
   readonly find: FindPage;
+  readonly namesOf: typeof createFieldNames;
 }
 
 /**
@@ -133,8 +135,9 @@ export function buildPipeline(
     hasReference: apis.some(({ api }) => hasReference(api)),
   });
   const find = findPages(settings);
+  const namesOf = sharedNames();
   const built = apis.map((one) =>
-    buildApi({ ...one, settings, longLived, find }),
+    buildApi({ ...one, settings, longLived, find, namesOf }),
   );
   const [first] = built;
   return createPipeline({
@@ -153,6 +156,17 @@ export function buildPipeline(
     reply,
     enterApi: built.length === 1 ? first!.steps : entering(apis, built),
   });
+}
+
+/** Equal ones are one object: a head is read once for all APIs that have it. */
+function sharedNames(): typeof createFieldNames {
+  const shared = new Map<string, FieldNames>();
+  return (options) => {
+    const key = JSON.stringify(options);
+    const names = shared.get(key) ?? createFieldNames(options);
+    shared.set(key, names);
+    return names;
+  };
 }
 
 /** Finds the API of each request. */
@@ -332,7 +346,7 @@ function createAdmission(
 }
 
 function createReading(parts: ApiSettings) {
-  const { api, contract, longLived } = parts;
+  const { api, contract, longLived, namesOf } = parts;
   const { keyring, guard, clock, subjects, tracing, via } = longLived;
   const keyHeaders = api.keys.headers ?? contract.keyHeaders;
   const identity = Object.values(api.keys.identity);
@@ -350,10 +364,10 @@ function createReading(parts: ApiSettings) {
     usagePaths: ownPaths,
   });
   return {
-    names: createFieldNames({
+    names: namesOf({
       strip: api.http.stripHeaders,
       own,
-      checked: contract.headerNames,
+      checked: [...contract.headerNames].sort(),
       keyHeaders,
       hide: api.keys.hide,
     }),

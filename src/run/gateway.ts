@@ -21,7 +21,7 @@ import {
   type ActiveApi,
   contractsOf,
   loadAll,
-  refuseUnreached,
+  refuseMistakes,
 } from './apis.ts';
 import { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
@@ -36,7 +36,7 @@ import {
   type Processes,
   type ProcessesParts,
 } from './processes.ts';
-import { type ActiveConfig, refuseUnknownUpstreams } from './reload.ts';
+import type { ActiveConfig } from './reload.ts';
 import { configurationStatus, gatewayConditions } from './status.ts';
 import type { InheritedSockets } from './systemd.ts';
 import {
@@ -239,8 +239,7 @@ async function firstSettings(config: ServedConfig, contracts: ContractLoader) {
     contracts.loadFirst({ ...api, data: config.data }),
   );
   const contract = contractsOf(apis);
-  refuseUnreached(apis);
-  refuseUnknownUpstreams(apis, config);
+  refuseMistakes(apis, config);
   const initial: ActiveConfig<ServedConfig> = {
     config,
     certificates,

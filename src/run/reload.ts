@@ -8,7 +8,6 @@ import {
 import type { Compared, Reloaded, ReloadWrapper } from '../admin/context.ts';
 import { Outage } from '../common/errors/outage.ts';
 import { KeyedMutex } from '../common/keyed-mutex.ts';
-import { suggest } from '../common/suggest.ts';
 import { type Certificates, readCertificates } from '../config/certificates.ts';
 import type { Api, Config } from '../config/config.ts';
 import type { Contracts } from '../config/contract/contract.ts';
@@ -16,7 +15,6 @@ import { isRemote } from '../config/contract/place.ts';
 import { hiddenOperations } from '../config/own-paths.ts';
 import { ConfigError, formatProblem } from '../config/problems/problems.ts';
 import { differences, inForce, keepsValue } from '../config/restart.ts';
-import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { publicationOf } from '../gateway/own/published/document.ts';
 import type { Plans } from '../limits/plans.ts';
 import type { Observe } from '../observe/events.ts';
@@ -26,7 +24,7 @@ import {
   type ActiveApi,
   contractsOf,
   loadAll,
-  refuseUnreached,
+  refuseMistakes,
 } from './apis.ts';
 import {
   type ContractLoader,
@@ -138,8 +136,7 @@ export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
     const certificates = readCertificates(config);
     const { apis, fetched, refused } = await readApis(config, fetches);
     const contract = contractsOf(apis);
-    refuseUnreached(apis);
-    refuseUnknownUpstreams(apis, config);
+    refuseMistakes(apis, config);
     await refuseLostPlans(current.config.plans, loaded.plans, keys);
 
     const different = differences(current.config, loaded);
@@ -244,27 +241,6 @@ function sameReading(one: Api, other: Api): boolean {
     isDeepStrictEqual(publicationOf(one), publicationOf(other)) &&
     isSameReading(one.contract, other.contract)
   );
-}
-
-/** Throws ContractError for every unknown name. */
-export function refuseUnknownUpstreams(
-  apis: readonly ActiveApi[],
-  config: Config,
-): void {
-  const names = [DEFAULT_UPSTREAM, ...Object.keys(config.upstreams)];
-  const all = apis.flatMap(({ api, contract }) =>
-    contract.operations.map((operation) => ({ api, operation })),
-  );
-  const problems = all.flatMap(({ api, operation }) => {
-    const { id, method, path, upstream } = operation;
-    if (upstream === null || names.includes(upstream)) return [];
-    const near = suggest(upstream, names);
-    const hint =
-      near === null ? `known are ${names.join(', ')}` : `did you mean ${near}?`;
-    const message = `${id} (${method} ${path}): x-storegate-upstream names ${upstream}, which upstreams in gateway.yaml does not have; ${hint}`;
-    return [{ file: api.contract.file, place: '', message }];
-  });
-  if (problems.length > 0) throw new ContractError(problems);
 }
 
 /** Requests of its keys would be refused. */

@@ -53,7 +53,7 @@ export interface FieldNamesOptions {
   readonly strip: readonly string[];
   readonly own?: readonly string[];
   /** Names that the contract checks, which pass in this spelling alone. */
-  readonly checked?: Iterable<string>;
+  readonly checked?: readonly string[];
   readonly keyHeaders?: KeyHeaders;
   readonly hide?: boolean;
 }

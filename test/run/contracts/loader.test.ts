@@ -6,25 +6,13 @@ import { shippedFiles } from '../../../src/config/load.ts';
 import { ContractLoader, LoadingEnded } from '../../../src/run/contracts/loader.ts';
 import { temporaryFolders } from '../../support/temporary.ts';
 import { until } from '../../support/until.ts';
+import { orderOf } from './order.ts';
 
 const here = import.meta.dirname;
 const broken = (name: string) => resolve(here, `../../../packages/openapi/test/broken/${name}`);
 /** Only contracts at a URL have a copy there. */
 const NOWHERE = '';
-const order = (file: string, more: { data?: string; onUnsupported?: 'report' } = {}) => {
-  const { data = NOWHERE, ...options } = more;
-  const usual = { unknownQuery: 'refuse', afterSunset: 'serve', requests: 'enforce' } as const;
-  const settings = {
-    name: 'default',
-    path: '/',
-    stripPath: null,
-    usage: { enabled: true },
-    keys: { headers: null },
-    plans: {},
-    operations: {},
-  };
-  return { contract: { file, ...usual, ...options }, data, ...settings };
-};
+const order = (file: string) => orderOf(file, NOWHERE);
 const reader = (name: string, deadline?: number, memory?: number) =>
   new ContractLoader(resolve(here, `readers/${name}.ts`), deadline, memory);
 
@@ -47,7 +35,7 @@ test('a contract read by another process equals one that is read here', async ()
   const loader = new ContractLoader();
   const [there, here] = await Promise.all([
     loader.load(order(shippedFiles.contract)),
-    loader.loadFirst(order(shippedFiles.contract, { data })),
+    loader.loadFirst(orderOf(shippedFiles.contract, data)),
   ]);
   expect(there.contract.json).toBe(here.contract.json);
   expect(there.contract.files).toEqual(here.contract.files);
@@ -73,7 +61,7 @@ test.each(['schemas.yaml', 'references.yaml', 'not-yaml.txt', 'nowhere.yaml'])(
 );
 
 test('tolerated mistakes are returned', async () => {
-  const tolerant = order(broken('schemas.yaml'), { onUnsupported: 'report' });
+  const tolerant = orderOf(broken('schemas.yaml'), NOWHERE, { onUnsupported: 'report' });
   const { contract } = await new ContractLoader().load(tolerant);
   const { file, ...options } = tolerant.contract;
   expect(contract.exempted).toEqual(loadContract(file, options).exempted);

@@ -17,6 +17,7 @@ import {
   readCopy,
 } from '../../../src/run/contracts/remote.ts';
 import { temporaryFolders } from '../../support/temporary.ts';
+import { orderOf } from './order.ts';
 
 const temporary = temporaryFolders();
 const documentWith = (path: string, more: object = {}) =>
@@ -47,17 +48,7 @@ const keep = async (data: string, fetched: Fetched | undefined) => {
   return events;
 };
 
-const order = (file: string, data = temporary()) => ({
-  contract: { file, afterSunset: 'serve', requests: 'enforce' } as const,
-  data,
-  name: 'default',
-  path: '/',
-  stripPath: null,
-  usage: { enabled: true },
-  keys: { headers: null },
-  plans: {},
-  operations: {},
-});
+const order = (url: string, data = temporary()) => orderOf(url, data);
 
 test('a contract is fetched at the start, and its copy is in use while the URL is unreachable', async () => {
   const data = join(temporary(), 'data');

@@ -27,6 +27,7 @@ import {
 import type { Exchange, ExchangeApi } from '../gateway/exchange.ts';
 import { createApiFinder, hostIn } from '../gateway/find-api.ts';
 import { createPages, type Pages } from '../gateway/own/pages.ts';
+import { hostOf, serversOf } from '../gateway/own/published/document.ts';
 import { createUsage } from '../gateway/own/usage.ts';
 import { withUsage } from '../gateway/own/usage-operation.ts';
 import {
@@ -493,10 +494,18 @@ function referenceOf(
 ): FindPage {
   const open = publicPlanOf({ config: api, contract });
   const listed = withOwnIds(api, contract);
+  const host = hostOf(api);
   return createReference({
     branding: api.reference,
     contract: api.usage.enabled ? withUsage(listed) : listed,
     published: prepared.published,
+    own:
+      host === null
+        ? null
+        : {
+            host,
+            serversAt: (origin) => serversOf(api, contract.prefixes, origin),
+          },
     paths: documentPaths(api, settings),
     assets: `${REFERENCE_PATH}/assets/`,
     readers: {

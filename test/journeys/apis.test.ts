@@ -2,8 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 import { done } from '../../packages/openapi/test/documents.ts';
 import { adminOf } from '../support/admin.ts';
+import { DocumentClient } from '../support/document-client.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
@@ -81,6 +83,14 @@ beforeAll(async () => {
       contract: 'none',
       upstream: { url: `${files}/base` },
     },
+    // Resolves to the address of the gateway.
+    {
+      name: 'local',
+      host: 'localhost',
+      path: '/l',
+      contract: file('shop'),
+      upstream: { url: shop },
+    },
   ];
   gateway = await TestGateway.start({
     settings: JSON.stringify({ apis }),
@@ -136,6 +146,8 @@ describe('several APIs', () => {
       'notes/moved',
       'shop/list',
       'shop/thing',
+      'local/list',
+      'local/thing',
     ]);
     const limited = await ask('/n/list');
     expect(limited.headers['ratelimit-policy']).toContain('"notes/list:minute";q=30');
@@ -166,6 +178,36 @@ describe('several APIs', () => {
     }
     const { body } = await gateway.client.get('/docs/notes/openapi.json');
     expect(body.servers).toEqual([expect.objectContaining({ url: '/n' })]);
+  });
+
+  test.each(['json', 'yaml'])('at a host have it in %s, read at any host', async (type) => {
+    const path = `/docs/local/openapi.${type}`;
+    const { port } = new URL(gateway.url);
+    const serversAt = async (headers: Record<string, string>) => {
+      const { text } = await gateway.client.get(path).set(headers);
+      return parse(text).servers.map(({ url }: { url: string }) => url);
+    };
+    expect(await serversAt({})).toEqual([`http://localhost:${port}/l/shop/v1`]);
+    for (const Host of ['docs.example', 'localhost', 'docs.example:80', 'docs.example:99999'])
+      expect(await serversAt({ Host })).toEqual(['http://localhost/l/shop/v1']);
+    const proxied = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'docs.example:8443' };
+    expect(await serversAt({ Host: 'a', ...proxied })).toEqual(['http://localhost/l/shop/v1']);
+    const [first, other] = await Promise.all(
+      ['a', 'a:81'].map((Host) =>
+        gateway.client.head(path).set({ Host, 'Accept-Encoding': 'gzip' }),
+      ),
+    );
+    expect(first!.headers.etag).not.toBe(other!.headers.etag);
+    const codings = [first, other].map((one) => one!.headers['content-encoding']);
+    expect(codings).toEqual(['gzip', undefined]);
+  });
+
+  test('at a host get the requests of a client that is generated at another host', async () => {
+    const credentials = { 'x-api-key': secret, bearer: secret };
+    const url = `${gateway.url}/docs/local/openapi.json`;
+    const client = await DocumentClient.from(url, credentials);
+    const response = await client.call('list');
+    expect([response.status, await response.text()]).toEqual([200, 'shop GET /shop/v1/list']);
   });
 
   test('reload without the one whose contract is refused', async () => {

@@ -15,6 +15,9 @@ const NOTHING = Buffer.alloc(0);
 export interface RequestFields {
   readonly ifNoneMatch?: string | undefined;
   readonly acceptEncoding?: string | undefined;
+  /** As the client sent it; `port` with its colon. */
+  readonly scheme?: 'http' | 'https';
+  readonly port?: string;
 }
 
 export interface Page {

@@ -16,6 +16,8 @@ interface PageParts {
   readonly path: string;
   readonly html: () => string;
   readonly assets: Assets;
+  /** A host besides its own that scripts may send requests to. */
+  readonly host?: string | undefined;
 }
 
 /** By full path. With `null` for the page, only documents. */
@@ -34,7 +36,7 @@ export function createSite(
   if (page)
     served.set(page.path, [
       createContent('text/html', page.html),
-      pageHeaders(page.assets.scripts),
+      pageHeaders(page),
     ]);
   return async (path, request) => {
     if (page && `${path}/` === page.path)
@@ -59,17 +61,17 @@ const ASSET_HEADERS = [
 ];
 
 /**
- * A page loads from its origin only, and has nothing inline except scripts with these hashes
+ * A page loads from its origin only, except data of `host`, and has nothing inline except scripts with these hashes
  * (`sha256-…`). CSP level 3 does not restrict the CSSOM, so `style-src` needs no exception.
  */
-function pageHeaders(scripts: readonly string[]): readonly string[] {
-  const scriptSources = ["'self'", ...scripts.map((hash) => `'${hash}'`)].join(
-    ' ',
-  );
+function pageHeaders({ assets, host }: PageParts): readonly string[] {
+  const hashes = assets.scripts.map((hash) => `'${hash}'`);
+  const scriptSources = ["'self'", ...hashes].join(' ');
+  const connectSources = host === undefined ? "'self'" : `'self' ${host}:*`;
   return [
     ...REVALIDATE,
     'Content-Security-Policy',
-    `default-src 'none'; script-src ${scriptSources}; style-src 'self'; img-src 'self' data:; connect-src 'self'; ` +
+    `default-src 'none'; script-src ${scriptSources}; style-src 'self'; img-src 'self' data:; connect-src ${connectSources}; ` +
       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     'Referrer-Policy',
     'no-referrer',

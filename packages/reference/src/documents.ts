@@ -51,14 +51,54 @@ export interface DocumentPaths {
   readonly yaml: string;
 }
 
+/** Where an API is, at whatever host its documents are read. They lack `servers`. */
+export interface OwnHost {
+  readonly host: string;
+  readonly serversAt: (origin: string) => readonly Json[];
+}
+
 export function publishedDocuments(
   { json, yaml }: Published,
   paths: DocumentPaths,
+  own: OwnHost | null = null,
 ): ReadonlyMap<string, Content> {
+  if (own === null)
+    return new Map([
+      [paths.json, contentOf('application/json', json)],
+      [paths.yaml, contentOf('application/yaml', yaml)],
+    ]);
+  const jsonAt = (servers: readonly Json[]) =>
+    Buffer.concat([
+      Buffer.from(`{"servers":${JSON.stringify(servers)},`),
+      json.bytes.subarray(1),
+    ]);
+  const yamlAt = (servers: readonly Json[]) =>
+    Buffer.concat([Buffer.from(stringify({ servers })), yaml.bytes]);
   return new Map([
-    [paths.json, contentOf('application/json', json)],
-    [paths.yaml, contentOf('application/yaml', yaml)],
+    [paths.json, contentAt(own, 'application/json', jsonAt)],
+    [paths.yaml, contentAt(own, 'application/yaml', yamlAt)],
   ]);
+}
+
+/** With the scheme and port of the request. */
+function contentAt(
+  { host, serversAt }: OwnHost,
+  type: string,
+  make: (servers: readonly Json[]) => Buffer,
+): Content {
+  const known = new Map<string, Content>();
+  const create = (origin: string) =>
+    createContent(type, () => make(serversAt(origin)));
+  return ({ scheme = 'http', port = '', ...request }, headers) => {
+    const usual = `${scheme}://${host}`;
+    const origin = URL.parse(usual + port)?.origin ?? usual;
+    // Clients choose the port: compressing a document for each would be expensive.
+    if (origin !== usual)
+      return create(origin)({ ...request, acceptEncoding: '' }, headers);
+    const content = known.get(origin) ?? create(origin);
+    known.set(origin, content);
+    return content(request, headers);
+  };
 }
 
 function contentOf(type: string, { bytes, tag }: ServedText): Content {

@@ -10,6 +10,7 @@ import {
 } from '@storegate/pages';
 import {
   type DocumentPaths,
+  type OwnHost,
   type Published,
   publishedDocuments,
 } from './documents.ts';
@@ -33,6 +34,8 @@ export interface ReferenceOptions
   readonly paths: DocumentPaths & { readonly page: string };
   /** Of its files; it may be shared. By default below the page. */
   readonly assets?: string;
+  /** `null`: the host of the page. */
+  readonly own?: OwnHost | null;
   readonly branding?: Omit<Branding, 'logo'> & { readonly logo: Logo | null };
 }
 
@@ -59,10 +62,11 @@ export function createReference({
   published,
   paths,
   branding,
+  own = null,
   assets: prefix = `${paths.page}assets/`,
   ...content
 }: ReferenceOptions): FindPage {
-  const documents = new Map(publishedDocuments(published, paths));
+  const documents = new Map(publishedDocuments(published, paths, own));
   const logo = branding?.logo ?? null;
   const logoPath = `${paths.page}logo`;
   if (logo !== null) documents.set(logoPath, logoPage(logo));
@@ -73,7 +77,10 @@ export function createReference({
   const assets = assetsAt(prefix);
   const page = () =>
     renderReferencePage({ ...content, paths, branding: shown }, assets);
-  return createSite({ path: paths.page, html: page, assets }, documents);
+  return createSite(
+    { path: paths.page, html: page, assets, host: own?.host },
+    documents,
+  );
 }
 
 function assetsAt(prefix: string): Assets {

@@ -8,6 +8,7 @@ import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply/reply.ts';
 import type { Target } from '../results.ts';
 import { methodNotAllowed, notFound, windowUsedUp } from '../route-refusals.ts';
+import { portOf, schemeOf } from '../wire/origin.ts';
 
 /** Units per address: a hundred people may share an address. */
 const ALLOWANCE: Window = {
@@ -72,6 +73,8 @@ export function createPages({
       const page = await find(path, {
         ifNoneMatch: fieldIn(fields.list, 'if-none-match'),
         acceptEncoding: fieldIn(fields.list, 'accept-encoding'),
+        scheme: schemeOf(exchange),
+        port: portOf(exchange),
       });
       if (!page) throw notFound(exchange, path, null);
       const pieces =

@@ -12,8 +12,8 @@ import { remembered } from '../../common/remembered.ts';
 import type { HeaderRules } from '../../config/config.ts';
 import { type Client, isAnonymous } from '../../records/keys/key.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Call } from '../wire/call.ts';
 import { optionsOf, type ReturnedNames } from '../wire/fields.ts';
+import { schemeOf } from '../wire/origin.ts';
 import type { Via } from '../wire/via.ts';
 
 interface Peer {
@@ -100,11 +100,13 @@ export function ruledFields(
 }
 
 /** RFC 7239 and de-facto headers; a direct client's own are dropped. */
-function peerLines({ address, call, head: { host } }: Exchange): CheckedLines {
+function peerLines(exchange: Exchange): CheckedLines {
+  const { address, call, head } = exchange;
+  const { host } = head;
   const last = lastPeers.get(call.connection);
   if (last !== undefined && last.address === address && last.host === host)
     return last.lines;
-  const proto = protoOf(call);
+  const proto = schemeOf(exchange);
   const list = ['X-Forwarded-For', address, 'X-Forwarded-Proto', proto];
   if (host !== undefined) list.push('X-Forwarded-Host', host);
   list.push('Forwarded', `for=${node(address)};${origin(proto, host)}`);
@@ -118,13 +120,10 @@ function peerLines({ address, call, head: { host } }: Exchange): CheckedLines {
 }
 
 /** A trusted proxy's headers are kept. */
-function addChain(lines: FieldLines, { call, head }: Exchange): void {
+function addChain(lines: FieldLines, exchange: Exchange): void {
+  const { call, head } = exchange;
   const chain = [...reportedHops(head.forwardedFor), plainAddress(call.peer)];
-  const { forwardedProto } = head;
-  const proto =
-    forwardedProto === 'https' || forwardedProto === 'http'
-      ? forwardedProto
-      : protoOf(call);
+  const proto = schemeOf(exchange);
   const host = head.forwardedHost ?? head.host;
   lines.add('X-Forwarded-For', chain.join(', '));
   lines.add('X-Forwarded-Proto', proto);
@@ -133,10 +132,6 @@ function addChain(lines: FieldLines, { call, head }: Exchange): void {
     'Forwarded',
     `${chain.map((hop) => `for=${node(hop)}`).join(', ')};${origin(proto, host)}`,
   );
-}
-
-function protoOf({ secure }: Call): string {
-  return secure ? 'https' : 'http';
 }
 
 /** RFC 7239 section 6: an IPv6 address needs brackets and quotes. */

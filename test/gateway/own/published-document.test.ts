@@ -19,7 +19,7 @@ const SETTINGS: Publication = {
   hasPublicPlan: true,
   refusesAfterSunset: true,
   refusesInvalid: true,
-  place: { path: '/', stripPath: null },
+  place: { host: null, path: '/', stripPath: null },
   operations: {},
 };
 const get = (more: object = {}) => ({ get: { responses: done, ...more } });
@@ -54,6 +54,12 @@ describe('servers of the published document', () => {
       ['/'],
     ],
     ['with an undefined variable', ['/{x}'], { serverPath: 'prefix' }, ['/%7Bx%7D']],
+    [
+      'of an API at any host of a domain',
+      ['/v1'],
+      { place: { host: '*.example.com', path: '/a', stripPath: null } },
+      ['/a/v1'],
+    ],
   ])('%s', (_what, given, options, published) => {
     const servers = given.map((url) => ({ url }));
     expect(urls(publish({ servers, paths }, options))).toEqual(published);

@@ -19,6 +19,29 @@ const CONTRACT = {
 };
 
 export function serversTests(fixture: ReferenceFixture): void {
+  test('a reader at another host sends requests, and the key, to the host of the API', async () => {
+    const folder = folderWith({ 'openapi.json': JSON.stringify(CONTRACT) });
+    const contract = join(folder, 'openapi.json');
+    // Resolves to the address of the gateway.
+    const api = { name: 'local', host: 'localhost', contract };
+    const shop = await Fixture.start({ settings: `apis: [${JSON.stringify(api)}]\n` });
+    try {
+      fixture.complaints.length = 0;
+      const { reader } = fixture;
+      await reader.page.goto(`${shop.gateway.url}/docs/local/`);
+      await reader.useKey(shop.secret);
+      const operation = await reader.openOperation('default', 'a');
+      await reader.tryIt(operation);
+      await reader.send(operation);
+      expect(shop.backend.requests.at(-1)).toMatchObject({ line: 'GET /v1/x HTTP/1.1' });
+      const url = `http://localhost:${new URL(shop.gateway.url).port}/v1/x`;
+      expect(await operation.locator('.snippets pre').textContent()).toContain(url);
+      expect(fixture.complaints).toEqual([]);
+    } finally {
+      await shop.stop();
+    }
+  });
+
   describe('a reader of a contract whose servers are elsewhere', () => {
     let shop: Fixture;
     let reader: Reader;

@@ -2,6 +2,7 @@ import type { Request } from '../../../src/run/contracts/loader.ts';
 
 const OF_THE_API = {
   name: 'default',
+  host: null,
   path: '/',
   stripPath: null,
   usage: { enabled: true },

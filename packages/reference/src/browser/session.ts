@@ -1,5 +1,5 @@
 import type { Secrets } from './key.ts';
-import type { Api, Row } from './model/api.ts';
+import { type Api, type Row, urlOf } from './model/api.ts';
 import {
   credentialsOf,
   type KeyHeaders,
@@ -36,11 +36,15 @@ const TOKEN: Credentials = {
   headers: [['Authorization', 'Bearer YOUR_TOKEN']],
 };
 
-/** Secrets are sent to the origin of the page only. */
+/** Secrets are sent to the gateway only: to the origin of the page, and to that of the API. */
 export function clientRequests(
   api: Api,
   { headers, schemes, secrets }: Keys,
 ): MakeRequest {
+  const origins = new Set([
+    location.origin,
+    ...api.servers.map((one) => new URL(urlOf(one), location.origin).origin),
+  ]);
   return (row, draft, server, use) => {
     const base = baseOf(api, row, server);
     const isShown = use === 'show';
@@ -48,7 +52,7 @@ export function clientRequests(
     const secretOf = (name: string) =>
       isShown ? 'YOUR_TOKEN' : secrets.get(name);
     const field = key === null ? null : keyField(headers, key);
-    const isOurs = new URL(base).origin === location.origin;
+    const isOurs = origins.has(new URL(base).origin);
     const credentials = isOurs
       ? credentialsOf(schemes, api.schemes(row), field, secretOf)
       : NONE;

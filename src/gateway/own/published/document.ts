@@ -27,10 +27,12 @@ export interface Publication {
   readonly refusesInvalid: boolean;
   readonly operations: OperationSettings;
   /** Where the API is. */
-  readonly place: Pick<Api, 'path' | 'stripPath'>;
+  readonly place: Place;
 }
 
-export interface PublishingSettings extends Pick<Api, 'path' | 'stripPath'> {
+type Place = Pick<Api, 'host' | 'path' | 'stripPath'>;
+
+export interface PublishingSettings extends Place {
   readonly contract: Pick<Config['contract'], 'afterSunset' | 'requests'>;
   readonly usage: Pick<Config['usage'], 'enabled'>;
   readonly keys: Pick<Config['keys'], 'headers'>;
@@ -44,6 +46,7 @@ export const publicationOf = ({
   keys,
   plans,
   operations,
+  host,
   path,
   stripPath,
 }: PublishingSettings): Publication => ({
@@ -53,7 +56,7 @@ export const publicationOf = ({
   refusesAfterSunset: contract.afterSunset === 'refuse',
   refusesInvalid: contract.requests === 'enforce',
   operations,
-  place: { path, stripPath },
+  place: { host, path, stripPath },
 });
 
 /** The document of the author as clients of this gateway need it. */
@@ -63,13 +66,11 @@ export function publishedDocuments(
 ): Published {
   const { document, prefixes, exempted } = compiled;
   const { root } = document;
+  const { place } = publication;
   const parts = partsOf(compiled, publication);
   const published = {
     ...root,
-    servers: serversOf(
-      stripsPath(publication.place, prefixes) ? publication.place.path : '',
-      prefixes,
-    ),
+    servers: hostOf(place) === null ? serversOf(place, prefixes) : undefined,
     security: parts.security,
     components: componentsWith(parts, document),
   };
@@ -150,13 +151,22 @@ function componentsWith({ keys, refusals }: Parts, document: Document): Json {
   };
 }
 
-/** Relative, because a gateway does not know under which names clients reach it. */
-function serversOf(stripped: string, prefixes: readonly string[]): Json[] {
+/** `null`: the documents have relative URLs. A wildcard has the host that they are read at. */
+export const hostOf = ({ host }: Pick<Place, 'host'>): string | null =>
+  host?.startsWith('*') ? null : host;
+
+/** Relative without `origin`: an API without a host is reached under all names of the gateway. */
+export function serversOf(
+  place: Pick<Place, 'path' | 'stripPath'>,
+  prefixes: readonly string[],
+  origin = '',
+): Json[] {
+  const begin = origin + (stripsPath(place, prefixes) ? place.path : '');
   // Two slashes would begin the name of another host.
   const paths = prefixes.filter((prefix) => !prefix.startsWith('//'));
   const urls = paths.length === 0 ? [''] : paths;
   return urls.map((path) => ({
-    url: (stripped + path).replace(/[{}]/g, encodeURIComponent) || '/',
+    url: (begin + path).replace(/[{}]/g, encodeURIComponent) || '/',
     description: 'This gateway',
   }));
 }

@@ -33,6 +33,6 @@ export function* redis(): Generator<string> {
 }
 
 function namesIn(names: unknown): readonly string[] {
-  if (typeof names === 'function') return [names('*')];
+  if (typeof names === 'function') return [names('*', '*')];
   return typeof names === 'string' ? [names] : Object.values(names as object).flatMap(namesIn);
 }

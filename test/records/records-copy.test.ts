@@ -150,11 +150,11 @@ describe('another process of the folder', () => {
     const reader = other.open({ folder });
     await hasCopied(reader);
     const { keys, auditLog } = one.open().records;
-    await keys.replace(changed(record, { revokedAt: 5 }), note());
-    await until('it has the change', async () => {
-      const found = await reader.records.keys.find(record.hash);
-      return found?.revokedAt === 5;
-    });
+    // The message is enough.
+    await isNotified(reader, () => keys.replace(changed(record, { revokedAt: 5 }), note()));
+    expect(reader.copy.usable!.keys.find(record.hash)).toMatchObject({ revokedAt: null });
+    expect(await reader.records.keys.find(record.hash)).toMatchObject({ revokedAt: 5 });
+    await until('the copy is not used', () => reader.copy.usable === null);
     expect(copied(reader)).toBeUndefined();
     await expect((async () => reader.records.keys.isEmpty())()).rejects.toBeInstanceOf(Outage);
     await isNotified(reader, () => keys.add(keyRecord(), note()));

@@ -89,8 +89,10 @@ export function keyOperations(context: AdminContext, change: Change) {
   ) {
     const { id } = task.path;
     const turn = await turnOf(context, id);
-    const used = await lastUsed(id);
-    const isBanned = await bannedIn(context);
+    const [used, isBanned] = await Promise.all([
+      lastUsed(id),
+      bannedIn(context),
+    ]);
     const show = (record: KeyRecord) =>
       keyView(record, task.now, used, isBanned(record));
     return edited(task, turn, action, show, work);

@@ -8,6 +8,7 @@ import { keyOf } from '../../state/redis/key-names.ts';
 import type { Bus } from '../../state/shared/remote-state.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { Model } from '../model/model.ts';
+import { createChanging } from './changing.ts';
 import {
   type Copy,
   type CopyOptions,
@@ -52,7 +53,7 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
   let follower: Follower | null = null;
   let connected: FollowOptions | null = null;
   let retry: NodeJS.Timeout | undefined;
-  let stopListening = () => {};
+  let [stopListening, unlisten] = [() => {}, () => {}];
   let isClosed = false;
 
   openAny();
@@ -157,6 +158,7 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
     copy?.progress ?? reader?.progress ?? null;
   const tables = (): Model | null => copy?.model ?? reader?.model ?? null;
   const isWhole = () => progress()?.isWhole === true;
+  const changing = createChanging(progress);
 
   /** Milliseconds; Infinity: it never was whole. */
   function age(): number {
@@ -203,15 +205,21 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
   return {
     follow(parts: FollowOptions) {
       connected = parts;
+      unlisten = parts.bus.listen((message) => {
+        const isNew =
+          message.type === 'record' &&
+          changing.add(message.number, message.hashes);
+        if (isNew) changed();
+      });
       begin();
     },
     /** For look-ups; `null`: it is too old, or cannot be read. */
     get usable(): Model | null {
       return usable();
     },
-    /** `null`: it does not have such a key, or is not usable. */
+    /** `null`: it does not have such a key as it is now, or is not usable. */
     find(hash: string): KeyRecord | null {
-      if (follower?.isStuck) return null;
+      if (follower?.isStuck || changing.has(hash)) return null;
       try {
         return usable()?.keys.find(hash) ?? null;
       } catch (error) {
@@ -278,6 +286,7 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
       isClosed = true;
       clearTimeout(retry);
       stopListening();
+      unlisten();
       follower?.close();
       reader?.close();
       await copy?.close();

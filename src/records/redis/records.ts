@@ -94,10 +94,7 @@ function lookUpOf(
 
   return {
     find: (hash) => copy.find(hash) ?? ask(hash),
-    async get(id) {
-      if (copy.isWhole) return (await copy.confirm()).keys.get(id);
-      return (await lookUp('id', [id]))[0]!;
-    },
+    get: async (id) => (await lookUp('id', [id]))[0]!,
     findMany: (hashes) => lookUp('hash', hashes),
     hasImported() {
       if (!copy.isWhole) return true;

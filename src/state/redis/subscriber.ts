@@ -156,8 +156,14 @@ export function createBus(
 
 export const subjectChanged = (subject: string): string => `s:${subject}`;
 export const subjectBanned = (subject: string): string => `b:${subject}`;
-/** As lua/append-7.lua. `number`: of an entry in the audit log. */
-export const entryAppended = (number: number | string): string => `l:${number}`;
+/**
+ * As lua/append-7.lua. `number`: of an entry in the audit log; `hashes`: that replaced keys had
+ * before.
+ */
+export const entryAppended = (
+  number: number | string,
+  ...hashes: readonly string[]
+): string => [`l:${number}`, ...hashes].join(' ');
 export const EVERYTHING_CHANGED = '*';
 
 /** An unknown message means that anything may have changed. */
@@ -167,6 +173,9 @@ function readMessage(text: string): Message {
     return { type: 'subject', subject: rest, banned: false };
   if (text.startsWith('b:'))
     return { type: 'subject', subject: rest, banned: true };
-  if (/^l:\d+$/.test(text)) return { type: 'record', number: Number(rest) };
+  if (/^l:\d+( \S+)*$/.test(text)) {
+    const [number, ...hashes] = rest.split(' ');
+    return { type: 'record', number: Number(number), hashes };
+  }
   return { type: 'anything' };
 }

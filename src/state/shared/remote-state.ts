@@ -42,8 +42,12 @@ export type Message =
       readonly subject: string;
       readonly banned: boolean;
     }
-  /** `number`: of the entry in the audit log. */
-  | { readonly type: 'record'; readonly number: number }
+  /** `number`: of the entry in the audit log; `hashes`: that replaced keys had before. */
+  | {
+      readonly type: 'record';
+      readonly number: number;
+      readonly hashes: readonly string[];
+    }
   /** Messages may have been lost: drop all copies. */
   | { readonly type: 'anything' };
 

@@ -35,6 +35,9 @@ interface TokenChange {
   readonly record: string;
 }
 
+const hashesIn = ({ hash, previous }: Before) =>
+  [hash, previous?.hash].filter((one) => one !== undefined);
+
 function changesIn(args: readonly string[]) {
   const keys: KeyChange[] = [];
   let token: TokenChange | null = null;
@@ -66,6 +69,7 @@ function refusalOf(call: ScriptCall, keys: readonly KeyChange[], token: TokenCha
       const before = decoded(stored) as Before | null | undefined;
       if (typeof before !== 'object' || before === null) return 'broken';
       if (before.version !== Number(key.version)) return 'changed';
+      if (hashesIn(before).some((hash) => typeof hash !== 'string')) return 'broken';
       key.before = before;
     }
     const owner = owners.get(key.hash) ?? fieldsOf(hashes).get(key.hash);
@@ -77,17 +81,18 @@ function refusalOf(call: ScriptCall, keys: readonly KeyChange[], token: TokenCha
   return null;
 }
 
-function applyKey({ data, keys: names }: ScriptCall, key: KeyChange): void {
+/** Returns the hashes that the key had before. */
+function applyKey({ data, keys: names }: ScriptCall, key: KeyChange): string[] {
   const [, records, hashes] = names as [string, string, string];
-  const old = [key.before?.hash, key.before?.previous?.hash];
+  const old = key.before ? hashesIn(key.before) : [];
   for (const hash of old) {
-    if (hash !== undefined && hash !== key.hash && hash !== key.previous)
-      data.removeField(hashes, hash);
+    if (hash !== key.hash && hash !== key.previous) data.removeField(hashes, hash);
   }
   data.change(records, 'hash').fields.set(key.id, key.record);
   const { fields } = data.change(hashes, 'hash');
   fields.set(key.hash, key.id);
   if (key.previous !== '') fields.set(key.previous, key.id);
+  return old;
 }
 
 const READ_AT_ONCE = 50;
@@ -150,11 +155,11 @@ const appendOne: Script = (call) => {
     keep === '' ? null : appendTo(call, audit!, 'audit', changed, { keep: Number(keep) });
   const bounds = { keep: Number(keepBans), age: Number(age) };
   const ofBans = keepBans === '' ? null : appendTo(call, bans!, 'bans', changed, bounds);
-  for (const key of keys) applyKey(call, key);
+  const old = keys.flatMap((key) => applyKey(call, key));
   if (token?.record === '') data.removeField(tokens!, token.name);
   else if (token) data.change(tokens!, 'hash').fields.set(token.name, token.record);
   if (args[4] !== '') data.put(response!, { type: 'text', text: args[4]! }, lifetime);
-  if (ofAudit !== null) call.publish(args[1]!, `l:${ofAudit}`);
+  if (ofAudit !== null) call.publish(args[1]!, [`l:${ofAudit}`, ...old].join(' '));
   return ofAudit ?? ofBans;
 };
 

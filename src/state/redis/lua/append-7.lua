@@ -42,7 +42,10 @@ local function refusal(key)
     local valid, before = pcall(cjson.decode, stored)
     if not valid or type(before) ~= 'table' then return 'broken' end
     if before.version ~= tonumber(key.version) then return 'changed' end
-    key.before = before
+    key.old = { before.hash, type(before.previous) == 'table' and before.previous.hash or nil }
+    for _, hash in ipairs(key.old) do
+      if type(hash) ~= 'string' then return 'broken' end
+    end
   end
   local owner = owners[key.hash] or redis.call('HGET', hashes, key.hash)
   if owner and owner ~= key.id then return 'taken' end
@@ -112,13 +115,11 @@ local of_audit = ARGV[7] ~= '' and append(KEYS[5], 'audit', tonumber(ARGV[7]))
 local of_bans = ARGV[8] ~= '' and append(KEYS[6], 'bans', tonumber(ARGV[8]), tonumber(ARGV[9]))
 
 -- Last: if Redis refuses to write an entry, nothing changes without one.
+local message = 'l:' .. (of_audit or '')
 for _, key in ipairs(keys) do
-  local before = key.before
-  if before then
-    local old = { before.hash, type(before.previous) == 'table' and before.previous.hash or nil }
-    for _, hash in ipairs(old) do
-      if hash ~= key.hash and hash ~= key.previous then redis.call('HDEL', hashes, hash) end
-    end
+  for _, hash in ipairs(key.old or {}) do
+    if hash ~= key.hash and hash ~= key.previous then redis.call('HDEL', hashes, hash) end
+    message = message .. ' ' .. hash
   end
   redis.call('HSET', records, key.id, key.record)
   redis.call('HSET', hashes, key.hash, key.id)
@@ -128,5 +129,5 @@ if token and token.record == '' then redis.call('HDEL', tokens, token.name) end
 if token and token.record ~= '' then redis.call('HSET', tokens, token.name, token.record) end
 
 if ARGV[5] ~= '' then redis.call('SET', call, ARGV[5], 'PX', ARGV[6]) end
-if of_audit then redis.call('PUBLISH', ARGV[2], 'l:' .. of_audit) end
+if of_audit then redis.call('PUBLISH', ARGV[2], message) end
 return of_audit or of_bans

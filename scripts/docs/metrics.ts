@@ -26,7 +26,7 @@ export function metrics(): string {
 
 ## Metrics
 
-Metrics that end in \`_total\` are counters, in \`_duration_seconds\` histograms, all others gauges.
+Metrics that end in \`_total\` are counters, in \`_duration_seconds\` histograms, all others gauges. \`api\` is a name in [apis](apis.md), absent elsewhere.
 
 | metric | labels | meaning |
 |---|---|---|

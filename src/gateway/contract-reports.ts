@@ -58,7 +58,8 @@ export function createReport(contract: Names, observe: Observe): Report {
     observe({
       type: 'contract.fault',
       id: exchange.id,
-      operation: exchange.operation?.id ?? 'none',
+      api: exchange.api.name,
+      operation: exchange.operation?.id ?? exchange.api.none,
       side,
       refused: consequence === 'refused',
       count: faults.length,

@@ -20,6 +20,10 @@ export type ReportFaults = (
 
 /** What events and refusals say of the API of a request. */
 export interface ExchangeApi {
+  /** `null`: the default API, or none yet. */
+  readonly name: string | null;
+  /** In events: its requests without an operation. */
+  readonly none: string;
   /** In events: its requests that no contract describes, and their paths. */
   readonly undescribed: { readonly name: string; readonly path: string };
   /** The path of the API, which targets lack; `''`: they have it. */

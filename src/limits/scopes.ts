@@ -28,6 +28,9 @@ export function inApi(api: string | null, name: string): string {
   return api === null ? name : `${api}/${name}`;
 }
 
+export const isOfApi = (api: string, operation: string): boolean =>
+  operation.startsWith(`${api}/`);
+
 /** Decodes a scope into the contract's name. */
 export function readScope(scope: string): {
   /** `null`: the default API. */

@@ -70,6 +70,7 @@ interface Events {
    */
   'contract.fault': {
     id: string;
+    api: string | null;
     operation: string;
     side: 'request' | 'response';
     refused: boolean;
@@ -225,9 +226,11 @@ export interface RequestEvent {
   readonly type: 'request';
   readonly id: string;
   readonly method: string;
+  /** `null`: the default one, or none. */
+  readonly api: string | null;
   /**
-   * An operation of a contract, behind the name of its API unless that is the default one, or a
-   * fixed word; safe as a metric label.
+   * An operation of a contract, or a fixed word, behind the name of its API; safe as a metric
+   * label.
    */
   readonly operation: string;
   /** 499: the client closed the connection before the response. */

@@ -103,8 +103,15 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
       (health === 'down' ? error : warn)({ before, health, reasons }),
     'configuration.applied': silent,
     'last_used.write_failed': ({ error }) => warn({ reason: reasonOf(error) }),
-    'contract.fault': ({ id, operation, side, count, faults }) =>
-      info({ id, operation, side, count, faults }),
+    'contract.fault': ({ id, api, operation, side, count, faults }) =>
+      info({
+        id,
+        ...(api !== null && { api }),
+        operation,
+        side,
+        count,
+        faults,
+      }),
     'contract.copy_in_use': ({ url, fetched, reason }) =>
       warn({ url, fetched, reason }),
     'contract.copy_failed': ({ url, error }) =>

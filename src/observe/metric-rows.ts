@@ -8,7 +8,8 @@ export type LabelNames =
   | readonly []
   | readonly [string]
   | readonly [string, string]
-  | readonly [string, string, string];
+  | readonly [string, string, string]
+  | readonly [string, string, string, string];
 
 type Reads<Name extends string> = Readonly<Record<Name, () => number>>;
 

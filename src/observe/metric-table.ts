@@ -25,9 +25,9 @@ const STATE_SECONDS = [
 export const METRICS: readonly MetricRow[] = [
   counter('storegate_requests_total', ['request'], {
     help: 'Requests to the public listener; status 499: the client disconnected first.',
-    labelNames: ['operation', 'method', 'status'],
-    count: (add, { operation, method, status }) =>
-      add(operation, method, status),
+    labelNames: ['api', 'operation', 'method', 'status'],
+    count: (add, { api, operation, method, status }) =>
+      add(api ?? '', operation, method, status),
   }),
   counter('storegate_refusals_total', ['request'], {
     help: 'Requests without a complete response of the backend, by error code, client_closed_request and slow_reader.',
@@ -163,8 +163,8 @@ export const METRICS: readonly MetricRow[] = [
   ),
   counter('storegate_contract_faults_total', ['contract.fault'], {
     help: 'Requests and responses that violate the contract and are only reported.',
-    labelNames: ['operation', 'side'],
-    count: (add, { operation, side }) => add(operation, side),
+    labelNames: ['api', 'operation', 'side'],
+    count: (add, { api, operation, side }) => add(api ?? '', operation, side),
   }),
   everyEvent(
     'storegate_upstream_retries_total',
@@ -196,14 +196,15 @@ export const METRICS: readonly MetricRow[] = [
   }),
   histogram('storegate_request_duration_seconds', ['request'], {
     help: 'Time from the request to the end of its response.',
-    labelNames: ['operation'],
-    count: (add, { operation, duration }) => add(duration / 1000, operation),
+    labelNames: ['api', 'operation'],
+    count: (add, { api, operation, duration }) =>
+      add(duration / 1000, api ?? '', operation),
   }),
   histogram('storegate_upstream_duration_seconds', ['request'], {
     help: 'Time from forwarding a request to the response headers.',
-    labelNames: ['operation'],
-    count: (add, { operation, upstream }) =>
-      upstream !== null && add(upstream / 1000, operation),
+    labelNames: ['api', 'operation'],
+    count: (add, { api, operation, upstream }) =>
+      upstream !== null && add(upstream / 1000, api ?? '', operation),
   }),
   histogram('storegate_state_duration_seconds', ['state.responded'], {
     help: 'Time of a decision by Redis.',

@@ -50,8 +50,13 @@ export function counterTally(registry: Registry, row: Labelled) {
   register(registry, row, 'counter', () =>
     all.map(({ labels, cell }) => ({ labels, value: cell.count })),
   );
-  return (a?: LabelValue, b?: LabelValue, c?: LabelValue): void => {
-    find(a, b, c).count++;
+  return (
+    a?: LabelValue,
+    b?: LabelValue,
+    c?: LabelValue,
+    d?: LabelValue,
+  ): void => {
+    find(a, b, c, d).count++;
   };
 }
 
@@ -168,7 +173,12 @@ function createLabelTree<C>(labelNames: LabelNames, make: () => C) {
   const root: Branch = new Map();
   const all: { readonly labels: Labels; readonly cell: C }[] = [];
 
-  function find(a?: LabelValue, b?: LabelValue, c?: LabelValue): C {
+  function find(
+    a?: LabelValue,
+    b?: LabelValue,
+    c?: LabelValue,
+    d?: LabelValue,
+  ): C {
     let branch = root;
     let key = a;
     if (b !== undefined) {
@@ -179,11 +189,15 @@ function createLabelTree<C>(labelNames: LabelNames, make: () => C) {
       branch = below(branch, key);
       key = c;
     }
+    if (d !== undefined) {
+      branch = below(branch, key);
+      key = d;
+    }
     const existing = branch.get(key) as C | undefined;
     if (existing !== undefined) return existing;
     const cell = make();
     branch.set(key, cell);
-    all.push({ labels: labelsOf({ labelNames }, [a, b, c]), cell });
+    all.push({ labels: labelsOf({ labelNames }, [a, b, c, d]), cell });
     return cell;
   }
 
@@ -200,9 +214,18 @@ function below(above: Branch, key: LabelValue | undefined): Branch {
   return branch;
 }
 
+/**
+ * With the own name of the operation beside its API. Without one there is no label: an empty one is
+ * the same series.
+ */
 function labelsOf(
   { labelNames }: Pick<Labelled, 'labelNames'>,
   values: readonly (LabelValue | undefined)[],
 ): Labels {
-  return Object.fromEntries(labelNames.map((name, i) => [name, values[i]!]));
+  const { api, ...others } = Object.fromEntries(
+    labelNames.map((name, i) => [name, values[i]!]),
+  );
+  if (!api) return others;
+  const operation = String(others.operation).slice(`${api}/`.length);
+  return { api, ...others, operation };
 }

@@ -3,7 +3,7 @@ import type { RequestEvent, RequestTrace } from './events.ts';
 
 type Outcome = Pick<
   RequestEvent,
-  'method' | 'status' | 'complete' | 'code' | 'verdict' | 'nearLimit'
+  'method' | 'api' | 'status' | 'complete' | 'code' | 'verdict' | 'nearLimit'
 >;
 type Owner = Pick<RequestEvent, 'account' | 'plan'>;
 
@@ -31,11 +31,12 @@ export function createRequestFields(): (event: RequestEvent) => string {
   };
 
   function outcomeOf(event: RequestEvent): string {
-    const { method, status, complete, code, verdict, nearLimit } = event;
+    const { method, api, status, complete, code, verdict, nearLimit } = event;
     const last = outcomes.get(event.operation);
     if (
       last !== undefined &&
       last.method === method &&
+      last.api === api &&
       last.status === status &&
       last.complete === complete &&
       last.code === code &&
@@ -43,9 +44,10 @@ export function createRequestFields(): (event: RequestEvent) => string {
       last.nearLimit === nearLimit
     )
       return last.text;
-    const route = `"method":${json(method)},"operation":${json(event.operation)}`;
+    const ofApi = api === null ? '' : `,"api":${json(api)}`;
+    const route = `"method":${json(method)}${ofApi},"operation":${json(event.operation)}`;
     const text = `${route},"status":${status},"complete":${complete},"code":${json(code)},"verdict":${json(verdict)},"nearLimit":${nearLimit}`;
-    const outcome = { method, status, complete, code, verdict, nearLimit };
+    const outcome = { method, api, status, complete, code, verdict, nearLimit };
     outcomes.set(event.operation, { ...outcome, text });
     return text;
   }

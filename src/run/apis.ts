@@ -8,7 +8,7 @@ import { NO_CONTRACT } from '../config/contract/place.ts';
 import { DEFAULT_UPSTREAM } from '../config/upstreams.ts';
 import { createApiFinder } from '../gateway/find-api.ts';
 import { namesIn } from '../gateway/wire/fields.ts';
-import { inApi } from '../limits/scopes.ts';
+import { inApi, isOfApi } from '../limits/scopes.ts';
 import type { Loaded } from './contracts/loader.ts';
 import type { Fetched } from './contracts/remote.ts';
 
@@ -79,6 +79,7 @@ export function refuseMistakes(
 ): void {
   const problems = [
     ...unreached(apis),
+    ...namesakes(apis),
     ...unknownUpstreams(apis, config),
     ...apis.flatMap(ruledKeyHeaders),
   ];
@@ -110,6 +111,16 @@ function unreached(apis: readonly ActiveApi[]): Problem[] {
         return [{ file: api.contract.file, place: '', message }];
       }),
     );
+  });
+}
+
+/** Operations outside `apis` that are named like those of an API. */
+function namesakes([own, ...others]: readonly ActiveApi[]): Problem[] {
+  return own!.contract.operations.flatMap(({ id, method, path }) => {
+    const other = others.find(({ api }) => isOfApi(api.name, id));
+    if (other === undefined) return [];
+    const message = `${id} (${method} ${path}) is named like operations of the API ${other.api.name}: rename one of them`;
+    return [{ file: own!.api.contract.file, place: '', message }];
   });
 }
 

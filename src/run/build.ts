@@ -92,7 +92,7 @@ import {
 import { headOf } from '../gateway/wire/head.ts';
 import { isShown } from '../limits/admission.ts';
 import type { Plan } from '../limits/plans.ts';
-import { readScope } from '../limits/scopes.ts';
+import { inApi, readScope } from '../limits/scopes.ts';
 import { TRACE_FIELDS } from '../observe/tracing/request-span.ts';
 import { isAnonymous } from '../records/keys/key.ts';
 import type { ActiveApi } from './apis.ts';
@@ -198,7 +198,10 @@ function buildApi(parts: ApiSettings) {
   const cors = createCors(api.cors);
   const report = createReport(contract, observe);
   const stripped = stripsPath(api, contract.prefixes) ? api.path : '';
+  const name = prefixOf(api);
   const facts: ExchangeApi = {
+    name,
+    none: inApi(name, 'none'),
     stripped,
     undescribed: {
       name: undescribedName(api),

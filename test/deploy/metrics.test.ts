@@ -20,7 +20,8 @@ const PROMETHEUS = new Map([
 const POSSIBLE = labels({
   code: [...Object.keys(CATALOGUE), 'client_closed_request', 'slow_reader'],
   status: ['101', '304', ...Object.values(CATALOGUE).map(({ status }) => `${status}`)],
-  operation: ['files/undescribed'],
+  api: ['files'],
+  operation: ['undescribed'],
   result: ['exported', 'dropped', 'rejected', 'failed'],
 });
 
@@ -56,7 +57,7 @@ function faultsIn(expr: string, exposition: Exposition): string[] {
   const { selectors, groupings } = namesIn(expr);
   const existing = union(selectors.map(({ metric }) => labelsOf(metric, exposition)));
   const strange = groupings
-    .filter((label) => !existing.has(label))
+    .filter((label) => !existing.has(label) && !POSSIBLE.has(label))
     .map((label) => `nothing has the label ${label}`);
   return [...selectors.flatMap((one) => faultsOf(one, exposition)), ...strange];
 }

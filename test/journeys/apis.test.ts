@@ -152,12 +152,20 @@ describe('several APIs', () => {
     const limited = await ask('/n/list');
     expect(limited.headers['ratelimit-policy']).toContain('"notes/list:minute";q=30');
     const { text } = await gateway.admin.get('/metrics');
-    for (const name of ['notes/list', 'shop/list', 'files/undescribed'])
-      expect(text).toMatch(new RegExp(`storegate_requests_total\\{[^}]*operation="${name}"`));
+    for (const [api, operation] of [
+      ['notes', 'list'],
+      ['notes', 'none'],
+      ['shop', 'list'],
+      ['files', 'undescribed'],
+    ])
+      expect(text).toContain(`storegate_requests_total{api="${api}",operation="${operation}"`);
+    expect(text).toContain('storegate_requests_total{operation="usage"');
     const id = limited.headers['x-request-id'];
     const admin = adminOf(gateway.adminUrl);
     const { body: explained } = await admin('GET', `/requests/${id}`);
     expect(explained).toMatchObject({ operation: 'notes/list', path: '/n/list' });
+    const line = gateway.log.find((one) => one.msg === 'request' && one.id === id)!;
+    expect(line).toMatchObject({ api: 'notes', operation: 'notes/list' });
   });
 
   test('have references of their own, each with its version, and one list', async () => {

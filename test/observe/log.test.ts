@@ -102,6 +102,7 @@ describe('the lines of the log', () => {
       .record({
         id: fc.uuid(),
         method: fc.constantFrom('GET', 'POST'),
+        api: fc.constantFrom(null, 'notes'),
         operation: fc.constantFrom('listPets', 'a "quoted" name'),
         status: fc.constantFrom(200, 499),
         complete: fc.boolean(),
@@ -118,7 +119,8 @@ describe('the lines of the log', () => {
       .map(requestEvent);
     fc.assert(
       fc.property(fc.array(anyRequest, { minLength: 2, maxLength: 20 }), (events) => {
-        const own = events.map(({ type, step, unheeding, deprecated, ...fields }) => ({
+        const own = events.map(({ type, api, step, unheeding, deprecated, ...fields }) => ({
+          ...(api !== null && { api }),
           ...fields,
           duration: roundMilliseconds(fields.duration),
           upstream: roundMilliseconds(fields.upstream),

@@ -147,6 +147,7 @@ describe('events are counted', () => {
         {
           type: 'contract.fault',
           id: 'x',
+          api: null,
           operation: 'getPet',
           side: 'response',
           refused: false,
@@ -155,6 +156,25 @@ describe('events are counted', () => {
         },
       ],
       ['storegate_contract_faults_total{operation="getPet",side="response"} 1'],
+    ],
+    [
+      'requests of two APIs with equal names, and of none',
+      ([null, 'notes', 'shop'] as const).map((api) => ({
+        ...REQUEST,
+        api,
+        operation: `${api === null ? '' : `${api}/`}a/list`,
+      })),
+      [
+        'storegate_requests_total{operation="a/list",method="GET",status="200"} 1',
+        ...['notes', 'shop'].map(
+          (api) =>
+            `storegate_requests_total{api="${api}",operation="a/list",method="GET",status="200"} 1`,
+        ),
+        ...['', 'api="notes",', 'api="shop",'].flatMap((api) => [
+          `storegate_request_duration_seconds_sum{${api}operation="a/list"} 0.003`,
+          `storegate_request_duration_seconds_count{${api}operation="a/list"} 1`,
+        ]),
+      ],
     ],
     [
       'a replaced secret',

@@ -26,21 +26,23 @@ const contractWith = (paths: readonly string[], servers: readonly string[]) =>
     ),
   });
 
+const upstream = { url: 'http://127.0.0.1:1' };
+
 /** What is wrong with the API `a` beside others without a contract, each at a place. */
-async function mistakesOf(
+function mistakesOf(
   settings: object,
   { paths = ['/list'], servers = ['/'] },
   others: readonly object[] = [],
 ): Promise<string[]> {
-  const upstream = { url: 'http://127.0.0.1:1' };
   const apis = [
     { name: 'a', contract: './a.json', upstream, ...settings },
     ...others.map((place, i) => ({ name: `b${i}`, contract: 'none', upstream, ...place })),
   ];
-  const cwd = folderWith({
-    'gateway.yaml': JSON.stringify({ apis }),
-    'a.json': contractWith(paths, servers),
-  });
+  return mistakesIn({ apis }, contractWith(paths, servers));
+}
+
+async function mistakesIn(settings: object, contract: string): Promise<string[]> {
+  const cwd = folderWith({ 'gateway.yaml': JSON.stringify(settings), 'a.json': contract });
   const config = loadConfig({ env: {}, cwd });
   const loaded = await loadAll(config.apis, (api) =>
     new ContractLoader().loadFirst({ ...api, data: config.data }),
@@ -119,3 +121,14 @@ test.each<[what: string, settings: object, ...mistakes: string[]]>([
     expect(await mistakesOf({ path: '/a', headers, keys }, {})).toEqual([]);
   },
 );
+
+test.each<[id: string, ...mistakes: string[]]>([
+  ['b/list', 'b/list (GET /b/list) is named like operations of the API b: rename one of them'],
+  ['b'],
+  ['b2/list'],
+  ['default/list'],
+])('the operation %s outside apis, beside an API b', async (id, ...mistakes) => {
+  const apis = [{ name: 'b', path: '/other', contract: 'none' }];
+  const settings = { contract: { file: './a.json' }, upstream, apis };
+  expect(await mistakesIn(settings, contractWith([`/${id}`], ['/']))).toEqual(mistakes);
+});

@@ -13,6 +13,8 @@ import { limits, MINUTE, window } from './limits.ts';
 
 /** Of a gateway with one API. */
 export const exchangeApi: ExchangeApi = {
+  name: null,
+  none: 'none',
   stripped: '',
   undescribed: { name: 'undescribed', path: '/*' },
   document: '/openapi.json',

@@ -5,6 +5,7 @@ export function requestEvent(given: Partial<RequestEvent> = {}): RequestEvent {
     type: 'request',
     id: 'x',
     method: 'GET',
+    api: null,
     operation: 'listPets',
     status: 200,
     complete: true,

@@ -79,6 +79,8 @@ test('requests above limits that do not refuse are summed up in sentences', () =
 
 test.each([
   ['none', '(no operation)'],
+  ['notes/none', 'notes/(no operation)'],
+  ['get /pets/none', 'get /pets/none'],
   ['listPets', 'listPets'],
   ['files/undescribed', 'files/undescribed'],
 ])('the operation %s is %s', (operation, text) => {

@@ -39,6 +39,7 @@ export function createUnparsedReplies({
       type: 'request',
       id,
       method: 'other',
+      api: null,
       operation: 'none',
       status: refusal.status,
       complete: true,

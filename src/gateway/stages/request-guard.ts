@@ -12,7 +12,12 @@ import {
   isShown,
   remainingIn,
 } from '../../limits/admission.ts';
-import { countsIn, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import {
+  countsIn,
+  isOfApi,
+  NO_SCOPES,
+  type Scopes,
+} from '../../limits/scopes.ts';
 import type {
   Observe,
   RequestEvent,
@@ -217,13 +222,17 @@ function requestEventOf(exchange: Exchange): RequestEvent {
     forwardedAt,
     respondedAt,
   } = exchange;
+  const { name, none } = exchange.api;
+  const operation = exchange.route ?? none;
   const status = call.begun ? call.status : NO_RESPONSE;
   const owner = client === null || isAnonymous(client) ? null : client;
   return {
     type: 'request',
     id,
     method: call.method,
-    operation: exchange.route ?? 'none',
+    // Paths of the gateway, such as `usage`, belong to no API.
+    api: name !== null && isOfApi(name, operation) ? name : null,
+    operation,
     status,
     complete: isComplete(call),
     code,

@@ -75,7 +75,11 @@ export function withSettlement(
     }
     if (!reportsCost) settleStatus(exchange, status);
     else if (UNITS.test(reported)) settle(exchange, Number(reported));
-    else observe({ type: 'cost.invalid', operation: exchange.route ?? 'none' });
+    else
+      observe({
+        type: 'cost.invalid',
+        operation: exchange.route ?? exchange.api.none,
+      });
     return { ...stored, headers: withoutFields(headers, [header!]) };
   }
 

@@ -169,6 +169,7 @@ export function createSpanMaker(
     const {
       id,
       method,
+      api: apiName,
       operation,
       status,
       code,
@@ -185,6 +186,7 @@ export function createSpanMaker(
       ...(status >= 500 && { 'error.type': code ?? `${status}` }),
       ...(clientAddress && { 'client.address': address }),
       'storegate.request_id': id,
+      ...(apiName !== null && { 'storegate.api': apiName }),
       'storegate.operation': operation,
       ...(code !== null && { 'storegate.code': code }),
       ...(verdict !== null && { 'storegate.verdict': verdict }),

@@ -38,9 +38,9 @@ export function bodyText({
     : `${received} of ${declared} bytes received before the response`;
 }
 
-/** Requests without an operation of the contract are of the operation `none`. */
+/** Requests without an operation of the contract are of the operation `none`, also of an API. */
 export const operationText = (operation: string): string =>
-  operation === 'none' ? '(no operation)' : operation;
+  operation.replace(/(?<=^|^[a-z0-9-]+\/)none$/, '(no operation)');
 
 /** `GET /pets/17 (getPet)`; from an earlier version the template of the path. */
 export function requestText({
@@ -50,8 +50,9 @@ export function requestText({
   operation,
 }: ExplainedRequest): string {
   const requested = sentPath ?? path;
-  if (requested === null) return `${method} ${operationText(operation)}`;
-  return `${method} ${requested} ${operation === 'none' ? operationText(operation) : `(${operation})`}`;
+  const text = operationText(operation);
+  if (requested === null) return `${method} ${text}`;
+  return `${method} ${requested} ${text === operation ? `(${text})` : text}`;
 }
 
 /** When a window is reset, from the begin of the request: `in 17s (10:20:30)`. */

@@ -77,7 +77,7 @@ async function operations(text: string, signal: AbortSignal): Promise<Match[]> {
   const { rows } = await call('getUsageReport', { params, signal });
   const names = rows.map(({ operation }) => operation);
   return matching(names, text)
-    .filter((name) => name !== 'none')
+    .filter((name) => operationText(name) === name)
     .slice(0, MOST)
     .map((name) => ({
       kind: 'Operation',

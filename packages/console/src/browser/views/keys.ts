@@ -1,4 +1,5 @@
 import type { KeyStatus, ParamsOf } from '@storegate/admin-api';
+import { operationText } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { newKeyAction } from '../actions/keys.ts';
@@ -117,7 +118,9 @@ function AlsoFound({
   });
   const foundAccounts = matching(accounts, find);
   const called = query.value?.rows.map(({ operation }) => operation) ?? [];
-  const operations = matching(called, find).filter((name) => name !== 'none');
+  const operations = matching(called, find).filter(
+    (name) => operationText(name) === name,
+  );
   const link = (operation = '') =>
     h(
       'a',

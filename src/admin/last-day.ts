@@ -6,6 +6,7 @@ import { isSameCounter, kindOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import { type Simulation, simulateLimit } from '../limits/plan-simulation.ts';
 import type { Plans } from '../limits/plans.ts';
+import { fullNameOf } from '../limits/scopes.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
 import { subjectOf } from '../records/keys/subjects.ts';
 import type { AdminContext } from './context.ts';
@@ -45,8 +46,8 @@ export async function lastDay(
       await setImmediate();
     }
   });
-  const usesOf = ({ kind, span }: Window) =>
-    uses.table(name, kind, span, plan.count)?.all ?? NO_USES;
+  const usesOf = (window: Window) =>
+    uses.table(name, window, plan.count)?.all ?? NO_USES;
   const highest = { costliest: uses.costliest, windows: counted.map(usesOf) };
   const subjects = refusedTo(counted, highest, namesOf(keys, planned));
   const { since, gateways, unresponsive, isolated } = coverageView(
@@ -58,12 +59,7 @@ export async function lastDay(
     requests,
     windows: plan.windows.map((window) => {
       const place = counted.indexOf(window);
-      const begun = uses.countedSince(
-        name,
-        window.kind,
-        window.span,
-        plan.count,
-      );
+      const begun = uses.countedSince(name, window, plan.count);
       const isKnown = response.since !== null && place >= 0;
       return {
         ...windowFields(
@@ -82,7 +78,7 @@ export async function lastDay(
         key,
         account,
         windows: windows.map(({ window, peak, at, times, refused }) => ({
-          window: window.name,
+          window: fullNameOf(window),
           peak,
           began: time(beganAt(window, at)),
           times,
@@ -184,7 +180,8 @@ function windowFields(
   uses: WindowUses | null,
   subjects: readonly RefusedSubject[],
 ) {
-  const { name, kind, limit } = window;
+  const { kind, limit } = window;
+  const name = fullNameOf(window);
   if (uses === null)
     return {
       name,

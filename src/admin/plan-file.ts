@@ -19,6 +19,7 @@ import { ConfigError } from '../config/problems/problems.ts';
 import { parseChangedWindows, toEntry } from '../config/windows.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plan, PlanAddresses, Plans } from '../limits/plans.ts';
+import { fullNameOf } from '../limits/scopes.ts';
 import { AdminError, faultOf } from './admin-error.ts';
 
 /** Milliseconds between two attempts, and the timeout. */
@@ -115,10 +116,13 @@ function blockOf(plan: Plan, indent: number): string {
   return lines.map((line) => `${' '.repeat(indent)}${line}\n`).join('');
 }
 
-/** Throws AdminError with every mistake. */
-export function checkPlans(text: string): Plans {
+/** Throws AdminError with every mistake. `apis`: those of the plans in force. */
+export function checkPlans(
+  text: string,
+  { apis = [] }: Pick<Plans, 'apis'>,
+): Plans {
   try {
-    return parsePlans(text);
+    return parsePlans(text, apis);
   } catch (error) {
     if (error instanceof ConfigError)
       throw new AdminError('invalid_value', error.message);
@@ -130,9 +134,13 @@ export function checkPlans(text: string): Plans {
  * As `checkPlans`, for a text that is valid but for the plan `name`, whose draft it has: no file has
  * the places of its mistakes.
  */
-export function checkDraftIn(text: string, name: string): Plans {
+export function checkDraftIn(
+  text: string,
+  name: string,
+  { apis = [] }: Pick<Plans, 'apis'>,
+): Plans {
   try {
-    return parsePlans(text);
+    return parsePlans(text, apis);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const own = dotted(step('/plans', name));
@@ -273,21 +281,22 @@ function windowsAfter(
     before?.windows === null && limits === undefined && drop.length === 0;
   if (limits === null || isCustom) return null;
   const old = before?.windows ?? [];
-  const unknown = drop.find(
-    (name) => !old.some((window) => window.name === name),
-  );
+  const names = old.map(fullNameOf);
+  const unknown = drop.find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    const existing = old.map(({ name }) => name).join(', ') || 'none';
+    const existing = names.join(', ') || 'none';
     const message = `plan ${plan} has no window ${JSON.stringify(unknown)} to drop; it has: ${existing}`;
     throw new AdminError('invalid_value', `P${message.slice(1)}.`, {
       details: faultOf('drop', message),
     });
   }
-  const kept = old.filter(({ name }) => !drop.includes(name));
+  const kept = old.filter((window) => !drop.includes(fullNameOf(window)));
   // A window that is both dropped and named keeps nothing.
   const named = limits === undefined ? [] : parseChangedWindows(limits, kept);
   const stays = (window: Window) =>
-    !named.some(({ span }) => span === window.span);
+    !named.some(
+      ({ span, scope }) => span === window.span && scope === window.scope,
+    );
   const windows = [...kept.filter(stays), ...named].sort(
     (a, b) => a.span - b.span,
   );

@@ -378,10 +378,10 @@ export function pastTime(text: string): string {
 /** As `limits`; what windows do not name is known where the plan is. */
 export function limitsOfPlan(text: string): string {
   const parts = readShort(text);
-  const spans = new Set(
-    parts.flatMap((part) => (typeof part === 'string' ? [] : part.per)),
-  );
-  if (spans.size < parts.length || ![...spans].every(isSpan)) limits(text);
+  const entries = parts.filter((part) => typeof part !== 'string');
+  const places = new Set(entries.map(({ per, api }) => `${per}@${api}`));
+  if (places.size < parts.length || !entries.every(({ per }) => isSpan(per)))
+    limits(text);
   return text;
 }
 

@@ -59,6 +59,14 @@ export function hasDefaultApi(settings: Settings): boolean {
   );
 }
 
+/** Of all APIs; none if one is alone. */
+export function apiNames(settings: Settings): string[] {
+  const names = entriesIn(settings).map(({ name }) => name);
+  return names.length > 0 && hasDefaultApi(settings)
+    ? [DEFAULT_API, ...names]
+    : names;
+}
+
 const BACKENDS = ['upstream.url', 'upstream.backends'];
 
 /** The settings of the gateway, overlaid with those of an entry. `originOf`: of a pointer. */

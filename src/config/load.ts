@@ -5,6 +5,7 @@ import type { Plans } from '../limits/plans.ts';
 import { createListReader } from './address-lists.ts';
 import {
   type ApiEntry,
+  apiNames,
   apisOf,
   entriesIn,
   hasDefaultApi,
@@ -138,6 +139,9 @@ function load({ env, cwd, files }: LoadOptions) {
   const plansFile = resolve(cwd, settingValue<string>(settings, 'plans.file'));
   const { plans, problems: planProblems } = readPlans(
     readYamlFile(plansFile, cwd, writtenAs(settings, 'plans.file')),
+    environment.problems.length + problems.length > 0
+      ? undefined
+      : apiNames(settings),
   );
   const entries = entriesIn(settings);
   const ofApis = entries.map((entry, i) => {

@@ -2,6 +2,7 @@ import type { PlanDraft } from '@storegate/admin-api';
 import { deepFreeze } from '../common/freeze.ts';
 import type { BanEscalation, Window } from '../limits/limits.ts';
 import {
+  apiFault,
   type Plan,
   type PlanAddresses,
   type Plans,
@@ -10,6 +11,7 @@ import {
 import { converted, NO_SURROUNDINGS } from './conversions.ts';
 import { step, touches } from './problems/pointers.ts';
 import { byPosition, ConfigError, type Problem } from './problems/problems.ts';
+import { quote } from './problems/quote.ts';
 import { type SchemaError, schemaErrors, valueError } from './schema/errors.ts';
 import { schemaOf } from './schema/schema.ts';
 import { settingsOf } from './settings.ts';
@@ -47,15 +49,21 @@ type EnforcedWindows = Pick<AccountEntry, 'windows'> & {
   readonly enforce?: boolean | undefined;
 };
 
-/** A text for plans.yaml. Throws ConfigError with every mistake in it. */
-export function parsePlans(text: string): Plans {
-  const { plans, problems } = readPlans(parseYaml(text, 'plans.yaml'));
+/** A text for plans.yaml. Throws ConfigError with every mistake in it. `apis`: see `readPlans`. */
+export function parsePlans(text: string, apis?: readonly string[]): Plans {
+  const { plans, problems } = readPlans(parseYaml(text, 'plans.yaml'), apis);
   if (plans === null) throw new ConfigError(problems);
   return plans;
 }
 
-/** `plans` is `null` if there are problems. */
-export function readPlans(read: YamlFile): {
+/**
+ * `plans` is `null` if there are problems. `apis`: names of the APIs, empty if one is alone;
+ * absent: unknown.
+ */
+export function readPlans(
+  read: YamlFile,
+  apis?: readonly string[],
+): {
   plans: Plans | null;
   problems: readonly Problem[];
 } {
@@ -65,14 +73,14 @@ export function readPlans(read: YamlFile): {
   const schema = schemaErrors(value, 'plans');
   const sound = (pointer: string) =>
     !schema.some((flaw) => touches(flaw.pointer, pointer));
-  const found = [...schema, ...ruleErrors(value, sound)].map((flaw) =>
+  const found = [...schema, ...ruleErrors(value, sound, apis)].map((flaw) =>
     problemIn(read, flaw),
   );
   const problems = [...unreadable, ...found].sort(byPosition);
   return {
     plans:
       problems.length === 0
-        ? deepFreeze(plansOf(value as PlansDocument))
+        ? deepFreeze(plansOf(value as PlansDocument, apis))
         : null,
     problems,
   };
@@ -82,6 +90,7 @@ export function readPlans(read: YamlFile): {
 function ruleErrors(
   value: unknown,
   sound: (pointer: string) => boolean,
+  apis: readonly string[] | undefined,
 ): SchemaError[] {
   const {
     plans,
@@ -100,9 +109,10 @@ function ruleErrors(
       ? (bans.durations ?? [])
       : [];
   return [
-    ...checked.flatMap(({ pointer, entries }) =>
-      windowErrors(entries, pointer),
-    ),
+    ...checked.flatMap(({ pointer, entries }) => [
+      ...windowErrors(entries, pointer),
+      ...(apis === undefined ? [] : apiErrors(entries, pointer, apis)),
+    ]),
     ...enforceErrors(plans).filter(({ pointer }) => sound(pointer)),
     ...durationErrors(durations),
   ];
@@ -117,6 +127,24 @@ function windowsIn(
     return subject?.windows === undefined
       ? []
       : [{ pointer, entries: subject.windows }];
+  });
+}
+
+function apiErrors(
+  entries: readonly WindowEntry[],
+  pointer: string,
+  apis: readonly string[],
+): SchemaError[] {
+  return entries.flatMap(({ api }, i) => {
+    const fault = api === undefined ? null : apiFault(api, { apis });
+    return fault === null
+      ? []
+      : [
+          valueError(
+            step(step(pointer, i), 'api'),
+            `${fault}, is ${quote(api)}`,
+          ),
+        ];
   });
 }
 
@@ -149,12 +177,10 @@ function durationErrors(durations: readonly string[]): SchemaError[] {
   });
 }
 
-function plansOf({
-  plans,
-  accounts,
-  public: anyone = {},
-  bans,
-}: PlansDocument): Plans {
+function plansOf(
+  { plans, accounts, public: anyone = {}, bans }: PlansDocument,
+  apis: readonly string[] = [],
+): Plans {
   const own = Object.entries(accounts ?? {});
   const concurrencies = own.flatMap(([name, { concurrency }]) =>
     concurrency === undefined ? [] : [[name, concurrency] as const],
@@ -167,6 +193,7 @@ function plansOf({
     escalation: bans === 'off' ? null : escalationOf(bans),
     accounts: new Map(own.map(([name, account]) => [name, windowsOf(account)])),
     ...(concurrencies.length > 0 && { concurrencies: new Map(concurrencies) }),
+    ...(apis.length > 0 && { apis }),
   };
 }
 

@@ -13,7 +13,7 @@ import {
   toWindows,
   type WindowEntry,
 } from '../limits/notation.ts';
-import { formatScope } from '../limits/scopes.ts';
+import { formatScope, isOwn } from '../limits/scopes.ts';
 import { dotted, step } from './problems/pointers.ts';
 import { ConfigError } from './problems/problems.ts';
 import { quote } from './problems/quote.ts';
@@ -31,8 +31,8 @@ export {
  * `60/minute,1000/day` (`10/10s:sliding`), or a list of `{limit, per, kind?, zone?, anchor?}` from
  * JSON.
  *
- * @param source the name of the value in problems @returns one to four windows, ordered by span,
- * frozen @throws {ConfigError} with every mistake
+ * @param source the name of the value in problems @returns windows, ordered by span, frozen
+ * @throws {ConfigError} with every mistake
  */
 export function parseWindows(
   value: unknown,
@@ -46,7 +46,7 @@ export function parseWindows(
 
 /**
  * As `parseWindows` of the short form, but each window keeps what it does not name of the window of
- * `before` with the same span: kind, zone, anchor, `+watch` and `+overage`.
+ * `before` with the same span and API: kind, zone, anchor, `+watch` and `+overage`.
  */
 export function parseChangedWindows(
   text: string,
@@ -54,9 +54,11 @@ export function parseChangedWindows(
   source = 'limits',
 ): readonly Window[] {
   const entries = entriesIn(text, source).map((entry) => {
-    const { kind, per } = entry;
+    const { kind, per, api } = entry;
     const old = before.find(
-      (window) => spanOf(per, knownKind(kind) ?? window.kind) === window.span,
+      (window) =>
+        spanOf(per, knownKind(kind) ?? window.kind) === window.span &&
+        toEntry(window).api === api,
     );
     return old === undefined ? entry : { ...unnamedIn(entry, old), ...entry };
   });
@@ -89,12 +91,15 @@ function windowsOf(entries: unknown, source: string): readonly Window[] {
   return deepFreeze(toWindows(entries as readonly WindowEntry[]));
 }
 
-/** For example `60/minute`, equal to the written form. The name of its scope follows. */
+/**
+ * For example `60/minute`, equal to the written form. The name of an operation or a tag follows:
+ * `5/minute for login`.
+ */
 export function formatLimit(limit: Omit<Window, 'name'>): string {
-  const text = formatWindows([{ ...limit, name: nameOfSpan(limit) }]);
-  return limit.scope === undefined
-    ? text
-    : `${text} ${formatScope(limit.scope)}`;
+  const named = { ...limit, name: nameOfSpan(limit) };
+  if (isOwn(named)) return formatWindows([named]);
+  const { scope, ...rest } = named;
+  return `${formatWindows([rest])} ${formatScope(scope!)}`;
 }
 
 export function windowErrors(
@@ -117,7 +122,9 @@ function repeatedSpan(
   index: number,
   place: string,
 ) {
-  const spans = entries.map(({ per, kind }) => spanOf(per, kind));
+  const spans = entries.map(
+    ({ per, kind, api }) => `${spanOf(per, kind)}@${api}`,
+  );
   const same = spans.indexOf(spans[index]!);
   if (same === index) return [];
   const { per } = entries[index]!;

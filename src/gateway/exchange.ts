@@ -31,6 +31,8 @@ export interface ExchangeApi {
   /** Where clients find its contract. */
   readonly document: string;
   readonly report: ReportFaults;
+  /** What all of its requests count in; none if it is alone. */
+  readonly scopes: Scopes;
 }
 
 /** Stages pass results to each other as values (see results.ts), never through the exchange. */

@@ -105,10 +105,8 @@ export function createSteps(parts: ApiParts): Steps {
 
       exchange.step = 'admit';
       const match = route(exchange, target);
-      const admitting =
-        match.kind === 'route'
-          ? admit(exchange, client, match.route.cost, match.route.scopes)
-          : admit(exchange, client, 1);
+      const cost = match.kind === 'route' ? match.route.cost : 1;
+      const admitting = admit(exchange, client, cost);
       const admitted =
         admitting instanceof Promise ? await admitting : admitting;
       if (admitted instanceof Refusal) return reply.fail(exchange, admitted);

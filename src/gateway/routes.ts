@@ -1,9 +1,10 @@
 import type { TargetPaths } from '@storegate/openapi';
+import { remembered } from '../common/remembered.ts';
 import { undescribedName } from '../config/apis.ts';
 import type { Api } from '../config/config.ts';
 import type { Contract, Operation } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
-import { NO_SCOPES, type Scopes } from '../limits/scopes.ts';
+import type { Scopes } from '../limits/scopes.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Upstreams } from './upstream/backends.ts';
 import type { Timeouts } from './upstream/pools.ts';
@@ -61,6 +62,8 @@ interface RoutesParts {
   /** The path of the API, which targets lack; `''`: they have it. */
   readonly stripped: string;
   readonly upstreams: Pick<Upstreams, 'of'>;
+  /** Of all requests to the API. */
+  readonly scopes: Scopes;
   /** For all backends. */
   readonly hosts: ReadonlySet<string>;
   /** For a target. */
@@ -75,9 +78,13 @@ const NOT_FOUND: RouteMatch = { kind: 'not_found' };
 const NO_PARAMETERS: readonly string[] = [];
 
 export function createRoutes(parts: RoutesParts) {
-  const { api, contract, stripped, upstreams, timeouts } = parts;
+  const { api, contract, stripped, scopes, upstreams, timeouts } = parts;
   const { observe, returned, hosts } = parts;
   const { maxBodyBytes } = api.http;
+  /** With `scopes`: counters compare lists by identity. */
+  const scopesOf = remembered((own: Scopes) =>
+    own.length === 0 ? scopes : Object.freeze([...scopes, ...own]),
+  );
   const ways = new Map<string, Pick<Route, 'send' | 'rewriting'>>();
   const general = api.target !== null ? wayToTarget(api.target) : null;
   const byOperation = new Map(
@@ -91,7 +98,7 @@ export function createRoutes(parts: RoutesParts) {
           name: undescribedName(api),
           operation: null,
           cost: 1,
-          scopes: NO_SCOPES,
+          scopes,
           maxBodyBytes,
           headersTimeout: null,
           websocket: api.websocket,
@@ -130,13 +137,12 @@ export function createRoutes(parts: RoutesParts) {
   }
 
   function routeTo(operation: Operation): Route {
-    const { id, cost, scopes, upstream, headersTimeout, largestBody } =
-      operation;
+    const { id, cost, upstream, headersTimeout, largestBody } = operation;
     return {
       name: id,
       operation,
       cost,
-      scopes,
+      scopes: scopesOf(operation.scopes),
       // The contract can only lower the general limit.
       maxBodyBytes:
         largestBody ??
@@ -168,7 +174,7 @@ export function createRoutes(parts: RoutesParts) {
   function findPreflight(request: string, target: TargetPaths): RouteMatch {
     const found = find(request, target);
     if (found.kind === 'route' && found.route.operation !== null)
-      return { ...found, route: preflightOf(found.route) };
+      return { ...found, route: preflightOf(found.route, scopes) };
     const [other] = found.kind === 'method_not_allowed' ? found.allow : [];
     return other === undefined ? found : findPreflight(other, target);
   }
@@ -183,6 +189,6 @@ export function createRoutes(parts: RoutesParts) {
 }
 
 /** It leads to the backend of an operation, which the contract describes for other methods. */
-function preflightOf(route: Route): Route {
-  return { ...route, name: null, operation: null, cost: 1, scopes: NO_SCOPES };
+function preflightOf(route: Route, scopes: Scopes): Route {
+  return { ...route, name: null, operation: null, cost: 1, scopes };
 }

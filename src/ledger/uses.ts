@@ -1,7 +1,9 @@
+import { remembered } from '../common/remembered.ts';
 import { excessOf } from '../limits/admission.ts';
 import { placeOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
+import { isOwn } from '../limits/scopes.ts';
 import type { RequestTrace } from '../observe/events.ts';
 import { ExcessTable, type PackedExcess } from './excess-table.ts';
 import { HighestUses, type WindowUses } from './highest.ts';
@@ -16,13 +18,16 @@ type Counted = 'key' | 'account';
 
 /** Nested, because joining a key would take as long as all the rest. */
 type TablesOfPlan = Partial<
-  Record<Window['kind'], Map<number, Partial<Record<Counted, HighestUses>>>>
+  Record<Window['kind'], Map<Span, Partial<Record<Counted, HighestUses>>>>
 >;
+
+/** Milliseconds; of a window of an API `60000@notes`. */
+type Span = number | string;
 
 type PackedTable = readonly [
   plan: string,
   kind: Window['kind'],
-  span: number,
+  span: Span,
   counted: Counted,
   uses: WindowUses,
 ];
@@ -64,18 +69,22 @@ export class UsesTables {
     const counted = subject.startsWith('account:') ? 'account' : 'key';
     for (const reading of admission.readings) {
       const { window, used, resetAt } = reading;
-      if (window.scope !== undefined) continue;
-      const uses = this.#table(plan, window.kind, window.span, counted);
+      if (!isOwn(window)) continue;
+      const uses = this.#table(plan, window.kind, spanIn(window), counted);
       // What remains of a gateway's share does not show the use.
       if (admission.by === 'local') uses.local = true;
       else uses.note(subject, placeOf(window, resetAt, admission.now), used);
     }
   }
 
-  table(
+  table(plan: string, window: PlanWindow, counted: Counted) {
+    return this.#tableAt(plan, window.kind, spanIn(window), counted);
+  }
+
+  #tableAt(
     plan: string,
     kind: Window['kind'],
-    span: number,
+    span: Span,
     counted: Counted,
   ): HighestUses | null {
     return this.#plans.get(plan)?.[kind]?.get(span)?.[counted] ?? null;
@@ -83,7 +92,7 @@ export class UsesTables {
 
   noteWindows(process: string, now: number, plans: Plans['plans']): void {
     const names = [...plans.values()].flatMap(({ name, count, windows }) =>
-      (windows ?? []).map(({ kind, span }) => nameOf(name, kind, span, count)),
+      (windows ?? []).map((window) => nameOf(name, window, count)),
     );
     this.#counted.push([process, now, names]);
   }
@@ -92,13 +101,8 @@ export class UsesTables {
    * Since when all processes count a window of the plan, Unix milliseconds; 0: since the begin;
    * Infinity: one does not.
    */
-  countedSince(
-    plan: string,
-    kind: Window['kind'],
-    span: number,
-    counted: Counted,
-  ): number {
-    const name = nameOf(plan, kind, span, counted);
+  countedSince(plan: string, window: PlanWindow, counted: Counted): number {
+    const name = nameOf(plan, window, counted);
     const processes = Map.groupBy(
       this.#counted,
       ([process]) => process,
@@ -158,10 +162,10 @@ export class UsesTables {
   #table(
     plan: string,
     kind: Window['kind'],
-    span: number,
+    span: Span,
     counted: Counted,
   ): HighestUses {
-    const existing = this.table(plan, kind, span, counted);
+    const existing = this.#tableAt(plan, kind, span, counted);
     if (existing !== null) return existing;
     const ofPlan = this.#plans.get(plan) ?? {};
     this.#plans.set(plan, ofPlan);
@@ -177,7 +181,7 @@ export class UsesTables {
     for (const [plan, kinds] of this.#plans)
       for (const [kind, spans] of Object.entries(kinds) as [
         Window['kind'],
-        Map<number, Partial<Record<Counted, HighestUses>>>,
+        Map<Span, Partial<Record<Counted, HighestUses>>>,
       ][])
         for (const [span, tables] of spans)
           for (const [counted, table] of Object.entries(tables))
@@ -185,12 +189,14 @@ export class UsesTables {
   }
 }
 
-const nameOf = (
-  plan: string,
-  kind: Window['kind'],
-  span: number,
-  counted: Counted,
-) => `${kind} ${span} ${counted} ${plan}`;
+type PlanWindow = Pick<Window, 'kind' | 'span' | 'scope'>;
+
+const nameOf = (plan: string, window: PlanWindow, counted: Counted) =>
+  `${window.kind} ${spanIn(window)} ${counted} ${plan}`;
+
+const spanIn = (window: PlanWindow): Span =>
+  window.scope === undefined ? window.span : spanOfApi(window);
+const spanOfApi = remembered(({ span, scope }: PlanWindow) => span + scope!);
 
 /** The heaviest tables shrink first, so that one plan does not displace another. */
 function freeSpace(tables: readonly HighestUses[], budget: number): void {

@@ -13,7 +13,7 @@ import {
 } from './counters.ts';
 import { meterOf } from './kinds.ts';
 import type { BanEscalation, Limits, Window } from './limits.ts';
-import { countsIn, NO_SCOPES, type Scopes } from './scopes.ts';
+import { countsIn, isOwn, NO_SCOPES, type Scopes } from './scopes.ts';
 
 /** Readings of a client's windows, or of the address's guard window before the client is known. */
 export interface Readings {
@@ -247,23 +247,28 @@ export function look(looked: Counters, limits: Limits, now: number): Admission {
 /**
  * The window that limits the client most: the own window that refuses with the fewest remaining
  * units, then the longer one. If none refuses, of those with overage; then of those that only
- * watch. `null`: there is no own window.
+ * watch. `null`: no own window counts a request in `scopes`.
  */
-export function bindingReading(readings: readonly Reading[]): Reading | null {
+export function bindingReading(
+  readings: readonly Reading[],
+  scopes: Scopes,
+): Reading | null {
   return (
-    fewestRemaining(readings, refuses) ??
-    fewestRemaining(readings, isShown) ??
-    fewestRemaining(readings, () => true)
+    fewestRemaining(readings, scopes, refuses) ??
+    fewestRemaining(readings, scopes, isShown) ??
+    fewestRemaining(readings, scopes, () => true)
   );
 }
 
 function fewestRemaining(
   readings: readonly Reading[],
+  scopes: Scopes,
   matches: (window: Window) => boolean,
 ): Reading | null {
   let fewest: Reading | null = null;
   for (const reading of readings) {
-    if (reading.window.scope !== undefined || !matches(reading.window))
+    const { window } = reading;
+    if (!isOwn(window) || !countsIn(window, scopes) || !matches(window))
       continue;
     if (fewest === null || remainingIn(reading) <= remainingIn(fewest))
       fewest = reading;

@@ -30,9 +30,9 @@ export interface Window {
   /** The day that a week (1: Monday) or month of a calendar window begins with; absent for 1. */
   readonly anchor?: number;
   /**
-   * The only requests that it counts: those of one operation, or of all operations with one tag
-   * (`scopes.ts`). Absent, as for plans, keys and accounts: every request. Not `null`, because
-   * stored windows lack the field.
+   * The only requests that it counts: those of one operation, of all operations with one tag, or
+   * of one API (`scopes.ts`); of plans, keys and accounts the last. Absent: every request. Not
+   * `null`, because stored windows lack the field.
    */
   readonly scope?: string;
 }

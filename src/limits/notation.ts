@@ -1,11 +1,14 @@
 import { DEFAULT_ZONE, isZone, lastAnchor } from './calendar.ts';
 import { DEFAULT_KIND, KIND_NAMES, WINDOW_KINDS } from './kinds.ts';
 import type { Window } from './limits.ts';
+import { fullNameOf, readScope, scopeOfApi } from './scopes.ts';
 
 export interface WindowEntry {
   readonly limit: number;
   /** A word of the kind (`spans`), or a duration. */
   readonly per: string;
+  /** Absent: requests to all APIs count. */
+  readonly api?: string;
   readonly kind?: Window['kind'];
   readonly zone?: string;
   readonly anchor?: number;
@@ -14,7 +17,7 @@ export interface WindowEntry {
 }
 
 /** Also in the schema of plans.yaml; a test compares them. */
-const MAX_WINDOWS = 4;
+const MAX_WINDOWS = 16;
 const MAX_UNITS = 1_000_000_000_000;
 const [SHORTEST, LONGEST] = [1_000, 366 * 86_400_000];
 
@@ -45,16 +48,18 @@ export function nameOfSpan({
 
 /**
  * The parts of the short form `60/minute,10/10s:sliding,1000/month:calendar:Europe/Berlin:15`, with
- * `+watch` or `+overage` at the end of a part; an invalid part stays text.
+ * the name of an API behind the span (`60/minute@notes`), and `+watch` or `+overage` at the end of a
+ * part; an invalid part stays text.
  */
 export function readShort(text: string): readonly (string | ShortEntry)[] {
   return text.split(',', 100).map((part) => {
-    const [, limit, per, kind, zone, anchor, excess] =
+    const [, limit, per, api, kind, zone, anchor, excess] =
       SHORT_FORM.exec(part) ?? [];
     if (limit === undefined || per === undefined) return part;
     return {
       limit: Number(limit),
       per,
+      ...(api !== undefined && { api }),
       ...(kind !== undefined && { kind }),
       ...(zone !== undefined && { zone }),
       ...(anchor !== undefined && { anchor: Number(anchor) }),
@@ -69,14 +74,23 @@ export interface ShortEntry extends Omit<WindowEntry, 'kind'> {
 }
 
 const SHORT_FORM =
-  /^\s*(\d{1,15})\/(\w+)(?::(\w+)(?::([\w+/-]+?)(?::(\d{1,2}))?)?)?(?:\+(watch|overage))?\s*$/;
+  /^\s*(\d{1,15})\/(\w+)(?:@([\w-]+))?(?::(\w+)(?::([\w+/-]+?)(?::(\d{1,2}))?)?)?(?:\+(watch|overage))?\s*$/;
 
 /** Windows of valid entries, ordered from the shortest span. */
 export function toWindows(entries: readonly WindowEntry[]): Window[] {
   return entries
     .map(
-      ({ limit, per, kind = DEFAULT_KIND, enforce, overage, ...calendar }) => ({
+      ({
+        limit,
+        per,
+        api,
+        kind = DEFAULT_KIND,
+        enforce,
+        overage,
+        ...calendar
+      }) => ({
         name: per,
+        ...(api !== undefined && { scope: scopeOfApi(api) }),
         kind,
         limit,
         span: checkedSpan(per, kind),
@@ -102,10 +116,12 @@ export function toEntry({
   zone,
   anchor,
   excess,
+  scope,
 }: Window): WindowEntry {
   return {
     limit,
     per: name,
+    ...(scope !== undefined && { api: readScope(scope).name }),
     ...(kind !== DEFAULT_KIND && { kind }),
     ...(zone !== undefined && { zone }),
     ...(anchor !== undefined && { anchor }),
@@ -117,7 +133,9 @@ export function toEntry({
 /** The inverse of `readShort`. */
 export function formatWindows(windows: readonly Window[]): string {
   return windows
-    .map((window) => `${window.limit}/${window.name}${kindInShort(window)}`)
+    .map(
+      (window) => `${window.limit}/${fullNameOf(window)}${kindInShort(window)}`,
+    )
     .join(',');
 }
 
@@ -171,7 +189,7 @@ export function readWindows(value: unknown): readonly Window[] | string {
     return 'must be windows such as 5/minute,100/day or a list of {limit, per, kind, zone, anchor}';
   if (entries.length < 1 || entries.length > MAX_WINDOWS)
     return `must be one to ${MAX_WINDOWS} windows`;
-  const spans = new Set<number>();
+  const spans = new Set<string>();
   for (const [i, entry] of entries.entries()) {
     const wrong =
       typeof entry === 'object' && entry !== null
@@ -183,9 +201,10 @@ export function readWindows(value: unknown): readonly Window[] | string {
   return toWindows(entries as WindowEntry[]);
 }
 
-function faultIn(entry: object, spans: Set<number>): string | null {
+function faultIn(entry: object, spans: Set<string>): string | null {
   const all = entry as Record<string, unknown>;
-  const { limit, per, kind, zone, anchor, enforce, overage, ...rest } = all;
+  const { limit, per, api, kind, zone, anchor, enforce, overage, ...rest } =
+    all;
   if (Object.keys(rest).length > 0)
     return 'must have no other members than limit, per, kind, zone, anchor, enforce and overage';
   if (
@@ -197,6 +216,8 @@ function faultIn(entry: object, spans: Set<number>): string | null {
   if (kind !== undefined && !KIND_NAMES.some((name) => name === kind))
     return `must be one of ${KIND_NAMES.join(', ')}`;
   if (typeof per !== 'string') return RANGE;
+  if (api !== undefined && !API_NAME.test(String(api)))
+    return 'must have the name of an API for api';
   if (zone !== undefined && typeof zone !== 'string')
     return wrongField('zone', ZONE);
   if (anchor !== undefined && !isAnchor(anchor))
@@ -212,10 +233,15 @@ function faultIn(entry: object, spans: Set<number>): string | null {
   if (fault !== null) return wrongField(fault.field, fault.expected);
   const span = spanOf(per, kind as Window['kind'])!;
   if (span < SHORTEST || span > LONGEST) return RANGE;
-  if (spans.has(span)) return `must have each span once: ${per} is given twice`;
-  spans.add(span);
+  const place = `${span}@${api}`;
+  if (spans.has(place))
+    return `must have each span once: ${per} is given twice`;
+  spans.add(place);
   return null;
 }
+
+/** Also in the schema. */
+const API_NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
 const RANGE =
   'must be per second, minute, hour, day or a duration from 1s to 366d';

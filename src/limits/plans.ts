@@ -18,6 +18,19 @@ export interface Plans {
    * none.
    */
   readonly scoped?: readonly Window[];
+  /** Names of the APIs; absent if one is alone. */
+  readonly apis?: readonly string[];
+}
+
+/** Why a name is not that of an API; `null`: it is. */
+export function apiFault(
+  name: string,
+  { apis = [] }: Pick<Plans, 'apis'>,
+): string | null {
+  if (apis.includes(name)) return null;
+  return apis.length === 0
+    ? 'must be absent, because gateway.yaml has one API alone'
+    : `must be the name of an API: ${apis.join(', ')}`;
 }
 
 export interface Plan {

@@ -10,6 +10,7 @@ export type Scopes = readonly string[];
 export const NO_SCOPES: Scopes = Object.freeze([]);
 
 const TAG = 'tag:';
+const API = '@';
 
 /**
  * Encoded without separators (comma, colon, at sign, blank, quotes), so that a tag never equals an
@@ -23,6 +24,11 @@ export function scopeOfTag(tag: string): string {
   return TAG + encodeURIComponent(tag);
 }
 
+/** All requests of an API, by its name. */
+export function scopeOfApi(name: string): string {
+  return API + encodeURIComponent(name);
+}
+
 /** The name of an operation, or a scope, among those of several APIs; `null`: the default API. */
 export function inApi(api: string | null, name: string): string {
   return api === null ? name : `${api}/${name}`;
@@ -33,11 +39,15 @@ export const isOfApi = (api: string, operation: string): boolean =>
 
 /** Decodes a scope into the contract's name. */
 export function readScope(scope: string): {
-  /** `null`: the default API. */
+  /** `null`: the default API; of kind `api` it is in `name`. */
   readonly api: string | null;
-  readonly kind: 'operation' | 'tag';
+  readonly kind: 'operation' | 'tag' | 'api';
   readonly name: string;
 } {
+  if (isApiScope(scope)) {
+    const name = decodeURIComponent(scope.slice(API.length));
+    return { api: null, kind: 'api', name };
+  }
   const slash = scope.indexOf('/');
   const api = slash < 0 ? null : scope.slice(0, slash);
   const own = scope.slice(slash + 1);
@@ -49,12 +59,25 @@ export function readScope(scope: string): {
   };
 }
 
-/** `for login`, `for notes/login`, `for the tag search`. */
+/** `for login`, `for notes/login`, `for the tag search`, `for the API notes`. */
 export function formatScope(scope: string): string {
   const { api, kind, name } = readScope(scope);
-  const full = inApi(api, name);
-  return kind === 'tag' ? `for the tag ${full}` : `for ${full}`;
+  return `for ${KINDS[kind]}${inApi(api, name)}`;
 }
+
+const KINDS = { operation: '', tag: 'the tag ', api: 'the API ' } as const;
+
+const isApiScope = (scope: string): boolean => scope.startsWith(API);
+
+/** Whether it is of a plan, key or account: others are the contract's. */
+export const isOwn = ({ scope }: Pick<Window, 'scope'>): boolean =>
+  scope === undefined || isApiScope(scope);
+
+const SCOPES = {
+  operation: scopeOfOperation,
+  tag: scopeOfTag,
+  api: scopeOfApi,
+} as const;
 
 /** With the name of an API. */
 const MAX_SCOPE_LENGTH = 337;
@@ -63,8 +86,7 @@ export function isScope(text: string): boolean {
   if (text.length > MAX_SCOPE_LENGTH) return false;
   try {
     const { api, kind, name } = readScope(text);
-    const own = kind === 'tag' ? scopeOfTag(name) : scopeOfOperation(name);
-    return name !== '' && inApi(api, own) === text;
+    return name !== '' && inApi(api, SCOPES[kind](name)) === text;
   } catch (error) {
     if (error instanceof URIError) return false;
     throw error;
@@ -75,12 +97,16 @@ export function countsIn({ scope }: Window, scopes: Scopes): boolean {
   return scope === undefined || scopes.includes(scope);
 }
 
-/** A window name that is unique within a subject: `minute`, `login:minute`, `tag:search:minute`. */
+/**
+ * A window name that is unique within a subject: `minute`, `minute@notes`, `login:minute`,
+ * `tag:search:minute`.
+ */
 export function fullNameOf({
   scope,
   name,
 }: Pick<Window, 'scope' | 'name'>): string {
-  return scope === undefined ? name : `${scope}:${name}`;
+  if (scope === undefined) return name;
+  return isApiScope(scope) ? name + scope : `${scope}:${name}`;
 }
 
 /**

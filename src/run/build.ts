@@ -91,10 +91,18 @@ import {
 } from '../gateway/wire/fields.ts';
 import { headOf } from '../gateway/wire/head.ts';
 import { isShown } from '../limits/admission.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { Plan } from '../limits/plans.ts';
-import { inApi, readScope } from '../limits/scopes.ts';
+import {
+  countsIn,
+  inApi,
+  NO_SCOPES,
+  readScope,
+  scopeOfApi,
+} from '../limits/scopes.ts';
 import { TRACE_FIELDS } from '../observe/tracing/request-span.ts';
 import { isAnonymous } from '../records/keys/key.ts';
+import { limitsOf } from '../records/keys/subjects.ts';
 import type { ActiveApi } from './apis.ts';
 import type { LongLived } from './long-lived.ts';
 import type { ActiveConfig } from './reload.ts';
@@ -107,6 +115,8 @@ interface ApiSettings extends ActiveApi {
   /** Pages of all APIs. */
   readonly find: FindPage;
   readonly namesOf: typeof createFieldNames;
+  /** Of requests without a key. */
+  readonly publicLimits: Limits;
 }
 
 /**
@@ -137,8 +147,12 @@ export function buildPipeline(
   });
   const find = findPages(settings);
   const namesOf = sharedNames();
+  const publicLimits = limitsOf(config.plans.publicPlan?.windows ?? [], {
+    escalation: null,
+    scoped: settings.contract.windows,
+  });
   const built = apis.map((one) =>
-    buildApi({ ...one, settings, longLived, find, namesOf }),
+    buildApi({ ...one, settings, longLived, find, namesOf, publicLimits }),
   );
   const [first] = built;
   return createPipeline({
@@ -186,6 +200,7 @@ function entering(
     const { call, head } = exchange;
     const { names, facts, steps } = find(hostIn(call, head), target.path)!;
     exchange.api = facts;
+    exchange.scopes = facts.scopes;
     exchange.head = headOf(call.fields, names);
     const { stripped } = facts;
     steps(exchange, stripped === '' ? target : targetBelow(target, stripped));
@@ -209,6 +224,10 @@ function buildApi(parts: ApiSettings) {
     },
     document: documentPaths(api, settings).json,
     report: createFaultReporter(contract),
+    scopes:
+      settings.apis.length === 1
+        ? NO_SCOPES
+        : Object.freeze([scopeOfApi(api.name)]),
   };
   const { names, authenticate } = createReading(parts);
   const returned = createReturnedNames({
@@ -220,6 +239,7 @@ function buildApi(parts: ApiSettings) {
     api,
     contract,
     stripped,
+    scopes: facts.scopes,
     upstreams: longLived.upstreams,
     hosts: hostsOf(settings.config),
     timeouts: settings.config.upstream,
@@ -364,6 +384,7 @@ function createReading(parts: ApiSettings) {
   const anonymous = createAnonymous({
     contract,
     plan,
+    limits: parts.publicLimits,
     subjects,
     usagePaths: ownPaths,
   });
@@ -414,6 +435,7 @@ function createRouting(
     if (match.kind === 'route') {
       exchange.operation = match.route.operation;
       exchange.route = match.route.name;
+      exchange.scopes = match.route.scopes;
     }
     if (exchange.client) note(exchange);
     return match;
@@ -475,9 +497,13 @@ function homeOf({ api, contract, settings }: ApiSettings): string | null {
     : null;
 }
 
-/** Without windows that only watch. */
-function forClients(plan: Plan): Plan {
-  return { ...plan, windows: plan.windows?.filter(isShown) ?? null };
+/** Without windows that only watch, or count requests to other APIs. */
+function forClients(plan: Plan, { name }: Api): Plan {
+  const scopes = [scopeOfApi(name)];
+  const windows = plan.windows?.filter(
+    (window) => isShown(window) && countsIn(window, scopes),
+  );
+  return { ...plan, windows: windows ?? null };
 }
 
 /** As in its document, without the name of the API. */
@@ -518,7 +544,7 @@ function referenceOf(
         plans: [
           ...api.plans.plans.values(),
           ...(open === null ? [] : [open]),
-        ].map(forClients),
+        ].map((plan) => forClients(plan, api)),
         bans: api.plans.escalation,
         scoped: contract.windows
           .filter(isShown)

@@ -17,13 +17,14 @@ import { shippedFiles } from '../../src/config/load.ts';
 import { formatWindows } from '../../src/config/windows.ts';
 
 const shipped = readFileSync(shippedFiles.plans, 'utf8');
+const APIS = { apis: ['notes', 'files'] };
 
 function put(text: string, name: string, draft: PlanDraft): string {
-  return withPlan(text, changedPlan(name, checkPlans(text).plans.get(name), draft));
+  return withPlan(text, changedPlan(name, checkPlans(text, APIS).plans.get(name), draft));
 }
 
 function limitsIn(text: string, name: string): string | null {
-  const { windows } = checkPlans(text).plans.get(name)!;
+  const { windows } = checkPlans(text, APIS).plans.get(name)!;
   return windows && formatWindows(windows);
 }
 
@@ -79,6 +80,10 @@ describe('a plan that is set', () => {
     ['9/day:calendar:Europe/Berlin', { limits: '7/24h' }, '7/24h'],
     ['9/day+watch', { limits: '7/day', drop: ['day'] }, '7/day'],
     ['3/minute+watch,9/day:sliding', { limits: '7/day' }, '3/minute+watch,7/day:sliding'],
+    ['9/day,8/day@notes+watch', { limits: '7/day@notes' }, '9/day,7/day@notes+watch'],
+    ['9/day,8/day@notes', { limits: '7/day@files' }, '9/day,8/day@notes,7/day@files'],
+    ['9/day,8/day@notes', { drop: ['day@notes'] }, '9/day'],
+    ['9/day,8/day@notes', { drop: ['day'] }, '8/day@notes'],
   ])('with %s keeps of a window what %j does not name', (before, draft, after) => {
     const text = put(shipped, 'gold', { limits: before });
     expect(limitsIn(put(text, 'gold', draft), 'gold')).toBe(after);
@@ -92,7 +97,7 @@ describe('a plan that is set', () => {
   });
 
   test('keeps its concurrency unless another number is given, and a custom plan stays custom', () => {
-    const of = (text: string, name = 'free') => checkPlans(text).plans.get(name)!;
+    const of = (text: string, name = 'free') => checkPlans(text, APIS).plans.get(name)!;
     const text = put(put(shipped, 'free', { concurrency: 20 }), 'free', { limits: '7/minute' });
     expect(of(text)).toMatchObject({ concurrency: 20, weight: 1 });
     expect(of(put(text, 'free', { weight: 3, count: 'account' }))).toMatchObject({
@@ -108,7 +113,7 @@ describe('a plan that is set', () => {
   });
 
   test('keeps its workers unless others are given, or again those of its limits', () => {
-    const workersIn = (text: string) => checkPlans(text).plans.get('free')!.workers;
+    const workersIn = (text: string) => checkPlans(text, APIS).plans.get('free')!.workers;
     const text = put(put(shipped, 'free', { workers: 20 }), 'free', { limits: '7/minute' });
     expect(workersIn(text)).toBe(20);
     expect(workersIn(put(text, 'free', { workers: 30 }))).toBe(30);
@@ -116,7 +121,7 @@ describe('a plan that is set', () => {
   });
 
   test('keeps its address lists unless others are given', () => {
-    const of = (text: string, name = 'free') => checkPlans(text).plans.get(name)!.addresses;
+    const of = (text: string, name = 'free') => checkPlans(text, APIS).plans.get(name)!.addresses;
     const addresses = { allow: ['198.51.100.0/24', '2001:db8::/32'], deny: ['198.51.100.66'] };
     const text = put(shipped, 'free', { addresses });
     expect(text).toContain(
@@ -135,9 +140,9 @@ describe('a plan that is set', () => {
 
   test('keeps its counting subject', () => {
     const text = put(shipped, 'free', { count: 'account' });
-    expect(checkPlans(put(text, 'free', { limits: '7/minute' })).plans.get('free')!.count).toBe(
-      'account',
-    );
+    expect(
+      checkPlans(put(text, 'free', { limits: '7/minute' }), APIS).plans.get('free')!.count,
+    ).toBe('account');
   });
 
   test.each(['free', 'business', 'enterprise', 'pro'])(
@@ -201,7 +206,7 @@ describe('a new text', () => {
     const { TMPDIR } = process.env;
     process.env.TMPDIR = '/does-not-exist';
     try {
-      expect(checkPlans(shipped).plans.has('free')).toBe(true);
+      expect(checkPlans(shipped, APIS).plans.has('free')).toBe(true);
     } finally {
       if (TMPDIR === undefined) delete process.env.TMPDIR;
       else process.env.TMPDIR = TMPDIR;
@@ -213,6 +218,6 @@ describe('a new text', () => {
     ['plans: {', /plans\.yaml:1/],
     [`${shipped}#${'x'.repeat(1024 * 1024)}`, /plans\.yaml: must be at most 1 ?MiB/],
   ])('with a mistake is refused with its place: %.30j', (text, message) => {
-    expect(() => checkPlans(text)).toThrow(message);
+    expect(() => checkPlans(text, APIS)).toThrow(message);
   });
 });

@@ -167,7 +167,7 @@ describe.each([
       'line 3: is not a JSON object',
       'line 5: hash: is the same key as line 4',
       expect.stringContaining('line 6: limits: plan enterprise has no limits of its own'),
-      expect.stringContaining('line 7: limits: must be one to four limits'),
+      expect.stringContaining('line 7: limits: must be one to 16 limits'),
       expect.stringContaining('line 7: account: an account is'),
       `line 8: plan: it is there already as ${before[0].id}, with another plan`,
       'bad.ndjson contains secrets: delete it after the import.',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { loadConfig } from '../../src/config/load.ts';
 import { escalationIn } from '../../src/limits/plans.ts';
 import { loadPlans } from '../support/load-plans.ts';
 import { folderWith } from './folder.ts';
@@ -49,6 +50,57 @@ plans:
     const name = 'a'.repeat(32);
     expect(plansFrom(`plans: { ${name}: { custom: true } }`).plans.has(name)).toBe(true);
     expect(mistakesOf(() => plansFrom(`plans: { ${name}a: { custom: true } }`))).toHaveLength(1);
+  });
+});
+
+describe('windows of an API', () => {
+  const APIS = 'apis: [{ name: notes, path: /n, contract: none, upstream: { url: http://a } }]';
+  const plans = (
+    api: string,
+  ) => `plans: { free: { windows: [{ limit: 1, per: day, api: ${api} }] } }
+accounts: { acme: { windows: [{ limit: 1, per: day }, { limit: 1, per: day, api: ${api} }] } }
+public: { windows: [{ limit: 1, per: day, api: ${api} }] }`;
+  const load = (gateway: string, api: string) => {
+    const cwd = folderWith({ 'gateway.yaml': gateway, 'plans.yaml': plans(api) });
+    return loadConfig({ cwd, env: { STOREGATE_PLANS: 'plans.yaml' } }).plans;
+  };
+  const placesOf = (message: string) => [
+    `plans.yaml:1:55 plans.free.windows[0].api: ${message}`,
+    `plans.yaml:2:82 accounts.acme.windows[1].api: ${message}`,
+    `plans.yaml:3:48 public.windows[0].api: ${message}`,
+  ];
+
+  test.each([
+    [APIS, 'notes', ['notes']],
+    [`${APIS}\nupstream: { url: http://b }`, 'notes', ['default', 'notes']],
+    [`${APIS}\nupstream: { url: http://b }`, 'default', ['default', 'notes']],
+  ])('may name one of %j: %s', (gateway, api, apis) => {
+    const loaded = load(gateway, api);
+    const window = { name: 'day', kind: 'fixed', limit: 1, span: 86_400_000 };
+    const scope = `@${api}`;
+    expect(loaded.apis).toEqual(apis);
+    expect(loaded.plans.get('free')?.windows).toEqual([{ ...window, scope }]);
+    expect(loaded.accounts.get('acme')).toEqual([window, { ...window, scope }]);
+    expect(loaded.publicPlan?.windows).toEqual([{ ...window, scope }]);
+  });
+
+  test.each([
+    ['{}', 'default', 'must be absent, because gateway.yaml has one API alone, is "default"'],
+    [APIS, 'note', 'must be the name of an API: notes, is "note"'],
+    [APIS, 'default', 'must be the name of an API: notes, is "default"'],
+    [
+      `${APIS}\ncontract: { file: none }`,
+      'files',
+      'must be the name of an API: default, notes, is "files"',
+    ],
+  ])('of %j must not name %s', (gateway, api, message) => {
+    expect(mistakesOf(() => load(gateway, api))).toEqual(placesOf(message));
+  });
+
+  test('are not a mistake while the APIs have one', () => {
+    expect(mistakesOf(() => load(`${APIS.replace('/n', 'n')}`, 'files'))).toEqual([
+      expect.stringMatching(/^gateway\.yaml:1:\d+ apis\[0\]\.path: must be/),
+    ]);
   });
 });
 

@@ -25,6 +25,14 @@ describe('own limits', () => {
     ],
     ['9/day+watch', [{ ...day, limit: 9, excess: 'watch' }]],
     [
+      '60/minute,60/minute@notes,60/minute@files',
+      [minute, { ...minute, scope: '@notes' }, { ...minute, scope: '@files' }],
+    ],
+    [
+      '9/day@notes:sliding+watch',
+      [{ ...day, kind: 'sliding', limit: 9, excess: 'watch', scope: '@notes' }],
+    ],
+    [
       '9/month:calendar:Etc/GMT+5+overage',
       [
         {
@@ -125,7 +133,16 @@ describe('own limits', () => {
     ],
     ['1/500ms', ['limits [0].per: must be from 1s to 366d, is "500ms"']],
     ['1/minute,2/60s', ['limits [1].per: must be another span than that of entry [0], is "60s"']],
-    ['1/1s,1/2s,1/3s,1/4s,1/5s', ['limits: must have at most 4 entries, has 5']],
+    [
+      '1/minute@a,2/60s@a,3/60s@b',
+      ['limits [1].per: must be another span than that of entry [0], is "60s"'],
+    ],
+    ['1/minute@A', ['limits [0].api: must be the name of an API, is "A"']],
+    ['1/minute@', ['limits [0]: must look like 60/minute or 10/10s:sliding, is "***@"']],
+    [
+      Array.from({ length: 17 }, (_, i) => `1/${i + 1}s`).join(),
+      ['limits: must have at most 16 entries, has 17'],
+    ],
     [[], ['limits: must have at least 1 entry']],
     [null, ['limits: must be a list, is empty']],
     [undefined, ['limits: must be a list, is empty']],
@@ -134,7 +151,7 @@ describe('own limits', () => {
     [
       [{ limit: '60', per: 'minute', burst: 5 }, null],
       [
-        'limits [0].burst: is unknown; known here: limit, per, kind, zone, anchor, enforce, overage',
+        'limits [0].burst: is unknown; known here: limit, per, api, kind, zone, anchor, enforce, overage',
         'limits [0].limit: must be a whole number from 1 to 1000000000000, is "60"',
         'limits [1]: must be a map, is empty',
       ],
@@ -169,12 +186,13 @@ describe('the short form', () => {
   );
   const limit = fc.integer({ min: 1, max: 1e12 });
   const kind = fc.constantFrom(...KIND_NAMES.filter((name) => name !== 'calendar'));
+  const api = fc.constantFrom('notes', 'files');
   const zone = fc.constantFrom('UTC', 'Europe/Berlin', 'Etc/GMT+5', 'America/Port-au-Prince');
   const entry = fc.oneof(
     {
       weight: 3,
       arbitrary: fc.record(
-        { limit, per: span, kind, enforce: fc.constant(false) },
+        { limit, per: span, api, kind, enforce: fc.constant(false) },
         { requiredKeys: ['limit', 'per', 'kind'] },
       ),
     },
@@ -183,6 +201,7 @@ describe('the short form', () => {
         limit,
         kind: fc.constant('calendar'),
         per: fc.constantFrom('week', 'month'),
+        api,
         zone,
         anchor: fc.integer({ min: 1, max: 7 }),
         overage: fc.boolean(),
@@ -191,7 +210,7 @@ describe('the short form', () => {
     ),
   );
   const spanOf = (one: object) => parseWindows([one])[0]!.span;
-  const entries = fc.uniqueArray(entry, { minLength: 1, maxLength: 4, selector: spanOf });
+  const entries = fc.uniqueArray(entry, { minLength: 1, maxLength: 16, selector: spanOf });
 
   test('means the same as JSON, ordered by span, and round-trips', () => {
     fc.assert(

@@ -30,6 +30,14 @@ function writeContracts(): void {
         },
       },
       '/moved': { get: { operationId: 'moved', responses: done } },
+      '/open': {
+        get: {
+          operationId: 'open',
+          security: [],
+          'x-ratelimit': '2/minute',
+          responses: done,
+        },
+      },
     },
   });
   write('shop', {
@@ -48,9 +56,19 @@ function writeContracts(): void {
         parameters: [{ name: 'id', in: 'path', required: true, ...integer }],
         get: { operationId: 'thing', responses: done },
       },
+      '/open': { get: { operationId: 'open', security: [], responses: done } },
     },
   });
 }
+
+const PLANS = `plans:
+  free: { windows: [{ limit: 1000, per: minute }] }
+  tight:
+    windows:
+      - { limit: 6, per: minute }
+      - { limit: 2, per: minute, api: notes }
+      - { limit: 1, per: hour, api: files }
+`;
 
 let backends: FakeBackend[];
 let gateway: TestGateway;
@@ -95,7 +113,7 @@ beforeAll(async () => {
   gateway = await TestGateway.start({
     settings: JSON.stringify({ apis }),
     env: { STOREGATE_CONTRACT: '' },
-    plans: 'plans: { free: { windows: [{ limit: 1000, per: minute }] } }\n',
+    plans: PLANS,
   });
   ({ secret } = await gateway.key());
 });
@@ -144,10 +162,13 @@ describe('several APIs', () => {
     expect(Object.keys(body.costs)).toEqual([
       'notes/list',
       'notes/moved',
+      'notes/open',
       'shop/list',
       'shop/thing',
+      'shop/open',
       'local/list',
       'local/thing',
+      'local/open',
     ]);
     const limited = await ask('/n/list');
     expect(limited.headers['ratelimit-policy']).toContain('"notes/list:minute";q=30');
@@ -166,6 +187,74 @@ describe('several APIs', () => {
     expect(explained).toMatchObject({ operation: 'notes/list', path: '/n/list' });
     const line = gateway.log.find((one) => one.msg === 'request' && one.id === id)!;
     expect(line).toMatchObject({ api: 'notes', operation: 'notes/list' });
+  });
+
+  test('are counted together, and by windows of their own', async () => {
+    const { secret: own, id } = await gateway.key({ plan: 'tight' });
+    const sent = (path: string, headers = {}) =>
+      ask(path, { 'X-API-Key': own, 'X-Shop-Key': own, ...headers });
+    const files = { Host: 'a.files.example' };
+    const limitsIn = async (path: string, headers = {}) => {
+      const { status, headers: got } = await sent(path, headers);
+      return `${status} ${got.ratelimit!.replace(/;t=\d+/g, '')}`;
+    };
+    expect(await limitsIn('/n/moved')).toBe('302 "minute";r=5, "minute@notes";r=1');
+    expect(await limitsIn('/n/nothing')).toBe('404 "minute";r=4, "minute@notes";r=0');
+    expect(await limitsIn('/shop/v1/list')).toBe('200 "minute";r=3');
+    expect(await limitsIn('/any', files)).toBe('200 "minute";r=2, "hour@files";r=0');
+    const refused = await sent('/n/moved');
+    expect(refused.body).toMatchObject({
+      code: 'rate_limit_exceeded',
+      message: expect.stringMatching(/^Limit of 2 per minute for the API notes exceeded: /),
+    });
+    expect((await sent('/any', files)).status).toBe(429);
+    expect(await limitsIn('/shop/v1/list')).toBe('200 "minute";r=1');
+    const { body } = await sent('/usage');
+    const used = body.windows.map(({ name, used }: { name: string; used: number }) => [name, used]);
+    expect(used).toEqual(
+      expect.arrayContaining([
+        ['minute', 5],
+        ['minute@notes', 2],
+        ['hour@files', 1],
+      ]),
+    );
+
+    const admin = adminOf(gateway.adminUrl);
+    const { body: explained } = await admin('GET', `/requests/${refused.headers['x-request-id']}`);
+    expect(explained.decision.violated).toBe('minute@notes');
+    await admin('POST', `/usage/${id}/grant`, { units: 1, window: 'minute@notes' });
+    expect(await limitsIn('/n/moved')).toBe('302 "minute";r=0, "minute@notes";r=0');
+    const draft = { limits: '1/minute@notes', drop: ['hour@files'] };
+    const { body: simulated } = await admin('POST', '/plans/tight/simulate', draft);
+    expect(simulated.after).toBe('6/minute,1/minute@notes');
+    expect(simulated.lastDay.windows).toMatchObject([
+      { name: 'minute', limited: 0 },
+      { name: 'minute@notes', limited: 1, counted: true },
+    ]);
+  });
+
+  test('are named by limits of keys, which no other name has', async () => {
+    const admin = adminOf(gateway.adminUrl);
+    const create = (limits: string) =>
+      admin('POST', '/keys', { plan: 'free', account: 'acme', limits });
+    const { body } = await create('9/minute@notes');
+    expect(body.limits).toBe('9/minute@notes');
+    const headers = { 'X-API-Key': body.key, 'X-Shop-Key': body.key };
+    const policy = async (path: string) => (await ask(path, headers)).headers['ratelimit-policy'];
+    expect(await policy('/n/moved')).toBe('"minute@notes";q=9;w=60');
+    expect(await policy('/shop/v1/list')).toBeUndefined();
+    const { status, body: refused } = await create('9/minute@note');
+    expect([status, refused.message]).toEqual([
+      400,
+      'The API of a limit must be the name of an API: notes, shop, files, local.',
+    ]);
+  });
+
+  test('share the counters of an address without a key', async () => {
+    const open = async (path: string) => (await gateway.client.get(path)).status;
+    expect([await open('/n/open'), await open('/shop/v1/open')]).toEqual([200, 200]);
+    expect([await open('/n/open'), await open('/n/open')]).toEqual([200, 429]);
+    expect(await open('/shop/v1/open')).toBe(200);
   });
 
   test('have references of their own, each with its version, and one list', async () => {
@@ -237,5 +326,19 @@ describe('several APIs', () => {
     writeFileSync(settings, before);
     expect((await adminOf(gateway.adminUrl)('POST', '/reload')).status).toBe(200);
     expect((await ask('/n/moved')).status).toBe(302);
+  });
+
+  test('cannot go while a plan names them', async () => {
+    const settings = join(gateway.folder, 'gateway.yaml');
+    const before = readFileSync(settings, 'utf8');
+    writeFileSync(settings, before.replace('"name":"files"', '"name":"docs"'));
+    const { status, body } = await adminOf(gateway.adminUrl)('POST', '/reload');
+    expect([status, body.message]).toEqual([
+      422,
+      expect.stringContaining(
+        'plans.yaml:7:37 plans.tight.windows[2].api: must be the name of an API: notes, shop, docs, local, is "files"',
+      ),
+    ]);
+    writeFileSync(settings, before);
   });
 });

@@ -76,5 +76,5 @@ test('a slice of the ledger has the excess of admitted requests', () => {
   read.add(uses.pack());
   expect(read.excess.sums('free')).toMatchObject([{ requests: 2, subjects: 1 }]);
   // A watching window counts what it would have admitted.
-  expect(read.table('free', 'fixed', MINUTE, 'key')!.all.rows[0]![1][1]).toBe(1);
+  expect(read.table('free', window(1, MINUTE), 'key')!.all.rows[0]![1][1]).toBe(1);
 });

@@ -6,8 +6,9 @@ import { type Admission, admit } from '../../src/limits/admission.ts';
 import { newCounters } from '../../src/limits/counters.ts';
 import type { Window } from '../../src/limits/limits.ts';
 import { simulateLimit } from '../../src/limits/plan-simulation.ts';
+import type { Scopes } from '../../src/limits/scopes.ts';
 import type { RequestTrace } from '../../src/observe/events.ts';
-import { HOUR, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
+import { HOUR, limits, MINUTE, SECOND, scoped, TestClock, window } from '../support/limits.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const SUBJECTS = ['key:key_1', 'key:key_2', 'key:key_3'];
@@ -21,6 +22,7 @@ interface Sent {
   readonly cost?: number;
   readonly plan?: string;
   readonly by?: Pick<Admission, 'by'>;
+  readonly scopes?: Scopes;
 }
 
 /**
@@ -38,8 +40,10 @@ function carrying(
   return {
     clock,
     admitted,
-    send({ subject = SUBJECTS[0]!, process = 0, cost = 1, plan = 'free', by = {} }: Sent = {}) {
-      const admission = { ...admit(countersOf.get(subject)!, inForce, cost, clock.now), ...by };
+    send(sent: Sent = {}) {
+      const { subject = SUBJECTS[0]!, process = 0, cost = 1, plan = 'free', by = {} } = sent;
+      const counters = countersOf.get(subject)!;
+      const admission = { ...admit(counters, inForce, cost, clock.now, sent.scopes), ...by };
       const { verdict } = admission;
       if (verdict !== 'admitted') return verdict;
       all[process]!.note(plan, trace(subject, admission, cost));
@@ -51,9 +55,7 @@ function carrying(
       const sum = new UsesTables();
       for (const one of all) sum.add(one.pack());
       const none = { floor: 0, local: false, rows: [] };
-      const windows = requested.map(
-        ({ kind, span }) => sum.table(plan, kind, span, 'key')?.all ?? none,
-      );
+      const windows = requested.map((window) => sum.table(plan, window, 'key')?.all ?? none);
       return { costliest: sum.costliest, windows };
     },
   };
@@ -222,11 +224,24 @@ describe('recorded peaks', () => {
     expect(rows('free', window(1, MINUTE, 'sliding'))).toBe(0);
   });
 
+  test('know the windows of an API beside those of all, and none of operations', () => {
+    const [all, notes, login] = [
+      window(100, MINUTE),
+      scoped('@notes', 100, MINUTE),
+      scoped('login', 100, MINUTE),
+    ];
+    const { send, known: existing } = carrying([all, notes, login]);
+    send();
+    send({ scopes: ['@notes'] });
+    const uses = (requested: Window) => existing([requested]).windows[0]!.rows[0]?.[1][1];
+    expect([all, notes, login].map(uses)).toEqual([2, 1, undefined]);
+  });
+
   test('count a window since all processes have it', () => {
     const plans = (...windows: Window[]) =>
       new Map([['free', { name: 'free', count: 'key' as const, windows }]]);
     const uses = new UsesTables();
-    const since = (span: number) => uses.countedSince('free', 'fixed', span, 'key');
+    const since = (span: number) => uses.countedSince('free', window(1, span), 'key');
     uses.noteWindows('one', NOON, plans(window(1, MINUTE)));
     uses.noteWindows('one', NOON + 5, plans(window(1, MINUTE), window(9, HOUR)));
     expect([since(MINUTE), since(HOUR)]).toEqual([0, NOON + 5]);
@@ -234,7 +249,7 @@ describe('recorded peaks', () => {
     expect([since(MINUTE), since(HOUR)]).toEqual([0, Number.POSITIVE_INFINITY]);
     uses.noteWindows('two', NOON + 7, plans(window(1, HOUR)));
     expect([since(MINUTE), since(HOUR)]).toEqual([Number.POSITIVE_INFINITY, NOON + 7]);
-    expect(uses.countedSince('free', 'fixed', HOUR, 'account')).toBe(Number.POSITIVE_INFINITY);
+    expect(uses.countedSince('free', window(1, HOUR), 'account')).toBe(Number.POSITIVE_INFINITY);
   });
 });
 

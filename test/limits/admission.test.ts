@@ -16,6 +16,7 @@ import {
 } from '../../src/limits/counters.ts';
 import { KIND_NAMES, meterOf } from '../../src/limits/kinds.ts';
 import type { Limits, Window } from '../../src/limits/limits.ts';
+import { NO_SCOPES } from '../../src/limits/scopes.ts';
 import {
   DAY,
   ESCALATION,
@@ -24,6 +25,7 @@ import {
   limits,
   MINUTE,
   SECOND,
+  scoped,
   window,
   withExcess,
 } from '../support/limits.ts';
@@ -248,7 +250,16 @@ describe('the binding window', () => {
     [[reading(minute, 3), reading(hour, 3), reading(day, 4)], hour],
     [[reading(minute, 0), reading(hour, 0), reading(day, 0)], day],
   ])('%#: has the fewest units left, and of equals it is the longer one', (readings, span) => {
-    expect(bindingReading(readings)?.window.span).toBe(span);
+    expect(bindingReading(readings, NO_SCOPES)?.window.span).toBe(span);
+  });
+
+  test('may be one of the API of the request, not one of an operation', () => {
+    const inNotes = { ...reading(minute, 1), window: scoped('@notes', 10, MINUTE) };
+    const inLogin = { ...reading(minute, 0), window: scoped('login', 10, MINUTE) };
+    const readings = [reading(hour, 2), inNotes, inLogin];
+    expect(bindingReading(readings, ['@notes', 'login'])).toBe(inNotes);
+    expect(bindingReading(readings, ['@files', 'login'])).toBe(readings[0]);
+    expect(bindingReading([inNotes], ['@files'])).toBeNull();
   });
 });
 
@@ -313,9 +324,9 @@ describe('a window that does not refuse', () => {
     const watched = reading(withExcess('watch', window(9, MINUTE)), 0);
     const overage = reading(withExcess('overage', window(9, HOUR)), 1);
     const refusing = reading(window(9, DAY), 2);
-    expect(bindingReading([watched, overage, refusing])).toBe(refusing);
-    expect(bindingReading([watched, overage])).toBe(overage);
-    expect(bindingReading([watched])).toBe(watched);
+    expect(bindingReading([watched, overage, refusing], NO_SCOPES)).toBe(refusing);
+    expect(bindingReading([watched, overage], NO_SCOPES)).toBe(overage);
+    expect(bindingReading([watched], NO_SCOPES)).toBe(watched);
   });
 
   test('reports nothing of another scope, of a refusal and of a local decision', () => {

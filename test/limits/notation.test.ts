@@ -5,6 +5,7 @@ import { parseWindows } from '../../src/config/windows.ts';
 import { readWindows } from '../../src/limits/notation.ts';
 
 const per = fc.oneof(
+  fc.constantFrom('minute@notes', 'day@files', 'day@Files', 'day@'),
   fc.constantFrom('minute', 'hour', 'day', '90s'),
   fc.constantFrom(
     'second',
@@ -53,9 +54,13 @@ const short = fc
   .map((parts) =>
     parts.map(([l, p, k]) => `${l}/${p}${k === undefined ? '' : `:${k}`}`).join(', '),
   );
+const many = fc
+  .integer({ min: 15, max: 18 })
+  .map((count) => Array.from({ length: count }, (_, i) => `5/minute@api-${i}`).join());
 const value = fc.oneof(
   fc.array(entry, { maxLength: 5 }),
   short,
+  many,
   fc.constantFrom(null, 5, {}, '', ','),
 );
 

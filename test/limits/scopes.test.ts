@@ -6,6 +6,7 @@ import {
   inApi,
   isScope,
   readScope,
+  scopeOfApi,
   scopeOfOperation,
   scopeOfTag,
   withScoped,
@@ -38,8 +39,10 @@ test('no operation has the scope of a tag, and no window the full name of anothe
     scopeOfTag(one),
   ]);
   expect(new Set(names).size).toBe(8);
+  names.push(scopeOfApi('login'));
   const windows = [window(1, MINUTE), ...names.map((scope) => scoped(scope, 1, MINUTE))];
-  expect(new Set(windows.map(fullNameOf)).size).toBe(9);
+  expect(new Set(windows.map(fullNameOf)).size).toBe(10);
+  expect(fullNameOf(scoped('@login', 1, MINUTE))).toBe('60s@login');
   expect(fullNameOf(scoped('login', 1, MINUTE))).toBe('login:60s');
 });
 
@@ -57,6 +60,10 @@ test.each([
   'notes/',
   'notes/a/b',
   'a'.repeat(338),
+  '@',
+  '@a,b',
+  '@a/b',
+  '@@a',
 ])('%j is not a valid scope', (text) => {
   expect(isScope(text)).toBe(false);
 });
@@ -64,6 +71,13 @@ test.each([
 test('a scope is described in words', () => {
   expect(formatScope('login')).toBe('for login');
   expect(formatScope('tag:to%20find')).toBe('for the tag to find');
+  expect(formatScope('@notes')).toBe('for the API notes');
+});
+
+test('the scope of an API is that of no operation or tag', () => {
+  expect(isScope(scopeOfApi('notes'))).toBe(true);
+  expect(readScope('@notes')).toEqual({ api: null, kind: 'api', name: 'notes' });
+  expect(scopeOfOperation('@notes')).not.toBe('@notes');
 });
 
 test('windows of a contract come among those of a client by their span, behind its own', () => {

@@ -221,6 +221,26 @@ export function keepsThePromisesOfState(open: OpenState): void {
       expect((await state.admit(subject, given, 1, LOGIN)).verdict).toBe('admitted');
     });
 
+    test('of an API count beside others of the same span', async () => {
+      const subject = fresh();
+      const both = limits([
+        window(6, MINUTE),
+        scoped('@notes', 3, MINUTE),
+        scoped('notes/login', 1, MINUTE),
+      ]);
+      const inNotes = (scopes: Scopes) => state.admit(subject, both, 1, scopes);
+      expect(remaining(await inNotes(['@notes', 'notes/login']))).toEqual([5, 2, 0]);
+      expect(remaining(await inNotes(['@notes']))).toEqual([4, 1, 0]);
+      expect(remaining(await inNotes(['@files']))).toEqual([3, 1, 0]);
+      await inNotes(['@notes']);
+      expect(await inNotes(['@notes'])).toMatchObject({
+        verdict: 'limited',
+        violated: both.windows[1],
+      });
+      await state.grant(subject, both, 1, '60s@notes');
+      expect(remaining(await state.look(subject, both))).toEqual([2, 1, 0]);
+    });
+
     test('keep their counts when others come, go and change', async () => {
       const subject = fresh();
       await state.admit(subject, given, 2, [...LOGIN, ...SEARCH]);

@@ -40,6 +40,7 @@ const SCOPES: readonly Scopes[] = [
   ['login'],
   ['tag:search'],
   ['login', 'tag:search'],
+  ['@notes', 'login'],
   ['none'],
 ];
 const PLANS: readonly Limits[] = [
@@ -58,7 +59,7 @@ const PLANS: readonly Limits[] = [
   ),
   limits([scoped('login', 2, SECOND), window(12, MINUTE), scoped('login', 4, MINUTE)], ESCALATION),
   limits(
-    [scoped('tag:search', 2, MINUTE, 'sliding'), scoped('login', 2, MINUTE), window(9, HOUR)],
+    [scoped('@notes', 2, MINUTE, 'sliding'), scoped('login', 2, MINUTE), window(9, HOUR)],
     ESCALATION,
   ),
   // The scripts know every kind of window; a kind that they took for another would count

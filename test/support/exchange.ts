@@ -7,6 +7,7 @@ import { readHead } from '../../src/gateway/wire/head.ts';
 import { parseTarget } from '../../src/gateway/wire/target.ts';
 import { Via } from '../../src/gateway/wire/via.ts';
 import type { Limits } from '../../src/limits/limits.ts';
+import { NO_SCOPES } from '../../src/limits/scopes.ts';
 import type { Client } from '../../src/records/keys/key.ts';
 import { looseCall } from './call.ts';
 import { limits, MINUTE, window } from './limits.ts';
@@ -19,6 +20,7 @@ export const exchangeApi: ExchangeApi = {
   undescribed: { name: 'undescribed', path: '/*' },
   document: '/openapi.json',
   report: () => [],
+  scopes: NO_SCOPES,
 };
 
 export const fieldNames = createFieldNames({ strip: [] });

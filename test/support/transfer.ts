@@ -85,7 +85,10 @@ export function someState(now: number): Whole {
         imported: true,
       }),
       movable(3, {
-        windows: [{ name: '10s', kind: 'sliding', limit: 5, span: 10_000 }],
+        windows: [
+          { name: '10s', kind: 'sliding', limit: 5, span: 10_000 },
+          { name: '10s', kind: 'sliding', limit: 1, span: 10_000, scope: '@notes' },
+        ],
         metadata: { team: 'ä' },
       }),
     ],

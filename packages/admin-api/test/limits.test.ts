@@ -10,6 +10,10 @@ test.each([
     '5/minute+watch,7/day:sliding+overage',
     '5 per minute (only watches), 7 per day (sliding, with overage)',
   ],
+  [
+    '5/minute@notes,9/day@a-1:sliding+watch',
+    '5 per minute for the API notes, 9 per day (sliding, only watches) for the API a-1',
+  ],
   ['5/minute for the tag a', '5 per minute for the tag a'],
   ['60/minute, 20 in flight', '60 per minute, 20 in flight'],
   ['of another form', 'of another form'],

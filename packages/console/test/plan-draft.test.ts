@@ -27,6 +27,12 @@ describe('a plan as it is written in the field', () => {
     });
   });
 
+  test('drops windows of an API by their names', () => {
+    const plan = { limits: '60/minute,5/minute@notes:sliding+watch' };
+    const { drop: dropped } = draftOf(plan, formOf('5/minute@notes', 'key'));
+    expect(dropped).toEqual(['minute', 'minute@notes']);
+  });
+
   test.each([{ limits: null }, null])('drops nothing of %j', (plan) => {
     expect(draftOf(plan, formOf('1/day', 'account', ' 5 ', '30'))).toEqual({
       limits: '1/day',

@@ -40,6 +40,11 @@ describe('the limits on the page', () => {
     expect(text).toContain('Free 60 100,000 (sliding)');
   });
 
+  test('show a window of this API beside that of all', () => {
+    const text = limits([{ windows: [minute, { ...minute, limit: 9, scope: '@notes' }] }]);
+    expect(text).toContain('Plan per minute Free 60, 9 in this API');
+  });
+
   test('name the time zone of a calendar window', () => {
     const month = { name: 'month', kind: 'calendar', limit: 9, span: 31 * 86_400_000 };
     const text = limits([{ windows: [{ ...month, zone: 'Europe/Berlin' }] }]);

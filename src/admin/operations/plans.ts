@@ -48,13 +48,14 @@ export function planOperations(context: AdminContext, change: Change) {
     old: string,
   ) {
     const name = path.plan;
-    const { plans } = checkPlans(old);
+    const inForce = context.plans();
+    const { plans } = checkPlans(old, inForce);
     const before = plans.get(name);
     if (before === undefined && !body.create)
       throw unknownPlan(name, plans, ' To create it, add create (--create).');
     const plan = changedPlan(name, before, body);
     const text = withPlan(old, plan);
-    const planned = checkDraftIn(text, name);
+    const planned = checkDraftIn(text, name, inForce);
     const keys = await affectedKeys(context, name, planned);
     const simulation = await simulationOf(context, name, planned, keys);
     return { before, plan, text, planned, keys, simulation };
@@ -179,7 +180,7 @@ async function simulationOf(
     if (
       readings.some(
         (reading) =>
-          reading.window.scope === undefined && remainingIn(reading) === 0,
+          windows.includes(reading.window) && remainingIn(reading) === 0,
       )
     )
       overLimit.add(subject);

@@ -50,12 +50,12 @@ const CHANGES = [
   option('--create', 'the plan may be new; otherwise it must exist'),
   option(
     '--limits <limits>',
-    'e.g. 60/minute,1000/day; what is not named stays: other windows, and kind, zone, first day and +watch of a window',
+    'e.g. 60/minute,1000/day, or 60/minute@notes for one of several APIs; what is not named stays: other windows, and kind, zone, first day and +watch of a window',
     limitsOfPlan,
   ),
   option(
     '--drop <window>',
-    'remove a window, e.g. day, before --limits are set; repeatable',
+    'remove a window, e.g. day or day@notes, before --limits are set; repeatable',
     repeated,
   ),
   option('--custom', 'no limits: each key or account has its own'),

@@ -114,7 +114,7 @@ export const usageCommands = command(
             ).makeOptionMandatory(),
             option(
               '--window <name>',
-              'one window, e.g. day or login:minute; default: all windows',
+              'one window, e.g. day, day@notes or login:minute; default: all windows',
             ),
           ],
           examples: ['usage grant key_4fGh… --units 500 --window day'],

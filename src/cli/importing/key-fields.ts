@@ -66,7 +66,7 @@ export function readKey(
     label: read('label', 'is not text', textIn),
     limits: read(
       'limits',
-      'must be one to four limits such as 600/minute,100000/day',
+      'must be one to 16 limits such as 600/minute,100000/day',
       limitsIn,
     ),
     expires: read(

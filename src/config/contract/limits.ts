@@ -103,6 +103,8 @@ export class Ratelimits {
   ): readonly Window[] | string {
     const windows = readWindows(node[RATELIMIT]);
     if (typeof windows === 'string') return windows;
+    if (windows.some((window) => window.scope !== undefined))
+      return 'counts requests to its own operations, so it cannot name an API';
     if (!name.isWellFormed() || scopeOf(name).length > MAX_SCOPE_NAME)
       return 'needs a shorter name to count for';
     if (this.#count + windows.length <= MAX_SCOPED_WINDOWS) return windows;

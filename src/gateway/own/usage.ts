@@ -172,8 +172,8 @@ function scopeLabel({ scope }: Window): {
 } {
   if (scope === undefined) return {};
   const { api, kind, name } = readScope(scope);
-  const full = inApi(api, name);
-  return kind === 'tag' ? { tag: full } : { operation: full };
+  // The name of the window has it.
+  return kind === 'api' ? {} : { [kind]: inApi(api, name) };
 }
 
 function banOf(

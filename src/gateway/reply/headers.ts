@@ -39,8 +39,8 @@ const [LIMIT, REMAINING, RESET, POLICY, LIMITS] = [
 ].map(oneByte);
 
 /**
- * X-RateLimit-*: the violated window, else the binding one of the client's own windows. The headers
- * of draft-ietf-httpapi-ratelimit-headers: the client's own windows that refuse, then those of the
+ * X-RateLimit-*: the violated window, else the binding one. The headers of
+ * draft-ietf-httpapi-ratelimit-headers: the windows of all requests that refuse, then those of the
  * request's scopes; if there are none, the binding one. X-RateLimit-Reset is rounded up so that a
  * client that waits for it is not early. The reset of a window that does not refuse is now: clients
  * wait for it at 0.
@@ -53,7 +53,7 @@ export function addLimitHeaders(
 ): void {
   const refusing =
     violated && readings.find((reading) => reading.window === violated);
-  const shown = refusing ?? bindingReading(readings);
+  const shown = refusing ?? bindingReading(readings, scopes);
   if (shown === null) return;
   const { window, resetAt } = shown;
   let list = '';

@@ -67,7 +67,7 @@ export function createReply({
       addLimitHeaders(
         lines,
         exchange.usage,
-        exchange.operation?.scopes,
+        exchange.scopes,
         exchange.admission?.violated,
       );
     cors.add(lines, exchange);

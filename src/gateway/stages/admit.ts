@@ -4,7 +4,7 @@ import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { DAY } from '../../common/time.ts';
 import type { Admission } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
-import { formatScope, NO_SCOPES, type Scopes } from '../../limits/scopes.ts';
+import { formatScope } from '../../limits/scopes.ts';
 import type { Observe } from '../../observe/events.ts';
 import type { BanRecorder } from '../../records/ban-recorder.ts';
 import { type State, startedBan } from '../../state/state.ts';
@@ -21,7 +21,6 @@ export type Admit = (
   exchange: Exchange,
   client: KnownClient,
   cost: number,
-  scopes?: Scopes,
 ) => MaybePromise<Admitted | Refusal>;
 
 /** Returns the refusal of an admission, and reports a ban that begins with it. */
@@ -37,11 +36,11 @@ interface AdmitParts {
 }
 
 export function createAdmit({ state, judge }: AdmitParts): Admit {
-  return function admit(exchange, client, cost, scopes = NO_SCOPES) {
+  return function admit(exchange, client, cost) {
     // Its event is reported already, so nothing may be charged.
     if (exchange.call.left) throw new ClientAbort();
     exchange.cost = cost;
-    exchange.scopes = scopes;
+    const { scopes } = exchange;
     const pending = state.admit(client.subject, client.limits, cost, scopes);
     if (!(pending instanceof Promise)) return judge(exchange, client, pending);
     const deciding = pending.then((admission) =>

@@ -7,7 +7,6 @@ import type { Contract } from '../../config/contract/contract.ts';
 import type { Limits, Window } from '../../limits/limits.ts';
 import { DEFAULT_WEIGHT, type Plan, PUBLIC_PLAN } from '../../limits/plans.ts';
 import { type Client, isAnonymous } from '../../records/keys/key.ts';
-import { limitsOf } from '../../records/keys/subjects.ts';
 import type { Exchange } from '../exchange.ts';
 import { isPreflight } from '../reply/cors.ts';
 import type { Admitted, KnownClient } from '../results.ts';
@@ -19,6 +18,8 @@ interface AnonymousParts {
   readonly contract: Contract;
   /** See `publicPlanOf`. */
   readonly plan: Plan | null;
+  /** Of the plan and all contracts, the same for all APIs. */
+  readonly limits: Limits;
   readonly subjects: AddressSubjects;
   /** Paths that always need a key. */
   readonly usagePaths: readonly string[];
@@ -41,15 +42,12 @@ export function publicPlanOf({
 export function createAnonymous({
   contract,
   plan,
+  limits,
   subjects,
   usagePaths,
 }: AnonymousParts): Anonymous | null {
   if (plan === null) return null;
-  const { windows, weight = DEFAULT_WEIGHT, concurrency = null } = plan;
-  const limits = limitsOf(windows!, {
-    escalation: null,
-    scoped: contract.windows,
-  });
+  const { weight = DEFAULT_WEIGHT, concurrency = null } = plan;
 
   return (exchange, { path }) => {
     const isPublic =
@@ -124,11 +122,9 @@ export function admitPreflights(
 ): Admit {
   const { take } = openAddressWindow(ALLOWANCE);
 
-  return function admitPreflight(exchange, client, cost, scopes) {
+  return function admitPreflight(exchange, client, cost) {
     const isFree = isPreflight(exchange) && isAnonymous(client);
-    return isFree
-      ? spend(exchange, client)
-      : admit(exchange, client, cost, scopes);
+    return isFree ? spend(exchange, client) : admit(exchange, client, cost);
   };
 
   async function spend(exchange: Exchange, client: KnownClient) {

@@ -103,13 +103,13 @@ export function createInFlight({
   if (!hasBound(plans)) return admit;
   const refusalOf = keepingLast(tooMany);
 
-  return function admitInFlight(exchange, client, cost, scopes) {
+  return function admitInFlight(exchange, client, cost) {
     const { concurrency, subject } = client;
     // A client that has disconnected gets no second end.
     if (concurrency === null || exchange.call.left)
-      return admit(exchange, client, cost, scopes);
+      return admit(exchange, client, cost);
     const flight = flights.take(subject, concurrency, exchange);
-    if (flight === null) return admit(exchange, client, cost, scopes);
+    if (flight === null) return admit(exchange, client, cost);
     const retryAfter = retryAfterOf(flight);
     const isStruck = isIgnored(flight, client, retryAfter);
     const found = isStruck ? strike(flight, client) : readingOf(flight, client);

@@ -12,12 +12,7 @@ import {
   isShown,
   remainingIn,
 } from '../../limits/admission.ts';
-import {
-  countsIn,
-  isOfApi,
-  NO_SCOPES,
-  type Scopes,
-} from '../../limits/scopes.ts';
+import { countsIn, isOfApi, type Scopes } from '../../limits/scopes.ts';
 import type {
   Observe,
   RequestEvent,
@@ -109,7 +104,7 @@ export function createRequestGuard(parts: RequestGuardParts) {
       deciding: null,
       admission: null,
       cost: 0,
-      scopes: NO_SCOPES,
+      scopes: api.scopes,
       code: null,
       refusal: null,
       reported: null,

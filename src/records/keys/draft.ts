@@ -8,7 +8,8 @@ import {
   scopesError,
 } from '../../common/scopes.ts';
 import type { Window } from '../../limits/limits.ts';
-import type { Plans } from '../../limits/plans.ts';
+import { apiFault, type Plans } from '../../limits/plans.ts';
+import { readScope } from '../../limits/scopes.ts';
 import { windowsOf } from './subjects.ts';
 
 /** Fields of the admin API that are read into those of `ReadFields`. */
@@ -88,6 +89,7 @@ export function draftErrors(
   return [
     ...formErrors(draft),
     ...planErrors(plans, draft),
+    ...limitErrors(plans, draft),
     ...(past
       ? [{ field: 'expires', message: 'the expiry is in the past' } as const]
       : []),
@@ -147,6 +149,15 @@ function planErrors(
   if (windowsOf({ account, plan: name, windows }, plans)) return [];
   const message = `plan ${name} has no limits of its own: add limits, such as 600/minute,100000/day`;
   return [{ field: 'limits', message }];
+}
+
+function limitErrors(plans: Plans, { windows }: KeyDraft): DraftError[] {
+  for (const { scope } of windows ?? []) {
+    const fault = scope && apiFault(readScope(scope).name, plans);
+    if (fault)
+      return [{ field: 'limits', message: `the API of a limit ${fault}` }];
+  }
+  return [];
 }
 
 function addressErrors(addresses: readonly string[]): DraftError[] {

@@ -56,8 +56,9 @@ const WINDOW = fields(
     zone: text(64),
     anchor: integer(1, 31),
     excess: oneOf(['watch', 'overage']),
+    scope: text(33, /^@[a-z][a-z0-9-]*$/, 'that of an API, such as @notes'),
   },
-  ['zone', 'anchor', 'excess'],
+  ['zone', 'anchor', 'excess', 'scope'],
 );
 
 const KEY = fields({
@@ -67,7 +68,7 @@ const KEY = fields({
   account: text(64),
   plan: text(32, /^[a-z][a-z0-9-]{0,31}$/, 'the name of a plan'),
   label: orNull(text(200)),
-  windows: orNull(list(4, WINDOW)),
+  windows: orNull(list(16, WINDOW)),
   addresses: orNull(list(100, text(64))),
   scopes: list(MAX_SCOPES, text(MAX_SCOPE_LENGTH)),
   metadata: strings,

@@ -75,7 +75,7 @@ function withBorders(window: Window, now: number) {
 
 const masks = new WeakMap<Limits, WeakMap<Scopes, string>>();
 
-/** Includes a mask of windows only if the request has scopes. */
+/** Includes a mask of windows only if the request and some window have scopes. */
 export function packCharge(
   limits: Limits,
   cost: number,
@@ -86,12 +86,13 @@ export function packCharge(
   masks.set(limits, cached);
   let mask = cached.get(scopes);
   if (mask === undefined) {
-    mask = limits.windows
-      .map((window) => (countsIn(window, scopes) ? 1 : 0))
-      .join('');
+    const { windows } = limits;
+    mask = windows.every(({ scope }) => scope === undefined)
+      ? ''
+      : `:${windows.map((one) => (countsIn(one, scopes) ? 1 : 0)).join('')}`;
     cached.set(scopes, mask);
   }
-  return `${cost}:${mask}`;
+  return mask === '' ? cost : cost + mask;
 }
 
 /** Windows with the same kind, span and scope share a counter, as with `windowId`. */

@@ -37,7 +37,7 @@ const ESCALATION = {
   decay: HOUR,
 };
 const SCOPED = limits(
-  [window(6, MINUTE), scoped('login', 3, MINUTE), scoped('tag:search', 4, HOUR, 'sliding')],
+  [window(6, MINUTE), scoped('login', 3, MINUTE), scoped('@notes', 4, HOUR, 'sliding')],
   ESCALATION,
 );
 const PLANS: readonly Limits[] = [

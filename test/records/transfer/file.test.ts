@@ -182,6 +182,12 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, me
       set('windows', [{ name: 'minute', kind: 'fixed', limit: 1, span: 5 }]),
       /spans that are not those of their names/,
     ],
+    [
+      'key',
+      'a window of an operation',
+      set('windows', [{ name: 'minute', kind: 'fixed', limit: 1, span: 60_000, scope: 'login' }]),
+      /scope must be that of an API/,
+    ],
     ['token', 'an unknown role', set('role', 'god'), /role must be one of read, operate, admin/],
     ['audit', 'no number', set('number', 0), /audit: number must be/],
     ['ban', 'a number that falls', set('number', 99), /numbers of ban entries must rise/],

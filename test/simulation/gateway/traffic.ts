@@ -21,6 +21,7 @@ import type { BanRecorder } from '../../../src/records/ban-recorder.ts';
 import { isAnonymous } from '../../../src/records/keys/key.ts';
 import type { Keyring } from '../../../src/records/keys/keyring.ts';
 import type { LastUseTracker } from '../../../src/records/keys/last-use-tracker.ts';
+import { limitsOf } from '../../../src/records/keys/subjects.ts';
 import type { State } from '../../../src/state/state.ts';
 import { exchangeApi } from '../../support/exchange.ts';
 import { SimulatedCall } from './call.ts';
@@ -103,6 +104,10 @@ export class Traffic {
     const anonymous = createAnonymous({
       contract: CONTRACT,
       plan: plans.publicPlan ?? null,
+      limits: limitsOf(plans.publicPlan?.windows ?? [], {
+        escalation: null,
+        scoped: CONTRACT.windows,
+      }),
       subjects,
       usagePaths: [],
     });
@@ -152,7 +157,8 @@ export class Traffic {
       exchange.route = name;
       if (!isAnonymous(existing)) this.#parts.uses.note(existing.keyId);
       const { cost, scopes } = OPERATIONS[name];
-      const admitting = this.#admit(exchange, existing, cost, scopes);
+      exchange.scopes = scopes;
+      const admitting = this.#admit(exchange, existing, cost);
       if (exchange.deciding !== null && ++this.#decisions % LEAVE_EVERY === 0) call.finish(null);
       const admitted = await admitting;
       return admitted instanceof Refusal ? admitted : null;

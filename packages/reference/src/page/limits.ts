@@ -9,6 +9,8 @@ export interface Window {
   readonly span: number;
   /** Of a calendar window. */
   readonly zone?: string;
+  /** It counts only requests to this API. */
+  readonly scope?: string;
 }
 
 export interface Plan {
@@ -39,7 +41,7 @@ export interface Limits {
   /** `null`: no bans. */
   readonly bans: BanRules | null;
   readonly scoped: readonly {
-    readonly kind: 'operation' | 'tag';
+    readonly kind: string;
     readonly name: string;
     readonly window: Window;
   }[];
@@ -114,14 +116,19 @@ function row(
           html`<td colspan="${Math.max(1, columns.length)}">custom, agreed for each key or account</td>`,
         ]
       : columns.map(({ span }) =>
-          cell(windows.find((window) => window.span === span)),
+          cell(windows.filter((window) => window.span === span)),
         );
   const title = name.charAt(0).toUpperCase() + name.slice(1);
   return html`<tr><th scope="row">${title}${shared}${atOnce}${sharers}</th>${cells}</tr>`;
 }
 
-function cell(window: Window | undefined): Html {
-  return html`<td>${window ? amount(window) : 'no limit'}</td>`;
+function cell(windows: readonly Window[]): Html {
+  const amounts = windows.map((window) =>
+    window.scope === undefined
+      ? amount(window)
+      : `${amount(window)} in this API`,
+  );
+  return html`<td>${amounts.join(', ') || 'no limit'}</td>`;
 }
 
 const REMARKS: Readonly<Record<string, string>> = { fixed: '' };

@@ -34,6 +34,8 @@ export function nameRowFile(db: DatabaseSync, id: string): void {
 /** Whether the counters have a log beside them, which a start needs. */
 export function noteRowLog(db: DatabaseSync, isThere: boolean): void {
   db.prepare('UPDATE counter_file SET log = ?').run(Number(isThere));
+  // On disk before the log is removed: after a loss of power a start would miss it.
+  if (!isThere) db.exec('PRAGMA wal_checkpoint');
 }
 
 /** Drops the requirement on the counters. */

@@ -99,7 +99,11 @@ export class Disk {
       { of: callbacks, name: 'fdatasync', value: this.#syncLater },
       ...this.#compression(),
       this.#threads(),
-      ...followedDatabases(this.#world, (file) => this.#committed(file)),
+      ...followedDatabases(
+        this.#world,
+        (file) => this.#committed(file),
+        (file) => file.startsWith(this.#root) && this.#keep(file),
+      ),
     ];
   }
 
@@ -267,9 +271,13 @@ export class Disk {
 
 /**
  * Connections of SQLite end with their process, with their locks. `committed` is called with the
- * file of each transaction. A class of `node:sqlite` cannot be replaced.
+ * file of each transaction, `synced` with that of a checkpoint. A class of `node:sqlite` cannot be replaced.
  */
-function followedDatabases(world: World, committed: (file: string) => void): Replaced[] {
+function followedDatabases(
+  world: World,
+  committed: (file: string) => void,
+  synced: (file: string) => void,
+): Replaced[] {
   const owned = new WeakSet<DatabaseSync>();
   const own = (db: DatabaseSync) => {
     if (owned.has(db)) return;
@@ -285,6 +293,7 @@ function followedDatabases(world: World, committed: (file: string) => void): Rep
       own(this);
       const result = real.apply(this, args);
       if (args[0] === 'COMMIT') committed(this.location() ?? '');
+      if (args[0] === 'PRAGMA wal_checkpoint') synced(this.location() ?? '');
       return result;
     };
     return { of: DatabaseSync.prototype, name, value };

@@ -1,7 +1,6 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import type { PlanDraft } from '@storegate/admin-api';
 import {
   Document,
@@ -17,6 +16,7 @@ import { addressesOf, parsePlans } from '../config/plans.ts';
 import { dotted, step } from '../config/problems/pointers.ts';
 import { ConfigError } from '../config/problems/problems.ts';
 import { parseChangedWindows, toEntry } from '../config/windows.ts';
+import { indented, lineAfter, spliced } from '../config/yaml/splice.ts';
 import type { Window } from '../limits/limits.ts';
 import type { Plan, PlanAddresses, Plans } from '../limits/plans.ts';
 import { fullNameOf } from '../limits/scopes.ts';
@@ -26,31 +26,13 @@ import { AdminError, faultOf } from './admin-error.ts';
 const RETRY = 20;
 const LOCK_TIMEOUT = 10_000;
 
-/** `checkPlans` limits what aliases add; the parser counts aliases in another way. */
-const CHECKED = { maxAliasCount: -1 };
-
-/**
- * The rest of the text stays byte for byte; only files in an unusual style are reformatted, with
- * their comments.
- *
- * @param text that `checkPlans` has accepted
- */
+/** @param text that `checkPlans` has accepted */
 export function withPlan(text: string, plan: Plan): string {
   const document = parseDocument(text);
   const at = placeOf(document, plan.name, text);
   document.setIn(['plans', plan.name], nodeOf(document, plan));
-  if (at) {
-    const spliced =
-      text.slice(0, at.start) + blockOf(plan, at.indent) + text.slice(at.end);
-    if (
-      isDeepStrictEqual(
-        parseDocument(spliced).toJS(CHECKED),
-        document.toJS(CHECKED),
-      )
-    )
-      return spliced;
-  }
-  return document.toString({ lineWidth: 0 });
+  const splice = at && { ...at, block: blockOf(plan, at.indent) };
+  return spliced(text, document, splice);
 }
 
 /** `null`: the document is in another style. */
@@ -66,12 +48,7 @@ function placeOf(document: Document, name: string, text: string) {
   const { key, value } = existing ?? plans.items.at(-1)!;
   if (!key.range || !value?.range) return null;
   const start = text.lastIndexOf('\n', key.range[0]) + 1;
-  // A value in block style ends after its last line, one in flow style within it.
-  const last = value.range[1];
-  const lineEnd =
-    text[last - 1] === '\n'
-      ? last
-      : text.indexOf('\n', last) + 1 || text.length;
+  const lineEnd = lineAfter(text, value);
   return {
     start: existing ? start : lineEnd,
     end: lineEnd,
@@ -112,8 +89,7 @@ function withoutEmpty({ allow, deny }: PlanAddresses): Partial<PlanAddresses> {
 function blockOf(plan: Plan, indent: number): string {
   const document = new Document({});
   document.setIn([plan.name], nodeOf(document, plan));
-  const lines = document.toString({ lineWidth: 0 }).trimEnd().split('\n');
-  return lines.map((line) => `${' '.repeat(indent)}${line}\n`).join('');
+  return indented(document.toString({ lineWidth: 0 }), indent);
 }
 
 /** Throws AdminError with every mistake. `apis`: those of the plans in force. */

@@ -8,7 +8,7 @@ import {
 import { Outage } from '../common/errors/outage.ts';
 import { readCertificates, warningsOf } from '../config/certificates.ts';
 import type { Api, Config } from '../config/config.ts';
-import type { Contract, Contracts } from '../config/contract/contract.ts';
+import type { Contracts } from '../config/contract/contract.ts';
 import { NO_CONTRACT } from '../config/contract/place.ts';
 import { loadConfig } from '../config/load.ts';
 import { displacedUsage, hiddenOperations } from '../config/own-paths.ts';
@@ -30,6 +30,7 @@ import {
 import { readCounters } from '../state/embedded/counter-store.ts';
 import { readStateIfAny } from '../state/embedded/file.ts';
 import { RedisError } from '../state/redis/error.ts';
+import { bodyLimitNotes } from './body-notes.ts';
 import { CommandError } from './connect/api.ts';
 import { withKeys } from './connect/storage.ts';
 import { contractNotes } from './contract-notes.ts';
@@ -42,35 +43,11 @@ export async function check(
   terminal: Terminal,
   options: OutputOptions,
 ): Promise<void> {
-  const note = (text: string) => terminal.err(`note: ${text}\n`);
   const config = loadConfig(terminal);
-  warningsOf(readCertificates(config), Date.now()).forEach(note);
-  const apis = await readContracts(config, terminal.stop, note);
-  const contract = contractsOf(apis);
-  refuseMistakes(apis, config);
-  for (const one of apis) {
-    // Nothing has its requests.
-    if (one.api.backends === null && one.api.target === null) continue;
-    const of = apis.length === 1 ? '' : `the API ${one.api.name}: `;
-    const notes = [
-      contractNotes,
-      hiddenOperations,
-      displacedUsage,
-      bodyLimitNotes,
-      targetNotes,
-      costNotes,
-    ].flatMap((notesOn) => notesOn(one.api, one.contract));
-    for (const text of [...notes, ...pathNotes(config, one)]) note(of + text);
-  }
-  workerNotes(config).forEach(note);
-  const versions = apis
-    .filter(({ api }) => api.contract.file !== NO_CONTRACT)
-    .map((one) => String(one.contract.document.openapi));
-  const unsupported = formatExempted(contract.exempted);
-  for (const line of unsupported) terminal.err(`not enforced: ${line}\n`);
-  checkFolder(config, note);
-  const redis = await checkRedis(config);
-  redis?.notes.forEach(note);
+  const { contract, versions, unsupported, redis } = await checkConfig(
+    terminal,
+    config,
+  );
   print(
     terminal,
     options,
@@ -114,6 +91,42 @@ export async function check(
       );
     },
   );
+}
+
+/** Prints notes. Throws an expected error with every mistake. */
+export async function checkConfig(
+  terminal: Pick<Terminal, 'err' | 'stop'>,
+  config: Config,
+) {
+  const note = (text: string) => terminal.err(`note: ${text}\n`);
+  warningsOf(readCertificates(config), Date.now()).forEach(note);
+  const apis = await readContracts(config, terminal.stop, note);
+  const contract = contractsOf(apis);
+  refuseMistakes(apis, config);
+  for (const one of apis) {
+    // Nothing has its requests.
+    if (one.api.backends === null && one.api.target === null) continue;
+    const of = apis.length === 1 ? '' : `the API ${one.api.name}: `;
+    const notes = [
+      contractNotes,
+      hiddenOperations,
+      displacedUsage,
+      bodyLimitNotes,
+      targetNotes,
+      costNotes,
+    ].flatMap((notesOn) => notesOn(one.api, one.contract));
+    for (const text of [...notes, ...pathNotes(config, one)]) note(of + text);
+  }
+  workerNotes(config).forEach(note);
+  const versions = apis
+    .filter(({ api }) => api.contract.file !== NO_CONTRACT)
+    .map((one) => String(one.contract.document.openapi));
+  const unsupported = formatExempted(contract.exempted);
+  for (const line of unsupported) terminal.err(`not enforced: ${line}\n`);
+  checkFolder(config, note);
+  const redis = await checkRedis(config);
+  redis?.notes.forEach(note);
+  return { apis, contract, versions, unsupported, redis };
 }
 
 /** Notes are printed even if a contract has mistakes. */
@@ -196,19 +209,6 @@ function pathNotes(
       ];
     }),
   );
-}
-
-/** The setting wins over the limit that the contract has for an operation. */
-function bodyLimitNotes({ http }: Api, { operations }: Contract): string[] {
-  return operations
-    .filter(
-      ({ maxBodyBytes, largestBody }) =>
-        largestBody === null && (maxBodyBytes ?? 0) > http.maxBodyBytes,
-    )
-    .map(
-      ({ id, method, path, maxBodyBytes }) =>
-        `${id} (${method} ${path}): x-max-body-bytes ${maxBodyBytes} is above http.maxBodyBytes, ${http.maxBodyBytes} applies`,
-    );
 }
 
 /** docs/failure-modes.md compares targets and upstreams. */

@@ -26,6 +26,7 @@ import { pointerTo, touches } from './problems/pointers.ts';
 import {
   byPosition,
   ConfigError,
+  nameOfFile,
   type Problem,
   problemOf,
   UnusableSection,
@@ -42,7 +43,12 @@ import {
   settingValue,
   valueAt,
 } from './settings.ts';
-import { problemIn, readYamlFile, type YamlFile } from './yaml/file.ts';
+import {
+  parseYaml,
+  problemIn,
+  readYamlFile,
+  type YamlFile,
+} from './yaml/file.ts';
 
 export interface Files {
   readonly gateway: string;
@@ -67,6 +73,8 @@ export interface LoadOptions {
    * Replace the shipped files; a file that the environment or gateway.yaml names takes precedence.
    */
   readonly files?: Partial<Files>;
+  /** In place of the content of gateway.yaml. */
+  readonly text?: string;
 }
 
 /** Absolute. */
@@ -122,15 +130,15 @@ interface SectionProblem {
 }
 
 /** Sections with problems have other values than the files. */
-function load({ env, cwd, files }: LoadOptions) {
+function load({ env, cwd, files, text }: LoadOptions) {
   const shipped = { ...shippedFiles, ...files };
   const environment = readEnvironment(env, cwd);
   const gateway = gatewayFile({ env, cwd, files: shipped });
-  const file = readYamlFile(
-    gateway,
-    cwd,
-    environment.file === null ? null : 'STOREGATE_CONFIG',
-  );
+  const variable = environment.file === null ? null : 'STOREGATE_CONFIG';
+  const file =
+    text === undefined
+      ? readYamlFile(gateway, cwd, variable)
+      : parseYaml(text, nameOfFile(gateway, cwd));
   const { settings, problems } = mergeSettings(environment, file, shipped);
   const lists = createListReader(cwd);
   const general = lists.readIn(settings);

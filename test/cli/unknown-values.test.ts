@@ -36,7 +36,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 
 /** What an operator chooses freely, or what only stored records have. */
 const FREE =
-  /^(?:url|token|profile|backend|contract|directory|host|file|key|account|label|find|address|scope|meta|reason|idempotency-key|actor|target|allow|deny|from|to|after|hash|status)$/;
+  /^(?:url|token|profile|backend|contract|directory|host|name|path|file|key|account|label|find|address|scope|meta|reason|idempotency-key|actor|target|allow|deny|from|to|after|hash|status)$/;
 
 /** Commands that call no gateway. */
 const LOCAL = /^(?:init|serve|store|check|completion|help|state\b.*|)$/;

@@ -23,13 +23,21 @@ export const initCommand = command(
         '--directory <folder>',
         'folder for gateway.yaml, plans.yaml and data (default: this one)',
       ),
+      option(
+        '--add',
+        'add the API to an existing gateway.yaml, at --path or --host',
+      ),
+      option('--name <name>', 'name of the added API, such as billing'),
+      option('--path <path>', 'where its paths begin, such as /billing'),
+      option('--host <host>', 'its host, such as billing.example.com'),
       option('--yes', 'ask nothing'),
       option('--no-start', 'do not run the gateway'),
     ],
     details:
-      'Asks on a terminal for what is left out. Never overwrites a file.',
+      'Asks on a terminal for what is left out. Overwrites no file; --add checks everything, then replaces gateway.yaml, with its comments.',
     examples: [
       'init --backend http://127.0.0.1:3000 --contract ./openapi.yaml',
+      'init --add --name billing --path /billing --backend http://127.0.0.1:3002 --contract ./billing.yaml',
     ],
     run: lazily(async () => (await import('../init.ts')).init),
   },

@@ -10,7 +10,7 @@ import { nowTests } from './console/browser/overview.ts';
 import { phoneTests } from './console/browser/phone.ts';
 import { plansTests } from './console/browser/plans.ts';
 import { referenceTests } from './console/browser/reference.ts';
-import { requestsTests } from './console/browser/requests.ts';
+import { apisTests, requestsTests } from './console/browser/requests.ts';
 import { sessionTests } from './console/browser/session.ts';
 import { topTests, usageTests } from './console/browser/top.ts';
 import { accessTests as referenceAccessTests } from './reference/browser/access.ts';
@@ -58,6 +58,7 @@ describe('the console in a browser', () => {
   sessionTests(console);
   nowTests(console);
   backendsTests(console);
+  apisTests(console);
 });
 
 describe('the reference in a browser', () => {

@@ -241,7 +241,15 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
     clock.pass(-HOUR);
     refuse('d');
     clock.pass(MINUTE);
-    const any = { key: null, account: null, code: null, since: null, before: null, limit: 9 };
+    const any = {
+      key: null,
+      account: null,
+      api: null,
+      code: null,
+      since: null,
+      before: null,
+      limit: 9,
+    };
     expect(recent.refusals(any).map(({ id, at }) => [id, at])).toEqual([
       ['d', NOON],
       ['c', NOON],

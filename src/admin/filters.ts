@@ -1,5 +1,5 @@
 import { suggest } from '../common/suggest.ts';
-import { undescribedName } from '../config/apis.ts';
+import { prefixOf, undescribedName } from '../config/apis.ts';
 import { PUBLIC_PLAN } from '../limits/plans.ts';
 import { AdminError, faultOf } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
@@ -38,6 +38,20 @@ export function refuseUnknown(
 ): void {
   if (value !== undefined && !names.includes(value))
     throw unknownName(what, value, names);
+}
+
+/** The APIs in names of operations. */
+export const apiNames = ({ config }: AdminContext): string[] =>
+  config().apis.flatMap((api) => prefixOf(api) ?? []);
+
+/** Before a search: what is before `/` in names of operations could be anything. */
+export function refuseUnknownApi(
+  context: AdminContext,
+  api: string | undefined,
+): void {
+  if (api === undefined) return;
+  const names = apiNames(context);
+  if (!names.includes(api)) throw unknownName('API', api, names, 'api');
 }
 
 /**

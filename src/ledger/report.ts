@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
+import { inApi, isOfApi } from '../limits/scopes.ts';
 import { startOf } from './names.ts';
 import { isRefused } from './ranking.ts';
 import type { Period, UsageReader } from './reader.ts';
@@ -21,6 +22,7 @@ export const DIMENSIONS = [
   'account',
   'key',
   'plan',
+  'api',
   'operation',
   'status',
   'code',
@@ -42,13 +44,17 @@ export const FIGURES = [
 ] as const;
 
 type ReportFilter = Partial<
-  Readonly<Record<'account' | 'key' | 'plan' | 'operation' | 'status', string>>
+  Readonly<
+    Record<'account' | 'key' | 'plan' | 'api' | 'operation' | 'status', string>
+  >
 >;
 
 export interface ReportQuestion extends Period {
   readonly by: readonly Dimension[];
   /** Only calls of deprecated operations. */
   readonly deprecated?: boolean;
+  /** Whose names operations begin with. */
+  readonly apis?: readonly string[];
   readonly filter: ReportFilter;
 }
 
@@ -163,9 +169,15 @@ export class Report {
     const { key, account, plan } = clients[row.client]!;
     const { status, code } = outcomes[row.outcome]!;
     const operation = operations[row.operation]!;
-    return { key, account, plan, operation, status, code, ...time };
+    const api = apiOf(operation, this.#question);
+    return { key, account, plan, api, operation, status, code, ...time };
   }
 }
+
+const apiOf = (
+  operation: string,
+  { apis }: Pick<ReportQuestion, 'apis'>,
+): string | null => apis?.find((api) => isOfApi(api, operation)) ?? null;
 
 const timesOf = (start: number) => {
   const time = new Date(start).toISOString();
@@ -191,11 +203,8 @@ function figuresOf(row: UsageRow, { verdict }: Outcome): number[] {
 }
 
 /** Keeps the dimensions of a question, and of outcomes in place of the verdict what they count for. */
-function projectionOf({
-  by,
-  filter,
-  deprecated: deprecatedOnly,
-}: ReportQuestion): Projection {
+function projectionOf(question: ReportQuestion): Projection {
+  const { by, filter, deprecated: deprecatedOnly } = question;
   const [hasAccount, hasKey, hasPlan, hasOperation, hasStatus, hasCode] = (
     ['account', 'key', 'plan', 'operation', 'status', 'code'] as const
   ).map((name) => by.includes(name));
@@ -212,8 +221,13 @@ function projectionOf({
         plan: hasPlan ? plan : null,
       };
     },
-    operation: (name) =>
-      fits('operation', name) ? (hasOperation ? name : '') : null,
+    operation(name) {
+      const api =
+        by.includes('api') || filter.api ? apiOf(name, question) : null;
+      if (!fits('operation', name) || !fits('api', api)) return null;
+      if (hasOperation) return name;
+      return by.includes('api') ? inApi(api, '') : '';
+    },
     outcome(outcome) {
       const { status, code, deprecated } = outcome;
       if (!fits('status', status) || (deprecatedOnly && !deprecated))

@@ -1,3 +1,4 @@
+import { isOfApi } from '../limits/scopes.ts';
 import {
   addPacked,
   Packing,
@@ -48,6 +49,7 @@ export function packTraffic(table: TrafficTable): Buffer {
 
 export interface TrafficFilter {
   readonly plan?: string | undefined;
+  readonly api?: string | undefined;
   readonly operation?: string | undefined;
 }
 
@@ -60,6 +62,7 @@ export function addTraffic(
   eachPacked(bytes, (plan, operation, packed) => {
     const fits =
       (filter.plan ?? plan) === plan &&
+      (filter.api === undefined || isOfApi(filter.api, operation)) &&
       (filter.operation ?? operation) === operation;
     if (fits) addPacked(sum, packed);
   });

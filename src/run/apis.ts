@@ -57,7 +57,12 @@ export function contractsOf(
   return {
     operations: all.flatMap(({ operations }) => operations),
     windows,
-    exempted: all.flatMap(({ exempted }) => exempted),
+    exempted: apis.flatMap(({ api, contract }) =>
+      contract.exempted.map((one) => ({
+        ...one,
+        id: inApi(prefixOf(api), one.id),
+      })),
+    ),
     fingerprint: all.map(({ fingerprint }) => fingerprint).join(),
     digests: new Map(
       apis.flatMap(({ api, contract }) =>

@@ -23,9 +23,9 @@ const TIMEOUT = 10 * SECOND;
 const REFUSES_CONTENT: readonly (number | null)[] = [400, 413, 422];
 /** Refused batches of a block after which the billing system is taken to refuse everything. */
 const MOST_REFUSED = 20;
-/** The time of an event is its minute. */
+/** The time of an event is its minute; its operation names the API. */
 const BY = DIMENSIONS.filter(
-  (name) => !['day', 'hour', 'minute'].includes(name),
+  (name) => !['day', 'hour', 'minute', 'api'].includes(name),
 );
 /** The rest are durations. */
 const COLUMNS = [...BY, ...FIGURES.slice(0, FIGURES.indexOf('within10ms'))];

@@ -18,6 +18,7 @@ const folder = temporaryFolders();
 
 /** Names that must exist, and what the refusal lists. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
+  'requests --api': ['Known APIs: none.'],
   'requests --code': CODES,
   'keys create --plan': PLANS,
   'keys list --plan': PLANS,
@@ -28,6 +29,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'plans simulate --drop': ['minute', 'day'],
   'plans set --drop': ['minute', 'day'],
   'audit list --action': AUDIT_ACTIONS,
+  'top --api': ['Known APIs: none.'],
+  'usage report --api': ['Known APIs: none.'],
   'usage report --by': ['day', 'code'],
   'usage report --operation': ['listPets', 'createPet', 'usage', 'reference'],
   'usage report --plan': [...PLANS, 'public'],

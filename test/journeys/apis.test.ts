@@ -257,6 +257,36 @@ describe('several APIs', () => {
     expect(await open('/shop/v1/open')).toBe(200);
   });
 
+  test('are filters and a column of what operators list', async () => {
+    const of = async (path: string) => (await adminOf(gateway.adminUrl)('GET', path)).body;
+    const operationsIn = (items: { operation: string }[]) =>
+      [...new Set(items.map(({ operation }) => operation))].sort();
+    const { id, secret: own } = await gateway.key();
+    for (const path of ['/n/list', '/shop/v1/list'])
+      await ask(path, { 'X-API-Key': own, 'X-Shop-Key': own });
+    const { requests, calls } = await of(`/requests?api=shop&key=${id}`);
+    expect([requests, operationsIn(calls)]).toEqual([[], ['shop/list']]);
+    const ofNotes = ['notes/list', 'notes/moved', 'notes/none', 'notes/open'];
+    expect(operationsIn((await of('/requests?api=notes')).requests)).toEqual(ofNotes);
+    expect(operationsIn((await of('/top?by=operations&api=notes')).items)).toEqual(ofNotes);
+    const report = await of('/usage/report?by=api');
+    expect(report.rows.map((row: { api: string }) => row.api).sort()).toEqual(
+      ['files', 'notes', 'shop', null].sort(),
+    );
+    const ofOne = await of('/usage/report?by=api,operation&api=files');
+    expect(ofOne.rows).toEqual([
+      expect.objectContaining({ api: 'files', operation: 'files/undescribed' }),
+    ]);
+    const [{ requests: sent }] = ofOne.rows;
+    gateway.clock.pass(120_000);
+    const { steps } = await of('/history?api=files');
+    expect(steps).toEqual([expect.objectContaining({ requests: sent })]);
+    for (const path of ['requests', 'top', 'usage/report', 'history'])
+      expect((await of(`/${path}?api=note`)).message).toBe(
+        'The API "note" does not exist. Did you mean "notes"? Known APIs: notes, shop, files, local.',
+      );
+  });
+
   test('have references of their own, each with its version, and one list', async () => {
     const list = await gateway.client.get('/docs/');
     for (const name of ['notes', 'shop']) expect(list.text).toContain(`href="/docs/${name}/"`);

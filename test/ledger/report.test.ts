@@ -24,7 +24,7 @@ const sent = fc.record({
   keyId: fc.option(name),
   account: fc.option(name),
   plan: fc.option(name),
-  operation: name,
+  operation: fc.constantFrom(...HOSTILE, 'a/b', 'a/null', 'b/', 'c/a/b'),
   status: fc.constantFrom(200, 429, 499),
   code: fc.option(fc.constantFrom('rate_limit_exceeded', 'null')),
 });
@@ -43,6 +43,10 @@ function counted(requests: readonly Sent[]): Value {
   return valueIn(packValue(head, { ...NO_CONTENT, usage: [packRows(recorder.minute.usage)] }));
 }
 
+/** Of the APIs `a` and `b`. */
+const apiOf = ({ operation }: Pick<Sent, 'operation'>): string | null =>
+  /^[ab](?=\/)/.exec(operation)?.[0] ?? null;
+
 function countsBy<T>(all: readonly T[], nameOf: (one: T) => unknown): Map<string, number> {
   const groups = Map.groupBy(all, (one) => JSON.stringify(nameOf(one)));
   return new Map([...groups].map(([group, of]) => [group, of.length]));
@@ -54,7 +58,7 @@ describe('of clients with any names', () => {
   test('a report has one row for each, with its requests alone, also filtered by name', async () => {
     const dimensions = fc.subarray(DIMENSIONS.filter((one) => !/day|hour|minute/.test(one)));
     const filtered = fc.option(
-      fc.tuple(fc.constantFrom('account', 'key', 'plan', 'operation'), name),
+      fc.tuple(fc.constantFrom('account', 'key', 'plan', 'api', 'operation'), name),
     );
     await fc.assert(
       fc.asyncProperty(requests, dimensions, filtered, async (all, by, filter) => {
@@ -62,6 +66,7 @@ describe('of clients with any names', () => {
           from: NOON,
           to: NOON,
           by,
+          apis: ['a', 'b'],
           filter: filter === null ? {} : { [filter[0]]: filter[1] },
         };
         const report = new Report(question);
@@ -71,7 +76,7 @@ describe('of clients with any names', () => {
         const shown = found.map((row) => JSON.stringify(row.slice(0, columns.length)));
         const counts = found.map((row) => row[columns.length + FIGURES.indexOf('requests')]);
         const cellOf = ({ keyId: key, ...rest }: Sent, column: Dimension) =>
-          ({ key, ...rest })[column as 'key'];
+          ({ key, ...rest, api: apiOf(rest) })[column as 'key'];
         const expected = countsBy(
           all.filter((one) => filter === null || cellOf(one, filter[0] as Dimension) === filter[1]),
           (one) => columns.map((column) => cellOf(one, column)),
@@ -83,10 +88,12 @@ describe('of clients with any names', () => {
   });
 
   test.each(['requests', 'operations'] as const)('a ranking by %s merges none', async (by) => {
+    const filter = fc.constantFrom('a', undefined);
     await fc.assert(
-      fc.asyncProperty(requests, async (all) => {
-        const ranking = new Ranking(by);
-        for (const rows of counted(all).usage()) ranking.add(rows);
+      fc.asyncProperty(requests, filter, async (sent, api) => {
+        const all = sent.filter((one) => api === undefined || api === apiOf(one));
+        const ranking = new Ranking(by, api);
+        for (const rows of counted(sent).usage()) ranking.add(rows);
         const found = ranking
           .items(1_000)
           .map((item): [string, number] => [

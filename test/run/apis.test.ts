@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { ContractError } from '@storegate/openapi';
 import { done, head } from '../../packages/openapi/test/documents.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { loadAll, refuseMistakes } from '../../src/run/apis.ts';
+import { contractsOf, loadAll, refuseMistakes } from '../../src/run/apis.ts';
 import { ContractLoader } from '../../src/run/contracts/loader.ts';
 import { folderWith } from '../config/folder.ts';
 
@@ -41,14 +41,19 @@ function mistakesOf(
   return mistakesIn({ apis }, contractWith(paths, servers));
 }
 
-async function mistakesIn(settings: object, contract: string): Promise<string[]> {
+async function loadedFrom(settings: object, contract: string) {
   const cwd = folderWith({ 'gateway.yaml': JSON.stringify(settings), 'a.json': contract });
   const config = loadConfig({ env: {}, cwd });
   const loaded = await loadAll(config.apis, (api) =>
     new ContractLoader().loadFirst({ ...api, data: config.data }),
   );
+  return { config, ...loaded };
+}
+
+async function mistakesIn(settings: object, contract: string): Promise<string[]> {
+  const { apis, config } = await loadedFrom(settings, contract);
   try {
-    refuseMistakes(loaded.apis, config);
+    refuseMistakes(apis, config);
     return [];
   } catch (error) {
     return (error as ContractError).problems.map(({ message }) => message);
@@ -131,4 +136,14 @@ test.each<[id: string, ...mistakes: string[]]>([
   const apis = [{ name: 'b', path: '/other', contract: 'none' }];
   const settings = { contract: { file: './a.json' }, upstream, apis };
   expect(await mistakesIn(settings, contractWith([`/${id}`], ['/']))).toEqual(mistakes);
+});
+
+test('operations with a mistake are named with their API', async () => {
+  const parameters = [{ name: 'a', in: 'query', schema: { type: 'nonsense' } }];
+  const paths = { '/list': { get: { operationId: 'list', parameters, responses: done } } };
+  const contract = { file: './a.json', onUnsupported: 'pass' };
+  const api = { name: 'a', path: '/a', contract, upstream };
+  const settings = { contract, upstream, apis: [api] };
+  const { apis } = await loadedFrom(settings, JSON.stringify({ ...head, paths }));
+  expect(contractsOf(apis).exempted.map(({ id }) => id)).toEqual(['list', 'a/list']);
 });

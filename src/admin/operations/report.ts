@@ -20,7 +20,12 @@ import {
 } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { momentIn, unfitField } from '../duration.ts';
-import { refuseUnknownFilters, unknownName } from '../filters.ts';
+import {
+  apiNames,
+  refuseUnknownApi,
+  refuseUnknownFilters,
+  unknownName,
+} from '../filters.ts';
 import { coverageView, isolationText } from '../ledger.ts';
 import { time } from '../view.ts';
 
@@ -31,7 +36,8 @@ type Coverage = Omit<ReturnType<typeof coverageView>, 'gateways'> & {
 export function reportOperations(context: AdminContext) {
   return {
     getUsageReport: async (task) => {
-      const question = questionOf(task);
+      refuseUnknownApi(context, task.query.api);
+      const question = questionOf(task, apiNames(context));
       // First, because text in columns has no place behind the rows for it.
       const response = await readLedger(context.ledger(), {
         now: task.now,
@@ -94,8 +100,11 @@ async function refuseRemoved(
       );
 }
 
-function questionOf({ query, now }: Task<'getUsageReport'>): ReportQuestion {
-  const { account, key, plan, operation, status, deprecated = false } = query;
+function questionOf(
+  { query, now }: Task<'getUsageReport'>,
+  apis: readonly string[],
+): ReportQuestion {
+  const { account, key, plan, api, operation, status } = query;
   const by = (query.by ?? 'account').split(',');
   const unknown = by.find(
     (name) => !(DIMENSIONS as readonly string[]).includes(name),
@@ -121,12 +130,13 @@ function questionOf({ query, now }: Task<'getUsageReport'>): ReportQuestion {
         : 'must be later than from',
       'query',
     );
-  const given = { account, key, plan, operation, status };
+  const given = { account, key, plan, api, operation, status };
   return {
     from,
     to,
     by: by as Dimension[],
-    deprecated,
+    deprecated: query.deprecated ?? false,
+    apis,
     filter: Object.fromEntries(
       Object.entries(given).filter(([, value]) => value !== undefined),
     ),

@@ -21,7 +21,7 @@ import { AdminError } from '../admin-error.ts';
 import type { AdminOperations } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { momentIn } from '../duration.ts';
-import { unknownName } from '../filters.ts';
+import { refuseUnknownApi, unknownName } from '../filters.ts';
 import { isolationText } from '../ledger.ts';
 import { DEFAULT_LIMIT, unknownPage } from '../lists.ts';
 import { time } from '../view.ts';
@@ -39,10 +39,12 @@ export function requestOperations(context: AdminContext) {
     },
     listRequests: async ({ query }) => {
       const { key = null, account = null, limit = DEFAULT_LIMIT } = query;
+      refuseUnknownApi(context, query.api);
       const newer = newerIn(query);
       const filter = {
         key,
         account,
+        api: query.api ?? null,
         code: codeIn(query),
         limit,
         newer,

@@ -19,7 +19,7 @@ import {
 import { AdminError } from '../admin-error.ts';
 import type { AdminOperations } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { refuseUnknownFilters } from '../filters.ts';
+import { refuseUnknownApi, refuseUnknownFilters } from '../filters.ts';
 import { coverageView } from '../ledger.ts';
 import { time } from '../view.ts';
 
@@ -48,6 +48,7 @@ export function trafficOperations(context: AdminContext) {
     getHistory: async ({ query, now }) => {
       const { since: period = '1d', step = '1h' } = query;
       refuseBoth(query);
+      refuseUnknownApi(context, query.api);
       const length = STEPS[step];
       const from =
         Math.floor((now - Math.min(DAY, parseDuration(period)!)) / length) *
@@ -63,7 +64,12 @@ export function trafficOperations(context: AdminContext) {
           if (value.start < to) steps.add(value, value.read('traffic'));
         },
       });
-      const name = JSON.stringify([step, query.plan, query.operation]);
+      const name = JSON.stringify([
+        step,
+        query.plan,
+        query.api,
+        query.operation,
+      ]);
       if (response.isolated === null) lastKnown.set(name, steps.all());
       else
         for (const known of lastKnown.get(name))
@@ -80,8 +86,10 @@ export function trafficOperations(context: AdminContext) {
       };
     },
     getTop: async ({ query, now }) => {
-      const { window = 'hour', by = 'requests', limit = 20 } = query;
-      const { ranking, response } = await rankClients(context, by, window, now);
+      const { window = 'hour', by = 'requests', api, limit = 20 } = query;
+      refuseUnknownApi(context, api);
+      const ranked = await rankClients(context, by, window, now, api);
+      const { ranking, response } = ranked;
       const { total } = ranking;
       const { lost: _lost, ...view } = coverageView(context, response);
       return {
@@ -101,11 +109,12 @@ export async function rankClients(
   by: Ranked,
   window: keyof typeof WINDOWS,
   now: number,
+  api?: string,
 ) {
   const { length, grain } = WINDOWS[window];
   const from = startOf(now - length, grain);
   const period = { from, to: now + MINUTE };
-  const ranking = new Ranking(by);
+  const ranking = new Ranking(by, api);
   const response = await readLedger(context.ledger(), {
     now,
     from,

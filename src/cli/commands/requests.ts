@@ -55,6 +55,7 @@ export const requestsCommand = command(
         'filter by key; lists its last successful calls too',
       ),
       option('--account <name>', 'filter by account'),
+      option('--api <name>', 'filter by API'),
       option('--code <code>', 'filter by error code, e.g. rate_limit_exceeded'),
       option(
         '--since <time>',
@@ -143,7 +144,7 @@ const MOST = 200;
 async function printNew(
   api: Api,
   { out, err, stop, unread }: Terminal,
-  { key, account, code, json, output }: Filters & Options,
+  { key, account, api: ofApi, code, json, output }: Filters & Options,
 ): Promise<void> {
   const isJson = json === true || output === 'json';
   const signal = AbortSignal.any([stop, unread]);
@@ -155,7 +156,7 @@ async function printNew(
     // The first page has old requests.
     const page: ParamsOf<'listRequests'> =
       newer === null ? { limit: 1 } : { limit: MOST, newer };
-    const params = { key, account, code, ...page };
+    const params = { key, account, api: ofApi, code, ...page };
     const response: Requests | null = await unlessAborted(
       api.call('listRequests', { params, signal }),
       signal,

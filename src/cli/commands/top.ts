@@ -21,6 +21,7 @@ export const topCommand = call(
       option('--by <count>', 'what to count')
         .choices(VALUES.by)
         .default('requests'),
+      option('--api <name>', 'filter by API'),
       option('--limit <number>', 'maximum results, up to 256', wholeNumber, 20),
     ],
     examples: ['top --window day --by refused'],

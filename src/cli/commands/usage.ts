@@ -35,7 +35,7 @@ const COLUMNS = [
 ] as const;
 
 const BY =
-  'what each row is of: day, hour, minute, account, key, plan, operation, status or code, several with commas';
+  'what each row is of: day, hour, minute, account, key, plan, api, operation, status or code, several with commas';
 
 type ReportOptions = Omit<Operations['getUsageReport']['query'], 'format'> & {
   readonly month?: Readonly<Partial<Record<'from' | 'to', string>>>;
@@ -68,6 +68,7 @@ export const usageCommands = command(
           option('--account <name>', 'filter by account'),
           option('--key <id>', 'filter by key'),
           option('--plan <name>', 'filter by plan'),
+          option('--api <name>', 'filter by API'),
           option('--operation <name>', 'filter by operation of the contract'),
           option('--status <status>', 'filter by status of the response'),
           option('--deprecated', 'only calls of deprecated operations'),

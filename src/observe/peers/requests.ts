@@ -1,5 +1,6 @@
 import type { Faults } from '@storegate/admin-api';
 import { KIND_NAMES } from '../../limits/kinds.ts';
+import { isOfApi } from '../../limits/scopes.ts';
 import { STEPS } from '../events.ts';
 import { peerQuery } from './query.ts';
 import {
@@ -181,6 +182,8 @@ const isLimit = (value: unknown): value is number =>
 const NAMES = {
   key: orNull(isName),
   account: orNull(isName),
+  /** Earlier versions lack it. */
+  api: orMissing(orNull(isName)),
   code: orNull(isName),
 };
 
@@ -269,12 +272,17 @@ export const refusals = peerQuery({
 
 /** With a code, or after an earlier response, only refusals are asked for. */
 const callsFor = (
-  { key, code, newer, ...period }: Of<typeof isQuestion>,
+  { key, api, code, newer, ...period }: Of<typeof isQuestion>,
   recent: RefusalSources['recent'],
 ): readonly Call[] =>
   key === null || code !== null || newer !== null
     ? []
-    : recent.calls(key).filter(({ at }) => isIn({ at, id: '' }, period));
+    : recent
+        .calls(key)
+        .filter(
+          ({ at, operation }) =>
+            (!api || isOfApi(api, operation)) && isIn({ at, id: '' }, period),
+        );
 
 /** Calls of a key that are listed. */
 const MOST_CALLS = 20;

@@ -94,7 +94,7 @@ export function createRecentRequests(
 
   /** Newest first, those whose number is above `after`. */
   function refusals(
-    { key, account, code, limit, ...period }: RequestFilter,
+    { key, account, api, code, limit, ...period }: RequestFilter,
     after = 0,
   ): ListedRequest[] {
     const kept = refused.newestFirst(code, after);
@@ -102,7 +102,8 @@ export function createRecentRequests(
       .filter(
         ({ event }) =>
           (key === null || key === event.keyId) &&
-          (account === null || account === event.account),
+          (account === null || account === event.account) &&
+          (api ?? event.api) === event.api,
       )
       .map((kept) => ({ kept, at: beganAt(kept), id: kept.event.id }))
       .filter((place) => isIn(place, period));

@@ -1,6 +1,9 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import type { ConsoleFixture } from './fixture.ts';
+import { until } from '../../support/until.ts';
+import { type ConsoleFixture, goTo } from './fixture.ts';
 
 export function requestsTests(fixture: ConsoleFixture): void {
   describe('the view Requests', () => {
@@ -28,6 +31,7 @@ export function requestsTests(fixture: ConsoleFixture): void {
       await rows().filter({ hasText: 'umbrella' }).filter({ hasText: 'not_found' }).waitFor();
       expect(await rows().first().innerText()).toContain('umbrella');
 
+      expect(await page.getByRole('combobox', { name: 'API', exact: true }).count()).toBe(0);
       await page.getByLabel('Account').fill('initech');
       await rows().filter({ hasText: 'umbrella' }).waitFor({ state: 'detached' });
       await rows().first().waitFor();
@@ -86,6 +90,50 @@ export function requestsTests(fixture: ConsoleFixture): void {
       await rows().first().getByRole('link').first().click();
       await page.getByRole('heading', { name: 'Steps' }).waitFor();
       expect(complaints.filter((complaint) => !complaint.includes('404'))).toEqual([]);
+    });
+  });
+}
+
+export function apisTests(fixture: ConsoleFixture): void {
+  describe('with several APIs', () => {
+    let settings: string;
+    const file = () => join(fixture.gateway.folder, 'gateway.yaml');
+    const use = async (text: string) => {
+      writeFileSync(file(), text);
+      expect((await fixture.admin('POST', '/reload')).status).toBe(200);
+    };
+    beforeAll(() => {
+      settings = readFileSync(file(), 'utf8');
+    });
+    afterAll(() => use(settings));
+
+    test('the views Requests, Usage and Top clients can be filtered by API', async () => {
+      const { client } = fixture.gateway;
+      const upstream = { url: 'http://127.0.0.1:1' };
+      const apis = [{ name: 'files', path: '/files', contract: 'none', upstream }];
+      await use(`${settings}apis: ${JSON.stringify(apis)}\n`);
+      await client.get('/files/a').expect(401);
+      await client.get('/pets').expect(401);
+      const counted = async () => (await fixture.admin('GET', '/top?by=operations&api=files')).body;
+      await until('the refusal is counted', async () => (await counted()).total === 1);
+
+      const { page, complaints } = await fixture.open('read', 'requests');
+      const choose = (api: string) =>
+        page.getByRole('combobox', { name: 'API', exact: true }).selectOption(api);
+      const rows = page.getByRole('table').locator('tbody tr');
+      await choose('files');
+      await page.waitForURL(/#\/requests\?api=files$/);
+      await rows.filter({ hasText: 'listPets' }).first().waitFor({ state: 'detached' });
+      await rows.filter({ hasText: 'GET files/(no operation)' }).waitFor();
+      expect(await rows.count()).toBe(1);
+      await goTo(page, 'top-clients?by=operations');
+      await choose('files');
+      await page.getByText('1 refused requests in the last hour').waitFor();
+      await goTo(page, 'usage?by=operation');
+      await choose('files');
+      const usage = page.getByRole('region', { name: 'Usage' });
+      await usage.getByRole('row', { name: /^Total 0 1 1 0 / }).waitFor();
+      expect(complaints).toEqual([]);
     });
   });
 }

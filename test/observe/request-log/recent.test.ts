@@ -14,6 +14,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const ANY: RequestFilter = {
   key: null,
   account: null,
+  api: null,
   code: null,
   since: null,
   before: null,

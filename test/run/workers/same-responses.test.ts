@@ -92,7 +92,7 @@ async function responseOf<A, R>(
 }
 
 const sum = (values: readonly number[]): number => values.reduce((one, other) => one + other, 0);
-const ANY = { key: null, account: null, code: null, since: null, before: null };
+const ANY = { key: null, account: null, api: null, code: null, since: null, before: null };
 const LAST = { ...ANY, limit: 200, newer: null };
 const seen = ({ method, operation, status, code, step, message, key }: ListedRequest) => ({
   method,

@@ -152,6 +152,7 @@ export interface UsageRow {
   readonly account?: string | null | undefined;
   readonly key?: string | null | undefined;
   readonly plan?: string | null | undefined;
+  readonly api?: string | null | undefined;
   readonly operation?: string | undefined;
   readonly status?: number | undefined;
   readonly code?: string | null | undefined;
@@ -955,6 +956,7 @@ export interface Operations {
       readonly account?: string | undefined;
       readonly key?: string | undefined;
       readonly plan?: string | undefined;
+      readonly api?: string | undefined;
       readonly operation?: string | undefined;
       readonly status?: string | undefined;
       readonly deprecated?: boolean | undefined;
@@ -1005,6 +1007,7 @@ export interface Operations {
     readonly query: {
       readonly window?: 'minute' | 'hour' | 'day' | undefined;
       readonly by?: 'requests' | 'refused' | 'near-limit' | 'strikes' | 'deprecated' | 'operations' | undefined;
+      readonly api?: string | undefined;
       readonly limit?: number | undefined;
     };
     readonly body?: never;
@@ -1016,6 +1019,7 @@ export interface Operations {
       readonly since?: string | undefined;
       readonly step?: '1m' | '10m' | '1h' | undefined;
       readonly operation?: string | undefined;
+      readonly api?: string | undefined;
       readonly plan?: string | undefined;
     };
     readonly body?: never;
@@ -1026,6 +1030,7 @@ export interface Operations {
     readonly query: {
       readonly key?: string | undefined;
       readonly account?: string | undefined;
+      readonly api?: string | undefined;
       readonly code?: string | undefined;
       readonly since?: string | undefined;
       readonly until?: string | undefined;

@@ -176,6 +176,16 @@ export function useHoursAgo(hours: string): string {
 export const useWholeHoursAgo = (hours: string): string =>
   `${useHoursAgo(hours).slice(0, 13)}:00:00Z`;
 
+/** For a choice: APIs with requests in a period, and the chosen one; `null`: nothing to choose. */
+export function useApis(api: string, period: { from: string; to?: string }) {
+  const params = { ...period, by: 'api', partial: true };
+  const { value } = useQuery('getUsageReport', { params });
+  const used = value?.rows.flatMap((row) => row.api ?? []) ?? [];
+  const names = [...new Set([...used, ...(api ? [api] : [])])].sort();
+  const options = ['', ...names].map((name) => [name, name || 'all'] as const);
+  return names.length > 0 ? options : null;
+}
+
 /**
  * Runs calls of one form or button. `error`: why the last one failed; the promise has whether it
  * succeeded.

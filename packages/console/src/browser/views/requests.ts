@@ -6,7 +6,7 @@ import {
 } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { useQuery, useWholeHoursAgo } from '../api/hooks.ts';
+import { useApis, useQuery, useWholeHoursAgo } from '../api/hooks.ts';
 import { ClientLink, statusWithCode, Table, Time } from '../parts/data.ts';
 import { Filters } from '../parts/fields.ts';
 import { filtersOf } from '../parts/filters.ts';
@@ -27,13 +27,14 @@ export function Requests({ place }: { place: Place }) {
 }
 
 /**
- * `storegate requests`, live: refusals and failures as they come, of all or of a key, an account or
- * a code.
+ * `storegate requests`, live: refusals and failures as they come, of all or of a key, an account, an
+ * API or a code.
  */
 function Refusals({ place }: { place: Place }) {
-  const { key = '', account = '', code = '', after = '' } = place.query;
-  const filter = { key, account, code };
-  const filtered = key || account || code;
+  const { key = '', account = '', api = '', code = '' } = place.query;
+  const { after = '' } = place.query;
+  const filter = { key, account, api, code };
+  const filtered = key || account || api || code;
   const [tail, setTail] = useState<Tail | null>(null);
   const [paused, setPaused] = useState(false);
   // New refusals belong to the first page.
@@ -43,11 +44,13 @@ function Refusals({ place }: { place: Place }) {
     ...(isLive && { every: paused ? null : POLL_INTERVAL, onward: newerThan }),
   });
   const page = query.value;
-  useEffect(() => setTail(null), [key, account, code, after]);
+  useEffect(() => setTail(null), [key, account, api, code, after]);
   useEffect(() => {
     if (page) setTail((before) => withRefused(before, page));
   }, [page]);
   const filters = filtersOf('requests', filter);
+  const codes = useCodes(code);
+  const apis = useApis(api, { from: useWholeHoursAgo('24') });
   return h(
     View,
     {
@@ -66,7 +69,8 @@ function Refusals({ place }: { place: Place }) {
         [
           filters.search('key', 'Key', 100, 'key_…'),
           filters.search('account', 'Account', 100, 'acme'),
-          filters.choice('code', 'Code', useCodes(code)),
+          apis && filters.choice('api', 'API', apis),
+          filters.choice('code', 'Code', codes),
         ],
       ),
       queryView(query, () => tail && listOf(tail, filtered !== '')),

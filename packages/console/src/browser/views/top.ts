@@ -1,7 +1,7 @@
 import type { TopItem, Top as TopResponse } from '@storegate/admin-api';
 import { COUNTED, topTotal } from '@storegate/admin-api/text';
 import { h } from 'preact';
-import { useQuery } from '../api/hooks.ts';
+import { useApis, useQuery, useWholeHoursAgo } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
 import {
   ageColumn,
@@ -41,12 +41,14 @@ const optionOf = <T>(
 export function Top({ place: { query } }: { place: Place }) {
   const window = optionOf(WINDOWS, query.window) ?? 'hour';
   const by = optionOf(BY, query.by) ?? 'requests';
+  const { api = '' } = query;
+  const apis = useApis(api, { from: useWholeHoursAgo('24') });
   const reading = useQuery('getTop', {
-    params: { window, by, limit: 50 },
+    params: { window, by, api, limit: 50 },
     every: window === 'minute' ? 3_000 : 10_000,
   });
   const go = (changed: Readonly<Record<string, string>>) =>
-    goTo(linkTo('top-clients', '', { window, by, ...changed }), {
+    goTo(linkTo('top-clients', '', { window, by, api, ...changed }), {
       replace: true,
     });
   return h(
@@ -61,6 +63,13 @@ export function Top({ place: { query } }: { place: Place }) {
           value: window,
           onChoice: (one) => go({ window: one }),
         }),
+        apis &&
+          h(Choice, {
+            label: 'API',
+            options: apis,
+            value: api,
+            onChoice: (one) => go({ api: one }),
+          }),
         h(Choice, {
           label: 'By',
           options: BY,

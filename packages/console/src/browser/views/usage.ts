@@ -8,7 +8,7 @@ import {
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { usageDownload } from '../api/client.ts';
-import { useQuery } from '../api/hooks.ts';
+import { useApis, useQuery } from '../api/hooks.ts';
 import { clockTime, total } from '../format.ts';
 import { Chart } from '../parts/chart.ts';
 import {
@@ -56,14 +56,16 @@ const SHOWN = 200;
 /** `storegate usage report`: who used what in a month, as a table and a file. */
 export function Usage({ place: { query } }: { place: Place }) {
   const all = months(MONTHS);
-  const { account = '', operation = '' } = query;
+  const { account = '', api = '', operation = '' } = query;
   const month = all.find((one) => one === query.month) ?? all[0]!;
   const by = BY.find(([columns]) => columns === query.by)?.[0] ?? 'account';
-  const params = { ...periodOf(month), by, account, operation };
+  const filter = { account, api, operation };
+  const params = { ...periodOf(month), by, ...filter };
   const reading = useQuery('getUsageReport', {
     params: { ...params, partial: true },
   });
-  const filters = filtersOf('usage', { month, by, account, operation });
+  const filters = filtersOf('usage', { month, by, ...filter });
+  const apis = useApis(api, periodOf(month));
   return h(
     View,
     {
@@ -84,7 +86,7 @@ export function Usage({ place: { query } }: { place: Place }) {
       {
         label: 'Filter usage',
         onChange: filters.onChange,
-        all: (account || operation) && linkTo('usage', '', { by }),
+        all: (account || api || operation) && linkTo('usage', '', { by }),
       },
       [
         filters.choice(
@@ -94,12 +96,13 @@ export function Usage({ place: { query } }: { place: Place }) {
         ),
         filters.choice('by', 'By', BY),
         filters.search('account', 'Account', 256),
+        apis && filters.choice('api', 'API', apis),
         filters.search('operation', 'Operation', 200),
       ],
     ),
     queryView(reading, (report) => [
       h(Gaps, { report }),
-      h(Days, { month, account, operation }),
+      h(Days, { month, ...filter }),
       h(Rows, { rows: report.rows, by }),
     ]),
     h(NearLimit, null),
@@ -149,6 +152,7 @@ function Days({
 }: {
   month: string;
   account: string;
+  api: string;
   operation: string;
 }) {
   const { from, to } = periodOf(month);

@@ -80,6 +80,7 @@ export function keyView(
     lastUsed: time(lastUsed === null ? null : notFuture(lastUsed, now)),
     addresses: record.addresses,
     scopes: record.scopes,
+    ...(record.apis && { apis: record.apis }),
     metadata: record.metadata,
     imported: record.imported,
     rotation:

@@ -8,6 +8,7 @@ const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
   'Idempotency-Key': ['idempotencyKey'],
   [REASON_HEADER]: ['reason'],
   addresses: ['address'],
+  apis: ['api'],
   'addresses/allow': ['allow'],
   'addresses/deny': ['deny'],
   scopes: ['scope', 'addScope'],

@@ -239,7 +239,10 @@ export function apisOf(
   const others = entries.map((entry, i) =>
     apiOf(configs[i]!, placeOf(entry), `apis[${i}].contract`),
   );
-  const own = apiOf(general, DEFAULT_PLACE, namedBy);
+  const own = {
+    ...apiOf(general, DEFAULT_PLACE, namedBy),
+    isAlone: entries.length === 0,
+  };
   const first = hasDefault
     ? own
     : {
@@ -259,6 +262,7 @@ function apiOf(
   const { maxBodyBytes, stripHeaders } = config.http;
   return {
     ...place,
+    isAlone: false,
     namedBy,
     contract,
     headers: config.headers,

@@ -119,6 +119,8 @@ export interface Api
     > {
   readonly http: Pick<Config['http'], 'maxBodyBytes' | 'stripHeaders'>;
   readonly usage: Pick<Config['usage'], 'enabled'>;
+  /** Whether the gateway has no other. */
+  readonly isAlone: boolean;
   /** The setting or variable that names its contract. */
   readonly namedBy: string;
 }

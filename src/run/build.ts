@@ -1,6 +1,6 @@
 import type { FindPage } from '@storegate/pages';
 import { createReference, createReferences } from '@storegate/reference';
-import { ERROR_CODES } from '../common/errors/catalogue.ts';
+import { ERROR_CODES, errorCodesOf } from '../common/errors/catalogue.ts';
 import { keyHeaders } from '../common/key-headers.ts';
 import {
   CONTRACT_JSON_PATH,
@@ -224,10 +224,7 @@ function buildApi(parts: ApiSettings) {
     },
     document: documentPaths(api, settings).json,
     report: createFaultReporter(contract),
-    scopes:
-      settings.apis.length === 1
-        ? NO_SCOPES
-        : Object.freeze([scopeOfApi(api.name)]),
+    scopes: api.isAlone ? NO_SCOPES : Object.freeze([scopeOfApi(api.name)]),
   };
   const { names, authenticate } = createReading(parts);
   const returned = createReturnedNames({
@@ -551,6 +548,6 @@ function referenceOf(
           .map((window) => ({ ...readScope(window.scope!), window })),
       },
     },
-    errors: ERROR_CODES,
+    errors: errorCodesOf(api),
   });
 }

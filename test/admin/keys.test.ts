@@ -290,6 +290,23 @@ describe('an invalid call changes nothing and says what to do', () => {
     ],
     ['scopes outside a list', { scopes: 'a' }, 'must be a list'],
     ['scopes that are null', { scopes: null }, 'must be a list'],
+    [
+      'an API of one alone',
+      { apis: ['default'] },
+      'The API of a key must be absent, because gateway.yaml has one API alone, is "default"',
+    ],
+    [
+      'a limit of an API',
+      { limits: '9/day@default' },
+      'The API of a limit must be absent, because gateway.yaml has one API alone, is "default"',
+    ],
+    ['no APIs', { apis: [] }, 'must have at least 1 entry'],
+    ['an API twice', { apis: ['a', 'a'] }, 'must not have duplicate entries'],
+    ['an API with a long name', { apis: ['a'.repeat(33)] }, 'must have at most 32 characters'],
+    ['an API without a name', { apis: [''] }, 'must have at least 1 character'],
+    ['101 APIs', { apis: Array.from({ length: 101 }, (_, i) => `a${i}`) }, 'at most 100 entries'],
+    ['APIs outside a list', { apis: 'notes' }, 'must be a list'],
+    ['an API that is not text', { apis: [null] }, 'must be a string'],
     ['an expiry in the past', { expires: '2001-01-01T00:00:00Z' }, 'expiry is in the past'],
     [
       'two expiries',

@@ -66,6 +66,8 @@ describe.each([
       '--add-scope a --remove-scope a',
       '--add-scope a,b',
       '--scope a,b',
+      '--api notes',
+      '--api notes --no-apis',
     ])
       expect(await update(options)).toMatchObject({ code: 2, out: '' });
     const line = `keys update ${id} --plan free --no-limits --no-expires --label two`;

@@ -66,6 +66,7 @@ const INVALID: Readonly<Record<string, string>> = {
   '--address': '300.1.1.1',
   '--after': 'first',
   '--allow': '300.1.1.1',
+  '--api': 'notes',
   '--below': 'first',
   '--concurrency': 'many',
   '--deny': '10.0.0.1/8',

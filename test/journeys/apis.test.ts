@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { done } from '../../packages/openapi/test/documents.ts';
+import { CATALOGUE } from '../../src/common/errors/catalogue.ts';
 import { adminOf } from '../support/admin.ts';
 import { DocumentClient } from '../support/document-client.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -246,8 +247,52 @@ describe('several APIs', () => {
     const { status, body: refused } = await create('9/minute@note');
     expect([status, refused.message]).toEqual([
       400,
-      'The API of a limit must be the name of an API: notes, shop, files, local.',
+      'The API of a limit must be the name of an API: notes, shop, files, local, is "note".',
     ]);
+  });
+
+  test('may be all that a key is for', async () => {
+    const admin = adminOf(gateway.adminUrl);
+    const { body: made } = await admin('POST', '/keys', {
+      plan: 'free',
+      account: 'acme',
+      apis: ['notes'],
+    });
+    expect(made.apis).toEqual(['notes']);
+    let key = made.key;
+    const sent = (path: string, headers = {}) =>
+      ask(path, { 'X-API-Key': key, 'X-Shop-Key': key, ...headers });
+    expect((await sent('/n/list')).status).toBe(200);
+    const refused = await sent('/shop/v1/nothing');
+    expect(refused.body).toMatchObject({
+      status: 403,
+      code: 'api_not_allowed',
+      message: `This API key may only be used for notes. ${CATALOGUE.api_not_allowed.advice}`,
+    });
+    expect(refused.headers['x-ratelimit-remaining']).toBe('998');
+    expect((await sent('/any', { Host: 'a.files.example' })).status).toBe(403);
+    const id = refused.headers['x-request-id'];
+    const { body: explained } = await admin('GET', `/requests/${id}`);
+    expect(explained).toMatchObject({ code: 'api_not_allowed', step: 'contract' });
+    for (const path of ['/usage', '/n/usage', '/shop/v1/usage'])
+      expect((await sent(path)).body.key.apis).toEqual(['notes']);
+
+    ({ key } = (await admin('POST', `/keys/${made.id}/rotate`, { overlap: '0s' })).body);
+    expect((await sent('/shop/v1/list')).body.code).toBe('api_not_allowed');
+    const patch = (apis: unknown) => admin('PATCH', `/keys/${made.id}`, { apis });
+    expect((await patch(['shop'])).body.apis).toEqual(['shop']);
+    expect((await sent('/shop/v1/list')).status).toBe(200);
+    expect((await sent('/n/list')).status).toBe(403);
+    const { status, body } = await patch(['shop', 'note']);
+    expect([status, body.message]).toEqual([
+      400,
+      'The API of a key must be the name of an API: notes, shop, files, local, is "note".',
+    ]);
+    expect((await patch(null)).body.apis).toBeUndefined();
+    expect((await sent('/n/list')).status).toBe(200);
+    expect((await sent('/usage')).body.key.apis).toBeUndefined();
+    const { body: audit } = await admin('GET', `/audit?target=${made.id}&limit=1`);
+    expect(audit.entries[0].before.apis).toEqual(['shop']);
   });
 
   test('share the counters of an address without a key', async () => {

@@ -109,6 +109,7 @@ const CLIENT: Client & { readonly limits: Limits } = {
   withdrawn: null,
   addresses: null,
   scopes: [],
+  apis: null,
   retiresAt: null,
 };
 

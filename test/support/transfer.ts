@@ -89,6 +89,7 @@ export function someState(now: number): Whole {
           { name: '10s', kind: 'sliding', limit: 5, span: 10_000 },
           { name: '10s', kind: 'sliding', limit: 1, span: 10_000, scope: '@notes' },
         ],
+        apis: ['notes', 'files'],
         metadata: { team: 'ä' },
       }),
     ],

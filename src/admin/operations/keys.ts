@@ -238,6 +238,7 @@ function patchOf(body: KeyUpdate, now: number): KeyPatch {
     expiresIn,
     addresses,
     scopes,
+    apis,
     metadata,
   } = body;
   if (expires !== undefined && expiresIn !== undefined)
@@ -248,6 +249,7 @@ function patchOf(body: KeyUpdate, now: number): KeyPatch {
     label,
     addresses,
     scopes,
+    apis,
     metadata,
     windows:
       typeof limits === 'string' ? parseWindows(limits, 'limits') : limits,

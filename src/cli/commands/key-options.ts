@@ -17,6 +17,8 @@ export interface KeyOptions {
   readonly expiresIn?: string;
   readonly address?: string[];
   readonly addresses?: boolean;
+  readonly api?: string[];
+  readonly apis?: boolean;
   readonly scope?: string[];
   readonly scopes?: boolean;
   readonly addScope?: string[];
@@ -51,6 +53,11 @@ export const KEY_OPTIONS: readonly Option[] = [
     'scope for operations that require one; repeatable',
     repeated,
   ),
+  option(
+    '--api <name>',
+    'API that it may be used for, of several in gateway.yaml; repeatable; default: all',
+    repeated,
+  ),
   option('--meta <name=value>', 'metadata; repeatable', pair),
 ];
 
@@ -64,6 +71,8 @@ export function bodyOf(options: KeyOptions): KeyUpdate {
     expiresIn,
     address,
     addresses,
+    api,
+    apis,
     scope,
     scopes,
     addScope,
@@ -80,6 +89,7 @@ export function bodyOf(options: KeyOptions): KeyUpdate {
     expires: orNull(expires),
     expiresIn,
     addresses: address ?? (addresses === false ? null : undefined),
+    apis: api ?? (apis === false ? null : undefined),
     scopes: scope ?? (scopes === false ? [] : undefined),
     addScopes: addScope,
     removeScopes: removeScope,

@@ -120,6 +120,7 @@ export const keyCommands = command('keys', 'manage API keys', {
         option('--no-limits', 'use the limits of the plan'),
         option('--no-expires', 'remove the expiry'),
         option('--no-addresses', 'allow any address').conflicts('address'),
+        option('--no-apis', 'allow all APIs').conflicts('api'),
         option('--no-scopes', 'remove all scopes').conflicts('scope'),
         option(
           '--add-scope <name>',

@@ -76,6 +76,7 @@ export function readKey(
     ),
     addresses: read('addresses', 'is not a list of texts', textsIn),
     scopes: read('scopes', 'is not a list of texts', textsIn),
+    apis: read('apis', 'is not a list of up to 100 names of APIs', apisIn),
     metadata: read('metadata', 'is not an object with text values', metadataIn),
     disabled: read('disabled', 'is not true or false', (value) =>
       typeof value === 'boolean' ? value : null,
@@ -162,6 +163,15 @@ function textsIn(value: unknown): readonly string[] | undefined | null {
   if (!Array.isArray(value) || !value.every((one) => typeof one === 'string'))
     return null;
   return value.length === 0 ? undefined : value;
+}
+
+function apisIn(value: unknown): readonly string[] | undefined | null {
+  const names = textsIn(value) ?? [];
+  const isFit =
+    names.length <= 100 &&
+    new Set(names).size === names.length &&
+    names.every(({ length }) => length >= 1 && length <= 32);
+  return isFit ? textsIn(value) : null;
 }
 
 function metadataIn(value: unknown): Readonly<Record<string, string>> | null {

@@ -12,6 +12,7 @@ const FIELDS = [
   'expires',
   'addresses',
   'scopes',
+  'apis',
   'disabled',
   'metadata',
 ] as const;

@@ -60,6 +60,12 @@ export const CATALOGUE = {
     title: 'No limits are configured for this key or its plan.',
     advice: 'Contact the API operator.',
   },
+  api_not_allowed: {
+    status: 403,
+    title: 'This API key is restricted to other APIs.',
+    advice:
+      "Ask the key's issuer to allow this API, and do not retry: refused requests count against the quota.",
+  },
   scope_missing: {
     status: 403,
     title: 'This API key lacks a scope that the operation requires.',
@@ -225,3 +231,7 @@ export type Code = keyof typeof CATALOGUE;
 export const ERROR_CODES = Object.entries<Entry>(CATALOGUE)
   .map(([code, entry]) => ({ code: code as Code, ...entry }))
   .sort((a, b) => a.status - b.status);
+
+/** Of one API: no key is for another one if it is alone. */
+export const errorCodesOf = ({ isAlone }: { readonly isAlone: boolean }) =>
+  ERROR_CODES.filter(({ code }) => !isAlone || code !== 'api_not_allowed');

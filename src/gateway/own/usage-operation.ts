@@ -44,6 +44,7 @@ interface PublishedUsage extends UsageNames {
   readonly openapi: string;
   /** Whether it is at the root of the gateway alone. */
   readonly isAtRoot: boolean;
+  readonly isAlone: boolean;
 }
 
 const FACTS = {
@@ -56,15 +57,22 @@ const FACTS = {
   hasBackend: false,
 } as const;
 
+/** What a key is bound to, if there are several APIs. */
+const withoutApis = JSON.parse(
+  JSON.stringify(gateway.usage),
+  (name, value: unknown) => (name === 'apis' ? undefined : value),
+) as typeof gateway.usage;
+
 /** OpenAPI 3.0 uses `nullable`, later versions a list of types. */
 export function usageItem(usage: PublishedUsage): Json {
   const { operationId, tag, security, openapi, refusals } = usage;
+  const described = usage.isAlone ? withoutApis : gateway.usage;
   const own = {
     operationId,
     tags: [tag.name],
-    ...gateway.usage,
+    ...described,
     security,
-    responses: { ...gateway.usage.responses, ...refusals.of(FACTS) },
+    responses: { ...described.responses, ...refusals.of(FACTS) },
   };
   const get = openapi.startsWith('3.0.') ? own : withTypeLists(own);
   return usage.isAtRoot ? { servers: [{ url: '/' }], get } : { get };

@@ -190,7 +190,7 @@ function banOf(
 }
 
 function keyFacts(
-  { id, label, scopes, createdAt, expiresAt, rotatedAt }: KeyRecord,
+  { id, label, scopes, apis, createdAt, expiresAt, rotatedAt }: KeyRecord,
   { retiresAt }: Client,
   now: number,
 ) {
@@ -198,6 +198,7 @@ function keyFacts(
     id,
     label,
     scopes,
+    ...(apis && { apis }),
     created: iso(createdAt),
     ageDays: Math.floor((now - createdAt) / DAY),
     expires: iso(expiresAt ?? 0),

@@ -85,6 +85,7 @@ function clientWithoutKey(
     withdrawn: null,
     addresses: null,
     scopes: [],
+    apis: null,
     retiresAt: null,
   };
 }

@@ -8,6 +8,7 @@ import {
 import { CATALOGUE } from '../../common/errors/catalogue.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
+import { DEFAULT_API } from '../../config/apis.ts';
 import type { Operation } from '../../config/contract/contract.ts';
 import { faultOfBody, type Report } from '../contract-reports.ts';
 import type { Exchange } from '../exchange.ts';
@@ -55,6 +56,7 @@ export function createContract(settings: ContractSettings): CheckContract {
     target,
     match,
   ): MaybePromise<Checked> {
+    if (client.apis !== null) refuseOtherApi(exchange, client.apis);
     const { path } = target;
     const route =
       match.kind === 'route' ? match.route : unmatched(exchange, path, match);
@@ -175,6 +177,17 @@ function refuse(faults: readonly Fault[]): void {
 
 function checked(request: CheckedRequest): Checked {
   return request as Checked;
+}
+
+/** Before the path: the key gets to know nothing of another API. */
+function refuseOtherApi(
+  { api: { name } }: Exchange,
+  apis: readonly string[],
+): void {
+  if (apis.includes(name ?? DEFAULT_API)) return;
+  throw new Refusal('api_not_allowed', {
+    message: `This API key may only be used for ${apis.join(', ')}. ${CATALOGUE.api_not_allowed.advice}`,
+  });
 }
 
 /** First: a key without the scope costs no validation and no body. */

@@ -108,6 +108,7 @@ function differences(
     ['expires', there.expiresAt, key.expiresAt ?? null],
     ['addresses', there.addresses, key.addresses ?? null],
     ['scopes', there.scopes.toSorted(), key.scopes?.toSorted() ?? []],
+    ['apis', setOf(there.apis), setOf(key.apis)],
     ['metadata', sorted(there.metadata), sorted(key.metadata ?? {})],
     ['disabled', there.disabledAt !== null, key.disabled ?? false],
   ];
@@ -125,9 +126,12 @@ const NAMES: Readonly<Record<string, string>> = {
   expires: 'expiry',
   addresses: 'list of addresses',
   scopes: 'set of scopes',
+  apis: 'set of APIs',
   metadata: 'set of metadata',
   disabled: 'state: one is disabled, the other is not',
 };
+
+const setOf = (names: KeyRecord['apis']) => names?.toSorted() ?? null;
 
 function sorted(
   metadata: Readonly<Record<string, string>>,

@@ -71,9 +71,14 @@ const ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 const MAX_ADDRESSES = 100;
 const MAX_METADATA = 20;
 
-/** Throws KeyError for the first mistake. */
-export function checkDraft(plans: Plans, draft: KeyDraft, now: number): void {
-  const [flaw] = draftErrors(plans, draft, now);
+/** Throws KeyError for the first mistake. `given`: what is changed; names in the rest may be old. */
+export function checkDraft(
+  plans: Plans,
+  draft: KeyDraft,
+  now: number,
+  given: KeyPatch = draft,
+): void {
+  const [flaw] = draftErrors(plans, draft, now, given);
   if (flaw)
     throw new KeyError(flaw.quoting ?? flaw.message, 'invalid', flaw.field);
 }
@@ -83,13 +88,14 @@ export function draftErrors(
   plans: Plans,
   draft: KeyDraft,
   now: number,
+  given: KeyPatch = draft,
 ): DraftError[] {
   const { expiresAt = null } = draft;
   const past = expiresAt !== null && expiresAt <= now;
   return [
     ...formErrors(draft),
     ...planErrors(plans, draft),
-    ...limitErrors(plans, draft),
+    ...apiErrors(plans, given),
     ...(past
       ? [{ field: 'expires', message: 'the expiry is in the past' } as const]
       : []),
@@ -151,13 +157,22 @@ function planErrors(
   return [{ field: 'limits', message }];
 }
 
-function limitErrors(plans: Plans, { windows }: KeyDraft): DraftError[] {
-  for (const { scope } of windows ?? []) {
-    const fault = scope && apiFault(readScope(scope).name, plans);
-    if (fault)
-      return [{ field: 'limits', message: `the API of a limit ${fault}` }];
-  }
-  return [];
+function apiErrors(plans: Plans, { windows, apis }: KeyPatch): DraftError[] {
+  const named = [
+    ...(windows ?? []).map(({ scope }) => ({
+      field: 'limits' as const,
+      name: scope && readScope(scope).name,
+    })),
+    ...(apis ?? []).map((name) => ({ field: 'apis' as const, name })),
+  ];
+  return named.flatMap(({ field, name }) => {
+    const fault = name === undefined ? null : apiFault(name, plans);
+    if (fault === null) return [];
+    const message = `the API of a ${field === 'apis' ? 'key' : 'limit'} ${fault}`;
+    return [
+      { field, message, quoting: `${message}, is ${JSON.stringify(name)}` },
+    ];
+  });
 }
 
 function addressErrors(addresses: readonly string[]): DraftError[] {

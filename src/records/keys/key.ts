@@ -16,6 +16,8 @@ export interface KeyRecord {
   /** CIDR blocks; `null` for anywhere. */
   readonly addresses: readonly string[] | null;
   readonly scopes: readonly string[];
+  /** Names of the APIs that it may be used for; `null` or absent: all. */
+  readonly apis?: readonly string[] | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAt: number;
   readonly expiresAt: number | null;
@@ -60,6 +62,8 @@ export interface Client {
   /** `null` for anywhere. */
   readonly addresses: ClientAddresses | null;
   readonly scopes: readonly string[];
+  /** `null` for all. */
+  readonly apis: readonly string[] | null;
   readonly retiresAt: number | null;
 }
 

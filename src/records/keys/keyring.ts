@@ -172,6 +172,7 @@ export function createKeyring(
       withdrawn: withdrawnAs(record),
       addresses: addressesOf(record, plan),
       scopes: record.scopes,
+      apis: record.apis ?? null,
       retiresAt:
         record.previous?.hash === hash && record.hash !== hash
           ? record.previous.until

@@ -90,6 +90,7 @@ export function updateKey(
       plans,
       patch.expiresAt === undefined ? { ...changed, expiresAt: null } : changed,
       edit.now,
+      patch,
     );
     return changed;
   });
@@ -204,6 +205,7 @@ export function newRecord(
     windows: draft.windows ?? null,
     addresses: draft.addresses ?? null,
     scopes: draft.scopes ?? [],
+    ...(draft.apis && { apis: draft.apis }),
     metadata: draft.metadata ?? {},
     createdAt: now,
     expiresAt: draft.expiresAt ?? null,

@@ -39,7 +39,7 @@ const orNull =
   (value) =>
     value === null || is(value);
 
-const RECORD: Checks<KeyRecord> = {
+const RECORD: Checks<Required<KeyRecord>> = {
   id: isText,
   version: isNumber,
   hash: isText,
@@ -49,6 +49,7 @@ const RECORD: Checks<KeyRecord> = {
   windows: orNull(Array.isArray),
   addresses: orNull(Array.isArray),
   scopes: Array.isArray,
+  apis: (value) => (value ?? null) === null || Array.isArray(value),
   metadata: isObject,
   createdAt: isNumber,
   expiresAt: orNull(isNumber),

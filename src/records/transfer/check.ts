@@ -61,25 +61,31 @@ const WINDOW = fields(
   ['zone', 'anchor', 'excess', 'scope'],
 );
 
-const KEY = fields({
-  id,
-  version: integer(1),
-  hash: digest,
-  account: text(64),
-  plan: text(32, /^[a-z][a-z0-9-]{0,31}$/, 'the name of a plan'),
-  label: orNull(text(200)),
-  windows: orNull(list(16, WINDOW)),
-  addresses: orNull(list(100, text(64))),
-  scopes: list(MAX_SCOPES, text(MAX_SCOPE_LENGTH)),
-  metadata: strings,
-  createdAt: moment,
-  expiresAt: orNull(moment),
-  disabledAt: orNull(moment),
-  revokedAt: orNull(moment),
-  rotatedAt: orNull(moment),
-  previous: orNull(fields({ hash: digest, until: moment })),
-  imported: flag,
-});
+const KEY = fields(
+  {
+    id,
+    version: integer(1),
+    hash: digest,
+    account: text(64),
+    plan: text(32, /^[a-z][a-z0-9-]{0,31}$/, 'the name of a plan'),
+    label: orNull(text(200)),
+    windows: orNull(list(16, WINDOW)),
+    addresses: orNull(list(100, text(64))),
+    scopes: list(MAX_SCOPES, text(MAX_SCOPE_LENGTH)),
+    metadata: strings,
+    createdAt: moment,
+    expiresAt: orNull(moment),
+    disabledAt: orNull(moment),
+    revokedAt: orNull(moment),
+    rotatedAt: orNull(moment),
+    previous: orNull(fields({ hash: digest, until: moment })),
+    imported: flag,
+    apis: orNull(
+      list(100, text(32, /^[a-z][a-z0-9-]*$/, 'the name of an API')),
+    ),
+  },
+  ['apis'],
+);
 
 const TOKEN = fields({
   name: text(40, /^[a-z][a-z0-9-]{0,39}$/, 'small letters, digits and dashes'),

@@ -49,6 +49,7 @@ test('uses plan and account of the options for absent fields and null', () => {
     expires: null,
     addresses: [],
     scopes: [],
+    apis: [],
     metadata: null,
     disabled: null,
   };
@@ -133,6 +134,15 @@ describe('a mistake is reported with its field, without the value:', () => {
       'at most 32',
     ],
     ['scopes outside a list', { scopes: 'a' }, 'scopes', 'not a list'],
+    ['APIs outside a list', { apis: 'notes' }, 'apis', 'not a list'],
+    ['an API twice', { apis: ['a', 'a'] }, 'apis', 'up to 100 names of APIs'],
+    ['an API with a long name', { apis: ['a'.repeat(33)] }, 'apis', 'up to 100 names'],
+    [
+      'APIs too many',
+      { apis: Array.from({ length: 101 }, (_, i) => `a${i}`) },
+      'apis',
+      'up to 100',
+    ],
     ['metadata that is a list', { metadata: [SECRET] }, 'metadata', 'not an object'],
     [
       'metadata with a number',

@@ -21,6 +21,7 @@ const SETTINGS: Publication = {
   refusesInvalid: true,
   place: { host: null, path: '/', stripPath: null },
   operations: {},
+  isAlone: true,
 };
 const get = (more: object = {}) => ({ get: { responses: done, ...more } });
 
@@ -301,3 +302,11 @@ describe('the published document', () => {
     expect(passed).toMatchObject({ parameters, responses: { 401: expect.anything() } });
   });
 });
+
+test.each([true, false])(
+  'what keys for some APIs get is shown unless one is alone: %s',
+  (isAlone) => {
+    const text = JSON.stringify(publish({ paths: { '/a': get() } }, { isAlone }));
+    for (const name of ['"api_not_allowed"', '"apis"']) expect(text.includes(name)).toBe(!isAlone);
+  },
+);

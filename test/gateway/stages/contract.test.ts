@@ -54,7 +54,11 @@ function operation(given: Partial<Operation> = {}): Operation {
 const bodies = createBodies({ budget: 1024 ** 2, minRate: 0 });
 afterAll(() => bodies.close());
 
-function checking({ refuseAfterSunset = true, scopes = [] as readonly string[] } = {}) {
+function checking({
+  refuseAfterSunset = true,
+  scopes = [] as readonly string[],
+  apis = null as readonly string[] | null,
+} = {}) {
   const clock = new TestClock();
   const reports: [Side, readonly Fault[]][] = [];
   const check = createContract({
@@ -66,7 +70,7 @@ function checking({ refuseAfterSunset = true, scopes = [] as readonly string[] }
     similar: (path) => (path === '/pet' ? '/pets' : null),
     elsewhere: null,
   });
-  const client = admittedClient({ scopes });
+  const client = admittedClient({ scopes, apis });
   function send(
     {
       headers = {},
@@ -252,6 +256,26 @@ describe('an operation that only reports', () => {
     );
     expect(refused.code).toBe('payload_too_large');
     expect(reports).toEqual([]);
+  });
+});
+
+describe('a key for some APIs', () => {
+  test.each<[string, RouteMatch]>([
+    ['an operation', to()],
+    ['a path without an operation', { kind: 'not_found' }],
+    ['a method without an operation', { kind: 'method_not_allowed', allow: ['GET'] }],
+  ])('is refused for %s of another API', async (_what, match) => {
+    const { asked: send } = checking({ apis: ['notes', 'files'] });
+    expect(await refusal(() => send({ headers: json, pieces: ['{}'] }, match))).toMatchObject({
+      code: 'api_not_allowed',
+      status: 403,
+      message: `This API key may only be used for notes, files. ${CATALOGUE.api_not_allowed.advice}`,
+    });
+  });
+
+  test('is accepted for its own, which may be the default one', async () => {
+    const { asked: send } = checking({ apis: ['notes', 'default'] });
+    expect((await send({ headers: json, pieces: ['{}'] })).body).toEqual(Buffer.from('{}'));
   });
 });
 

@@ -188,6 +188,8 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, me
       set('windows', [{ name: 'minute', kind: 'fixed', limit: 1, span: 60_000, scope: 'login' }]),
       /scope must be that of an API/,
     ],
+    ['key', 'an API that is none', set('apis', ['a,b']), /apis\[0\] must be the name of an API/],
+    ['key', 'APIs that are not a list', set('apis', 'a'), /apis must be a list/],
     ['token', 'an unknown role', set('role', 'god'), /role must be one of read, operate, admin/],
     ['audit', 'no number', set('number', 0), /audit: number must be/],
     ['ban', 'a number that falls', set('number', 99), /numbers of ban entries must rise/],

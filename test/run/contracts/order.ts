@@ -5,6 +5,7 @@ const OF_THE_API = {
   host: null,
   path: '/',
   stripPath: null,
+  isAlone: true,
   usage: { enabled: true },
   keys: { headers: null },
   plans: {},

@@ -399,6 +399,7 @@ export interface NewKey {
   readonly expiresIn?: string | undefined;
   readonly addresses?: readonly string[] | null | undefined;
   readonly scopes?: readonly string[] | undefined;
+  readonly apis?: readonly string[] | null | undefined;
   readonly metadata?: Metadata | undefined;
   readonly env?: string | undefined;
 }
@@ -413,6 +414,7 @@ export interface ImportedKey {
   readonly expiresIn?: string | undefined;
   readonly addresses?: readonly string[] | null | undefined;
   readonly scopes?: readonly string[] | undefined;
+  readonly apis?: readonly string[] | null | undefined;
   readonly metadata?: Metadata | undefined;
 }
 
@@ -426,6 +428,7 @@ export interface ManyImportedKeys {
     readonly expires?: string | null | undefined;
     readonly addresses?: readonly string[] | null | undefined;
     readonly scopes?: readonly string[] | undefined;
+    readonly apis?: readonly string[] | null | undefined;
     readonly metadata?: Metadata | undefined;
     readonly disabled?: boolean | undefined;
   }[];
@@ -448,6 +451,7 @@ export interface KeyUpdate {
   readonly expiresIn?: string | undefined;
   readonly addresses?: readonly string[] | null | undefined;
   readonly scopes?: readonly string[] | undefined;
+  readonly apis?: readonly string[] | null | undefined;
   readonly addScopes?: readonly string[] | undefined;
   readonly removeScopes?: readonly string[] | undefined;
   readonly metadata?: Metadata | undefined;
@@ -467,6 +471,7 @@ export interface Key {
   readonly lastUsed: string | null;
   readonly addresses: readonly string[] | null;
   readonly scopes: readonly string[];
+  readonly apis?: readonly string[] | undefined;
   readonly history?: BanRecord | undefined;
   readonly metadata: Metadata;
   readonly imported: boolean;

@@ -28,6 +28,7 @@ export interface Publication {
   readonly operations: OperationSettings;
   /** Where the API is. */
   readonly place: Place;
+  readonly isAlone: boolean;
 }
 
 type Place = Pick<Api, 'host' | 'path' | 'stripPath'>;
@@ -38,6 +39,7 @@ export interface PublishingSettings extends Place {
   readonly keys: Pick<Config['keys'], 'headers'>;
   readonly plans: Pick<Config['plans'], 'publicPlan'>;
   readonly operations: OperationSettings;
+  readonly isAlone: boolean;
 }
 
 export const publicationOf = ({
@@ -49,6 +51,7 @@ export const publicationOf = ({
   host,
   path,
   stripPath,
+  isAlone,
 }: PublishingSettings): Publication => ({
   hasUsage: usage.enabled,
   keyHeaders: keys.headers,
@@ -57,6 +60,7 @@ export const publicationOf = ({
   refusesInvalid: contract.requests === 'enforce',
   operations,
   place: { host, path, stripPath },
+  isAlone,
 });
 
 /** The document of the author as clients of this gateway need it. */
@@ -81,7 +85,15 @@ export function publishedDocuments(
   const openapi = String(root.openapi);
   const security = keys.withKey([]);
   const isAtRoot = prefixes[0] !== '' && takesUsagePath(compiled);
-  const item = usageItem({ ...names, security, refusals, openapi, isAtRoot });
+  const { isAlone } = publication;
+  const item = usageItem({
+    ...names,
+    security,
+    refusals,
+    openapi,
+    isAtRoot,
+    isAlone,
+  });
   const withUsage = {
     ...published,
     ...usageGroups(root, names),
@@ -123,7 +135,12 @@ function partsOf(
     hasPublicPlan && isPublic(root.security)
       ? root.security
       : keys.withKey(root.security);
-  return { keys, refusals: createRefusals(nameOf), security, publication };
+  return {
+    keys,
+    refusals: createRefusals(nameOf, publication),
+    security,
+    publication,
+  };
 }
 
 function isPublic(security: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { Json } from '@storegate/openapi';
-import { type Code, ERROR_CODES } from '../../../common/errors/catalogue.ts';
+import { type Code, errorCodesOf } from '../../../common/errors/catalogue.ts';
 import own from './gateway.openapi.json' with { type: 'json' };
 
 /** Of a route, as far as it decides how the gateway may refuse a request. */
@@ -36,6 +36,7 @@ const WHEN: Readonly<Record<Code, When>> = {
   address_not_allowed: withKey,
   address_denied: withKey,
   limits_not_set: withKey,
+  api_not_allowed: withKey,
   scope_missing: ({ requiresScopes }) => requiresScopes,
   key_banned: withKey,
   not_found: ({ hasPathParameters }) => hasPathParameters,
@@ -74,7 +75,11 @@ export interface Refusals {
 }
 
 /** Components for refusals of the gateway. */
-export function createRefusals(nameOf: (name: string) => string): Refusals {
+export function createRefusals(
+  nameOf: (name: string) => string,
+  api: { readonly isAlone: boolean },
+): Refusals {
+  const all = errorCodesOf(api);
   const errorName = nameOf('GatewayError');
   const schema = { $ref: `#/components/schemas/${errorName}` };
   const responses: Json = {};
@@ -87,13 +92,13 @@ export function createRefusals(nameOf: (name: string) => string): Refusals {
       description,
       headers: { ...own.limits, ...headers },
       content: {
-        'application/json': { schema, examples: examplesOf(status) },
+        'application/json': { schema, examples: examplesOf(all, status) },
       },
     };
     references.set(status, { $ref: `#/components/responses/${free}` });
   }
   const of = (facts: RefusalFacts) => {
-    const codes = ERROR_CODES.filter(({ code }) => WHEN[code](facts));
+    const codes = all.filter(({ code }) => WHEN[code](facts));
     return Object.fromEntries(
       codes.map(({ status }) => [status, references.get(status)!]),
     );
@@ -102,8 +107,11 @@ export function createRefusals(nameOf: (name: string) => string): Refusals {
 }
 
 /** The page of errors has the advice, which depends on settings. */
-function examplesOf(status: number): Json {
-  const codes = ERROR_CODES.filter((entry) => entry.status === status);
+function examplesOf(
+  all: ReturnType<typeof errorCodesOf>,
+  status: number,
+): Json {
+  const codes = all.filter((entry) => entry.status === status);
   return Object.fromEntries(
     codes.map(({ code, title }) => [
       code,

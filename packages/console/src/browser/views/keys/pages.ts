@@ -53,6 +53,7 @@ function Record({ value, actions }: { value: Key; actions: Actions }) {
     rotation,
     addresses,
     scopes,
+    apis,
     metadata,
   } = value;
   const mayOperate = useMay('operate');
@@ -93,6 +94,7 @@ function Record({ value, actions }: { value: Key; actions: Actions }) {
         ],
         ['Addresses', addresses === null ? null : addresses.join(', ')],
         ['Scopes', scopes.join(', ') || null],
+        ['APIs', apis?.join(', ') ?? null],
         ...Object.entries(metadata).map(
           ([name, text]) => [`Metadata ${name}`, text] as const,
         ),

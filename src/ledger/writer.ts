@@ -204,13 +204,14 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
   function packedHead(
     minute: OpenMinute,
     open: number,
+    isEnd = false,
   ): [name: string, bytes: Buffer] {
     const { policies, dropped } = minute;
     const source: Source = {
       since,
       until: clock(),
       open,
-      ended: hasEnded,
+      ended: isEnd,
       dropped,
       most: recorder.most,
     };
@@ -271,18 +272,27 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
   }
 
   async function sendOpen(store: UsageStore, minute: OpenMinute) {
-    const { parts, progress } = await changedIn(inStore, minute, store);
+    const { parts, progress } = await changedIn(
+      inStore,
+      minute,
+      store,
+      hasEnded,
+    );
     if (parts === null) return;
     await store.put(parts);
     inStore = progress;
     saidEnd = hasEnded;
   }
 
-  /** Parts of the open minute that a place lacks, `null`: none; and its progress with them. */
+  /**
+   * Parts of the open minute that a place lacks, `null`: none; and its progress with them. `isEnd`:
+   * nothing follows.
+   */
   async function changedIn(
     existing: Progress,
     minute: OpenMinute,
     { mayLose }: UsageStore,
+    isEnd: boolean,
   ) {
     const now = clock();
     const { signedAt, open: knownOpen } = existing;
@@ -295,18 +305,15 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
     const since = isSign && mayLose > 0 ? lost : before.moment;
     const { parts, moment } = minute.changedSince(since);
     const isUsesDue =
-      isSign || wantsUses || hasEnded || minute.uses.weight < SMALL_USES;
+      isSign || wantsUses || isEnd || minute.uses.weight < SMALL_USES;
     const hasUses = isUsesDue && minute.hasChangedSince(before.uses);
     const open = openSince(minute);
     const isQuiet =
-      parts.length === 0 &&
-      !hasUses &&
-      open === knownOpen &&
-      saidEnd === hasEnded;
+      parts.length === 0 && !hasUses && open === knownOpen && saidEnd === isEnd;
     if (isQuiet && !isSign) return { parts: null, progress: existing };
     const packed = await packedRows(minute, parts);
     if (hasUses) packed.set(...packedUses(minute));
-    packed.set(...packedHead(minute, open));
+    packed.set(...packedHead(minute, open, isEnd));
     wantsUses = false;
     const progress: Progress = {
       minute,
@@ -330,7 +337,13 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
 
   async function spool(minute: OpenMinute) {
     if (openSpool === null) return;
-    const { parts, progress } = await changedIn(inSpool, minute, openSpool);
+    const { parts, progress } = await changedIn(
+      inSpool,
+      minute,
+      openSpool,
+      // The next process stores it more than once.
+      false,
+    );
     const unspooled = [...waiting].filter(([, { isSpooled }]) => !isSpooled);
     const all = new Map(unspooled.map(bytesOf));
     for (const [name, bytes] of parts ?? []) all.set(name, bytes);
@@ -357,17 +370,22 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
       addWaiting(name, bytes, 0);
       waiting.get(name)!.isSpooled = true;
     }
-    const minute = recorder.minute;
+    await spool.put(lastWord());
+  }
+
+  /** In the spool: the next process stores it after everything else of this one. */
+  function lastWord() {
     const source = {
       since,
-      until: since,
+      until: hasEnded ? clock() : since,
       open: Number.MAX_SAFE_INTEGER,
-      ended: false,
+      ended: hasEnded,
       dropped: 0,
       most: 0,
     };
-    const head = { ...emptyHead(minute), sources: { [process]: source } };
-    await spool.put(new Map([[goneName, packValue(head, NO_CONTENT)]]));
+    const start = partIn(goneName)!.minute;
+    const head = { ...emptyHead({ start }), sources: { [process]: source } };
+    return new Map([[goneName, packValue(head, NO_CONTENT)]]);
   }
 
   const unsent: UsageSource = {
@@ -422,13 +440,14 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
       if (openSpool === null) return;
       const gone = new Map([[goneName, null]]);
       if (saidEnd) await openSpool.inTurn((commit) => commit(new Map(), gone));
+      else await openSpool.put(lastWord()).catch(report);
     },
   };
 }
 
 export type UsageWriter = ReturnType<typeof createUsageWriter>;
 
-const emptyHead = ({ start }: OpenMinute) => ({
+const emptyHead = ({ start }: Pick<OpenMinute, 'start'>) => ({
   start,
   span: MINUTE,
   policies: 0,

@@ -27,6 +27,7 @@ import { ConfigError } from '../config/problems/problems.ts';
 import { KeyError } from '../records/keys/draft.ts';
 import { GIVE_THE_ID } from '../records/keys/secret.ts';
 import { KeyConflict } from '../records/keys/store.ts';
+import { IdempotencyConflict } from '../records/operators/audit-log.ts';
 import { holdsToken } from '../records/operators/tokens.ts';
 import { CountersError, UnsavedError } from '../state/state.ts';
 import { type AdminCode, AdminError, faultOf } from './admin-error.ts';
@@ -245,6 +246,11 @@ function adminErrorOf(
     return new AdminError(
       'conflict',
       'The key was changed at the same time: try again.',
+    );
+  if (error instanceof IdempotencyConflict)
+    return new AdminError(
+      'conflict',
+      'The same call was made at the same time, and its result is gone: try again.',
     );
   if (
     error instanceof Outage &&

@@ -22,7 +22,7 @@ export interface Changes {
 export interface Log {
   /**
    * Resolves when the change survives a crash and this process reads it. Throws
-   * IdempotencyConflict first, then KeyTaken, KeyConflict, WrongToken, or Error for an unknown key.
+   * IdempotencyConflict first, then KeyTaken, KeyConflict or WrongToken.
    */
   append(log: LogName, note: AuditNote, changes?: Changes): Promise<void>;
   /** As `AuditLog`. */

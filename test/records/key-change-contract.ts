@@ -78,7 +78,7 @@ export function keepsThePromisesOfKeyChanges(open: OpenRecords): void {
     [
       'a change of an unknown key',
       (_, fresh) => replace(changed(fresh, {}), 'refused'),
-      'does not exist',
+      KeyConflict,
     ],
     ...[1, 2, 4].map((version): (typeof REFUSALS)[number] => [
       `a change that has version ${version} in place of 3`,

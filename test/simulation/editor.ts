@@ -3,6 +3,7 @@ import { IdempotentCall, type Task } from '../../src/admin/call.ts';
 import { Outage } from '../../src/common/errors/outage.ts';
 import { KeyError } from '../../src/records/keys/draft.ts';
 import { KeyConflict } from '../../src/records/keys/store.ts';
+import { IdempotencyConflict } from '../../src/records/operators/audit-log.ts';
 import type { Step } from './actions.ts';
 import type { Fact } from './facts.ts';
 import { type Gateway, NOT_RUNNING } from './gateway/gateway.ts';
@@ -125,4 +126,4 @@ export function isExpected(error: unknown): boolean {
 /** After other errors the call is repeated. */
 const isFinal = (error: unknown) => error instanceof AdminError || error instanceof KeyError;
 
-const EXPECTED = [Outage, AdminError, KeyError, KeyConflict, AggregateError];
+const EXPECTED = [Outage, AdminError, KeyError, KeyConflict, IdempotencyConflict, AggregateError];

@@ -95,7 +95,7 @@ function apply(
   if (replaced) {
     const { id, version, hash } = replaced;
     const stored = keys.get(id);
-    if (!stored) throw new Error(`the key ${id} does not exist`);
+    if (!stored) throw new KeyConflict(`the key ${id} does not exist`);
     if (stored.version !== version - 1)
       throw new KeyConflict(`key ${id} was changed meanwhile`);
     const owner = keys.find(hash);

@@ -51,7 +51,7 @@ export interface KeyStore {
   /** All or none, at most a thousand, because other work waits; throws like `add`. */
   addMany(records: readonly KeyRecord[], note: AuditNote): MaybePromise<void>;
   /**
-   * Throws IdempotencyConflict first, then: if the key does not exist; KeyConflict if the stored
+   * Throws IdempotencyConflict first, then KeyConflict if the key does not exist, or the stored
    * version is not the previous one; KeyTaken if another key has the hash.
    */
   replace(record: KeyRecord, note: AuditNote): MaybePromise<void>;

@@ -117,7 +117,7 @@ function refusalOf(
     case 'taken':
       return new KeyTaken('the id or hash of a key is taken');
     case 'unknown':
-      return new Error(`the key ${id} does not exist`);
+      return new KeyConflict(`the key ${id} does not exist`);
     case 'changed':
       return new KeyConflict(`key ${id} was changed meanwhile`);
     case 'broken':

@@ -149,12 +149,12 @@ export class Gateway {
   }
 
   /** A call of the admin API. Rejects as the operation does. */
-  operate<Name extends keyof Operations>(
+  async operate<Name extends keyof Operations>(
     name: Name,
     given: Partial<Task> = {},
-  ): ReturnType<Operations[Name]> {
+  ): Promise<Awaited<ReturnType<Operations[Name]>>> {
     const { process, running } = this;
-    if (!process || !running) return Promise.reject(new Error(NOT_RUNNING)) as never;
+    if (!process || !running) throw new Error(NOT_RUNNING);
     const now = Math.floor(this.machine.wallAt(this.#world.now));
     const task: Task = {
       actor: 'operator',
@@ -168,7 +168,12 @@ export class Gateway {
       ...given,
     };
     const run = running.operations[name] as (task: Task) => ReturnType<Operations[Name]>;
-    return this.#world.as(process, () => run(task));
+    try {
+      return await this.#world.as(process, () => run(task));
+    } catch (error) {
+      // A killed process has closed its files.
+      throw process.isAlive ? error : new Error(NOT_RUNNING);
+    }
   }
 
   /** Runs `work` as code of this gateway. */

@@ -188,10 +188,12 @@ export class VirtualSocket extends EventEmitter {
     this.setTimeout(0);
     this.#forget();
     this.#leave();
-    process.nextTick(() => {
+    // Timers that processes share may close it: a killed one must not connect again as another.
+    const closed = () => {
       if (error) this.emit('error', error);
       this.emit('close', error !== undefined);
-    });
+    };
+    process.nextTick(() => this.#world.deliver(this.client, closed));
     return this;
   }
 

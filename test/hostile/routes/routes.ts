@@ -11,6 +11,8 @@ import { Wire, type WireAnswer } from '../wire.ts';
 export const ROUTES = [
   'operation',
   'public operation',
+  'API at a path',
+  'API at a host',
   'API without a contract',
   'API with a target',
   'none',
@@ -21,16 +23,30 @@ export type RouteName = (typeof ROUTES)[number];
 const JSON_BODY = { content: { 'application/json': { schema: {} } } };
 const RESPONSES = { 200: { description: 'Good.' } };
 
+interface Place {
+  readonly name: RouteName;
+  /** At the backend. */
+  readonly path: string;
+  readonly gateway: TestGateway;
+  /** Before `path`, for clients only. */
+  readonly below?: string;
+  readonly host?: string;
+}
+
 /** One way to the backend. */
 export class Route {
   readonly name: RouteName;
   readonly path: string;
+  readonly below: string;
+  readonly #host: string;
   readonly #gateway: TestGateway;
   readonly #secret: string;
 
-  constructor(name: RouteName, path: string, gateway: TestGateway, secret: string) {
+  constructor({ name, path, gateway, below = '', host = 'api.example' }: Place, secret: string) {
     this.name = name;
     this.path = path;
+    this.below = below;
+    this.#host = host;
     this.#gateway = gateway;
     this.#secret = secret;
   }
@@ -43,9 +59,10 @@ export class Route {
     return Wire.open(this.#gateway.url);
   }
 
-  /** `headers` are whole lines without line ends. */
-  request(method: string, headers: readonly string[] = [], body = '', target = this.path): string {
-    const all = ['Host: api.example', ...headers];
+  /** `headers` are whole lines without line ends. `path`: with a query, as the backend gets it. */
+  request(method: string, headers: readonly string[] = [], body = '', path = this.path): string {
+    const target = this.below + path;
+    const all = [`Host: ${this.#host}`, ...headers];
     if (this.name !== 'public operation') all.push(`X-API-Key: ${this.#secret}`);
     if (this.isTunnel) all.push(...HANDSHAKE_LINES);
     if (method === 'POST') all.push('Content-Type: application/json');
@@ -96,6 +113,8 @@ export class Routes {
     const file = join(folder, 'openapi.json');
     writeFileSync(file, JSON.stringify(contract()));
     const apis = [
+      `{ name: path, path: /below, contract: "${file}" }`,
+      `{ name: host, host: at.example, contract: "${file}" }`,
       '{ name: upstream, path: /upstream, contract: none, stripPath: false }',
       `{ name: target, path: /target, contract: none, stripPath: false, target: "${url}" }`,
       '{ name: live, path: /live, contract: none, stripPath: false, websocket: true }',
@@ -110,18 +129,21 @@ export class Routes {
       settings,
       env: { STOREGATE_CONTRACT: 'none' },
     });
-    const places: readonly (readonly [RouteName, string, TestGateway])[] = [
-      ['operation', '/operation', described],
-      ['public operation', '/public', described],
-      ['API without a contract', '/upstream/a', described],
-      ['API with a target', '/target/a', described],
-      ['none', '/none', undescribed],
-      ['WebSocket', '/live/a', described],
+    const gateway = described;
+    const places: readonly Place[] = [
+      { name: 'operation', path: '/operation', gateway },
+      { name: 'public operation', path: '/public', gateway },
+      { name: 'API at a path', path: '/at-path', gateway, below: '/below' },
+      { name: 'API at a host', path: '/at-host', gateway, host: 'at.example' },
+      { name: 'API without a contract', path: '/upstream/a', gateway },
+      { name: 'API with a target', path: '/target/a', gateway },
+      { name: 'none', path: '/none', gateway: undescribed },
+      { name: 'WebSocket', path: '/live/a', gateway },
     ];
     const all: Route[] = [];
-    for (const [name, path, gateway] of places) {
-      const { secret } = await gateway.key();
-      all.push(new Route(name, path, gateway, secret));
+    for (const place of places) {
+      const { secret } = await place.gateway.key();
+      all.push(new Route(place, secret));
     }
     return new Routes(backend, { folder, hole, gateways: [described, undescribed], all });
   }
@@ -171,6 +193,11 @@ function contract(): object {
     info: { title: 'Routes', version: '1' },
     components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
     security: [{ key: [] }],
-    paths: { '/operation': both('operation'), '/public': both('public', { security: [] }) },
+    paths: {
+      '/operation': both('operation'),
+      '/public': both('public', { security: [] }),
+      '/at-path': both('at-path'),
+      '/at-host': both('at-host'),
+    },
   };
 }

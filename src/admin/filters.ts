@@ -1,5 +1,5 @@
 import { suggest } from '../common/suggest.ts';
-import { prefixOf, undescribedName } from '../config/apis.ts';
+import { apiNameIn, undescribedName } from '../config/apis.ts';
 import { PUBLIC_PLAN } from '../limits/plans.ts';
 import { AdminError, faultOf } from './admin-error.ts';
 import type { AdminContext } from './context.ts';
@@ -40,18 +40,16 @@ export function refuseUnknown(
     throw unknownName(what, value, names);
 }
 
-/** The APIs in names of operations. */
-export const apiNames = ({ config }: AdminContext): string[] =>
-  config().apis.flatMap((api) => prefixOf(api) ?? []);
-
-/** Before a search: what is before `/` in names of operations could be anything. */
-export function refuseUnknownApi(
-  context: AdminContext,
+/** Whether operations are of an API; all are without one. Throws AdminError if it does not exist. */
+export function ofApi(
+  { plans }: AdminContext,
   api: string | undefined,
-): void {
-  if (api === undefined) return;
-  const names = apiNames(context);
-  if (!names.includes(api)) throw unknownName('API', api, names, 'api');
+): (operation: string) => boolean {
+  if (api === undefined) return () => true;
+  const { apis = [] } = plans();
+  if (!apis.includes(api)) throw unknownName('API', api, apis, 'api');
+  const all = new Set(apis);
+  return (operation) => apiNameIn(operation, all) === api;
 }
 
 /**

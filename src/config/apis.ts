@@ -67,6 +67,16 @@ export function apiNames(settings: Settings): string[] {
     : names;
 }
 
+/** The API that an operation is of, as its name says; `null`: none of these. */
+export function apiNameIn(
+  operation: string,
+  apis: ReadonlySet<string>,
+): string | null {
+  const begin = operation.slice(0, Math.max(0, operation.indexOf('/')));
+  if (apis.has(begin)) return begin;
+  return apis.has(DEFAULT_API) ? DEFAULT_API : null;
+}
+
 const BACKENDS = ['upstream.url', 'upstream.backends'];
 
 /** The settings of the gateway, overlaid with those of an entry. `originOf`: of a pointer. */

@@ -1,5 +1,4 @@
 import { SECOND } from '../common/time.ts';
-import { isOfApi } from '../limits/scopes.ts';
 import { isReport } from '../observe/events.ts';
 import {
   type Outcome,
@@ -44,27 +43,25 @@ const COUNTS: Readonly<
   operations: (row, outcome) => (isRefused(outcome) ? requestsOf(row) : 0),
 };
 
-/** Adds up what is asked for, by key, by operation, or by both. `api`: of its operations only. */
+/** Adds up what is asked for, by key, by operation, or by both. */
 export class Ranking {
   readonly #by: Ranked;
-  readonly #api: string | undefined;
+  readonly #includes: (operation: string) => boolean;
   readonly #items = new Map<string, RankedItem>();
   total = 0;
 
-  constructor(by: Ranked, api?: string) {
+  constructor(by: Ranked, includes = (_operation: string) => true) {
     this.#by = by;
-    this.#api = api;
+    this.#includes = includes;
   }
 
   /** `rows`: a part of a value. Throws as `unpackRows`. */
   add(rows: Uint8Array): void {
     const count = COUNTS[this.#by];
-    const api = this.#api;
     unpackRows(rows, ({ clients, operations, outcomes }) => (row) => {
       const operation = operations[row.operation]!;
-      if (api !== undefined && !isOfApi(api, operation)) return;
       const added = count(row, outcomes[row.outcome]!);
-      if (added > 0)
+      if (added > 0 && this.#includes(operation))
         this.#count(clients[row.client]!, operation, added, row.last);
     });
   }

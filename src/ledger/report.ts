@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
-import { inApi, isOfApi } from '../limits/scopes.ts';
+import { apiNameIn } from '../config/apis.ts';
+import { inApi } from '../limits/scopes.ts';
 import { startOf } from './names.ts';
 import { isRefused } from './ranking.ts';
 import type { Period, UsageReader } from './reader.ts';
@@ -53,8 +54,8 @@ export interface ReportQuestion extends Period {
   readonly by: readonly Dimension[];
   /** Only calls of deprecated operations. */
   readonly deprecated?: boolean;
-  /** Whose names operations begin with. */
-  readonly apis?: readonly string[];
+  /** None if one is alone. */
+  readonly apis?: ReadonlySet<string>;
   readonly filter: ReportFilter;
 }
 
@@ -103,6 +104,8 @@ export function spanOf({ by }: Pick<ReportQuestion, 'by'>): number | null {
   const grain = GRAINS.find((name) => by.includes(name));
   return grain === undefined ? null : TIMES[grain];
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Rows between two turns for other work. */
 const AT_ONCE = 500;
@@ -169,15 +172,10 @@ export class Report {
     const { key, account, plan } = clients[row.client]!;
     const { status, code } = outcomes[row.outcome]!;
     const operation = operations[row.operation]!;
-    const api = apiOf(operation, this.#question);
+    const api = apiNameIn(operation, this.#question.apis ?? NONE);
     return { key, account, plan, api, operation, status, code, ...time };
   }
 }
-
-const apiOf = (
-  operation: string,
-  { apis }: Pick<ReportQuestion, 'apis'>,
-): string | null => apis?.find((api) => isOfApi(api, operation)) ?? null;
 
 const timesOf = (start: number) => {
   const time = new Date(start).toISOString();
@@ -204,7 +202,7 @@ function figuresOf(row: UsageRow, { verdict }: Outcome): number[] {
 
 /** Keeps the dimensions of a question, and of outcomes in place of the verdict what they count for. */
 function projectionOf(question: ReportQuestion): Projection {
-  const { by, filter, deprecated: deprecatedOnly } = question;
+  const { by, filter, deprecated: deprecatedOnly, apis = NONE } = question;
   const [hasAccount, hasKey, hasPlan, hasOperation, hasStatus, hasCode] = (
     ['account', 'key', 'plan', 'operation', 'status', 'code'] as const
   ).map((name) => by.includes(name));
@@ -222,8 +220,7 @@ function projectionOf(question: ReportQuestion): Projection {
       };
     },
     operation(name) {
-      const api =
-        by.includes('api') || filter.api ? apiOf(name, question) : null;
+      const api = apiNameIn(name, apis);
       if (!fits('operation', name) || !fits('api', api)) return null;
       if (hasOperation) return name;
       return by.includes('api') ? inApi(api, '') : '';

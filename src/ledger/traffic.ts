@@ -1,4 +1,3 @@
-import { isOfApi } from '../limits/scopes.ts';
 import {
   addPacked,
   Packing,
@@ -49,8 +48,8 @@ export function packTraffic(table: TrafficTable): Buffer {
 
 export interface TrafficFilter {
   readonly plan?: string | undefined;
-  readonly api?: string | undefined;
   readonly operation?: string | undefined;
+  readonly includes?: (operation: string) => boolean;
 }
 
 /** Adds the rows that fit to `sum`. Throws NotPacked. */
@@ -62,8 +61,8 @@ export function addTraffic(
   eachPacked(bytes, (plan, operation, packed) => {
     const fits =
       (filter.plan ?? plan) === plan &&
-      (filter.api === undefined || isOfApi(filter.api, operation)) &&
-      (filter.operation ?? operation) === operation;
+      (filter.operation ?? operation) === operation &&
+      (filter.includes?.(operation) ?? true);
     if (fits) addPacked(sum, packed);
   });
 }

@@ -43,9 +43,12 @@ function counted(requests: readonly Sent[]): Value {
   return valueIn(packValue(head, { ...NO_CONTENT, usage: [packRows(recorder.minute.usage)] }));
 }
 
-/** Of the APIs `a` and `b`. */
-const apiOf = ({ operation }: Pick<Sent, 'operation'>): string | null =>
-  /^[ab](?=\/)/.exec(operation)?.[0] ?? null;
+const APIS = ['default', 'a', 'b'];
+
+const apiOf = ({ operation }: Pick<Sent, 'operation'>, apis: readonly string[]): string | null =>
+  apis.find((api) => operation.startsWith(`${api}/`)) ??
+  apis.find((api) => api === 'default') ??
+  null;
 
 function countsBy<T>(all: readonly T[], nameOf: (one: T) => unknown): Map<string, number> {
   const groups = Map.groupBy(all, (one) => JSON.stringify(nameOf(one)));
@@ -57,16 +60,17 @@ describe('of clients with any names', () => {
 
   test('a report has one row for each, with its requests alone, also filtered by name', async () => {
     const dimensions = fc.subarray(DIMENSIONS.filter((one) => !/day|hour|minute/.test(one)));
+    const apis = fc.subarray(APIS);
     const filtered = fc.option(
       fc.tuple(fc.constantFrom('account', 'key', 'plan', 'api', 'operation'), name),
     );
     await fc.assert(
-      fc.asyncProperty(requests, dimensions, filtered, async (all, by, filter) => {
+      fc.asyncProperty(requests, dimensions, filtered, apis, async (all, by, filter, names) => {
         const question = {
           from: NOON,
           to: NOON,
           by,
-          apis: ['a', 'b'],
+          apis: new Set(names),
           filter: filter === null ? {} : { [filter[0]]: filter[1] },
         };
         const report = new Report(question);
@@ -76,7 +80,7 @@ describe('of clients with any names', () => {
         const shown = found.map((row) => JSON.stringify(row.slice(0, columns.length)));
         const counts = found.map((row) => row[columns.length + FIGURES.indexOf('requests')]);
         const cellOf = ({ keyId: key, ...rest }: Sent, column: Dimension) =>
-          ({ key, ...rest, api: apiOf(rest) })[column as 'key'];
+          ({ key, ...rest, api: apiOf(rest, names) })[column as 'key'];
         const expected = countsBy(
           all.filter((one) => filter === null || cellOf(one, filter[0] as Dimension) === filter[1]),
           (one) => columns.map((column) => cellOf(one, column)),
@@ -88,11 +92,12 @@ describe('of clients with any names', () => {
   });
 
   test.each(['requests', 'operations'] as const)('a ranking by %s merges none', async (by) => {
-    const filter = fc.constantFrom('a', undefined);
+    const isOfA = (operation: string) => operation.startsWith('a/');
+    const filter = fc.constantFrom(isOfA, undefined);
     await fc.assert(
-      fc.asyncProperty(requests, filter, async (sent, api) => {
-        const all = sent.filter((one) => api === undefined || api === apiOf(one));
-        const ranking = new Ranking(by, api);
+      fc.asyncProperty(requests, filter, async (sent, includes) => {
+        const all = sent.filter(({ operation }) => includes?.(operation) ?? true);
+        const ranking = new Ranking(by, includes);
         for (const rows of counted(sent).usage()) ranking.add(rows);
         const found = ranking
           .items(1_000)

@@ -20,12 +20,7 @@ import {
 } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { momentIn, unfitField } from '../duration.ts';
-import {
-  apiNames,
-  refuseUnknownApi,
-  refuseUnknownFilters,
-  unknownName,
-} from '../filters.ts';
+import { ofApi, refuseUnknownFilters, unknownName } from '../filters.ts';
 import { coverageView, isolationText } from '../ledger.ts';
 import { time } from '../view.ts';
 
@@ -36,8 +31,8 @@ type Coverage = Omit<ReturnType<typeof coverageView>, 'gateways'> & {
 export function reportOperations(context: AdminContext) {
   return {
     getUsageReport: async (task) => {
-      refuseUnknownApi(context, task.query.api);
-      const question = questionOf(task, apiNames(context));
+      ofApi(context, task.query.api);
+      const question = questionOf(task, new Set(context.plans().apis));
       // First, because text in columns has no place behind the rows for it.
       const response = await readLedger(context.ledger(), {
         now: task.now,
@@ -102,7 +97,7 @@ async function refuseRemoved(
 
 function questionOf(
   { query, now }: Task<'getUsageReport'>,
-  apis: readonly string[],
+  apis: ReadonlySet<string>,
 ): ReportQuestion {
   const { account, key, plan, api, operation, status } = query;
   const by = (query.by ?? 'account').split(',');

@@ -21,7 +21,7 @@ import { AdminError } from '../admin-error.ts';
 import type { AdminOperations } from '../call.ts';
 import type { AdminContext } from '../context.ts';
 import { momentIn } from '../duration.ts';
-import { refuseUnknownApi, unknownName } from '../filters.ts';
+import { ofApi, unknownName } from '../filters.ts';
 import { isolationText } from '../ledger.ts';
 import { DEFAULT_LIMIT, unknownPage } from '../lists.ts';
 import { time } from '../view.ts';
@@ -39,7 +39,7 @@ export function requestOperations(context: AdminContext) {
     },
     listRequests: async ({ query }) => {
       const { key = null, account = null, limit = DEFAULT_LIMIT } = query;
-      refuseUnknownApi(context, query.api);
+      const includes = ofApi(context, query.api);
       const newer = newerIn(query);
       const filter = {
         key,
@@ -61,7 +61,9 @@ export function requestOperations(context: AdminContext) {
       const requests = newestOf(lists, limit);
       const calls = lastCallsOf(
         responses.map(({ gateway, response }) => ({
-          calls: response.calls?.map((call) => ({ gateway, ...call })),
+          calls: response.calls
+            ?.filter(({ operation }) => includes(operation))
+            .map((call) => ({ gateway, ...call })),
         })),
       );
       const last = requests.length === limit ? requests.at(-1)! : null;

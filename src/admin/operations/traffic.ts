@@ -19,7 +19,7 @@ import {
 import { AdminError } from '../admin-error.ts';
 import type { AdminOperations } from '../call.ts';
 import type { AdminContext } from '../context.ts';
-import { refuseUnknownApi, refuseUnknownFilters } from '../filters.ts';
+import { ofApi, refuseUnknownFilters } from '../filters.ts';
 import { coverageView } from '../ledger.ts';
 import { time } from '../view.ts';
 
@@ -48,13 +48,13 @@ export function trafficOperations(context: AdminContext) {
     getHistory: async ({ query, now }) => {
       const { since: period = '1d', step = '1h' } = query;
       refuseBoth(query);
-      refuseUnknownApi(context, query.api);
+      const includes = ofApi(context, query.api);
       const length = STEPS[step];
       const from =
         Math.floor((now - Math.min(DAY, parseDuration(period)!)) / length) *
         length;
       const to = Math.max(from, startOf(now, MINUTE));
-      const steps = createSteps(length, query);
+      const steps = createSteps(length, { ...query, includes });
       const response = await readLedger(context.ledger(), {
         now,
         from,
@@ -87,8 +87,13 @@ export function trafficOperations(context: AdminContext) {
     },
     getTop: async ({ query, now }) => {
       const { window = 'hour', by = 'requests', api, limit = 20 } = query;
-      refuseUnknownApi(context, api);
-      const ranked = await rankClients(context, by, window, now, api);
+      const ranked = await rankClients(
+        context,
+        by,
+        window,
+        now,
+        ofApi(context, api),
+      );
       const { ranking, response } = ranked;
       const { total } = ranking;
       const { lost: _lost, ...view } = coverageView(context, response);
@@ -109,12 +114,12 @@ export async function rankClients(
   by: Ranked,
   window: keyof typeof WINDOWS,
   now: number,
-  api?: string,
+  includes?: (operation: string) => boolean,
 ) {
   const { length, grain } = WINDOWS[window];
   const from = startOf(now - length, grain);
   const period = { from, to: now + MINUTE };
-  const ranking = new Ranking(by, api);
+  const ranking = new Ranking(by, includes);
   const response = await readLedger(context.ledger(), {
     now,
     from,

@@ -1,6 +1,5 @@
 import type { Faults } from '@storegate/admin-api';
 import { KIND_NAMES } from '../../limits/kinds.ts';
-import { isOfApi } from '../../limits/scopes.ts';
 import { STEPS } from '../events.ts';
 import { peerQuery } from './query.ts';
 import {
@@ -272,17 +271,12 @@ export const refusals = peerQuery({
 
 /** With a code, or after an earlier response, only refusals are asked for. */
 const callsFor = (
-  { key, api, code, newer, ...period }: Of<typeof isQuestion>,
+  { key, code, newer, ...period }: Of<typeof isQuestion>,
   recent: RefusalSources['recent'],
 ): readonly Call[] =>
   key === null || code !== null || newer !== null
     ? []
-    : recent
-        .calls(key)
-        .filter(
-          ({ at, operation }) =>
-            (!api || isOfApi(api, operation)) && isIn({ at, id: '' }, period),
-        );
+    : recent.calls(key).filter(({ at }) => isIn({ at, id: '' }, period));
 
 /** Calls of a key that are listed. */
 const MOST_CALLS = 20;

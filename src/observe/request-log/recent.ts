@@ -1,4 +1,5 @@
 import { notFuture } from '../../common/time.ts';
+import { DEFAULT_API } from '../../config/apis.ts';
 import { type Event, outcomeCode, type RequestEvent } from '../events.ts';
 import {
   type Call,
@@ -103,7 +104,7 @@ export function createRecentRequests(
         ({ event }) =>
           (key === null || key === event.keyId) &&
           (account === null || account === event.account) &&
-          (api ?? event.api) === event.api,
+          (api ?? event.api ?? DEFAULT_API) === (event.api ?? DEFAULT_API),
       )
       .map((kept) => ({ kept, at: beganAt(kept), id: kept.event.id }))
       .filter((place) => isIn(place, period));

@@ -72,6 +72,18 @@ function keeping(requests: number, sample = 1) {
   };
 }
 
+test.each([
+  ['notes', ['notes']],
+  ['default', [null]],
+  [null, ['notes', null]],
+])('refusals of the API %s', (api, names) => {
+  const { recent } = keeping(10);
+  for (const [i, name] of [null, 'notes'].entries())
+    recent.observe(eventOf(i, { status: 404, code: 'not_found', api: name }));
+  const found = recent.refusals({ ...ANY, api });
+  expect(found.map(({ id }) => (id === idOf(1) ? 'notes' : null))).toEqual(names);
+});
+
 test.each([{}, { status: 404, code: 'not_found' }])(
   'the path is kept as it was sent, without its query and with keys masked: %j',
   (given) => {

@@ -10,7 +10,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Connection, get, OK } from './connection.ts';
+import { get, senderOf } from './connection.ts';
 import { checkouts, withSurroundings } from './surroundings.ts';
 import { startStoregate } from './targets/storegate-process.ts';
 import { compareInTurns, type Series } from './turns.ts';
@@ -23,7 +23,6 @@ const { values } = parseArgs({
   },
 });
 const [requests, rounds] = [Number(values.requests), Number(values.rounds)];
-const CONNECTIONS = 16;
 const WAYS = {
   contract: '/pets',
   'with backends': '/upstream/pets',
@@ -51,24 +50,9 @@ await withSurroundings(async (surroundings) => {
     });
     const port = Number(new URL(gateway.url).port);
     for (const [way, path] of Object.entries(WAYS)) {
-      const send = sender(port, get(path, gateway.keys.admitted));
+      const send = senderOf(port, get(path, gateway.keys.admitted), requests);
       series.push({ name: `${name}, ${way}`, pid: gateway.pid, send });
     }
   }
   await compareInTurns(series, rounds);
 });
-
-/** Returns a function that sends one round. */
-function sender(port: number, request: string): Series['send'] {
-  const connections = Array.from({ length: CONNECTIONS }, () => new Connection(port));
-  const send = async (connection: Connection) => {
-    for (let sent = 0; sent < requests / CONNECTIONS; sent++) {
-      const outcome = await connection.ask(request);
-      if (outcome !== OK) throw new Error(`${request}: ${outcome}`);
-    }
-  };
-  return async () => {
-    await Promise.all(connections.map(send));
-    return requests;
-  };
-}

@@ -160,7 +160,8 @@ export function apiErrors(settings: Settings): SchemaError[] {
   });
   const hasDefault = hasDefaultApi(settings);
   const places = entries.map(placeOf);
-  const textOf = ({ host, path }: ApiPlace) => `${host ?? ''}${path}`;
+  const named = earlierAmong(places, ({ name }) => name);
+  const placed = earlierAmong(places, textOf);
 
   return entries.flatMap((entry, i) => {
     const at = `/apis/${i}`;
@@ -169,20 +170,17 @@ export function apiErrors(settings: Settings): SchemaError[] {
     const errors: SchemaError[] = [];
     const refuse = (pointer: string, message: string) =>
       errors.push(valueError(at + pointer, message));
-    const earlier = (isSame: (other: number) => boolean) =>
-      entries.findIndex((_, other) => other < i && isSame(other));
 
-    if (earlier((other) => places[other]!.name === place.name) !== -1)
-      refuse('/name', 'is the name of an API above');
+    if (named(place) !== null) refuse('/name', 'is the name of an API above');
     else if (Object.hasOwn(upstreams, place.name))
       refuse('/name', 'is the name of an upstream: choose another one');
     if (place.host === null && place.path === ROOT)
       refuse('', 'needs a path or a host');
-    const same = earlier((other) => textOf(places[other]!) === textOf(place));
-    if (same !== -1)
+    const same = placed(place);
+    if (same !== null)
       refuse(
         place.path === ROOT ? '/host' : '/path',
-        `is the place of ${places[same]!.name}, an API above`,
+        `is the place of ${same.name}, an API above`,
       );
     const taken = own.find(({ path }) => overlap(place.path, path));
     if (taken !== undefined)
@@ -220,6 +218,21 @@ export function apiErrors(settings: Settings): SchemaError[] {
       refuse('/websocket', 'needs contract: none');
     return errors;
   });
+}
+
+const textOf = ({ host, path }: ApiPlace) => `${host ?? ''}${path}`;
+
+/** Finds the first one before a place that has the same text; `null`: it is the first. */
+function earlierAmong(
+  places: readonly ApiPlace[],
+  keyOf: (place: ApiPlace) => string,
+) {
+  // Of equal keys, the last one of the reversed list stays.
+  const first = new Map(places.toReversed().map((one) => [keyOf(one), one]));
+  return (place: ApiPlace): ApiPlace | null => {
+    const found = first.get(keyOf(place))!;
+    return found === place ? null : found;
+  };
 }
 
 /** Ignores case. `own` may end in `/`. */

@@ -366,7 +366,7 @@ function problemsOfApi(
   const own = settingsOfApi(settings, entry, originIn(file, i));
   const isOwn = (name: string) => own.get(name) !== settings.get(name);
   return rules
-    .filter(({ reads }) => reads.some(isOwn))
+    .filter(({ reads }) => !reads.includes('apis') && reads.some(isOwn))
     .flatMap(({ flaws }) => flaws(own))
     .filter(
       ({ pointer }) => valueAt(entry, pointer.split('/')[1]!) !== undefined,

@@ -114,6 +114,8 @@ interface ApiSettings extends ActiveApi {
   readonly settings: ActiveConfig<Config>;
   /** Pages of all APIs. */
   readonly find: FindPage;
+  /** Of all backends. */
+  readonly hosts: ReadonlySet<string>;
   readonly namesOf: typeof createFieldNames;
   /** Of requests without a key. */
   readonly publicLimits: Limits;
@@ -151,9 +153,9 @@ export function buildPipeline(
     escalation: null,
     scoped: settings.contract.windows,
   });
-  const built = apis.map((one) =>
-    buildApi({ ...one, settings, longLived, find, namesOf, publicLimits }),
-  );
+  const hosts = hostsOf(config);
+  const shared = { settings, longLived, find, hosts, namesOf, publicLimits };
+  const built = apis.map((one) => buildApi({ ...one, ...shared }));
   const [first] = built;
   return createPipeline({
     guard: createRequestGuard({
@@ -208,7 +210,7 @@ function entering(
 }
 
 function buildApi(parts: ApiSettings) {
-  const { api, contract, longLived, settings, find } = parts;
+  const { api, contract, longLived, settings, find, hosts } = parts;
   const { largeChecks, observe, clock, via } = longLived;
   const cors = createCors(api.cors);
   const report = createReport(contract, observe);
@@ -238,7 +240,7 @@ function buildApi(parts: ApiSettings) {
     stripped,
     scopes: facts.scopes,
     upstreams: longLived.upstreams,
-    hosts: hostsOf(settings.config),
+    hosts,
     timeouts: settings.config.upstream,
     observe,
     returned,

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError, formatProblem } from '../../src/config/problems/problems.ts';
 import { folderWith } from './folder.ts';
+import { mistakesOf } from './mistakes.ts';
 
 const words = [
   'plans',
@@ -83,4 +84,21 @@ test('loading any files results in a configuration or a list of mistakes, one li
     }),
     { numRuns: 300, examples: ['plans', 'accounts', 'public', 'bans'].map(nullIn) },
   );
+});
+
+test('a thousand APIs are read, and each mistake names the first of its kind', () => {
+  const apis = Array.from({ length: 1_000 }, (_, i) => ({
+    name: `api-${i % 999}`,
+    path: `/api-${i % 998}`,
+    contract: 'none',
+    target: 'http://127.0.0.1:1',
+  }));
+  const cwd = folderWith({ 'gateway.yaml': JSON.stringify({ apis }, null, 1) });
+  expect(
+    mistakesOf(() => loadConfig({ env: {}, cwd })).map((one) => one.replace(/^\S+ /, '')),
+  ).toEqual([
+    'apis[998].path: is the place of api-0, an API above',
+    'apis[999].name: is the name of an API above',
+    'apis[999].path: is the place of api-1, an API above',
+  ]);
 });

@@ -12,8 +12,12 @@ interface ServedText {
 /** Keeps every digit of an int64. */
 export interface Published {
   readonly json: ServedText;
-  readonly yaml: ServedText;
+  /** `null`: it takes milliseconds, and is written at the first visit. */
+  readonly yaml: ServedText | null;
 }
+
+/** In bytes of JSON. */
+const SMALL = 64 * 1024;
 
 /**
  * Takes a second for a large document, too long for a process that serves requests. `replacements`:
@@ -28,18 +32,30 @@ export function writeDocuments(
     withoutOmitted(root, exempted, replacements),
     replacements,
   );
-  return {
-    json: servedText(toJson(document)),
-    yaml: servedText(
-      stringify(document, {
-        aliasDuplicateObjects: false,
-        lineWidth: 0,
-        // Quotes `<<`, `yes` and `12:30`, which its readers take for something else.
-        compat: 'yaml-1.1',
-      }),
-    ),
-  };
+  const json = servedText(toJson(document));
+  const isSmall = json.bytes.length <= SMALL;
+  return { json, yaml: isSmall ? null : servedText(toYaml(document)) };
 }
+
+const toYaml = (document: unknown): string =>
+  stringify(document, {
+    aliasDuplicateObjects: false,
+    lineWidth: 0,
+    // Quotes `<<`, `yes` and `12:30`, which its readers take for something else.
+    compat: 'yaml-1.1',
+  });
+
+function yamlOf({ json, yaml }: Published): Uint8Array<ArrayBuffer> {
+  if (yaml !== null) return yaml.bytes;
+  const document = JSON.parse(new TextDecoder().decode(json.bytes), exactly);
+  return new TextEncoder().encode(toYaml(document));
+}
+
+/** Integers keep every digit. */
+const exactly = (_name: string, value: unknown, { source = '' } = {}) =>
+  Number.isInteger(value) && String(value) !== source && /^-?\d+$/.test(source)
+    ? BigInt(source)
+    : value;
 
 function servedText(text: string): ServedText {
   const bytes = new TextEncoder().encode(text);
@@ -58,14 +74,18 @@ export interface OwnHost {
 }
 
 export function publishedDocuments(
-  { json, yaml }: Published,
+  published: Published,
   paths: DocumentPaths,
   own: OwnHost | null = null,
 ): ReadonlyMap<string, Content> {
+  const { json, yaml } = published;
   if (own === null)
     return new Map([
-      [paths.json, contentOf('application/json', json)],
-      [paths.yaml, contentOf('application/yaml', yaml)],
+      [paths.json, contentOf('application/json', () => json.bytes, json.tag)],
+      [
+        paths.yaml,
+        contentOf('application/yaml', () => yamlOf(published), yaml?.tag),
+      ],
     ]);
   const jsonAt = (servers: readonly Json[]) =>
     Buffer.concat([
@@ -73,7 +93,7 @@ export function publishedDocuments(
       json.bytes.subarray(1),
     ]);
   const yamlAt = (servers: readonly Json[]) =>
-    Buffer.concat([Buffer.from(stringify({ servers })), yaml.bytes]);
+    Buffer.concat([Buffer.from(stringify({ servers })), yamlOf(published)]);
   return new Map([
     [paths.json, contentAt(own, 'application/json', jsonAt)],
     [paths.yaml, contentAt(own, 'application/yaml', yamlAt)],
@@ -101,12 +121,16 @@ function contentAt(
   };
 }
 
-function contentOf(type: string, { bytes, tag }: ServedText): Content {
-  return createContent(
-    type,
-    () => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-    tag,
-  );
+function contentOf(
+  type: string,
+  read: () => Uint8Array<ArrayBuffer>,
+  tag: string | null = null,
+): Content {
+  const make = () => {
+    const { buffer, byteOffset, byteLength } = read();
+    return Buffer.from(buffer, byteOffset, byteLength);
+  };
+  return createContent(type, make, tag);
 }
 
 function withoutOmitted(

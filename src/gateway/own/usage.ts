@@ -1,6 +1,7 @@
 import { entityTag, hasTag } from '@storegate/pages';
 import type { OpenAddressWindow } from '../../common/clients/address-window.ts';
 import { fieldIn } from '../../common/field-list.ts';
+import { remembered } from '../../common/remembered.ts';
 import { USAGE_PATH } from '../../common/reserved-paths.ts';
 import { DAY, MINUTE } from '../../common/time.ts';
 import type { Operation } from '../../config/contract/contract.ts';
@@ -50,6 +51,12 @@ export interface UsageParts {
   readonly clock: () => number;
 }
 
+/** On first use, for all APIs: there may be thousands. */
+const factsOf = remembered((operations: readonly Operation[]) => ({
+  costs: Object.fromEntries(operations.map(({ id, cost }) => [id, cost])),
+  sunsets: new Map(operations.map(({ id, sunset }) => [id, sunset])),
+}));
+
 export function createUsage({
   state,
   keys,
@@ -61,13 +68,6 @@ export function createUsage({
   clock,
   openAddressWindow,
 }: UsageParts): Usage {
-  /** On first use: a contract may have thousands. */
-  let costs: Readonly<Record<string, number>> | null = null;
-  const sunsets = new Map(
-    operations
-      .filter(({ sunset }) => sunset !== null)
-      .map(({ id, sunset }) => [id, sunset]),
-  );
   const allowance = openAddressWindow(ALLOWANCE, Number.POSITIVE_INFINITY);
   const periodUsage = createPeriodUsage(ledger, clock, openAddressWindow);
 
@@ -82,7 +82,7 @@ export function createUsage({
       state.banLevel(client.subject, client.limits),
       deprecatedBy(client.keyId),
     ]);
-    costs ??= Object.fromEntries(operations.map(({ id, cost }) => [id, cost]));
+    const { costs, sunsets } = factsOf(operations);
     const { concurrency, subject } = client;
     return JSON.stringify({
       plan: client.plan,

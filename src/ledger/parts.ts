@@ -13,7 +13,7 @@ interface NamedPart extends PartName, StoredPart {
 
 /** A part that its process does not store again. */
 export interface SettledPart extends NamedPart {
-  /** Whether the process has said so. */
+  /** Whether nothing can store it again: what an ended process has left, the next one may. */
   readonly isSure: boolean;
 }
 
@@ -37,8 +37,9 @@ export function settledIn(
     const hasEnded = sources.some(({ ended }) => ended);
     const age = Math.min(...parts.map((part) => part.age));
     for (const part of parts) {
-      const isSure = hasEnded || part.number < open || age === Infinity;
-      if (isSure || age >= SILENT) settled.push({ ...part, isSure });
+      const isSure = part.number < open || age === Infinity;
+      if (isSure || hasEnded || age >= SILENT)
+        settled.push({ ...part, isSure });
     }
   }
   return Map.groupBy(settled, ({ minute }) => minute);

@@ -370,24 +370,44 @@ describe('the ledger', () => {
     await one.writer.close();
   });
 
-  test.each<[how: string, end: (writer: Process['writer']) => Promise<void>]>([
-    ['is killed', (writer) => expect(writer.flush()).rejects.toThrow('down')],
-    ['stops', (writer) => writer.close()],
-  ])('counts once what a process has left that %s without the store', async (_, end) => {
+  const isDown = ({ writer }: Process) => expect(writer.flush()).rejects.toThrow('down');
+  type End = (process: Process, store: MemoryUsage, clock: TestClock) => Promise<void>;
+  test.each<[how: string, end: End]>([
+    ['is killed while the store is down', isDown],
+    ['stops while the store is down', ({ writer }) => writer.close()],
+    [
+      'stops soon after that',
+      async (process, store, clock) => {
+        await isDown(process);
+        clock.pass(MINUTE);
+        store.fails = 'no';
+        await process.writer.close();
+      },
+    ],
+    [
+      'stops after that, and does not learn that it was stored',
+      async (process, store) => {
+        await isDown(process);
+        store.fails = 'after';
+        await process.writer.close();
+      },
+    ],
+  ])('counts once what a process has left that %s', async (_, end) => {
     const clock = new TestClock(NOON);
     const [store, spool] = [new MemoryUsage(clock.read), new MemoryUsage(clock.read)];
-    const killed = processOf('a', clock, store);
-    killed.writer.begin(store, spool);
-    killed.send('key_1');
-    await killed.writer.flush();
-    killed.send('key_1');
+    const first = processOf('a', clock, store);
+    first.writer.begin(store, spool);
+    first.send('key_1');
+    await first.writer.flush();
+    first.send('key_1');
     store.fails = 'before';
-    await end(killed.writer);
+    await end(first, store, clock);
     const next = processOf('b', clock, store);
     store.fails = 'no';
     clock.pass(MINUTE);
-    next.writer.begin(store, spool);
     const { receiver, rollup } = exporting(store);
+    await rollup.run(clock.now);
+    next.writer.begin(store, spool);
     // A sum may take only what the next process does not store again.
     for (let times = 0; times < 4; times++) {
       await next.writer.flush();
@@ -395,6 +415,8 @@ describe('the ledger', () => {
       clock.pass(11 * SECOND);
     }
     expect(receiver.sums.get('key_1')).toEqual({ units: 2, requests: 2 });
+    const found = await usageIn(readerOf(store), always(clock));
+    expect(found.get('key_1')).toEqual({ units: 2, requests: 2 });
     await next.writer.close();
     expect(spool.content.parts.size).toBe(0);
   });

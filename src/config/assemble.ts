@@ -56,6 +56,12 @@ export function assemble(
 
 const MAX_WORKERS = 256;
 
+/** In bytes; the system reads files for it. */
+const MEMORY = Math.min(
+  totalmem(),
+  process.constrainedMemory() || Number.POSITIVE_INFINITY,
+);
+
 /** Embedded state belongs to one process. */
 function workersOf(workers: number | 'auto', shared: boolean): number {
   if (workers !== 'auto') return workers;
@@ -68,10 +74,6 @@ function workersOf(workers: number | 'auto', shared: boolean): number {
  */
 function budgetOf(written: string | number, largest: number): number {
   if (written !== 'auto') return parseSize(written)!;
-  const memory = Math.min(
-    totalmem(),
-    process.constrainedMemory() || Number.POSITIVE_INFINITY,
-  );
-  const share = Math.min(Math.max(memory / 64, 8 * 1024 ** 2), 16 * 1024 ** 2);
+  const share = Math.min(Math.max(MEMORY / 64, 8 * 1024 ** 2), 16 * 1024 ** 2);
   return Math.max(Math.floor(share), MIN_BODY_BUDGET * largest);
 }

@@ -46,13 +46,17 @@ export function schemaOf(name: SchemaName): Schema {
   return schema;
 }
 
+/** By schema: each API of the settings asks for all of them. */
+const flat = new WeakMap<Schema, Schema>();
+
 /** Its own keywords take precedence over `allOf` and `$ref`. */
 export function flatten(schema: Schema, root: Schema): Schema {
-  return Object.assign(
-    {},
-    ...partsOf(schema, root).map((part) => flatten(part, root)),
-    schema,
-  );
+  const cached = flat.get(schema);
+  if (cached !== undefined) return cached;
+  const parts = partsOf(schema, root).map((part) => flatten(part, root));
+  const own: Schema = Object.assign({}, ...parts, schema);
+  flat.set(schema, own);
+  return own;
 }
 
 export function partsOf(

@@ -37,11 +37,11 @@ export function bodyNotes(api: Limited, contract: Contract): string[] {
     );
   const files = named((size) => size === Number.POSITIVE_INFINITY);
   const large = named((size) => size > most && size < Number.POSITIVE_INFINITY);
-  const advice = `above http.maxBodyBytes (${most}) get 413: set it, or operations.ID.maxBodyBytes, if clients send them`;
+  const advice = `may be above http.maxBodyBytes (${most}), and then get 413: set it, or operations.ID.maxBodyBytes`;
   return [
     ...bodyLimitNotes(api, contract),
-    ...(files === '' ? [] : [`${files} take files, which ${advice}`]),
-    ...(large === '' ? [] : [`${large} permit bodies that ${advice}`]),
+    ...(files === '' ? [] : [`files as bodies of ${files} ${advice}`]),
+    ...(large === '' ? [] : [`bodies of ${large} ${advice}`]),
   ];
 }
 

@@ -80,7 +80,7 @@ function refuseExisting(folder: string): void {
     const file = join(folder, name);
     if (existsSync(file))
       throw new CommandError(
-        `${file} exists, and init overwrites no file. Choose another --directory.`,
+        `${file} exists, and init overwrites no file. Choose another --directory, or add an API with --add.`,
       );
   }
 }

@@ -28,8 +28,8 @@ export interface ExchangeApi {
   readonly undescribed: { readonly name: string; readonly path: string };
   /** The path of the API, which targets lack; `''`: they have it. */
   readonly stripped: string;
-  /** Where clients find its contract. */
-  readonly document: string;
+  /** Where clients find its contract; `null`: it has none, or its pages are disabled. */
+  readonly document: string | null;
   readonly report: ReportFaults;
   /** What all of its requests count in; none if it is alone. */
   readonly scopes: Scopes;

@@ -13,10 +13,10 @@ export function notFound(
 ): Refusal {
   const hint =
     similar === null
-      ? `See ${api.document}.`
-      : `Did you mean ${api.stripped}${similar}?`;
+      ? seeDocument(api)
+      : ` Did you mean ${api.stripped}${similar}?`;
   return new Refusal('not_found', {
-    message: `No operation matches ${call.method} ${shown(api.stripped + path)}. ${hint}`,
+    message: `No operation matches ${call.method} ${shown(api.stripped + path)}.${hint}`,
     echoes: true,
   });
 }
@@ -47,9 +47,13 @@ export function sunset(
   });
 }
 
+/** A sentence to append. */
+export const seeDocument = ({ document }: Exchange['api']): string =>
+  document === null ? '' : ` See ${document}.`;
+
 export function noWebSocket({ api }: Exchange): Refusal {
   return new Refusal('not_found', {
-    message: `This path does not accept WebSockets. See ${api.document}.`,
+    message: `This path does not accept WebSockets.${seeDocument(api)}`,
     close: true,
   });
 }

@@ -224,7 +224,7 @@ function buildApi(parts: ApiSettings) {
       name: undescribedName(api),
       path: `${api.path === '/' ? '' : api.path}/*`,
     },
-    document: documentPaths(api, settings).json,
+    document: hasReference(api) ? documentPaths(api, settings).json : null,
     report: createFaultReporter(contract),
     scopes: api.isAlone ? NO_SCOPES : Object.freeze([scopeOfApi(api.name)]),
   };

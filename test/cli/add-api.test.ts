@@ -204,8 +204,10 @@ describe('init --add', () => {
     const { out } = await add(folder, { name: 'b', path: '/b' });
     expect(out.match(/^Note .*$/gm)).toEqual([
       'Note      limited (PUT /raw): x-max-body-bytes 2000000 is above http.maxBodyBytes, 1048576 applies',
-      expect.stringMatching(/^Note {6}raw, form take files, which above http\.maxBodyBytes/),
-      expect.stringMatching(/^Note {6}long permit bodies that above/),
+      expect.stringMatching(
+        /^Note {6}files as bodies of raw, form may be above http\.maxBodyBytes/,
+      ),
+      expect.stringMatching(/^Note {6}bodies of long may be above/),
     ]);
   });
 

@@ -155,7 +155,7 @@ describe('changes nothing and says why', () => {
   test.each(['gateway.yaml', 'plans.yaml'])('%s exists', async (name) => {
     const folder = folderWith();
     writeFileSync(join(folder, name), 'mine');
-    const message = `${join(folder, name)} exists, and init overwrites no file. Choose another --directory.`;
+    const message = `${join(folder, name)} exists, and init overwrites no file. Choose another --directory, or add an API with --add.`;
     expect(await failing(folder, to('openapi.json'))).toEqual([1, message]);
     expect(readFileSync(join(folder, name), 'utf8')).toBe('mine');
   });

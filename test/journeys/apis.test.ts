@@ -136,7 +136,7 @@ describe('several APIs', () => {
     ['checked by its own contract', '/n/list?n=x', {}, 400, 'must be an integer or null'],
     ['checked by the other contract', '/shop/v1/list?n=abcd', {}, 400, 'at most 3 characters'],
     ['without an operation', '/n/lists', {}, 404, 'Did you mean /n/list?'],
-    ['of no API', '/list', {}, 404, 'No operation matches GET /list'],
+    ['of no API', '/list', {}, 404, 'No operation matches GET /list."'],
     ['of a host without its path', '/n/list', { Host: 'other.example' }, 200, 'notes GET /list'],
   ])('have a request %s', async (_what, path, headers, status, text) => {
     const response = await ask(path, { 'X-Shop-Key': secret, ...headers });

@@ -25,6 +25,7 @@ import {
 import { isAnonymous } from '../../records/keys/key.ts';
 import type { Exchange, ExchangeApi } from '../exchange.ts';
 import type { Target } from '../results.ts';
+import { seeDocument } from '../route-refusals.ts';
 import type { Call } from '../wire/call.ts';
 import type { FieldNames } from '../wire/fields.ts';
 import { headOf } from '../wire/head.ts';
@@ -145,7 +146,7 @@ export function createRequestGuard(parts: RequestGuardParts) {
     }
     if (REFUSED_METHODS.has(call.method)) {
       throw new Refusal('method_not_allowed', {
-        message: `${call.method} is not allowed for any path. See ${exchange.api.document}.`,
+        message: `${call.method} is not allowed for any path.${seeDocument(exchange.api)}`,
         headers: ['Allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
         close: true,
       });

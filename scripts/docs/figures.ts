@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** By name: a number, a date or a version, as pages write it; ` \*` marks what a page explains. */
+/** By name: a number, a date or a version, as pages write it. */
 export type Figures = Readonly<Record<string, string>>;
 
 export function readFigures(): Figures {
@@ -12,7 +12,7 @@ export function readFigures(): Figures {
  * A figure and its name: `29.1<!-- get.storegate -->`. A form may stand before the name, and a name
  * that is subtracted after it: `34,000<!-- perSecond get.storegate -->`.
  */
-const FIGURE = /[\d.,-]*(?: \\\*)?(<!-- (?:(\w+) )?([\w-]+\.[\w.-]+)(?: - ([\w.-]+))? -->)/g;
+const FIGURE = /[\d.,-]*(<!-- (?:(\w+) )?([\w-]+\.[\w.-]+)(?: - ([\w.-]+))? -->)/g;
 
 const FORMS: Readonly<Record<string, (value: number) => string>> = {
   perSecond,
@@ -35,7 +35,7 @@ export function withFigures(page: string, figures = readFigures()): string {
       Number.parseFloat(text) - (less === undefined ? 0 : Number.parseFloat(find(less)));
     const write = form === undefined ? String : FORMS[form];
     if (write === undefined) throw new Error(`Figures have no form "${form}".`);
-    return write(value) + (/ .*/.exec(text)?.[0] ?? '') + mark;
+    return write(value) + mark;
   });
 }
 

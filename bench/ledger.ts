@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -169,16 +169,12 @@ async function month(clients: number, operations: number) {
   return folder.path;
 }
 
-/** Each in a process of its own. */
+/** Each in a process of its own, with the arguments of Node.js that a gateway has. */
 function reporting(path: string, bys: readonly string[]): void {
+  const [start] = readFileSync(new URL('../src/main.js', import.meta.url), 'utf8').split('\n');
+  const flags = start!.split(' ').filter((one) => one.startsWith('--'));
   for (const by of bys) {
-    const args = [
-      '--disable-warning=ExperimentalWarning',
-      import.meta.filename,
-      'report',
-      path,
-      by,
-    ];
+    const args = [...flags, import.meta.filename, 'report', path, by];
     execFileSync(process.execPath, args, { stdio: 'inherit' });
   }
   rmSync(path, { recursive: true });

@@ -135,5 +135,19 @@ export function apisTests(fixture: ConsoleFixture): void {
       await usage.getByRole('row', { name: /^Total 0 1 1 0 / }).waitFor();
       expect(complaints).toEqual([]);
     });
+
+    test('a new key may be for one API alone', async () => {
+      const { page, complaints } = await fixture.open('operate', 'keys');
+      await page.getByRole('button', { name: 'Create a key' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('textbox', { name: 'Account' }).fill('of-files');
+      await dialog.getByText('Limits, expiry, addresses, scopes, metadata').click();
+      await dialog.getByLabel('APIs').fill('files');
+      await dialog.getByRole('button', { name: 'Create a key' }).click();
+      await dialog.getByText(/plan free, account of-files/).waitFor();
+      const { body } = await fixture.admin('GET', '/keys?account=of-files');
+      expect(body.keys).toMatchObject([{ apis: ['files'] }]);
+      expect(complaints).toEqual([]);
+    });
   });
 }

@@ -3,7 +3,7 @@ import { limitsText } from '@storegate/admin-api/text';
 import { type ComponentChildren, h } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
-import { useQuery } from '../api/hooks.ts';
+import { useApis, useQuery, useWholeHoursAgo } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
 import { type Action, textIn } from '../parts/action.ts';
 import { ClientLink } from '../parts/data.ts';
@@ -52,7 +52,7 @@ const limitsAction = (key: Key): Action => ({
     label: 'Limits',
     name: 'limits',
     defaultValue: key.limits ?? '',
-    maxLength: 500,
+    maxLength: 1000,
     note: 'For example 600/minute,100000/day.',
   }),
   async run(form, reason) {
@@ -203,7 +203,7 @@ export function newKeyAction({
         h(Field, {
           label: 'Own limits',
           name: 'limits',
-          maxLength: 500,
+          maxLength: 1000,
           note: 'Overrides the plan, for example 600/minute,100000/day.',
         }),
         h(DurationField, {
@@ -215,6 +215,7 @@ export function newKeyAction({
         LISTS.map(([label, name, note]) =>
           h(Field, { key: name, label, name, note }),
         ),
+        h(ApisField, null),
       ]),
     ],
     async run(form, reason) {
@@ -237,10 +238,11 @@ function bodyOf(form: FormData): NewKey {
       .split(',')
       .map((one) => one.trim())
       .filter(Boolean);
-  const [addresses, scopes, metadata] = [
+  const [addresses, scopes, metadata, apis] = [
     list('addresses'),
     list('scopes'),
     list('metadata'),
+    list('apis'),
   ];
   const given = ['label', 'limits', 'expiresIn']
     .map((name) => [name, textIn(form, name)])
@@ -251,10 +253,24 @@ function bodyOf(form: FormData): NewKey {
     ...Object.fromEntries(given),
     ...(addresses.length > 0 && { addresses }),
     ...(scopes.length > 0 && { scopes }),
+    ...(apis.length > 0 && { apis }),
     ...(metadata.length > 0 && {
       metadata: Object.fromEntries(metadata.map(pairOf)),
     }),
   };
+}
+
+/** With several APIs of which one had requests. */
+function ApisField() {
+  const hasApis = useApis('', { from: useWholeHoursAgo('24') }) !== null;
+  return (
+    hasApis &&
+    h(Field, {
+      label: 'APIs',
+      name: 'apis',
+      note: 'The only APIs that the key may be used for, separated by commas. Empty: all.',
+    })
+  );
 }
 
 /**

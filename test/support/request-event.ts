@@ -1,4 +1,15 @@
 import type { RequestEvent } from '../../src/observe/events.ts';
+import type { RequestFilter } from '../../src/observe/peers/requests.ts';
+
+export const ANY: RequestFilter = {
+  key: null,
+  account: null,
+  api: null,
+  code: null,
+  since: null,
+  before: null,
+  limit: 1e9,
+};
 
 export function requestEvent(given: Partial<RequestEvent> = {}): RequestEvent {
   return {

@@ -7,19 +7,10 @@ import type { RequestFilter } from '../../../src/observe/peers/requests.ts';
 import { createRecentRequests } from '../../../src/observe/request-log/recent.ts';
 import { makeSecret } from '../../../src/records/keys/secret.ts';
 import { DAY, MINUTE, window } from '../../support/limits.ts';
-import { requestEvent } from '../../support/request-event.ts';
+import { ANY, requestEvent } from '../../support/request-event.ts';
 import { traceOf } from '../trace.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
-const ANY: RequestFilter = {
-  key: null,
-  account: null,
-  api: null,
-  code: null,
-  since: null,
-  before: null,
-  limit: 1e9,
-};
 const idOf = (i: number) => `00000000-0000-4000-8000-${i.toString(16).padStart(12, '0')}`;
 
 function admitted(windows: readonly Window[]): Admission {

@@ -1,24 +1,8 @@
 import type { FindPage } from '@storegate/pages';
-import { createReference, createReferences } from '@storegate/reference';
-import { ERROR_CODES, errorCodesOf } from '../common/errors/catalogue.ts';
-import { keyHeaders } from '../common/key-headers.ts';
-import {
-  CONTRACT_JSON_PATH,
-  CONTRACT_YAML_PATH,
-  PAGE_PATHS,
-  REFERENCE_PATH,
-  USAGE_PATH,
-} from '../common/reserved-paths.ts';
-import {
-  DEFAULT_API,
-  prefixOf,
-  stripsPath,
-  undescribedName,
-} from '../config/apis.ts';
+import { PAGE_PATHS } from '../common/reserved-paths.ts';
+import { prefixOf, stripsPath, undescribedName } from '../config/apis.ts';
 import type { Api } from '../config/config.ts';
 import { type Config, largestBody } from '../config/config.ts';
-import type { Contract } from '../config/contract/contract.ts';
-import { NO_CONTRACT } from '../config/contract/place.ts';
 import { usagePaths } from '../config/own-paths.ts';
 import {
   createFaultReporter,
@@ -27,9 +11,7 @@ import {
 import type { Exchange, ExchangeApi } from '../gateway/exchange.ts';
 import { createApiFinder, hostIn } from '../gateway/find-api.ts';
 import { createPages, type Pages } from '../gateway/own/pages.ts';
-import { hostOf, serversOf } from '../gateway/own/published/document.ts';
 import { createUsage } from '../gateway/own/usage.ts';
-import { withUsage } from '../gateway/own/usage-operation.ts';
 import {
   type ApiParts,
   createPipeline,
@@ -90,20 +72,18 @@ import {
   type ReturnedNames,
 } from '../gateway/wire/fields.ts';
 import { headOf } from '../gateway/wire/head.ts';
-import { isShown } from '../limits/admission.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Plan } from '../limits/plans.ts';
-import {
-  countsIn,
-  inApi,
-  NO_SCOPES,
-  readScope,
-  scopeOfApi,
-} from '../limits/scopes.ts';
+import { inApi, NO_SCOPES, scopeOfApi } from '../limits/scopes.ts';
 import { TRACE_FIELDS } from '../observe/tracing/request-span.ts';
 import { isAnonymous } from '../records/keys/key.ts';
 import { limitsOf } from '../records/keys/subjects.ts';
 import type { ActiveApi } from './apis.ts';
+import {
+  documentPaths,
+  findPages,
+  hasReference,
+  homeOf,
+} from './client-pages.ts';
 import type { LongLived } from './long-lived.ts';
 import type { ActiveConfig } from './reload.ts';
 
@@ -185,6 +165,8 @@ function sharedNames(): typeof createFieldNames {
     return names;
   };
 }
+
+const NO_PAGES: Pages = { has: () => false, serve: async () => {} };
 
 /** Finds the API of each request. */
 function entering(
@@ -280,7 +262,7 @@ function buildApi(parts: ApiSettings) {
       report,
     }),
     relay: createRelay(reply, longLived.readAhead),
-    // Paths of the gateway are not below those of APIs.
+    // Below the path of an API browsers get what it has.
     pages:
       api.path === '/'
         ? createPages({
@@ -289,7 +271,7 @@ function buildApi(parts: ApiSettings) {
             paths: settings.apis.some((one) => hasReference(one.api))
               ? PAGE_PATHS
               : [],
-            home: homeOf(parts),
+            home: homeOf(parts, settings),
             reply,
           })
         : NO_PAGES,
@@ -439,117 +421,4 @@ function createRouting(
     if (exchange.client) note(exchange);
     return match;
   };
-}
-
-function isDescribed(
-  contract: Contract,
-  method: string,
-  path: string,
-): boolean {
-  const match = contract.match(method, path);
-  return match.operation !== null || match.allow !== null;
-}
-
-/** Without a contract its paths are the backend's. */
-export const hasReference = ({
-  contract,
-  reference,
-}: Pick<Api, 'contract' | 'reference'>): boolean =>
-  reference.enabled && contract.file !== NO_CONTRACT;
-
-/** Below the path of an API browsers get what it has. */
-const NO_PAGES: Pages = { has: () => false, serve: async () => {} };
-
-/** Of one API alone, or of one of several, where the first keeps its documents. */
-function documentPaths({ name }: Api, { apis }: ActiveConfig<Config>) {
-  const page = `${REFERENCE_PATH}/${apis.length === 1 ? '' : `${name}/`}`;
-  return name === DEFAULT_API
-    ? { page, json: CONTRACT_JSON_PATH, yaml: CONTRACT_YAML_PATH }
-    : { page, json: `${page}openapi.json`, yaml: `${page}openapi.yaml` };
-}
-
-/** Made at the first visit: a gateway may have many. */
-function onFirstVisit(create: () => FindPage): FindPage {
-  let find: FindPage | null = null;
-  return (path, request) => {
-    find ??= create();
-    return find(path, request);
-  };
-}
-
-function findPages(settings: ActiveConfig<Config>): FindPage {
-  const described = settings.apis.filter(({ api }) => hasReference(api));
-  const apis = described.map((one) => ({
-    name: one.api.name,
-    title: one.api.reference.title ?? one.contract.title,
-    paths: documentPaths(one.api, settings),
-    find: onFirstVisit(() => referenceOf(one, settings)),
-  }));
-  if (settings.apis.length === 1 && apis.length === 1) return apis[0]!.find;
-  return createReferences(`${REFERENCE_PATH}/`, apis, ERROR_CODES);
-}
-
-/** Unless an operation has `/`, or every path is the backend's. */
-function homeOf({ api, contract, settings }: ApiSettings): string | null {
-  return !isDescribed(contract, 'GET', '/') && hasReference(api)
-    ? documentPaths(api, settings).page
-    : null;
-}
-
-/** Without windows that only watch, or count requests to other APIs. */
-function forClients(plan: Plan, { name }: Api): Plan {
-  const scopes = [scopeOfApi(name)];
-  const windows = plan.windows?.filter(
-    (window) => isShown(window) && countsIn(window, scopes),
-  );
-  return { ...plan, windows: windows ?? null };
-}
-
-/** As in its document, without the name of the API. */
-function withOwnIds(api: Api, contract: Contract): Contract {
-  const prefix = prefixOf(api);
-  if (prefix === null) return contract;
-  const operations = contract.operations.map((operation) => ({
-    ...operation,
-    id: operation.id.slice(prefix.length + 1),
-  }));
-  return { ...contract, operations };
-}
-
-function referenceOf(
-  { api, contract, prepared }: ActiveApi,
-  settings: ActiveConfig<Config>,
-): FindPage {
-  const open = publicPlanOf({ config: api, contract });
-  const listed = withOwnIds(api, contract);
-  const host = hostOf(api);
-  return createReference({
-    branding: api.reference,
-    contract: api.usage.enabled ? withUsage(listed) : listed,
-    published: prepared.published,
-    own:
-      host === null
-        ? null
-        : {
-            host,
-            serversAt: (origin) => serversOf(api, contract.prefixes, origin),
-          },
-    paths: documentPaths(api, settings),
-    assets: `${REFERENCE_PATH}/assets/`,
-    readers: {
-      keyHeaders: keyHeaders(api.keys.headers ?? contract.keyHeaders),
-      usage: api.usage.enabled ? USAGE_PATH : null,
-      limits: {
-        plans: [
-          ...api.plans.plans.values(),
-          ...(open === null ? [] : [open]),
-        ].map((plan) => forClients(plan, api)),
-        bans: api.plans.escalation,
-        scoped: contract.windows
-          .filter(isShown)
-          .map((window) => ({ ...readScope(window.scope!), window })),
-      },
-    },
-    errors: errorCodesOf(api),
-  });
 }

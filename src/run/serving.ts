@@ -8,7 +8,8 @@ import {
   type ListenOptions,
 } from '../gateway/wire/listener.ts';
 import type { ActiveApi } from './apis.ts';
-import { buildPipeline, hasReference } from './build.ts';
+import { buildPipeline } from './build.ts';
+import { hasReference } from './client-pages.ts';
 import { openLongLived, type ServingParts } from './long-lived.ts';
 import type { ActiveConfig } from './reload.ts';
 import { urlOf } from './url.ts';

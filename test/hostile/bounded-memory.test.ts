@@ -17,7 +17,7 @@ describe('a million unknown clients', () => {
     const cache = new Cache<number>(1_000);
     const early = timed(50_000, (i) => cache.set(`early ${i}`, i));
     let most = 0;
-    for (let i = 0; i < 200_000; i++) {
+    for (let i = 0; i < 100_000; i++) {
       cache.set(`key ${i}`, i);
       most = Math.max(most, cache.size);
     }
@@ -31,7 +31,7 @@ describe('a million unknown clients', () => {
   test('with distinct addresses share the remaining counters, and are still throttled', async () => {
     const window = createAddressWindow({ name: 'failures', kind: 'fixed', limit: 2, span: 60_000 });
     const address = (i: number) => `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;
-    for (let i = 0; i < 130_000; i++) await window.take(address(i));
+    for (let i = 0; i < 105_000; i++) await window.take(address(i));
     expect(window.size).toBeLessThanOrEqual(100_000 + 1_024);
     let exhausted = 0;
     for (let i = 0; i < 100; i++)
@@ -43,7 +43,7 @@ describe('a million unknown clients', () => {
 test('a body of tiny chunks is held once, in whatever buffers they came', () => {
   const gathering = new ByteBuffer();
   const expected: number[] = [];
-  for (let i = 0; i < 100_000; i++) {
+  for (let i = 0; i < 20_000; i++) {
     // As in the parser, each chunk is a view of one byte into a large read.
     const read = i % 100 === 0 ? Buffer.alloc(65_536, i & 255) : null;
     const chunk = read?.subarray(7, 8) ?? Buffer.from([i & 255]);
@@ -51,7 +51,7 @@ test('a body of tiny chunks is held once, in whatever buffers they came', () => 
     gathering.add(chunk);
   }
   expect(gathering.whole).toEqual(Buffer.from(expected));
-  expect(gathering.capacity).toBeLessThanOrEqual(200_000);
+  expect(gathering.capacity).toBeLessThanOrEqual(40_000);
 });
 
 describe('requests of all kinds', () => {
@@ -78,7 +78,7 @@ describe('requests of all kinds', () => {
     };
     for (let i = 0; i < 8; i++) await round(i);
     const before = await series();
-    for (let i = 8; i < 150; i++) await round(i);
+    for (let i = 8; i < 60; i++) await round(i);
     expect(await series()).toBe(before);
     wire.close();
     await fixture.stop();

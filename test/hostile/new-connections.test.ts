@@ -1,20 +1,19 @@
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { Authority } from '../support/certificates.ts';
 import { until } from '../support/until.ts';
 import { Fixture } from './fixture.ts';
 import { EMPTY_LIST } from './recording-backend.ts';
 import { Wire } from './wire.ts';
 
-const MOST = 200;
+const MOST = 100;
 const ADDRESSES = Array.from({ length: 11 }, (_, i) => `127.0.1.${i + 1}`);
 const GOOD = '127.0.2.1';
 const PROXY = '127.0.3.1';
-const NEW = 49;
-const route = (more = '') =>
-  `http: { maxConnections: ${MOST}, maxConnectionsPerAddress: 100${more} }\n`;
+const NEW = 24;
+const LIMITS = { maxConnections: MOST, maxConnectionsPerAddress: 50 };
 
 /** Connections from eleven addresses that send `first`, and then nothing. */
 class ManyConnections {
@@ -66,14 +65,35 @@ class ManyConnections {
 }
 
 let fixture: Fixture;
+const fixtures = new Map<string, Fixture>();
+/** Connections that the gateway had ended before the test. */
+const endedBefore = { none: 0, valid: 0 };
+type Key = keyof typeof endedBefore;
 let many: ManyConnections | null = null;
 const wires: Wire[] = [];
-afterEach(async () => {
+afterEach(() => {
   many?.close();
   many = null;
   for (const wire of wires.splice(0)) wire.close();
-  await fixture.stop();
 });
+afterAll(async () => {
+  for (const one of fixtures.values()) await one.stop();
+});
+
+/** Gateways of the same settings are one. */
+async function stage(settings: object = { http: LIMITS }): Promise<void> {
+  const text = JSON.stringify(settings);
+  fixture = fixtures.get(text) ?? (await Fixture.start({ settings: text }));
+  fixtures.set(text, fixture);
+  for (const key of ['none', 'valid'] as const) endedBefore[key] = await endedInAll(key);
+}
+
+async function endedInAll(key: Key): Promise<number> {
+  const { text } = await fixture.gateway.admin.get('/metrics');
+  return Number(
+    new RegExp(`storegate_connections_ended_total{key="${key}"} (.*)`).exec(text)?.[1] ?? 0,
+  );
+}
 
 async function openWire(from: string): Promise<Wire> {
   const wire = await fixture.connect(from);
@@ -85,15 +105,10 @@ async function answered(wire: Wire): Promise<boolean> {
   return (await wire.send(fixture.probe).answer()).status === 200;
 }
 
-async function ended(key: 'none' | 'valid'): Promise<number> {
-  const { text } = await fixture.gateway.admin.get('/metrics');
-  return Number(
-    new RegExp(`storegate_connections_ended_total{key="${key}"} (.*)`).exec(text)?.[1] ?? 0,
-  );
-}
+const ended = async (key: Key) => (await endedInAll(key)) - endedBefore[key];
 
 /** Others come and go, more than find a place, so there is a search for idle connections. */
-async function idleOnesEnd(key: 'none' | 'valid'): Promise<void> {
+async function idleOnesEnd(key: Key): Promise<void> {
   await until('connections of others count as idle', async () => {
     const addresses = Array.from({ length: 24 }, (_, i) => `127.0.4.${i + 1}`);
     const others = await Promise.all(addresses.map((address) => fixture.connect(address)));
@@ -114,7 +129,7 @@ describe('eleven addresses that take all connections', () => {
       'POST /pets HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n',
     ],
   ])('%s do not keep a client out', async (_how, first) => {
-    fixture = await Fixture.start({ settings: route() });
+    await stage();
     many = await new ManyConnections(fixture.gateway.url, first).fill();
     await idleOnesEnd('none');
     for (let i = 0; i < NEW; i++) expect(await answered(await openWire(GOOD))).toBe(true);
@@ -123,7 +138,7 @@ describe('eleven addresses that take all connections', () => {
   });
 
   test('and reopen what is closed do not keep a client out', async () => {
-    fixture = await Fixture.start({ settings: route() });
+    await stage();
     many = await new ManyConnections(fixture.gateway.url, KEYLESS, { reopens: true }).fill();
     await idleOnesEnd('none');
     const before = many.opened;
@@ -134,37 +149,34 @@ describe('eleven addresses that take all connections', () => {
   });
 
   test('with a key do not keep a client out', async () => {
-    fixture = await Fixture.start({ settings: route() });
+    await stage();
     many = await new ManyConnections(fixture.gateway.url, fixture.probe).fill();
     await idleOnesEnd('valid');
     for (let i = 0; i < NEW; i++) expect(await answered(await openWire(GOOD))).toBe(true);
   });
 
   test('end before idle connections that had a key, and those of a trusted proxy', async () => {
-    fixture = await Fixture.start({ settings: route(`, trustedProxies: [${PROXY}/32]`) });
-    const keyed = await Promise.all(Array.from({ length: 30 }, () => openWire(GOOD)));
+    await stage({ http: { ...LIMITS, trustedProxies: [`${PROXY}/32`] } });
+    const keyed = await Promise.all(Array.from({ length: 15 }, () => openWire(GOOD)));
     for (const wire of keyed) expect(await answered(wire)).toBe(true);
-    const proxied = await Promise.all(Array.from({ length: 30 }, () => openWire(PROXY)));
+    const proxied = await Promise.all(Array.from({ length: 15 }, () => openWire(PROXY)));
     for (const wire of proxied) expect((await wire.send(KEYLESS).answer()).status).toBe(401);
     many = await new ManyConnections(fixture.gateway.url, KEYLESS).fill();
     await idleOnesEnd('none');
-    for (let i = 5; i < 25; i++) expect(await answered(await openWire(`127.0.5.${i}`))).toBe(true);
+    for (let i = 5; i < 15; i++) expect(await answered(await openWire(`127.0.5.${i}`))).toBe(true);
     for (const wire of keyed) expect(await answered(wire)).toBe(true);
     for (const wire of proxied) expect((await wire.send(KEYLESS).answer()).status).toBe(401);
   });
 
   test('with requests in flight leave a tenth for clients without a connection, and get their responses', async () => {
     const held: Socket[] = [];
-    const settings = `${route()}upstream: { connections: ${2 * MOST} }\n`;
-    fixture = await Fixture.start({
-      settings,
-      respond: (socket, { line }) => {
-        if (line.startsWith('GET /pets ')) held.push(socket);
-        else socket.write(EMPTY_LIST);
-      },
-    });
+    await stage({ http: LIMITS, upstream: { connections: 2 * MOST } });
+    fixture.backend.respond = (socket, { line }) => {
+      if (line.startsWith('GET /pets ')) held.push(socket);
+      else socket.write(EMPTY_LIST);
+    };
     const busy = await Promise.all(
-      Array.from({ length: 198 }, (_, i) => openWire(ADDRESSES[i % 11]!)),
+      Array.from({ length: MOST - 2 }, (_, i) => openWire(ADDRESSES[i % 11]!)),
     );
     const responses = busy.map((wire) => wire.send(fixture.request('GET /pets')).answer());
     const outcomes = Promise.allSettled(responses);
@@ -182,9 +194,9 @@ describe('eleven addresses that take all connections', () => {
 });
 
 test('a request that has arrived when room is made is answered', async () => {
-  fixture = await Fixture.start({ settings: route() });
+  await stage();
   const keyed = await Promise.all(
-    Array.from({ length: 180 }, (_, i) => openWire(ADDRESSES[i % ADDRESSES.length]!)),
+    Array.from({ length: 90 }, (_, i) => openWire(ADDRESSES[i % ADDRESSES.length]!)),
   );
   for (const wire of keyed) expect(await answered(wire)).toBe(true);
   await idleOnesEnd('valid');
@@ -207,19 +219,15 @@ test('a request that has arrived when room is made is answered', async () => {
 
 describe('handshakes that do not end', () => {
   const NAME = 'gateway.example';
-  let authority: Authority;
-  beforeAll(() => {
-    authority = new Authority();
-  });
+  const authority = new Authority();
+  const pair = authority.issue('new-connections', `DNS:${NAME}`);
   afterAll(() => authority.remove());
 
   test.each([
     ['before their first byte', ''],
     ['in their first message', '\x16\x03\x01\x02\x00\x01'],
   ])('%s do not keep a client out', async (_where, first) => {
-    const pair = authority.issue('new-connections', `DNS:${NAME}`);
-    const http = { maxConnections: MOST, maxConnectionsPerAddress: 100 };
-    fixture = await Fixture.start({ settings: JSON.stringify({ listen: { tls: pair }, http }) });
+    await stage({ listen: { tls: pair }, http: LIMITS });
     many = await new ManyConnections(fixture.gateway.url, first).fill();
     await idleOnesEnd('none');
     const port = Number(new URL(fixture.gateway.url).port);

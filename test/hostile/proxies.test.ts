@@ -4,13 +4,17 @@ import { CHUNKS } from '../../packages/http1/test/cases/chunks.ts';
 import { HEADER_LINES } from '../../packages/http1/test/cases/header-lines.ts';
 import { LENGTHS } from '../../packages/http1/test/cases/lengths.ts';
 import { REQUEST_LINES } from '../../packages/http1/test/cases/request-lines.ts';
+import { isDeep } from '../runner/fast-check.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 import { attack, keysOf, OtherClient, pet, petIn } from './other-client.ts';
 import { haproxyBefore, nginxBefore, startNginx, Tap } from './proxies.ts';
 import { RecordingBackend } from './recording-backend.ts';
 
-const CASES = [...LENGTHS, ...CHUNKS, ...HEADER_LINES, ...REQUEST_LINES];
+/** Usually every third; the parser alone has all of them in `packages/http1`. */
+const CASES = [...LENGTHS, ...CHUNKS, ...HEADER_LINES, ...REQUEST_LINES].filter(
+  (_, i) => isDeep || i % 3 === 0,
+);
 const SETTINGS =
   'http: {authFailureLimit: {failures: 1000000, window: 1m}}\nupstream: {connections: 1}';
 
@@ -77,7 +81,7 @@ test.each([
     const reached = shared.flat().length;
     const followed = shared.flat().filter((sent) => sent.includes(keys.other)).length;
     expect(reached).toBeGreaterThan(CASES.length / 4);
-    expect(followed).toBeGreaterThan(10);
+    expect(followed).toBeGreaterThan(5);
   },
 );
 

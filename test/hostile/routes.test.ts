@@ -1,15 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ROUTES, Routes } from './routes/routes.ts';
+import { ROUTES, Routes, type RoutesOptions } from './routes/routes.ts';
 import { GROUPS } from './routes/rules.ts';
+
+/** Groups with the same options share them. */
+const opened = new Map<RoutesOptions, Routes>();
+afterAll(async () => {
+  for (const routes of opened.values()) await routes.close();
+});
 
 describe.each(GROUPS)('$name', ({ options, rules, isParallel = false }) => {
   let routes: Routes;
   beforeAll(async () => {
-    routes = await Routes.open(options);
+    routes = opened.get(options) ?? (await Routes.open(options));
+    opened.set(options, routes);
   });
-  afterAll(() => routes.close());
 
   test.each(rules)('$name', async ({ observe, expected, notAt = [] }) => {
     const held = routes.all.filter(({ name }) => !notAt.includes(name));

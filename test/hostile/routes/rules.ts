@@ -732,23 +732,18 @@ const HEADER_RULES =
   'headers: { request: { set: { X-Set: ours }, remove: [X-Removed] }, response: { set: { X-Set: ours }, remove: [Server, X-Accel-Redirect] } }\n';
 const FEW_PLANS =
   'plans: { free: { windows: [{ limit: 3, per: minute }] } }\npublic: { windows: [{ limit: 3, per: minute }] }\nbans: { workers: 1, strikes: 2, grace: 0ms }\n';
-const CONCURRENT_PLANS =
-  'plans: { free: { windows: [{ limit: 100000, per: minute }], concurrency: 2 } }\n';
 const PLANS =
   'plans: { free: { windows: [{ limit: 100000, per: minute }] } }\npublic: { windows: [{ limit: 100000, per: minute }] }\n';
 const upstream = (...more: string[]) =>
   `upstream: { ${['ejection: { enabled: false }', ...more].join(', ')} }\n`;
 
+const USUAL = {
+  plans: PLANS.replace('}] }', '}], concurrency: 2 }'),
+  settings: `http: { maxBodyBytes: 4MiB, bodyBudget: 64MiB }\ncost: { header: X-Usage-Units }\n${HEADER_RULES}${upstream()}`,
+};
+
 export const GROUPS: readonly Group[] = [
-  {
-    name: 'bodies',
-    options: {
-      plans: PLANS,
-      settings: `http: { maxBodyBytes: 4MiB, bodyBudget: 64MiB }\n${upstream()}`,
-    },
-    rules: BODIES,
-    isParallel: true,
-  },
+  { name: 'bodies', options: USUAL, rules: BODIES, isParallel: true },
   {
     name: 'late bodies',
     options: {
@@ -766,19 +761,8 @@ export const GROUPS: readonly Group[] = [
     },
     rules: RESPONSES,
   },
-  {
-    name: 'fields',
-    options: {
-      plans: PLANS,
-      settings: `cost: { header: X-Usage-Units }\n${HEADER_RULES}${upstream()}`,
-    },
-    rules: FIELDS,
-  },
-  {
-    name: 'connections',
-    options: { plans: CONCURRENT_PLANS, settings: upstream() },
-    rules: CONNECTIONS,
-  },
+  { name: 'fields', options: USUAL, rules: FIELDS },
+  { name: 'connections', options: USUAL, rules: CONNECTIONS },
   {
     name: 'slow clients',
     options: {
@@ -810,10 +794,5 @@ export const GROUPS: readonly Group[] = [
     },
     rules: UPLOADS,
   },
-  {
-    name: 'a stop',
-    options: { plans: PLANS, settings: upstream() },
-    rules: STOP,
-    isParallel: true,
-  },
+  { name: 'a stop', options: USUAL, rules: STOP, isParallel: true },
 ];

@@ -35,9 +35,10 @@ export function refuseUnknown(
   what: string,
   value: string | undefined,
   names: readonly string[],
+  field = what,
 ): void {
   if (value !== undefined && !names.includes(value))
-    throw unknownName(what, value, names);
+    throw unknownName(what, value, names, field);
 }
 
 /** Whether operations are of an API; all are without one. Throws AdminError if it does not exist. */
@@ -47,7 +48,7 @@ export function ofApi(
 ): (operation: string) => boolean {
   if (api === undefined) return () => true;
   const { apis = [] } = plans();
-  if (!apis.includes(api)) throw unknownName('API', api, apis, 'api');
+  refuseUnknown('API', api, apis, 'api');
   const all = new Set(apis);
   return (operation) => apiNameIn(operation, all) === api;
 }

@@ -73,6 +73,7 @@ async function refuseUnknownIn(
   now: number,
 ): Promise<void> {
   const namesOf = {
+    api: () => context.plans().apis ?? [],
     plan: () => [...context.plans().plans.keys()],
     scope: () => [
       ...new Set(
@@ -82,7 +83,7 @@ async function refuseUnknownIn(
       ),
     ],
   };
-  for (const name of ['plan', 'scope'] as const) {
+  for (const name of ['plan', 'scope', 'api'] as const) {
     const value = query[name];
     if (value === undefined) continue;
     const { items } = await pageOf(
@@ -91,7 +92,9 @@ async function refuseUnknownIn(
       now,
       () => false,
     );
-    if (items.length === 0) refuseUnknown(name, value, namesOf[name]());
+    if (items.length > 0) continue;
+    const what = name === 'api' ? 'API' : name;
+    refuseUnknown(what, value, namesOf[name](), name);
   }
 }
 
@@ -139,7 +142,7 @@ async function pageOf(
 }
 
 function fitting(
-  { account, plan, scope, status, label, find }: Query,
+  { account, plan, scope, api, status, label, find }: Query,
   now: number,
   isBanned: IsBanned,
 ): (record: KeyRecord) => boolean {
@@ -151,6 +154,7 @@ function fitting(
     (account === undefined || record.account === account) &&
     (plan === undefined || record.plan === plan) &&
     (scope === undefined || record.scopes.includes(scope)) &&
+    (api === undefined || (record.apis ?? []).includes(api)) &&
     (status === undefined ||
       statusOf(record, now, isBanned(record)) === status) &&
     (labelled === undefined || has(record.label, labelled)) &&

@@ -23,6 +23,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'keys create --plan': PLANS,
   'keys list --plan': PLANS,
   'keys list --scope': ['none'],
+  'keys list --api': ['Known APIs: none.'],
   'keys update --plan': PLANS,
   'keys import --plan': PLANS,
   'usage grant --window': ['minute', 'day'],

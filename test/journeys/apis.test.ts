@@ -281,6 +281,9 @@ describe('several APIs', () => {
     expect((await sent('/shop/v1/list')).body.code).toBe('api_not_allowed');
     const patch = (apis: unknown) => admin('PATCH', `/keys/${made.id}`, { apis });
     expect((await patch(['shop'])).body.apis).toEqual(['shop']);
+    const keysOf = async (api: string) => (await admin('GET', `/keys?api=${api}`)).body.keys;
+    expect(await keysOf('shop')).toEqual([expect.objectContaining({ id: made.id })]);
+    expect(await keysOf('notes')).toEqual([]);
     expect((await sent('/shop/v1/list')).status).toBe(200);
     expect((await sent('/n/list')).status).toBe(403);
     const { status, body } = await patch(['shop', 'note']);
@@ -326,7 +329,7 @@ describe('several APIs', () => {
     gateway.clock.pass(120_000);
     const { steps } = await of('/history?api=files');
     expect(steps).toEqual([expect.objectContaining({ requests: sent })]);
-    for (const path of ['requests', 'top', 'usage/report', 'history'])
+    for (const path of ['requests', 'top', 'usage/report', 'history', 'keys'])
       expect((await of(`/${path}?api=note`)).message).toBe(
         'The API "note" does not exist. Did you mean "notes"? Known APIs: notes, shop, files, local.',
       );

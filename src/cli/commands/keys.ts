@@ -97,6 +97,7 @@ export const keyCommands = command('keys', 'manage API keys', {
         ),
         option('--label <text>', 'filter by a part of the label'),
         option('--scope <name>', 'filter by scope'),
+        option('--api <name>', 'filter by API that keys are limited to'),
         option('--find <text>', 'filter by a part of id, account or label'),
         option(
           '--sort <order>',

@@ -809,6 +809,7 @@ export interface Operations {
       readonly plan?: string | undefined;
       readonly status?: KeyStatus | undefined;
       readonly scope?: string | undefined;
+      readonly api?: string | undefined;
       readonly label?: string | undefined;
       readonly limit?: number | undefined;
       readonly after?: string | undefined;

@@ -70,42 +70,6 @@ describe.each(PLACES)('from the backend of %s', (_where, path) => {
   );
 });
 
-describe('an unusual but valid response', () => {
-  test('with a body behind 204, which is not taken for the response to the next request', async () => {
-    answerOnce(
-      `HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n${EMPTY_LIST.replace('200 OK', '201 Evil')}`,
-      false,
-    );
-    const wire = await fixture.connect();
-    wire.send(get() + get());
-    const first = await wire.answer();
-    expect(first).toMatchObject({ status: 204 });
-    expect(first.headers['content-length']).toBeUndefined();
-    expect(await wire.answer()).toMatchObject({ status: 200, body: '[]' });
-    wire.close();
-  });
-
-  test('with a body behind a response to HEAD, which is not either', async () => {
-    answerOnce(`${EMPTY_LIST}${EMPTY_LIST.replace('200 OK', '201 Evil')}`, false);
-    const wire = await fixture.connect();
-    wire.send(fixture.request('HEAD /pets') + get());
-    expect(await wire.answer({ head: true })).toMatchObject({ status: 200 });
-    expect((await wire.answer()).status).not.toBe(201);
-    wire.close();
-  });
-});
-
-test('a truncated response is cut off by a reset for HTTP/1.0, where a close means the end', async () => {
-  fixture = hasty;
-  answerOnce('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1,\r\n', false);
-  const wire = await fixture.connect();
-  const errors: string[] = [];
-  wire.socket.on('error', (error: NodeJS.ErrnoException) => errors.push(error.code ?? ''));
-  wire.send(get().replace('HTTP/1.1', 'HTTP/1.0'));
-  await wire.ended();
-  expect(errors).toEqual(['ECONNRESET']);
-});
-
 describe('a request is retried', () => {
   function dieOnReuse(then: string): void {
     const served = new WeakSet<object>();
@@ -127,16 +91,10 @@ describe('a request is retried', () => {
   }
 
   test.each([
-    ['GET /pets', '', '', 200, 2],
-    ['GET /files/a', '', '', 200, 2],
-    ['DELETE /files/a', '', '', 200, 2],
     ['PUT /files/a', '[]', '', 200, 2],
-    ['POST /pets', PET, '', 502, 1],
-    ['POST /files/a', '[]', '', 502, 1],
     ['PATCH /files/a', '[]', '', 502, 1],
     ['GET /pets', '', 'HTTP/1.1 2', 502, 1],
     ['GET /files/a', '', 'HTTP/1.1 2', 502, 1],
-    ['GET /files/a', '', 'SSH-2.0-nonsense\r\n\r\n', 502, 1],
   ])(
     'if a used connection closes: %s with the body "%s" after "%s": %i',
     async (line, body, then, status, sent) => {

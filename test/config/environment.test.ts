@@ -137,13 +137,6 @@ describe('a wrong variable', () => {
     ['STOREGATE_PORT', '65536', 'must be a port from 0 to 65535, is 65536'],
     ['STOREGATE_PORT', '0x50', 'must be a port from 0 to 65535, is "0x50"'],
     ['STOREGATE_PORT', ' 80', 'must be a port from 0 to 65535, is " 80"'],
-    ['STOREGATE_PORT', '-1', 'must be a port from 0 to 65535, is "-1"'],
-    ['STOREGATE_PORT', '1e999', 'must be a port from 0 to 65535, is "1e999"'],
-    [
-      'STOREGATE_HOST',
-      'a b',
-      'must be a host name or an IP address (IPv6 without brackets), is "a b"',
-    ],
     [
       'STOREGATE_DATA',
       'a\u0000b',
@@ -258,9 +251,7 @@ describe('an unknown variable', () => {
 
   test.each([
     ['REDIS_ULR', 'REDIS_URL'],
-    ['REDIS_URL_FLIE', 'REDIS_URL_FILE'],
     ['REDIS_SENTINEL_PASWORD', 'REDIS_SENTINEL_PASSWORD'],
-    ['BACKEND_URI', 'BACKEND_URL'],
     ['LOG_LEVLE', 'LOG_LEVEL'],
   ])('%s, one typo from %s, is a mistake', (name, meant) => {
     expect(mistakes(name)).toEqual([`${name}: is unknown; did you mean ${meant}?`]);

@@ -45,12 +45,6 @@ plans:
       windows: null,
     });
   });
-
-  test('may have a name up to the maximum length', () => {
-    const name = 'a'.repeat(32);
-    expect(plansFrom(`plans: { ${name}: { custom: true } }`).plans.has(name)).toBe(true);
-    expect(mistakesOf(() => plansFrom(`plans: { ${name}a: { custom: true } }`))).toHaveLength(1);
-  });
 });
 
 describe('windows of an API', () => {
@@ -117,10 +111,6 @@ accounts:
     ['acme', 5],
     ['shop@example.com', 7],
   ]);
-});
-
-test('accounts may be empty', () => {
-  expect(plansFrom('plans: { free: { custom: true } }\naccounts:\n').accounts.size).toBe(0);
 });
 
 describe('the ban escalation', () => {

@@ -34,7 +34,6 @@ test.each([
   ['in two sections and plans.yaml', ['log', 'plans', 'http'], 'log: { x: 1 }\nhttp: 1', TYPO],
   ['of two settings together', ['workers'], 'workers: 4', PLANS],
   ['in a list', ['apis', 'addresses'], 'addresses: { deny: [{ file: blocked.txt }] }', PLANS],
-  ['in the settings of the state', ['redis'], 'redis: { url: 7 }', PLANS],
 ])('a mistake %s makes only the sections %j unusable', (_, sections, gateway, plans) => {
   const options = files(gateway, plans);
   const config = loadSections(options);

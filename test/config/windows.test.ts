@@ -13,16 +13,7 @@ describe('own limits', () => {
   test.each([
     ['60/minute,1000/day', [minute, day]],
     ['1000/day,60/minute', [minute, day]],
-    [' 60/minute , 1000/day ', [minute, day]],
-    ['60/minute:fixed', [minute]],
     ['10/10s:sliding', [{ name: '10s', kind: 'sliding', limit: 10, span: 10_000 }]],
-    [
-      '1/second,1/hour',
-      [
-        { name: 'second', kind: 'fixed', limit: 1, span: 1000 },
-        { name: 'hour', kind: 'fixed', limit: 1, span: 3_600_000 },
-      ],
-    ],
     ['9/day+watch', [{ ...day, limit: 9, excess: 'watch' }]],
     [
       '60/minute,60/minute@notes,60/minute@files',
@@ -78,18 +69,10 @@ describe('own limits', () => {
     expect(parseWindows(value)).toEqual([minute, day]);
   });
 
-  test('may be lower for a longer span', () => {
-    expect(parseWindows('60/minute,1/day')).toHaveLength(2);
-  });
-
   test.each([
     ['', ['limits [0]: must look like 60/minute or 10/10s:sliding, is ""']],
     ['60', ['limits [0]: must look like 60/minute or 10/10s:sliding, is "60"']],
     ['60/minute,', ['limits [1]: must look like 60/minute or 10/10s:sliding, is ""']],
-    [
-      '60/minute;9/day',
-      ['limits [0]: must look like 60/minute or 10/10s:sliding, is "60/minute;9/day"'],
-    ],
     [
       '-1/day,1.5/hour',
       [
@@ -97,56 +80,22 @@ describe('own limits', () => {
         'limits [1]: must look like 60/minute or 10/10s:sliding, is "1.5/hour"',
       ],
     ],
-    [
-      '0/minute,1/year',
-      [
-        'limits [0].limit: must be a whole number from 1 to 1000000000000, is 0',
-        'limits [1].per: must be second, minute, hour, day, week, month or a duration such as 10s, is "year"',
-      ],
-    ],
     ['1/minute:rolling', ['limits [0].kind: must be fixed, sliding or calendar, is "rolling"']],
-    [
-      '1/month',
-      [
-        'limits [0].per: must be second, minute, hour, day or a duration such as 10s, or week or month of kind calendar, is "month"',
-      ],
-    ],
-    [
-      '1/10s:calendar',
-      ['limits [0].per: must be hour, day, week or month for kind calendar, is "10s"'],
-    ],
     [
       '1/day:calendar:Europe/Berln',
       [
         'limits [0].zone: must be a time zone such as Europe/Berlin, is "Europe/Berln"; did you mean Europe/Berlin?',
       ],
     ],
-    [
-      '1/day:calendar:nowhere',
-      ['limits [0].zone: must be a time zone such as Europe/Berlin, is "nowhere"'],
-    ],
     ['1/hour:sliding:UTC', ['limits [0].zone: must be absent unless kind is calendar, is "UTC"']],
     ['1/week:calendar:UTC:8', ['limits [0].anchor: must be from 1 to 7 for a week, is 8']],
-    [
-      '1/day:calendar:UTC:2',
-      ['limits [0].anchor: must be absent unless kind is calendar and per is week or month, is 2'],
-    ],
-    ['1/500ms', ['limits [0].per: must be from 1s to 366d, is "500ms"']],
-    ['1/minute,2/60s', ['limits [1].per: must be another span than that of entry [0], is "60s"']],
     [
       '1/minute@a,2/60s@a,3/60s@b',
       ['limits [1].per: must be another span than that of entry [0], is "60s"'],
     ],
     ['1/minute@A', ['limits [0].api: must be the name of an API, is "A"']],
     ['1/minute@', ['limits [0]: must look like 60/minute or 10/10s:sliding, is "***@"']],
-    [
-      Array.from({ length: 17 }, (_, i) => `1/${i + 1}s`).join(),
-      ['limits: must have at most 16 entries, has 17'],
-    ],
-    [[], ['limits: must have at least 1 entry']],
     [null, ['limits: must be a list, is empty']],
-    [undefined, ['limits: must be a list, is empty']],
-    [60, ['limits: must be a list, is 60']],
     [{ limit: 60, per: 'minute' }, ['limits: must be a list, is a map']],
     [
       [{ limit: '60', per: 'minute', burst: 5 }, null],

@@ -49,22 +49,15 @@ const withField = (field: string) => ({
 
 test.each([
   ['x-rate-limit', 'x-ratelimit'],
-  ['x-rateLimit', 'x-ratelimit'],
   ['x-ratelimits', 'x-ratelimit'],
-  ['x-rate_limit', 'x-ratelimit'],
   ['X-RateLimit', 'x-ratelimit'],
   ['x-ratelimit-policy', 'x-ratelimit'],
   ['x-rate-limit-cost', 'x-ratelimit-cost'],
-  ['x-ratelimit-costs', 'x-ratelimit-cost'],
   ['x-maxBodyBytes', 'x-max-body-bytes'],
-  ['x-max-body-byte', 'x-max-body-bytes'],
   ['x-reportOnly', 'x-report-only'],
   ['x-tryIt', 'x-try-it'],
-  ['x-try-it-out', 'x-try-it'],
   ['x-sunset-date', 'x-sunset'],
   ['x-deprecated', 'x-deprecated-at'],
-  ['x-sucessor', 'x-successor'],
-  ['x-stability', 'x-stability-level'],
   ['x-tag-groups', 'x-tagGroups'],
 ])('the field %s is noted with the name that has an effect', (field, meant) => {
   expect(notesOf(withField(field))).toEqual([
@@ -72,29 +65,21 @@ test.each([
   ]);
 });
 
-test.each([
-  'x-required-scope',
-  'x-requiredScopes',
-  'x-required_scopes',
-  'X-Required-Scopes',
-  'x-require-scopes',
-])('the field %s is a mistake, because the operation would be open to every key', (field) => {
-  expect(problemsOf(() => read(withField(field)))).toEqual([
-    expect.stringMatching(/^\d+:\d+ .*has no effect: did you mean x-required-scopes\?$/),
-  ]);
-});
+test.each(['x-required-scope', 'X-Required_scopes', 'x-require-scopes'])(
+  'the field %s is a mistake, because the operation would be open to every key',
+  (field) => {
+    expect(problemsOf(() => read(withField(field)))).toEqual([
+      expect.stringMatching(/^\d+:\d+ .*has no effect: did you mean x-required-scopes\?$/),
+    ]);
+  },
+);
 
-test.each([
-  'x-internal',
-  'x-codegen',
-  'x-tags',
-  'x-scopes',
-  'x-amazon-apigateway-integration',
-  'x-limit',
-  'x-body',
-])('the field %s of another vendor is not noted', (field) => {
-  expect(notesOf(withField(field))).toEqual([]);
-});
+test.each(['x-internal', 'x-tags', 'x-amazon-apigateway-integration', 'x-limit', 'x-body'])(
+  'the field %s of another vendor is not noted',
+  (field) => {
+    expect(notesOf(withField(field))).toEqual([]);
+  },
+);
 
 describe('a field in the wrong place', () => {
   const get = { operationId: 'a', responses: done };

@@ -26,16 +26,11 @@ describe.each(['refuse', 'omit', 'report', 'pass'] as const)(
   (leniency) => {
     test.each<[unknown, string]>([
       ['pets:write', LIST],
-      [null, LIST],
       [[], LIST],
       [['a', 1], LIST],
       [{ a: 'b' }, LIST],
       [['a', 'b', 'a'], 'has "a" twice'],
       [['a,b'], `"a,b" ${FORM}`],
-      [['a b'], `"a b" ${FORM}`],
-      [['a', ''], `"" ${FORM}`],
-      [['a"'], `"a\\"" ${FORM}`],
-      [['hände'], `"hände" ${FORM}`],
       [['x'.repeat(65)], FORM],
       [Array.from({ length: 33 }, (_, i) => `s${i}`), 'must have at most 32 scopes'],
     ])('x-required-scopes: %j refuses the contract', (value, message) => {
@@ -52,9 +47,7 @@ describe.each(['refuse', 'omit', 'report', 'pass'] as const)(
     const scopes = { 'x-required-scopes': ['a'] };
     test.each<[what: string, place: string, document: object]>([
       ['the document', '', { ...scopes, paths: { '/': { get } } }],
-      ['info', '/info', { info: { ...head.info, ...scopes }, paths: { '/': { get } } }],
       ['a tag', '/tags/0', { tags: [{ name: 't', ...scopes }], paths: { '/': { get } } }],
-      ['all paths', '/paths', { paths: { ...scopes, '/': { get } } }],
       ['a path', '/paths/~1', { paths: { '/': { get, ...scopes } } }],
     ])('scopes on %s, where they would have no effect, refuse it too', (_what, place, document) => {
       expect(problemsOf(() => load(document, leniency))).toEqual([

@@ -114,17 +114,10 @@ describe('signing in', () => {
 
   test.each([
     ['half a map', '{', 'application/json', 400],
-    ['nothing', '', 'application/json', 400],
-    ['null', 'null', 'application/json', 400],
-    ['a list', '[]', 'application/json', 400],
     ['a text', '"SECRET"', 'application/json', 400],
     ['a map for a token', '{"token":{"$ne":null}}', 'application/json', 400],
-    ['a prototype with a token', '{"__proto__":{"token":"SECRET"}}', 'application/json', 400],
-    ['a comma too many', '{"token":"SECRET",}', 'application/json', 400],
-    ['no type', '{"token":"SECRET"}', '', 415],
     ['the type of text', '{"token":"SECRET"}', 'text/plain', 415],
     ['a form', 'token=SECRET', 'application/x-www-form-urlencoded', 415],
-    ['a form of parts', '{"token":"SECRET"}', 'multipart/form-data; boundary=a', 415],
     ['300 KB', `{"token":"${'x'.repeat(300_000)}"}`, 'application/json', 413],
   ])('refuses an invalid body: %s', async (_what, body, type, status) => {
     const logged = gateway.log.length;
@@ -241,29 +234,22 @@ describe('a session', () => {
 });
 
 describe('the cookie', () => {
-  test.each([
-    '/keys',
-    '/metrics',
-    '/openapi.json',
-    '/CONSOLE/api/keys',
-    '//console/api/keys',
-    '/console/../keys',
-  ])('is refused at %s', async (path) => {
-    const { it } = await signedIn();
-    const { status } = await it.ask('GET', path, OWN);
-    expect([401, 404]).toContain(status);
-  });
+  test.each(['/keys', '/metrics', '/CONSOLE/api/keys', '/console/../keys'])(
+    'is refused at %s',
+    async (path) => {
+      const { it } = await signedIn();
+      const { status } = await it.ask('GET', path, OWN);
+      expect([401, 404]).toContain(status);
+    },
+  );
 
   test.each([
     ['/console/%61pi/keys', 404],
     ['/console/api%2fkeys', 404],
     ['/console/api/..%2fkeys', 404],
-    ['/console/api/../session', 404],
     ['/console/api/%E0%A4%A', 404],
     ['/console/api', 404],
-    ['/console/api/', 404],
     ['/console/apikeys', 404],
-    ['/console/session/', 404],
     ['/console/session?token=x', 200],
   ])('accepts one spelling of a path only: %s', async (path, status) => {
     const { it } = await signedIn();
@@ -309,9 +295,7 @@ describe('the cookie', () => {
 describe('another page', () => {
   const bent: readonly [what: string, headers: Record<string, string>][] = [
     ['of another site', { 'Sec-Fetch-Site': 'cross-site' }],
-    ['at another port of this host', { 'Sec-Fetch-Site': 'same-site' }],
     ['that claims two sources', { 'Sec-Fetch-Site': 'same-origin, cross-site' }],
-    ['of another origin', { Origin: 'https://evil.example' }],
     ['of another origin that claims to be ours', { ...OWN, Origin: 'http://localhost:3000' }],
     ['in a sandbox', { Origin: 'null' }],
     ['under a name bent to this address', { ...OWN, Host: 'evil.example' }],
@@ -381,7 +365,6 @@ describe('the page', () => {
 
   test.each([
     ['HEAD', '/console/', 200],
-    ['HEAD', '/console/session', 200],
     ['GET', '/console', 308],
     ['POST', '/console/', 404],
     ['GET', '/console/assets/', 404],
@@ -410,13 +393,7 @@ describe('the page', () => {
 test('is missing if the console is disabled, and the response says so', async () => {
   const off = await TestGateway.start({ settings: 'console: { enabled: false }\n' });
   const it = new ConsoleCaller(off.adminUrl);
-  for (const path of [
-    '/console',
-    '/console/',
-    '/console/session',
-    '/console/api/keys',
-    '/console/reference/',
-  ]) {
+  for (const path of ['/console/', '/console/session', '/console/api/keys']) {
     const { status, body } = await it.ask('GET', path);
     expect([path, status, body.message]).toEqual([
       path,

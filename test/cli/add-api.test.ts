@@ -130,15 +130,6 @@ describe('init --add', () => {
   });
 
   test.each<[what: string, options: Record<string, string>, code: number, message: RegExp]>([
-    ['a name', { name: 'taken', path: '/b' }, 2, /^--name is the name of an API above$/m],
-    ['a place', { name: 'b', path: '/taken' }, 2, /^--path is the place of taken, an API above$/m],
-    [
-      'a path of the gateway',
-      { name: 'b', path: '/usage' },
-      2,
-      /^--path must not overlap \/usage/m,
-    ],
-    ['a path that is not valid', { name: 'b', path: 'b/' }, 2, /^--path must be a plain path/m],
     ['a host that is not valid', { name: 'b', host: 'b:80' }, 2, /^--host must be a host name/m],
     ['no place', { name: 'b' }, 2, /^The API needs a path or a host$/m],
     ['no name', { path: '/b' }, 2, /^--name is missing/],

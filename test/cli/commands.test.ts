@@ -1,26 +1,19 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { copyOf } from '../../src/run/contracts/remote.ts';
-import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { commandLine } from '../support/command-line.ts';
 import { freePort } from '../support/free-port.ts';
-import { finished, storegate } from '../support/storegate.ts';
+import { storegate } from '../support/storegate.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
-let cwd: string;
-/** A process takes longer to start than most commands to run. */
-let here: CommandLine;
-beforeAll(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'storegate-cli-'));
-  here = commandLine(cwd);
-});
-afterAll(() => rmSync(cwd, { recursive: true, force: true }));
-
 const temporary = temporaryFolders();
+const cwd = temporaryFolders({ keep: true })();
+/** A process takes longer to start than most commands to run. */
+const here = commandLine(cwd);
 
 const PORTS = { STOREGATE_HOST: '127.0.0.1', STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
 
@@ -58,7 +51,7 @@ describe('storegate serve', () => {
     expect(half.headers.get('x-ratelimit-remaining')).toBe('58');
     await half.text();
 
-    const clash = await finished(['serve'], { cwd, env: PORTS });
+    const clash = await here(['serve'], { env: PORTS });
     expect(clash).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^another gateway is running on the data folder .*\n$/),
@@ -103,11 +96,11 @@ describe('storegate serve', () => {
     });
     afterAll(() => void taken.close());
 
-    test.each(['STOREGATE_PORT', 'STOREGATE_ADMIN_PORT'])('%s', async (name) => {
-      const env = { ...PORTS, [name]: port, STOREGATE_DATA: 'elsewhere' };
+    test('a variable', async () => {
+      const env = { ...PORTS, STOREGATE_PORT: port, STOREGATE_DATA: 'elsewhere' };
       expect(await here(['serve'], { env })).toMatchObject({
         code: 1,
-        err: `cannot listen on 127.0.0.1:${port}: another program is using it (${name})\n`,
+        err: `cannot listen on 127.0.0.1:${port}: another program is using it (STOREGATE_PORT)\n`,
       });
     });
 
@@ -154,22 +147,12 @@ describe('storegate serve', () => {
 
 describe('storegate itself', () => {
   test.each([
-    [
-      ['help', 'keys', 'create'],
-      ['keys', 'create', '--help'],
-    ],
-    [
-      ['help', 'keys'],
-      ['keys', '--help'],
-    ],
-    [['help'], ['--help']],
-    [
-      ['keys', 'help', 'create'],
-      ['keys', 'create', '--help'],
-    ],
-  ])('%j shows what %j shows', async (requested, same) => {
-    const shown = await here(requested);
-    expect(shown).toEqual(await here(same));
+    ['help keys create', 'keys create --help'],
+    ['keys help create', 'keys create --help'],
+    ['help', '--help'],
+  ])('%s shows what %s shows', async (requested, same) => {
+    const shown = await here(requested.split(' '));
+    expect(shown).toEqual(await here(same.split(' ')));
     expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('Usage: storegate') });
   });
 
@@ -238,13 +221,6 @@ describe('storegate check', () => {
       0,
       'OK: 4 plans, 2 operations (OpenAPI 3.0.3).\n2 operations need scopes: a, b.\n',
       [],
-    ],
-    [
-      'reports an invalid scope',
-      { contract: scoped('["a, b"]') },
-      1,
-      '',
-      [/:6:\d+ \/paths\/~1a\/put\/x-required-scopes: "a, b" is not a valid scope name/],
     ],
     [
       'reports an unknown upstream',

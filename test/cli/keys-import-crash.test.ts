@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -10,6 +9,7 @@ import { commandLine } from '../support/command-line.ts';
 import { allKeys } from '../support/records.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { storegate } from '../support/storegate.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
 const COUNT = 10_000;
@@ -17,20 +17,16 @@ const hashes = Array.from({ length: COUNT }, (_, i) =>
   createHash('sha256').update(`old-${i}`).digest('base64url'),
 );
 
+const cwd = temporaryFolders({ keep: true })();
 let redis: RedisServer;
-let cwd: string;
 beforeAll(async () => {
   redis = await startRedis();
-  cwd = mkdtempSync(join(tmpdir(), 'storegate-crash-'));
   writeFileSync(
     join(cwd, 'keys.ndjson'),
     hashes.map((hash) => `{"hash":"${hash}","plan":"pro","account":"acme"}\n`).join(''),
   );
 });
-afterAll(async () => {
-  await redis.stop();
-  rmSync(cwd, { recursive: true });
-});
+afterAll(() => redis.stop());
 
 test.each([
   ['a folder', () => ({ STOREGATE_DATA: join(cwd, 'data') })],

@@ -88,6 +88,9 @@ const ROWS: Partial<Record<OperationId, Row>> = {
   testWebhooks: { line: 'webhooks test', out: / delivered / },
 };
 
+/** The connection to a socket repeats each call alike; imports call in another way. */
+const AT_SOCKET: readonly string[] = ['createKey', 'importKeys', 'liftBan', 'testWebhooks'];
+
 test('every operation that changes something takes an Idempotency-Key, and has its row', () => {
   expect(Object.keys(ROWS).sort()).toEqual([...changes].sort());
   const paths = adminContract().document.paths as Record<string, Record<string, Described>>;
@@ -154,7 +157,8 @@ describe.each([
     return { line: named(line), out: new RegExp(named(out.source), out.flags) };
   }
 
-  test.each(Object.entries(ROWS))('makes the change of %s once', async (id, row) => {
+  const rows = Object.entries(ROWS).filter(([id]) => place === 'url' || AT_SOCKET.includes(id));
+  test.each(rows)('makes the change of %s once', async (id, row) => {
     const { line, out } = await prepare(row);
     const before = await changeCount();
     proxy.loseNext();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeSecret } from '../../src/records/keys/secret.ts';
@@ -8,17 +8,14 @@ import { adminSocketsIn } from '../../src/state/admin-sockets.ts';
 import { commandLine, type Surroundings } from '../support/command-line.ts';
 import { jsonOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 
-let cwd: string;
+const cwd = temporaryFolders({ keep: true })();
 let gateway: TestGateway;
 beforeAll(async () => {
-  cwd = mkdtempSync(join(tmpdir(), 'storegate-cli-'));
   gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: TOKEN } });
 });
-afterAll(async () => {
-  await gateway.stop();
-  rmSync(cwd, { recursive: true, force: true });
-});
+afterAll(() => gateway.stop());
 
 const TOKEN = makeSecret('admin');
 
@@ -203,117 +200,109 @@ describe.each([
     expect((await sg('tokens list')).out).toContain('reader');
     expect((await sg('tokens revoke reader')).out).toBe('reader is revoked.\n');
   });
+});
 
-  describe('make mistakes:', () => {
-    let audit: unknown;
-    let key: string;
-    const newest = () => json('audit list --limit 1');
-    beforeAll(async () => {
-      ({ key } = await create());
-      audit = await newest();
-    });
+describe('operators make mistakes:', () => {
+  const run = (args: readonly string[]) => storegate(args, { env: REMOTE() });
+  const sg = (line: string) => run(line.split(' '));
 
-    /** Names and values that do not exist, and invalid ones: unknown-values.test.ts, times.test.ts. */
-    test.each<[string | readonly string[], number, string]>([
-      ['keys get key_nowhere', 1, 'The key "key_nowhere" does not exist'],
-      ['keys update key_nowhere', 2, 'Name a change, such as --plan pro.'],
-      ['keys identify', 2, 'No key on standard input.'],
-      ['keys identify sg_live_x', 1, 'No key with this secret'],
-      [
-        'keys create --plan enterprise --account a',
-        2,
-        "error: option '--limits <limits>' is missing. Plan enterprise has no limits of its own: add limits, such as 600/minute,100000/day.",
-      ],
-      ['keys create --plan free --account ../etc', 2, 'An account is'],
-      ['keys create --plan free --account acme --env A_B', 2, 'lowercase letters'],
-      ['keys create --plan free', 2, '--account'],
-      ['keys create --plan free --account a --meta novalue', 2, 'name=value'],
-      [
-        'keys create --plan free --account a --limits 60/fortnight',
-        2,
-        "option '--limits <limits>' argument '60/fortnight' is invalid. It must have a span: fortnight is not second, minute, hour, day",
-      ],
-      [
-        `keys create --plan free --account a --label ${'x'.repeat(201)} --scope `.split(' '),
-        2,
-        "option '--label <text>' is invalid. It must have at most 200 characters.\nerror: option '--scope <name>' is invalid.",
-      ],
-      [
-        'keys create --plan free --account acme --expires 2030-01-31',
-        2,
-        '2030-01-31T00:00:00Z; or use --expires-in 90d',
-      ],
-      [
-        'keys create --plan free --account acme --expires 2020-01-31T00:00:00Z',
-        2,
-        "option '--expires <time>' argument '2020-01-31T00:00:00Z' is invalid. It must be in the future; or use",
-      ],
-      [
-        'keys update x --expires-in 9d --expires 2030-01-31T00:00:00Z',
-        2,
-        "option '--expires-in <time>' cannot be used with option '--expires <time>'",
-      ],
-      ['keys import --plan free --account a --hash abc', 2, "'abc' is invalid. Use the SHA-256"],
-      ['keys rotate', 2, 'missing required argument'],
-      [
-        ['plans', 'set', 'Bad Name', '--create', '--limits', '5/minute'],
-        2,
-        'Plan "Bad Name" is invalid: must be a name of lower-case letters, digits and hyphens',
-      ],
-      ['plans simulate free', 2, 'Name a change, such as --limits 30/minute.'],
-      [
-        'plans simulate free --custom --limits 5/minute',
-        2,
-        'Use either --custom, or --limits and --drop.',
-      ],
-      [
-        'plans simulate free --limits 30/minute,30/minute',
-        2,
-        "argument '30/minute,30/minute' is invalid. It must have each span once: minute is given twice",
-      ],
-      ['webhooks test', 1, 'No webhook endpoint is set: webhooks.url or STOREGATE_WEBHOOK_URL.'],
-      ['bans add unknown --duration 1h --reason x', 1, 'No key or account is named "unknown"'],
-      ['bans add acme --reason x', 2, '--duration'],
-      ['audit list --limit 5000', 2, "argument '5000' is invalid. It must be at most"],
-      [['tokens', 'create', 'Bad Name', '--role', 'read'], 2, 'name'],
-      ['keys creat', 2, 'Did you mean create?'],
-      ['kyes', 2, 'Did you mean keys?'],
-    ])('get a reason for the failure of %j', async (line, code, message) => {
-      const result = await run(typeof line === 'string' ? line.split(' ') : line);
-      expect(result).toEqual({ code, out: '', err: expect.stringContaining(message) });
-    });
+  let audit: unknown;
+  let key: string;
+  const newest = async () => jsonOf(await sg('audit list --limit 1 --json'));
+  beforeAll(async () => {
+    ({ key } = jsonOf(await sg('keys create --plan free --account acme --json')));
+    audit = await newest();
+  });
 
-    test.each([
-      ...['get', 'disable', 'enable', 'rotate', 'revoke'].map((name) => `keys ${name}`),
-      'keys update --plan pro',
-      ...['get', 'keys'].map((name) => `accounts ${name}`),
-      ...['get', 'reset'].map((name) => `usage ${name}`),
-      'usage grant --units 1',
-      'bans lift',
-      ...['add', 'extend'].map((name) => `bans ${name} --duration 1h --reason x`),
-      'audit list --target',
-      'keys list --account',
-      'plans get',
-      'tokens revoke',
-    ])('never see a secret that they use as a name: %s', async (line) => {
-      const result = await sg(`${line} ${key}`);
-      const err = expect.stringContaining('storegate keys identify');
-      expect(result).toEqual({ code: 2, out: '', err });
+  /** Names and values that do not exist, and invalid ones: unknown-values.test.ts, times.test.ts. */
+  test.each<[string | readonly string[], number, string]>([
+    ['keys update key_nowhere', 2, 'Name a change, such as --plan pro.'],
+    ['keys identify', 2, 'No key on standard input.'],
+    ['keys identify sg_live_x', 1, 'No key with this secret'],
+    [
+      'keys create --plan enterprise --account a',
+      2,
+      "error: option '--limits <limits>' is missing. Plan enterprise has no limits of its own: add limits, such as 600/minute,100000/day.",
+    ],
+    ['keys create --plan free --account ../etc', 2, 'An account is'],
+    ['keys create --plan free --account acme --env A_B', 2, 'lowercase letters'],
+    ['keys create --plan free --account a --meta novalue', 2, 'name=value'],
+    [
+      `keys create --plan free --account a --label ${'x'.repeat(201)} --scope `.split(' '),
+      2,
+      "option '--label <text>' is invalid. It must have at most 200 characters.\nerror: option '--scope <name>' is invalid.",
+    ],
+    [
+      'keys create --plan free --account acme --expires 2030-01-31',
+      2,
+      '2030-01-31T00:00:00Z; or use --expires-in 90d',
+    ],
+    [
+      'keys create --plan free --account acme --expires 2020-01-31T00:00:00Z',
+      2,
+      "option '--expires <time>' argument '2020-01-31T00:00:00Z' is invalid. It must be in the future; or use",
+    ],
+    [
+      'keys update x --expires-in 9d --expires 2030-01-31T00:00:00Z',
+      2,
+      "option '--expires-in <time>' cannot be used with option '--expires <time>'",
+    ],
+    ['keys rotate', 2, 'missing required argument'],
+    [
+      ['plans', 'set', 'Bad Name', '--create', '--limits', '5/minute'],
+      2,
+      'Plan "Bad Name" is invalid: must be a name of lower-case letters, digits and hyphens',
+    ],
+    ['plans simulate free', 2, 'Name a change, such as --limits 30/minute.'],
+    [
+      'plans simulate free --custom --limits 5/minute',
+      2,
+      'Use either --custom, or --limits and --drop.',
+    ],
+    [
+      'plans simulate free --limits 30/minute,30/minute',
+      2,
+      "argument '30/minute,30/minute' is invalid. It must have each span once: minute is given twice",
+    ],
+    ['webhooks test', 1, 'No webhook endpoint is set: webhooks.url or STOREGATE_WEBHOOK_URL.'],
+    ['bans add acme --reason x', 2, '--duration'],
+    [['tokens', 'create', 'Bad Name', '--role', 'read'], 2, 'name'],
+    ['kyes', 2, 'Did you mean keys?'],
+  ])('get a reason for the failure of %j', async (line, code, message) => {
+    const result = await run(typeof line === 'string' ? line.split(' ') : line);
+    expect(result).toEqual({ code, out: '', err: expect.stringContaining(message) });
+  });
+
+  test.each([
+    ...['get', 'disable', 'enable', 'rotate', 'revoke'].map((name) => `keys ${name}`),
+    'keys update --plan pro',
+    ...['get', 'keys'].map((name) => `accounts ${name}`),
+    ...['get', 'reset'].map((name) => `usage ${name}`),
+    'usage grant --units 1',
+    'bans lift',
+    ...['add', 'extend'].map((name) => `bans ${name} --duration 1h --reason x`),
+    'audit list --target',
+    'keys list --account',
+    'plans get',
+    'tokens revoke',
+  ])('never see a secret that they use as a name: %s', async (line) => {
+    const result = await sg(`${line} ${key}`);
+    const err = expect.stringContaining('storegate keys identify');
+    expect(result).toEqual({ code: 2, out: '', err });
+    expect(result.err).not.toContain(key.slice(0, 16));
+  });
+
+  test.each(['KEY', 'keys KEY', 'keys list KEY', 'bans add a --duration KEY'])(
+    'never see a secret of an invalid command line: %s',
+    async (line) => {
+      const result = await sg(line.replace('KEY', key));
+      expect(result).toMatchObject({ code: 2, out: '' });
       expect(result.err).not.toContain(key.slice(0, 16));
-    });
+    },
+  );
 
-    test.each(['KEY', 'keys KEY', 'keys list KEY', 'bans add a --duration KEY'])(
-      'never see a secret of an invalid command line: %s',
-      async (line) => {
-        const result = await sg(line.replace('KEY', key));
-        expect(result).toMatchObject({ code: 2, out: '' });
-        expect(result.err).not.toContain(key.slice(0, 16));
-      },
-    );
-
-    test('the audit log has none of them', async () => {
-      expect(await newest()).toEqual(audit);
-    });
+  test('the audit log has none of them', async () => {
+    expect(await newest()).toEqual(audit);
   });
 });
 

@@ -76,7 +76,6 @@ test('normalizes limits', () => {
 describe('a mistake is reported with its field, without the value:', () => {
   test.each([
     ['a hash of another kind', { hash: 'a'.repeat(32) }, 'hash', 'not a SHA-256'],
-    ['a bcrypt hash', { hash: `$2b$12$${'a'.repeat(53)}` }, 'hash', 'not a SHA-256'],
     [
       'a longer hash with the prefix of another',
       { hash: `sha512:${'a'.repeat(128)}` },
@@ -88,15 +87,12 @@ describe('a mistake is reported with its field, without the value:', () => {
     ['a key beside the hash of another', { key: 'another' }, 'hash', 'not the hash of the key'],
     ['a key that is too long', { key: 'x'.repeat(513) }, 'key', 'visible ASCII characters'],
     ['a key with a control character', { key: 'a\nb' }, 'key', 'visible ASCII characters'],
-    ['a key with a space at its end', { key: `${SECRET} ` }, 'key', 'visible ASCII characters'],
-    ['a key beyond ASCII', { key: 'schlüssel' }, 'key', 'visible ASCII characters'],
     ['a key that is not text', { key: { SECRET } }, 'key', 'visible ASCII characters'],
     ['a plan that is not text', { plan: [SECRET] }, 'plan', 'is not text'],
     ['a plan that is too long', { plan: 'x'.repeat(65) }, 'plan', 'longer than 64'],
     ['an account that is a path', { account: `../${SECRET}` }, 'account', 'an account is'],
     ['a label that is too long', { label: 'x'.repeat(201) }, 'label', 'at most 200'],
     ['invalid limits', { limits: SECRET }, 'limits', 'one to 16 limits'],
-    ['limits of one span twice', { limits: '5/minute,6/60s' }, 'limits', 'one to 16 limits'],
     ['limits that are a number', { limits: 60 }, 'limits', 'one to 16 limits'],
     ['an expiry in words', { expires: `next ${SECRET}` }, 'expires', 'not a time'],
     ['an expiry without a zone', { expires: '2030-01-31T00:00:00' }, 'expires', 'not a time'],
@@ -110,12 +106,6 @@ describe('a mistake is reported with its field, without the value:', () => {
       'addresses',
       'address 2 is not an address',
     ],
-    [
-      'an address with a prefix that is too long',
-      { addresses: ['10.0.0.0/33'] },
-      'addresses',
-      'address 1',
-    ],
     ['addresses too many', { addresses: Array(101).fill('::1') }, 'addresses', 'at most 100'],
     ['addresses outside a list', { addresses: '::1' }, 'addresses', 'not a list'],
     [
@@ -124,8 +114,6 @@ describe('a mistake is reported with its field, without the value:', () => {
       'scopes',
       'scope 2 is not a valid scope name',
     ],
-    ['a scope with a comma', { scopes: ['a,b'] }, 'scopes', 'scope 1 is not a valid scope name'],
-    ['a scope beyond ASCII', { scopes: ['ä'] }, 'scopes', 'scope 1 is not a valid scope name'],
     ['a scope twice', { scopes: ['a', 'b', 'a'] }, 'scopes', 'scope 3 is there before'],
     [
       'scopes too many',
@@ -136,7 +124,6 @@ describe('a mistake is reported with its field, without the value:', () => {
     ['scopes outside a list', { scopes: 'a' }, 'scopes', 'not a list'],
     ['APIs outside a list', { apis: 'notes' }, 'apis', 'not a list'],
     ['an API twice', { apis: ['a', 'a'] }, 'apis', 'up to 100 names of APIs'],
-    ['an API with a long name', { apis: ['a'.repeat(33)] }, 'apis', 'up to 100 names'],
     [
       'APIs too many',
       { apis: Array.from({ length: 101 }, (_, i) => `a${i}`) },

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { endsOf, entriesSince, recentBans } from '../../src/admin/ban-history.ts';
@@ -9,26 +6,23 @@ import { recordsInFile } from '../../src/records/embedded/records.ts';
 import { type AuditLog, failedEntry } from '../../src/records/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { KEPT } from '../support/audit.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 
 const KEY = 'key_0123456789abcdef';
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 
-let folder: string;
+const folder = temporaryFolders();
 let db: DatabaseSync;
 let log: AuditLog;
 let requests: number;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'storegate-bans-'));
-  db = openStateFile(folder);
+  db = openStateFile(folder());
   ({ banLog: log } = recordsInFile(db, KEPT));
   requests = 0;
 });
-afterEach(() => {
-  db.close();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => db.close());
 
 /** `at` and `until`: minutes from now. */
 async function record(

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { AdminError } from '../../src/admin/admin-error.ts';
@@ -11,9 +8,10 @@ import { recordsInFile } from '../../src/records/embedded/records.ts';
 import type { AuditLog } from '../../src/records/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { KEPT } from '../support/audit.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 
-let folder: string;
+const folder = temporaryFolders();
 let db: DatabaseSync;
 let auditLog: AuditLog;
 let changes: ReturnType<typeof createChanges>;
@@ -21,8 +19,7 @@ let isDown: boolean;
 let steps: string[];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'storegate-change-'));
-  db = openStateFile(folder);
+  db = openStateFile(folder());
   const kept = recordsInFile(db, KEPT).auditLog;
   isDown = false;
   steps = [];
@@ -51,7 +48,6 @@ afterEach(async () => {
   isDown = false;
   await changes.close();
   db.close();
-  rmSync(folder, { recursive: true });
 });
 
 function task(idempotencyKey: string | null = null): Task {

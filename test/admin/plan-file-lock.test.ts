@@ -1,18 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { whileUnchanged } from '../../src/admin/plan-file.ts';
 import { tryLock } from '../../src/common/lock.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 
-let folder: string;
+const folder = temporaryFolders();
 let file: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'storegate-plans-'));
-  file = join(folder, 'plans.yaml');
+  file = join(folder(), 'plans.yaml');
   writeFileSync(file, 'as read');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test('the second writer waits, and then finds the changed file', async () => {
   const lock = tryLock(`${file}.lock`)!;

@@ -1,20 +1,11 @@
-import {
-  chmodSync,
-  chownSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { PlanDraft } from '@storegate/admin-api';
 import { changedPlan, checkPlans, replacePlans, withPlan } from '../../src/admin/plan-file.ts';
 import { shippedFiles } from '../../src/config/load.ts';
 import { formatWindows } from '../../src/config/windows.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 
 const shipped = readFileSync(shippedFiles.plans, 'utf8');
 const APIS = { apis: ['notes', 'files'] };
@@ -167,8 +158,7 @@ describe('a plan that is set', () => {
 });
 
 describe('a new text', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'storegate-plan-file-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolders({ keep: true })();
   const file = join(folder, 'plans.yaml');
 
   test('replaces the file, whose mode and owner stay, and leaves no other file', async () => {

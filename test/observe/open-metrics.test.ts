@@ -36,10 +36,8 @@ const examplesIn = (text: string) =>
 
 describe('OpenMetrics', () => {
   test.each([
-    ['', false],
     ['*/*', false],
     ['text/plain', false],
-    ['application/openmetrics-text', true],
     ['Application/OpenMetrics-Text; version=1.0.0', true],
     ['application/openmetrics-text;q=0', false],
     ['text/plain, application/openmetrics-text;q=0.5', false],

@@ -1,19 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createStore } from '../../src/store/store.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
 
+const newFolder = temporaryFolders();
 afterEach(closeStores);
 
 let folder: string;
 let file: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'store-'));
+  folder = newFolder();
   file = join(folder, 'store.db');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('a restart', () => {
   test('finds everything again', async () => {

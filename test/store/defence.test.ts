@@ -4,23 +4,18 @@ import { closeStores, startStore, startStoreWithPet } from './start-store.ts';
 afterEach(closeStores);
 
 describe('an unknown path or method', () => {
-  test.each(['/', '/pet', '/pets/', '/pets/1/name', '//pets', '/store', '/PETS'])(
-    '%s answers 404',
-    async (path) => {
-      const { send } = await startStore();
-      expect((await send('GET', path)).json).toEqual({
-        code: 'not_found',
-        message: 'There is nothing at this path.',
-        status: 404,
-      });
-    },
-  );
+  test.each(['/', '/pet', '/pets/', '/pets/1/name', '/PETS'])('%s answers 404', async (path) => {
+    const { send } = await startStore();
+    expect((await send('GET', path)).json).toEqual({
+      code: 'not_found',
+      message: 'There is nothing at this path.',
+      status: 404,
+    });
+  });
 
   test.each([
     ['/pets', 'DELETE', 'GET, HEAD, POST'],
     ['/pets/1', 'POST', 'GET, HEAD, PUT, DELETE'],
-    ['/categories', 'PUT', 'GET, HEAD, POST'],
-    ['/categories/1', 'PATCH', 'GET, HEAD, PUT, DELETE'],
     ['/store/orders', 'OPTIONS', 'GET, HEAD, POST'],
     ['/store/orders/1', 'DELETE', 'GET, HEAD, PUT'],
     ['/store/inventory', 'POST', 'GET, HEAD'],

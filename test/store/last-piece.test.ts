@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
+import { temporaryFolders } from '../support/temporary.ts';
 import { closeStores, type RunningStore, startStore, startStoreWithPet } from './start-store.ts';
 
+const folder = temporaryFolders();
 afterEach(closeStores);
-
-const folder = mkdtempSync(join(tmpdir(), 'store-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 async function race(
   stores: readonly RunningStore[],
@@ -28,7 +25,7 @@ test('of many orders for the last piece exactly one wins', async () => {
 });
 
 test('two stores over one file sell the last pieces once', async () => {
-  const file = join(folder, 'shared.db');
+  const file = join(folder(), 'shared.db');
   const stores = [await startStoreWithPet(3, { file }), await startStore(file)];
   expect(await race(stores, 40, { petId: 1 })).toEqual([
     ...Array(3).fill(201),

@@ -100,10 +100,8 @@ describe('the list of pets', () => {
     ['', [1, 2, 3]],
     ['?status=sold', [2]],
     ['?categoryId=2', [2, 3]],
-    ['?categoryId=99', []],
     ['?ids=3,1,77,3', [1, 3]],
     ['?ids=1%2C3', [1, 3]],
-    ['?ids=1,2&status=sold', [2]],
     ['?ids=1,2,3&status=available&categoryId=2', [3]],
   ])('with %j has the pets that match every filter', async (query, ids) => {
     const { send, store } = await startStoreWithPet();

@@ -187,11 +187,6 @@ describe('an invalid request is refused', () => {
       { status: 404, message: 'No operation matches POST /pet. Did you mean /pets?' },
     ],
     [
-      'an unknown path that is like none',
-      [{ url: '/nowhere' }, { kind: 'not_found' }],
-      { status: 404, message: 'No operation matches POST /nowhere. See /openapi.json.' },
-    ],
-    [
       'another method',
       [{}, { kind: 'method_not_allowed', allow: ['GET', 'HEAD'] }],
       {

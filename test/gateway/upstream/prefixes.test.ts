@@ -8,13 +8,10 @@ test.each<[string, readonly string[], readonly string[], string, string]>([
   ['no prefix', [''], ['http://a/v1'], '/pets', '/pets'],
   ['a backend at the root', ['/v1'], ['http://a'], '/v1/pets', '/v1/pets'],
   ['a backend at the prefix', ['/v1'], ['http://a/v1'], '/v1/pets', '/pets'],
-  ['a backend at the prefix, with a slash', ['/v1'], ['http://a/v1/'], '/v1/pets', '/pets'],
   ['a backend below another path', ['/v1'], ['http://a/shop/v1'], '/v1/pets', '/pets'],
   ['a path with dot segments', ['/v1'], ['http://a/x/../v1/.'], '/v1/pets', '/pets'],
   ['an encoded slash', ['/v1'], ['http://a/x%2Fv1'], '/v1/pets', '/v1/pets'],
-  ['empty segments', ['/v1'], ['http://a//v1//'], '/v1/pets', '/pets'],
   ['a backend at another path', ['/v1'], ['http://a/shop'], '/v1/pets', '/v1/pets'],
-  ['a longer segment', ['/v1'], ['http://a/xv1'], '/v1/pets', '/v1/pets'],
   ['backends that differ', ['/v1'], ['http://a/v1', 'http://b'], '/v1/pets', '/v1/pets'],
   [
     'the longest of several prefixes',
@@ -31,8 +28,6 @@ test.each<[string, readonly string[], readonly string[], string, string]>([
     '/api/pets',
   ],
   ['the prefix alone', ['/v1'], ['http://a/v1'], '/v1', '/v1'],
-  ['the prefix with a slash', ['/v1'], ['http://a/v1'], '/v1/', '/'],
-  ['encoded segments', ['/v1'], ['http://a/v1'], '/v1/a%2fb', '/a%2fb'],
   ['another spelling of the prefix', ['/v1'], ['http://a/v1'], '/%761/%7ea%c3%a9?', '/%7ea%c3%a9?'],
   ['another spelling of a long prefix', ['/a~/b'], ['http://a/a~/b'], '/%61%7E/b/c?/x', '/c?/x'],
   [

@@ -16,16 +16,12 @@ describe('a request target', () => {
   test.each([
     ['/pets', '/pets', '/pets', ''],
     ['/', '/', '/', ''],
-    ['/pets?limit=1', '/pets?limit=1', '/pets', 'limit=1'],
     ['/pets?', '/pets?', '/pets', ''],
     ['/pets??', '/pets??', '/pets', '?'],
-    ['/pets?a=b?c', '/pets?a=b?c', '/pets', 'a=b?c'],
     ['/pets?a=%7e&b=%c3%a9&', '/pets?a=%7e&b=%c3%a9&', '/pets', 'a=%7e&b=%c3%a9&'],
     ['/pets/', '/pets/', '/pets/', ''],
-    ['/%70ets', '/%70ets', '/pets', ''],
     ['/a%2Db%7e', '/a%2Db%7e', '/a-b~', ''],
     ['/%c3%a9%7E?', '/%c3%a9%7E?', '/%C3%A9~', ''],
-    ['/a%20b', '/a%20b', '/a%20b', ''],
     ["/a!$&'()*+,=:@b", "/a!$&'()*+,=:@b", "/a!$&'()*+,=:@b", ''],
     ['/a.b/..c/c..', '/a.b/..c/c..', '/a.b/..c/c..', ''],
     ['http://elsewhere.example/pets?x=1', '/pets?x=1', '/pets', 'x=1'],
@@ -65,11 +61,8 @@ describe('a request target', () => {
 
   test.each([
     ['/a%2fb', '/a%2Fb'],
-    ['/@scope%2Fname', '/@scope%2Fname'],
     ['/a%2F%2Fb%2F', '/a%2F%2Fb%2F'],
     ['/a%2F..b/.c', '/a%2F..b/.c'],
-    ['/a;b=c;d', '/a;b=c;d'],
-    ['/a%3bb', '/a%3Bb'],
     ['/%61%2f%7e;', '/a%2F~;'],
   ])('%s passes by setting, as the path %s', (url, path) => {
     expect(parseTarget(`${url}?`, PASS)).toEqual({
@@ -82,15 +75,11 @@ describe('a request target', () => {
 
   test.each([
     ['/a%2F..%2Fb', DOTS],
-    ['/a%2f%2e%2E', DOTS],
     ['/..%2Fb', DOTS],
     ['/%2F./b', DOTS],
     ['/a;x/..;/b', DOTS],
-    ['/%2e;x=1', DOTS],
     ['/a/..%3bx', DOTS],
-    ['/a%2F..;b', DOTS],
     ['/a/;b', BEGINS_WITH_SEMICOLON],
-    ['/%3bb', BEGINS_WITH_SEMICOLON],
     ['/a%2F;b', BEGINS_WITH_SEMICOLON],
     ['/a%5Cb', 'The path has an encoded "\\". Remove it, or send the value in the query.'],
     ['/a%3Fb', 'The path has an encoded "?". Remove it, or send the value in the query.'],
@@ -162,12 +151,10 @@ const spellings = fc.array(fc.tuple(characters, fc.constantFrom('plain', 'lower'
 describe('a path without its first segments', () => {
   test.each([
     ['/files', 1, ''],
-    ['/files/', 1, '/'],
     ['/files?a=/b', 1, '?a=/b'],
     ['/files/a%2Fb/c?/d', 1, '/a%2Fb/c?/d'],
     ['/%66iles/a', 1, '/a'],
     ['/a/b/c/d', 3, '/d'],
-    ['/a/b', 0, '/a/b'],
     ['/?', 0, '/?'],
     ['/files?', 1, '?'],
   ])('%s without %d is "%s"', (raw, count, rest) => expect(afterSegments(raw, count)).toBe(rest));

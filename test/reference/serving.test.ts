@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Not decoded, unlike with supertest. */
+/** Not decoded. */
 async function raw(path: string, headers: Record<string, string> = {}, method = 'GET') {
   const {
     statusCode,

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import supertest from 'supertest';
 import { withKeys } from '../../src/cli/connect/storage.ts';
 import { startStore } from '../../src/cli/store.ts';
 import type { Config, ServedConfig } from '../../src/config/config.ts';
@@ -139,6 +138,6 @@ export class TestGateway {
   }
 
   get admin() {
-    return supertest(this.adminUrl);
+    return clientOf(this.adminUrl);
   }
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { freePort } from './free-port.ts';
 
 export interface FakeBackend {
@@ -59,35 +58,8 @@ async function backendOf(
   };
 }
 
-/** Answers each connection with the bytes that the test writes. */
-export async function rawBackend(
-  onRequest: (socket: Socket, request: string, count: number) => void,
-): Promise<FakeBackend & { requests: string[] }> {
-  const requests: string[] = [];
-  const sockets = new Set<Socket>();
-  const server = createTcpServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('data', (data) => {
-      requests.push(data.toString('latin1'));
-      onRequest(socket, data.toString('latin1'), requests.length);
-    });
-  });
-  return {
-    url: await listening(server),
-    seen: [],
-    requests,
-    async close() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, 'close');
-    },
-  };
-}
-
 /** Returns its URL, where no other server listens once it is closed. */
-async function listening(server: Server | TcpServer): Promise<string> {
+async function listening(server: Server): Promise<string> {
   const port = await freePort();
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -54,17 +54,4 @@ describe('a category', () => {
     expect(refused.json).toMatchObject({ code: 'category_in_use', status: 409 });
     expect((await send('GET', '/categories/1')).status).toBe(200);
   });
-
-  test.each(['GET', 'PUT', 'DELETE'])(
-    'that does not exist responds with 404 to %s',
-    async (method) => {
-      const { send } = await startStore();
-      const { status } = await send(
-        method,
-        '/categories/5',
-        method === 'PUT' ? { name: 'Cats' } : undefined,
-      );
-      expect(status).toBe(404);
-    },
-  );
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { addPets, closeStores, startStore, startStoreWithPet } from './start-store.ts';
+import { addPets, closeStores, startStoreWithPet } from './start-store.ts';
 
 afterEach(closeStores);
 
@@ -34,13 +34,5 @@ describe('the inventory', () => {
       { petId: 1, quantity: 7, status: 'available' },
       { petId: 2, quantity: 5, status: 'available' },
     ]);
-  });
-
-  test.each([
-    ['GET', undefined],
-    ['PUT', { quantity: 1 }],
-  ])('of a pet that does not exist answers 404 to %s', async (method, body) => {
-    const { send } = await startStore();
-    expect((await send(method, '/store/inventory/1', body)).status).toBe(404);
   });
 });

@@ -98,19 +98,6 @@ describe('all bodies together', () => {
     expect((await all[0]!.read)?.length).toBe(MOST);
   });
 
-  test('share by weight, however many accounts a plan has', async () => {
-    open();
-    const free = Array.from({ length: 80 }, (_, i) => begun(`${i}`));
-    for (const { send } of free) send(100);
-    const paid = Array.from({ length: 4 }, () => begun('paid', 'business', 8));
-    for (const { send, end } of paid) {
-      send(MOST);
-      end();
-    }
-    for (const { read } of paid) expect((await read)?.length).toBe(MOST);
-    expect(bodies.budget.held).toBe(8 * MOST);
-  });
-
   test('that are whole are in use: no other evicts them, and they leave room for others', async () => {
     open();
     const whole = Array.from({ length: 8 }, (_, i) => begun(`${i}`));

@@ -215,13 +215,29 @@ const versions = PACKAGES.map((name) => {
   };
   return `${name} ${version}`;
 });
-const document = {
-  openapi: '3.0.3',
-  info: {
-    title: 'The API of Kubernetes, as far as the manifests use it',
-    version: versions.join(', '),
-  },
-  paths,
-  components: { schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))) },
+const info = {
+  title: 'The API of Kubernetes, as far as the manifests use it',
+  version: versions.join(', '),
 };
-writeFileSync(join(import.meta.dirname, 'api.json'), `${JSON.stringify(document, null, 2)}\n`);
+const sorted = Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** A line for each path and schema, which a comparison of two versions shows well. */
+const linesOf = (all: Readonly<Record<string, Schema | ObjectSchema>>) =>
+  Object.entries(all)
+    .map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
+    .join(',\n');
+
+writeFileSync(
+  join(import.meta.dirname, 'api.json'),
+  `{
+"openapi": "3.0.3",
+"info": ${JSON.stringify(info)},
+"paths": {
+${linesOf(paths)}
+},
+"components": { "schemas": {
+${linesOf(sorted)}
+} }
+}
+`,
+);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
 
@@ -104,10 +104,6 @@ export function expressionsReading(metrics: readonly string[]): string[] {
     .map(({ expr }) => expr)
     .filter((expr) => [...names].some((it) => expr.includes(it)));
 }
-
-export const alertTests = readdirSync(join(import.meta.dirname, 'alerts')).map((file) =>
-  join(import.meta.dirname, 'alerts', file),
-);
 
 export const dashboardExpressions = panels.flatMap(({ title, targets = [] }) =>
   targets.map(

@@ -22,16 +22,13 @@ paths:
 const folder = temporaryFolders({ keep: true });
 let backend: RecordingBackend;
 let gateway: TestGateway;
-let strict: TestGateway;
 let secret: string;
-let secretOfStrict: string;
 
 function mountsTo(url: string): string {
   const apis = [
     'name: up, path: /up, contract: none, stripPath: false',
     'name: cut, path: /cut, contract: none, stripPath: true',
     `name: moved, path: /moved, contract: none, upstream: { url: "${url}/v1/v2" }`,
-    `name: at, path: /at, contract: none, stripPath: false, target: "${url}/base"`,
     `name: cut-at, path: /cut-at, contract: none, stripPath: true, target: "${url}/base"`,
     `name: ws, path: /ws, contract: none, stripPath: true, target: "${url}/base", websocket: true`,
   ];
@@ -48,23 +45,16 @@ beforeAll(async () => {
   const backendUrl = `${backend.url}/v1`;
   const settings = `contract: {file: ${file}, encodedSlash: pass, semicolon: pass}\n${mountsTo(backend.url)}`;
   gateway = await TestGateway.start({ backendUrl, settings });
-  strict = await TestGateway.start({
-    backendUrl,
-    settings: mountsTo(backend.url),
-    env: { STOREGATE_CONTRACT: 'none' },
-  });
   ({ secret } = await gateway.key());
-  ({ secret: secretOfStrict } = await strict.key());
 });
 afterAll(async () => {
   await gateway.stop();
-  await strict.stop();
   await backend.close();
 });
 
-async function ask(url: string, key: string, target: string, headers: readonly string[] = []) {
-  const wire = await Wire.open(url);
-  const lines = [`GET ${target} HTTP/1.1`, 'Host: api', `X-API-Key: ${key}`, ...headers];
+async function ask(target: string, headers: readonly string[] = []) {
+  const wire = await Wire.open(gateway.url);
+  const lines = [`GET ${target} HTTP/1.1`, 'Host: api', `X-API-Key: ${secret}`, ...headers];
   const response = await wire.send(`${lines.join('\r\n')}\r\n\r\n`).answer();
   wire.close();
   return response;
@@ -74,14 +64,10 @@ const SPELT = "%c3%a9%7E;p=%3b'(a)/%61%2F@b?q=%7e&q=[{|}]`^'&q=%c3%A9&q=?&";
 
 describe('the target reaches the backend in the bytes of the client', () => {
   test.each<[string, string, string, readonly string[]]>([
-    ['an operation', '/v1/things/%c3%a9%7e?q=%7e,[]&q=', '/v1/things/%c3%a9%7e?q=%7e,[]&q=', []],
     ['an operation, with an empty query', '/%761/%74hings/a%2fb;c?', '/v1/%74hings/a%2fb;c?', []],
-    ['an API without a contract to an upstream', `/%75p/${SPELT}`, `/v1/%75p/${SPELT}`, []],
     ['an API without a contract that cuts its path', `/%63ut/${SPELT}`, `/v1/${SPELT}`, []],
     ['an API without a contract that cuts its path, with an empty query', '/%63ut?', '/v1/?', []],
     ['an API without a contract that moves its path', `/mo%76ed/${SPELT}`, `/v1/v2/${SPELT}`, []],
-    ['an API without a contract to a target', `/%61t/${SPELT}`, `/base/%61t/${SPELT}`, []],
-    ['an API without a contract to a target, with an empty query', '/at/?', '/base/at/?', []],
     [
       'an API without a contract to a target that cuts its path',
       `/c%75t-at/${SPELT}`,
@@ -91,27 +77,18 @@ describe('the target reaches the backend in the bytes of the client', () => {
     ['a WebSocket', `/%77s/${SPELT}`, `/base/${SPELT}`, HANDSHAKE_LINES],
     ['the absolute form', 'http://api/up/%7e?', '/v1/up/%7e?', []],
   ])('of %s', async (_what, target, there, headers) => {
-    expect((await ask(gateway.url, secret, target, headers)).status).toBe(
-      headers === HANDSHAKE_LINES ? 101 : 200,
-    );
+    expect((await ask(target, headers)).status).toBe(headers === HANDSHAKE_LINES ? 101 : 200);
     expect(backend.requests.at(-1)!.line).toBe(`GET ${there} HTTP/1.1`);
     expect(backend.complaints).toEqual([]);
   });
-
-  test.each(['/%c3%a9%7E/a?%7e&', '/?', '/a/%2A*'])('without a contract: %s', async (target) => {
-    expect((await ask(strict.url, secretOfStrict, target)).status).toBe(200);
-    expect(backend.requests.at(-1)!.line).toBe(`GET /v1${target} HTTP/1.1`);
-  });
 });
 
-describe('an encoded slash and a semicolon', () => {
-  test.each(['/v1/things/123456789%2F', '/v1/things/1234567890'])(
-    'by setting are one character of a parameter: %s',
-    async (target) => {
-      const refusal = { status: 400, code: 'invalid_request' };
-      expect(await ask(gateway.url, secret, target)).toMatchObject(refusal);
-      expect((await ask(gateway.url, secret, '/v1/things/12345678%2F')).status).toBe(200);
-      expect((await ask(gateway.url, secret, '/v1/things/12345678;')).status).toBe(200);
-    },
-  );
+test('an encoded slash and a semicolon are by setting one character of a parameter', async () => {
+  for (const wrong of ['123456789%2F', '1234567890'])
+    expect(await ask(`/v1/things/${wrong}`)).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+    });
+  for (const right of ['12345678%2F', '12345678;'])
+    expect((await ask(`/v1/things/${right}`)).status).toBe(200);
 });

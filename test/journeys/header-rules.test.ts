@@ -82,7 +82,6 @@ beforeAll(async () => {
     settings: `contract: { file: "${file}", responses: enforce, afterSunset: refuse }
 apis:
   - { name: live, path: /live, contract: none, stripPath: false, websocket: true }
-  - { name: target, path: /target, contract: none, stripPath: false, target: "${backend.url}" }
 cors: { origins: [https://shop.example] }
 ${SETTINGS.replace('file: token', `file: "${token}"`)}`,
   });
@@ -116,13 +115,9 @@ describe('rules for responses hold for', () => {
   test.each<readonly [kind: string, status: number, asked: Asked]>([
     ['a response of a backend', 200, { line: 'GET /whole' }],
     ['its repetition', 200, { line: 'GET /whole' }],
-    ['a response without its body', 200, { line: 'HEAD /whole' }],
-    ['a response to a change', 200, { line: 'POST /whole' }],
     ['a streamed response', 200, { line: 'GET /streamed' }],
     ['a response to an unchanged entity', 304, { line: 'GET /unchanged' }],
     ['a response after a retry', 200, { line: 'GET /reset' }],
-    ['a response of a target', 200, { line: 'GET /target/a' }],
-    ['a response of a mount', 101, { line: 'GET /live/a', headers: HANDSHAKE_LINES }],
   ])('%s', async (_kind, status, asked) => {
     const { headers, ...response } = await ask(asked);
     expect(response.status).toBe(status);
@@ -200,14 +195,12 @@ describe('rules for requests', () => {
 
   test.each<readonly [kind: string, path: string, headers: readonly string[]]>([
     ['an operation', '/whole', []],
-    ['a mount', '/live/b', []],
     ['a WebSocket', '/live/a', HANDSHAKE_LINES.slice(1)],
-    ['a target', '/target/a', []],
   ])('replace what a client sent: %s', async (_kind, path, more) => {
     const upgrade = more.length > 0 ? ['Connection: Upgrade'] : [];
     await ask({ line: `GET ${path}`, headers: [...forged, ...upgrade, ...more] });
     const received = backend.requests.at(-1)!;
-    expect(received.line).toContain(path.replace('/target', ''));
+    expect(received.line).toContain(path);
     expect(valuesOf(received, 'x-internal-token')).toEqual([TOKEN]);
     expect(valuesOf(received, 'x_internal.token')).toEqual([]);
     expect(valuesOf(received, 'x-edge')).toEqual(['eu']);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 
-const GATEWAYS = 8;
+const GATEWAYS = 3;
 const FAILURES = 12;
 const USAGE_LIMIT = 120;
 
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const nth = (i: number) => gateways[i % GATEWAYS]!;
 
-test('an attacker who spreads wrong keys over eight gateways has one limit', async () => {
+test('an attacker who spreads wrong keys over several gateways has one limit', async () => {
   const responses = [];
   for (let i = 0; i < 2 * FAILURES; i++) {
     const { status, headers } = await nth(i).client.get('/pets').set('X-API-Key', 'sg_test_wrong');
@@ -41,7 +41,7 @@ test('an attacker who spreads wrong keys over eight gateways has one limit', asy
   );
 });
 
-test('a key that spreads calls of /usage over eight gateways has one limit', async () => {
+test('a key that spreads calls of /usage over several gateways has one limit', async () => {
   const { secret } = await gateways[0]!.key();
   const statuses = [];
   for (let i = 0; i < USAGE_LIMIT + GATEWAYS; i++)

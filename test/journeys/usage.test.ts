@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadContract } from '../../src/config/contract/contract.ts';
-import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
+import { carriesTheHeadersOfEveryAnswer } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { MINUTE } from '../support/limits.ts';
 import { until } from '../support/until.ts';
@@ -137,35 +137,14 @@ describe('GET /usage', () => {
     });
   });
 
-  test('is limited to 120 requests a minute for each key, banned ones too; then 429, which is not a strike', async () => {
-    const [one, other] = [await gateway.key(), await gateway.key()];
-    await gateway.admin
-      .put(`/bans/${one.id}`)
-      .send({ duration: '10m', reason: 'a test' })
-      .expect(200);
-    const requested = [];
-    while (requested.at(-1) !== 429 && requested.length < 1000)
-      requested.push((await usage(one.secret)).status);
-    expect(requested).toEqual([...Array(120).fill(200), 429]);
-    const refused = await usage(one.secret);
-    isTheError(refused, 429, 'rate_limit_exceeded');
-    expect(refused.body.message).toContain('/usage');
-    expect(refused.headers).toMatchObject({
-      'x-ratelimit-limit': '120',
-      'x-ratelimit-remaining': '0',
-    });
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
-    expect((await usage(other.secret)).status).toBe(200);
-    const { body } = await gateway.admin.get(`/usage/${one.id}`);
-    expect(body.usage[0]).toMatchObject({ strikes: 0, windows: [{ used: 0 }, { used: 0 }] });
-    await gateway.admin.delete(`/bans/${one.id}`);
-    expect((await pets(one.secret)).status).toBe(200);
-  });
-
   test('names the deprecated operations that the key called, with their sunsets', async () => {
     const { secret } = await gateway.key();
-    await gateway.client.get('/pets/1').set('X-API-Key', secret);
+    const { headers } = await gateway.client.get('/pets/1').set('X-API-Key', secret);
+    expect(headers).toMatchObject({
+      deprecation: expect.stringMatching(/^@\d{10}$/),
+      sunset: expect.stringMatching(/ GMT$/),
+      link: expect.stringContaining('rel="successor-version"'),
+    });
     expect((await usage(secret)).body.deprecated).toEqual([
       {
         operation: 'getPet',

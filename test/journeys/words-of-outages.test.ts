@@ -38,8 +38,10 @@ const reports = async (gateway: TestGateway, type: string) =>
     (one: { type: string }) => one.type === type,
   );
 
-/** What every operation, command and page says that reads. */
-async function everything(gateway: TestGateway, key: string) {
+type Texts = readonly (readonly [where: string, text: string])[];
+
+/** What every operation and command says that reads. */
+async function operationsAndCommands(gateway: TestGateway, key: string): Promise<Texts> {
   const id = (await adminOf(gateway.adminUrl)('GET', '/requests?limit=1')).body.requests[0]?.id;
   const sample: Readonly<Record<string, string>> = {
     id: key,
@@ -86,6 +88,11 @@ async function everything(gateway: TestGateway, key: string) {
     const { out, err } = await run([...args, ...url]);
     texts.push([args.join(' '), out + err]);
   }
+  return texts;
+}
+
+async function pagesOf(gateway: TestGateway, key: string): Promise<Texts> {
+  const texts: [where: string, text: string][] = [];
   const { page, complaints } = await browser.page();
   await page.goto(`${gateway.adminUrl}/console/`);
   await page.getByRole('navigation').waitFor();
@@ -116,7 +123,7 @@ async function everything(gateway: TestGateway, key: string) {
   return texts;
 }
 
-function expectPlain(texts: readonly (readonly [where: string, text: string])[]): void {
+function expectPlain(texts: Texts): void {
   const found = texts.flatMap(([where, text]) => {
     const lines = text.split('\n').filter((line) => WORDS.test(line));
     return lines.map((line) => `${where}: ${line.slice(0, 300)}`);
@@ -150,10 +157,10 @@ describe('operations, commands and pages have no words of libraries', () => {
       const during = await history();
       expect(during.steps).toEqual(before.steps);
       expect(during.isolated).toMatch(/^Redis has not answered since 20\S+Z$/);
-      const texts = await everything(gateway, id);
-      expectPlain(texts);
+      const pages = await pagesOf(gateway, id);
+      expectPlain([...(await operationsAndCommands(gateway, id)), ...pages]);
       const notice = /Redis has not answered since [\d:]+; figures of this gateway alone\./g;
-      const notices = texts.flatMap(([where, text]) => {
+      const notices = pages.flatMap(([where, text]) => {
         const found = text.match(notice) ?? [];
         return found.length === 0 ? [] : [[where, found.length] as const];
       });
@@ -192,7 +199,7 @@ describe('operations, commands and pages have no words of libraries', () => {
         const { endpoints } = (await adminOf(gateway.adminUrl)('GET', '/webhooks')).body;
         return endpoints[0].error !== null && reports(gateway, 'upstream_down');
       });
-      expectPlain(await everything(gateway, id));
+      expectPlain(await operationsAndCommands(gateway, id));
     },
     PATIENCE,
   );

@@ -1,9 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startStore } from '../../src/cli/store.ts';
-import { shippedFiles } from '../../src/config/load.ts';
 import { Wire } from '../hostile/wire.ts';
 import { Collector } from '../support/collector.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -21,7 +20,18 @@ const plans = (limit: number) => `plans:
   free: { windows: [{ limit: ${limit}, per: hour }] }
   enterprise: { custom: true }
 `;
-const contract = readFileSync(shippedFiles.contract, 'utf8');
+/** Small: each process reads it. */
+const contract = `openapi: 3.0.3
+info: { title: Pets, version: '1' }
+paths:
+  /pets:
+    get: { operationId: listPets, responses: &any { default: { description: Any. } } }
+    post:
+      operationId: createPet
+      requestBody: { content: { application/json: { schema: { required: [name] } } } }
+      responses: *any
+  /categories: { get: { operationId: listCategories, responses: *any } }
+`;
 
 let folder: string;
 let redis: RedisServer;
@@ -119,14 +129,15 @@ describe('with several workers', () => {
 
 test('a connection beyond the limit of all workers is closed, and does not circulate among them', async () => {
   const files = {
-    'gateway.yaml': `${settings()}`.replace('http: {', 'http: { maxConnections: 2,'),
+    'gateway.yaml': settings().replace('http: {', 'http: { maxConnections: 2,'),
     'plans.yaml': plans(50),
+    'openapi.yaml': contract,
   };
   const small = await GatewayWithWorkers.start({
     isDescribed: true,
     redisUrl: redis.url,
     backendUrl: backend.url,
-    files: { ...files, 'openapi.yaml': contract },
+    files,
   });
   try {
     const { key } = await small.key('100000/day');

@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { shippedFiles } from '../../src/config/load.ts';
 import { Wire } from '../hostile/wire.ts';
 import { adminOf } from '../support/admin.ts';
 import { carriesTheHeadersOfEveryAnswer, isTheError } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 import { type FakeBackend, upgradingBackend } from '../support/upstream.ts';
 import { HANDSHAKE_LINES } from '../support/websocket.ts';
@@ -17,6 +17,7 @@ const PLANS = `plans:
 `;
 const DENIED = '192.0.2.0/24';
 
+const blocked = join(temporaryFolders({ keep: true })(), 'blocked.txt');
 let target: FakeBackend;
 let gateway: TestGateway;
 let free: string;
@@ -24,18 +25,15 @@ let office: string;
 beforeAll(async () => {
   target = await upgradingBackend((_request, response) => response.end('"good"'));
   const settings = `http: { trustedProxies: [127.0.0.1/32] }
-addresses: { deny: [{ file: blocked.txt }] }
-contract: { file: "${shippedFiles.contract}" }
+addresses: { deny: [{ file: "${blocked}" }] }
 apis:
   - { name: files, path: /files, contract: none, stripPath: false, target: "${target.url}", websocket: true, addresses: { allow: [198.51.100.0/24], deny: [198.51.100.66] }}
   - { name: open, path: /open, contract: none, stripPath: false, target: "${target.url}"}
 `;
-  gateway = await TestGateway.start({ plans: PLANS });
-  writeFileSync(join(gateway.folder, 'blocked.txt'), `${DENIED}\n`);
-  writeFileSync(join(gateway.folder, 'gateway.yaml'), settings);
+  writeFileSync(blocked, `${DENIED}\n`);
+  gateway = await TestGateway.start({ plans: PLANS, settings });
   free = (await gateway.key()).secret;
   office = (await gateway.key({ plan: 'office' })).secret;
-  await until('the lists are in force', async () => (await status('192.0.2.1')) === 403);
 });
 afterAll(async () => {
   await gateway.stop();
@@ -48,7 +46,7 @@ const from = (address: string, path: string, key?: string) => {
 };
 const status = async (address: string) => (await from(address, '/pets', free)).status;
 
-const ALL = 'addresses.deny has 192.0.2.0/24, from blocked.txt';
+const ALL = `addresses.deny has 192.0.2.0/24, from ${blocked}`;
 const LIST = 'the API files: addresses.deny has 198.51.100.66';
 const PLAN = 'plan office: addresses.allow does not have the address';
 
@@ -114,7 +112,6 @@ test.each([
 });
 
 test('a list in a file takes effect when it changes, under load, and a broken one changes nothing', async () => {
-  const blocked = join(gateway.folder, 'blocked.txt');
   const logged = (msg: string) => gateway.log.filter((line) => line.msg === msg);
   const seen = new Set<number>();
   let isOver = false;

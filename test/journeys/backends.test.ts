@@ -30,8 +30,9 @@ async function backend(respond = replies()): Promise<FaultyBackend> {
   return one;
 }
 
-async function start(settings: string, contract = ''): Promise<void> {
-  gateway = await TestGateway.start({ settings: `${settings}\n${contract}`, plans: PLANS });
+async function start(settings: string, contract = 'none'): Promise<void> {
+  const env = { STOREGATE_CONTRACT: contract };
+  gateway = await TestGateway.start({ settings, plans: PLANS, env });
   key = (await gateway.key()).secret;
 }
 
@@ -330,26 +331,25 @@ describe('the contract selects the upstream', () => {
       await backend(),
     ];
     const settings = (second: FaultyBackend) =>
-      `contract: { file: api.json }\nupstream: { url: "${one.url}", ${PROBED} }\n` +
+      `upstream: { url: "${one.url}", ${PROBED} }\n` +
       `upstreams: { stock: { url: "${second.url}/base" } }\napis: [{ name: files, path: /files, contract: none, stripPath: false, upstream: stock}]\n`;
-    const folder = temporary();
-    writeFileSync(join(folder, 'api.json'), contract('stock'));
-    const inFolder = (text: string) => text.replace('api.json', join(folder, 'api.json'));
-    await start(inFolder(settings(two)));
+    const file = join(temporary(), 'api.json');
+    writeFileSync(file, contract('stock'));
+    await start(settings(two), file);
     for (const path of ['/plain', '/stock', '/both', '/files/a?b=c'])
       expect((await ask(path)).status).toBe(200);
     expect(one.requests).toEqual(['GET /plain HTTP/1.1', 'GET /both HTTP/1.1']);
     expect(two.requests).toEqual(['GET /base/stock HTTP/1.1', 'GET /base/files/a?b=c HTTP/1.1']);
 
-    writeFileSync(join(folder, 'api.json'), contract('stok'));
+    writeFileSync(file, contract('stok'));
     await until('it is refused', () => lines('reload.failed').length > 0);
     expect(lines('reload.failed')[0]!.problems).toEqual([
       expect.stringMatching(
         /api\.json: stock \(GET \/stock\): x-storegate-upstream names stok, .*did you mean stock\?$/,
       ),
     ]);
-    writeFileSync(join(folder, 'api.json'), contract('stock'));
-    writeFileSync(join(gateway.folder, 'gateway.yaml'), inFolder(settings(three)));
+    writeFileSync(file, contract('stock'));
+    writeFileSync(join(gateway.folder, 'gateway.yaml'), settings(three));
     await until('it is in force', () =>
       lines('reload.done').some(({ changed }) => String(changed).includes('upstreams')),
     );

@@ -52,12 +52,6 @@ describe('a command in the folder of a running gateway', () => {
       /^plans\.yaml:2:\d+ plans\.free\.windows\[0\]\.\w+: .*/,
     ],
     [
-      'a plan under a misspelled section',
-      'plans.yaml',
-      'plan:\n  free: { windows: [{ limit: 9, per: minute }] }\n',
-      /^plans\.yaml(:1:1)? .*\(and \d more: storegate check\)/,
-    ],
-    [
       'an invalid value in gateway.yaml',
       'gateway.yaml',
       `${SETTINGS}http: { maxBodyBytes: lots }\n`,
@@ -79,11 +73,7 @@ describe('a command in the folder of a running gateway', () => {
     for (const line of [
       'keys list',
       `bans add ${id} --duration 1h --reason abuse`,
-      'bans list',
       `bans lift ${id}`,
-      `usage get ${id}`,
-      'plans get free',
-      'audit list',
     ])
       expect(await run(line)).toEqual({ code: 0, out: expect.any(String), err: note });
     expect((await run('plans list')).out).toContain('2/minute');
@@ -149,7 +139,7 @@ describe('a command in the folder of one of two gateways on Redis', () => {
   beforeAll(async () => {
     redis = await startRedis();
     const settings = `${SETTINGS}redis: { url: '${redis.url}' }\n`;
-    const env = { STOREGATE_ADMIN_TOKEN: makeToken() };
+    const env = { STOREGATE_ADMIN_TOKEN: makeToken(), STOREGATE_CONTRACT: 'none' };
     gateway = await TestGateway.start({ settings, plans: PLANS, env });
     other = await TestGateway.start({ settings, plans: PLANS, env });
     key = await gateway.key();

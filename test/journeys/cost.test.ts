@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type RequestListener, request } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { KIND_NAMES } from '../../src/limits/kinds.ts';
 import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -48,11 +48,17 @@ let gateway: TestGateway;
 let secret: string;
 let id: string;
 
-async function start(env: Record<string, string> = {}, settings = SETTINGS): Promise<void> {
-  gateway = await TestGateway.start({ plans: PLANS, settings, env, backendUrl: backend.url });
-  ({ secret, id } = await gateway.key());
+/** One gateway for the tests of a block, and a key for each. */
+function gatewayOf(settings: () => string, env: () => Record<string, string> = () => ({})): void {
+  beforeAll(async () => {
+    const options = { plans: PLANS, settings: settings(), env: env(), backendUrl: backend.url };
+    gateway = await TestGateway.start(options);
+  });
+  beforeEach(async () => {
+    ({ secret, id } = await gateway.key());
+  });
+  afterAll(() => gateway.stop());
 }
-afterEach(() => gateway.stop());
 
 const get = () => gateway.client.get('/any').set('X-API-Key', secret);
 /** Of the minute. */
@@ -65,7 +71,7 @@ describe.each([
   ['embedded', () => ({})],
   ['Redis', () => ({ REDIS_URL: redis.url })],
 ])('with counters in %s', (_name, env: () => Record<string, string>) => {
-  beforeEach(() => start(env()));
+  gatewayOf(() => SETTINGS, env);
 
   test('the cost that a response reports is charged, shown, and removed from it', async () => {
     respond = costs(7);
@@ -112,14 +118,54 @@ describe.each([
     const request = bodyOf(await admin('GET', `/requests/${headers['x-request-id']}`));
     expect(request.decision).toMatchObject({ verdict: 'admitted', cost: 9 });
     expect(request.windows[0]).toMatchObject({ before: 20, after: 11 });
-    expect((await gateway.admin.get('/metrics')).text).toContain(
-      'storegate_cost_settlements_total{result="charged"} 1',
+    expect((await gateway.admin.get('/metrics')).text).toMatch(
+      /storegate_cost_settlements_total\{result="charged"\} [1-9]/,
     );
   });
 });
 
+/** Some whose host is that of an upstream, and some that are not. */
+function apis(): string {
+  const elsewhere = backend.url.replace('127.0.0.1', 'localhost');
+  const all = [
+    `{ name: own, path: /own, contract: none, stripPath: false, target: "${backend.url}" }`,
+    `{ name: other, path: /other, contract: none, stripPath: false, target: "${elsewhere}" }`,
+    `{ name: trusted, path: /trusted, contract: none, stripPath: false, target: "${elsewhere}", cost: { header: X-Usage-Units } }`,
+    '{ name: upstream, path: /upstream, contract: none, stripPath: false }',
+    '{ name: doubted, path: /doubted, contract: none, stripPath: false, cost: { header: null } }',
+  ];
+  return `apis: [${all.join(', ')}]\n`;
+}
+
 describe('units are returned', () => {
-  beforeEach(() => start());
+  gatewayOf(() => SETTINGS + apis());
+
+  test('or charged as the response of an API without a contract says, if its host is that of an upstream, or by setting', async () => {
+    respond = costs(5);
+    const charged: Record<string, number> = {};
+    let before = 20;
+    for (const path of ['/own', '/other', '/trusted', '/upstream', '/doubted']) {
+      const { status, headers } = await gateway.client.get(path).set('X-API-Key', secret);
+      expect([status, headers['x-usage-units']]).toEqual([
+        200,
+        path === '/doubted' ? '5' : undefined,
+      ]);
+      const remaining = Number(headers['x-ratelimit-remaining']);
+      charged[path] = before - remaining;
+      before = remaining;
+      await until('it is charged', async () => (await used()) === 20 - remaining);
+    }
+    expect(charged).toEqual({
+      '/own': 5,
+      '/other': 1,
+      '/trusted': 5,
+      '/upstream': 5,
+      '/doubted': 1,
+    });
+    respond = answering(503, { 'X-Usage-Units': '5' });
+    await gateway.client.get('/other').set('X-API-Key', secret);
+    await until('a failure is still refunded', async () => (await used()) === 20 - before);
+  });
 
   test.each<[what: string, status: number, respond: RequestListener, used: number]>([
     ['a failure of the backend', 503, answering(503), 0],
@@ -144,7 +190,7 @@ describe('units are returned', () => {
 });
 
 describe('the declared cost is charged', () => {
-  beforeEach(() => start());
+  gatewayOf(() => SETTINGS);
 
   test.each(KIND_NAMES)(
     'what exceeds a %s window is shown until it is given back',
@@ -172,7 +218,7 @@ describe('the declared cost is charged', () => {
   );
 
   test.each(['-1', '1.5', '1e3', 'many', '', '9999999999999', ['2', '3']])(
-    'if a response reports %j, which is logged',
+    'if a response reports %j, which is logged, but not each time',
     async (value) => {
       respond = answering(200, { 'X-Usage-Units': value });
       const { headers } = await get();
@@ -194,7 +240,7 @@ describe('the declared cost is charged', () => {
     await expect(requested).rejects.toThrow('aborted');
     const admin = adminOf(gateway.adminUrl);
     await until('it has ended', async () => {
-      const { rows } = bodyOf(await admin('GET', '/usage/report?by=status'));
+      const { rows } = bodyOf(await admin('GET', `/usage/report?by=key,status&key=${id}`));
       return rows.some(
         (row: { status: number; units: number }) => row.status === 499 && row.units === 1,
       );
@@ -223,9 +269,13 @@ describe.each([
   ['with', SETTINGS],
   ['without', SETTINGS.replace(/^cost: .*$/m, '')],
 ])('%s a cost of the response', (_name, settings) => {
+  gatewayOf(
+    () => settings,
+    () => ({ REDIS_URL: redis.url }),
+  );
+
   test('requests of clients that leave while Redis decides are reported as charged', async () => {
     respond = answering(200);
-    await start({ REDIS_URL: redis.url }, settings);
     await get();
     const REQUESTS = 5;
     const options = { headers: { 'X-API-Key': secret }, agent: new Agent({ keepAlive: false }) };
@@ -257,45 +307,12 @@ describe.each([
   });
 });
 
-test('without the setting the header is one of the backend', async () => {
-  await start({}, 'contract: { file: none }\n');
-  respond = costs(7);
-  const { headers } = await get();
-  expect([headers['x-usage-units'], headers['x-ratelimit-remaining']]).toEqual(['7', '19']);
-});
+describe('without the setting', () => {
+  gatewayOf(() => 'contract: { file: none }\n');
 
-test('the cost that an API without a contract reports is charged if its host is that of an upstream, or by setting', async () => {
-  const elsewhere = backend.url.replace('127.0.0.1', 'localhost');
-  const apis = [
-    `{ name: own, path: /own, contract: none, stripPath: false, target: "${backend.url}" }`,
-    `{ name: other, path: /other, contract: none, stripPath: false, target: "${elsewhere}" }`,
-    `{ name: trusted, path: /trusted, contract: none, stripPath: false, target: "${elsewhere}", cost: { header: X-Usage-Units } }`,
-    '{ name: upstream, path: /upstream, contract: none, stripPath: false }',
-    '{ name: doubted, path: /doubted, contract: none, stripPath: false, cost: { header: null } }',
-  ];
-  await start({}, `${SETTINGS}apis: [${apis.join(', ')}]\n`);
-  respond = costs(5);
-  const charged: Record<string, number> = {};
-  let before = 20;
-  for (const path of ['/own', '/other', '/trusted', '/upstream', '/doubted']) {
-    const { status, headers } = await gateway.client.get(path).set('X-API-Key', secret);
-    expect([status, headers['x-usage-units']]).toEqual([
-      200,
-      path === '/doubted' ? '5' : undefined,
-    ]);
-    const remaining = Number(headers['x-ratelimit-remaining']);
-    charged[path] = before - remaining;
-    before = remaining;
-    await until('it is charged', async () => (await used()) === 20 - remaining);
-  }
-  expect(charged).toEqual({
-    '/own': 5,
-    '/other': 1,
-    '/trusted': 5,
-    '/upstream': 5,
-    '/doubted': 1,
+  test('the header is one of the backend', async () => {
+    respond = costs(7);
+    const { headers } = await get();
+    expect([headers['x-usage-units'], headers['x-ratelimit-remaining']]).toEqual(['7', '19']);
   });
-  respond = answering(503, { 'X-Usage-Units': '5' });
-  await gateway.client.get('/other').set('X-API-Key', secret);
-  await until('a failure is still refunded', async () => (await used()) === 20 - before);
 });

@@ -17,7 +17,7 @@ const statusAt = async (url: string): Promise<Status> =>
 const { stops, gateway } = gatewaysOfTests();
 
 describe('a single gateway', () => {
-  test('returns its status, over HTTP and by the command line', async () => {
+  test('returns its status and backends, over HTTP and by commands, and is missing once it has stopped', async () => {
     const one = await gateway({});
     const { gateways, unresponsive, isolated } = await statusAt(one.adminUrl);
     expect({ unresponsive, isolated }).toEqual({ unresponsive: [], isolated: null });
@@ -44,32 +44,20 @@ describe('a single gateway', () => {
         }),
       }),
     ]);
-    const { code, out } = await commandLine(one.folder)(['status'], {
-      env: { STOREGATE_ADMIN_URL: one.adminUrl },
-    });
+    const run = (...args: string[]) =>
+      commandLine(one.folder)(args, { env: { STOREGATE_ADMIN_URL: one.adminUrl } });
+    const { code, out } = await run('status');
     expect(code).toBe(0);
     expect(out).toMatch(
       /^OK\.\ngateway +version +up +readiness +state +backend +workers +in flight +configuration\n\S+ .* ready +embedded +0 of \d+ +- +0 /,
     );
-  });
-
-  test('returns its backends by the command line', async () => {
-    const one = await gateway({});
-    const { code, out } = await commandLine(one.folder)(['backends'], {
-      env: { STOREGATE_ADMIN_URL: one.adminUrl },
-    });
-    expect(code).toBe(0);
-    expect(out).toMatch(
+    expect((await run('backends')).out).toMatch(
       /^upstream +backend +state .*\ndefault +127\.0\.0\.1:\d+ +up .* 0 of 128\n$/,
     );
-  });
-
-  test('is missing if none runs', async () => {
-    const one = await gateway({});
     await one.close();
-    const run = commandLine(one.folder);
-    expect(await run(['backends'])).toMatchObject({ code: 0, out: 'No gateway is running.\n' });
-    expect(await run(['status'])).toEqual({
+    const alone = commandLine(one.folder);
+    expect(await alone(['backends'])).toMatchObject({ code: 0, out: 'No gateway is running.\n' });
+    expect(await alone(['status'])).toEqual({
       code: 2,
       out: 'Down: No gateway is running. Start one. Run "storegate serve".\n',
       err: 'Requests fail.\n',

@@ -111,17 +111,14 @@ async function metrics(): Promise<string> {
 }
 
 describe('a gateway with a certificate', () => {
-  test('answers over TLS, and sends that to the backend', async () => {
+  test('answers over TLS, sends that to the backend, and explains the mistake to a client without TLS', async () => {
     await open();
     expect(gateway.url).toMatch(/^https:/);
     expect(await get()).toMatchObject({ status: 200, body: '[]' });
     const { headers } = backend.seen[0]!;
     expect(headers['x-forwarded-proto']).toBe('https');
     expect(headers.forwarded).toBe(`for=127.0.0.1;proto=https;host="${NAME}"`);
-  });
 
-  test('explains the mistake to a client without TLS', async () => {
-    await open();
     const wire = await Wire.open(gateway.url);
     const response = await wire.send('GET /pets HTTP/1.1\r\nHost: a\r\n\r\nGET /').answer();
     expect(response).toMatchObject({ status: 400, code: 'malformed_request' });
@@ -182,18 +179,14 @@ describe('a gateway with a certificate', () => {
 });
 
 describe('a client that does not finish its handshake', () => {
-  test.each([
-    ['sends nothing', Buffer.alloc(0)],
-    ['sends the beginning of one', Buffer.from([0x16, 3, 1, 2, 0, 1, 0])],
-  ])('and %s is disconnected after http.headersTimeout', async (_, bytes) => {
+  test('and sends nothing, or the beginning of one, is disconnected after http.headersTimeout', async () => {
     await open({}, { http: { headersTimeout: '1s' } });
-    const wire = await Wire.open(gateway.url);
-    wire.send(bytes);
-    expect(await wire.ended()).toBe('');
+    for (const bytes of [Buffer.alloc(0), Buffer.from([0x16, 3, 1, 2, 0, 1, 0])])
+      expect(await (await Wire.open(gateway.url)).send(bytes).ended()).toBe('');
     await until('it is logged', () => logged('tls.failed').length > 0);
     expect(logged('tls.failed')[0]).toMatchObject({ reason: 'timeout', address: '127.0.0.1' });
     const failures = (await metrics()).match(/^storegate_tls_handshake_failures_total\{.*[1-9]$/gm);
-    expect(failures).toEqual(['storegate_tls_handshake_failures_total{reason="timeout"} 1']);
+    expect(failures).toEqual(['storegate_tls_handshake_failures_total{reason="timeout"} 2']);
     // On a busy machine a good handshake may be late too.
     await until('others are served', async () => (await get().catch(() => null))?.status === 200);
   });

@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startStore } from '../../src/cli/store.ts';
-import { shippedFiles } from '../../src/config/load.ts';
 import { Wire } from '../hostile/wire.ts';
 import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
@@ -17,6 +16,18 @@ const PLANS = `plans:
   free: { windows: [{ limit: 5, per: minute }] }
   enterprise: { custom: true }
 bans: { strikes: 3, workers: 1, durations: [1m] }
+`;
+/** Small: each process reads it. */
+const CONTRACT = `openapi: 3.0.3
+info: { title: Pets, version: '1' }
+paths:
+  /pets:
+    get: { operationId: listPets, responses: &any { default: { description: Any. } } }
+    post:
+      operationId: createPet
+      x-report-only: true
+      requestBody: { content: { application/json: { schema: { required: [name] } } } }
+      responses: *any
 `;
 const HAPPENED = [
   'storegate_bans_total{',
@@ -45,13 +56,18 @@ export async function ofOneProcess(): Promise<string[]> {
 
 async function fromEmbeddedGateway(): Promise<string> {
   const receiver = await Receiver.start();
-  const gateway = await TestGateway.start({ plans: PLANS, env: { ...TRACED, ...receiver.env } });
+  const folder = mkdtempSync(join(tmpdir(), 'storegate-'));
+  const contract = join(folder, 'own.yaml');
+  writeFileSync(contract, CONTRACT);
+  const env = { ...TRACED, ...receiver.env, STOREGATE_CONTRACT: contract };
+  const gateway = await TestGateway.start({ plans: PLANS, env });
   try {
-    await letHappen(gateway, '', () => gateway.clock.pass(150));
+    await letHappen(gateway, () => gateway.clock.pass(150));
     return await scraped(gateway.adminUrl, HAPPENED);
   } finally {
     await gateway.stop();
     await receiver.stop();
+    rmSync(folder, { recursive: true });
   }
 }
 
@@ -78,9 +94,10 @@ export async function ofTwoWorkers(): Promise<string[]> {
     port: 0,
   });
   const redis = await startRedis();
-  const files = { 'plans.yaml': PLANS };
+  const files = { 'plans.yaml': PLANS, 'own.yaml': CONTRACT };
   const receiver = await Receiver.start();
-  const env = { STOREGATE_PLANS: 'plans.yaml', ...TRACED, ...receiver.env };
+  const own = { STOREGATE_PLANS: 'plans.yaml', STOREGATE_CONTRACT: 'own.yaml' };
+  const env = { ...own, ...TRACED, ...receiver.env };
   const gateway = await GatewayWithWorkers.start({
     redisUrl: redis.url,
     backendUrl,
@@ -105,7 +122,7 @@ async function afterCrashes(gateway: GatewayWithWorkers): Promise<string> {
     '\nstoregate_worker_exits_total 0\n',
     '\nstoregate_workers 2\n',
   ]);
-  await letHappen(gateway, '');
+  await letHappen(gateway);
   // A crash loses the counts of a worker since its last scrape.
   await scraped(gateway.adminUrl, HAPPENED);
   let text = '';
@@ -136,15 +153,11 @@ async function letHappen(
     url,
     adminUrl,
   }: { readonly folder: string; readonly url: string; readonly adminUrl: string },
-  settings: string,
   pass = () => {},
 ): Promise<void> {
   const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
   const admin = adminOf(adminUrl);
-  const creating = 'operationId: createPet\n';
-  const contract = readFileSync(shippedFiles.contract, 'utf8');
-  write('own.yaml', contract.replace(creating, `${creating}      x-report-only: true\n`));
-  const own = `${settings}${GONE}contract: { file: own.yaml }\ncost: { refund: [400-599] }\n`;
+  const own = `${GONE}cost: { refund: [400-599] }\n`;
   write('gateway.yaml', own);
   await admin('POST', '/reload');
   write('plans.yaml', 'plans: []\n');

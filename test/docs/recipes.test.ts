@@ -25,7 +25,6 @@ plans:
   one: { windows: [{ limit: 4, per: 2s }] }
   wide: { windows: [{ limit: 1000, per: day }] }
   billed: { windows: [{ limit: 1000, per: minute }, { limit: 5, per: month, kind: calendar, overage: true }] }
-  overage: { windows: [{ limit: 5, per: month, kind: calendar, overage: true }] }
   watched: { enforce: false, windows: [{ limit: 5, per: day }] }
 bans: { workers: 120, strikes: 3 }
 `;
@@ -191,7 +190,7 @@ describe('the recipes of docs/recipes.md', () => {
     expect(seen).toEqual(expected);
   });
 
-  test.each(['billed', 'overage', 'watched'])(
+  test.each(['billed', 'watched'])(
     'wait for no window that does not refuse, on the plan %s',
     async (plan) => {
       const calls = Array(8).fill('GET /pets');

@@ -1,6 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
@@ -10,6 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const ENTRY = { name: 'b', path: '/b', contract: 'none', upstream: { url: 'http://b' } };
 const block = (indent: string) =>
@@ -51,15 +50,13 @@ describe('an entry of apis is added', () => {
 });
 
 const temporary = temporaryFolders();
-const server = createServer((request, response) =>
-  response.writeHead(200, { Connection: 'close' }).end(request.url),
-);
-let backend: string;
+let backend: FakeBackend;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  backend = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  backend = await fakeBackend((request, response) =>
+    response.writeHead(200, { Connection: 'close' }).end(request.url),
+  );
 });
-afterAll(() => void server.close().closeAllConnections());
+afterAll(() => backend.close());
 
 const contractWith = (paths: object) =>
   JSON.stringify({ openapi: '3.1.0', info: { title: 'Bills', version: '1' }, paths });
@@ -67,7 +64,7 @@ const BILLS = contractWith({ '/bills': { get: { operationId: 'bills', responses:
 
 const add = (folder: string, options: Readonly<Record<string, string>>, contract = 'bills.json') =>
   commandLine(folder)([
-    ...['init', '--add', '--backend', backend, '--contract', contract],
+    ...['init', '--add', '--backend', backend.url, '--contract', contract],
     ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]),
   ]);
 
@@ -102,7 +99,7 @@ describe('init --add', () => {
     path: /bills
     host: b.example
     contract: bills.json
-    upstream: { url: ${backend} }
+    upstream: { url: ${backend.url} }
     keys: { headers: [ X-API-Key ] }
 `);
     const { apis } = loadConfig({ cwd: folder, env: {} });

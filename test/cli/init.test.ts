@@ -1,6 +1,4 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { gatewayFile } from '../../src/cli/init-files.ts';
@@ -8,19 +6,20 @@ import { loadConfig, shippedFiles } from '../../src/config/load.ts';
 import { commandLine } from '../support/command-line.ts';
 import { loadPlans } from '../support/load-plans.ts';
 import { temporaryFolders } from '../support/temporary.ts';
+import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
 const temporary = temporaryFolders();
+let server: FakeBackend;
 let backend: string;
 let status = 200;
-// A kept connection could close just when the next command uses it.
-const server = createServer((_request, response) =>
-  response.writeHead(status, { Connection: 'close' }).end('{}'),
-);
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  backend = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  // A kept connection could close just when the next command uses it.
+  server = await fakeBackend((_request, response) =>
+    response.writeHead(status, { Connection: 'close' }).end('{}'),
+  );
+  backend = server.url;
 });
-afterAll(() => void server.close().closeAllConnections());
+afterAll(() => server.close());
 
 const DOCUMENT = {
   openapi: '3.1.0',

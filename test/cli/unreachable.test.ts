@@ -22,6 +22,7 @@ import { Authority } from '../support/certificates.ts';
 import { commandLine, type Result, terminalIn } from '../support/command-line.ts';
 import { freePort } from '../support/free-port.ts';
 import { temporaryFolders } from '../support/temporary.ts';
+import { fakeBackend } from '../support/upstream.ts';
 
 /** Commands without a call of the admin API. */
 const ALONE = /^(init|serve|store|check|version|completion|help|state\b|webhooks schema)/;
@@ -51,13 +52,6 @@ test('the examples are those of all commands that call a gateway', () => {
   );
 });
 
-async function startServer(listener: RequestListener): Promise<{ url: string; close: () => void }> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, close: () => void server.close().closeAllConnections() };
-}
-
 async function runAt(url: string, example: string): Promise<Pick<Result, 'code' | 'err'>> {
   const words = example.match(/"[^"]*"|\S+/g)!.map((word) => word.replaceAll('"', ''));
   const args = words.filter((word) => word !== '--url' && !word.startsWith('http:'));
@@ -75,7 +69,7 @@ test.each(examples)('storegate %s ends with 3 if the gateway is unreachable', as
 describe('the URL of another server', () => {
   let url: string;
   let reply: RequestListener;
-  let close: () => void;
+  let close: () => Promise<void>;
   const json = (status: number, body: string): RequestListener => {
     return (_, response) =>
       void response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
@@ -88,7 +82,7 @@ describe('the URL of another server', () => {
   });
 
   beforeAll(async () => {
-    ({ url, close } = await startServer((request, response) => reply(request, response)));
+    ({ url, close } = await fakeBackend((request, response) => reply(request, response)));
   });
   afterAll(() => close());
 
@@ -213,20 +207,20 @@ describe('a call that fails', () => {
       },
     ],
   ])('to a server that %s is %s', async (_, failure, listener) => {
-    const { url, close } = await startServer(listener);
+    const { url, close } = await fakeBackend(listener);
     expect(await failureAt(url)).toBe(failure);
-    close();
+    await close();
   });
 });
 
 describe('a gateway that hangs', () => {
   let url: string;
-  let close: () => void;
+  let close: () => Promise<void>;
   const connect = (options: { timeout?: number } = {}): Connection =>
     connectOverHttp(url, null, options);
 
   async function serve(listener: RequestListener): Promise<void> {
-    ({ url, close } = await startServer(listener));
+    ({ url, close } = await fakeBackend(listener));
   }
 
   afterEach(() => close());

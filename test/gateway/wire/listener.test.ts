@@ -86,6 +86,21 @@ class Server {
   }
 }
 
+/** A server with one request in progress. */
+async function holding() {
+  const server = await Server.open();
+  const wire = await server.connect();
+  wire.send(HELD);
+  await server.holds(1);
+  return { server, wire, held: server.held[0]! };
+}
+
+/** The next response has this body; `close` ends its connection. */
+async function expectAnswer(wire: Wire, body: string, connection: string): Promise<void> {
+  expect(await wire.answer()).toMatchObject({ status: 200, body, headers: { connection } });
+  if (connection === 'close') expect(await wire.ended()).toBe('');
+}
+
 const servers: Server[] = [];
 afterEach(async () => {
   jest.restoreAllMocks();
@@ -107,53 +122,32 @@ test('a client that does not end its side of an idle connection does not delay a
 });
 
 test('a response in progress announces the end of its connection, and ends it', async () => {
-  const server = await Server.open();
-  const wire = await server.connect();
-  wire.send(HELD);
-  await server.holds(1);
+  const { server, wire, held } = await holding();
   const drained = server.drain();
-  server.held[0]!.respond(200, '', lines(), 'late');
-  expect(await wire.answer()).toMatchObject({
-    status: 200,
-    body: 'late',
-    headers: { connection: 'close' },
-  });
-  expect(await wire.ended()).toBe('');
+  held.respond(200, '', lines(), 'late');
+  await expectAnswer(wire, 'late', 'close');
   expect(await drained).toBe(0);
 });
 
 test('a response whose head was sent is finished, and its connection then ends', async () => {
-  const server = await Server.open();
-  const wire = await server.connect();
-  wire.send(HELD);
-  await server.holds(1);
-  const held = server.held[0]!;
+  const { server, wire, held } = await holding();
   held.begin(200, '', lines('content-length', '4'));
   held.flush();
   const drained = server.drain();
   held.write(Buffer.from('late'), () => {});
   held.end();
-  expect(await wire.answer()).toMatchObject({
-    status: 200,
-    body: 'late',
-    headers: { connection: 'keep-alive' },
-  });
+  await expectAnswer(wire, 'late', 'keep-alive');
   expect(await wire.ended()).toBe('');
   expect(await drained).toBe(0);
 });
 
 test('a response that begins to stream after that announces the end of its connection, too', async () => {
-  const server = await Server.open();
-  const wire = await server.connect();
-  wire.send(HELD);
-  await server.holds(1);
+  const { server, wire, held } = await holding();
   const drained = server.drain();
-  const held = server.held[0]!;
   held.begin(200, '', lines());
   held.write(Buffer.from('late'), () => {});
   held.end();
-  expect(await wire.answer()).toMatchObject({ body: 'late', headers: { connection: 'close' } });
-  expect(await wire.ended()).toBe('');
+  await expectAnswer(wire, 'late', 'close');
   await drained;
 });
 
@@ -172,14 +166,7 @@ test('a request whose head has only begun is awaited and answered', async () => 
   const drained = server.drain();
   expect(await idle.ended()).toBe('');
   for (const wire of wires) wire.send(GET.slice(10));
-  for (const wire of wires) {
-    expect(await wire.answer()).toMatchObject({
-      status: 200,
-      body: '/now',
-      headers: { connection: 'close' },
-    });
-    expect(await wire.ended()).toBe('');
-  }
+  for (const wire of wires) await expectAnswer(wire, '/now', 'close');
   expect(await drained).toBe(0);
 });
 
@@ -190,18 +177,11 @@ test('pipelined requests behind one in progress are answered, and the last respo
   await server.holds(1);
   const drained = server.drain();
   server.held[0]!.respond(200, '', lines(), 'first');
-  expect(await wire.answer()).toMatchObject({
-    body: 'first',
-    headers: { connection: 'keep-alive' },
-  });
-  expect(await wire.answer()).toMatchObject({
-    body: '/now',
-    headers: { connection: 'keep-alive' },
-  });
+  await expectAnswer(wire, 'first', 'keep-alive');
+  await expectAnswer(wire, '/now', 'keep-alive');
   await server.holds(2);
   server.held[1]!.respond(200, '', lines(), 'last');
-  expect(await wire.answer()).toMatchObject({ body: 'last', headers: { connection: 'close' } });
-  expect(await wire.ended()).toBe('');
+  await expectAnswer(wire, 'last', 'close');
   expect(await drained).toBe(0);
 });
 
@@ -222,7 +202,7 @@ test('connections in the backlog of the system are answered', async () => {
   // The listener cannot accept a connection in this turn of the event loop.
   const drained = server.drain();
   for (const wire of await Promise.all(wires)) {
-    expect(await wire.answer()).toMatchObject({ body: '/now', headers: { connection: 'close' } });
+    await expectAnswer(wire, '/now', 'close');
   }
   expect(await drained).toBe(0);
 });
@@ -247,16 +227,13 @@ test('clients that keep connecting while the listener closes are answered or ref
 });
 
 test('bytes behind the last request do not reset its connection', async () => {
-  const server = await Server.open();
-  const wire = await server.connect();
-  wire.send(HELD);
-  await server.holds(1);
+  const { server, wire, held } = await holding();
   const drained = server.drain();
   let reset = false;
   wire.socket.once('error', () => {
     reset = true;
   });
-  server.held[0]!.respond(200, '', lines(), 'x'.repeat(1_000_000));
+  held.respond(200, '', lines(), 'x'.repeat(1_000_000));
   wire.send(
     `POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n${'y'.repeat(1_000_000)}`,
   );
@@ -275,11 +252,7 @@ test('everything is answered during the delay, and each response announces the e
     return cutOff;
   });
   for (const wire of [used, await server.connect()]) {
-    expect(await wire.send(GET).answer()).toMatchObject({
-      body: '/now',
-      headers: { connection: 'close' },
-    });
-    expect(await wire.ended()).toBe('');
+    await expectAnswer(wire.send(GET), '/now', 'close');
   }
   expect(over).toBe(false);
   expect(await idle.ended()).toBe('');
@@ -299,10 +272,7 @@ test('stops accepting before the delay if other processes accept at the same add
       ({ code }) => code === 'ECONNREFUSED',
     ),
   );
-  expect(await used.send(GET).answer()).toMatchObject({
-    body: '/now',
-    headers: { connection: 'close' },
-  });
+  await expectAnswer(used.send(GET), '/now', 'close');
   expect(await drained).toBe(0);
 });
 

@@ -9,6 +9,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Lock, tryLock } from '../../src/common/lock.ts';
 
 /** Environment variable: the entry point of the processes that tests start. */
 export const PROGRAM = 'STOREGATE_TEST_PROGRAM';
@@ -32,17 +34,33 @@ export async function bundleProgram(): Promise<string> {
   const main = join(target, 'main.js');
   const version = join(folder, 'version');
   const current = versionOfSources();
-  if (existsSync(main) && existsSync(version) && readFileSync(version, 'utf8') === current)
-    return main;
-  const { bundle } = await import('../../scripts/pack/bundle.ts');
+  const isCurrent = () =>
+    existsSync(main) && existsSync(version) && readFileSync(version, 'utf8') === current;
+  if (isCurrent()) return main;
   mkdirSync(folder, { recursive: true });
-  for (const name of READ) {
-    const link = join(folder, name);
-    if (!existsSync(link)) symlinkSync(join(root, name), link);
+  const lock = await locked(join(folder, 'lock'));
+  try {
+    if (isCurrent()) return main;
+    const { bundle } = await import('../../scripts/pack/bundle.ts');
+    for (const name of READ) {
+      const link = join(folder, name);
+      if (!existsSync(link)) symlinkSync(join(root, name), link);
+    }
+    await bundle(root, target);
+    writeFileSync(version, current);
+    return main;
+  } finally {
+    lock.release();
   }
-  await bundle(root, target);
-  writeFileSync(version, current);
-  return main;
+}
+
+/** Of runs that start at once, one bundles: a process of another could read half a file. */
+async function locked(file: string): Promise<Lock> {
+  for (;;) {
+    const lock = tryLock(file);
+    if (lock !== null) return lock;
+    await pause(50);
+  }
 }
 
 function versionOfSources(): string {

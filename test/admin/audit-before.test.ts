@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { type AdminCall, adminOf } from '../support/admin.ts';
+import { adminOf } from '../support/admin.ts';
 import type { Response } from '../support/client.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -16,14 +16,10 @@ const PLANS = `plans:
   other: { custom: true }
 `;
 
-let gateway: TestGateway;
-let admin: AdminCall;
-beforeAll(async () => {
-  // Each change of a plan is a reload, which reads the contract.
-  gateway = await TestGateway.start({ plans: PLANS, env: { STOREGATE_CONTRACT: 'none' } });
-  admin = adminOf(gateway.adminUrl);
-});
+// Each change of a plan is a reload, which reads the contract.
+const gateway = await TestGateway.start({ plans: PLANS, env: { STOREGATE_CONTRACT: 'none' } });
 afterAll(() => gateway.stop());
+const admin = adminOf(gateway.adminUrl);
 
 // biome-ignore lint/suspicious/noExplicitAny: views have any fields.
 type View = Record<string, any>;

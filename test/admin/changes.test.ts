@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type AdminCall, adminOf } from '../support/admin.ts';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 
@@ -12,14 +12,10 @@ plans:
   crew: { count: account, windows: [{ limit: 5, per: minute }] }
 `;
 
-let gateway: TestGateway;
-let admin: AdminCall;
-beforeAll(async () => {
-  gateway = await TestGateway.start({ plans: PLANS });
-  admin = adminOf(gateway.adminUrl);
-});
+const gateway = await TestGateway.start({ plans: PLANS });
 afterEach(() => writeFileSync(file('gateway.yaml'), '{}\n'));
 afterAll(() => gateway.stop());
+const admin = adminOf(gateway.adminUrl);
 
 const file = (name: string) => join(gateway.folder, name);
 const create = async (draft: object = {}): Promise<{ id: string; key: string }> =>

@@ -1,22 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import fc from 'fast-check';
 import { DURATION_FIELDS, type DurationField, longest } from '../../src/config/durations.ts';
 import { formatDuration, parseDuration } from '../../src/config/units.ts';
-import { type AdminCall, adminOf } from '../support/admin.ts';
+import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 
-let gateway: TestGateway;
-let admin: AdminCall;
-let id: string;
-beforeAll(async () => {
-  gateway = await TestGateway.start();
-  admin = adminOf(gateway.adminUrl);
-  ({ id } = await gateway.key());
-});
+const gateway = await TestGateway.start();
 afterAll(() => gateway.stop());
+const admin = adminOf(gateway.adminUrl);
+const { id } = await gateway.key();
 
 const KEY = { account: 'acme', plan: 'free' };
 const BAN = { reason: 'abuse' };

@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { type AdminCall, adminOf } from '../support/admin.ts';
+import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 
-let gateway: TestGateway;
-let admin: AdminCall;
-beforeAll(async () => {
-  gateway = await TestGateway.start();
-  admin = adminOf(gateway.adminUrl);
-});
+const gateway = await TestGateway.start();
 afterAll(() => gateway.stop());
+const admin = adminOf(gateway.adminUrl);
 
 const NEW = { account: 'once', plan: 'free' };
 const count = async () => (await admin('GET', '/keys?account=once&limit=1000')).body.keys.length;

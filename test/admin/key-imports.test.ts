@@ -1,18 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { hashSecret } from '../../src/records/keys/secret.ts';
-import { type AdminCall, adminOf } from '../support/admin.ts';
+import { adminOf } from '../support/admin.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { DAY } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 
-let gateway: TestGateway;
-let admin: AdminCall;
-beforeAll(async () => {
-  gateway = await TestGateway.start();
-  admin = adminOf(gateway.adminUrl);
-});
+const gateway = await TestGateway.start();
 afterAll(() => gateway.stop());
+const admin = adminOf(gateway.adminUrl);
 
 const secretOf = () => `legacy-${randomBytes(12).toString('hex')}`;
 const keyOf = (changes: object = {}) => ({

@@ -1,19 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { makeToken } from '../../src/records/operators/tokens.ts';
-import { type AdminCall, adminOf } from '../support/admin.ts';
+import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { DAY, HOUR } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 
-let gateway: TestGateway;
-let admin: AdminCall;
-beforeAll(async () => {
-  gateway = await TestGateway.start();
-  admin = adminOf(gateway.adminUrl);
-});
+const gateway = await TestGateway.start();
 afterAll(() => gateway.stop());
+const admin = adminOf(gateway.adminUrl);
 
 const NEW = { account: 'acme', plan: 'business' };
 const create = async (draft: object = {}) =>

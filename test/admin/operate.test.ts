@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type AdminCall, adminOf } from '../support/admin.ts';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { DAY, HOUR, MINUTE } from '../support/limits.ts';
@@ -20,16 +20,12 @@ plans:
 bans: { strikes: 3, workers: 1, durations: [1m, 5m] }
 `;
 
-let gateway: TestGateway;
-let admin: AdminCall;
+let gateway = await TestGateway.start({ plans: PLANS });
+afterAll(() => gateway.stop());
+let admin = adminOf(gateway.adminUrl);
 /** Of one test. */
 let account: string;
 let tests = 0;
-beforeAll(async () => {
-  gateway = await TestGateway.start({ plans: PLANS });
-  admin = adminOf(gateway.adminUrl);
-});
-afterAll(() => gateway.stop());
 beforeEach(() => {
   account = `acme-${++tests}`;
 });

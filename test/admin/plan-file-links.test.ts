@@ -34,20 +34,6 @@ const WRITTEN = { 'plans.yaml': NEW, 'repository/plans.yaml': NEW };
 
 const LAYOUTS: readonly (readonly [name: string, layout: Layout])[] = [
   [
-    'a plain file',
-    { make: (at) => writeFileSync(at('plans.yaml'), OLD), after: { 'plans.yaml': NEW } },
-  ],
-  [
-    'an absolute symbolic link',
-    {
-      make(at) {
-        repository(at);
-        symlinkSync(at('repository/plans.yaml'), at('plans.yaml'));
-      },
-      after: WRITTEN,
-    },
-  ],
-  [
     'a relative symbolic link',
     {
       make(at) {

@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { makeSecret } from '../../src/records/keys/secret.ts';
 import { makeToken } from '../../src/records/operators/tokens.ts';
-import { type AdminCall, adminOf } from '../support/admin.ts';
+import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 
-let gateway: TestGateway;
-let admin: AdminCall;
-let id: string;
-beforeAll(async () => {
-  gateway = await TestGateway.start();
-  admin = adminOf(gateway.adminUrl);
-});
+const gateway = await TestGateway.start();
 afterAll(() => gateway.stop());
+const admin = adminOf(gateway.adminUrl);
+let id: string;
 beforeEach(async () => {
   ({ id } = bodyOf(await admin('POST', '/keys', { account: 'acme', plan: 'free' })));
 });

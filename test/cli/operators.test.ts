@@ -10,14 +10,10 @@ import { jsonOf } from '../support/failure.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 
-const cwd = temporaryFolders({ keep: true })();
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: TOKEN } });
-});
-afterAll(() => gateway.stop());
-
 const TOKEN = makeSecret('admin');
+const cwd = temporaryFolders({ keep: true })();
+const gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: TOKEN } });
+afterAll(() => gateway.stop());
 
 const storegate = (args: readonly string[], surroundings?: Surroundings) =>
   commandLine(cwd)(args, surroundings);
@@ -480,12 +476,4 @@ describe('printed text', () => {
     }
     expect((await storegate(['completion', 'tcsh'])).code).toBe(2);
   });
-
-  test.each(['--help', 'keys --help', 'keys rotate --help', 'bans add --help'])(
-    'is the usage of a command: %s',
-    async (line) => {
-      const out = expect.stringMatching(/^Usage: storegate/);
-      expect(await storegate(line.split(' '))).toMatchObject({ code: 0, out });
-    },
-  );
 });

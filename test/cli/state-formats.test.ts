@@ -186,10 +186,7 @@ describe('a file', () => {
   const change = (from: string | RegExp, to: string) => (text: string) => text.replace(from, to);
   test.each<[string, (text: string) => string, RegExp]>([
     ['a newer', change('"version":3', '"version":4'), /line 1: .*format 4.* reads 1, 3: use th/],
-    ['an unmarked', change('"version":3,', ''), /line 1: the file has format undefined/],
-    ['another', change('storegate-state', 'other'), /line 1: this is not a state file/],
     ['a damaged', change('"plan":"free"', '"plan":"FREE"'), /line 2: key: plan must be/],
-    ['a cut', (text) => text.slice(0, -30), /it is cut off/],
   ])('of %s format is refused by every command, which names the line', async (_, spoil, reason) => {
     const whole = readFileSync(at('this.ndjson'), 'utf8');
     const spoilt = spoil(whole);

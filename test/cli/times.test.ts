@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import type { Command, Option } from 'commander';
 import { adminContract } from '../../src/admin/api.ts';
 import { createProgram } from '../../src/cli/run.ts';
@@ -34,10 +34,7 @@ const PARAMETERS = [
   ['/audit', 'since'],
 ] as const;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: TOKEN } });
-});
+const gateway = await TestGateway.start({ env: { STOREGATE_ADMIN_TOKEN: TOKEN } });
 afterAll(() => gateway.stop());
 
 const run = (args: readonly string[]) =>

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import type { Json } from '@storegate/openapi';
 import type { Command, Option } from 'commander';
 import { adminContract } from '../../src/admin/api.ts';
@@ -139,16 +139,12 @@ const others = all.filter(
   ({ option }) => option.argChoices === undefined && option.parseArg === undefined,
 );
 
-let gateway: TestGateway;
-let key: string;
-beforeAll(async () => {
-  gateway = await TestGateway.start({
-    plans: readFileSync('plans.yaml', 'utf8'),
-    env: { STOREGATE_ADMIN_TOKEN: TOKEN },
-  });
-  ({ id: key } = await gateway.key());
+const gateway = await TestGateway.start({
+  plans: readFileSync('plans.yaml', 'utf8'),
+  env: { STOREGATE_ADMIN_TOKEN: TOKEN },
 });
 afterAll(() => gateway.stop());
+const { id: key } = await gateway.key();
 
 const run = (args: readonly string[]) =>
   commandLine(folder())(args, {

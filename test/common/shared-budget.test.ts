@@ -65,16 +65,6 @@ describe('memory', () => {
     expect(evicted).toEqual(['many 0', 'many 1', 'many 2']);
   });
 
-  test('is not taken for an owner that would hold as much', () => {
-    const { begin, evicted } = open();
-    begin(owner('a')).grow(500);
-    begin(owner('b')).grow(300);
-    const c = begin(owner('c'));
-    expect(c.grow(200)).toBe(true);
-    expect(c.grow(300)).toBe(false);
-    expect(evicted).toEqual([]);
-  });
-
   test('is shared by weight among plans, whatever the number of their accounts', () => {
     const { begin, evicted } = open();
     const free = Array.from({ length: 100 }, (_, i) => begin(owner(`free ${i}`)));

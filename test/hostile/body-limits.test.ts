@@ -1,13 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Fixture } from './fixture.ts';
 
-let folder: string;
 let fixture: Fixture;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'storegate-body-limits-'));
   const schema = { type: 'object', properties: { photo: { type: 'string', format: 'binary' } } };
   const content = { 'application/json': { schema: {} }, 'multipart/form-data': { schema } };
   const raw = { 'application/x-protobuf': { schema } };
@@ -26,15 +21,9 @@ beforeAll(async () => {
       '/categories': { get: { operationId: 'listCategories', responses } },
     },
   };
-  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
-  fixture = await Fixture.start({
-    settings: `contract: {file: "${join(folder, 'openapi.json')}"}\nhttp: {maxBodyBytes: 1KiB}`,
-  });
+  fixture = await Fixture.start({ document, settings: 'http: {maxBodyBytes: 1KiB}' });
 });
-afterAll(async () => {
-  await fixture.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => fixture.stop());
 
 const JSON_TYPE = 'application/json';
 const FORM = 'multipart/form-data; boundary=b';

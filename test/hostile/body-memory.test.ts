@@ -1,7 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
 import { Fixture, PET } from './fixture.ts';
 import { EMPTY_LIST } from './recording-backend.ts';
@@ -28,14 +25,11 @@ const CONTRACT = {
   },
 };
 
-const temporaryFolder = temporaryFolders({ keep: true });
 let fixture: Fixture;
 let attack: Attack;
 beforeAll(async () => {
-  const file = join(temporaryFolder(), 'openapi.json');
-  writeFileSync(file, JSON.stringify(CONTRACT));
-  const settings = `contract: {file: "${file}"}\nhttp: {maxBodyBytes: 128KiB, bodyBudget: 1MiB}`;
-  fixture = await Fixture.start({ settings, plans: PLANS });
+  const settings = 'http: {maxBodyBytes: 128KiB, bodyBudget: 1MiB}';
+  fixture = await Fixture.start({ document: CONTRACT, settings, plans: PLANS });
 });
 beforeEach(() => {
   attack = new Attack();

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { done, head } from '../../packages/openapi/test/documents.ts';
 import { Fixture } from './fixture.ts';
@@ -33,17 +30,11 @@ const components = {
   schemas: { Node: { oneOf: [form('a'), { ...form('b'), required: ['b'] }, { type: 'integer' }] } },
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'contract-'));
 let fixture: Fixture;
 beforeAll(async () => {
-  const file = join(folder, 'openapi.json');
-  writeFileSync(file, JSON.stringify({ ...head, paths, components }));
-  fixture = await Fixture.start({ settings: `contract: {file: "${file}"}` });
+  fixture = await Fixture.start({ document: { ...head, paths, components } });
 });
-afterAll(async () => {
-  await fixture.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => fixture.stop());
 
 const BODY = '{"q":"x"}';
 const ask = (

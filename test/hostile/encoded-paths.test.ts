@@ -1,10 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestGateway } from '../support/gateway.ts';
-import { RecordingBackend } from './recording-backend.ts';
-import { Wire } from './wire.ts';
+import { Fixture } from './fixture.ts';
 
 const responses = { 200: { description: 'Good.' } };
 const operation = (operationId: string, more: object = {}) => ({ operationId, responses, ...more });
@@ -41,35 +36,22 @@ const DOCUMENT = {
   },
 };
 
-let folder: string;
-let backend: RecordingBackend;
-let gateway: TestGateway;
-let plain: string;
+let fixture: Fixture;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'storegate-encoded-'));
-  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(DOCUMENT));
-  backend = await RecordingBackend.start();
-  gateway = await TestGateway.start({
-    backendUrl: backend.url,
-    settings: `contract: {file: "${join(folder, 'openapi.json')}"}\napis: [{name: files, path: /files, contract: none, stripPath: false}]`,
+  fixture = await Fixture.start({
+    document: DOCUMENT,
+    apis: () => 'apis: [{name: files, path: /files, contract: none, stripPath: false}]',
     plans:
       'plans: {free: {windows: [{per: minute, limit: 1000}]}}\npublic: {windows: [{per: minute, limit: 1000}]}\n',
   });
-  plain = (await gateway.key()).secret;
 });
-afterAll(async () => {
-  await gateway.stop();
-  await backend.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => fixture.stop());
 
-async function ask(line: string, secret: string | null = plain) {
-  const before = backend.requests.length;
+async function ask(line: string, secret: string | null = fixture.secret) {
+  const before = fixture.backend.requests.length;
   const key = secret === null ? '' : `X-API-Key: ${secret}\r\n`;
-  const wire = await Wire.open(gateway.url);
-  const response = await wire.send(`${line} HTTP/1.1\r\nHost: a\r\n${key}\r\n`).answer();
-  wire.close();
-  const [forwarded] = backend.requests.slice(before);
+  const response = await fixture.ask(`${line} HTTP/1.1\r\nHost: a\r\n${key}\r\n`);
+  const [forwarded] = fixture.backend.requests.slice(before);
   return { ...response, forwarded: forwarded?.line.replace(/ HTTP\/1\.1$/, '') };
 }
 
@@ -77,12 +59,12 @@ describe('an encoded character of literal text chooses the operation of the deco
   const PURGE = ['POST /v1/keys:purge', 'POST /v1/keys%3Apurge', 'POST /v1/%6beys%3apurge'];
 
   test.each(PURGE)('%s needs the scope', async (line) => {
-    const { secret } = await gateway.key();
+    const { secret } = await fixture.gateway.key();
     expect(await ask(line, secret)).toMatchObject({ status: 403, code: 'scope_missing' });
   });
 
   test.each(PURGE)('%s is charged to the limit', async (line) => {
-    const { secret } = await gateway.key({ scopes: ['admin'] });
+    const { secret } = await fixture.gateway.key({ scopes: ['admin'] });
     expect((await ask('POST /v1/keys:purge', secret)).status).toBe(200);
     expect(await ask(line, secret)).toMatchObject({ status: 429, forwarded: undefined });
   });
@@ -98,7 +80,7 @@ test.each([
   ['POST /v1/keys%3Apurge', 'another operation'],
   ['GET /points/1%2C2,3', 'other values'],
 ])('%s is refused: a backend that decodes later finds %s', async (line) => {
-  const { secret } = await gateway.key({ scopes: ['admin'] });
+  const { secret } = await fixture.gateway.key({ scopes: ['admin'] });
   expect(await ask(line, secret)).toMatchObject({
     status: 400,
     code: 'malformed_request',

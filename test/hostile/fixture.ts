@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { TestGateway } from '../support/gateway.ts';
 import { type Recorded, RecordingBackend, type Respond } from './recording-backend.ts';
@@ -13,38 +16,56 @@ export class Fixture {
   readonly gateway: TestGateway;
   readonly secret: string;
 
-  private constructor(backend: RecordingBackend, gateway: TestGateway, secret: string) {
+  readonly #folder: string;
+
+  private constructor(
+    backend: RecordingBackend,
+    gateway: TestGateway,
+    secret: string,
+    folder: string,
+  ) {
     this.backend = backend;
     this.gateway = gateway;
     this.secret = secret;
+    this.#folder = folder;
   }
 
   static async start({
     settings = '',
     plans = PLANS,
+    document,
+    env = {},
     respond,
     apis = () => '',
   }: {
     settings?: string;
+    /** The contract; the shipped one by default. */
+    document?: object;
+    env?: Readonly<Record<string, string>>;
     /** Text of plans.yaml; `PLANS` by default. */
     plans?: string;
     respond?: Respond;
     apis?: (backendUrl: string) => string;
   } = {}): Promise<Fixture> {
     const backend = await RecordingBackend.start(respond);
+    const folder = mkdtempSync(join(tmpdir(), 'storegate-fixture-'));
+    const file = join(folder, 'openapi.json');
+    if (document !== undefined) writeFileSync(file, JSON.stringify(document));
     const gateway = await TestGateway.start({
       backendUrl: backend.url,
+      env: { ...env, ...(document && { STOREGATE_CONTRACT: file }) },
       settings: `${settings}\n${apis(backend.url)}`,
       plans,
     });
     const windows = [{ name: 'minute', kind: 'fixed', limit: 1_000_000, span: 60_000 }] as const;
     const { secret } = await gateway.key({ windows });
-    return new Fixture(backend, gateway, secret);
+    return new Fixture(backend, gateway, secret, folder);
   }
 
   async stop(): Promise<void> {
     await this.gateway.stop();
     await this.backend.close();
+    rmSync(this.#folder, { recursive: true });
   }
 
   connect(from?: string): Promise<Wire> {

@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
 import { until } from '../support/until.ts';
@@ -11,48 +8,43 @@ import { valuesOf } from './recording-backend.ts';
 
 const PRIVATE = 'very-private-value';
 const JSON_TYPE = 'application/json';
-let folder: string;
+const ITEM = {
+  type: 'object',
+  required: ['n'],
+  properties: { n: { type: 'integer' } },
+  additionalProperties: false,
+};
+const content = { 'application/json': { schema: ITEM } };
+const operation = {
+  parameters: [{ name: 'limit', in: 'query', schema: { type: 'integer' } }],
+  responses: { 200: { description: 'Good.', content }, 204: { description: 'Nothing.' } },
+};
+const DOCUMENT = {
+  openapi: '3.0.3',
+  info: { title: 'Items', version: '1' },
+  paths: {
+    '/items': {
+      get: { operationId: 'listItems', ...operation },
+      post: {
+        operationId: 'makeItem',
+        'x-report-only': true,
+        requestBody: { required: true, content },
+        ...operation,
+      },
+      patch: { operationId: 'editItem', 'x-required-scopes': ['items:write'], ...operation },
+    },
+  },
+};
+
 let fixture: Fixture;
 const fixtures = new Map<string, Fixture>();
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'storegate-reports-'));
-  const item = {
-    type: 'object',
-    required: ['n'],
-    properties: { n: { type: 'integer' } },
-    additionalProperties: false,
-  };
-  const content = { 'application/json': { schema: item } };
-  const operation = {
-    parameters: [{ name: 'limit', in: 'query', schema: { type: 'integer' } }],
-    responses: { 200: { description: 'Good.', content }, 204: { description: 'Nothing.' } },
-  };
-  const document = {
-    openapi: '3.0.3',
-    info: { title: 'Items', version: '1' },
-    paths: {
-      '/items': {
-        get: { operationId: 'listItems', ...operation },
-        post: {
-          operationId: 'makeItem',
-          'x-report-only': true,
-          requestBody: { required: true, content },
-          ...operation,
-        },
-        patch: { operationId: 'editItem', 'x-required-scopes': ['items:write'], ...operation },
-      },
-    },
-  };
-  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
-});
 afterAll(async () => {
   for (const one of fixtures.values()) await one.stop();
-  rmSync(folder, { recursive: true });
 });
 
 async function stage(mode: string, respond: Respond): Promise<void> {
-  const settings = `contract: {file: "${join(folder, 'openapi.json')}", ${mode.includes(':') ? mode : `responses: ${mode}`}}\nhttp: {maxBodyBytes: 1KiB}`;
-  fixture = fixtures.get(mode) ?? (await Fixture.start({ settings }));
+  const settings = `contract: {${mode.includes(':') ? mode : `responses: ${mode}`}}\nhttp: {maxBodyBytes: 1KiB}`;
+  fixture = fixtures.get(mode) ?? (await Fixture.start({ document: DOCUMENT, settings }));
   fixtures.set(mode, fixture);
   fixture.gateway.log.length = 0;
   fixture.backend.requests.length = 0;

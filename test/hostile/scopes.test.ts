@@ -1,15 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type AdminCall, adminOf } from '../support/admin.ts';
 import { isTheError } from '../support/expect-headers.ts';
 import { bodyOf } from '../support/failure.ts';
-import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
-import { RecordingBackend } from './recording-backend.ts';
-import { Wire } from './wire.ts';
+import { Fixture } from './fixture.ts';
 
 const responses = { 200: { description: 'Good.' } };
 const requestBody = { content: { 'application/json': { schema: { type: 'object' } } } };
@@ -30,30 +25,22 @@ const DOCUMENT = {
   },
 };
 
-let folder: string;
 let redis: RedisServer;
-let backend: RecordingBackend;
-let gateway: TestGateway;
+let fixture: Fixture;
 let admin: AdminCall;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'storegate-scopes-'));
-  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(DOCUMENT));
   redis = await startRedis();
-  backend = await RecordingBackend.start();
-  gateway = await TestGateway.start({
-    backendUrl: backend.url,
-    settings: `contract: {file: "${join(folder, 'openapi.json')}"}`,
+  fixture = await Fixture.start({
+    document: DOCUMENT,
     plans:
       'plans: {free: {windows: [{per: minute, limit: 1000}]}, small: {windows: [{per: minute, limit: 3}]}}\n',
     env: { REDIS_URL: redis.url },
   });
-  admin = adminOf(gateway.adminUrl);
+  admin = adminOf(fixture.gateway.adminUrl);
 });
 afterAll(async () => {
-  await gateway?.stop();
-  await backend?.close();
+  await fixture?.stop();
   await redis.stop();
-  rmSync(folder, { recursive: true });
 });
 
 const key = async (...scopes: string[]) =>
@@ -62,7 +49,7 @@ const key = async (...scopes: string[]) =>
     key: string;
   };
 const ask = (method: 'get' | 'head' | 'post' | 'put' | 'patch', path: string, secret: string) =>
-  gateway.client[method](path).set('X-API-Key', secret);
+  fixture.gateway.client[method](path).set('X-API-Key', secret);
 const statuses = async (secret: string) =>
   await Promise.all([
     ask('get', '/open', secret).then(({ status }) => status),
@@ -87,8 +74,8 @@ test('a key may call operations whose scopes it has all, and operations without 
 
 test('a key without scopes gets the missing ones, and nothing reaches the backend', async () => {
   const { key: secret, id } = await key('items:write');
-  backend.requests.length = 0;
-  gateway.log.length = 0;
+  fixture.backend.requests.length = 0;
+  fixture.gateway.log.length = 0;
   const refused = await ask('post', '/items?items:read=1', secret).send({
     scopes: ['items:read'],
   });
@@ -98,13 +85,15 @@ test('a key without scopes gets the missing ones, and nothing reaches the backen
     'Bearer realm="storegate", error="insufficient_scope", scope="items:read items:write"',
   );
   expect(JSON.stringify([refused.body, refused.headers])).not.toContain(secret);
-  expect(backend.requests).toEqual([]);
-  await until('it is in the log', () => gateway.log.some((line) => line.code === 'scope_missing'));
-  expect(gateway.log.find((line) => line.code === 'scope_missing')).toMatchObject({
+  expect(fixture.backend.requests).toEqual([]);
+  await until('it is in the log', () =>
+    fixture.gateway.log.some((line) => line.code === 'scope_missing'),
+  );
+  expect(fixture.gateway.log.find((line) => line.code === 'scope_missing')).toMatchObject({
     operation: 'makeItem',
     status: 403,
   });
-  expect((await gateway.admin.get('/metrics')).text).toMatch(/code="scope_missing"} [1-9]/);
+  expect((await fixture.gateway.admin.get('/metrics')).text).toMatch(/code="scope_missing"} [1-9]/);
   const usage = await ask('get', '/usage', secret);
   expect(usage.body.key).toMatchObject({ id, scopes: ['items:write'] });
 });
@@ -113,14 +102,10 @@ test.each(['GET /%69tems', 'GET /items?x', 'HEAD /%69%74ems', 'GET http://a/item
   'another spelling gives no access: %s',
   async (line) => {
     const { key: secret } = await key();
-    const wire = await Wire.open(gateway.url);
-    const response = await wire
-      .send(
-        `${line} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${secret}\r\nX-HTTP-Method-Override: POST\r\n\r\n`,
-      )
-      .answer({ head: line.startsWith('HEAD') });
+    const response = await fixture.ask(
+      `${line} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${secret}\r\nX-HTTP-Method-Override: POST\r\n\r\n`,
+    );
     expect(response.status).toBe(403);
-    wire.close();
   },
 );
 
@@ -142,7 +127,7 @@ test('an unknown path or method is reported as such', async () => {
   const { key: secret } = await key();
   isTheError(await ask('get', '/nowhere', secret), 404, 'not_found');
   isTheError(await ask('put', '/open', secret), 405, 'method_not_allowed');
-  isTheError(await gateway.client.get('/items'), 401, 'missing_api_key');
+  isTheError(await fixture.gateway.client.get('/items'), 401, 'missing_api_key');
 });
 
 test('scopes that are added, removed or kept by a rotation apply from then on', async () => {

@@ -1,15 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Rule } from '@storegate/openapi';
 import { Fixture, isAnError } from './fixture.ts';
 
 const FORM = 'multipart/form-data; boundary=b0undary';
-let folder: string;
 let fixture: Fixture;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'storegate-uploads-'));
   const item = {
     type: 'object',
     required: ['name'],
@@ -55,15 +50,9 @@ beforeAll(async () => {
       '/categories': { get: { operationId: 'listCategories', responses } },
     },
   };
-  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
-  fixture = await Fixture.start({
-    settings: `contract: {file: "${join(folder, 'openapi.json')}"}\nhttp: {maxBodyBytes: 1MiB}`,
-  });
+  fixture = await Fixture.start({ document, settings: 'http: {maxBodyBytes: 1MiB}' });
 });
-afterAll(async () => {
-  await fixture.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => fixture.stop());
 
 /** `body` has one character per byte. */
 const post = (type: string, body: string, path = '/items') =>

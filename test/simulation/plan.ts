@@ -2,6 +2,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../src/common/time.ts';
 import type { Plan as KeyPlan, Plans } from '../../src/limits/plans.ts';
 import type { Action, EditKind, Plan, Step } from './actions.ts';
 import { SHIPPED_PLANS } from './simulation.ts';
+import type { Direction } from './world/network.ts';
 import { Random } from './world/random.ts';
 
 function planOf(name: string, windows: KeyPlan['windows'], more: Partial<KeyPlan> = {}): KeyPlan {
@@ -84,6 +85,11 @@ class Stretch {
     return this.random.isOnce(3) ? this.#anyGateway() : this.#gateway;
   }
 
+  /** A gateway, and the key that an operator changes there. */
+  get target() {
+    return { gateway: this.gateway, key: this.key };
+  }
+
   get machine(): number | 'redis' {
     return this.gateways > 0 && this.random.isOnce(2) ? 'redis' : this.gateway;
   }
@@ -97,11 +103,16 @@ class Stretch {
   }
 }
 
+type Make = (stretch: Stretch) => Step;
+
 interface Choice {
   readonly weight: number;
   readonly only?: 'redis';
-  readonly make: (stretch: Stretch) => Step;
+  readonly make: Make;
 }
+
+const always = (weight: number, make: Make): Choice => ({ weight, make });
+const withRedis = (weight: number, make: Make): Choice => ({ weight, make, only: 'redis' });
 
 function clients(
   stretch: Stretch,
@@ -127,134 +138,62 @@ function clients(
 const outageLength = (random: Random) => random.oneOf([30, 120, 400, 3_000, 20_000, MINUTE]);
 
 const CHOICES: readonly Choice[] = [
-  { weight: 30, make: (one) => clients(one, 'polite', one.random.oneOf([1, 1, 2, 3])) },
-  {
-    weight: 6,
-    make: (one) => clients(one, 'polite', one.random.oneOf([16, 20, 60, 200])),
-  },
-  { weight: 8, make: (one) => clients(one, 'deaf', 1) },
-  { weight: 6, make: (one) => clients(one, 'deaf', 1, [150, 250, 450, 700, 1_000, 2_000], 150) },
-  {
-    weight: 6,
-    make: (one) => ({ ...clients(one, 'polite', 1), key: null, operation: 'news' }) as Step,
-  },
-  {
-    weight: 3,
-    make: (one) => ({ type: 'guesses', gateway: one.gateway, count: one.random.integer(1, 70) }),
-  },
-  {
-    weight: 4,
-    make: (one) => ({
-      type: 'ban',
-      gateway: one.gateway,
-      key: one.key,
-      length: one.random.oneOf(LENGTHS),
-    }),
-  },
-  ...(['lift', 'reset'] as const).map(
-    (type): Choice => ({
-      weight: 2,
-      make: (one) => ({ type, gateway: one.gateway, key: one.key }),
+  always(30, (one) => clients(one, 'polite', one.random.oneOf([1, 1, 2, 3]))),
+  always(6, (one) => clients(one, 'polite', one.random.oneOf([16, 20, 60, 200]))),
+  always(8, (one) => clients(one, 'deaf', 1)),
+  always(6, (one) => clients(one, 'deaf', 1, [150, 250, 450, 700, 1_000, 2_000], 150)),
+  always(6, (one) => ({ ...clients(one, 'polite', 1), key: null, operation: 'news' }) as Step),
+  always(3, (one) => ({ type: 'guesses', gateway: one.gateway, count: one.random.integer(1, 70) })),
+  always(4, (one) => ({ type: 'ban', ...one.target, length: one.random.oneOf(LENGTHS) })),
+  ...(['lift', 'reset', 'revoke'] as const).map((type) =>
+    always(2, (one) => ({ type, ...one.target })),
+  ),
+  always(2, (one) => ({ type: 'grant', ...one.target, units: one.random.integer(1, 8) })),
+  withRedis(6, (one) => editOf(one, one.random.oneOf(EDITS), one.random.integer(0, 9))),
+  always(2, (one) => ({ type: 'plans', factor: one.random.oneOf([0.5, 1, 2]) })),
+  always(3, (one) => {
+    const offset = one.random.oneOf([0, 500, -500, 40 * SECOND, HOUR, -HOUR, ...FAR]);
+    return { type: 'clock', machine: one.machine, offset };
+  }),
+  always(2, (one) => {
+    const jump = one.random.oneOf([500, 20 * SECOND, HOUR, ...FAR]);
+    return { type: 'ahead', machine: one.machine, jump };
+  }),
+  always(2, (one) => {
+    const drift = one.random.oneOf([0, 1e-4, -1e-4]);
+    return { type: 'drift', machine: one.machine, drift };
+  }),
+  withRedis(7, (one) => cut(one, [['to', 'from'], ['to'], ['from']], outageLength(one.random))),
+  withRedis(3, ({ gateway, random }) => {
+    const delay = random.oneOf([10, 30, 60, 300]);
+    return { type: 'slow', gateway, delay, duration: outageLength(random) };
+  }),
+  withRedis(4, ({ random }) => {
+    const lag = random.oneOf([0, 0, 50, 1_000]);
+    return { type: 'redis ends', duration: outageLength(random), lag };
+  }),
+  ...(['redis hangs', 'redis is demoted'] as const).map((type) =>
+    withRedis(2, ({ random }) => ({ type, duration: outageLength(random) })),
+  ),
+  ...(['kill', 'restart', 'power'] as const).map((type) =>
+    always(2, ({ gateway, random }) => {
+      return { type, gateway, duration: random.oneOf([0, SECOND, 20 * SECOND]) };
     }),
   ),
-  {
-    weight: 2,
-    make: (one) => ({ type: 'revoke', gateway: one.gateway, key: one.key }),
-  },
-  {
-    weight: 2,
-    make: (one) => ({
-      type: 'grant',
-      gateway: one.gateway,
-      key: one.key,
-      units: one.random.integer(1, 8),
-    }),
-  },
-  {
-    weight: 6,
-    only: 'redis',
-    make: (one) => editOf(one, one.random.oneOf(EDITS), one.random.integer(0, 9)),
-  },
-  { weight: 2, make: (one) => ({ type: 'plans', factor: one.random.oneOf([0.5, 1, 2]) }) },
-  {
-    weight: 3,
-    make: (one) => ({
-      type: 'clock',
-      machine: one.machine,
-      offset: one.random.oneOf([0, 500, -500, 40 * SECOND, HOUR, -HOUR, ...FAR]),
-    }),
-  },
-  {
-    weight: 2,
-    make: (one) => ({
-      type: 'ahead',
-      machine: one.machine,
-      jump: one.random.oneOf([500, 20 * SECOND, HOUR, ...FAR]),
-    }),
-  },
-  {
-    weight: 2,
-    make: (one) => ({
-      type: 'drift',
-      machine: one.machine,
-      drift: one.random.oneOf([0, 1e-4, -1e-4]),
-    }),
-  },
-  {
-    weight: 7,
-    only: 'redis',
-    make: (one) => ({
-      type: 'cut',
-      gateway: one.gateway,
-      duration: outageLength(one.random),
-      directions: one.random.oneOf([['to', 'from'], ['to'], ['from']] as const),
-      kinds: one.random.oneOf([['requests', 'messages'], ['requests'], ['messages']] as const),
-    }),
-  },
-  {
-    weight: 3,
-    only: 'redis',
-    make: (one) => ({
-      type: 'slow',
-      gateway: one.gateway,
-      delay: one.random.oneOf([10, 30, 60, 300]),
-      duration: outageLength(one.random),
-    }),
-  },
-  {
-    weight: 4,
-    only: 'redis',
-    make: (one) => ({
-      type: 'redis ends',
-      duration: outageLength(one.random),
-      lag: one.random.oneOf([0, 0, 50, 1_000]),
-    }),
-  },
-  ...(['redis hangs', 'redis is demoted'] as const).map(
-    (type): Choice => ({
-      weight: 2,
-      only: 'redis',
-      make: (one) => ({ type, duration: outageLength(one.random) }),
-    }),
+  ...(['stop', 'suspend'] as const).map((type) =>
+    always(1, ({ gateway, random }) => ({ type, gateway, duration: outageLength(random) })),
   ),
-  ...(['kill', 'restart', 'power'] as const).map(
-    (type): Choice => ({
-      weight: 2,
-      make: (one) => ({
-        type,
-        gateway: one.gateway,
-        duration: one.random.oneOf([0, SECOND, 20 * SECOND]),
-      }),
-    }),
-  ),
-  ...(['stop', 'suspend'] as const).map(
-    (type): Choice => ({
-      weight: 1,
-      make: (one) => ({ type, gateway: one.gateway, duration: outageLength(one.random) }),
-    }),
-  ),
-  { weight: 1, make: (one) => ({ type: 'receiver', duration: outageLength(one.random) }) },
+  always(1, ({ random }) => ({ type: 'receiver', duration: outageLength(random) })),
 ];
+
+function cut(
+  { gateway, random }: Stretch,
+  directions: readonly (readonly Direction[])[],
+  duration: number,
+): Step {
+  const kinds = random.oneOf([['requests', 'messages'], ['requests'], ['messages']] as const);
+  return { type: 'cut', gateway, duration, directions: random.oneOf(directions), kinds };
+}
 
 /** Steps that matter together, each after a wait in milliseconds. */
 interface Combination extends Pick<Choice, 'only'> {
@@ -351,9 +290,7 @@ const OF_RECORDS: readonly Combination['make'][] = [
   },
   (one) => {
     const duration = one.random.oneOf([120, 5_000, 40_000]);
-    const directions = one.random.oneOf([['to', 'from'], ['from']] as const);
-    const kinds = one.random.oneOf([['requests', 'messages'], ['requests'], ['messages']] as const);
-    return editsDuring(one, { type: 'cut', gateway: one.gateway, duration, directions, kinds });
+    return editsDuring(one, cut(one, [['to', 'from'], ['from']], duration));
   },
   (one) => {
     const type = one.random.oneOf(['redis hangs', 'redis is demoted'] as const);

@@ -7,7 +7,7 @@ import { shrink } from './shrink.ts';
 /** Virtual days of a run. */
 const DAYS = 3;
 /** Seconds of CPU for random runs. */
-const BUDGET = isDeep ? 1_250 : 8;
+const BUDGET = isDeep ? 1_250 : 5;
 /** Milliseconds: only a guard, as a busy machine gives a run little of its time. */
 const PATIENCE = 20 * 60_000 * (isDeep ? 50 : 1);
 

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config, RedisSettings } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { escalationIn, type Plans } from '../../src/limits/plans.ts';
+import type { Plans } from '../../src/limits/plans.ts';
 import type { Event } from '../../src/observe/events.ts';
-import { limitsOf, subjectOf } from '../../src/records/keys/subjects.ts';
+import { subjectOf } from '../../src/records/keys/subjects.ts';
 import type { Key } from './clients.ts';
 import { Gateway } from './gateway/gateway.ts';
-import { SCOPED } from './gateway/operations.ts';
 import { Receiver } from './gateway/receiver.ts';
 import { RedisServer } from './redis/server.ts';
 import { Disk } from './world/disk.ts';
@@ -73,7 +72,6 @@ export class Simulation {
     this.network.offer(REDIS, this.redis);
     this.receiver = new Receiver(this.world);
     this.#plans = plans;
-    this.#learn(plans);
     const settings = this.isEmbedded ? null : { ...REDIS_SETTINGS, ...redis };
     this.gateways = Array.from({ length: Math.max(1, gateways) }, (_, i) => {
       const machine = new Machine(`g${i + 1}`, this.disk.folderOf(`g${i + 1}`));
@@ -113,7 +111,6 @@ export class Simulation {
 
   usePlans(plans: Plans): void {
     this.#plans = plans;
-    this.#learn(plans);
     for (const gateway of this.gateways) gateway.usePlans(plans);
   }
 
@@ -122,15 +119,6 @@ export class Simulation {
     for (const gateway of this.gateways) gateway.kill();
     this.#restore();
     rmSync(this.#folder, { recursive: true, force: true });
-  }
-
-  #learn(plans: Plans): void {
-    for (const plan of plans.plans.values()) {
-      const own = { escalation: escalationIn(plan, plans), scoped: SCOPED };
-      if (plan.windows) this.redis.limits.learn(limitsOf(plan.windows, own));
-    }
-    const open = plans.publicPlan?.windows;
-    if (open) this.redis.limits.learn(limitsOf(open, { escalation: null, scoped: SCOPED }));
   }
 
   #configOf({ folder }: Machine, redis: Config['redis']): Config {

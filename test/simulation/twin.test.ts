@@ -65,8 +65,7 @@ function stepOf(random: Random, subject: string): Step {
 }
 
 test('the twin of Redis gives the same answers as the rules', async () => {
-  await simulate({ seed: SEED, gateways: 1 }, async ({ world, redis, gateways }) => {
-    for (const each of LIMITS) redis.limits.learn(each);
+  await simulate({ seed: SEED, gateways: 1 }, async ({ world, gateways }) => {
     const connection = gateways[0]!.within(() => openConnection(REDIS_SETTINGS));
     await world.pass(100);
     const clock = new TestClock();

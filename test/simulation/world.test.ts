@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { HOUR, MINUTE } from '../../src/common/time.ts';
 import { remainingIn } from '../../src/limits/admission.ts';
-import { createKey, polite, send } from './clients.ts';
+import { createKey, polite } from './clients.ts';
 import { burst, one, plansWith, SEED, testKey, windowOf } from './faults/support.ts';
 import { type Simulation, simulate } from './simulation.ts';
 
@@ -31,14 +31,6 @@ describe('the world', () => {
     expect(other).not.toEqual(first);
   });
 
-  test('skips what is idle: three days cost few events', async () => {
-    await simulate({ seed: SEED, gateways: 3 }, async ({ world }) => {
-      const before = world.events;
-      await world.pass(72 * HOUR);
-      expect(world.events - before).toBeLessThan(1_000);
-    });
-  });
-
   test('gives each machine its own wall clock, and none to monotonic time', async () => {
     await simulate({ seed: SEED, gateways: 2 }, async ({ world, gateways }) => {
       const [fast, right] = [gateways[0]!, gateways[1]!];
@@ -54,23 +46,6 @@ describe('the world', () => {
         [HOUR + 1_000, 1_000],
         [1_000, 1_000],
       ]);
-    });
-  });
-
-  test('holds what reaches a stopped process until it is resumed', async () => {
-    await simulate({ seed: SEED, gateways: 1 }, async (simulation) => {
-      const { world, gateways } = simulation;
-      const key = await createKey(simulation, 'free');
-      gateways[0]!.stop();
-      const response = send({ key, pause: 0, gateway: () => gateways[0]! });
-      let isAnswered = false;
-      void response.then(() => {
-        isAnswered = true;
-      });
-      await world.pass(5_000);
-      expect(isAnswered).toBe(false);
-      gateways[0]!.resume();
-      expect((await world.settle(response)).status).toBe(200);
     });
   });
 });
@@ -120,20 +95,6 @@ describe('the disk', () => {
 
 describe('the twin of Redis', () => {
   const LIMIT = 20;
-
-  test('admits exactly a limit at several gateways', async () => {
-    await simulate(
-      { seed: SEED, gateways: 3, plans: plansWith([windowOf(LIMIT, HOUR)]) },
-      async (simulation) => {
-        const { world, gateways } = simulation;
-        const key = await testKey(simulation);
-        const gateway = () => world.random.oneOf(gateways);
-        const sent = Array.from({ length: 3 * LIMIT }, () => send({ key, pause: 0, gateway }));
-        const responses = await world.settle(Promise.all(sent));
-        expect(responses.filter(({ status }) => status === 200)).toHaveLength(LIMIT);
-      },
-    );
-  });
 
   test('forgets the last writes in a failover', async () => {
     await simulate(

@@ -1,6 +1,5 @@
 import { isNewer, type RedisData, type StreamEntry } from './database.ts';
-import { byScore } from './record-scripts.ts';
-import type { Reply } from './scripts.ts';
+import type { Reply } from './protocol.ts';
 
 type Command = (data: RedisData, args: readonly string[]) => Reply;
 
@@ -10,6 +9,10 @@ const fieldsAt = (data: RedisData, key: string) =>
 const scoresAt = (data: RedisData, key: string) =>
   data.read(key, 'sorted')?.scores ?? new Map<string, number>();
 
+/** Members by score, then by name. */
+const byScore = (scores: ReadonlyMap<string, number>): [member: string, score: number][] =>
+  [...scores].sort(([a, x], [b, y]) => x - y || (a < b ? -1 : Number(a > b)));
+
 function set(data: RedisData, [key, text, ...options]: readonly string[]): Reply {
   const words = options.map((one) => one.toUpperCase());
   const exists = data.has(key!);
@@ -17,6 +20,41 @@ function set(data: RedisData, [key, text, ...options]: readonly string[]): Reply
   const at = words.indexOf('PX');
   data.put(key!, { type: 'text', text: text! }, at < 0 ? undefined : Number(options[at + 1]));
   return 'OK';
+}
+
+/** Members with scores between two, which a parenthesis excludes. */
+function between(data: RedisData, [key, from, to]: readonly string[]): string[] {
+  const bound = (text: string) => Number(text.replace('(', '').replace('inf', 'Infinity'));
+  const isFrom = (at: number) =>
+    at > bound(from!) || (at === bound(from!) && !from!.startsWith('('));
+  const isTo = (at: number) => at < bound(to!) || (at === bound(to!) && !to!.startsWith('('));
+  const found = byScore(scoresAt(data, key!)).filter(([, at]) => isFrom(at) && isTo(at));
+  return found.map(([member]) => member);
+}
+
+function removeMembers(data: RedisData, key: string, members: readonly Reply[]): number {
+  const { scores } = data.change(key, 'sorted');
+  return members.filter((one) => scores.delete(one as string)).length;
+}
+
+function trim(data: RedisData, key: string, most: number): void {
+  const { entries } = data.change(key, 'stream');
+  entries.splice(0, entries.length - most);
+}
+
+function addEntry(data: RedisData, [key, ...rest]: readonly string[]): Reply {
+  const most = rest[0] === 'MAXLEN' ? Number(rest[1]) : null;
+  const [id, ...fields] = most === null ? rest : rest.slice(2);
+  data.addEntry(key!, id!, fields);
+  if (most !== null) trim(data, key!, most);
+  return id!;
+}
+
+function increase(data: RedisData, [key, field, by]: readonly string[]): Reply {
+  const { fields } = data.change(key!, 'hash');
+  const sum = Number(fields.get(field!) ?? 0) + Number(by);
+  fields.set(field!, String(sum));
+  return sum;
 }
 
 function range(
@@ -92,7 +130,7 @@ function scanHash(data: RedisData, [key, cursor]: readonly string[]): Reply {
 export const READS: Readonly<Record<string, Command>> = {
   get: (data, [key]) => textAt(data, key!),
   mget: (data, keys) => keys.map((key) => textAt(data, key)),
-  pttl: (data, [key]) => (data.has(key!) ? data.leftOf(key!) : -2),
+  pttl: (data, [key]) => data.leftOf(key!),
   exists: (data, keys) => keys.filter((key) => data.has(key)).length,
   hget: (data, [key, field]) => fieldsAt(data, key!).get(field!) ?? null,
   hmget: (data, [key, ...names]) => names.map((name) => fieldsAt(data, key!).get(name) ?? null),
@@ -100,11 +138,13 @@ export const READS: Readonly<Record<string, Command>> = {
   hvals: (data, [key]) => [...fieldsAt(data, key!).values()],
   hscan: scanHash,
   xrange: entriesBetween,
+  xlen: (data, [key]) => data.read(key!, 'stream')?.entries.length ?? 0,
   xrevrange: (data, [key, , , , count]) =>
     (data.read(key!, 'stream')?.entries ?? []).slice(-Number(count)).reverse(),
   hexists: (data, [key, field]) => Number(fieldsAt(data, key!).has(field!)),
   zcard: (data, [key]) => scoresAt(data, key!).size,
   zrange: (data, args) => range(data, args, false),
+  zrangebyscore: between,
   zrevrange: (data, args) => range(data, args, true),
   zrank: (data, args) => rank(data, args, false),
   zrevrank: (data, args) => rank(data, args, true),
@@ -134,21 +174,44 @@ export const WRITES: Readonly<Record<string, Command>> = {
   set,
   /** Only of keys without a lifetime: a replica refuses it. */
   persist: () => 0,
+  pexpire: (data, [key, lifetime]) => Number(data.expire(key!, Number(lifetime))),
   del: (data, keys) => keys.filter((key) => data.remove(key)).length,
+  incr(data, [key]) {
+    const next = Number(textAt(data, key!) ?? 0) + 1;
+    data.put(key!, { type: 'text', text: `${next}` });
+    return next;
+  },
   hset: (data, [key, ...pairs]) => {
     const { fields } = data.change(key!, 'hash');
     const before = fields.size;
     for (let i = 0; i < pairs.length; i += 2) fields.set(pairs[i]!, pairs[i + 1]!);
     return fields.size - before;
   },
-  hdel: (data, [key, ...names]) => names.filter((name) => data.removeField(key!, name)).length,
+  hdel(data, [key, ...names]) {
+    const { fields } = data.change(key!, 'hash');
+    return names.filter((name) => fields.delete(name)).length;
+  },
   hsetnx: (data, [key, field, text]) => {
     const { fields } = data.change(key!, 'hash');
     if (fields.has(field!)) return 0;
     fields.set(field!, text!);
     return 1;
   },
+  hincrby: increase,
+  xadd: addEntry,
+  xtrim(data, [key, , most]) {
+    trim(data, key!, Number(most));
+    return 0;
+  },
+  rpush: (data, [key, item]) => data.change(key!, 'list').items.push(item!),
+  ltrim(data, [key, from]) {
+    const { items } = data.change(key!, 'list');
+    items.splice(0, items.length + Number(from));
+    return 'OK';
+  },
   zadd: add,
-  zrem: (data, [key, ...members]) =>
-    members.filter((one) => data.change(key!, 'sorted').scores.delete(one)).length,
+  zrem: (data, [key, ...members]) => removeMembers(data, key!, members),
+  zremrangebyscore: (data, args) => removeMembers(data, args[0]!, between(data, args)),
+  zremrangebyrank: (data, args) =>
+    removeMembers(data, args[0]!, range(data, args, false) as readonly Reply[]),
 };

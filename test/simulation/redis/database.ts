@@ -1,13 +1,6 @@
-import type { Counters } from '../../../src/limits/counters.ts';
+import { RedisFailure } from './protocol.ts';
 
 export type StreamEntry = readonly [id: string, fields: readonly string[]];
-
-/** Counters of a subject, and the last reconciliation of each gateway. */
-export interface StoredCounters extends Counters {
-  readonly marks: Map<string, number>;
-  /** Whether cells, or a strike state, are stored: Redis has neither after a lift. */
-  hasCells: boolean;
-}
 
 export type Value =
   | { readonly type: 'text'; readonly text: string }
@@ -15,8 +8,7 @@ export type Value =
   | { readonly type: 'hash'; readonly fields: Map<string, string> }
   | { readonly type: 'sorted'; readonly scores: Map<string, number> }
   /** `last`: the newest id, also of an entry that was dropped. */
-  | { readonly type: 'stream'; readonly entries: StreamEntry[]; last: string }
-  | { readonly type: 'counters'; readonly counters: StoredCounters };
+  | { readonly type: 'stream'; readonly entries: StreamEntry[]; last: string };
 
 type OfType<T extends Value['type']> = Extract<Value, { readonly type: T }>;
 
@@ -38,7 +30,7 @@ interface Undo {
 /** Milliseconds of writes that a replica may lack. */
 export const LONGEST_LAG = 2_000;
 
-const EMPTY: { readonly [T in Exclude<Value['type'], 'counters'>]: () => OfType<T> } = {
+const EMPTY: { readonly [T in Value['type']]: () => OfType<T> } = {
   text: () => ({ type: 'text', text: '' }),
   list: () => ({ type: 'list', items: [] }),
   hash: () => ({ type: 'hash', fields: new Map() }),
@@ -72,12 +64,12 @@ export class RedisData {
   read<T extends Value['type']>(key: string, type: T): OfType<T> | null {
     const value = this.#stored(key)?.value ?? null;
     if (value !== null && value.type !== type)
-      throw new Error('WRONGTYPE the key holds another kind of value');
+      throw new RedisFailure('WRONGTYPE the key holds another kind of value');
     return value as OfType<T> | null;
   }
 
   /** The value to change in place; a missing one is created. */
-  change<T extends keyof typeof EMPTY>(key: string, type: T): OfType<T> {
+  change<T extends Value['type']>(key: string, type: T): OfType<T> {
     const existing = this.read(key, type);
     this.#note(key);
     if (existing) return existing;
@@ -97,33 +89,28 @@ export class RedisData {
     return this.#keys.delete(key);
   }
 
-  /** An empty hash does not exist. */
-  removeField(key: string, field: string): boolean {
-    const { fields } = this.change(key, 'hash');
-    const isRemoved = fields.delete(field);
-    if (fields.size === 0) this.#keys.delete(key);
-    return isRemoved;
-  }
-
   /** Throws if the id is not newer than all before it. */
   addEntry(key: string, id: string, fields: readonly string[]): void {
     const stream = this.change(key, 'stream');
     if (!isNewer(id, stream.last))
-      throw new Error('ERR The ID specified in XADD is equal or smaller than the target');
+      throw new RedisFailure('ERR The ID specified in XADD is equal or smaller than the target');
     stream.entries.push([id, fields]);
     stream.last = id;
   }
 
-  expire(key: string, lifetime: number): void {
+  /** Returns whether there is such a key. */
+  expire(key: string, lifetime: number): boolean {
     this.#note(key);
     const stored = this.#stored(key);
     if (stored) stored.expiresAt = this.#now() + lifetime;
+    return stored !== null;
   }
 
-  /** Milliseconds; 0: missing or without a lifetime. */
+  /** As PTTL: milliseconds; -1: without a lifetime; -2: missing. */
   leftOf(key: string): number {
-    const remaining = (this.#stored(key)?.expiresAt ?? 0) - this.#now();
-    return Number.isFinite(remaining) ? Math.max(0, remaining) : 0;
+    const stored = this.#stored(key);
+    if (stored === null) return -2;
+    return Number.isFinite(stored.expiresAt) ? stored.expiresAt - this.#now() : -1;
   }
 
   has(key: string): boolean {
@@ -156,7 +143,7 @@ export class RedisData {
   #stored(key: string): Stored | null {
     const stored = this.#keys.get(key);
     if (stored === undefined) return null;
-    if (stored.expiresAt > this.#now()) return stored;
+    if (stored.expiresAt > this.#now() && !isEmpty(stored.value)) return stored;
     this.#keys.delete(key);
     return null;
   }
@@ -170,6 +157,12 @@ export class RedisData {
     this.#undo.push({ at, key, before: stored && copyOfStored(stored) });
   }
 }
+
+/** Redis has no empty values of these kinds. */
+const isEmpty = (value: Value): boolean =>
+  (value.type === 'hash' && value.fields.size === 0) ||
+  (value.type === 'sorted' && value.scores.size === 0) ||
+  (value.type === 'list' && value.items.length === 0);
 
 const partsOf = (id: string) => id.split('-').map(Number) as [number, number];
 
@@ -196,17 +189,5 @@ function copyOf(value: Value): Value {
       return { type: 'sorted', scores: new Map(value.scores) };
     case 'stream':
       return { ...value, entries: [...value.entries] };
-    case 'counters':
-      return { type: 'counters', counters: copyOfCounters(value.counters) };
   }
-}
-
-export function copyOfCounters(counters: StoredCounters): StoredCounters {
-  const { cells, strikeState, marks } = counters;
-  return {
-    ...counters,
-    cells: [...cells],
-    marks: new Map(marks),
-    strikeState: strikeState && structuredClone(strikeState),
-  };
 }

@@ -1,4 +1,4 @@
-import type { Reply } from './scripts.ts';
+export type Reply = string | number | null | readonly Reply[];
 
 const CR = 13;
 
@@ -42,17 +42,12 @@ export function commandReader(each: (words: string[]) => void): (data: Buffer) =
   };
 }
 
-export class RedisFailure {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
+/** An error that Redis answers. */
+export class RedisFailure extends Error {}
 
 /** Replies are those of RESP2, which RESP3 contains. */
 export function encode(reply: Reply | RedisFailure): string {
-  if (reply instanceof RedisFailure) return `-${reply.text}\r\n`;
+  if (reply instanceof RedisFailure) return `-${reply.message}\r\n`;
   if (reply === null) return '$-1\r\n';
   if (typeof reply === 'number') return `:${reply}\r\n`;
   if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`;

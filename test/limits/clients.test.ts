@@ -95,14 +95,6 @@ describe('a key whose clients do not wait is banned within a minute of its first
   });
 });
 
-test.each([
-  [4, MINUTE],
-  [2.2, 2 * MINUTE],
-])('a client of the plan free that never waits, %f per second, is banned in time', (pace, most) => {
-  const sent = { workers: 1, pause: SECOND / pace, waits: false };
-  expect(run(limitsOfPlan('free'), sent, 3 * MINUTE).banned!.after).toBeLessThan(most);
-});
-
 describe.each(deafClients(shipped).map((row) => [`${row.plan}, ${row.window.name}`, row] as const))(
   'a client that never waits, under one window: %s',
   (_name, row) => {

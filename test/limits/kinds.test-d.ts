@@ -26,26 +26,6 @@ function spelled({ kind }: { readonly kind: More }): string {
 }
 spelled satisfies (window: Window) => string;
 
-declare const whole: WindowKind;
-({ ...WINDOW_KINDS, 'unheard-of': whole }) satisfies Record<More, WindowKind>;
-
-declare const lacking: { [Property in keyof WindowKind]: Omit<WindowKind, Property> };
-// @ts-expect-error: an entry that does not say how it counts.
-lacking.meter satisfies WindowKind;
-// @ts-expect-error: an entry that does not say whether it resets as a whole.
-lacking.resetsAsWhole satisfies WindowKind;
-// @ts-expect-error: an entry without its number for Redis.
-lacking.code satisfies WindowKind;
-// @ts-expect-error: an entry without its mark in Redis.
-lacking.mark satisfies WindowKind;
-// @ts-expect-error: an entry without the words of its spans.
-lacking.spans satisfies WindowKind;
-// @ts-expect-error: an entry that does not say whether it has a time zone.
-lacking.hasZone satisfies WindowKind;
-
-/** Each property has its lines above. */
-declare const requested: Record<
-  'meter' | 'resetsAsWhole' | 'code' | 'mark' | 'spans' | 'hasZone',
-  true
->;
-requested satisfies Record<keyof WindowKind, true>;
+/** No property of an entry may be left out. */
+type Optional<T> = { [K in keyof T]-?: object extends Pick<T, K> ? K : never }[keyof T];
+true satisfies Optional<WindowKind> extends never ? true : false;

@@ -7,7 +7,7 @@ import {
   WINDOW_KINDS,
   windowId,
 } from '../../src/limits/kinds.ts';
-import { DAY, HOUR, MINUTE, window } from '../support/limits.ts';
+import { DAY, HOUR, MINUTE, scoped, window } from '../support/limits.ts';
 
 describe('the table of kinds', () => {
   test('is what the spelt-out look-up answers from', () => {
@@ -51,7 +51,7 @@ describe('the table of kinds', () => {
 
 describe('a counter', () => {
   const windows = KIND_NAMES.flatMap((kind) =>
-    [MINUTE, HOUR, DAY].map((span) => window(1, span, kind)),
+    [MINUTE, DAY].flatMap((span) => [window(1, span, kind), scoped('login', 1, span, kind)]),
   );
 
   test('is the same for windows of one kind and span, whatever their limits, names and zones are', () => {

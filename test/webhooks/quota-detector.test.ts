@@ -108,15 +108,6 @@ describe('a quota', () => {
     expect(found).toHaveLength(2);
   });
 
-  test('of few units is reported at the unit with which it is reached', () => {
-    expect(reached(limits([window(1, DAY)]), [1])).toEqual([[80, 100]]);
-    expect(reached(limits([window(3, DAY)]), [1, 1, 1])).toEqual([[], [], [80, 100]]);
-  });
-
-  test('is reported once if a request costs more than the rest', () => {
-    expect(reached(limits([window(10, DAY)]), [6, 6, 6, 2, 3])).toEqual([[], [100], [], [80], []]);
-  });
-
   test('covers each window that is long enough, and no shorter one', () => {
     expect(reached(limits([window(2, MINUTE), window(5, DAY)]), [1, 1])).toEqual([[], []]);
     readQuota = createQuotaDetector(HOUR, (one) => void found.push(one));

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { remainingIn } from '../../../src/limits/admission.ts';
-import { KIND_NAMES } from '../../../src/limits/kinds.ts';
-import type { Limits } from '../../../src/limits/limits.ts';
+import { exactly } from '../../../src/limits/plans.ts';
+import { NO_SCOPES } from '../../../src/limits/scopes.ts';
 import { openEmbedded } from '../../../src/records/embedded/open.ts';
 import { folderSource, folderTarget } from '../../../src/records/transfer/folder.ts';
 import { openRedisSource, openRedisTarget } from '../../../src/records/transfer/redis.ts';
@@ -11,98 +11,19 @@ import { openStateFile } from '../../../src/state/embedded/file.ts';
 import { createRedisState } from '../../../src/state/redis/counters.ts';
 import { keyOf } from '../../../src/state/redis/key-names.ts';
 import type { State } from '../../../src/state/state.ts';
+import { isDeep } from '../../runner/fast-check.ts';
+import { burstOf, ESCALATION, PLANS, type Step, sequences } from '../../state/sequences.ts';
 import { KEPT } from '../../support/audit.ts';
 import { storedCounters } from '../../support/counters.ts';
-import {
-  DAY,
-  HOUR,
-  limits,
-  MINUTE,
-  SECOND,
-  scoped,
-  TestClock,
-  window,
-} from '../../support/limits.ts';
+import { DAY, HOUR, limits, MINUTE, scoped, TestClock, window } from '../../support/limits.ts';
 import { DEFAULTS } from '../../support/redis/settings.ts';
 import { redisForSuite } from '../../support/redis/suite.ts';
 import { idOf, moveAll, temporaryFolder, WITH_CLOCK } from '../../support/transfer.ts';
 
-const ESCALATION = {
-  strikes: 3,
-  workers: 1,
-  minWorkers: 1,
-  window: 10 * SECOND,
-  grace: 100,
-  durations: [20 * SECOND, MINUTE, HOUR],
-  decay: HOUR,
-};
-const SCOPED = limits(
-  [window(6, MINUTE), scoped('login', 3, MINUTE), scoped('@notes', 4, HOUR, 'sliding')],
-  ESCALATION,
-);
-const PLANS: readonly Limits[] = [
-  limits([window(3, MINUTE)], ESCALATION),
-  limits([window(5, MINUTE), window(12, HOUR)], ESCALATION),
-  limits([window(4, MINUTE, 'sliding'), window(9, HOUR)], ESCALATION),
-  limits([window(6, 10 * SECOND, 'sliding'), window(20, MINUTE, 'sliding')], ESCALATION),
-  limits([window(3, 7_001, 'sliding')], null),
-  SCOPED,
-  ...KIND_NAMES.map((kind) => limits([window(4, HOUR, kind)], ESCALATION)),
-  limits([window(2 ** 53 - 100, HOUR)], null),
-];
+/** With windows of scopes. */
+const SCOPED = PLANS.findIndex(({ windows }) => windows.some(({ scope }) => scope === 'login'));
+const LOGIN = ['login'];
 
-type Step = {
-  readonly toString: () => string;
-  readonly take: (state: State, subject: string) => unknown;
-};
-const named = (name: string, take: Step['take']): Step => ({ take, toString: () => name });
-/** Steps, each so many milliseconds after the one before. */
-type Traffic = readonly (readonly [pass: number, step: Step])[];
-const plan = fc.nat({ max: PLANS.length - 1 });
-const cost = fc.oneof(
-  { weight: 8, arbitrary: fc.constant(1) },
-  fc.constantFrom(0, 2, 5, 2 ** 53 - 200),
-);
-const step = fc.oneof(
-  {
-    weight: 20,
-    arbitrary: fc
-      .tuple(plan, cost, fc.constantFrom([], ['login'], ['login', 'tag:search']))
-      .map(([p, c, of]) =>
-        named(`admit ${c} under ${p} in ${of}`, (state, s) => state.admit(s, PLANS[p]!, c, of)),
-      ),
-  },
-  { weight: 1, arbitrary: fc.constant(named('reset', (state, s) => state.reset(s))) },
-  { weight: 1, arbitrary: fc.constant(named('lift', (state, s) => state.liftBan(s))) },
-  {
-    weight: 1,
-    arbitrary: plan.map((p) =>
-      named(`grant under ${p}`, (state, s) => state.grant(s, PLANS[p]!, 2, null)),
-    ),
-  },
-  {
-    weight: 1,
-    arbitrary: plan.map((p) =>
-      named(`ban under ${p}`, (state, s) => state.ban(s, PLANS[p]!, MINUTE)),
-    ),
-  },
-);
-const pass = fc.oneof(
-  { weight: 6, arbitrary: fc.integer({ min: 0, max: 150 }) },
-  fc.integer({ min: 0, max: 20_000 }),
-);
-const steps = fc.array(fc.tuple(pass, step), { minLength: 1, maxLength: 30 });
-const burstOf = (p: number, count: number): Traffic =>
-  Array.from({ length: count }, () => [
-    110,
-    named(`burst under ${p}`, (state, s) => state.admit(s, PLANS[p]!, 1, ['login'])),
-  ]);
-const burst = fc
-  .tuple(plan, fc.integer({ min: 4, max: 14 }))
-  .map(([p, count]) => burstOf(p, count));
-const traffic = fc
-  .array(fc.oneof(steps, burst), { minLength: 1, maxLength: 4 })
-  .map((parts): Traffic => (parts as Traffic[]).flat());
 /**
  * Ahead of the clock of Redis, which ends counters that are put there: none expire before the clock
  * of the test.
@@ -112,11 +33,11 @@ const AHEAD = Date.UTC(2100, 0, 1);
 const beginning = fc.nat({ max: 3 * DAY }).map((after) => AHEAD + after);
 
 /** Traffic before a move and after it. */
-const EXAMPLES: [Traffic, Traffic, number][] = [
+const EXAMPLES: [Step[], Step[], number][] = [
   // Refused in a scope on both sides: whether that is a strike hangs on what a move drops.
-  [burstOf(PLANS.indexOf(SCOPED), 4), burstOf(PLANS.indexOf(SCOPED), 4), AHEAD],
+  [burstOf(SCOPED, 4, LOGIN), burstOf(SCOPED, 4, LOGIN), AHEAD],
   // Moved while banned.
-  [burstOf(0, 9), burstOf(0, 4), AHEAD],
+  [burstOf(0, 9, NO_SCOPES), burstOf(0, 4, NO_SCOPES), AHEAD],
 ];
 
 const own = redisForSuite();
@@ -141,17 +62,17 @@ interface Both {
   readonly close: () => Promise<void>;
 }
 
-type Move = (subject: string, clock: TestClock, before: Traffic) => Promise<Both>;
+type Move = (subject: string, clock: TestClock, before: readonly Step[]) => Promise<Both>;
 
 async function send(
   state: State,
   subject: string,
   clock: TestClock,
-  steps: Traffic,
+  steps: readonly Step[],
 ): Promise<void> {
-  for (const [time, { take }] of steps) {
-    clock.pass(time);
-    await take(state, subject);
+  for (const { pass, action } of steps) {
+    clock.pass(pass);
+    await action.take(state, subject);
   }
 }
 
@@ -212,17 +133,17 @@ async function expectEqual(
   { stayed, moved }: Both,
   subject: string,
   clock: TestClock,
-  after: Traffic,
+  after: readonly Step[],
 ): Promise<void> {
   for (const given of PLANS) {
     expect(await moved.look(subject, given)).toEqual(await stayed.look(subject, given));
     expect(await moved.banLevel(subject, given)).toEqual(await stayed.banLevel(subject, given));
   }
   expect(await moved.bans()).toEqual(await stayed.bans());
-  for (const [time, { take }] of after) {
-    clock.pass(time);
-    const expected = await take(stayed, subject);
-    expect(await take(moved, subject)).toEqual(expected ?? undefined);
+  for (const { pass, action } of after) {
+    clock.pass(pass);
+    const expected = await action.take(stayed, subject);
+    expect(await action.take(moved, subject)).toEqual(expected ?? undefined);
   }
 }
 
@@ -236,7 +157,7 @@ test.each(MOVES)(
   async ({ move }) => {
     let [banned, dropped] = [0, 0];
     await fc.assert(
-      fc.asyncProperty(traffic, traffic, beginning, async (before, after, start) => {
+      fc.asyncProperty(sequences(), sequences(), beginning, async (before, after, start) => {
         const clock = new TestClock(start);
         const subject = `key:${idOf(subjects++)}`;
         const both = await move(subject, clock, before);
@@ -248,7 +169,7 @@ test.each(MOVES)(
           await both.close();
         }
       }),
-      { numRuns: 25, examples: EXAMPLES },
+      { numRuns: isDeep ? 25 : 10, examples: EXAMPLES },
     );
     expect(banned).toBeGreaterThan(0);
     expect(dropped).toBeGreaterThan(0);
@@ -261,11 +182,19 @@ test.each(MOVES)(
   async ({ move }) => {
     const clock = new TestClock(AHEAD);
     const subject = `key:${idOf(subjects++)}`;
+    const given = limits(
+      [window(6, MINUTE), scoped('login', 3, MINUTE), scoped('@notes', 4, HOUR, 'sliding')],
+      { ...ESCALATION, ...exactly(1) },
+    );
+    const request: Step = {
+      pass: 110,
+      action: { take: (state, s) => state.admit(s, given, 1, LOGIN) },
+    };
     // Three that are admitted, one that is refused first, and two strikes.
-    const { moved, close } = await move(subject, clock, burstOf(PLANS.indexOf(SCOPED), 6));
+    const { moved, close } = await move(subject, clock, Array(6).fill(request));
     const refused = async () => {
       clock.pass(110);
-      return moved.admit(subject, SCOPED, 1, ['login']);
+      return moved.admit(subject, given, 1, LOGIN);
     };
     const first = await refused();
     expect(first).toMatchObject({ verdict: 'limited', strikes: 2 });

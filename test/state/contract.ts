@@ -221,38 +221,6 @@ export function keepsThePromisesOfState(open: OpenState): void {
       expect((await state.admit(subject, given, 1, LOGIN)).verdict).toBe('admitted');
     });
 
-    test('of an API count beside others of the same span', async () => {
-      const subject = fresh();
-      const both = limits([
-        window(6, MINUTE),
-        scoped('@notes', 3, MINUTE),
-        scoped('notes/login', 1, MINUTE),
-      ]);
-      const inNotes = (scopes: Scopes) => state.admit(subject, both, 1, scopes);
-      expect(remaining(await inNotes(['@notes', 'notes/login']))).toEqual([5, 2, 0]);
-      expect(remaining(await inNotes(['@notes']))).toEqual([4, 1, 0]);
-      expect(remaining(await inNotes(['@files']))).toEqual([3, 1, 0]);
-      await inNotes(['@notes']);
-      expect(await inNotes(['@notes'])).toMatchObject({
-        verdict: 'limited',
-        violated: both.windows[1],
-      });
-      await state.grant(subject, both, 1, '60s@notes');
-      expect(remaining(await state.look(subject, both))).toEqual([2, 1, 0]);
-    });
-
-    test('keep their counts when others come, go and change', async () => {
-      const subject = fresh();
-      await state.admit(subject, given, 2, [...LOGIN, ...SEARCH]);
-      const other = limits([
-        window(6, MINUTE),
-        scoped('login', 5, MINUTE),
-        scoped('login', 9, HOUR),
-      ]);
-      expect(remaining(await state.admit(subject, other, 1, LOGIN))).toEqual([3, 2, 8]);
-      expect(remaining(await state.look(subject, given))).toEqual([3, 0, 3]);
-    });
-
     test('get units back by their full names, and all with a reset', async () => {
       const subject = fresh();
       await state.admit(subject, given, 2, [...LOGIN, ...SEARCH]);
@@ -266,13 +234,6 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await state.reset(subject);
       expect(remaining(await state.look(subject, given))).toEqual([6, 2, 3]);
     });
-  });
-
-  test('windows of one subject know nothing of another', async () => {
-    const one = limits([window(1, MINUTE)]);
-    const [a, b] = [fresh(), fresh()];
-    await times(2, a, one);
-    expect((await admit(b, one)).verdict).toBe('admitted');
   });
 
   test('shows the units that were charged and not given back, and admits what remains', async () => {
@@ -393,17 +354,6 @@ export function keepsThePromisesOfState(open: OpenState): void {
       await strikeOut(subject, tight);
       await state.reset(subject);
       expect((await admit(subject, tight)).verdict).toBe('banned');
-    });
-
-    test('a manual ban holds for its length and raises the level', async () => {
-      const subject = fresh();
-      const day = limits([window(1, 100 * DAY)]);
-      await state.ban(subject, day, 3 * HOUR);
-      const banned = await admit(subject, day);
-      expect(banned).toMatchObject({ verdict: 'banned', bannedUntil: clock.now + 3 * HOUR });
-      clock.pass(3 * HOUR);
-      const next = await strikeOut(subject, day);
-      expect(next.bannedUntil - next.now).toBe(5 * MINUTE);
     });
   });
 
@@ -564,20 +514,6 @@ export function keepsThePromisesOfState(open: OpenState): void {
       clock.pass(HOUR);
       await state.ban(subject, given, HOUR);
       expect(await bans()).toMatchObject([{ level: 3 }]);
-    });
-
-    test('the level is returned, and decays', async () => {
-      const subject = fresh();
-      expect(await state.banLevel(subject, FREE)).toBe(0);
-      await state.ban(subject, FREE, MINUTE);
-      clock.pass(MINUTE);
-      await state.ban(subject, FREE, HOUR);
-      expect(await state.banLevel(subject, FREE)).toBe(2);
-      clock.pass(SECOND);
-      await state.ban(subject, FREE, MINUTE);
-      expect(await state.banLevel(subject, FREE)).toBe(2);
-      clock.pass(MINUTE + DAY);
-      expect(await state.banLevel(subject, FREE)).toBe(1);
     });
   });
 }

@@ -3,7 +3,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { countersInFolder } from '../../src/state/embedded/counter-store.ts';
 import { createEmbeddedState } from '../../src/state/embedded/counters.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
-import { createRowWriter, RowWriteError } from '../../src/state/rows/row-writer.ts';
+import { RowWriteError } from '../../src/state/rows/row-writer.ts';
 import { DAY, limits, MINUTE, SECOND, TestClock, window } from '../support/limits.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
@@ -12,25 +12,7 @@ import { keepsThePromisesOfState } from './contract.ts';
 const temporary = temporaryFolders();
 
 describe('the embedded state', () => {
-  describe('in memory', () => {
-    keepsThePromisesOfState(async (clock) => createEmbeddedState({ clock: clock.read }));
-  });
-
-  describe('with its rows', () => {
-    const folderOf = temporaryFolders({ keep: true });
-    keepsThePromisesOfState(async (clock) => {
-      const folder = folderOf();
-      const db = openStateFile(folder);
-      const writer = createRowWriter(folder);
-      const store = countersInFolder(folder, db, writer);
-      const close = async () => {
-        await store.close();
-        await writer.close();
-        db.close();
-      };
-      return createEmbeddedState({ clock: clock.read, store: { ...store, close } });
-    });
-  });
+  keepsThePromisesOfState(async (clock) => createEmbeddedState({ clock: clock.read }));
 
   test('finds without requests that the disk cannot be written, and that it can again', async () => {
     const folder = temporary();

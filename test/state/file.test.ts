@@ -11,7 +11,6 @@ import { openStateFile } from '../../src/state/embedded/file.ts';
 import { repairFolder } from '../../src/state/embedded/repair.ts';
 import { KEPT } from '../support/audit.ts';
 import { commandLine } from '../support/command-line.ts';
-import { HOUR, limits, MINUTE, TestClock, window } from '../support/limits.ts';
 import { loadPlans } from '../support/load-plans.ts';
 import { editOf } from '../support/records.ts';
 import { WITH_CLOCK } from '../support/transfer.ts';
@@ -27,30 +26,6 @@ beforeEach(() => {
 afterEach(() => rmSync(join(folder, '..'), { recursive: true, force: true }));
 
 describe('the embedded state file', () => {
-  test('keeps windows, strikes, bans and levels across a graceful stop', async () => {
-    const clock = new TestClock();
-    const given = limits([window(3, MINUTE), window(5, HOUR, 'sliding')]);
-    const first = openEmbedded(folder, { clock: clock.read, audit: KEPT, observe: () => {} });
-    await first.state.admit('key:a', given, 2);
-    for (let i = 0; i < 4; i++) {
-      await first.state.admit('key:b', given, 3);
-      clock.pass(100);
-    }
-    await first.state.ban('key:c', given, HOUR);
-    const before = await Promise.all(
-      ['key:a', 'key:b', 'key:c'].map((subject) => first.state.look(subject, given)),
-    );
-    await first.close();
-
-    const second = openEmbedded(folder, { clock: clock.read, audit: KEPT, observe: () => {} });
-    const after = await Promise.all(
-      ['key:a', 'key:b', 'key:c'].map((subject) => second.state.look(subject, given)),
-    );
-    expect(after).toEqual(before);
-    expect(after[1]!.strikes).toBe(2);
-    await second.close();
-  });
-
   /** Each is a file of the same folder, as some version left it. */
   test.each<[string, string, string]>([
     [
@@ -60,7 +35,6 @@ describe('the embedded state file', () => {
     ],
     ['an older format', 'PRAGMA user_version = 3', MOVE_OF(3)],
     ['the same format without the ban log', 'DROP TABLE bans', MOVE_OF(7)],
-    ['the same format without required files of counters', 'DROP TABLE counter_file', MOVE_OF(7)],
     ['the same format without reasons', 'ALTER TABLE audit DROP COLUMN reason', MOVE_OF(7)],
   ])('of %s is refused with what to do, and stays as it is', async (_, change, message) => {
     openStateFile(folder).close();

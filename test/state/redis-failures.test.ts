@@ -218,18 +218,13 @@ describe('a hiccup of Redis', () => {
     return verdicts.filter((verdict) => verdict === 'admitted').length;
   }
 
-  test.each([30, 50, 80])(
-    'of %d ms is waited for: four gateways together admit no more than the limit',
-    async (pause) => {
-      for (let i = 0; i < 10; i++) {
-        // Exactly 60, unless the test machine itself stands still. Redis ends a pause up to 100 ms
-        // after its time.
-        expect(await admittedWithin(pause)).toBeLessThanOrEqual(78);
-      }
-    },
-  );
+  test('is waited for: four gateways together admit no more than the limit', async () => {
+    // Exactly 60, unless the test machine itself stands still. Redis ends a pause up to 100 ms after
+    // its time.
+    for (let i = 0; i < 5; i++) expect(await admittedWithin(50)).toBeLessThanOrEqual(78);
+  });
 
   test('that is too long to be waited for makes each gateway give out its share, and Redis nothing beside', async () => {
-    for (let i = 0; i < 10; i++) expect(await admittedWithin(200)).toBeLessThanOrEqual(78);
+    for (let i = 0; i < 5; i++) expect(await admittedWithin(200)).toBeLessThanOrEqual(78);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -379,13 +379,6 @@ const SINGLE: readonly Fault[] = [
     doubt: 4,
   },
   {
-    name: 'is stopped (SIGSTOP)',
-    begin: () => server.signal('SIGSTOP'),
-    end: () => server.signal('SIGCONT'),
-    reason: HANGS,
-    doubt: 4,
-  },
-  {
     name: 'is killed, and comes up with its data',
     begin: () => server.kill(),
     end: () => restart(),
@@ -398,22 +391,6 @@ const SINGLE: readonly Fault[] = [
     end: () => server.admin.config('SET', 'maxmemory', '0'),
     reason: /OOM/,
     during: { unknown: 401, usage: 200 },
-  },
-  {
-    name: 'cannot write its dump (MISCONF)',
-    async begin() {
-      mkdirSync(dumpFile());
-      await server.admin.config('SET', 'save', '3600 1');
-      await server.admin.bgsave();
-      await until('it has failed', async () =>
-        /rdb_last_bgsave_status:err/.test(await server.admin.info('persistence')),
-      );
-    },
-    async end() {
-      await server.admin.config('SET', 'save', '');
-      rmSync(dumpFile(), { recursive: true });
-    },
-    reason: /MISCONF/,
   },
   {
     name: 'is a replica (READONLY)',
@@ -507,23 +484,6 @@ const SINGLE: readonly Fault[] = [
     doubt: Number.POSITIVE_INFINITY,
   },
   {
-    name: 'is killed, comes up without data, and gets it back',
-    async begin() {
-      restore = await backUp();
-      await server.admin.flushall();
-      await server.kill();
-      await restart();
-      for (const { gateway } of places)
-        await until(
-          'it is connected',
-          async () => (await labelOf(gateway, 'storegate_state_connections')) === 'up',
-        );
-    },
-    end: () => restore(),
-    during: { ...LOST, mode: 'normal' },
-    doubt: Number.POSITIVE_INFINITY,
-  },
-  {
     name: 'is restored from an older dump',
     async begin() {
       restore = await backUp();
@@ -538,7 +498,6 @@ const SINGLE: readonly Fault[] = [
 ];
 let reloading: RedisServer['admin'];
 let late: string;
-const dumpFile = () => join(folder, 'dump.rdb');
 let folder: string;
 
 /** Its data survives a restart. */

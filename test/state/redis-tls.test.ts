@@ -135,16 +135,10 @@ describe('a command on rediss://', () => {
       env: { REDIS_URL: url, NODE_EXTRA_CA_CERTS: authority.file },
     });
 
-  test.each([
-    ['name', 'localhost', 'DNS:localhost'],
-    ['address', '127.0.0.1', 'IP:127.0.0.1'],
-  ])(
-    'works where its certificate has the %s and comes from a CA in NODE_EXTRA_CA_CERTS',
-    async (_, host, names) => {
-      const url = `rediss://${host}:${await startTls(names)}`;
-      expect(await trusting(url)).toEqual({ code: 0, out: 'No keys.\n', err: '' });
-    },
-  );
+  test('works where its certificate comes from a CA in NODE_EXTRA_CA_CERTS', async () => {
+    const url = `rediss://127.0.0.1:${await startTls('IP:127.0.0.1')}`;
+    expect(await trusting(url)).toEqual({ code: 0, out: 'No keys.\n', err: '' });
+  });
 
   test('fails at once if the certificate is not signed by a trusted authority', async () => {
     const where = `localhost:${await startTls('DNS:localhost')}`;
@@ -156,11 +150,8 @@ describe('a command on rediss://', () => {
     });
   });
 
-  test.each([
-    ['name', 'localhost', 'DNS:elsewhere.example'],
-    ['address', '127.0.0.1', 'DNS:localhost'],
-  ])('ends at once where the certificate has another %s', async (_, host, names) => {
-    const where = `${host}:${await startTls(names)}`;
+  test('ends at once where the certificate has another name', async () => {
+    const where = `127.0.0.1:${await startTls('DNS:localhost')}`;
     const { code, err } = await trusting(`rediss://${where}`);
     expect(code).toBe(1);
     expect(err).toContain(`cannot use Redis at ${where}: the certificate is for another host name`);

@@ -2,16 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { remainingIn } from '../../src/limits/admission.ts';
 import { createRedisState } from '../../src/state/redis/counters.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import {
-  calendar,
-  DAY,
-  HOUR,
-  limits,
-  MINUTE,
-  SECOND,
-  TestClock,
-  window,
-} from '../support/limits.ts';
+import { calendar, DAY, HOUR, limits, SECOND, TestClock, window } from '../support/limits.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
 import { keepsThePromisesOfState } from './contract.ts';
 
@@ -26,7 +17,6 @@ describe('the state in Redis', () => {
   });
 
   test.each([
-    ['fixed', MINUTE],
     ['fixed', HOUR],
     ['sliding', HOUR],
     ['calendar', HOUR],
@@ -46,32 +36,10 @@ describe('the state in Redis', () => {
     },
   );
 
+  /** Any time around it: redis-borders.test.ts. */
   describe('at the border of a calendar window', () => {
     const MIDNIGHT = Date.parse('2026-11-26T23:00Z');
     const given = limits([calendar(10, DAY, 'Europe/Berlin')], null);
-
-    /** The end of the window that Redis charges at `now`, with borders for `estimate`. */
-    async function endAt(now: number, estimate: number): Promise<number> {
-      await own.server.admin.flushall();
-      const state = createRedisState(own.redis, {
-        clock: () => now,
-        estimate: () => estimate,
-        deadline: 2_000,
-      });
-      const { readings } = await state.admit('key:border', given, 1);
-      await state.close();
-      return readings[0]!.resetAt;
-    }
-
-    test.each([
-      ['before it, although the gateway is past it', -1, 500, 0],
-      ['past it, although the gateway is before it', 0, -500, DAY],
-      ['both before it', -1, -500, 0],
-      ['a period behind the gateway', -DAY - 1, 500, -DAY],
-      ['two periods ahead of the gateway', 2 * DAY + 1, -500, 3 * DAY],
-    ])("Redis's clock decides: %s", async (_name, now, estimate, end) => {
-      expect(await endAt(MIDNIGHT + now, MIDNIGHT + estimate)).toBe(MIDNIGHT + end);
-    });
 
     test('a later end after a change of zone extends the life of the counters', async () => {
       const clock = new TestClock(MIDNIGHT - HOUR);

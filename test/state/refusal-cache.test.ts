@@ -10,7 +10,6 @@ import { createRefusalCache } from '../../src/state/shared/refusal-cache.ts';
 import { IN_FLIGHT } from '../../src/state/shared/unsent-refusals.ts';
 import {
   calendar,
-  DAY,
   ESCALATION,
   HOUR,
   limits,
@@ -156,18 +155,6 @@ test('a smaller cost that may fit, and other limits, are for the state', () => {
   expect(refused.decide(charge('a', ten, 9))?.verdict).toBe('limited');
   expect(refused.decide(charge('a', ten, 2))).toBeNull();
   expect(refused.decide(charge('a', limits([window(10, MINUTE)]), 5))).toBeNull();
-});
-
-test('a longer window that a larger cost does not fit into is named', () => {
-  const { clock, admit } = open();
-  const both = limits([window(5, MINUTE), window(7, DAY)]);
-  const opened = clock.now;
-  admit('a', both, 4);
-  expect(admit('a', both, 2)).toMatchObject({
-    violated: both.windows[0],
-    retryAt: opened + MINUTE,
-  });
-  expect(admit('a', both, 4)).toMatchObject({ violated: both.windows[1], retryAt: opened + DAY });
 });
 
 describe('a refusal by the windows of a scope', () => {

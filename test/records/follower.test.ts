@@ -5,9 +5,7 @@ import type { Records } from '../../src/records/storage.ts';
 import { openRedisTarget } from '../../src/records/transfer/redis.ts';
 import { DATA_FORMAT, EPOCH } from '../../src/state/redis/data-mark.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
-import { CountersError } from '../../src/state/state.ts';
 import { KEPT } from '../support/audit.ts';
-import { freePort } from '../support/free-port.ts';
 import { changed, draft, keyRecord, note } from '../support/records.ts';
 import { commandsDuring } from '../support/redis/commands.ts';
 import { connectRecords, modelOf, type OpenedRecords } from '../support/redis/records.ts';
@@ -263,7 +261,7 @@ test('reads the log each second, in case that a message is lost', async () => {
   });
 });
 
-const BAD_TEXTS = ['no JSON', 'null', '5', '"text"', '[]', '{}'];
+const BAD_TEXTS = ['no JSON', 'null', '[]', '{}'];
 
 describe('what is not valid in Redis is reported and left out:', () => {
   const valid = { ...keyRecord(), id: 'key_bad' };
@@ -366,23 +364,4 @@ test('two tokens with one hash keep nothing else from being read', async () => {
   expect(names).toHaveLength(2);
   expect(names).toContain('ben');
   expect(opened.failures).toEqual([]);
-});
-
-test('a replica is not read; known keys stay known', async () => {
-  const [record] = await fill(1);
-  const opened = connection.open();
-  await modelOf(opened.records);
-  await admin.replicaof('127.0.0.1', await freePort());
-  const requested = [
-    () => opened.records.keys.isEmpty(),
-    () => opened.records.keys.find('unknown'),
-  ];
-  for (const ask of requested)
-    await expect((async () => ask())()).rejects.toMatchObject({
-      cause: new CountersError('Redis is a replica: it may not have the newest keys'),
-    });
-  expect(opened.records.keys.find(record!.hash)).toEqual(record);
-  await admin.replicaof('NO', 'ONE');
-  await change(record!);
-  expect(await modelOf(opened.records)).toEqual(await expected());
 });

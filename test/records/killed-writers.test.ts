@@ -14,7 +14,7 @@ import { DEFAULTS } from '../support/redis/settings.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 
 const WRITER = join(import.meta.dirname, '../support/records-writer.ts');
-const CHANGES = isDeep ? 10_000 : 1_000;
+const CHANGES = isDeep ? 10_000 : 400;
 /** Changes that a process makes before it is killed. */
 const LIFE = CHANGES / 5;
 const newFolder = temporaryFolders();

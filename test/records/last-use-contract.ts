@@ -51,18 +51,7 @@ export function keepsThePromisesOfLastUseStore(open: OpenRecords): void {
     await uses.save(new Map([['key_1', at]]), at);
     expect(await uses.load(['key_0', 'key_1', 'key_2'])).toEqual(new Map([['key_1', at]]));
     expect(await uses.load(['key_0'])).toEqual(new Map());
-  });
-
-  test('only the requested keys are returned, and nothing if no key is requested or saved', async () => {
     await uses.save(new Map(), at);
-    await uses.save(
-      new Map([
-        ['key_1', at],
-        ['key_2', at],
-      ]),
-      at,
-    );
-    expect(await uses.load(['key_2'])).toEqual(new Map([['key_2', at]]));
     expect(await uses.load([])).toEqual(new Map());
   });
 

@@ -1,24 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { openOutbox, outboxIn } from '../../src/records/embedded/outbox.ts';
+import { openOutbox } from '../../src/records/embedded/outbox.ts';
 import type { Outbox } from '../../src/records/outbox.ts';
 import { outboxInRedis } from '../../src/records/redis/outbox.ts';
-import { openStateFile } from '../../src/state/embedded/file.ts';
 import { connect, disconnect } from '../../src/state/redis/client.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
 import { type ClusterSet, startCluster } from '../support/redis/topologies.ts';
 import { keepsThePromisesOfOutbox } from './outbox-contract.ts';
-
-/** With the time that the test passes, in place of that of Redis. */
-const ofRedis = (redis: Parameters<typeof outboxInRedis>[0]): Outbox => ({
-  ...outboxInRedis(redis),
-  time: (local) => local,
-});
 
 describe('the outbox in a folder of its own', () => {
   const opened: Outbox[] = [];
@@ -49,41 +41,8 @@ describe('the outbox in a folder of its own', () => {
   });
 });
 
-describe('the outbox in the state of a folder', () => {
-  let folder = '';
-  const opened: DatabaseSync[] = [];
-  afterEach(() => {
-    for (const db of opened.splice(0)) db.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  function open(): Outbox {
-    opened.push(openStateFile(folder));
-    return outboxIn(opened.at(-1)!);
-  }
-  keepsThePromisesOfOutbox(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'storegate-'));
-    return { one: open(), other: open() };
-  });
-});
-
-describe('the outbox in memory', () => {
-  let outbox: Outbox;
-  afterEach(() => outbox.close());
-  keepsThePromisesOfOutbox(async () => {
-    outbox = openOutbox(null);
-    return { one: outbox, other: outbox };
-  });
-});
-
 describe('the outbox in one Redis', () => {
   const suite = redisForSuite();
-  keepsThePromisesOfOutbox(async () => {
-    await suite.server.admin.flushall();
-    return {
-      one: ofRedis(suite.redis),
-      other: ofRedis(suite.server.admin),
-    };
-  });
 
   test('has the time of Redis, whatever the time of its caller', async () => {
     const read = async () => {
@@ -123,6 +82,8 @@ describe('the outbox in a Redis Cluster', () => {
   });
   keepsThePromisesOfOutbox(async () => {
     await Promise.all(set.masters.map(({ admin }) => admin.flushall()));
-    return { one: ofRedis(redis), other: ofRedis(redis) };
+    // With the time that the test passes, in place of that of Redis.
+    const outbox: Outbox = { ...outboxInRedis(redis), time: (local) => local };
+    return { one: outbox, other: outbox };
   });
 });

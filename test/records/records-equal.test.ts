@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { recordsInFile } from '../../src/records/embedded/records.ts';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
-import type { AuditNote } from '../../src/records/operators/audit-log.ts';
+import type { KeyQuery } from '../../src/records/keys/store.ts';
+import type { AuditEntry, AuditNote, AuditQuery } from '../../src/records/operators/audit-log.ts';
 import type { Records } from '../../src/records/storage.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
 import { DAY, HOUR, MINUTE } from '../support/limits.ts';
@@ -55,6 +56,7 @@ const step = fc.record({
       'note',
       fc.record({
         action: one('test', 'bans.lift'),
+        actor: one('anna', 'ben'),
         log: one<'auditLog' | 'banLog'>('auditLog', 'banLog'),
       }),
     ),
@@ -147,51 +149,104 @@ async function make({ change, gateway }: Step, by: AuditNote, gateways: Gateways
   }
 }
 
-/** Keys by plan as the state counts them, which equals a fresh count. */
-async function countsAmong(keys: Records['keys'], all: readonly KeyRecord[]) {
-  const counts = await keys.countKeys([...PLANS, 'none']);
-  for (const [plan, count] of counts)
-    expect([plan, count]).toEqual([
-      plan,
-      all.filter((key) => key.plan === plan && key.revokedAt === null).length,
-    ]);
-  return counts;
-}
+const KEY_QUERIES = [
+  {},
+  { newestFirst: true },
+  { account: 'ben' },
+  { plan: 'pro' },
+  { plan: 'free', account: 'acme', newestFirst: true },
+];
+const entryQueries = (now: number) => [
+  { limit: 99 },
+  { limit: 3, below: 9 },
+  { limit: 2, above: 3, below: 11 },
+  { limit: 99, actor: 'ben', action: undefined },
+  { limit: 99, above: 2, target: 'key_1' },
+  { limit: 99, target: 'key' },
+  { limit: 99, action: 'bans.lift', since: now - HOUR },
+];
+const NAMES_AFTER: [after: string, most: number][] = [
+  ['', 9],
+  ['', 1],
+  ['acme', 1],
+  ['ben', 9],
+];
+/** Those that expire at once have no order. */
+const sorted = (keys: readonly KeyRecord[]) => keys.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
 /** All questions about records, with their answers. */
 async function answersOf({ keys, tokens, auditLog, banLog }: Records, now: number) {
   const pages = async (read: AsyncIterable<readonly KeyRecord[]>) =>
     (await Array.fromAsync(read)).flat();
   const all = await pages(keys.read());
-  const queries = [
-    { newestFirst: true },
-    { account: 'ben' },
-    { plan: 'pro' },
-    { plan: 'free', account: 'acme', newestFirst: true },
-    { after: all[1] },
-  ];
-  const lists = [
-    { limit: 99 },
-    { limit: 3, below: 9 },
-    { limit: 99, above: 2, target: 'key_1' },
-    { limit: 99, action: 'bans.lift', since: now - HOUR },
-  ];
+  const queries = [...KEY_QUERIES, { after: all[1] }, { after: all[2], newestFirst: true }];
+  const lists = entryQueries(now);
   return {
-    all,
     reads: await Promise.all(queries.map((query) => pages(keys.read(query)))),
-    ofAccounts: await pages(keys.readAccounts(['ben', 'none', 'acme'])),
-    // Those that expire at once have no order.
-    expiring: new Set(await pages(keys.readExpiring(2, 7))),
-    accounts: [await keys.accounts('', 9), await keys.accounts('acme', 1)],
-    counts: await countsAmong(keys, all),
+    ofAccounts: sorted(await pages(keys.readAccounts(['ben', 'none', 'acme']))),
+    expiring: sorted(await pages(keys.readExpiring(2, 7))),
+    accounts: await Promise.all(NAMES_AFTER.map(async (given) => keys.accounts(...given))),
+    counts: await keys.countKeys([...PLANS, 'none']),
     flags: [await keys.isEmpty(), await keys.hasImported()],
     found: await Promise.all(HASHES.map(async (hash) => keys.find(hash))),
     foundMany: await keys.findMany(HASHES),
     got: await Promise.all(IDS.map(async (id) => keys.get(id))),
-    tokens: await tokens.list(),
     audit: await Promise.all(lists.map(async (list) => auditLog.list(list))),
     bans: await Promise.all(lists.map(async (list) => banLog.list(list))),
+    tokens: await tokens.list(),
     answered: await Promise.all(NAMES.map(async (name) => auditLog.resultOf(name, now))),
+  };
+}
+type Answers = Awaited<ReturnType<typeof answersOf>>;
+
+/** The answers to the other questions that follow from all keys and entries. */
+function expectedOf({ reads, audit, bans }: Answers, now: number): Partial<Answers> {
+  const all = reads[0]!;
+  const keysFor = (query: KeyQuery) => {
+    const after = all.findIndex(({ id }) => id === query.after?.id);
+    const rest = query.newestFirst
+      ? all.slice(0, after < 0 ? undefined : after).reverse()
+      : all.slice(after + 1);
+    const { account, plan } = query;
+    return rest.filter(
+      (key) => (account ?? key.account) === key.account && (plan ?? key.plan) === key.plan,
+    );
+  };
+  const found = (hash: string) =>
+    all.find((key) => key.hash === hash) ??
+    all.find(({ previous }) => previous?.hash === hash) ??
+    null;
+  const used = all.filter(({ revokedAt }) => revokedAt === null);
+  const accounts = [...new Set(all.map(({ account }) => account))].sort();
+  const entriesFor = (entries: readonly AuditEntry[]) =>
+    entryQueries(now).map(({ limit, below = 1e9, above, since = 0, ...fields }: AuditQuery) => {
+      const isAsked = (one: AuditEntry) =>
+        Object.entries(fields).every(
+          ([name, value]) => value === undefined || one[name as 'actor'] === value,
+        );
+      const inside = entries.filter(
+        (one) => one.number < below && one.number > (above ?? 0) && one.at >= since && isAsked(one),
+      );
+      return (above === undefined ? inside : inside.reverse()).slice(0, limit);
+    });
+  return {
+    reads: [...KEY_QUERIES, { after: all[1] }, { after: all[2], newestFirst: true }].map(keysFor),
+    ofAccounts: sorted(all.filter(({ account }) => account === 'ben' || account === 'acme')),
+    expiring: sorted(
+      used.filter(({ expiresAt }) => expiresAt !== null && expiresAt > 2 && expiresAt <= 7),
+    ),
+    accounts: NAMES_AFTER.map(([after, most]) =>
+      accounts.filter((name) => name > after).slice(0, most),
+    ),
+    counts: new Map(
+      [...PLANS, 'none'].map((plan) => [plan, used.filter((key) => key.plan === plan).length]),
+    ),
+    flags: [all.length === 0, all.some(({ imported }) => imported)],
+    found: HASHES.map(found),
+    foundMany: HASHES.map(found),
+    got: IDS.map((id) => all.find((key) => key.id === id) ?? null),
+    audit: entriesFor(audit[0]!),
+    bans: entriesFor(bans[0]!),
   };
 }
 
@@ -204,18 +259,23 @@ test('equal changes have equal outcomes in a folder and in Redis, and lead to eq
         for (const [i, given] of steps.entries()) {
           now += given.later;
           const { change } = given;
-          const action = change.what === 'note' ? change.action : 'test';
-          const by = note({ at: now, action, target: `key_${i % 4}`, after: i }, given.name);
+          const { action, actor } =
+            change.what === 'note' ? change : { action: 'test', actor: 'anna' };
+          const entry = { at: now, actor, action, target: `key_${i % 4}`, after: i };
+          const by = note(entry, given.name);
           const outcomes = await Promise.allSettled(places.map((place) => make(given, by, place)));
           const [embedded, inRedis] = outcomes.map((outcome) =>
             outcome.status === 'rejected' ? (outcome.reason as Error).name : outcome.value,
           );
           expect(inRedis).toEqual(embedded);
         }
-        const expected = await answersOf(places[0]!.at(0), now);
+        const answers = await answersOf(places[0]!.at(0), now);
+        expect(answers).toMatchObject(expectedOf(answers, now));
+        const [all] = answers.reads;
+        expect(all).toEqual(all!.toSorted((a, b) => a.createdAt - b.createdAt));
         for (const place of places)
           for (const gateway of [0, 1])
-            expect(await answersOf(place.at(gateway), now)).toEqual(expected);
+            expect(await answersOf(place.at(gateway), now)).toEqual(answers);
       } finally {
         for (const place of places) await place.close();
       }

@@ -18,8 +18,8 @@ import {
 } from '../support/redis/records.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
-import { keepsThePromisesOfRecords } from './records-contract.ts';
 
+/** The other promises: redis-cluster-records.test.ts. */
 describe('in one Redis', () => {
   let server: RedisServer;
   let connections: RecordsConnections;
@@ -31,8 +31,6 @@ describe('in one Redis', () => {
     await connections.close();
     await server.stop();
   });
-
-  keepsThePromisesOfRecords((audit) => connections.openEmpty(audit));
 
   test('a bound of the audit log that was lowered is reached a thousand entries at a time', async () => {
     const { auditLog } = (await connections.openEmpty()).one;
@@ -57,6 +55,23 @@ describe('in one Redis', () => {
     expect(await auditLog.resultOf('call', 1_000)).toBeNull();
     await auditLog.append(note({}, 'call'));
   });
+
+  const hashes = (hash: unknown, previous: unknown = null) =>
+    JSON.stringify({ version: 1, hash, previous });
+  test.each(['no JSON', 'null', '5', hashes(5), hashes('h', { hash: 5 })])(
+    'a change of a key whose record is not valid is refused, and names it: %s',
+    async (text) => {
+      const { keys, auditLog } = (await connections.openEmpty()).one;
+      const record = keyRecord();
+      await keys.add(record, note());
+      await server.admin.hset(keyOf.records.keys, record.id, text);
+      const change = async () => keys.replace(changed(record, { label: 'new' }), note());
+      const place = `the field ${record.id} of ${keyOf.records.keys}`;
+      const cause = { message: `${place} is not valid: delete it` };
+      await expect(change()).rejects.toMatchObject({ code: 'state_unavailable', cause });
+      expect(await auditLog.list({ limit: 9 })).toHaveLength(1);
+    },
+  );
 
   describe('a change whose answer was lost', () => {
     const [before, added] = [keyRecord(), keyRecord()];

@@ -3,7 +3,9 @@ import { Outage } from '../../src/common/errors/outage.ts';
 import { RedisError } from '../../src/state/redis/error.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { freePort } from '../support/free-port.ts';
+import { DAY, HOUR, limits, MINUTE, window } from '../support/limits.ts';
 import { allKeys, keyRecord, note } from '../support/records.ts';
+import { commandsDuring } from '../support/redis/commands.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
@@ -80,6 +82,7 @@ test('a Redis that is too old is refused by its version', async () => {
   expect(await refusal({ url: url.href })).toBe(
     `Redis ${old} is too old: the gateway needs 6.2 or later`,
   );
+  await until('nothing is open', () => proxy.connections === 0);
 });
 
 /** The URL of a user with all rights but these. */
@@ -95,7 +98,6 @@ test.each([
   ['read the log', ['-xrange']],
   ['read all records', ['-hscan']],
   ['listen', ['-subscribe']],
-  ['announce itself', ['-zadd']],
 ])('a user who may not %s gets a message about it, and no client is left', async (_, without) => {
   expect(await refusal({ url: await limited(...without) })).toMatch(
     /^the Redis user lacks a permission: .*(NOPERM|ACL|permission|can't run)/,
@@ -119,10 +121,8 @@ test('a second connection that Redis does not take is not tried for ever', async
 
 test('a user with the rights that the manual lists is enough', async () => {
   gateway = await openShared({ url: await recommendedUser(server) });
-  const windows = [{ name: 'minute', kind: 'fixed' as const, limit: 2, span: 60_000 }];
-  expect((await gateway.state.admit('key:1', { windows, escalation: null }, 1)).verdict).toBe(
-    'admitted',
-  );
+  const given = limits([window(2, MINUTE)], null);
+  expect((await gateway.state.admit('key:1', given, 1)).verdict).toBe('admitted');
   await gateway.state.liftBan('key:1');
   expect(await gateway.state.bans()).toEqual([]);
   expect(await allKeys(gateway.keys)).toEqual([]);
@@ -161,6 +161,36 @@ test('a start makes no other gateway read its keys again', async () => {
   stop();
 });
 
+// The keyring asks once per key: test/records/keys/keyring.test.ts.
+test('a look-up sends nothing if the key is known, and else one command', async () => {
+  const shared = await openShared({ url: server.url });
+  gateway = shared;
+  const { hash } = keyRecord();
+  await shared.keys.add(keyRecord({ hash }), note());
+  // Redis knows the script afterwards.
+  await shared.keys.find('another');
+  const commands = await commandsDuring(server, async () => {
+    for (const one of [hash, 'unknown']) await shared.keys.find(one);
+  });
+  const about = (hash: string) => commands.filter((command) => command.includes(hash)).length;
+  expect([about(hash), about('unknown')]).toEqual([0, 1]);
+});
+
+test('records do not expire, and everything else does', async () => {
+  await server.admin.flushall();
+  gateway = await openShared({ url: server.url });
+  await gateway.keys.add(keyRecord(), note());
+  const given = limits([window(1, HOUR, 'sliding'), window(2, DAY)]);
+  await gateway.state.admit('key:1', given, 1);
+  await gateway.state.admit('key:2', given, 2);
+  await gateway.state.ban('key:3', given, MINUTE);
+  const lasting: string[] = [];
+  for (const name of await server.admin.keys('*'))
+    if ((await server.admin.pttl(name)) === -1) lasting.push(name);
+  const { head, keys, hashes, audit } = keyOf.records;
+  expect(lasting.sort()).toEqual([head, keys, hashes, audit, keyOf.bansWhole].sort());
+});
+
 test('an eviction policy that may drop bans is warned about by name', async () => {
   await server.admin.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');
   gateway = await openShared({ url: server.url });
@@ -191,19 +221,4 @@ test('an eviction policy that is set while the gateway runs is warned about once
     await server.admin.config('SET', 'maxmemory-policy', 'noeviction');
     await looked();
   }
-});
-
-test('a test server whose port is taken is not mistaken for the one that has it', async () => {
-  for (let i = 0; i < 5; i++)
-    await expect(startRedis({ port: server.port, password: PASSWORD })).rejects.toThrow(
-      'Address already in use',
-    );
-});
-
-test('nothing is left open by a start that fails', async () => {
-  proxy.rewrite = (reply) => reply.replace(/redis_version:\d/, 'redis_version:4');
-  const url = new URL(proxy.url);
-  url.password = PASSWORD;
-  await refusal({ url: url.href });
-  while (proxy.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 });

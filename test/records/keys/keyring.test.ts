@@ -5,33 +5,17 @@ import type { KeyRecord } from '../../../src/records/keys/key.ts';
 import { createKeyring } from '../../../src/records/keys/keyring.ts';
 import type { KeyStore } from '../../../src/records/keys/store.ts';
 import { DAY, ESCALATION, MINUTE, TestClock, window } from '../../support/limits.ts';
+import { keyRecord } from '../../support/records.ts';
 
 const PLANS: Plans = {
   plans: new Map([['free', { name: 'free', count: 'key', windows: [window(60, MINUTE)] }]]),
   escalation: ESCALATION,
   accounts: new Map(),
 };
-const RECORD: KeyRecord = {
-  id: 'key_1',
-  version: 1,
-  hash: 'h1',
-  account: 'acme',
-  plan: 'free',
-  label: null,
-  windows: null,
-  addresses: null,
-  scopes: [],
-  metadata: {},
-  createdAt: 0,
-  expiresAt: null,
-  disabledAt: null,
-  revokedAt: null,
-  rotatedAt: null,
-  previous: null,
-  imported: false,
-};
+const RECORD = keyRecord({ id: 'key_1', hash: 'h1' });
 
-class RemoteStore implements KeyStore {
+/** Answers look-ups when a test says so. */
+class RemoteStore implements Pick<KeyStore, 'find' | 'hasImported' | 'watch'> {
   readonly lookups: {
     readonly hash: string;
     answer(record: KeyRecord | null): void;
@@ -44,18 +28,9 @@ class RemoteStore implements KeyStore {
       this.lookups.push({ hash, answer: resolve, fail: reject }),
     );
   }
-  get = async () => null;
-  findMany = async () => [];
-  async *read() {}
-  async *readAccounts() {}
-  async *readExpiring() {}
-  accounts = async () => [];
-  countKeys = async () => new Map();
-  isEmpty = async () => true;
-  add = async () => {};
-  addMany = async () => {};
-  replace = async () => {};
+
   hasImported = async (): Promise<boolean> => false;
+
   watch(changed: () => void): () => void {
     this.changed = changed;
     return () => {
@@ -64,10 +39,13 @@ class RemoteStore implements KeyStore {
   }
 }
 
+const keyringOf = (store: object, clock?: () => number) =>
+  createKeyring(store as KeyStore, PLANS, clock);
+
 function open() {
   const store = new RemoteStore();
   const clock = new TestClock();
-  const keyring = createKeyring(store, PLANS, clock.read);
+  const keyring = keyringOf(store, clock.read);
   return { store, clock, keyring };
 }
 
@@ -90,14 +68,7 @@ test('concurrent requests of one key share a look-up', async () => {
 });
 
 test('a client is limited as its plan and account define, also after a reload', () => {
-  const store = new RemoteStore();
-  const local = {
-    ...store,
-    find: () => RECORD,
-    hasImported: async () => false,
-    watch: () => () => {},
-  } as unknown as KeyStore;
-  const keyring = createKeyring(local, PLANS);
+  const keyring = keyringOf({ ...open().store, find: () => RECORD, watch: () => () => {} });
   expect(keyring.find('h1')).toMatchObject({
     concurrency: null,
     owner: { group: 'free', weight: 1, member: 'acme' },
@@ -233,7 +204,7 @@ describe('whether any key was imported', () => {
       questions.push(question);
       return question.promise;
     };
-    return { store, questions, keyring: createKeyring(store, PLANS) };
+    return { store, questions, keyring: keyringOf(store) };
   }
   const outage = () => new Outage('state_unavailable');
   const settle = () => jest.advanceTimersByTimeAsync(0);

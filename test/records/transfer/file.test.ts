@@ -155,7 +155,6 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, me
       set('version', 4),
       /has format 4, and this storegate reads 1, 3: use the version/,
     ],
-    ['header', 'an unknown version', set('version', 2), /has format 2, and .* reads 1, 3: use the/],
     ['header', 'no time', drop('at'), /must have the time/],
     ['key', 'text', () => 'no json', /not JSON/],
     ['key', 'a list', () => '[]', /not a JSON object/],
@@ -167,7 +166,6 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, me
     ['key', 'a version of 0', set('version', 0), /key: version must be a whole number/],
     ['key', 'an invalid hash', set('hash', 'abc'), /key: hash must be a SHA-256/],
     ['key', 'a number as text', set('createdAt', '5'), /key: createdAt must be a whole number/],
-    ['key', 'a time beyond all', set('expiresAt', 1e17), /key: expiresAt must be a whole number/],
     ['key', 'an account of another form', set('account', 'a b'), /an account is 1 to 64/],
     ['key', 'an invalid address', set('addresses', ['x']), /is not an address, or a block/],
     ['key', 'an invalid scope', set('scopes', ['a,b']), /scope 1 is not a valid scope name/],
@@ -193,7 +191,6 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, me
     ['token', 'an unknown role', set('role', 'god'), /role must be one of read, operate, admin/],
     ['audit', 'no number', set('number', 0), /audit: number must be/],
     ['ban', 'a number that falls', set('number', 99), /numbers of ban entries must rise/],
-    ['audit', 'a number that falls', set('number', 99), /numbers of audit entries must rise/],
     [
       'counters',
       'a subject of another form',
@@ -223,18 +220,6 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, me
     ],
     [
       'counters',
-      'a scope that stands for nothing',
-      set('windows', [{ kind: 'fixed', span: 5, scope: '%ff' }]),
-      /the scope of/,
-    ],
-    [
-      'counters',
-      'a scope that is not text',
-      set('windows', [{ kind: 'fixed', span: 5, scope: 5 }]),
-      /scope must be the scope/,
-    ],
-    [
-      'counters',
       'strikeState without limits',
       set('strikeState', strikeState()),
       /must have limits if strikeState is set/,
@@ -258,10 +243,8 @@ const SPOILT: readonly (readonly [type: string, what: string, change: Change, me
     ['usage', 'a name of another time', set('name', 'h1-00000000'), /another time than the name/],
     ['usage', 'bytes that are no text', set('bytes', 5), /usage: bytes must be text/],
     ['usage', 'bytes that are not Base64', set('bytes', 'a*'), /bytes must be Base64/],
-    ['usage', 'no bytes', set('bytes', ''), /bytes must be Base64/],
     ['usage', 'a changed byte', flip(40), /bytes are damaged: its checksum differs/],
     ['usage', 'bytes that are cut off', cut, /bytes are damaged: a part is cut off/],
-    ['usage', 'two values', twice, /bytes are damaged: its checksum differs/],
     ['usage', 'no section', sections([]), /bytes are damaged: a section is missing/],
     ['usage', 'a head that is no JSON', packed(null), /bytes are damaged: .*JSON/],
     ['usage', 'a head without sources', packed({ sources: undefined }), /a head: sources is mi/],
@@ -318,11 +301,6 @@ function flip(at: number): Change {
 
 function cut(record: Record<string, unknown>) {
   return set('bytes', bytesIn(record).subarray(0, -1).toString('base64'))(record);
-}
-
-function twice(record: Record<string, unknown>) {
-  const bytes = bytesIn(record);
-  return set('bytes', Buffer.concat([bytes, bytes]).toString('base64'))(record);
 }
 
 function bytesIn({ bytes }: Record<string, unknown>): Buffer {

@@ -150,9 +150,7 @@ describe.each(PLACES)('$name', (place) => {
 
   test.each<[string, Partial<Whole>, string]>([
     ['a key', { key: [movable(1)] }, '1 keys, 1 audit entries'],
-    ['a token', { token: [...someState(0).token] }, '1 tokens, 1 audit entries'],
     ['an audit entry', { audit: [movableEntry(1)] }, '2 audit entries'],
-    ['a ban entry', { ban: [movableEntry(1)] }, '1 audit entries, 1 ban entries'],
     [
       'counters',
       { counters: [counterLine(`key:${idOf(1)}`, hourly(1, Date.now()))] },
@@ -163,7 +161,6 @@ describe.each(PLACES)('$name', (place) => {
       { usage: [partOf(Date.now(), 'key_1')] },
       '1 audit entries, 1 values of usage',
     ],
-    ['a last use', { use: [{ id: idOf(1), at: 5 }] }, '1 audit entries, 1 last uses'],
   ])('with %s is refused as a target and not changed', async (_what, held, content) => {
     await give(held);
     const before = await readWhole(await place.source());

@@ -81,8 +81,6 @@ describe('writes the shipped plans, and only settings that differ from the defau
   });
   test.each<[string, object, boolean]>([
     ['bearer tokens', schemesOf({ type: 'http', scheme: 'bearer' }), true],
-    ['keys of the API', schemesOf({ type: 'apiKey', in: 'header', name: 'X-Shop-Key' }), true],
-    ['nothing', DOCUMENT, true],
     [
       'the key of the gateway',
       schemesOf({ type: 'apiKey', in: 'header', name: 'X-API-Key' }),

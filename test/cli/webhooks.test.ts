@@ -1,18 +1,19 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { commandLine } from '../support/command-line.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { Receiver } from '../support/receiver.ts';
 
-let receiver: Receiver;
-let gateway: TestGateway;
-beforeEach(async () => {
-  receiver = await Receiver.start();
-  gateway = await TestGateway.start({ env: receiver.env });
+const receiver = await Receiver.start();
+const gateway = await TestGateway.start({ env: receiver.env });
+const { answer } = receiver;
+afterEach(() => {
+  expect(receiver.faults).toEqual([]);
+  receiver.attempts.length = 0;
+  receiver.answer = answer;
 });
-afterEach(async () => {
+afterAll(async () => {
   await gateway.stop();
   await receiver.stop();
-  expect(receiver.faults).toEqual([]);
 });
 
 const run = (env: Record<string, string>, ...args: string[]) =>

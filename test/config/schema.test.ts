@@ -84,23 +84,7 @@ describe('the schema that editors show', () => {
     'validates %s and its section alone as in a whole document',
     (name, { default: usual }) => {
       const around = name.split('.').slice(0, -1).join('.');
-      const values = [
-        null,
-        true,
-        0,
-        1,
-        -1,
-        1e9,
-        '',
-        'text',
-        '5s',
-        '1d',
-        '1KiB',
-        [],
-        ['text'],
-        {},
-        { not: 'this' },
-      ];
+      const values = [null, true, 0, 1e9, '', '5s', '1KiB', ['text'], { not: 'this' }];
       const others =
         around === ''
           ? [{ unknown: 1 }, null, 'text']

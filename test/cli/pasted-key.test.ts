@@ -29,16 +29,12 @@ test.each([
   ['api_key = "a1b2"', 'a1b2', 'the value of api_key'],
   ["export API_KEY='a1b2'", 'a1b2', 'the value of API_KEY'],
   ['X-API-Key: a1b2', 'a1b2', 'the value of X-API-Key'],
-  ['"X-API-Key: a1b2"', 'a1b2', 'the value of X-API-Key'],
-  ['Authorization: Bearer a1b2', 'a1b2', 'the value of Authorization'],
   ['Bearer a1b2', 'a1b2', WHOLE],
   ['"a1b2",', 'a1b2', WHOLE],
-  ['`a1b2`', 'a1b2', WHOLE],
   ['https://api.example/?api_key=%ZZ', '%ZZ', 'the value of api_key'],
   ['https://api.example/pets?limit=3&api_key=a%201&x=y', 'a 1', 'the value of api_key'],
   ['{"account":"acme","apiKey":"a1b2"}', 'a1b2', 'the value of apiKey'],
   ['{"request":{"headers":{"x-api-key":"a1b2"}}}', 'a1b2', 'the value of x-api-key'],
-  ['["a1b2"]', 'a1b2', WHOLE],
 ])('of %j the key is read', (text, key, what) => {
   expect(pastedKeys(text)[0]).toEqual({ key, what });
 });

@@ -22,22 +22,6 @@ plans:
     ]);
   });
 
-  test('has its windows ordered by span, in whatever order they were written', () => {
-    const { plans } = plansFrom(`
-plans:
-  free:
-    windows:
-      - { limit: 4, per: day }
-      - { limit: 2, per: 10s, kind: sliding }
-      - { limit: 3, per: minute }
-`);
-    expect(plans.get('free')?.windows).toEqual([
-      { name: '10s', kind: 'sliding', limit: 2, span: 10_000 },
-      { name: 'minute', kind: 'fixed', limit: 3, span: 60_000 },
-      { name: 'day', kind: 'fixed', limit: 4, span: 86_400_000 },
-    ]);
-  });
-
   test('with custom limits has no windows, which does not mean unlimited', () => {
     expect(plansFrom('plans: { big: { custom: true, count: account } }').plans.get('big')).toEqual({
       name: 'big',

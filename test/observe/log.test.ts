@@ -340,8 +340,6 @@ describe('repeated refusals', () => {
     [403, 'key_banned', 'key_1', 'admit'],
     [429, 'rate_limit_exceeded', 'key_1', 'admit'],
     [400, 'malformed_request', null, 'http'],
-    [405, 'method_not_allowed', null, 'http'],
-    [508, 'loop_detected', null, 'authenticate'],
   ])(
     'with %i %s have ten lines, and then one a second with their count',
     async (status, code, keyId, step) => {

@@ -56,16 +56,6 @@ describe('security requirements of an operation that needs a key', () => {
       [{ token: [] }],
       [{ token: [], gatewayKey: [] }],
     ],
-    [
-      'with a key in the query',
-      ['query'],
-      BOTH,
-      [{ query: [] }],
-      [
-        { query: [], gatewayKey: [] },
-        { query: [], gatewayBearer: [] },
-      ],
-    ],
     ['with another header', ['other'], HEADER, [{ other: [] }], [{ other: [], gatewayKey: [] }]],
     [
       'with OAuth beside the key',
@@ -102,7 +92,6 @@ describe('security requirements of an operation that needs a key', () => {
       [{ basic: [] }],
       [{ gatewayBearer: [] }],
     ],
-    ['with undefined schemes', [], HEADER, [{ nowhere: [] }, null, 7], [{ gatewayKey: [] }]],
     [
       'with several',
       ['token', 'query'],

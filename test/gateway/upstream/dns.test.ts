@@ -45,6 +45,15 @@ function lookup(of: DnsResolver): Promise<string[]> {
 }
 
 describe('the addresses of a name', () => {
+  /** At 10.0.0.1, with a clock that the test moves. */
+  async function resolved(): Promise<DnsResolver> {
+    jest.useFakeTimers();
+    response = () => at('10.0.0.1');
+    const some = names();
+    await lookup(some);
+    return some;
+  }
+
   test('are resolved once for all connections, and used in turn', async () => {
     response = () => at('10.0.0.1', '10.0.0.2', '10.0.0.3');
     const some = names();
@@ -55,10 +64,7 @@ describe('the addresses of a name', () => {
   });
 
   test('are resolved again in time, and pools with connections get the changes', async () => {
-    jest.useFakeTimers();
-    response = () => at('10.0.0.1');
-    const some = names();
-    await lookup(some);
+    const some = await resolved();
     await jest.advanceTimersByTimeAsync(EVERY);
     expect([requested, moves]).toEqual([2, []]);
     response = () => at('10.0.0.1', '10.0.0.2');
@@ -70,10 +76,7 @@ describe('the addresses of a name', () => {
   });
 
   test('are resolved again after a failed connection, after a second at the earliest', async () => {
-    jest.useFakeTimers();
-    response = () => at('10.0.0.1');
-    const some = names();
-    await lookup(some);
+    const some = await resolved();
     for (let i = 0; i < 9; i++) some.doubt();
     expect(requested).toBe(1);
     await jest.advanceTimersByTimeAsync(1_000);
@@ -83,10 +86,7 @@ describe('the addresses of a name', () => {
   });
 
   test('stay unchanged while the name cannot be resolved', async () => {
-    jest.useFakeTimers();
-    response = () => at('10.0.0.1');
-    const some = names();
-    await lookup(some);
+    const some = await resolved();
     for (const failing of [() => Promise.reject(new Error('EAI_AGAIN')), () => []]) {
       response = failing;
       await jest.advanceTimersByTimeAsync(EVERY);

@@ -67,7 +67,9 @@ export function accessTests(fixture: ConsoleFixture): void {
           `document.querySelectorAll('[aria-label^="Last "] tr:nth-child(n+4)').forEach((row) => row.remove())`,
         );
         if (href === '#/configuration') await page.getByLabel('Only settings from').fill('log.');
-        expect([href, await findingsInAllLooks(page)]).toEqual([href, []]);
+        // What is around the view is the same in each.
+        const within = href === hrefs[0] ? 'html' : 'main';
+        expect([href, await findingsInAllLooks(page, within)]).toEqual([href, []]);
       }
     });
 
@@ -78,12 +80,12 @@ export function accessTests(fixture: ConsoleFixture): void {
     });
 
     test('opens a dialog before an action, leaves it with Escape, and gets the focus back', async () => {
-      const opened: string[] = [];
+      const opened = new Set<string>();
       for (const href of await views()) {
         await visit(href);
-        // One button per label: rows repeat the same buttons.
+        // One button per label: rows and views repeat the same buttons.
         const buttons = page.locator('main button[aria-haspopup=dialog]:enabled');
-        const words = [...new Set(await buttons.allTextContents())];
+        const words = new Set(await buttons.allTextContents()).difference(opened);
         for (const word of words) {
           const button = buttons.getByText(word, { exact: true }).first();
           await button.focus();
@@ -102,10 +104,10 @@ export function accessTests(fixture: ConsoleFixture): void {
           await page.keyboard.press('Escape');
           await page.locator('dialog').waitFor({ state: 'detached' });
           await button.and(page.locator(':focus')).waitFor();
-          opened.push(`${href} ${word}`);
+          opened.add(word);
         }
       }
-      expect(opened.length).toBeGreaterThan(10);
+      expect(opened.size).toBeGreaterThan(8);
     });
 
     test('is notified if the gateway does not respond', async () => {

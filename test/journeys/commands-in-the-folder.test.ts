@@ -1,12 +1,10 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { makeToken } from '../../src/records/operators/tokens.ts';
-import { adminSocketsIn } from '../../src/state/admin-sockets.ts';
 import { adminOf } from '../support/admin.ts';
 import { commandLine } from '../support/command-line.ts';
-import { CrashingGateway } from '../support/crashes.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { temporaryFolders } from '../support/temporary.ts';
@@ -194,23 +192,5 @@ describe('a command in the folder of one of two gateways on Redis', () => {
       code: 1,
       err: expect.stringContaining('STOREGATE_ADMIN_TOKEN'),
     });
-  });
-});
-
-describe('a command in the folder of a killed gateway', () => {
-  let gateway: CrashingGateway;
-  beforeAll(async () => {
-    gateway = new CrashingGateway('http://127.0.0.1:9');
-    await gateway.start();
-    await gateway.kill();
-  });
-  afterAll(() => rmSync(gateway.folder, { recursive: true }));
-
-  const create = () =>
-    commandLine(gateway.folder)(['keys', 'create', '--plan', 'free', '--account', 'acme']);
-
-  test('changes the state itself', async () => {
-    expect(adminSocketsIn(gateway.data)).toHaveLength(1);
-    expect(await create()).toMatchObject({ code: 0, err: '' });
   });
 });

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { json as readJson } from 'node:stream/consumers';
@@ -174,21 +174,5 @@ describe('a contract at a URL with the prefix /v1', () => {
       expect(await statusText(gateway)).not.toContain('copy');
       expect((await ask('/v1/games')).status).toBe(200);
     });
-
-    test('its copy is missing after its loss, so a reload is refused as a start would be', async () => {
-      rmSync(copyFile());
-      renameSync(file, `${file}.old`);
-      const { status, body } = await reload();
-      expect(status).toBe(422);
-      expect(body.message).toContain(`${backend.url}/openapi.yaml: ${reason}`);
-    });
   });
-});
-
-test('a first start fails while the URL is unreachable', async () => {
-  const env = { STOREGATE_CONTRACT: `${backend.url}/nowhere.yaml` };
-  const error = await TestGateway.start({ backendUrl: backend.url, env }).catch(
-    (reason: unknown) => reason,
-  );
-  expect(String(error)).toContain('/nowhere.yaml: cannot be fetched: status 404');
 });

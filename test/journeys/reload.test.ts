@@ -77,14 +77,6 @@ describe('a reload', () => {
     expect(await exposition()).toMatch(/storegate_reloads_total\{result="success"\} [2-9]/);
   });
 
-  test('ends no ban', async () => {
-    const { secret, id } = await gateway.key();
-    await admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'test' });
-    write('plans.yaml', plans(100));
-    await reload();
-    expect((await pets(secret)).status).toBe(403);
-  });
-
   test('changes nothing if a file is invalid, and every mistake is in the response, in the log and in a metric', async () => {
     const { secret } = await gateway.key();
     write(

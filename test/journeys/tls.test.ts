@@ -191,16 +191,6 @@ describe('a client that does not finish its handshake', () => {
     await until('others are served', async () => (await get().catch(() => null))?.status === 200);
   });
 
-  test('counts as a connection of its address from the beginning', async () => {
-    await open({}, { http: { maxConnectionsPerAddress: 2 } });
-    const wires = [await Wire.open(gateway.url), await Wire.open(gateway.url)];
-    const third = await Wire.open(gateway.url);
-    expect(await third.ended()).toBe('');
-    expect(logged('connection.refused')[0]).toMatchObject({ reason: 'address' });
-    for (const wire of wires) wire.close();
-    await until('there is room again', async () => (await get().catch(() => null))?.status === 200);
-  });
-
   test('and sends garbage affects no other client', async () => {
     await open();
     for (const bytes of [

@@ -3,14 +3,13 @@ import type { Status } from '@storegate/admin-api';
 import { trafficBetween, trafficSample } from '@storegate/admin-api/text';
 import { adminOf } from '../support/admin.ts';
 import { bodyOf } from '../support/failure.ts';
-import { FaultyBackend, hangs } from '../support/faulty-backend.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { NginxBackend } from '../support/nginx-backend.ts';
 import { Receiver } from '../support/receiver.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { until } from '../support/until.ts';
 import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
-import { flood, GatewayWithWorkers } from '../support/workers.ts';
+import { GatewayWithWorkers } from '../support/workers.ts';
 
 const plans = (strikes: number) => `plans:
   free: { windows: [{ limit: 10, per: day }] }
@@ -46,8 +45,6 @@ afterAll(async () => {
 });
 
 const withKey = (key: string) => ({ 'X-API-Key': key });
-const statuses = (responses: readonly { status: number }[]) =>
-  new Set(responses.map(({ status }) => status));
 
 async function reload(files: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, text] of Object.entries(files)) gateway.write(name, text);
@@ -72,35 +69,6 @@ describe('operators of a gateway with workers', () => {
 });
 
 describe('backends', () => {
-  test('that hang are detected by every worker separately, and a reload reaches all', async () => {
-    const backends = [await FaultyBackend.start(), await FaultyBackend.start()];
-    const [one, two] = backends as [FaultyBackend, FaultyBackend];
-    const quick = 'headersTimeout: 500ms, ejection: { probeInterval: 50ms, slowStart: 100ms }';
-    await reload({ 'gateway.yaml': settings(`url: "${one.url},${two.url}", ${quick}`) });
-    const { key } = await gateway.key('1000000/hour');
-    const load = () =>
-      flood(`${gateway.url}/pets`, { callers: 8, requests: 40, headers: withKey(key) });
-    const workersThatLogged = (type: string, backend: FaultyBackend) =>
-      new Set(
-        gateway
-          .logged(type)
-          .flatMap((line) => (line.backend === backend.name ? [line.worker] : [])),
-      ).size;
-    one.respond = hangs;
-    await until('both workers know', async () => {
-      await load();
-      return workersThatLogged('upstream.down', one) === 2;
-    });
-    expect(statuses(await load())).toEqual(new Set([200]));
-    await reload({ 'gateway.yaml': settings(`url: "${two.url}", ${quick}`) });
-    const before = one.requests.length;
-    expect(statuses(await load())).toEqual(new Set([200]));
-    expect(one.requests.slice(before).filter((line) => !line.startsWith('GET / '))).toEqual([]);
-    expect(workersThatLogged('upstream.down', two)).toBe(0);
-    await reload({ 'gateway.yaml': settings() });
-    await Promise.all(backends.map((backend) => backend.close()));
-  });
-
   test('that are down make the gateway unready if the settings say so, and are counted by worker', async () => {
     const backend = await NginxBackend.start();
     const unready = 'readyDuringOutage: false, ejection: { probeInterval: 100ms, slowStart: 0s }';

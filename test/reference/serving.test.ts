@@ -38,9 +38,9 @@ async function assets(): Promise<string[]> {
   ];
 }
 
-describe('/', () => {
-  const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
+describe('/', () => {
   test('redirects a browser to the page, without a key', async () => {
     for (const method of ['GET', 'HEAD']) {
       const { status, headers } = await raw('/', HTML, method);
@@ -55,12 +55,6 @@ describe('/', () => {
     expect((await raw('/', HTML, 'POST')).status).toBe(401);
     expect((await raw('/', { accept: '*/*', 'x-api-key': secret })).status).toBe(404);
     expect((await raw('/pets', HTML)).status).toBe(401);
-  });
-
-  test('does not redirect if the reference is disabled', async () => {
-    const other = await TestGateway.start({ settings: 'reference: { enabled: false }' });
-    expect((await other.client.get('/').set(HTML)).status).toBe(401);
-    await other.stop();
   });
 
   test.each(['get', 'post'])('does not redirect if the contract has it: %s', async (method) => {
@@ -104,10 +98,11 @@ describe('the page', () => {
     expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(90_000);
   });
 
-  test('is found without its slash, and not found if it is disabled', async () => {
+  test('is found without its slash, and not found if it is disabled, also from /', async () => {
     const redirect = await raw('/docs');
     expect([redirect.status, redirect.headers.location]).toEqual([308, '/docs/']);
     const without = await TestGateway.start({ settings: 'reference: { enabled: false }' });
+    expect((await without.client.get('/').set(HTML)).status).toBe(401);
     const { secret } = await without.key();
     for (const path of ['/docs', '/docs/', '/openapi.json', '/openapi.yaml']) {
       const response = await without.client.get(path).set('X-API-Key', secret);

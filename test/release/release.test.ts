@@ -89,8 +89,7 @@ const options = (changes: Partial<ReleaseOptions> = {}): ReleaseOptions => ({
 
 /** Everything that a release changes. */
 const state = () => [
-  git('rev-parse', 'HEAD'),
-  git('status', '--porcelain'),
+  git('status', '--porcelain=v2', '--branch'),
   git('diff', 'HEAD'),
   git('tag'),
   existsSync(join(root, 'dist/RELEASE-NOTES.md')),

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { done, head } from '../../../packages/openapi/test/documents.ts';
 import { deprecated } from '../../../src/observe/peers/deprecated.ts';
 import { ask, type Peers } from '../../../src/observe/peers/peers.ts';
 import { QUERIES } from '../../../src/observe/peers/queries.ts';
@@ -13,6 +14,7 @@ import { requestsIn } from '../../../src/observe/traffic/row.ts';
 import { connect, disconnect } from '../../../src/state/redis/client.ts';
 import { peersInRedis } from '../../../src/state/redis/peers.ts';
 import { createSubscriber } from '../../../src/state/redis/subscriber.ts';
+import { folderWith } from '../../config/folder.ts';
 import { adminOf } from '../../support/admin.ts';
 import { bodyOf } from '../../support/failure.ts';
 import { TestGateway } from '../../support/gateway.ts';
@@ -23,6 +25,14 @@ import { until } from '../../support/until.ts';
 import { type FakeBackend, fakeBackend } from '../../support/upstream.ts';
 import { get } from '../../support/workers.ts';
 
+/** Small: each process reads it. */
+const CONTRACT = JSON.stringify({
+  ...head,
+  paths: {
+    '/pets': { get: { operationId: 'listPets', responses: done } },
+    '/pets/1': { get: { operationId: 'getPet', deprecated: true, responses: done } },
+  },
+});
 const settings = (kept: number) =>
   `log: { level: error }\nupstream: { connections: 10 }\nexplain: { bufferSize: ${kept} }\n`;
 const plans = (more: string) =>
@@ -47,7 +57,12 @@ let sent = 0;
 const closings: (() => Promise<void>)[] = [];
 
 async function start(redis: RedisServer, workers: number): Promise<Asked> {
-  const env = { REDIS_URL: redis.url, STOREGATE_WORKERS: `${workers}` };
+  const contract = join(folderWith({ 'openapi.json': CONTRACT }), 'openapi.json');
+  const env = {
+    REDIS_URL: redis.url,
+    STOREGATE_WORKERS: `${workers}`,
+    STOREGATE_CONTRACT: contract,
+  };
   const gateway = await TestGateway.start({
     settings: settings(600),
     plans: plans(''),

@@ -11,16 +11,10 @@ import { settingsOf } from '../src/config/settings.ts';
 import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
 import { DEPENDENCIES } from './support/dependencies.ts';
 import { folderRows } from './support/folder-rows.ts';
+import { anchorOf } from './support/headings.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
-
-/** The anchor of a heading: lower case, no punctuation, hyphens for spaces. */
-const anchorOf = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .replaceAll(' ', '-');
 
 function leads(folder: string, from: string, link: string): boolean {
   const [path = '', anchor] = link.split('#');

@@ -2,6 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
+import { anchorOf } from '../support/headings.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { alertTests, promtoolInput } from './alert-tests.ts';
 import { promtool } from './promtool.ts';
@@ -20,13 +21,6 @@ function writeTests(folder: string, tests: (typeof alertTests)[number]): string 
 
 const firingOf = (alert: string) =>
   alertTests.flatMap(({ tests }) => tests.flatMap((one) => Object.values(one.alerts[alert] ?? {})));
-
-/** The anchor of a heading: lower case, no punctuation, hyphens for spaces. */
-const anchorOf = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replace(/[^\w -]/g, '')
-    .replaceAll(' ', '-');
 
 const temporary = temporaryFolders();
 

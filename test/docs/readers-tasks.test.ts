@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { anchorOf } from '../support/headings.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -8,17 +9,9 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8');
 /** The section of a heading, or the whole page. */
 function sectionOf(page: string, anchor: string | undefined): string {
   if (anchor === undefined) return page;
-  const sections = page.split(/^(?=#+ )/m);
-  return sections.find((one) => anchorOf(one) === anchor) ?? '';
+  const sections = page.split(/^#+ /m).slice(1);
+  return sections.find((one) => anchorOf(one.split('\n')[0]!) === anchor) ?? '';
 }
-
-const anchorOf = (section: string): string =>
-  section
-    .split('\n')[0]!
-    .replace(/^#+ /, '')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} -]/gu, '')
-    .replaceAll(' ', '-');
 
 test.each([
   ['protect an API', 'docs/quickstart.md', 'npx storegate init'],

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { adminOf } from '../support/admin.ts';
-import { TestGateway } from '../support/gateway.ts';
+import { gatewaysOfTests } from '../support/gateways.ts';
 import { until } from '../support/until.ts';
 import { fakeBackend } from '../support/upstream.ts';
 
@@ -17,23 +17,14 @@ const CONNECTION_GAUGES = [
   'pending_requests',
 ];
 
-const stops: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop();
-});
-
-async function gatewayWith(settings: string): Promise<TestGateway> {
-  const gateway = await TestGateway.start({ plans: plans(10), settings });
-  stops.push(() => gateway.stop());
-  return gateway;
-}
+const { stops, gateway: start } = gatewaysOfTests({ plans: plans(10) });
 
 const metricsAt = async (adminUrl: string) => (await fetch(`${adminUrl}/metrics`)).text();
 const valueIn = (text: string, name: string) =>
   Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
 
 test('metrics of readiness, reloads and configuration digests match health and status', async () => {
-  const gateway = await gatewayWith('');
+  const gateway = await start();
   const value = async (name: string) => valueIn(await metricsAt(gateway.adminUrl), name);
   const write = (text: string) => writeFileSync(join(gateway.folder, 'plans.yaml'), text);
   const info = async () => {
@@ -85,8 +76,8 @@ test('open, idle, pending and possible connections to the backend are four figur
   }
   stops.push(() => backend.close());
   const settings = 'upstream: { connections: 3 }\n';
-  const gateway = await TestGateway.start({ plans: plans(10), settings, backendUrl: backend.url });
-  stops.push(() => gateway.stop(), release);
+  const gateway = await start({ settings, backendUrl: backend.url });
+  stops.push(release);
   const { secret } = await gateway.key();
   const send = () => gateway.client.get('/pets').set('X-API-Key', secret).then();
   const reported = async () => {

@@ -3,10 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { program } from '../runner/programs.ts';
 
-/**
- * Serves the files of its folder at `/`, and returns method, path, account and body of all other
- * requests below `base`, with a token if it needs one.
- */
+/** Serves the files of its folder at `/`, and returns method, path and body of requests below a base. */
 const SCRIPT = `
 import http.server, json, sys
 
@@ -17,10 +14,8 @@ class Backend(http.server.SimpleHTTPRequestHandler):
         length = int(self.headers.get('Content-Length') or 0)
         text = self.rfile.read(length).decode()
         below = self.path.startswith(sys.argv[1] + '/')
-        account = self.headers.get('X-Storegate-Account')
-        body = json.dumps({'method': self.command, 'path': self.path, 'account': account, 'body': text}).encode()
-        known = sys.argv[2] in ('', self.headers.get('Authorization'))
-        self.send_response(401 if not known else 200 if below else 404)
+        body = json.dumps({'method': self.command, 'path': self.path, 'body': text}).encode()
+        self.send_response(200 if below else 404)
         self.send_header('Content-Type', 'application/json')
         self.send_header('Content-Length', str(len(body)))
         self.end_headers()
@@ -44,13 +39,9 @@ export interface PythonBackend {
   stop(): Promise<void>;
 }
 
-/** `http.server` of Python. `token`: the Authorization that it needs. */
-export async function pythonBackend(
-  folder: string,
-  base: string,
-  token = '',
-): Promise<PythonBackend> {
-  const child = spawn(program('python3'), ['-c', SCRIPT, base, token], {
+/** `http.server` of Python. */
+export async function pythonBackend(folder: string, base: string): Promise<PythonBackend> {
+  const child = spawn(program('python3'), ['-c', SCRIPT, base], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,20 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ADMIN_CONTRACT } from '@storegate/admin-api/files';
 import { parse } from 'yaml';
-
-/** The keywords of JSON Schema and OpenAPI 3.0 that scripts read by their names. */
-export interface Schema {
-  readonly [keyword: string]: unknown;
-  readonly $ref?: string;
-  readonly allOf?: readonly Schema[];
-  readonly type?: string | readonly string[];
-  readonly nullable?: boolean;
-  readonly enum?: readonly (string | null)[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: Schema | boolean;
-}
+import { nameIn, type Schema } from './schema.ts';
 
 /** Of a request or a response. */
 export interface Body {
@@ -66,7 +53,3 @@ export const OPERATIONS = Object.entries(paths).flatMap(([path, { parameters = [
     return { ...operation, method: method.toUpperCase(), path, parameters: own };
   }),
 );
-
-export function nameIn(ref: string): string {
-  return ref.slice(ref.lastIndexOf('/') + 1);
-}

@@ -1,13 +1,6 @@
-import {
-  type Body,
-  nameIn,
-  OPERATIONS,
-  type Operation,
-  responses,
-  type Schema,
-  schemas,
-} from './admin-contract.ts';
-import { listText, objectText } from './type-text.ts';
+import { type Body, OPERATIONS, type Operation, responses, schemas } from './admin-contract.ts';
+import { nameIn, type Schema } from './schema.ts';
+import { objectText, typeText } from './type-text.ts';
 
 // Not openapi-typescript: it builds its output with the API of TypeScript 5, which TypeScript 7
 // does not have.
@@ -90,23 +83,13 @@ function typeOf(schema: Schema, indent: string): string {
 }
 
 function withoutNull(schema: Schema, indent: string): string {
-  const { allOf, enum: values, type, items, properties, additionalProperties: others } = schema;
+  const { allOf, properties = {}, required = [] } = schema;
   if (allOf) return allOf.map((part) => typeOf(part, indent)).join(' & ');
-  if (values) return values.map((value) => (value === null ? 'null' : `'${value}'`)).join(' | ');
-  if (type === 'integer' || type === 'number') return 'number';
-  if (type === 'string' || type === 'boolean') return type;
-  if (type === 'array') return listText(typeOf(items!, indent));
-  if (properties) return objectOf(schema, indent);
-  if (type === 'object')
-    return `Readonly<Record<string, ${others instanceof Object ? typeOf(others, indent) : 'unknown'}>>`;
-  return 'unknown';
-}
-
-function objectOf({ properties = {}, required = [] }: Schema, indent: string): string {
-  const members = Object.entries(properties).map(([name, schema]) =>
-    member(name, typeOf(schema, `${indent}  `), required.includes(name)),
+  return typeText(schema, indent, typeOf, (inner) =>
+    Object.entries(properties).map(([name, schema]) =>
+      member(name, typeOf(schema, inner), required.includes(name)),
+    ),
   );
-  return objectText(members, indent);
 }
 
 /** JSON leaves out what is undefined, so optional members may be. */

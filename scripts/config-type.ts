@@ -1,5 +1,6 @@
-import { flatten, type Schema, schemaOf } from '../src/config/schema/schema.ts';
-import { listText, objectText } from './type-text.ts';
+import { flatten, schemaOf } from '../src/config/schema/schema.ts';
+import { nameIn, type Schema } from './schema.ts';
+import { typeText } from './type-text.ts';
 
 const root = schemaOf('gateway');
 
@@ -9,26 +10,16 @@ export function configType(): string {
 
   function typeOf(reference: Schema, indent: string): string {
     const schema = flatten(reference, root);
-    const {
-      additionalProperties: entries,
-      enum: words,
-      items,
-      properties,
-      type,
-      'x-unit': unit,
-    } = schema;
-    const orNull = [type].flat().includes('null') ? ' | null' : '';
+    const { properties, enum: values, type, 'x-unit': unit } = schema;
+    const types = [type].flat();
+    const orNull = types.includes('null') ? ' | null' : '';
     if (unit !== undefined) return `Unit<'${unit}'>${orNull}`;
-    const definition = (reference.$ref ?? reference.allOf?.[0]?.$ref)?.replace(
-      '#/definitions/',
-      '',
-    );
-    if (definition !== undefined && (properties !== undefined || words !== undefined))
-      return sharedType(definition);
-    if (properties !== undefined) return sectionOf(schema, indent);
-    if (typeof entries === 'object') return `Readonly<Record<string, ${typeOf(entries, indent)}>>`;
-    if (items !== undefined) return listText(typeOf(items, indent));
-    return (words?.map((word) => `'${word}'`).join(' | ') ?? plainTypes(schema)) + orNull;
+    const definition = reference.$ref ?? reference.allOf?.[0]?.$ref;
+    if (definition !== undefined && (properties ?? values) !== undefined)
+      return sharedType(nameIn(definition));
+    // Reading turns an absent map or list into an empty one.
+    const isMany = types.includes('object') || types.includes('array');
+    return plainType(schema, indent) + (isMany ? '' : orNull);
   }
 
   function sharedType(definition: string): string {
@@ -38,31 +29,24 @@ export function configType(): string {
     return name;
   }
 
-  function sectionOf({ properties = {}, required = [] }: Schema, indent: string): string {
-    const members = Object.entries(properties).map(([key, schema]) => {
-      // Its entries have the types of sections: src/config/apis.ts.
-      if (key === 'apis') return `readonly ${key}: readonly unknown[]`;
-      const { default: usual, properties: section } = flatten(schema, root);
-      const mayLack = usual === undefined && section === undefined && !required.includes(key);
-      return `readonly ${key}: ${typeOf(schema, `${indent}  `)}${mayLack ? ' | null' : ''}`;
-    });
-    return objectText(members, indent);
+  function plainType(schema: Schema, indent: string): string {
+    const { properties = {}, required = [] } = schema;
+    return typeText(schema, indent, typeOf, (inner) =>
+      Object.entries(properties).map(([key, schema]) => {
+        // Its entries have the types of sections: src/config/apis.ts.
+        if (key === 'apis') return `readonly ${key}: readonly unknown[]`;
+        const { default: usual, properties: section } = flatten(schema, root);
+        const mayLack = usual === undefined && section === undefined && !required.includes(key);
+        return `readonly ${key}: ${typeOf(schema, inner)}${mayLack ? ' | null' : ''}`;
+      }),
+    );
   }
 
-  const settings = `export interface GatewaySettings ${sectionOf(root, '')}\n`;
+  const settings = `export interface GatewaySettings ${plainType(root, '')}\n`;
   return [
     '// Written by `npm run generate` from config/gateway.schema.json, which explains every setting.',
     "import type { Unit } from './conversions.ts';\n",
     ...shared.values(),
     settings,
   ].join('\n');
-}
-
-function plainTypes({ type, pattern = '' }: Schema): string {
-  const [, word] = /^\^(\w+)\$$/.exec(pattern) ?? [];
-  const types = [type ?? []].flat().map((name) => {
-    if (name === 'integer') return 'number';
-    return name === 'string' && word !== undefined ? `'${word}'` : name;
-  });
-  return types.filter((name) => name !== 'null').join(' | ');
 }

@@ -1,10 +1,6 @@
 import { stringify } from 'yaml';
-import { flatten, type Schema, schemaOf } from '../src/config/schema/schema.ts';
-
-interface Described extends Schema {
-  readonly title?: string;
-  readonly description?: string;
-}
+import { flatten, schemaOf } from '../src/config/schema/schema.ts';
+import { proseOf, type Schema } from './schema.ts';
 
 /** Columns. */
 const WIDTH = 100;
@@ -28,7 +24,7 @@ export function settingsFile(): string {
   return [HEAD, ...sections.map((text) => `${text}\n`)].join('\n');
 }
 
-function entriesOf(section: Schema): (readonly [name: string, schema: Described])[] {
+function entriesOf(section: Schema): (readonly [name: string, schema: Schema])[] {
   const root = schemaOf('gateway');
   return Object.entries(section.properties ?? {}).map(([name, schema]) => [
     name,
@@ -36,7 +32,7 @@ function entriesOf(section: Schema): (readonly [name: string, schema: Described]
   ]);
 }
 
-function settingText(name: string, schema: Described, indent: string): string[] {
+function settingText(name: string, schema: Schema, indent: string): string[] {
   const comment = wrapped(proseOf(schema), `${indent}# `);
   if (schema.properties !== undefined) {
     const inner = entriesOf(schema).flatMap(([key, part]) => settingText(key, part, `${indent}  `));
@@ -46,7 +42,7 @@ function settingText(name: string, schema: Described, indent: string): string[] 
 }
 
 /** Of the entries of a list, as a comment. */
-function membersOf({ items }: Described, indent: string): string[] {
+function membersOf({ items }: Schema, indent: string): string[] {
   if (items === undefined) return [];
   const members = entriesOf(flatten(items, schemaOf('gateway')));
   return members.flatMap(([key, part]) => {
@@ -72,11 +68,6 @@ function valueText(name: string, value: unknown, indent: string): string[] {
     `${indent}  ]`,
   ];
 }
-
-const proseOf = ({ title, description }: Described): string => {
-  const text = description ?? title ?? '';
-  return text === '' || /[.!?]$/.test(text) ? text : `${text}.`;
-};
 
 function wrapped(text: string, first: string, others = first): string[] {
   const lines: string[] = [];

@@ -1,18 +1,11 @@
 import { mayBeInFile, variablesOf } from '../../src/config/environment.ts';
-import { flatten, type Schema, schemaOf } from '../../src/config/schema/schema.ts';
+import { flatten, schemaOf } from '../../src/config/schema/schema.ts';
+import { proseOf, type Schema } from '../schema.ts';
 import { tableRow } from './markdown.ts';
-
-/** A schema with the keywords that only people read. */
-interface Described extends Schema {
-  readonly title?: string;
-  readonly description?: string;
-  readonly format?: string;
-  readonly minItems?: number;
-}
 
 interface Row {
   readonly name: string;
-  readonly schema: Described;
+  readonly schema: Schema;
   /** A map of settings with names of their own, which has no value. */
   readonly isSection: boolean;
   /** Another section that has the same settings. */
@@ -114,13 +107,13 @@ function rowsOf(section: Schema, root: Schema, prefix: string, seen: Seen = new 
 function rowsOfOne(
   name: string,
   reference: Schema,
-  schema: Described,
+  schema: Schema,
   root: Schema,
   seen: Seen,
 ): Row[] {
   const [entryName, entry] = entryOf(name, schema);
   const isSection = schema.properties !== undefined || entryName.endsWith('>');
-  const inner = entry === undefined ? schema : (flatten(entry, root) as Described);
+  const inner = entry === undefined ? schema : (flatten(entry, root) as Schema);
   const named = definitionOf(entry ?? reference) ?? definitionOf(reference);
   const definition = named ?? (entry === undefined ? undefined : JSON.stringify(inner.properties));
   if (!isMap(inner, root)) return [{ name, schema, isSection: false }];
@@ -160,7 +153,7 @@ function typeOf({ name, schema, isSection, like }: Row): string {
   return typeOfSchema(schema);
 }
 
-function typeOfSchema(schema: Described): string {
+function typeOfSchema(schema: Schema): string {
   const types = [schema.type ?? []].flat().filter((type) => type !== 'null');
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${value}\``).join(', ');
   const [least, most] = schema['x-between'] ?? [schema.minimum, schema.maximum];
@@ -221,14 +214,14 @@ function firstsOf(): ReadonlyMap<string, string> {
 }
 
 function sameness({ name, schema }: Row): string {
-  return `${lastOf(name)} ${proseOf(schema)}`;
+  return `${lastOf(name)} ${cellOf(schema)}`;
 }
 
 const lastOf = (name: string): string => name.split('.').at(-1)!;
 
 /** The prose, or the setting that had the same before. */
 function shortProseOf(row: Row): string {
-  const prose = proseOf(row.schema);
+  const prose = cellOf(row.schema);
   const first = FIRSTS.get(sameness(row))!;
   const isRepeated = first !== row.name && prose.split(' ').length >= MIN_REPEATED_WORDS;
   return isRepeated ? `As \`${first}\`.` : prose;
@@ -241,7 +234,7 @@ function textOf(row: Row): string {
   const { schema, like } = row;
   if (like !== undefined && lastOf(like) === lastOf(row.name)) return `As \`${like}\`.`;
   if (like !== undefined)
-    return [proseOf(schema), `Settings as in \`${like}\`.`].filter(Boolean).join(' ');
+    return [cellOf(schema), `Settings as in \`${like}\`.`].filter(Boolean).join(' ');
   const variables = variablesOf(schema).flatMap((name) =>
     mayBeInFile(schema) ? [name, `${name}_FILE`] : [name],
   );
@@ -250,11 +243,9 @@ function textOf(row: Row): string {
 }
 
 /** The description without the variables, which follow it. */
-function proseOf({ title, description }: Described): string {
-  const text = (description ?? title ?? '')
-    .replace(/ ?Environment[^:]*: [A-Z_, ]+\.?$/, '')
-    .replaceAll('|', '\\|');
-  return text === '' || /[.!?]$/.test(text) ? text : `${text}.`;
+function cellOf(schema: Schema): string {
+  const prose = proseOf(schema).replace(/ ?Environment[^:]*: [A-Z_, ]+\.$/, '');
+  return prose.replaceAll('|', '\\|');
 }
 
 const FIRSTS = firstsOf();

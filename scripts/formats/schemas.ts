@@ -1,14 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { WEBHOOK_SCHEMA } from '@storegate/admin-api/files';
-import {
-  type Body,
-  nameIn,
-  OPERATIONS,
-  responses,
-  type Schema,
-  schemas,
-} from '../admin-contract.ts';
+import { schemaOf } from '../../src/config/schema/schema.ts';
+import { type Body, OPERATIONS, responses, schemas } from '../admin-contract.ts';
+import { nameIn, type Schema } from '../schema.ts';
 import { line } from './line.ts';
 
 interface Way {
@@ -19,7 +13,7 @@ interface Way {
   readonly named?: Set<string>;
 }
 
-const TYPES = ['type', 'nullable', 'format', 'x-unit'];
+const NOTED = ['nullable', 'format', 'x-unit'];
 const RULES = ['minimum', 'maximum', 'x-between', 'required', 'oneOf', 'default', 'x-env'];
 
 /** A line for each value, member and entry that `given` allows at `at`. */
@@ -31,13 +25,12 @@ function* shapeOf(at: string, given: Schema, way: Way, isRequired = false): Gene
     return yield line(at, [name, always]);
   }
   const schema = merged(given, way);
-  const { properties = {}, required = [], items, additionalProperties: entries } = schema;
-  const notes = [...TYPES, ...(way.isInput ? RULES : [])].map(
-    (keyword) =>
-      schema[keyword] !== undefined &&
-      (keyword === 'type' ? `${schema.type}` : `${keyword} ${JSON.stringify(schema[keyword])}`),
-  );
-  yield line(at, [...notes, always]);
+  const { type, properties = {}, required = [], items, additionalProperties: entries } = schema;
+  const keywords: Readonly<Record<string, unknown>> = { ...schema };
+  const notes = [...NOTED, ...(way.isInput ? RULES : [])]
+    .filter((keyword) => keywords[keyword] !== undefined)
+    .map((keyword) => `${keyword} ${JSON.stringify(keywords[keyword])}`);
+  yield line(at, [type !== undefined && `${type}`, ...notes, always]);
   for (const value of schema.enum ?? []) yield `${at} = ${value}`;
   for (const [name, member] of Object.entries(properties))
     yield* shapeOf(`${at}.${name}`, member, way, required.includes(name));
@@ -56,24 +49,17 @@ function merged({ $ref, allOf = [], ...own }: Schema, way: Way): Schema {
   };
 }
 
-interface Root extends Schema {
-  readonly definitions: Readonly<Record<string, Schema>>;
-}
-
-const read = (file: string): Root => JSON.parse(readFileSync(file, 'utf8'));
-
 export function* settings(): Generator<string> {
-  for (const name of ['gateway', 'plans']) {
-    const file = resolve(import.meta.dirname, `../../config/${name}.schema.json`);
-    const { definitions, properties, required } = read(file);
+  for (const name of ['gateway', 'plans'] as const) {
+    const { definitions = {}, properties = {}, required } = schemaOf(name);
     yield line(`${name}.yaml`, [required !== undefined && `required ${required}`]);
-    for (const [key, schema] of Object.entries(properties!))
+    for (const [key, schema] of Object.entries(properties))
       yield* shapeOf(`${name}.yaml ${key}`, schema, { isInput: true, definitions });
   }
 }
 
 export function* webhooks(): Generator<string> {
-  const { definitions } = read(WEBHOOK_SCHEMA);
+  const { definitions = {} } = JSON.parse(readFileSync(WEBHOOK_SCHEMA, 'utf8')) as Schema;
   for (const [type, schema] of Object.entries(definitions))
     yield* shapeOf(`webhook ${type}`, schema, { isInput: false, definitions });
 }

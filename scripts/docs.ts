@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { adminApi } from './docs/admin-api.ts';
 import { cliReference } from './docs/command-line.ts';
 import { configuration } from './docs/configuration.ts';
@@ -10,11 +8,11 @@ import { withFigures } from './docs/figures.ts';
 import { logEvents } from './docs/log-events.ts';
 import { metrics } from './docs/metrics.ts';
 import { webhooks } from './docs/webhooks.ts';
+import { type Files, writeFiles } from './files.ts';
 
-/** The text that each page should have. Some pages keep what they have around their figures. */
-export const PAGES: Readonly<Record<string, (text: string) => string>> = {
-  'README.md': (text) => withFigures(text),
-  'bench/RESULTS.md': (text) => withFigures(text),
+export const PAGES: Files = {
+  'README.md': withFigures,
+  'bench/RESULTS.md': withFigures,
   'docs/admin-api.md': adminApi,
   'docs/cli.md': cliReference,
   'docs/configuration.md': configuration,
@@ -23,13 +21,9 @@ export const PAGES: Readonly<Record<string, (text: string) => string>> = {
   'docs/limits-and-bans.md': withDeafClients,
   'docs/log-events.md': logEvents,
   'docs/metrics.md': metrics,
-  'docs/performance.md': (text) => withFigures(text),
-  'docs/scaling.md': (text) => withFigures(text),
+  'docs/performance.md': withFigures,
+  'docs/scaling.md': withFigures,
   'docs/webhooks.md': webhooks,
 };
 
-if (import.meta.main)
-  for (const [page, text] of Object.entries(PAGES)) {
-    const file = join(import.meta.dirname, '..', page);
-    writeFileSync(file, text(readFileSync(file, 'utf8')));
-  }
+if (import.meta.main) writeFiles(PAGES);

@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { CATALOGUE } from '../src/common/errors/catalogue.ts';
 import { EXPOSED_HEADERS } from '../src/gateway/reply/headers.ts';
 import { METRICS } from '../src/observe/metric-table.ts';
@@ -14,8 +12,6 @@ import { files } from './formats/files.ts';
 import { logLines } from './formats/log.ts';
 import { redis } from './formats/redis.ts';
 import { adminApi, settings, webhooks } from './formats/schemas.ts';
-
-const SNAPSHOT = resolve(import.meta.dirname, '../test/release/formats.txt');
 
 /**
  * Everything that users, their tools and other versions depend on: sorted lines `name: value`, or
@@ -84,12 +80,10 @@ export function renewed(before: readonly string[], current: readonly string[]): 
   return [...before, ...added.map((text) => text.slice('+ '.length))].sort();
 }
 
-export function readSnapshot(): readonly string[] {
-  return readFileSync(SNAPSHOT, 'utf8').trimEnd().split('\n');
+/** The new text of formats.txt. It changes and loses lines only if breaking changes are accepted. */
+export function snapshot(text: string, acceptsBreaking: boolean): string {
+  const lines = acceptsBreaking ? formats() : renewed(linesOf(text), formats());
+  return `${lines.join('\n')}\n`;
 }
 
-/** Changes and removes lines only if breaking changes are accepted. */
-export function writeSnapshot(acceptsBreaking: boolean): void {
-  const lines = acceptsBreaking ? formats() : renewed(readSnapshot(), formats());
-  writeFileSync(SNAPSHOT, `${lines.join('\n')}\n`);
-}
+export const linesOf = (text: string): readonly string[] => text.trimEnd().split('\n');

@@ -1,39 +1,29 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageFolder, packTarball, readJson, root, writeJson } from './pack/tarball.ts';
 
 /**
  * Writes `storegate-openapi-VERSION.tgz` and its content, `openapi/`, to `dist` or to the folder
  * given as argument. Node.js does not run TypeScript inside `node_modules`, so the tarball has
  * JavaScript and declarations.
  */
-const root = resolve(import.meta.dirname, '..');
 const source = join(root, 'packages/openapi');
-const folder = resolve(process.argv[2] ?? join(root, 'dist'));
-const target = join(folder, 'openapi');
+const target = packageFolder('openapi');
 
-rmSync(target, { recursive: true, force: true });
-mkdirSync(target, { recursive: true });
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 const options = ['-p', join(source, 'tsconfig.pack.json'), '--outDir', join(target, 'dist')];
 execFileSync(process.execPath, [tsc, ...options], { stdio: 'inherit' });
 cpSync(join(source, 'README.md'), join(target, 'README.md'));
 cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'));
-const {
-  private: _,
-  exports,
-  ...manifest
-} = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
-const compiled = Object.entries<string>(exports).map(([name, file]) => [name, compiledAt(file)]);
-const packed = { ...manifest, exports: Object.fromEntries(compiled), files: ['dist'] };
-writeFileSync(join(target, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
-
-execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: target });
-process.stdout.write(
-  `${relative('', join(folder, `storegate-openapi-${manifest.version}.tgz`))}\n`,
-);
-
-function compiledAt(file: string): { readonly types: string; readonly default: string } {
+const { private: _, exports, ...manifest } = readJson(join(source, 'package.json'));
+const compiled = Object.entries(exports as Record<string, string>).map(([name, file]) => {
   const path = file.replace('./src/', './dist/').replace(/\.ts$/, '');
-  return { types: `${path}.d.ts`, default: `${path}.js` };
-}
+  return [name, { types: `${path}.d.ts`, default: `${path}.js` }];
+});
+writeJson(join(target, 'package.json'), {
+  ...manifest,
+  exports: Object.fromEntries(compiled),
+  files: ['dist'],
+});
+process.stdout.write(`${packTarball(target)}\n`);

@@ -5,11 +5,13 @@ import { tableRow } from './markdown.ts';
 /** The operations of the admin API as Markdown; docs/admin-api.md is this text. */
 export function adminApi(): string {
   const tags = [...new Set(OPERATIONS.flatMap(({ tags }) => tags))];
-  const rowsOf = (tag: string) =>
-    OPERATIONS.filter(({ tags }) => tags.includes(tag)).map(
+  const sections = tags.map((tag) => {
+    const rows = OPERATIONS.filter(({ tags }) => tags.includes(tag)).map(
       ({ method, path, 'x-role': role, summary }) =>
         tableRow([`\`${method} ${path}\``, `${role}`, `${summary}.`]),
     );
+    return `### ${tag}\n\n| call | role | effect |\n|---|---|---|\n${rows.join('\n')}`;
+  });
   const errors = ADMIN_ERRORS.map(({ status, code, title, advice }) =>
     tableRow([`${status}`, `\`${code}\``, `${title} ${advice}`]),
   );
@@ -31,7 +33,7 @@ The API of the admin listener (\`http://127.0.0.1:9901\` by default). Its contra
 
 Each needs a token of its role, or of a higher one: read, operate, admin.
 
-${tags.map((tag) => `### ${tag}\n\n| call | role | effect |\n|---|---|---|\n${rowsOf(tag).join('\n')}`).join('\n\n')}
+${sections.join('\n\n')}
 
 ## Errors
 

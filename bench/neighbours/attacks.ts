@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net';
 import { get, post } from '../connection.ts';
-import { HEAVY_BODIES } from './contract.ts';
+import { HEAVY_BODIES, type HeavyBody } from './contract.ts';
 import { flood, keepOpen, readSlowly, repeat, sendSlowly } from './hostile-clients.ts';
 
 export interface Setup {
@@ -52,10 +52,8 @@ const ADDRESSES = Array.from({ length: 11 }, (_, i) => `127.0.0.${i + 2}`);
 const PER_ADDRESS = 1_000;
 /** Bytes that slow bodies begin with, to take memory; small bodies take what large ones leave. */
 const AT_ONCE = [300_000, 100_000, 30_000];
-/** Bytes per second, above `http.minBodyRate`, and bytes that a body sends so slowly. */
-const SLOW = { rate: 1_300, bytes: 50_000 };
-/** Gateways may begin to forward an upload before its end. */
-const LARGE_UPLOAD = { atOnce: 1_200_000, bytes: 4_000_000 };
+/** Bytes per second, above `http.minBodyRate`. */
+const SLOW = 1_300;
 const HEAVY_PER_KEY = 2;
 /** Milliseconds between requests that fill the log. */
 const LOG_PAUSE = 2;
@@ -83,37 +81,48 @@ const pet = (body: object) => (key: string) => {
 
 type Run = Attack['run'];
 
-function attack(name: string, questions: readonly Question[], run: Run, more: Partial<Setup> = {}) {
-  return { name, nginx: true, questions, run, setup: { contract: 'own', ...more } } as const;
+function attack(
+  name: string,
+  questions: readonly Question[],
+  run: Run,
+  setup: Setup = { contract: 'own' },
+  nginx = true,
+): Attack {
+  return { name, questions, run, setup, nginx };
 }
 
 export const ATTACKS: readonly Attack[] = [
   attack('upstream: uploads, no contract', [GET], uploads('/upload'), { contract: 'none' }),
   attack('upstream: uploads, mount', [asks('/mount/small')], uploads('/mount/upload')),
   attack('upstream: uploads, operation', [GET], uploads('/upload')),
-  attack('upstream: large uploads, mount', [asks('/mount/small')], largeUploads, {
-    maxBodyBytes: '4MiB',
-  }),
-  attack('upstream: slow readers', [GET], readers),
+  attack(
+    'upstream: large uploads, mount',
+    [asks('/mount/small')],
+    // Gateways may begin to forward an upload before its end.
+    uploads('/mount/upload', 4_000_000, 1_200_000, SLOW),
+    { contract: 'own', maxBodyBytes: '4MiB' },
+  ),
+  attack('upstream: slow readers', [GET], (target) =>
+    perKey(target.keys.others, PER_KEY, (key) => readSlowly(target, get('/large', key), 512)),
+  ),
   attack('connections: idle, no key', [NEW, GET], idle(null, false)),
   attack('connections: idle, a key', [NEW, GET], idle(null, true)),
   attack('connections: idle, reopened', [NEW, GET], idle(1, false)),
   attack(
     'body memory: five keys of an account',
     [POST, GET],
-    slowBodies(({ keys }) => keys.account.map((key) => ({ key, path: '/items' }))),
+    fillMemory(({ account }) => account.map((key) => ({ key, path: '/items' }))),
   ),
   attack(
     'body memory: five addresses',
     [POST, GET],
-    slowBodies(() => ADDRESSES.slice(0, 5).map((from) => ({ from, path: '/public' }))),
+    fillMemory(() => ADDRESSES.slice(0, 5).map((from) => ({ from, path: '/public' }))),
   ),
-  ...Object.keys(HEAVY_BODIES).map((name) => ({
-    ...attack(`turns: ${name}`, [GET, POST], heavyBodies(name)),
-    nginx: false,
-  })),
-  attack('log: stopped reader', [GET], fillLog, { log: '| sleep 600' }),
-  attack('log: full disk', [GET], fillLog, { log: '> /dev/full' }),
+  ...Object.entries(HEAVY_BODIES).map(([name, body]) =>
+    attack(`turns: ${name}`, [GET, POST], heavyBodies(body), { contract: 'own' }, false),
+  ),
+  attack('log: stopped reader', [GET], fillLog, { contract: 'own', log: '| sleep 600' }),
+  attack('log: full disk', [GET], fillLog, { contract: 'own', log: '> /dev/full' }),
   { ...row('none', () => ''), run: async () => {} },
   row('no key', () => get('/pets').repeat(2_500)),
   row('95 fields', () => get('/pets', undefined, FIELDS).repeat(50)),
@@ -129,32 +138,40 @@ function row(name: string, requests: (key: string) => string): Attack {
     const text = requests(target.keys.others[0]!);
     await times(target.connections, () => flood(target, text));
   };
-  const common = attack(`flood: ${name}`, [asks('/pets/1')], run, { contract: 'shipped' });
-  return { ...common, nginx: false };
+  return attack(`flood: ${name}`, [asks('/pets/1')], run, { contract: 'shipped' }, false);
 }
 
-function uploads(path: string): Run {
-  return async (target) => {
-    const each = target.keys.others.map((key) => {
-      const head = post(path, 1_000, key);
-      return times(PER_KEY, () => keepOpen(target, (socket) => sendSlowly(socket, head, 0.5)));
+interface SlowBody {
+  readonly path: string;
+  readonly key?: string;
+  readonly from?: string;
+  /** Of the whole body, of which `atOnce` bytes are sent, and then `rate` per second. */
+  readonly length: number;
+  readonly atOnce: number;
+  readonly rate: number;
+}
+
+function slowBodies(bodies: (keys: Keys) => readonly SlowBody[]): Run {
+  return async ({ port, keys }) => {
+    const each = bodies(keys).map(({ path, key, from, length, atOnce, rate }) => {
+      const first = post(path, length, key) + '['.padEnd(atOnce);
+      const send = (socket: Socket) => sendSlowly(socket, first, rate);
+      return times(PER_KEY, () => keepOpen({ port, from }, send));
     });
     await Promise.all(each);
   };
 }
 
-async function largeUploads(target: Target): Promise<void> {
-  const each = target.keys.others.map((key) => {
-    const first = post('/mount/upload', LARGE_UPLOAD.bytes, key) + '['.padEnd(LARGE_UPLOAD.atOnce);
-    return times(PER_KEY, () => keepOpen(target, (socket) => sendSlowly(socket, first, SLOW.rate)));
-  });
-  await Promise.all(each);
+function uploads(path: string, length = 1_000, atOnce = 0, rate = 0.5): Run {
+  return slowBodies(({ others }) => others.map((key) => ({ path, key, length, atOnce, rate })));
 }
 
-async function readers(target: Target): Promise<void> {
-  await Promise.all(
-    target.keys.others.map((key) =>
-      times(PER_KEY, () => readSlowly(target, get('/large', key), 512)),
+function fillMemory(
+  senders: (keys: Keys) => readonly Pick<SlowBody, 'path' | 'key' | 'from'>[],
+): Run {
+  return slowBodies((keys) =>
+    senders(keys).flatMap((sender) =>
+      AT_ONCE.map((atOnce) => ({ ...sender, length: atOnce + 50_000, atOnce, rate: SLOW })),
     ),
   );
 }
@@ -171,39 +188,25 @@ function idle(reopen: number | null, keyed: boolean): Run {
   };
 }
 
-interface Sender {
-  readonly path: string;
-  readonly key?: string;
-  readonly from?: string;
-}
-
-function slowBodies(senders: (target: Target) => readonly Sender[]): Run {
+function heavyBodies({ path, type, text }: HeavyBody): Run {
   return async (target) => {
-    const each = senders(target).flatMap(({ path, key, from }) =>
-      AT_ONCE.map((bytes) => {
-        const first = post(path, bytes + SLOW.bytes, key) + '['.padEnd(bytes);
-        const send = (socket: Socket) => sendSlowly(socket, first, SLOW.rate);
-        return times(PER_KEY, () => keepOpen({ port: target.port, from }, send));
-      }),
-    );
-    await Promise.all(each);
-  };
-}
-
-function heavyBodies(name: string): Run {
-  return async (target) => {
-    const { path, type, text } = HEAVY_BODIES[name]!;
     const body = text();
-    const each = target.keys.account.map((key) => {
-      const request = post(path, body.length, key, type) + body;
-      return times(HEAVY_PER_KEY, () => repeat(target, request));
-    });
-    await Promise.all(each);
+    await perKey(target.keys.account, HEAVY_PER_KEY, (key) =>
+      repeat(target, post(path, body.length, key, type) + body),
+    );
   };
 }
 
 async function fillLog(target: Target): Promise<void> {
   await repeat(target, get('/small', target.keys.others[0]), LOG_PAUSE);
+}
+
+async function perKey(
+  keys: readonly string[],
+  count: number,
+  open: (key: string) => Promise<void>,
+): Promise<void> {
+  await Promise.all(keys.map((key) => times(count, () => open(key))));
 }
 
 async function times(count: number, open: () => Promise<void>): Promise<void> {

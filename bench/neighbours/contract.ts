@@ -2,7 +2,7 @@
 
 const SIZE = 2 ** 20;
 
-interface HeavyBody {
+export interface HeavyBody {
   readonly path: string;
   readonly type: string;
   readonly schema: object;
@@ -17,40 +17,36 @@ const integers = numbered(30).map((i) => ({ type: 'integer', minimum: i + 9 }));
 const objects = numbered(400).map((i) => ({ type: 'object', required: [`a${i}`] }));
 const contains = numbered(10).map((i) => ({ contains: { const: i } }));
 
+const JSON_TYPE = 'application/json';
+
+function heavy(path: string, schema: object, text: () => string, type = JSON_TYPE): HeavyBody {
+  return { path, type, schema, text };
+}
+
 export const HEAVY_BODIES: Readonly<Record<string, HeavyBody>> = {
-  'not anyOf of 30': {
-    path: '/not',
-    type: 'application/json',
-    schema: array({ not: { anyOf: integers } }),
-    text: json(SIZE, '1'),
-  },
-  '400 alternatives': {
-    path: '/alternatives',
-    type: 'application/json',
-    schema: array({ anyOf: objects }),
-    text: json(16 * 1_024, '{"a399":0}'),
-  },
-  'a form': {
-    path: '/form',
-    type: 'application/x-www-form-urlencoded',
-    schema: { type: 'object', additionalProperties: { type: 'string' } },
-    text: () =>
-      numbered(115_000)
-        .map((i) => `n${i}=1`)
-        .join('&'),
-  },
-  XML: {
-    path: '/xml',
-    type: 'application/xml',
-    schema: {},
-    text: () => `<a>${repeated(SIZE - 7, '<b>12345678901234</b>', '')}</a>`,
-  },
-  unevaluatedItems: {
-    path: '/unevaluated',
-    type: 'application/json',
-    schema: { type: 'array', allOf: contains, unevaluatedItems: { type: 'integer' } },
-    text: json(SIZE, '0,1,2,3,4,5,6,7,8,9'),
-  },
+  'not anyOf of 30': heavy('/not', array({ not: { anyOf: integers } }), json(SIZE, '1')),
+  '400 alternatives': heavy(
+    '/alternatives',
+    array({ anyOf: objects }),
+    json(16 * 1_024, '{"a399":0}'),
+  ),
+  'a form': heavy(
+    '/form',
+    { type: 'object', additionalProperties: { type: 'string' } },
+    () => Array.from(numbered(115_000), (i) => `n${i}=1`).join('&'),
+    'application/x-www-form-urlencoded',
+  ),
+  XML: heavy(
+    '/xml',
+    {},
+    () => `<a>${repeated(SIZE - 7, '<b>12345678901234</b>', '')}</a>`,
+    'application/xml',
+  ),
+  unevaluatedItems: heavy(
+    '/unevaluated',
+    { type: 'array', allOf: contains, unevaluatedItems: { type: 'integer' } },
+    json(SIZE, '0,1,2,3,4,5,6,7,8,9'),
+  ),
 };
 
 function repeated(size: number, item: string, separator: string): string {
@@ -59,7 +55,7 @@ function repeated(size: number, item: string, separator: string): string {
 }
 
 const done = { responses: { 200: { description: 'Done.' }, 201: { description: 'Created.' } } };
-const post = (type: string, schema: object, more: object = {}) => {
+const post = (schema: object, more: object = {}, type = JSON_TYPE) => {
   const requestBody = { required: true, content: { [type]: { schema } } };
   return { post: { requestBody, ...done, ...more } };
 };
@@ -72,17 +68,17 @@ export function contract(): string {
   };
   const heavy = Object.values(HEAVY_BODIES).map(({ path, type, schema }) => [
     path,
-    post(type, schema),
+    post(schema, {}, type),
   ]);
   const paths = {
     '/small': { get: done },
     '/large': { get: done },
     '/public': {
       get: { ...done, security: [] },
-      ...post('application/json', array(item), { security: [] }),
+      ...post(array(item), { security: [] }),
     },
-    '/items': post('application/json', array(item)),
-    '/upload': post('application/json', {}),
+    '/items': post(array(item)),
+    '/upload': post({}),
     ...Object.fromEntries(heavy),
   };
   return JSON.stringify({

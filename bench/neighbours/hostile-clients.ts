@@ -4,6 +4,7 @@ interface Place {
   readonly port: number;
   /** A loopback address. */
   readonly from?: string | undefined;
+  readonly onread?: OnReadOpts;
 }
 
 /** Milliseconds. */
@@ -23,7 +24,8 @@ export function keepOpen(
     setTimeout(resolve, OPEN_WITHIN).unref();
     open();
     function open(): void {
-      const socket = connect({ port: place.port, host: '127.0.0.1', localAddress: place.from });
+      const { port, from: localAddress, onread } = place;
+      const socket = connect({ port, host: '127.0.0.1', localAddress, onread });
       socket.once('connect', () => {
         use(socket);
         resolve();
@@ -70,20 +72,11 @@ export function flood(place: Place, requests: string): Promise<void> {
 }
 
 /** Reads at most `rate` bytes of the responses per second, from the kernel too. */
-export function readSlowly(place: Place, request: string, rate: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, OPEN_WITHIN).unref();
-    open();
-    function open(): void {
-      const onread: OnReadOpts = { buffer: Buffer.alloc(rate), callback: () => false };
-      const socket = connect({ port: place.port, host: '127.0.0.1', onread });
-      const timer = setInterval(() => socket.resume(), TICK);
-      socket.once('connect', () => socket.write(request) && resolve());
-      socket.on('error', () => {});
-      socket.once('close', () => {
-        clearInterval(timer);
-        setTimeout(open, 100);
-      });
-    }
+export function readSlowly({ port }: Place, request: string, rate: number): Promise<void> {
+  const onread: OnReadOpts = { buffer: Buffer.alloc(rate), callback: () => false };
+  return keepOpen({ port, onread }, (socket) => {
+    socket.write(request);
+    const timer = setInterval(() => socket.resume(), TICK);
+    socket.once('close', () => clearInterval(timer));
   });
 }

@@ -1,4 +1,5 @@
 import type { Comparison } from './comparison.ts';
+import type { SubjectFigures } from './subjects-in-process.ts';
 import type { Work } from './work.ts';
 
 /** `aim`: a better figure than the limit, or none. `measured`: `NaN` if it was not. */
@@ -21,12 +22,12 @@ export function marks({ results, latencies, subjects }: Comparison): readonly Ma
     cpu(target, 'get') + (of(target, 'get')?.redisCpu.median ?? Number.NaN);
   const added = (target: string) =>
     latencies.find((latency) => latency.target === target)?.addedP50 ?? Number.NaN;
-  const { bytesPerSubject, keptAfterLeaving, admissionOfFew, admissionOfMany } = subjects ?? {
-    bytesPerSubject: Number.NaN,
-    keptAfterLeaving: Number.NaN,
-    admissionOfFew: Number.NaN,
-    admissionOfMany: Number.NaN,
-  };
+  const {
+    bytesPerSubject = Number.NaN,
+    keptAfterLeaving = Number.NaN,
+    admissionOfFew = Number.NaN,
+    admissionOfMany = Number.NaN,
+  }: Partial<SubjectFigures> = subjects ?? {};
   const [own, redis] = ['storegate', 'storegate-redis'] as const;
   const relay = '× bare undici relay';
   const varied = cpu(own, 'get-varied') - cpu(own, 'get-same');
@@ -35,30 +36,14 @@ export function marks({ results, latencies, subjects }: Comparison): readonly Ma
   const logged = cpu(own, 'get') - cpu('storegate-silent', 'get');
   const trips = (work: Work['name']) => of(redis, work)?.decisions ?? Number.NaN;
   const refusals = [[own, 'embedded'] as const, [redis, 'Redis'] as const].flatMap(
-    ([target, state]): Mark[] => [
-      [
-        `429 or 403, ${state} state`,
-        '× nginx limit_req',
-        1.4,
-        1.2,
-        ratio(target, 'refused', 'nginx-limit'),
-      ],
-      [
-        `429 or 403, ${state} state`,
-        '× usual stack',
-        0.22,
-        null,
-        ratio(target, 'refused', 'usual'),
-      ],
-      [
-        `401, ${state} state`,
-        '× nginx limit_req',
-        1.4,
-        1.2,
-        ratio(target, 'unknown', 'nginx-limit', 'refused'),
-      ],
-      [`401, ${state} state`, '× usual stack', 0.22, null, ratio(target, 'unknown', 'usual')],
-    ],
+    ([target, state]) =>
+      (['refused', 'unknown'] as const).flatMap((work): Mark[] => {
+        const title = `${work === 'refused' ? '429 or 403' : '401'}, ${state} state`;
+        return [
+          [title, '× nginx limit_req', 1.4, 1.2, ratio(target, work, 'nginx-limit', 'refused')],
+          [title, '× usual stack', 0.22, null, ratio(target, work, 'usual')],
+        ];
+      }),
   );
   return [
     ['GET, embedded state', '× nginx', 1.7, 1.5, ratio(own, 'get', 'nginx')],

@@ -1,3 +1,4 @@
+import { type Html, html } from '@storegate/pages';
 import type { Comparison, Result } from './comparison.ts';
 import { type Work, works } from './work.ts';
 
@@ -10,20 +11,17 @@ const HEAD = 44;
 
 /** CPU per request, with Redis's share apart. Colours follow the reader's scheme. */
 export function toSvg({ results, machine }: Comparison): string {
-  const groups = works.map((work) => ({
-    work,
-    rows: results.filter((result) => result.work === work.name),
-  }));
   const longest = Math.max(...results.map(total));
   let y = 12;
-  const drawn: string[] = [];
-  for (const { work, rows } of groups) {
+  const drawn: Html[] = [];
+  for (const work of works) {
+    const rows = results.filter((result) => result.work === work.name);
     if (rows.length === 0) continue;
     drawn.push(group(work, rows, y, longest));
     y += HEAD + rows.length * ROW + 12;
   }
   const caption = `CPU µs per request, medians; node ${machine.versions.node}, ${machine.processor}, ${machine.date}`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y + 24}" role="img" aria-label="${escapeXml(caption)}">
+  const svg = html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y + 24}" role="img" aria-label="${caption}">
 <style>
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 .head { font-weight: 600 } .small { font-size: 12px; fill: #59636e }
@@ -33,22 +31,23 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
   .peer { fill: #6e7681 } .own { fill: #4493f8 } .redis { fill: #db6d28 }
 }
 </style>
-${drawn.join('\n')}
-<text class="small" x="0" y="${y + 12}">${escapeXml(caption)}</text>
+${drawn}<text class="small" x="0" y="${y + 12}">${caption}</text>
 </svg>
 `;
+  return svg.text;
 }
 
-function group(work: Work, rows: readonly Result[], y: number, longest: number): string {
+function group(work: Work, rows: readonly Result[], y: number, longest: number): Html {
   const legend = rows.some(({ redisCpu }) => redisCpu.median > 0)
-    ? `<rect class="redis" x="${WIDTH - 64}" y="${y + 3}" width="11" height="11"/><text x="${WIDTH - 48}" y="${y + 13}">Redis</text>\n`
-    : '';
+    ? html`<rect class="redis" x="${WIDTH - 64}" y="${y + 3}" width="11" height="11"/><text x="${WIDTH - 48}" y="${y + 13}">Redis</text>\n`
+    : null;
   const sorted = [...rows].sort((a, b) => total(a) - total(b));
   const bars = sorted.map((row, i) => bar(row, y + HEAD - ROW + 6 + i * ROW, longest));
-  return `<text class="head" x="0" y="${y + 13}">${escapeXml(work.title)}</text>\n${legend}${bars.join('\n')}`;
+  return html`<text class="head" x="0" y="${y + 13}">${work.title}</text>
+${legend}${bars}`;
 }
 
-function bar(row: Result, y: number, longest: number): string {
+function bar(row: Result, y: number, longest: number): Html {
   const scale = (value: number) => Math.round(((WIDTH - LEFT - RIGHT) * value * 10) / longest) / 10;
   const own = scale(row.cpu.median);
   const redis = scale(row.redisCpu.median);
@@ -57,16 +56,13 @@ function bar(row: Result, y: number, longest: number): string {
     row.redisCpu.median > 0
       ? `${row.cpu.median.toFixed(0)} + ${row.redisCpu.median.toFixed(0)}`
       : row.cpu.median.toFixed(0);
-  return `<text x="${LEFT - 8}" y="${base}" text-anchor="end">${escapeXml(row.title)}</text>
+  return html`<text x="${LEFT - 8}" y="${base}" text-anchor="end">${row.title}</text>
 <rect class="${row.target.startsWith('storegate') ? 'own' : 'peer'}" x="${LEFT}" y="${y}" width="${own}" height="${BAR}"/>
 <rect class="redis" x="${LEFT + own}" y="${y}" width="${redis}" height="${BAR}"/>
-<text x="${LEFT + own + redis + 6}" y="${base}">${figure}</text>`;
+<text x="${LEFT + own + redis + 6}" y="${base}">${figure}</text>
+`;
 }
 
 function total({ cpu, redisCpu }: Result): number {
   return cpu.median + redisCpu.median;
-}
-
-function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

@@ -43,11 +43,8 @@ export async function release(
   }
 
   const head = git('rev-parse', 'HEAD');
-  const before = new Map(
-    [...files.keys()].map((file) => [file, readFileSync(join(root, file), 'utf8')]),
-  );
   try {
-    write(root, files);
+    for (const [file, text] of files) writeFileSync(join(root, file), text);
     await verify();
     await pack();
     writeFileSync(join(root, notes), notesOf(version, section, join(root, tarball)));
@@ -55,8 +52,7 @@ export async function release(
     git('tag', '--annotate', '--message', `storegate ${version}`, tag);
   } catch (error) {
     git('reset', '--quiet', '--soft', head);
-    git('reset', '--quiet', '--', ...before.keys());
-    write(root, before);
+    git('checkout', '--quiet', head, '--', ...files.keys());
     for (const file of [tarball, notes]) rmSync(join(root, file), { force: true });
     throw error;
   }
@@ -76,10 +72,6 @@ function refuseUnlessReady(git: (...args: string[]) => string, tag: string): voi
     throw new ReleaseError('The tree has changes: commit or remove them.');
   if (git('tag', '--list', tag) !== '')
     throw new ReleaseError(`${tag} exists: name a higher version.`);
-}
-
-function write(root: string, files: ReadonlyMap<string, string>): void {
-  for (const [file, text] of files) writeFileSync(join(root, file), text);
 }
 
 function notesOf(version: string, section: string, tarball: string): string {

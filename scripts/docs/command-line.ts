@@ -1,4 +1,4 @@
-import type { Argument, Command } from 'commander';
+import type { Command } from 'commander';
 import { DETAILS, describe } from '../../src/cli/command.ts';
 import { createProgram, EXIT_CODES } from '../../src/cli/run.ts';
 
@@ -104,12 +104,7 @@ function sections(command: Command, homes: Homes): string[] {
 
 /** Its name and arguments, such as `storegate keys get <key-id>`. */
 export const usageOf = (command: Command): string =>
-  `${nameOf(command)}${command.registeredArguments.map(argumentOf).join('')}`;
-
-function argumentOf(argument: Argument): string {
-  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
-  return argument.required ? ` <${name}>` : ` [${name}]`;
-}
+  `${nameOf(command)} ${command.usage()}`.replace(/ \[(?:options|command)\]/g, '');
 
 /** Whether an example only repeats the usage. */
 const isPlain = (example: string): boolean => !/ -|[|&<>]/.test(example);

@@ -14,20 +14,14 @@ const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
  * already.
  */
 export function nextVersion(current: string, expected: string): string {
-  const [major, minor, patch] = numbersOf(current);
+  const [major, minor, patch] = VERSION.exec(current)!.slice(1).map(Number);
   if (expected === 'minor') return `${major}.${minor! + 1}.0`;
   if (expected === 'patch') return `${major}.${minor}.${patch! + 1}`;
   if (!VERSION.test(expected))
     throw new ReleaseError(`${expected} is not minor, patch or a version such as 1.2.3.`);
-  const numbers = numbersOf(expected);
-  const first = numbers.findIndex((number, i) => number !== numbersOf(current)[i]);
-  if (first >= 0 && numbers[first]! < numbersOf(current)[first]!)
+  if (expected.localeCompare(current, 'en', { numeric: true }) < 0)
     throw new ReleaseError(`${expected} is lower than the current version ${current}.`);
   return expected;
-}
-
-function numbersOf(version: string): number[] {
-  return VERSION.exec(version)!.slice(1).map(Number);
 }
 
 const HEADING = /^## (?:\[Unreleased\]|\[[\d.]+\] - Unreleased)$/m;

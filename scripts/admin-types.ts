@@ -15,13 +15,22 @@ export function adminOperations(): string {
     ({ operationId, method, path, 'x-role': role, responses: own }) =>
       `  ${operationId}: ['${method}', '${path}', '${role}', ${goodOf(own)[0]}],\n`,
   );
-  const types = new Map(
-    OPERATIONS.flatMap((operation) => operation.parameters)
+  const queried = new Map(
+    OPERATIONS.flatMap(({ parameters }) => parameters)
       .filter(({ in: place }) => place === 'query')
-      .map(({ name, schema }) => [name, typeOf(schema, '')]),
+      .map(({ name, schema }) => [name, schema]),
   );
   const namesOf = (type: string) =>
-    [...types].flatMap(([name, one]) => (one === type ? [`'${name}'`] : [])).join(', ');
+    [...queried]
+      .filter(([, schema]) => typeOf(schema, '') === type)
+      .map(([name]) => `'${name}'`)
+      .join(', ');
+  const values = [...new Map([...queried, ...Object.entries(schemas)])].flatMap(
+    ([name, { enum: words }]) =>
+      words === undefined || words.includes(null)
+        ? []
+        : [`  ${name}: [${words.map((word) => `'${word}'`).join(', ')}],\n`],
+  );
   return [
     HEAD,
     '',
@@ -33,20 +42,9 @@ export function adminOperations(): string {
     `export const FLAGS: ReadonlySet<string> = new Set([${namesOf('boolean')}]);`,
     '',
     '/** Values of enumerations: parameters in queries by their names, schemas by their own. */',
-    `export const VALUES = {\n${enumerations().join('')}} as const;`,
+    `export const VALUES = {\n${values.join('')}} as const;`,
     '',
   ].join('\n');
-}
-
-function enumerations(): string[] {
-  const queried = OPERATIONS.flatMap((operation) => operation.parameters)
-    .filter((one) => one.in === 'query')
-    .map(({ name, schema }) => [name, schema] as const);
-  return [...new Map([...queried, ...Object.entries(schemas)])].flatMap(([name, schema]) =>
-    schema.enum === undefined || schema.enum.includes(null)
-      ? []
-      : [`  ${name}: [${schema.enum.map((value) => `'${value}'`).join(', ')}],\n`],
-  );
 }
 
 /**

@@ -5,7 +5,7 @@ export interface Schema extends ReadSchema {
   readonly title?: string;
   readonly description?: string;
   readonly format?: string;
-  readonly minItems?: number;
+  readonly example?: unknown;
   /** OpenAPI 3.0. */
   readonly nullable?: boolean;
 }

@@ -2,7 +2,7 @@
  * Gateways with one API, two and a thousand in the same run: start, memory, and CPU of a request in turn
  * on 16 connections to one nginx; and choosing alone, in this process.
  *
- *     node --disable-warning=ExperimentalWarning bench/apis.ts [--requests N] [--rounds N]
+ *     node --disable-warning=ExperimentalWarning bench/apis.ts [--requests N]
  *
  * One of the APIs has the shipped contract, as the gateway outside `apis`; each other one has a contract of ten
  * operations.
@@ -10,22 +10,16 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { createApiFinder } from '../src/gateway/find-api.ts';
-import { get, senderOf } from './connection.ts';
-import { cpuTime, residentMemory } from './cpu.ts';
+import { cpuTime, residentMemory, total } from './cpu.ts';
+import { readOptions } from './options.ts';
 import { spread } from './statistics.ts';
 import { withSurroundings } from './surroundings.ts';
 import { startStoregate } from './targets/storegate-process.ts';
-import { compareInTurns, type Series } from './turns.ts';
+import { compareInTurns, type Series, seriesOf } from './turns.ts';
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '4000' },
-    rounds: { type: 'string', default: '7' },
-  },
-});
-const [requests, rounds] = [Number(values.requests), Number(values.rounds)];
+const { requests } = readOptions({ requests: 4_000 });
+const ROUNDS = 7;
 const COUNTS = [1, 2, 1_000];
 const OPERATIONS = 10;
 const LOOKUPS = 1_000_000;
@@ -42,63 +36,52 @@ const contractOf = (i: number) => ({
   ),
 });
 
-/** Lines of gateway.yaml: besides the API outside `apis`. */
-function entriesIn(folder: string, count: number): string[] {
-  if (count === 1) return [];
+/** Besides the API outside `apis`. */
+function entriesIn(folder: string, count: number): object[] {
   mkdirSync(folder);
-  const entries = Array.from({ length: count - 1 }, (_, i) => {
+  return Array.from({ length: count - 1 }, (_, i) => {
     const file = join(folder, `${i}.json`);
     writeFileSync(file, JSON.stringify(contractOf(i)));
-    const contract = i === 0 ? '../name/openapi.yaml' : file;
-    return { name: `api-${i}`, path: `/api-${i}`, contract };
+    return { name: `api-${i}`, path: `/api-${i}`, contract: i === 0 ? 'openapi.yaml' : file };
   });
-  return [`apis: ${JSON.stringify(entries)}`];
 }
 
 await withSurroundings(async (surroundings) => {
   const series: Series[] = [];
   for (const count of COUNTS) {
-    const name = `apis-${count}`;
-    const { folder } = surroundings.children;
-    const more = entriesIn(join(folder, `contracts-${count}`), count).map((line) =>
-      line.replace('../name', join(folder, name)),
-    );
-    const { pid, url, keys } = await startStoregate(name, surroundings, { more });
-    const [cpu, memory] = [cpuTime(pid) / 1_000, residentMemory(pid) / 2 ** 20];
+    const apis = entriesIn(join(surroundings.children.folder, `contracts-${count}`), count);
+    const gateway = await startStoregate(`apis-${count}`, surroundings, { settings: { apis } });
+    const [cpu, memory] = [cpuTime(gateway.pid) / 1_000, residentMemory(gateway.pid) / 2 ** 20];
     console.log(`${count} APIs: ${cpu} ms of CPU to start, ${memory.toFixed(0)} MiB`);
     const paths = count === 1 ? ['/pets'] : ['/pets', '/api-0/pets'];
-    for (const path of paths) {
-      const send = senderOf(Number(new URL(url).port), get(path, keys.admitted), requests);
-      series.push({ name: `${count} APIs, GET ${path}`, pid, send });
-    }
+    for (const path of paths)
+      series.push(seriesOf(`${count} APIs, GET ${path}`, gateway, path, requests));
   }
-  await compareInTurns(series, rounds);
+  await compareInTurns(series, ROUNDS);
 });
 
 for (const count of COUNTS.slice(1))
-  for (const host of [null, 'example.com']) {
-    const named = (i: number) => (host === null ? null : `api-${i}.${host}`);
-    const places = Array.from({ length: count - 1 }, (_, i) => ({
-      host: named(i),
-      path: host === null ? `/api-${i}` : '/',
-      value: i,
-    }));
+  for (const byHost of [false, true]) {
+    const places = Array.from({ length: count - 1 }, (_, value) =>
+      byHost
+        ? { host: `api-${value}.example.com`, path: '/', value }
+        : { host: null, path: `/api-${value}`, value },
+    );
     const find = createApiFinder([...places, { host: null, path: '/', value: -1 }]);
     const asked = places.map(({ host, path, value }) => {
       const full = `${path === '/' ? '' : path}/things3/17`;
-      return [host === null ? 'localhost:8080' : `${host}:8080`, full, value] as const;
+      return [`${host ?? 'localhost'}:8080`, full, value] as const;
     });
-    const times = Array.from({ length: rounds + 1 }, () => {
+    const times = Array.from({ length: ROUNDS + 1 }, () => {
       const before = process.cpuUsage();
       for (let i = 0; i < LOOKUPS; i++) {
         const [sent, path, value] = asked[(i * 617) % asked.length]!;
         if (find(sent, path) !== value) throw new Error(`${sent}${path} is of another API`);
       }
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / LOOKUPS;
+      return total(process.cpuUsage(before)) / LOOKUPS;
     });
-    const where = host === null ? 'at paths' : 'at hosts';
+    const { median } = spread(times.slice(1));
     console.log(
-      `choosing among ${count} APIs ${where}: ${spread(times.slice(1)).median.toFixed(2)} µs`,
+      `choosing among ${count} APIs at ${byHost ? 'hosts' : 'paths'}: ${median.toFixed(2)} µs`,
     );
   }

@@ -1,20 +1,8 @@
-import { parseArgs } from 'node:util';
+import { readOptions } from './options.ts';
 import { targets } from './targets/all.ts';
 import { works } from './work.ts';
 
-export interface Options {
-  /** Minutes of the soak in place of the comparison. */
-  readonly soak: number | null;
-  readonly only: readonly string[];
-  /** Of WORKS. */
-  readonly works: readonly string[];
-  /** A commit to compare with. */
-  readonly before: string | null;
-  readonly rounds: number;
-  readonly connections: number;
-  /** Whether the options leave nothing out. */
-  readonly isWhole: boolean;
-}
+export type Options = ReturnType<typeof readArguments>;
 
 const TARGETS = targets.map(({ name }) => name);
 const WORKS = [...works.map(({ name }) => name), 'latency', 'subjects'];
@@ -32,42 +20,26 @@ const USAGE = `npm run bench [-- options]
 `;
 
 /** Throws an Error with the usage. */
-export function readArguments(args: readonly string[]): Options {
-  const text = { type: 'string' } as const;
+export function readArguments(args: string[]) {
   try {
-    const { only, work, before, soak, ...numbers } = parseArgs({
-      args: [...args],
-      options: {
-        only: text,
-        work: text,
-        before: text,
-        soak: text,
-        rounds: { ...text, default: '5' },
-        connections: { ...text, default: '64' },
-      },
-    }).values;
+    // 0: the comparison in place of a soak.
+    const initial = { only: null, work: null, before: null, soak: 0, rounds: 5, connections: 64 };
+    const { only, work, ...options } = readOptions(initial, args);
     return {
+      ...options,
       only: names(only, TARGETS),
       works: names(work, WORKS),
-      before: before ?? null,
-      soak: soak === undefined ? null : positive(soak),
-      rounds: positive(numbers.rounds),
-      connections: positive(numbers.connections),
-      isWhole: (only ?? work ?? before) === undefined,
+      /** Whether nothing is left out. */
+      isWhole: only === null && work === null && options.before === null,
     };
   } catch (error) {
     throw new Error(`${(error as Error).message}\n\n${USAGE}`, { cause: error });
   }
 }
 
-function names(list: string | undefined, existing: readonly string[]): readonly string[] {
+function names(list: string | null, existing: readonly string[]): readonly string[] {
   const chosen = list?.split(',') ?? existing;
   const unknown = chosen.filter((name) => !existing.includes(name));
   if (unknown.length > 0) throw new Error(`"${unknown.join()}" is unknown`);
   return chosen;
-}
-
-function positive(text: string): number {
-  if (!/^[1-9][0-9]{0,4}$/.test(text)) throw new Error(`"${text}" is not a whole number above 0`);
-  return Number(text);
 }

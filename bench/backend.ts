@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../test/support/free-port.ts';
 import type { Children } from './children.ts';
 import { startNginx } from './nginx.ts';
 import { SIZED, SIZES } from './work.ts';
@@ -9,7 +8,6 @@ import { SIZED, SIZES } from './work.ts';
 export interface Backend {
   readonly url: string;
   readonly port: number;
-  readonly pid: number;
 }
 
 export const PETS = '[{"id":1,"name":"Minka","categoryId":1,"status":"available"}]';
@@ -18,13 +16,11 @@ export const CREATED = '{"id":1,"name":"Minka","categoryId":1,"status":"availabl
 export const BODY_LENGTH = 'x-body-length';
 
 export async function startBackend(children: Children): Promise<Backend> {
-  const port = await freePort();
   const sized = join(children.folder, 'sized');
   mkdirSync(sized, { recursive: true });
   for (const size of SIZES) writeFileSync(join(sized, String(size)), sizedReply(size));
-  const { pid } = await startNginx(children, {
+  const { port } = await startNginx(children, {
     name: 'backend',
-    port,
     place: 'beside',
     server: `add_header ${BODY_LENGTH} $content_length always;
     location / {
@@ -33,7 +29,7 @@ export async function startBackend(children: Children): Promise<Backend> {
     }
     location ${SIZED} { alias ${sized}/; }`,
   });
-  return { url: `http://127.0.0.1:${port}`, port, pid };
+  return { url: `http://127.0.0.1:${port}`, port };
 }
 
 export function sizedReply(bytes: number): string {

@@ -10,15 +10,16 @@
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { type Fault, NginxBackend } from '../test/support/nginx-backend.ts';
 import { get, OK } from './connection.ts';
-import { outcomes, PacedClient, summary, type Timed } from './pace.ts';
+import { readOptions } from './options.ts';
+import { outcomes, PacedClient, type Timed, timesOf } from './pace.ts';
 import { withSurroundings } from './surroundings.ts';
+import { printHead, printRow } from './table.ts';
 import { prepareStoregate } from './targets/storegate-process.ts';
+import { KEYS } from './work.ts';
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '12' } } });
-const seconds = Number(values.seconds);
+const { seconds } = readOptions({ seconds: 12 });
 /** Requests per second. */
 const RATE = 50;
 /** Milliseconds. */
@@ -26,18 +27,11 @@ const LOOK = 10;
 /** Milliseconds. */
 const BACK_WITHIN = 60_000;
 
-/** On the clock of `performance.now()`; `null`: never. */
-interface Moments {
-  readonly failed: number;
-  readonly down: number | null;
-  readonly restored: number;
-  readonly back: number | null;
-}
+const PARTS = ['before', 'first clients', 'while down', 'coming back', 'after'];
 
 console.log(`${RATE} requests/s; milliseconds`);
-console.log(
-  'backends  fault   part           requests  failed      p50      p99      max   lasted s  failed with',
-);
+const FIGURES = ['requests', 'failed', 'p50', 'p99', 'max', 'lasted s', 'failed with'];
+printHead('backends', 'fault', 'part', ...FIGURES);
 for (const count of [1, 2])
   for (const fault of ['hang', 'refuse', 'reset'] as const) await measure(count, fault);
 
@@ -45,24 +39,23 @@ async function measure(count: number, fault: Fault): Promise<void> {
   const backends = await Promise.all(
     ['a', 'b', 'c'].slice(0, count).map((name) => NginxBackend.start(name)),
   );
-  const backend = { url: backends.map(({ url }) => url).join(','), port: 0, pid: 0 };
+  const backend = { url: backends.map(({ url }) => url).join(','), port: 0 };
   try {
     await withSurroundings(async (surroundings) => {
-      const gateway = await prepareStoregate('storegate', { ...surroundings, backend }, {});
-      await surroundings.children.start({ ...gateway.command, place: 'anywhere' });
-      const client = new PacedClient(gateway.command.port);
+      const own = { ...surroundings, backend };
+      const { command, adminUrl } = await prepareStoregate('storegate', own, {});
+      await surroundings.children.start({ ...command, place: 'anywhere' });
+      const client = new PacedClient(command.port);
       let isOver = false;
-      const requested = client.run(get('/pets', gateway.keys.admitted), {
-        rate: RATE,
-        isOver: () => isOver,
-      });
+      const pace = { rate: RATE, isOver: () => isOver };
+      const requested = client.run(get('/pets', KEYS.admitted), pace);
       await pause(2_000);
       const begun = performance.now();
       await pause(seconds * 1_000);
-      const moments = await suffer(backends[0]!, fault, gateway.adminUrl);
+      const begins = [begun, ...(await suffer(backends[0]!, fault, adminUrl))];
       await pause(seconds * 1_000);
       isOver = true;
-      printOutage(count, fault, await requested, begun, moments);
+      printOutage(count, fault, await requested, begins);
       client.close();
     });
   } finally {
@@ -70,20 +63,24 @@ async function measure(count: number, fault: Fault): Promise<void> {
   }
 }
 
-async function suffer(backend: NginxBackend, fault: Fault, adminUrl: string): Promise<Moments> {
-  const isUp = () => upOf(backend.label, adminUrl);
+/** Resolves with the begin of each part after the first, on the clock of `performance.now()`. */
+async function suffer(backend: NginxBackend, fault: Fault, adminUrl: string): Promise<number[]> {
+  const isReported = async (up: 0 | 1) => {
+    const text = await (await fetch(`${adminUrl}/metrics`)).text();
+    return new RegExp(`^storegate_backend_up{.*"${backend.label}".* ${up}$`, 'm').test(text);
+  };
   const failed = performance.now();
   await backend.fail(fault);
-  const down = await moment(async () => (await isUp()) === 0, failed + seconds * 2_000);
+  const down = await moment(() => isReported(0), failed + seconds * 2_000);
   // The same time as the load before the failure.
   await pause(Math.max(0, (down ?? failed) + seconds * 1_000 - performance.now()));
   const restored = performance.now();
   await backend.recover();
-  const back =
-    down === null ? null : await moment(async () => (await isUp()) === 1, restored + BACK_WITHIN);
-  return { failed, down, restored, back };
+  const back = down === null ? null : await moment(() => isReported(1), restored + BACK_WITHIN);
+  return [failed, down ?? restored, restored, back ?? restored];
 }
 
+/** `null`: never. */
 async function moment(holds: () => Promise<boolean>, latest: number): Promise<number | null> {
   while (!(await holds())) {
     if (performance.now() > latest) return null;
@@ -92,41 +89,21 @@ async function moment(holds: () => Promise<boolean>, latest: number): Promise<nu
   return performance.now();
 }
 
-/** `null`: unknown. */
-async function upOf(backend: string, adminUrl: string): Promise<number | null> {
-  const text = await (await fetch(`${adminUrl}/metrics`)).text();
-  const line = text
-    .split('\n')
-    .find((one) => one.startsWith('storegate_backend_up{') && one.includes(`"${backend}"`));
-  return line === undefined ? null : Number(line.split(' ').at(-1));
-}
-
 function printOutage(
   count: number,
   fault: Fault,
   requested: readonly Timed[],
-  begun: number,
-  moments: Moments,
+  begins: readonly number[],
 ): void {
-  const { failed, down, restored, back } = moments;
-  const parts: readonly (readonly [name: string, from: number, to: number])[] = [
-    ['before', begun, failed],
-    ['first clients', failed, down ?? restored],
-    ['while down', down ?? restored, restored],
-    ['coming back', restored, back ?? restored],
-    ['after', back ?? restored, Number.POSITIVE_INFINITY],
-  ];
-  for (const [name, from, to] of parts) {
-    const those = requested.filter(({ at }) => at >= from && at < to);
+  for (const [i, part] of PARTS.entries()) {
+    const [from, to = Number.POSITIVE_INFINITY] = begins.slice(i);
+    const those = requested.filter(({ at }) => at >= from! && at < to);
     if (those.length === 0) continue;
     const failed = those.filter(({ outcome }) => outcome !== OK);
-    const lasted = Number.isFinite(to) ? ((to - from) / 1_000).toFixed(2) : '';
-    const cells = [
-      `${count}       ${fault.padEnd(8)}${name.padEnd(15)}`,
-      ...[those, failed].map(({ length }) => `${length}`.padStart(8)),
-      ...summary(those).map((figure) => figure.toFixed(2).padStart(9)),
-      `${lasted.padStart(11)}  ${outcomes(failed)}`,
-    ];
-    console.log(cells.join(''));
+    const lasted = Number.isFinite(to) ? ((to - from!) / 1_000).toFixed(2) : '';
+    const { median, p99, max } = timesOf(those);
+    const times = [median, p99, max].map((figure) => figure.toFixed(2));
+    const counts = [those, failed].map(({ length }) => `${length}`);
+    printRow(`${count}`, fault, part, ...counts, ...times, lasted, outcomes(failed));
   }
 }

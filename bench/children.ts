@@ -16,13 +16,13 @@ export interface Command {
   readonly cwd?: string;
   readonly port: number;
   readonly place?: Place;
-  readonly output?: string;
-  /** What the shell does with the output, such as `| sleep 60`. */
-  readonly redirection?: string;
+  /** What the shell does with the output, such as `> /dev/null`. */
+  readonly redirection?: string | undefined;
 }
 
 export interface Child {
   readonly pid: number;
+  readonly port: number;
   /** Sends SIGTERM; kills and reports a child that has not ended after 30 seconds. */
   stop(): Promise<void>;
 }
@@ -44,12 +44,7 @@ export class Children {
     stdio: ['pipe', 'ignore', 'ignore'],
   });
 
-  readonly #deaths: string[] = [];
   #closing = false;
-
-  get deaths(): readonly string[] {
-    return this.#deaths;
-  }
 
   async start(command: Command): Promise<Child> {
     const log = join(this.folder, `${command.name}.log`);
@@ -58,7 +53,7 @@ export class Children {
     let expected = true;
     ended.then(([code, signal]) => {
       if (!expected && !this.#closing)
-        this.#deaths.push(`${command.name} ended (${code ?? signal}):\n${endOf(log)}`);
+        console.error(`${command.name} ended (${code ?? signal}):\n${endOf(log)}`);
     });
     this.#reaper.stdin!.write(`${process.pid}\n`);
     const deadline = Date.now() + READY_WITHIN;
@@ -71,6 +66,7 @@ export class Children {
     expected = false;
     return {
       pid: process.pid!,
+      port: command.port,
       stop: async () => {
         expected = true;
         process.kill('SIGTERM');
@@ -93,18 +89,16 @@ export class Children {
     await gone;
   }
 
-  #spawn({ env, cwd, output, place = 'measured', ...command }: Command, log: string): ChildProcess {
-    const errors = openSync(log, 'a');
-    const out = output === undefined ? errors : openSync(output, 'a');
+  #spawn({ env, cwd, place = 'measured', ...command }: Command, log: string): ChildProcess {
+    const output = openSync(log, 'a');
     const [file, args] = redirected(command);
     const child = spawn(...placed(place, file, args), {
       cwd: cwd ?? this.folder,
       env: { PATH: process.env.PATH, HOME: this.folder, ...env },
       detached: true,
-      stdio: ['ignore', out, errors],
+      stdio: ['ignore', output, output],
     });
-    closeSync(errors);
-    if (out !== errors) closeSync(out);
+    closeSync(output);
     child.on('error', (error) => {
       throw error;
     });

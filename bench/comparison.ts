@@ -3,15 +3,15 @@ import { checkOut } from '../test/support/checkout.ts';
 import type { Options } from './arguments.ts';
 import { addedLatency, type Latency } from './latency.ts';
 import { describeMachine, type Machine } from './machine.ts';
-import { type MeasureOptions, measure, type Sample, type Subject } from './measure.ts';
+import { type MeasureOptions, measure, type Sample } from './measure.ts';
+import { missingExecutable } from './processors.ts';
 import { type Spread, spread } from './statistics.ts';
 import type { SubjectFigures } from './subjects-in-process.ts';
-import { type Started, startAll, withSurroundings } from './surroundings.ts';
+import { withSurroundings } from './surroundings.ts';
 import { targets, units } from './targets/all.ts';
-import { before } from './targets/storegate.ts';
 import type { Target } from './targets/target.ts';
-import { prepare } from './verify.ts';
-import { type Work, works } from './work.ts';
+import { prepare, type Started, type Subject } from './verify.ts';
+import { unitWork, type Work, works } from './work.ts';
 
 /** CPU times are microseconds per request. */
 export interface Comparison {
@@ -47,41 +47,45 @@ export function compare(options: Options): Promise<Comparison> {
   return withSurroundings(async (surroundings) => {
     const plan = planOf(options);
     const skipped: { name: string; reason: string }[] = [];
-    const skip = ({ name }: Target, reason: string) => {
+    const start = async (target: Target): Promise<Started[]> => {
+      const { name, redis } = target;
+      const reason = (redis && missingExecutable('redis-server')) || target.missing?.();
+      if (!reason) return [{ target, running: await target.start(surroundings) }];
       skipped.push({ name, reason });
       say(`skipped ${name}: ${reason}`);
+      return [];
     };
-    const beside = await startAll(
-      units.filter((unit) => plan.has(unit)),
-      surroundings,
-      skip,
-    );
+    const beside = await Promise.all(units.filter((unit) => plan.has(unit)).map(start));
     const machine = describeMachine();
     if (machine.loadBefore > BUSY)
       say(`the machine is busy with something else (load ${machine.loadBefore}): take care`);
 
-    const ofUnits = beside.flatMap((unit) => subjectsOf(unit, plan.get(unit.target)!));
+    const subjectsOf = ({ target, running }: Started, works = plan.get(target)!): Measured[] =>
+      works.map((work) => ({ target, running, work, samples: [] }));
+    const ofUnits = beside.flat().flatMap((unit) => subjectsOf(unit));
     const measured = [...ofUnits];
     const hasLatency = options.works.includes('latency');
-    const latencies = hasLatency ? await addedLatency(beside, surroundings) : [];
-    const context = { ...surroundings, ...options, folder: surroundings.children.folder };
+    const latencies = hasLatency ? await addedLatency(beside.flat(), surroundings) : [];
+    const { folder } = surroundings.children;
+    const context = { ...surroundings, ...options, folder };
     // One at a time beside its units: more JavaScript processes, even idle ones, raise the CPU of
     // each.
-    const older =
-      options.before === null ? null : checkOut(options.before, surroundings.children.folder);
-    for (const target of plan.keys()) {
+    const older = options.before === null ? null : checkOut(options.before, folder);
+    for (const [target, works] of plan) {
       if (units.includes(target)) continue;
-      const [started] = await startAll([target], surroundings, skip);
-      if (!started) continue;
-      const twin = older && before(target, older.name, older.folder);
-      const twins = twin ? await startAll([twin], surroundings, skip) : [];
-      const own = [started, ...twins].flatMap((one) => subjectsOf(one, plan.get(target)!));
+      const started = await start(target);
+      if (started.length === 0) continue;
+      const twin = older && target.before?.(older.name, older.folder);
+      const both = [...started, ...(twin ? await start(twin) : [])];
+      const own = both.flatMap((one) => subjectsOf(one, works));
+      const ownUnits = own.map(({ work }) => unitWork(work.name));
       say(`${target.name}: ${own.length} works, ${options.rounds} rounds`);
-      await measureInTurns([...ofUnits.filter((unit) => isUnitOf(unit, own)), ...own], context);
+      const unitsBeside = ofUnits.filter(({ work }) => ownUnits.includes(work.name));
+      await measureInTurns([...unitsBeside, ...own], context);
       measured.push(...own);
       // Every call measures the backend itself again.
-      if (hasLatency) latencies.push(...(await addedLatency([started], surroundings)).slice(1));
-      await Promise.all([started, ...twins].map(({ running }) => running.stop()));
+      if (hasLatency) latencies.push(...(await addedLatency(started, surroundings)).slice(1));
+      await Promise.all(both.map(({ running }) => running.stop()));
     }
     const results = measured.filter(({ samples }) => samples.length > 0).map(toResult);
     for (const { name, body } of works)
@@ -98,37 +102,19 @@ export function compare(options: Options): Promise<Comparison> {
 /** Includes the units. */
 function planOf({ only, works: expected }: Options): ReadonlyMap<Target, readonly Work[]> {
   const chosen = targets.filter(({ name }) => only.includes(name));
-  const done = new Set(
-    chosen.flatMap((target) => target.works.filter((work) => expected.includes(work))),
-  );
-  // nginx has no keys and so no 401; its 429 is the unit of every refusal.
-  const ofUnits = [...done, ...(done.has('unknown') ? ['refused'] : [])];
-  const plan = [...units, ...chosen.filter((target) => !units.includes(target))].map(
-    (target): [Target, Work[]] => {
-      const names = units.includes(target) ? ofUnits : expected;
-      return [
-        target,
-        works.filter(({ name }) => target.works.includes(name) && names.includes(name)),
-      ];
-    },
-  );
+  const done = chosen.flatMap(({ works }) => works.filter((work) => expected.includes(work)));
+  const ofUnits: readonly string[] = done.map(unitWork);
+  const plan = [...new Set([...units, ...chosen])].map((target) => {
+    const names = units.includes(target) ? ofUnits : expected;
+    const own = works.filter(({ name }) => target.works.includes(name) && names.includes(name));
+    return [target, own] as const;
+  });
   const hasLatency = expected.includes('latency');
   return new Map(plan.filter(([, own]) => hasLatency || own.length > 0));
 }
 
 interface Measured extends Subject {
   readonly samples: Sample[];
-}
-
-function subjectsOf({ target, running }: Started, works: readonly Work[]): Measured[] {
-  return works.map((work) => ({ target, running, work, samples: [] }));
-}
-
-function isUnitOf({ work }: Measured, subjects: readonly Measured[]): boolean {
-  return subjects.some(
-    (subject) =>
-      subject.work === work || (subject.work.name === 'unknown' && work.name === 'refused'),
-  );
 }
 
 async function measureInTurns(
@@ -165,14 +151,11 @@ function parsingAlone(work: Work['name'], rounds: number): Result {
 /** The result of a script with a heap of its own. */
 function inProcess<T>(script: string, ...args: string[]): T {
   const file = new URL(script, import.meta.url).pathname;
-  const flags = ['--disable-warning=ExperimentalWarning', '--expose-gc'];
-  return JSON.parse(
-    execFileSync(process.execPath, [...flags, file, ...args], { encoding: 'utf8' }),
-  );
+  return JSON.parse(execFileSync(process.execPath, [file, ...args], { encoding: 'utf8' }));
 }
 
 async function warmUp(subject: Subject, settings: MeasureOptions): Promise<void> {
-  await prepare(subject.target, subject.running, subject.work);
+  await prepare(subject);
   let requests = 0;
   for (let round = 0; round < WARM_UP_ROUNDS && requests < WARM_UP_REQUESTS; round++)
     requests += (await measure(subject, settings)).requestsPerSecond;

@@ -71,21 +71,3 @@ export class Connection {
     this.#settle(outcome);
   }
 }
-
-const CONNECTIONS = 16;
-
-/** Returns a function that sends a round of `requests`, and resolves with their number. */
-export function senderOf(port: number, request: string, requests: number): () => Promise<number> {
-  const send = async () => {
-    const connection = new Connection(port);
-    for (let sent = 0; sent < requests / CONNECTIONS; sent++) {
-      const outcome = await connection.ask(request);
-      if (outcome !== OK) throw new Error(`${request}: ${outcome}`);
-    }
-    connection.close();
-  };
-  return async () => {
-    await Promise.all(Array.from({ length: CONNECTIONS }, send));
-    return requests;
-  };
-}

@@ -9,37 +9,31 @@
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { TestBrowser } from '../test/support/browser.ts';
 import { wakeUps } from './cpu.ts';
+import { readOptions } from './options.ts';
 import { checkouts, withSurroundings } from './surroundings.ts';
+import { printHead, printRow } from './table.ts';
 import { prepareStoregate } from './targets/storegate-process.ts';
 
-/** Milliseconds after which a gateway, or a page, has ended what only its start needs. */
-const REST = 60_000;
+const MINUTE = 60_000;
 
-const { values } = parseArgs({
-  options: { before: { type: 'string' }, seconds: { type: 'string', default: '60' } },
-});
-const seconds = Number(values.seconds);
-
+const { before } = readOptions({ before: null });
 await withSurroundings(async (surroundings) => {
   const { children } = surroundings;
   const gateways: { name: string; pid: number; console: string }[] = [];
-  for (const { name, folder: project } of checkouts(values.before, children.folder)) {
+  for (const { name, folder: project } of checkouts(before, children.folder)) {
     const { command, adminUrl } = await prepareStoregate(name, surroundings, { project });
     const { pid } = await children.start(command);
     gateways.push({ name, pid, console: `${adminUrl}/console/` });
   }
 
-  /** Milliseconds of CPU per minute of each. */
+  /** Milliseconds of CPU in a minute of each, after one for what only a start needs. */
   async function measure(): Promise<number[]> {
-    await pause(REST);
-    const before = gateways.map(({ pid }) => wakeUps(pid).nanoseconds);
-    await pause(seconds * 1_000);
-    return gateways.map(
-      ({ pid }, i) => ((wakeUps(pid).nanoseconds - before[i]!) / 1e6 / seconds) * 60,
-    );
+    await pause(MINUTE);
+    const first = gateways.map(({ pid }) => wakeUps(pid).nanoseconds);
+    await pause(MINUTE);
+    return gateways.map(({ pid }, i) => (wakeUps(pid).nanoseconds - first[i]!) / 1e6);
   }
 
   const idle = await measure();
@@ -51,10 +45,10 @@ await withSurroundings(async (surroundings) => {
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
     }
     const open = await measure();
-    console.log('CPU ms per minute               idle      open   the view');
+    printHead('CPU ms per minute', 'idle', 'open', 'the view');
     for (const [i, { name }] of gateways.entries()) {
       const figures = [idle[i]!, open[i]!, open[i]! - idle[i]!];
-      console.log(name.padEnd(26), ...figures.map((figure) => figure.toFixed(0).padStart(9)));
+      printRow(name, ...figures.map((figure) => figure.toFixed(0)));
     }
   } finally {
     await browser.stop();

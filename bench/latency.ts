@@ -1,10 +1,9 @@
 import { get, OK } from './connection.ts';
-import { PacedClient, summary } from './pace.ts';
+import { PacedClient, timesOf } from './pace.ts';
 import { spread } from './statistics.ts';
-import type { Started } from './surroundings.ts';
 import type { Surroundings } from './targets/target.ts';
-import { WrongAnswer } from './verify.ts';
-import { PATH } from './work.ts';
+import type { Started } from './verify.ts';
+import { KEYS, PATH } from './work.ts';
 
 /**
  * Milliseconds until the end of the response at an even pace, and the difference to the backend
@@ -29,41 +28,40 @@ const MEASURED = ['nginx', 'nginx-lua-redis', 'storegate', 'storegate-redis', 'u
 const WARM_UP = { rate: 10_000, isOver: (sent: number) => sent === 20 };
 const MEASURE = { rate: PACE, isOver: (sent: number) => sent === PACE * SECONDS };
 
-/** Takes medians of the rounds; the backend alone is first. Throws WrongAnswer. */
+/** Takes medians of the rounds; the backend alone is first. Throws on a wrong response. */
 export async function addedLatency(
   started: readonly Started[],
-  { backend, keys }: Surroundings,
+  { backend }: Surroundings,
 ): Promise<Latency[]> {
   const measured = started.filter(({ target }) => MEASURED.includes(target.name));
-  const direct = { target: { name: 'direct' }, running: { ...backend, keys } };
+  const direct = { target: { name: 'direct' }, running: backend };
+  const request = get(PATH, KEYS.admitted);
   const all = [direct, ...measured].map(({ target, running }) => ({
     target: target.name,
-    client: new PacedClient(Number(new URL(running.url).port)),
-    request: get(PATH, running.keys.admitted),
-    rounds: [] as (readonly [p50: number, p99: number])[],
+    client: new PacedClient(running.port),
+    rounds: [] as (readonly number[])[],
   }));
   console.error(`latency of ${measured.length} targets at ${PACE} requests/s`);
   for (let round = 0; round < ROUNDS; round++)
-    for (const { target, client, request, rounds } of all) {
+    for (const { target, client, rounds } of all) {
       await client.run(request, WARM_UP);
       const timed = await client.run(request, MEASURE);
       const wrong = timed.find(({ outcome }) => outcome !== OK);
-      if (wrong) throw new WrongAnswer(`${target}, latency: ${wrong.outcome}`);
-      const [p50, p99] = summary(timed);
-      rounds.push([p50, p99]);
+      if (wrong) throw new Error(`${target}, latency: ${wrong.outcome}`);
+      const { median, p99 } = timesOf(timed);
+      rounds.push([median, p99]);
     }
   for (const { client } of all) client.close();
+  const alone = all[0]!.rounds;
   return all.map(({ target, rounds }) => {
-    const median = (read: (round: number, i: 0 | 1) => number, i: 0 | 1) =>
-      spread(rounds.map((_, round) => read(round, i))).median;
-    const own = (round: number, i: 0 | 1) => rounds[round]![i];
-    const added = (round: number, i: 0 | 1) => own(round, i) - all[0]!.rounds[round]![i];
-    return {
-      target,
-      p50: median(own, 0),
-      p99: median(own, 1),
-      addedP50: median(added, 0),
-      addedP99: median(added, 1),
-    };
+    const [p50, p99] = mediansOf(rounds);
+    const added = rounds.map((times, round) => times.map((time, i) => time - alone[round]![i]!));
+    const [addedP50, addedP99] = mediansOf(added);
+    return { target, p50, p99, addedP50, addedP99 };
   });
+}
+
+function mediansOf(rounds: readonly (readonly number[])[]): [p50: number, p99: number] {
+  const median = (i: number) => spread(rounds.map((times) => times[i]!)).median;
+  return [median(0), median(1)];
 }

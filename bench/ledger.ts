@@ -1,9 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { DAY, HOUR, MINUTE, SECOND } from '../src/common/time.ts';
 import { sumName } from '../src/ledger/names.ts';
 import { createUsageReader } from '../src/ledger/reader.ts';
@@ -11,12 +9,14 @@ import { createRecorder } from '../src/ledger/recorder.ts';
 import { type Dimension, report } from '../src/ledger/report.ts';
 import { createRollup } from '../src/ledger/rollup.ts';
 import type { UsageStore } from '../src/ledger/store.ts';
-import { packAllRows, packRows, UsageTable } from '../src/ledger/usage-table.ts';
+import { packAllRows, UsageTable } from '../src/ledger/usage-table.ts';
 import { NO_CONTENT, packValue } from '../src/ledger/value.ts';
 import { createUsageWriter } from '../src/ledger/writer.ts';
 import { createRowWriter } from '../src/state/rows/row-writer.ts';
 import { usageInFolder } from '../src/state/usage-folder.ts';
 import { requestEvent } from '../test/support/request-event.ts';
+import { heldMemory, total } from './cpu.ts';
+import { mainArguments } from './targets/storegate-process.ts';
 
 // What the ledger costs: counting, memory, reports, and a day on disk.
 // Run: node bench/ledger.ts [counting memory accounts keys day]
@@ -29,8 +29,7 @@ const ADMITTED = { status: 200, code: null, verdict: 'admitted', deprecated: fal
 async function cpuOf(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
+  return total(process.cpuUsage(before)) / 1_000;
 }
 
 const ms = (value: number) => `${value.toFixed(value < 10 ? 3 : 0)} ms`;
@@ -50,25 +49,12 @@ async function counting(): Promise<void> {
   const cpu = await cpuOf(() => {
     for (let i = 0; i < times; i++) count();
   });
-  console.log(
-    `a request, one of 1,000 keys: ${((cpu * 1e6) / times / 1_000).toFixed(0)} ns of CPU`,
-  );
-  const { usage } = recorder.minute;
-  const packing = await cpuOf(() => {
-    for (let i = 0; i < 100; i++) packRows(usage);
-  });
-  console.log(`1,000 keys of a minute: ${ms(packing / 100)} of CPU to pack`);
+  const each = (cpu * 1e6) / times / events.length;
+  console.log(`a request, one of 1,000 keys: ${each.toFixed(0)} ns of CPU`);
 }
 
 /** Of the open minute: 200,000 keys that send all the time. */
 async function memory(): Promise<void> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  const used = () => {
-    collect();
-    const { heapUsed, arrayBuffers } = process.memoryUsage();
-    return heapUsed + arrayBuffers;
-  };
   const keys = 200_000;
   let now = FIRST;
   const names = Array.from({ length: keys }, (_, i) => keyOf(i));
@@ -76,56 +62,44 @@ async function memory(): Promise<void> {
     () => now,
     () => {},
   );
-  const send = () => {
+  const before = heldMemory();
+  for (let sent = 0; sent < 5; sent++, now += 10 * SECOND)
     for (const keyId of names) recorder.observe(requestEvent({ keyId, account: 'a', plan: 'p' }));
-  };
-  const before = used();
-  send();
-  const first = used();
-  for (let second = 1; second < 5; second++) {
-    now += 10 * SECOND;
-    send();
-  }
-  const bytes = (used() - before) / keys;
+  const bytes = (heldMemory() - before) / keys;
   console.log(`a key in the open minute: ${bytes.toFixed(0)} bytes of memory with its name`);
   console.log(`of these in rows: ${((recorder.minute.usage.size * 64) / keys).toFixed(0)}`);
-  console.log(`more for four more requests of each: ${((used() - first) / keys).toFixed(1)}`);
 }
 
 function openFolder(given: string | null = null) {
   const folder = given ?? mkdtempSync(join(tmpdir(), 'storegate-ledger-'));
   const writer = createRowWriter(folder);
   const store = usageInFolder(folder, writer, (error) => console.error(error));
-  const bytes = () =>
-    readdirSync(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
   return {
     path: folder,
     store,
-    bytes,
+    /** Resolves with the bytes on disk. */
     async close() {
       await store.close();
       await writer.close();
-      return bytes();
+      return readdirSync(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
     },
   };
 }
 
 /** The most CPU time that this thread took at once, while others waited. */
 async function longestStep(work: () => Promise<unknown>): Promise<string> {
-  const steps: number[] = [];
+  let longest = 0;
   let isDone = false;
   let before = process.threadCpuUsage();
   const step = () => {
-    const { user, system } = process.threadCpuUsage(before);
+    longest = Math.max(longest, total(process.threadCpuUsage(before)) / 1_000);
     before = process.threadCpuUsage();
-    steps.push((user + system) / 1_000);
     if (!isDone) setImmediate(step);
   };
   setImmediate(step);
   await work();
   isDone = true;
-  steps.sort((one, other) => one - other);
-  return `steps of at most ${ms(steps.at(-1)!)}, 99 % of ${ms(steps[Math.floor(0.99 * steps.length)]!)}`;
+  return `steps of at most ${ms(longest)}`;
 }
 
 /** A month in which each account, or key, has sent each operation every day. */
@@ -171,8 +145,7 @@ async function month(clients: number, operations: number) {
 
 /** Each in a process of its own, with the arguments of Node.js that a gateway has. */
 function reporting(path: string, bys: readonly string[]): void {
-  const [start] = readFileSync(new URL('../src/main.js', import.meta.url), 'utf8').split('\n');
-  const flags = start!.split(' ').filter((one) => one.startsWith('--'));
+  const flags = mainArguments(join(import.meta.dirname, '../src/main.js')).slice(0, -1);
   for (const by of bys) {
     const args = [...flags, import.meta.filename, 'report', path, by];
     execFileSync(process.execPath, args, { stdio: 'inherit' });
@@ -201,18 +174,9 @@ async function reportOf(path: string, by: string): Promise<void> {
   await close();
 }
 
-async function accounts(): Promise<void> {
-  const bys = ['account,operation', 'account', 'operation', 'day,account,operation'];
-  reporting(await month(1_000, 50), bys);
-}
-
-async function keys(): Promise<void> {
-  reporting(await month(100_000, 1), ['key', 'account', 'day,key']);
-}
-
 /** A million requests of 1,000 keys, stored every ten seconds of a virtual day. */
 async function day(): Promise<void> {
-  const { path, store, bytes, close } = openFolder();
+  const { path, store, close } = openFolder();
   let now = FIRST;
   const clock = () => now;
   const writer = createUsageWriter({ process: 'host:1#a', clock, failed: console.error });
@@ -231,29 +195,30 @@ async function day(): Promise<void> {
     await writer.flush();
     if (now % MINUTE === 20 * SECOND) await rollup.run(now);
   }
-  const sizes = async () => {
-    const { sizes, parts } = await store.index();
-    const groups = Map.groupBy(sizes, ([name]) => name[0]);
-    const all = [...groups].map(
-      ([kind, of]) =>
-        `${kind} ${of.length} with ${mb(of.reduce((sum, [, size]) => sum + size, 0))}`,
-    );
-    return `${all.join(', ')}, ${parts.size} parts`;
-  };
-  console.log(`a day of a million requests: ${await sizes()}; ${mb(bytes())} on disk`);
   now += 4 * HOUR;
   await writer.flush();
   await rollup.run(now);
-  console.log(`four hours later: ${await sizes()}`);
+  const { sizes } = await store.index();
+  const groups = [...Map.groupBy(sizes, ([name]) => name[0])].map(([kind, values]) => {
+    const sum = values.reduce((sum, [, size]) => sum + size, 0);
+    return `${kind} ${values.length} with ${mb(sum)}`;
+  });
   await writer.close();
-  console.log(`${mb(await close())} on disk`);
+  const disk = mb(await close());
+  console.log(`a day of a million requests: ${groups.join(', ')}; ${disk} on disk`);
   rmSync(path, { recursive: true });
 }
 
-const ALL = { counting, memory, accounts, keys, day };
-const [first, path, by] = process.argv.slice(2);
-const expected = process.argv.slice(2);
-if (first === 'report') await reportOf(path!, by!);
+const ALL = {
+  counting,
+  memory,
+  accounts: async () =>
+    reporting(await month(1_000, 50), ['account,operation', 'day,account,operation']),
+  keys: async () => reporting(await month(100_000, 1), ['key']),
+  day,
+};
+const names = process.argv.slice(2);
+if (names[0] === 'report') await reportOf(names[1]!, names[2]!);
 else
   for (const [name, work] of Object.entries(ALL))
-    if (expected.length === 0 || expected.includes(name)) await work();
+    if (names.length === 0 || names.includes(name)) await work();

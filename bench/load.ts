@@ -12,7 +12,7 @@ export interface LoadOptions {
   readonly connections: number;
   readonly folder: string;
   /** Additional Lua, for requests that differ. */
-  readonly script?: string;
+  readonly script?: string | undefined;
 }
 
 export interface Load {
@@ -22,7 +22,6 @@ export interface Load {
   readonly refusals: number;
   /** No response, or none in time. */
   readonly failures: number;
-  readonly timeouts: number;
 }
 
 export async function load(request: Request, options: LoadOptions): Promise<Load> {
@@ -53,8 +52,8 @@ ${lines.join('\n')}
 ${body === null ? '' : `wrk.body = ${lua(body)}`}
 function done(summary)
   local e = summary.errors
-  print(string.format('@{"requests":%d,"seconds":%.6f,"refusals":%d,"failures":%d,"timeouts":%d}',
-    summary.requests, summary.duration / 1e6, e.status, e.connect + e.read + e.write + e.timeout, e.timeout))
+  print(string.format('@{"requests":%d,"seconds":%.6f,"refusals":%d,"failures":%d}',
+    summary.requests, summary.duration / 1e6, e.status, e.connect + e.read + e.write + e.timeout))
 end
 `;
 }

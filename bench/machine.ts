@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
+import manifest from './package.json' with { type: 'json' };
 
 export interface Machine {
   readonly processor: string;
@@ -38,14 +39,9 @@ export function describeMachine(): Machine {
     versions: {
       node: process.versions.node,
       ...Object.fromEntries(programs),
-      ...packageVersions(),
+      ...manifest.dependencies,
     },
   };
-}
-
-function packageVersions(): Record<string, string> {
-  const text = readFileSync(new URL('package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { dependencies: Record<string, string> }).dependencies;
 }
 
 function systemName(): string {

@@ -1,8 +1,7 @@
 import { cpuTime } from './cpu.ts';
 import { type Load, load } from './load.ts';
-import type { RedisServer } from './redis-server.ts';
-import type { Running, Target } from './targets/target.ts';
-import { letsThrough, probe, WrongAnswer } from './verify.ts';
+import { type RedisServer, redisDecisions } from './redis-server.ts';
+import { letsThrough, probe, type Subject, wrong } from './verify.ts';
 import { isAdmitted, requestOf, type Work } from './work.ts';
 
 /** CPU times are microseconds per request. */
@@ -15,50 +14,42 @@ export interface Sample {
   readonly requestsPerSecond: number;
 }
 
-export interface Subject {
-  readonly target: Target;
-  readonly running: Running;
-  readonly work: Work;
-}
-
 export interface MeasureOptions {
   readonly connections: number;
   readonly folder: string;
   readonly redis: RedisServer | null;
 }
 
-/** Throws WrongAnswer on an unexpected response. */
-export async function measure(
-  { target, running, work }: Subject,
-  options: MeasureOptions,
-): Promise<Sample> {
-  const { redis } = options;
+/** Throws `wrong` on an unexpected response. */
+export async function measure(subject: Subject, options: MeasureOptions): Promise<Sample> {
+  const { target, running, work } = subject;
+  const redis = target.redis ? options.redis : null;
   const readUsage = async () => ({
     target: cpuTime(running.pid),
-    redis: target.redis && redis ? cpuTime(redis.pid) : 0,
-    decisions: target.redis && redis ? await redis.decisions() : 0,
+    redis: redis ? cpuTime(redis.pid) : 0,
+    decisions: redis ? await redisDecisions(redis) : 0,
   });
 
-  const remaining = await probe(target, running, work);
+  const remaining = await probe(subject);
   const before = await readUsage();
   const { connections, folder } = options;
-  const result = await load(requestOf(work, running.url, running.keys), {
+  const result = await load(requestOf(work, running.port), {
     seconds: 1,
     connections,
     folder,
-    ...(work.script !== undefined && { script: work.script }),
+    script: work.script,
   });
   const after = await readUsage();
-  const leftAfter = await probe(target, running, work);
+  const leftAfter = await probe(subject);
 
   const decisions = after.decisions - before.decisions;
   const problem =
-    wrongCounts(work, result, letsThrough(target, work)) ??
+    wrongCounts(work, result, letsThrough(subject)) ??
     (isAdmitted(work) && remaining !== null
       ? wrongCharge(remaining - leftAfter!, result, connections)
       : null) ??
     (isAdmitted(work) && target.redis && decisions === 0 ? 'Redis was never asked' : null);
-  if (problem !== null) throw new WrongAnswer(`${target.name}, ${work.title}: ${problem}`);
+  if (problem !== null) throw wrong(subject, problem);
 
   return {
     cpu: (after.target - before.target) / result.requests,

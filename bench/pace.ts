@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from './connection.ts';
-import { percentile } from './statistics.ts';
+import { type Spread, spread } from './statistics.ts';
 
 /** Milliseconds; `at` by `performance.now()`. */
 export interface Timed {
@@ -60,10 +60,9 @@ export class PacedClient {
   }
 }
 
-/** Milliseconds: p50, p99 and the longest. */
-export function summary(timed: readonly Timed[]): [p50: number, p99: number, worst: number] {
-  const times = timed.map(({ took }) => took).sort((one, other) => one - other);
-  return [percentile(times, 0.5), percentile(times, 0.99), times.at(-1)!];
+/** Milliseconds. */
+export function timesOf(timed: readonly Timed[]): Spread {
+  return spread(timed.map(({ took }) => took));
 }
 
 /** For example `3 × 503`. */

@@ -1,4 +1,5 @@
 import { Ajv } from 'ajv';
+import { total } from './cpu.ts';
 import { spread } from './statistics.ts';
 import { VISITS, works } from './work.ts';
 
@@ -19,6 +20,5 @@ function timeOf(): number {
   const before = process.cpuUsage();
   for (let i = 0; i < times; i++)
     if (!check(JSON.parse(bytes.toString()))) throw new Error('the body is not valid');
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / times;
+  return total(process.cpuUsage(before)) / times;
 }

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 /**
@@ -8,7 +8,7 @@ export type Place = 'measured' | 'beside' | 'anywhere';
 
 const LIST = { measured: '0', beside: `1-${availableParallelism() - 1}` } as const;
 
-export const keptApart = availableParallelism() > 1 && hasTaskset();
+export const keptApart = availableParallelism() > 1 && missingExecutable('taskset') === null;
 
 export function placed(
   place: Place,
@@ -26,11 +26,8 @@ export function stepAside(): void {
   if (keptApart) spawnSync('taskset', ['-acp', LIST.beside, `${process.pid}`]);
 }
 
-function hasTaskset(): boolean {
-  try {
-    execFileSync('taskset', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
+/** `null` if it is on the path, else how to install it. */
+export function missingExecutable(name: string): string | null {
+  const isThere = spawnSync('which', [name]).status === 0;
+  return isThere ? null : `${name} is missing (apt-get install ${name})`;
 }

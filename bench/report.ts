@@ -2,8 +2,9 @@ import type { Comparison, Result } from './comparison.ts';
 import { PACE } from './latency.ts';
 import { marks } from './marks.ts';
 import { keptApart } from './processors.ts';
+import type { Spread } from './statistics.ts';
 import { units } from './targets/all.ts';
-import { type Work, works } from './work.ts';
+import { unitWork, type Work, works } from './work.ts';
 
 export function toMarkdown(comparison: Comparison): string {
   const parts = [
@@ -46,17 +47,16 @@ export function figuresOf(comparison: Comparison): Readonly<Record<string, strin
 function conditions({ machine, rounds, connections, skipped }: Comparison): string {
   const { processor, cores, memoryGiB, system, date, loadBefore } = machine;
   const versions = Object.entries(machine.versions).map(([name, version]) => `${name} ${version}`);
-  return [
-    `${date}: ${processor}, ${cores} cores, ${memoryGiB} GiB; ${system}; load before the run ${loadBefore}.`,
-    `One proxy at a time beside nginx, ${rounds} interleaved rounds of 1 s, ${connections} connections.`,
-    keptApart
-      ? 'Each proxy had a core of its own; load generator, backend and Redis had the rest.'
-      : 'Load generator, proxy, backend and Redis shared the cores.',
-    'CPU is microseconds of the proxy per request; × compares with nginx in the same run.',
-    '',
-    `Versions: ${versions.join(', ')}.`,
-    ...skipped.flatMap(({ name, reason }) => ['', `Not measured: ${name}, ${reason}.`]),
-  ].join('\n');
+  const apart = keptApart
+    ? 'Each proxy had a core of its own; load generator, backend and Redis had the rest.'
+    : 'Load generator, proxy, backend and Redis shared the cores.';
+  const missing = skipped.map(({ name, reason }) => `\n\nNot measured: ${name}, ${reason}.`);
+  return `${date}: ${processor}, ${cores} cores, ${memoryGiB} GiB; ${system}; load before the run ${loadBefore}.
+One proxy at a time beside nginx, ${rounds} interleaved rounds of 1 s, ${connections} connections.
+${apart}
+CPU is microseconds of the proxy per request; × compares with nginx in the same run.
+
+Versions: ${versions.join(', ')}.${missing.join('')}`;
 }
 
 /** Medians, with the range of the rounds. */
@@ -66,8 +66,7 @@ function cpuTable({ results }: Comparison, work: Work['name'], title: string): s
     .filter((result) => result.work === work)
     .map(({ title, cpu, redisCpu, decisions, requestsPerSecond }) => [
       title,
-      cpu.median.toFixed(1),
-      `${cpu.min.toFixed(1)}–${cpu.max.toFixed(1)}`,
+      ...cellsOf(cpu),
       unit === null ? '' : (cpu.median / unit).toFixed(2),
       redisCpu.max > 0 ? redisCpu.median.toFixed(1) : '',
       decisions > 0 ? decisions.toFixed(2) : '',
@@ -83,21 +82,21 @@ function beforeTable({ results }: Comparison): string {
       (one) => one.work === work && one.target.startsWith(`${target}@`),
     )?.cpu;
     if (before === undefined) return [];
-    const cells = [before, cpu].flatMap(({ median, min, max }) => [
-      median.toFixed(1),
-      `${min.toFixed(1)}–${max.toFixed(1)}`,
-    ]);
-    return [[`${title}, ${work}`, ...cells, (cpu.median / before.median).toFixed(2)]];
+    const times = (cpu.median / before.median).toFixed(2);
+    return [[`${title}, ${work}`, ...cellsOf(before), ...cellsOf(cpu), times]];
   });
   const head = ['', 'before µs', 'range', 'now µs', 'range', 'now / before'];
   return section('Beside the commit before', head, rows);
 }
 
+function cellsOf({ median, min, max }: Spread): string[] {
+  return [median.toFixed(1), `${min.toFixed(1)}–${max.toFixed(1)}`];
+}
+
 /** That of its bare proxy, or of its own 429 for refusals. */
 function unitOf(results: readonly Result[], work: Work['name']): number | null {
-  const ofWork = work === 'unknown' ? 'refused' : work;
   const isUnit = ({ target }: Result) => units.some(({ name }) => name === target);
-  return results.find((one) => one.work === ofWork && isUnit(one))?.cpu.median ?? null;
+  return results.find((one) => one.work === unitWork(work) && isUnit(one))?.cpu.median ?? null;
 }
 
 function latencyTable({ latencies }: Comparison): string {
@@ -112,13 +111,11 @@ function latencyTable({ latencies }: Comparison): string {
 function subjectFigures({ subjects }: Comparison): string {
   if (subjects === null) return '';
   const { bytesPerSubject, keptAfterLeaving, admissionOfFew, admissionOfMany } = subjects;
-  return [
-    '### A million subjects',
-    '',
-    'In the embedded state, without HTTP:',
-    `${bytesPerSubject.toFixed(0)} bytes per active subject, ${(keptAfterLeaving * 100).toFixed(0)} % of them held after all windows ended.`,
-    `One admission takes ${admissionOfFew.toFixed(2)} µs among a thousand subjects, ${admissionOfMany.toFixed(2)} µs among a million.`,
-  ].join('\n');
+  return `### A million subjects
+
+In the embedded state, without HTTP:
+${bytesPerSubject.toFixed(0)} bytes per active subject, ${(keptAfterLeaving * 100).toFixed(0)} % of them held after all windows ended.
+One admission takes ${admissionOfFew.toFixed(2)} µs among a thousand subjects, ${admissionOfMany.toFixed(2)} µs among a million.`;
 }
 
 function markTable(comparison: Comparison): string {

@@ -10,70 +10,58 @@
 
 import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import type { Child, Children } from './children.ts';
-import { type Balancer, CHECK, startBalancer } from './restarts/balancer.ts';
+import type { Child } from './children.ts';
+import { readOptions } from './options.ts';
+import { CHECK, startBalancer } from './restarts/balancer.ts';
 import { Clients } from './restarts/clients.ts';
 import { withSurroundings } from './surroundings.ts';
-import { type PreparedStoregate, prepareStoregate } from './targets/storegate-process.ts';
-import { missingExecutable } from './targets/target.ts';
+import { type PreparedGateway, prepareStoregate } from './targets/storegate-process.ts';
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '1000000' },
-    restarts: { type: 'string', default: '20' },
-    direct: { type: 'boolean', default: false },
-  },
-});
-const [requests, restarts] = [Number(values.requests), Number(values.restarts)];
+const initial = { requests: 1_000_000, restarts: 20, direct: false };
+const { requests, restarts, direct } = readOptions(initial);
 const [CONNECTIONS, DELAY] = [64, '1s'];
 
-interface Gateway extends PreparedStoregate {
-  readonly name: string;
+interface Gateway extends PreparedGateway {
   child: Child;
 }
 
-for (const name of ['redis-server', 'haproxy']) {
-  const missing = missingExecutable(name);
-  if (missing !== null) throw new Error(missing);
-}
-await withSurroundings(async (surroundings) => {
-  const { children } = surroundings;
-  const options = { redis: true, http: [`drainDelay: ${DELAY}`] };
-  const gateways: Gateway[] = [];
-  for (const name of ['one', 'two']) {
-    const prepared = await prepareStoregate(name, surroundings, options);
-    gateways.push({ ...prepared, name, child: await children.start(prepared.command) });
-  }
-  const balancer = await startBalancer(children, gateways);
-  for (const { name } of gateways) await until(() => balancer.isUp(name));
-  let done = 0;
-  const clients = new Clients({
-    ports: values.direct ? gateways.map(({ command }) => command.port) : [balancer.port],
-    key: gateways[0]!.keys.admitted,
-    connections: CONNECTIONS,
-    requests,
-    ended: () => done === restarts,
-  });
-  const started = performance.now();
-  const running = clients.run();
-  while (done < restarts) {
-    await until(() => clients.sent >= (requests * done) / restarts);
-    for (const gateway of gateways) await restart(gateway, balancer, children);
-    done++;
-    console.error(
-      `${done} of ${restarts} rolling restarts: ${clients.sent} requests, ${clients.lostInAll} lost`,
-    );
-  }
-  await running;
-  printResult(clients, (performance.now() - started) / 1_000);
-});
-
-async function restart(gateway: Gateway, balancer: Balancer, children: Children): Promise<void> {
-  await gateway.child.stop();
-  gateway.child = await children.start(gateway.command);
-  await until(async () => (await balancer.isUp(gateway.name)) && (await isReady(gateway)));
-}
+await withSurroundings(
+  async (surroundings) => {
+    const { children } = surroundings;
+    const options = { redis: true, settings: { http: { drainDelay: DELAY } } };
+    const gateways: Gateway[] = [];
+    for (const name of ['one', 'two']) {
+      const prepared = await prepareStoregate(name, surroundings, options);
+      gateways.push({ ...prepared, child: await children.start(prepared.command) });
+    }
+    const balancer = await startBalancer(children, gateways);
+    for (const gateway of gateways) await until(() => balancer.isUp(gateway));
+    let done = 0;
+    const clients = new Clients({
+      ports: direct ? gateways.map(({ command }) => command.port) : [balancer.port],
+      connections: CONNECTIONS,
+      requests,
+      ended: () => done === restarts,
+    });
+    const started = performance.now();
+    const running = clients.run();
+    while (done < restarts) {
+      await until(() => clients.sent >= (requests * done) / restarts);
+      for (const gateway of gateways) {
+        await gateway.child.stop();
+        gateway.child = await children.start(gateway.command);
+        await until(async () => (await balancer.isUp(gateway)) && (await isReady(gateway)));
+      }
+      done++;
+      console.error(
+        `${done} of ${restarts} rolling restarts: ${clients.sent} requests, ${clients.lostInAll} lost`,
+      );
+    }
+    await running;
+    printResult(clients, (performance.now() - started) / 1_000);
+  },
+  ['redis-server', 'haproxy'],
+);
 
 async function isReady({ adminUrl }: Gateway): Promise<boolean> {
   return (await fetch(`${adminUrl}/health/ready`)).status === 200;
@@ -85,7 +73,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 
 function printResult(clients: Clients, seconds: number): void {
   const proxy = execFileSync('haproxy', ['-v'], { encoding: 'utf8' }).split('\n')[0];
-  const path = values.direct
+  const path = direct
     ? `a new connection for each request, to the gateways in turn; ${clients.refused} connections refused`
     : `${proxy}, checks every ${CHECK} ms, retries 0, retry-on none, no redispatch, http-reuse always`;
   console.log(`${path}

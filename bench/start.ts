@@ -10,95 +10,81 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { mainOf } from '../test/support/checkout.ts';
-import { cpuTime, residentMemory } from './cpu.ts';
+import { cpuTime, endedChildren, residentMemory } from './cpu.ts';
+import { readOptions } from './options.ts';
 import { spread } from './statistics.ts';
 import { checkouts } from './surroundings.ts';
+import { printHead, printRow } from './table.ts';
+import { mainArguments } from './targets/storegate-process.ts';
 
-const { values } = parseArgs({
-  options: { before: { type: 'string' }, runs: { type: 'string', default: '10' } },
-});
-const runs = Number(values.runs);
-const SERVE = ['serve', '--no-demo-keys'];
-const COMMANDS = { status: ['status'], 'keys list': ['keys', 'list'], '--help': ['--help'] };
+const { before, runs } = readOptions({ before: null, runs: 10 });
+const COMMANDS = [['status'], ['keys', 'list'], ['--help']];
 const FIGURES = [
   'serve: CPU ms',
   'serve: RSS MiB',
-  ...Object.keys(COMMANDS).map((name) => `${name}: CPU ms`),
+  ...COMMANDS.map((words) => `${words.join(' ')}: CPU ms`),
 ];
 
 interface Build {
   readonly name: string;
-  readonly main: string;
-  readonly figures: (readonly number[])[];
+  /** Of Node.js. */
+  readonly args: readonly string[];
+  readonly runs: (readonly number[])[];
 }
 
-const project = join(import.meta.dirname, '..');
 const temporary = mkdtempSync(join(tmpdir(), 'storegate-start-'));
 try {
-  const builds: Build[] = checkouts(values.before, temporary).map(({ name, folder }) => ({
-    name,
-    main: mainOf(folder),
-    figures: [],
-  }));
-  builds.push({ name: 'package', main: pack(), figures: [] });
+  const builds: Build[] = checkouts(before, temporary).map(({ name, folder }) => {
+    return { name, args: mainArguments(join(folder, 'src/main.js')), runs: [] };
+  });
+  builds.push({ name: 'package', args: mainArguments(pack()), runs: [] });
   // The first runs fill the compile cache, which a process writes when it ends.
   for (let run = -2; run < runs; run++) {
-    for (const { main, figures } of builds) {
-      const measured = await measure(main);
-      if (run >= 0) figures.push(measured);
+    for (const build of builds) {
+      const measured = await measure(build.args);
+      if (run >= 0) build.runs.push(measured);
     }
   }
-  console.log([...builds.map(({ name }) => name.padStart(9)), ''].join('  '));
+  printHead('', ...builds.map(({ name }) => name));
   for (const [at, figure] of FIGURES.entries()) {
-    const medians = builds.map(({ figures }) =>
-      spread(figures.map((run) => run[at]!))
-        .median.toFixed(0)
-        .padStart(9),
-    );
-    console.log([...medians, figure].join('  '));
+    const medians = builds.map(({ runs }) => spread(runs.map((run) => run[at]!)).median);
+    printRow(figure, ...medians.map((median) => median.toFixed(0)));
   }
 } finally {
   rmSync(temporary, { recursive: true });
 }
 
 function pack(): string {
-  execFileSync(process.execPath, [join(project, 'scripts/pack.ts'), temporary], {
-    stdio: 'ignore',
-  });
+  const script = join(import.meta.dirname, '../scripts/pack.ts');
+  execFileSync(process.execPath, [script, temporary], { stdio: 'ignore' });
   return join(temporary, 'package/dist/main.js');
 }
 
 /** The values of FIGURES. */
-async function measure(main: string): Promise<readonly number[]> {
+async function measure(main: readonly string[]): Promise<readonly number[]> {
   const cwd = mkdtempSync(join(temporary, 'folder-'));
-  const gateway = start(SERVE, main, cwd);
+  const gateway = start([...main, 'serve', '--no-demo-keys'], cwd);
   const exit = once(gateway, 'exit');
   // The first log line means ready.
   await Promise.race([once(gateway.stdout!, 'data'), finished(exit)]);
   const measured = [cpuTime(gateway.pid!) / 1_000, residentMemory(gateway.pid!) / 2 ** 20];
-  for (const args of Object.values(COMMANDS)) {
-    const before = ended();
-    await finished(once(start(args, main, cwd), 'exit'));
-    measured.push(ended() - before);
+  for (const words of COMMANDS) {
+    const before = endedChildren();
+    await finished(once(start([...main, ...words], cwd), 'exit'));
+    measured.push((endedChildren() - before) / 1_000);
   }
   gateway.kill();
   await finished(exit);
   return measured;
 }
 
-function start(args: readonly string[], main: string, cwd: string): ChildProcess {
-  const options = ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=16', main];
+function start(args: readonly string[], cwd: string): ChildProcess {
   const env = { PATH: process.env.PATH, STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
-  const child = spawn(process.execPath, [...options, ...args], {
-    cwd,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  const child = spawn(process.execPath, args, { cwd, env, stdio: [...stdio] });
   child.stdout!.resume();
   return child;
 }
@@ -106,11 +92,4 @@ function start(args: readonly string[], main: string, cwd: string): ChildProcess
 async function finished(exit: Promise<unknown[]>): Promise<void> {
   const [code, signal] = await exit;
   if (code !== 0) throw new Error(`the process ended with ${signal ?? `code ${code}`}`);
-}
-
-/** Milliseconds of all ended children: fields 16 and 17 of proc(5) stat. */
-function ended(): number {
-  const stat = readFileSync('/proc/self/stat', 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[13]) + Number(fields[14])) * 10;
 }

@@ -1,5 +1,7 @@
+import { DAY, MINUTE } from '../src/common/time.ts';
 import type { Limits } from '../src/limits/limits.ts';
 import { createEmbeddedState } from '../src/state/embedded/counters.ts';
+import { heldMemory, total } from './cpu.ts';
 import { spread } from './statistics.ts';
 
 /** Measured in the embedded state itself; a million subjects would take minutes through HTTP. */
@@ -15,11 +17,10 @@ export interface SubjectFigures {
 
 const FEW = 1_000;
 const MANY = 1_000_000;
-const DAY = 86_400_000;
 
 const limits: Limits = {
   windows: [
-    { name: 'minute', kind: 'fixed', limit: 1e9, span: 60_000 },
+    { name: 'minute', kind: 'fixed', limit: 1e9, span: MINUTE },
     { name: 'day', kind: 'fixed', limit: 1e9, span: DAY },
   ],
   escalation: null,
@@ -31,9 +32,9 @@ const subjects = Array.from({ length: MANY }, (_, i) => `key_${String(i).padStar
 
 admitAll(FEW);
 const admissionOfFew = timeOf(FEW);
-const empty = held();
+const empty = heldMemory();
 admitAll(MANY);
-const full = held();
+const full = heldMemory();
 const admissionOfMany = timeOf(MANY);
 const existing = state.size;
 if (existing !== MANY) throw new Error(`the state remembers ${existing} subjects, not ${MANY}`);
@@ -41,16 +42,17 @@ if (existing !== MANY) throw new Error(`the state remembers ${existing} subjects
 now += 2 * DAY;
 while (state.forget(MANY / 100));
 if (state.size !== 0) throw new Error(`the state still remembers ${state.size} subjects that left`);
-const remaining = held();
+const remaining = heldMemory();
 await state.close();
 
-const figures: SubjectFigures = {
-  bytesPerSubject: (full - empty) / (MANY - FEW),
-  keptAfterLeaving: Math.max(0, remaining - empty) / (full - empty),
-  admissionOfFew,
-  admissionOfMany,
-};
-console.log(JSON.stringify(figures));
+console.log(
+  JSON.stringify({
+    bytesPerSubject: (full - empty) / (MANY - FEW),
+    keptAfterLeaving: Math.max(0, remaining - empty) / (full - empty),
+    admissionOfFew,
+    admissionOfMany,
+  } satisfies SubjectFigures),
+);
 
 function admitAll(count: number): void {
   for (let i = 0; i < count; i++) admit(subjects[i]!);
@@ -66,19 +68,10 @@ function timeOnce(count: number): number {
   const before = process.cpuUsage();
   // The step has no common divisor with the count, so it reaches every subject before any repeats.
   for (let i = 0, at = 0; i < MANY; i++, at = (at + 618_033) % count) admit(subjects[at]!);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / MANY;
+  return total(process.cpuUsage(before)) / MANY;
 }
 
 function admit(subject: string): void {
   const admission = state.admit(subject, limits, 1);
   if (admission.verdict !== 'admitted') throw new Error(`${subject} was ${admission.verdict}`);
-}
-
-/** Bytes in use after garbage collection. */
-function held(): number {
-  globalThis.gc!();
-  globalThis.gc!();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }

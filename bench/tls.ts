@@ -7,19 +7,18 @@
  * handshake, resumed session. `--before` measures a commit, too.
  */
 
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { parseArgs } from 'node:util';
-import { freePort } from '../test/support/free-port.ts';
+import { Authority } from '../test/support/certificates.ts';
+import type { Child } from './children.ts';
 import { Connection, get, OK } from './connection.ts';
 import { load } from './load.ts';
-import { PROXY_PASS, startNginx, upstream } from './nginx.ts';
+import { startNginx } from './nginx.ts';
+import { readOptions } from './options.ts';
 import { checkouts, withSurroundings } from './surroundings.ts';
 import { startStoregate } from './targets/storegate-process.ts';
-import type { Surroundings } from './targets/target.ts';
 import { compareInTurns, type Series } from './turns.ts';
+import { KEYS } from './work.ts';
 
 const SECONDS = 2;
 const ROUNDS = 5;
@@ -28,57 +27,16 @@ const CONNECTIONS = 64;
 const NEW = 600;
 const AT_ONCE = 16;
 
-const { values } = parseArgs({ options: { before: { type: 'string' } } });
+const { before } = readOptions({ before: null });
 
-interface Measured {
+interface Server extends Child {
   readonly name: string;
-  readonly port: number;
   readonly isSecure: boolean;
-  readonly key: string;
-  readonly pid: number;
 }
 
-/** Self-signed for `localhost`. */
-function certificate(folder: string): { cert: string; key: string } {
-  const pair = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
-  const kind = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1';
-  const names = '-subj /CN=localhost -addext subjectAltName=DNS:localhost';
-  const args = `req -x509 ${kind} ${names} -keyout ${pair.key} -out ${pair.cert}`;
-  execFileSync('openssl', args.split(' '), { stdio: 'ignore' });
-  return pair;
-}
-
-/** Each plain and with TLS. */
-async function startAll(surroundings: Surroundings): Promise<Measured[]> {
-  const { children, backend } = surroundings;
-  const tls = certificate(children.folder);
-  const secured = { STOREGATE_TLS_CERT: tls.cert, STOREGATE_TLS_KEY: tls.key };
-  const all: Measured[] = [];
-  for (const isSecure of [false, true]) {
-    const end = isSecure ? '-tls' : '';
-    for (const { name, folder: project } of checkouts(values.before, children.folder)) {
-      const options = { project, ...(isSecure && { env: secured }) };
-      const { url, keys, pid } = await startStoregate(`${name}${end}`, surroundings, options);
-      const port = Number(new URL(url).port);
-      all.push({ name: `${name}${end}`, port, isSecure, key: keys.admitted, pid });
-    }
-    const name = `nginx${end}`;
-    const port = await freePort();
-    const { pid } = await startNginx(children, {
-      name,
-      port,
-      http: upstream(backend.port),
-      server: `location / { ${PROXY_PASS} }`,
-      ...(isSecure && { tls }),
-    });
-    all.push({ name, port, isSecure, key: 'none', pid });
-  }
-  return all;
-}
-
-async function kept({ name, port, isSecure, key }: Measured, folder: string): Promise<number> {
+async function kept({ name, port, isSecure }: Server, folder: string): Promise<number> {
   const url = `${isSecure ? 'https' : 'http'}://127.0.0.1:${port}/pets`;
-  const request = { method: 'GET', url, headers: { 'X-API-Key': key }, body: null };
+  const request = { method: 'GET', url, headers: { 'X-API-Key': KEYS.admitted }, body: null };
   const options = { seconds: SECONDS, connections: CONNECTIONS, folder };
   const { requests, refusals, failures } = await load(request, options);
   if (refusals + failures > 0) throw new Error(`${name}: ${refusals} refused, ${failures} failed`);
@@ -86,13 +44,13 @@ async function kept({ name, port, isSecure, key }: Measured, folder: string): Pr
 }
 
 /** A GET on a connection of its own. */
-async function askOnce({ name, port, isSecure, key }: Measured, session?: Buffer): Promise<void> {
+async function askOnce({ name, port, isSecure }: Server, session?: Buffer): Promise<void> {
   const socket = isSecure ? secure(port, session) : undefined;
   let isReused = false;
   socket?.once('secureConnect', () => {
     isReused = socket.isSessionReused();
   });
-  const request = get('/pets', key, 'Connection: close\r\n');
+  const request = get('/pets', KEYS.admitted, 'Connection: close\r\n');
   const outcome = await new Connection(port, socket).ask(request);
   if (outcome !== OK || isReused !== (session !== undefined))
     throw new Error(`${name}: ${outcome}, the session was ${isReused ? '' : 'not '}resumed`);
@@ -107,7 +65,7 @@ function secure(port: number, session?: Buffer): TLSSocket {
   });
 }
 
-async function fresh(one: Measured, resumes: boolean): Promise<number> {
+async function fresh(one: Server, resumes: boolean): Promise<number> {
   let session: Buffer | undefined;
   if (resumes) {
     const socket = secure(one.port);
@@ -122,15 +80,30 @@ async function fresh(one: Measured, resumes: boolean): Promise<number> {
   return NEW;
 }
 
+const authority = new Authority();
 await withSurroundings(async (surroundings) => {
-  const series = (await startAll(surroundings)).flatMap((one): Series[] => {
-    const way = (what: string, send: Series['send']) => {
-      return { name: `${one.name}: GET, ${what}`, pid: one.pid, send };
-    };
-    const ways = [way('connection kept', () => kept(one, surroundings.children.folder))];
-    if (one.name.startsWith('nginx')) return ways;
-    ways.push(way('new connection', () => fresh(one, false)));
-    return one.isSecure ? [...ways, way('resumed session', () => fresh(one, true))] : ways;
-  });
+  const { children, backend } = surroundings;
+  const tls = authority.issue('localhost', 'DNS:localhost');
+  const secured = { STOREGATE_TLS_CERT: tls.cert, STOREGATE_TLS_KEY: tls.key };
+  const series: Series[] = [];
+  const add = ({ name, pid }: Server, way: string, send: Series['send']) =>
+    series.push({ name: `${name}: GET, ${way}`, pid, send });
+  for (const isSecure of [false, true]) {
+    const end = isSecure ? '-tls' : '';
+    for (const { name: commit, folder: project } of checkouts(before, children.folder)) {
+      const name = `${commit}${end}`;
+      const options = { project, env: isSecure ? secured : {} };
+      const child = await startStoregate(name, surroundings, options);
+      const gateway = { ...child, name, isSecure };
+      add(gateway, 'connection kept', () => kept(gateway, children.folder));
+      add(gateway, 'new connection', () => fresh(gateway, false));
+      if (isSecure) add(gateway, 'resumed session', () => fresh(gateway, true));
+    }
+    const name = `nginx${end}`;
+    const options = { name, backend: backend.port, ...(isSecure && { tls }) };
+    const child = await startNginx(children, options);
+    const nginx = { ...child, name, isSecure };
+    add(nginx, 'connection kept', () => kept(nginx, children.folder));
+  }
   await compareInTurns(series, ROUNDS);
-});
+}).finally(() => authority.remove());

@@ -9,20 +9,12 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { get, senderOf } from './connection.ts';
+import { readOptions } from './options.ts';
 import { checkouts, withSurroundings } from './surroundings.ts';
 import { startStoregate } from './targets/storegate-process.ts';
-import { compareInTurns, type Series } from './turns.ts';
+import { compareInTurns, type Series, seriesOf } from './turns.ts';
 
-const { values } = parseArgs({
-  options: {
-    before: { type: 'string' },
-    requests: { type: 'string', default: '4000' },
-    rounds: { type: 'string', default: '7' },
-  },
-});
-const [requests, rounds] = [Number(values.requests), Number(values.rounds)];
+const { before, requests, rounds } = readOptions({ before: null, requests: 4_000, rounds: 7 });
 const WAYS = {
   contract: '/pets',
   'with backends': '/upstream/pets',
@@ -30,29 +22,22 @@ const WAYS = {
 };
 
 await withSurroundings(async (surroundings) => {
-  const target = `target: '${surroundings.backend.url}'`;
+  const target = surroundings.backend.url;
   const apis = [
-    'apis:',
-    '  - { name: backends, path: /upstream, contract: none }',
-    `  - { name: target, path: /target, contract: none, ${target} }`,
+    { name: 'backends', path: '/upstream', contract: 'none' },
+    { name: 'target', path: '/target', contract: 'none', target },
   ];
   /** Before 0.1.0. */
   const mounts = [
-    'mounts:',
-    '  - { path: /upstream, upstream: default, stripPrefix: true }',
-    `  - { path: /target, stripPrefix: true, ${target} }`,
+    { path: '/upstream', upstream: 'default', stripPrefix: true },
+    { path: '/target', stripPrefix: true, target },
   ];
   const series: Series[] = [];
-  for (const { name, folder } of checkouts(values.before, surroundings.children.folder)) {
-    const gateway = await startStoregate(name, surroundings, {
-      more: existsSync(join(folder, 'src/config/apis.ts')) ? apis : mounts,
-      project: folder,
-    });
-    const port = Number(new URL(gateway.url).port);
-    for (const [way, path] of Object.entries(WAYS)) {
-      const send = senderOf(port, get(path, gateway.keys.admitted), requests);
-      series.push({ name: `${name}, ${way}`, pid: gateway.pid, send });
-    }
+  for (const { name, folder: project } of checkouts(before, surroundings.children.folder)) {
+    const settings = existsSync(join(project, 'src/config/apis.ts')) ? { apis } : { mounts };
+    const gateway = await startStoregate(name, surroundings, { project, settings });
+    for (const [way, path] of Object.entries(WAYS))
+      series.push(seriesOf(`${name}, ${way}`, gateway, path, requests));
   }
   await compareInTurns(series, rounds);
 });

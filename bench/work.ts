@@ -1,3 +1,5 @@
+import { makeSecret } from '../src/records/keys/secret.ts';
+
 export interface Work {
   readonly name:
     | 'get'
@@ -17,16 +19,17 @@ export interface Work {
   readonly body: string | null;
   /** Lua for requests that differ. */
   readonly script?: string;
-  readonly key: keyof Keys;
+  readonly key: keyof typeof KEYS;
   /** Every response must have one of these. */
   readonly statuses: readonly number[];
 }
 
-export interface Keys {
-  readonly admitted: string;
-  readonly refused: string;
-  readonly unknown: string;
-}
+/** The same for every target of a run. */
+export const KEYS = {
+  admitted: makeSecret('bench'),
+  refused: makeSecret('bench'),
+  unknown: makeSecret('bench'),
+};
 
 export const PATH = '/pets';
 
@@ -97,14 +100,19 @@ export interface Request {
   readonly body: string | null;
 }
 
-export function requestOf(work: Work, url: string, keys: Keys): Request {
-  const headers = { accept: JSON_TYPE, 'x-api-key': keys[work.key] };
+export function requestOf(work: Work, port: number): Request {
+  const headers = { accept: JSON_TYPE, 'x-api-key': KEYS[work.key] };
   return {
     method: work.method,
-    url: url + (work.path ?? PATH),
+    url: `http://127.0.0.1:${port}${work.path ?? PATH}`,
     headers: work.body === null ? headers : { ...headers, 'content-type': JSON_TYPE },
     body: work.body,
   };
+}
+
+/** nginx has no keys and so no 401; its 429 is the unit of every refusal. */
+export function unitWork(work: Work['name']): Work['name'] {
+  return work === 'unknown' ? 'refused' : work;
 }
 
 export function isAdmitted(work: Work): boolean {

@@ -1,21 +1,15 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeSecret } from '../../src/records/keys/secret.ts';
 import { freePort } from '../../test/support/free-port.ts';
-import { Children } from '../children.ts';
-import { PROXY_PASS, startNginx, upstream } from '../nginx.ts';
-import { gatewayIn } from '../targets/storegate-process.ts';
+import type { Child, Children } from '../children.ts';
+import { startNginx } from '../nginx.ts';
+import { type Key, prepareGateway } from '../targets/storegate-process.ts';
 import type { Keys, Setup } from './attacks.ts';
 import { contract as ownContract } from './contract.ts';
 
-export interface Running {
-  readonly port: number;
-  readonly keys: Keys;
-}
+export type Start = (children: Children, setup: Setup) => Promise<Child>;
 
-export type Start = (children: Children, setup: Setup) => Promise<Running>;
-
-const OTHERS = 14;
-const KEYS_OF_ACCOUNT = 5;
 /** No limit ends an attack: with more keys, it would stay below. */
 const WINDOWS = 'windows: [{ limit: 1000000000, per: minute }]';
 const PLANS = `plans:
@@ -25,101 +19,68 @@ public: { ${WINDOWS} }
 bans: off
 `;
 
-type Create = (account: string, plan: string) => Promise<string>;
+const secrets = (length: number) => Array.from({ length }, () => makeSecret('bench'));
+export const KEYS: Keys = {
+  client: makeSecret('bench'),
+  others: secrets(14),
+  account: secrets(5),
+};
+const ROWS: readonly Key[] = [
+  { key: KEYS.client, account: 'business', plan: 'business' },
+  ...KEYS.others.map((key, i) => ({ key, account: `other-${i}`, plan: 'free' })),
+  ...KEYS.account.map((key) => ({ key, account: 'greedy', plan: 'free' })),
+];
 
-async function makeKeys(create: Create): Promise<Keys> {
-  const list = (length: number, account: (i: number) => string) =>
-    Promise.all(Array.from({ length }, (_, i) => create(account(i), 'free')));
-  return {
-    client: await create('business', 'business'),
-    others: await list(OTHERS, (i) => `other-${i}`),
-    account: await list(KEYS_OF_ACCOUNT, () => 'greedy'),
-  };
-}
+const CONTRACTS = { own: '{ file: openapi.json }', none: '{ file: none }', shipped: '{}' };
+const MOUNT =
+  'apis: [{ name: files, path: /mount, contract: none, stripPath: false, upstream: mounted }]';
 
-/** A process for each attack; all have the same keys. */
-export async function storegate(name: string, checkout: string, backend: number): Promise<Start> {
-  const first = new Children();
-  const data = join(first.folder, name, 'data');
-  const start = async (children: Children, { contract, log, maxBodyBytes = '1MiB' }: Setup) => {
-    const folder = join(children.folder, name);
-    mkdirSync(folder);
-    writeFileSync(join(folder, 'plans.yaml'), PLANS);
-    writeFileSync(join(folder, 'openapi.json'), ownContract());
-    const url = `http://127.0.0.1:${backend}`;
-    const files = { own: '{ file: openapi.json }', none: '{ file: none }', shipped: '{}' };
-    writeFileSync(
-      join(folder, 'gateway.yaml'),
-      `contract: ${files[contract]}
+export function storegate(name: string, project: string, backend: number): Start {
+  const url = `http://127.0.0.1:${backend}`;
+  return async (children, { contract, log, maxBodyBytes = '1MiB' }) => {
+    const settings = `contract: ${CONTRACTS[contract]}
 log: { requests: ${log !== undefined} }
 http: { maxConnections: 10000, maxBodyBytes: ${maxBodyBytes} }
 upstreams: { mounted: { url: "${url}" } }
-${contract === 'own' ? 'apis: [{ name: files, path: /mount, contract: none, stripPath: false, upstream: mounted }]' : ''}
-`,
-    );
-    if (children !== first) cpSync(data, join(folder, 'data'), { recursive: true });
-    const gateway = await gatewayIn(folder, checkout, { BACKEND_URL: url });
-    const child = await children.start({
-      ...gateway,
-      name,
-      file: process.execPath,
-      args: [...gateway.args, 'serve', '--no-demo-keys'],
+${contract === 'own' ? MOUNT : ''}
+`;
+    const { command } = await prepareGateway(children, name, {
+      project,
+      files: { 'plans.yaml': PLANS, 'gateway.yaml': settings, 'openapi.json': ownContract() },
+      keys: ROWS,
+      env: { BACKEND_URL: url },
       place: 'anywhere',
-      redirection: redirectionOf(log),
+      redirection: log ?? '> /dev/null',
     });
-    return { ...gateway, child };
+    return await children.start(command);
   };
-  const { adminUrl, child } = await start(first, { contract: 'own' });
-  const keys = await makeKeys((account, plan) => createKey(adminUrl, account, plan));
-  await child.stop();
-  return async (children, setup) => ({ port: (await start(children, setup)).port, keys });
-}
-
-const redirectionOf = (log = '> /dev/null'): string => log;
-
-async function createKey(adminUrl: string, account: string, plan: string): Promise<string> {
-  const response = await fetch(`${adminUrl}/keys`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ account, plan }),
-  });
-  if (response.status !== 201)
-    throw new Error(`no key was created (${response.status}): ${await response.text()}`);
-  return ((await response.json()) as { key: string }).key;
 }
 
 /** One worker that passes everything on, with request buffering as by default. */
 export function nginx(backend: number): Start {
-  return async (children, setup) => {
-    const port = await freePort();
-    const accessLog = setup.log === undefined ? '' : 'access_log /dev/stdout;';
-    await startNginx(children, {
+  return (children, { log }) =>
+    startNginx(children, {
       name: 'nginx',
-      port,
       place: 'anywhere',
-      connections: 10_000,
-      http: `${upstream(backend)} client_max_body_size 4m;`,
-      server: `${accessLog} location / { ${PROXY_PASS} }`,
-      redirection: redirectionOf(setup.log),
+      log: log && '/dev/stdout',
+      backend,
+      http: 'client_max_body_size 4m;',
+      redirection: log,
     });
-    return { port, keys: await makeKeys(async (account) => account) };
-  };
 }
 
 /** Returns its port. */
 export async function startBackend(children: Children): Promise<number> {
-  const port = await freePort();
   const reader = await freePort();
   writeFileSync(join(children.folder, 'large'), '0123456789'.repeat(1_000_000));
-  await startNginx(children, {
+  const { port } = await startNginx(children, {
     name: 'backend',
-    port,
     place: 'anywhere',
-    connections: 10_000,
     // A proxy reads a body before it sends it on, so the response waits for all of it.
-    http: `${upstream(reader)} client_max_body_size 0;
+    backend: reader,
+    http: `client_max_body_size 0;
       server { listen 127.0.0.1:${reader}; location / { return 200 '{"id":1}'; } }`,
-    server: `location /large { alias ${children.folder}/large; } location / { ${PROXY_PASS} }`,
+    server: `location /large { alias ${children.folder}/large; }`,
   });
   return port;
 }

@@ -1,96 +1,68 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { cpSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { DAY } from '../../src/common/time.ts';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
 import { hashSecret, makeSecret } from '../../src/records/keys/secret.ts';
 import type { KeyStore } from '../../src/records/keys/store.ts';
 import { KEPT } from '../../test/support/audit.ts';
-import { mainOf } from '../../test/support/checkout.ts';
-import { type RedisServer, startRedis } from '../../test/support/redis/server.ts';
 import { DEFAULTS } from '../../test/support/redis/settings.ts';
-import { type Child, Children } from '../children.ts';
+import type { Child, Command } from '../children.ts';
 import { Connection, get, OK } from '../connection.ts';
 import { cpuTime, residentMemory } from '../cpu.ts';
-import { PacedClient } from '../pace.ts';
-import { stepAside } from '../processors.ts';
-import { percentile } from '../statistics.ts';
-import { checkouts } from '../surroundings.ts';
-import { gatewayIn } from '../targets/storegate-process.ts';
+import { PacedClient, timesOf } from '../pace.ts';
+import { redisInfo } from '../redis-server.ts';
+import { type Spread, spread } from '../statistics.ts';
+import { checkouts, withSurroundings } from '../surroundings.ts';
+import { printHead, printRow } from '../table.ts';
+import { HTTP, mainArguments, prepareGateway } from '../targets/storegate-process.ts';
+import type { Surroundings } from '../targets/target.ts';
 import type { Stops } from './event-loop.ts';
 
-const DAY = 86_400_000;
-const BATCH = 1_000;
 const FOLDERS = 2;
 const PROCESSES = 8;
 /** Milliseconds between two requests about a revocation; requests per second meanwhile. */
 const [PACE, RATE] = [5, 100];
 const [REVOCATIONS, QUESTIONS, LOOK_UPS] = [20, 40, 20_000];
 const RARE = 'large';
-const PLANS = ['free', 'pro', RARE]
-  .map((plan) => `  ${plan}: { windows: [{ limit: 1000000000000, per: day }] }`)
-  .join('\n');
-const SETTINGS = `http:
-  authFailureLimit: { failures: 1000000, window: 1s }
-  maxRequestsPerConnection: 1000000000
-`;
+const WINDOWS = '{ windows: [{ limit: 1000000000000, per: day }] }';
+const PLANS = `plans: { free: ${WINDOWS}, pro: ${WINDOWS}, ${RARE}: ${WINDOWS} }\n`;
 
 /**
  * An import, a gateway with an empty folder, questions of operators, look-ups, a restart, and
  * revocations seen by eight processes in two folders. An account has ten keys, one key in ten is of
  * the plan pro, one in a hundred expires.
  */
-export async function records(count: number, before: string | undefined): Promise<void> {
-  if (!Number.isSafeInteger(count) || count < 1_000) throw new Error('--keys is below 1000');
-  stepAside();
-  const children = new Children();
-  const backend = createServer((_, response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end('[{"id":1,"name":"Minka","categoryId":1,"status":"available"}]');
-  }).listen(0, '127.0.0.1');
-  await once(backend, 'listening');
-  const { port } = backend.address() as AddressInfo;
-  try {
-    for (const { name, folder } of checkouts(before, children.folder)) {
-      console.log(`\n${name}, ${count.toLocaleString('en')} keys`);
-      const redis = await startRedis();
-      try {
-        await measure({ name, project: folder, count, redis, children, backend: port });
-      } finally {
-        await redis.stop();
-      }
+export async function records(count: number, before: string | null): Promise<void> {
+  if (count < 1_000) throw new Error('--keys is below 1000');
+  const work = async (surroundings: Surroundings) => {
+    for (const { name, folder } of checkouts(before, surroundings.children.folder)) {
+      printHead('what', `${count.toLocaleString('en')} keys, ${name}`);
+      await measure(name, folder, count, surroundings);
+      await surroundings.redis!.client.flushall();
     }
-  } catch (error) {
-    for (const death of children.deaths) console.error(death);
-    throw error;
-  } finally {
-    backend.close();
-    await children.close();
-  }
+  };
+  await withSurroundings(work, ['redis-server']);
 }
 
 interface Gateway extends Child {
-  readonly port: number;
   readonly adminUrl: string;
   readonly loop: string;
 }
 
-interface Setting {
-  readonly name: string;
-  readonly project: string;
-  readonly count: number;
-  readonly redis: RedisServer;
-  readonly children: Children;
-  readonly backend: number;
-}
-
-async function measure({ name, project, count, redis, children, backend }: Setting): Promise<void> {
+async function measure(
+  name: string,
+  project: string,
+  count: number,
+  { children, backend, redis: running }: Surroundings,
+): Promise<void> {
+  const redis = running!;
   const place = join(children.folder, name);
   /** Keys that are used; the last ones, so that a reading has no reason to find them first. */
   const secrets = Array.from({ length: REVOCATIONS + 1 }, () => makeSecret('bench'));
+  const request = get('/pets', secrets[0]!);
   let started = 0;
   mkdirSync(place);
   await run();
@@ -100,7 +72,7 @@ async function measure({ name, project, count, redis, children, backend }: Setti
     await importKeys();
     await firstStart(data(0));
     const copy = readdirSync(data(0)).find((file) => /^(records|keys-copy)\.db$/.test(file))!;
-    report(`size of ${copy}`, `${perKey(statSync(join(data(0), copy)).size, count)}`);
+    printRow(`size of ${copy}`, perKey(statSync(join(data(0), copy)).size));
     await ask(data(0));
     await restart(data(0));
     for (let i = 1; i < FOLDERS; i++) {
@@ -121,27 +93,24 @@ async function measure({ name, project, count, redis, children, backend }: Setti
     const { fileTarget } = await moduleOf('src/records/transfer/file-writer.ts');
     const header = { from: 'embedded', storegate: '0.0.0', at: new Date().toISOString() };
     const target = fileTarget(file, header);
-    for (let at = 0; at < count; at += BATCH) {
-      const length = Math.min(BATCH, count - at);
-      target.add({
-        type: 'key',
-        values: Array.from({ length }, (_, i) => record(at + i)),
-      });
-    }
+    for (let i = 0; i < count; i++) target.add({ type: 'key', values: [record(i)] });
     await target.finish(null, { isCopy: true });
-    const memory = async () =>
-      Number(/^used_memory:(\d+)/m.exec(await redis.admin.info('memory'))![1]);
+    const memory = () => redisInfo(redis, 'memory', 'used_memory:');
     const [before, began] = [await memory(), performance.now()];
-    const flags = ['--disable-warning=ExperimentalWarning', mainOf(project)];
     const command = ['state', 'import', file, '--to', redis.url];
-    execFileSync(process.execPath, [...flags, ...command], { cwd: place, stdio: 'ignore' });
-    report('import of a file into Redis', seconds(began));
-    report('memory of Redis', perKey((await memory()) - before, count));
+    const args = [...mainArguments(join(project, 'src/main.js')), ...command];
+    execFileSync(process.execPath, args, { cwd: place, stdio: 'ignore' });
+    printRow('import of a file into Redis', seconds(began));
+    printRow('memory of Redis', perKey((await memory()) - before));
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: modules of another commit have other types.
   function moduleOf(file: string): Promise<any> {
     return import(join(project, file));
+  }
+
+  function perKey(bytes: number): string {
+    return `${(bytes / count).toFixed(0)} bytes a key`;
   }
 
   function secret(i: number): string | undefined {
@@ -174,62 +143,61 @@ async function measure({ name, project, count, redis, children, backend }: Setti
     };
   }
 
-  async function start(
-    data: string,
-    where: 'measured' | 'anywhere' = 'measured',
-  ): Promise<Gateway> {
-    const name = `gateway-${++started}`;
-    const folder = join(place, name);
-    const loop = join(folder, 'loop');
-    mkdirSync(folder);
-    writeFileSync(join(folder, 'plans.yaml'), `plans:\n${PLANS}\n`);
-    writeFileSync(join(folder, 'gateway.yaml'), SETTINGS);
-    const gateway = await gatewayIn(folder, project, {
-      STOREGATE_DATA: data,
-      STOREGATE_CONTRACT: join(project, 'config/openapi.yaml'),
-      BACKEND_URL: `http://127.0.0.1:${backend}`,
-      REDIS_URL: redis.url,
-      LOG_LEVEL: 'warn',
-      EVENT_LOOP: loop,
+  async function start(data: string, where: Command['place'] = 'measured'): Promise<Gateway> {
+    const process = `${name}-${++started}`;
+    const loop = join(children.folder, process, 'loop');
+    const { command, adminUrl } = await prepareGateway(children, process, {
+      project,
+      files: { 'plans.yaml': PLANS, 'gateway.yaml': JSON.stringify({ http: HTTP }) },
+      env: {
+        STOREGATE_DATA: data,
+        STOREGATE_CONTRACT: join(project, 'config/openapi.yaml'),
+        BACKEND_URL: backend.url,
+        REDIS_URL: redis.url,
+        LOG_LEVEL: 'warn',
+        EVENT_LOOP: loop,
+      },
+      place: where,
     });
     const watch = `--import=${join(import.meta.dirname, 'event-loop.ts')}`;
-    const args = [watch, ...gateway.args, 'serve'];
-    const command = { ...gateway, name, file: process.execPath, args, place: where };
-    return { ...gateway, ...(await children.start(command)), loop };
+    const child = await children.start({ ...command, args: [watch, ...command.args] });
+    return { ...child, adminUrl, loop };
   }
 
-  async function known(gateway: Gateway): Promise<Connection> {
+  /** A gateway that has answered, and how long that took. */
+  async function startKnown(data: string): Promise<[Gateway, string]> {
+    const began = performance.now();
+    const gateway = await start(data);
     const connection = new Connection(gateway.port);
-    const outcome = await connection.ask(get('/pets', secrets[0]!));
+    const outcome = await connection.ask(request);
     if (outcome !== OK) throw new Error(`a known key got ${outcome}`);
-    return connection;
+    connection.close();
+    return [gateway, seconds(began)];
   }
 
   async function firstStart(data: string): Promise<void> {
     const began = performance.now();
-    const gateway = await start(data);
-    (await known(gateway)).close();
-    report('empty folder: first response for a known key', seconds(began));
+    const [gateway, time] = await startKnown(data);
+    printRow('empty folder: first response for a known key', time);
     await stopsOf(gateway);
     const client = new PacedClient(gateway.port);
     let isWhole = false;
     const pace = { rate: RATE, isOver: () => isWhole };
-    const requests = client.run(get('/pets', secrets[0]!), pace);
+    const requests = client.run(request, pace);
     const memory = await untilWhole(gateway);
     isWhole = true;
     const cpu = cpuTime(gateway.pid) / 1e6;
-    report('empty folder: the copy is whole', `${seconds(began)}, ${cpu.toFixed(1)} s of CPU`);
-    report('most resident memory meanwhile', `${(memory / 2 ** 20).toFixed(0)} MiB`);
+    printRow('empty folder: the copy is whole', `${seconds(began)}, ${cpu.toFixed(1)} s of CPU`);
+    printRow('most resident memory meanwhile', `${(memory / 2 ** 20).toFixed(0)} MiB`);
     const { longest, longestCpu, over5, over20 } = await stopsOf(gateway);
-    report(
+    printRow(
       'stops of the event loop meanwhile',
       `at most ${longest.toFixed(1)} ms (CPU ${longestCpu.toFixed(1)}), ${over5} over 5 ms, ${over20} over 20 ms`,
     );
     const timed = await requests;
     const failed = timed.find(({ outcome }) => outcome !== OK);
     if (failed) throw new Error(`a known key got ${failed.outcome}`);
-    const latencies = timed.map(({ took }) => took);
-    report('requests meanwhile', spreadOf(latencies, 'ms'));
+    printRow('requests meanwhile', spreadText(timesOf(timed)));
     client.close();
     await gateway.stop();
   }
@@ -259,31 +227,27 @@ async function measure({ name, project, count, redis, children, backend }: Setti
       ['counts of two plans', () => keys.countKeys(['free', 'pro'])],
     ];
     try {
-      for (const [what, ask] of questions) report(what, await times(QUESTIONS, ask, 'ms'));
+      for (const [what, ask] of questions)
+        printRow(what, spreadText(spread(await times(QUESTIONS, ask))));
       const find = async (i: number) => {
         if ((await keys.find(hash((i * 7919) % count))) === null)
           throw new Error('a key is missing');
       };
-      report('look-ups of keys not in memory', await times(LOOK_UPS, find, 'µs'));
+      const lookUps = (await times(LOOK_UPS, find)).map((time) => 1_000 * time);
+      printRow('look-ups of keys not in memory', spreadText(spread(lookUps), 'µs'));
     } finally {
       await storage.close();
     }
   }
 
   async function restart(data: string): Promise<void> {
-    const read = async () => {
-      const stats = await redis.admin.info('commandstats');
-      const calls = [...stats.matchAll(/^cmdstat_h?scan:calls=(\d+)/gm)];
-      return calls.reduce((sum, [, count]) => sum + Number(count), 0);
-    };
-    const [before, began] = [await read(), performance.now()];
-    const gateway = await start(data);
-    (await known(gateway)).close();
-    const time = seconds(began);
+    const read = () => redisInfo(redis, 'commandstats', 'cmdstat_h?scan:calls=');
+    const before = await read();
+    const [gateway, time] = await startKnown(data);
     await untilWhole(gateway);
     await pause(5_000);
     const cpu = cpuTime(gateway.pid) / 1e6;
-    report(
+    printRow(
       'restart: first response for a known key',
       `${time}; ${(await read()) - before} pages of keys read and ${cpu.toFixed(1)} s of CPU within 5 s`,
     );
@@ -313,9 +277,10 @@ async function measure({ name, project, count, redis, children, backend }: Setti
       seen!.push(...(await Promise.all(refused)));
       last!.push(Math.max(...seen!.slice(-PROCESSES)));
     }
-    report('revocation: response of the admin API', spreadOf(calls!, 'ms'));
-    report(`refused by a process, of ${PROCESSES} in ${FOLDERS} folders`, spreadOf(seen!, 'ms'));
-    report('refused by all of them', spreadOf(last!, 'ms'));
+    const refusals = `refused by a process, of ${PROCESSES} in ${FOLDERS} folders`;
+    printRow('revocation: response of the admin API', spreadText(spread(calls!)));
+    printRow(refusals, spreadText(spread(seen!)));
+    printRow('refused by all of them', spreadText(spread(last!)));
     for (const connection of connections) connection.close();
   }
 }
@@ -324,27 +289,20 @@ function idOf(i: number): string {
   return `key_${hashSecret(`id ${i}`).replace(/[-_]/g, 'x').slice(0, 16)}`;
 }
 
-function report(what: string, result: string): void {
-  console.log(`${what.padEnd(48)} ${result}`);
-}
-
 const seconds = (since: number) => `${((performance.now() - since) / 1_000).toFixed(2)} s`;
-const perKey = (bytes: number, count: number) => `${(bytes / count).toFixed(0)} bytes a key`;
 
-async function times(count: number, work: (i: number) => unknown, unit: 'ms' | 'µs') {
+async function times(count: number, work: (i: number) => unknown): Promise<number[]> {
   const found: number[] = [];
   for (let i = 0; i < count; i++) {
     const began = performance.now();
     await work(i);
-    found.push((performance.now() - began) * (unit === 'ms' ? 1 : 1_000));
+    found.push(performance.now() - began);
   }
-  return spreadOf(found, unit);
+  return found;
 }
 
-function spreadOf(figures: readonly number[], unit: string): string {
-  const sorted = [...figures].sort((a, b) => a - b);
-  const [p50, p99, most] = [0.5, 0.99, 1].map((share) => percentile(sorted, share).toFixed(1));
-  return `p50 ${p50} ${unit}, p99 ${p99}, at most ${most}`;
+function spreadText({ median, p99, max }: Spread, unit = 'ms'): string {
+  return `p50 ${median.toFixed(1)} ${unit}, p99 ${p99.toFixed(1)}, at most ${max.toFixed(1)}`;
 }
 
 /** Resolves with its most resident memory until then. */

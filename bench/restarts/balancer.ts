@@ -2,58 +2,20 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/free-port.ts';
 import type { Children } from '../children.ts';
-
-export interface Balanced {
-  readonly name: string;
-  readonly url: string;
-  readonly adminUrl: string;
-}
-
-export interface Balancer {
-  readonly port: number;
-  isUp(name: string): Promise<boolean>;
-}
+import type { PreparedGateway } from '../targets/storegate-process.ts';
 
 /** Milliseconds between two health checks. */
 export const CHECK = 250;
 
 /** HAProxy without retries. */
-export async function startBalancer(
-  children: Children,
-  gateways: readonly Balanced[],
-): Promise<Balancer> {
+export async function startBalancer(children: Children, gateways: readonly PreparedGateway[]) {
   const [port, stats] = [await freePort(), await freePort()];
   const file = join(children.folder, 'balancer.cfg');
-  writeFileSync(file, configuration({ port, stats, gateways }));
-  await children.start({
-    name: 'balancer',
-    file: 'haproxy',
-    args: ['-db', '-f', file],
-    port,
-    place: 'beside',
+  const servers = gateways.map(({ command, adminUrl }) => {
+    const check = `check addr 127.0.0.1 port ${new URL(adminUrl).port}`;
+    return `  server ${command.name} 127.0.0.1:${command.port} ${check}`;
   });
-  return {
-    port,
-    async isUp(name) {
-      const table = await (await fetch(`http://127.0.0.1:${stats}/;csv`)).text();
-      return new RegExp(`^gateways,${name},.*,UP,`, 'm').test(table);
-    },
-  };
-}
-
-interface Plan {
-  readonly port: number;
-  readonly stats: number;
-  readonly gateways: readonly Balanced[];
-}
-
-function configuration({ port, stats, gateways }: Plan): string {
-  const address = (url: string) => new URL(url).host;
-  const servers = gateways.map(
-    ({ name, url, adminUrl }) =>
-      `  server ${name} ${address(url)} check addr 127.0.0.1 port ${new URL(adminUrl).port}`,
-  );
-  return `global
+  const configuration = `global
   nbthread 1
   maxconn 4096
 defaults
@@ -83,4 +45,19 @@ frontend stats
   stats enable
   stats uri /
 `;
+  writeFileSync(file, configuration);
+  await children.start({
+    name: 'balancer',
+    file: 'haproxy',
+    args: ['-db', '-f', file],
+    port,
+    place: 'beside',
+  });
+  return {
+    port,
+    async isUp({ command: { name } }: PreparedGateway): Promise<boolean> {
+      const table = await (await fetch(`http://127.0.0.1:${stats}/;csv`)).text();
+      return new RegExp(`^gateways,${name},.*,UP,`, 'm').test(table);
+    },
+  };
 }

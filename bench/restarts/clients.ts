@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection, get, OK } from '../connection.ts';
+import { KEYS } from '../work.ts';
 
 /**
  * Milliseconds: every eighth client of a balancer pauses up to this long, so that a stop finds idle
@@ -15,7 +16,6 @@ export interface ClientsOptions {
    * connection per request; if it is refused, the next gateway is tried.
    */
   readonly ports: readonly number[];
-  readonly key: string;
   readonly connections: number;
   readonly requests: number;
   readonly ended: () => boolean;
@@ -30,11 +30,10 @@ export class Clients {
   /** Requests without a 200, by result. */
   readonly lost = new Map<string, number>();
   readonly #options: ClientsOptions;
-  readonly #request: string;
+  readonly #request = get('/pets', KEYS.admitted);
 
   constructor(options: ClientsOptions) {
     this.#options = options;
-    this.#request = get('/pets', options.key);
   }
 
   get lostInAll(): number {
@@ -42,45 +41,28 @@ export class Clients {
   }
 
   async run(): Promise<void> {
-    const { connections, ports } = this.#options;
-    const clients = Array.from({ length: connections }, (_, i) =>
-      ports.length === 1 ? this.#keep(ports[0]!, i % 8 === 7) : this.#connect(i),
-    );
-    await Promise.all(clients);
+    const { connections } = this.#options;
+    await Promise.all(Array.from({ length: connections }, (_, i) => this.#send(i)));
   }
 
-  get #isRunning(): boolean {
-    return this.sent < this.#options.requests || !this.#options.ended();
-  }
-
-  async #keep(port: number, pausing: boolean): Promise<void> {
-    let connection = new Connection(port);
-    while (this.#isRunning) {
-      if (pausing) await pause(Math.random() * PAUSE);
-      if (connection.ended) connection = new Connection(port);
-      this.sent++;
-      this.#count(await connection.ask(this.#request));
-    }
-    connection.close();
-  }
-
-  async #connect(first: number): Promise<void> {
-    const { ports } = this.#options;
-    for (let turn = first; this.#isRunning; turn++) {
+  async #send(client: number): Promise<void> {
+    const { requests, ended, ports } = this.#options;
+    const isKept = ports.length === 1;
+    let connection: Connection | null = null;
+    for (let turn = client; this.sent < requests || !ended(); turn++) {
+      if (isKept && client % 8 === 7) await pause(Math.random() * PAUSE);
       this.sent++;
       let outcome = REFUSED;
       for (let tried = 0; outcome === REFUSED && tried < ports.length; tried++) {
-        const connection = new Connection(ports[(turn + tried) % ports.length]!);
+        if (!isKept || connection === null || connection.ended)
+          connection = new Connection(ports[(turn + tried) % ports.length]!);
         outcome = await connection.ask(this.#request);
-        connection.close();
+        if (!isKept) connection.close();
         if (outcome === REFUSED) this.refused++;
       }
-      this.#count(outcome);
+      if (outcome === OK) this.answered++;
+      else this.lost.set(outcome, (this.lost.get(outcome) ?? 0) + 1);
     }
-  }
-
-  #count(outcome: string): void {
-    if (outcome === OK) this.answered++;
-    else this.lost.set(outcome, (this.lost.get(outcome) ?? 0) + 1);
+    connection?.close();
   }
 }

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { freePort } from '../../test/support/free-port.ts';
 import { lua } from '../load.ts';
-import { hasNginxModules, PROXY_PASS, startNginx, upstream } from '../nginx.ts';
-import type { Keys } from '../work.ts';
-import { missingExecutable, type Target } from './target.ts';
+import { hasNginxModules, startNginx } from '../nginx.ts';
+import { KEYS } from '../work.ts';
+import type { Target } from './target.ts';
 
 const MODULES = ['ndk_http_module', 'ngx_http_lua_module'];
 const LUA = '/usr/share/lua/5.1';
+/** Key -> units per minute and per day, as a Lua table. */
+const LIMITS = `{ [${lua(KEYS.admitted)}] = { 1e9, 1e9 }, [${lua(KEYS.refused)}] = { 1e9, 1 } }`;
 
 /** The engine of Kong and APISIX. */
 export const nginxLuaRedis: Target = {
@@ -17,30 +18,21 @@ export const nginxLuaRedis: Target = {
   redis: true,
   missing: () =>
     hasNginxModules(MODULES) && existsSync(`${LUA}/nginx/redis.lua`)
-      ? missingExecutable('redis-server')
+      ? null
       : 'the Lua module is missing (apt-get install libnginx-mod-http-lua lua-nginx-redis)',
-  async start({ children, backend, redis, keys }) {
-    const port = await freePort();
-    const sha = await redis!.loadScript(
-      readFileSync(new URL('nginx-lua-redis/admit.lua', import.meta.url), 'utf8'),
-    );
+  async start({ children, backend, redis }) {
+    const script = readFileSync(new URL('nginx-lua-redis/admit.lua', import.meta.url), 'utf8');
+    const sha = await redis!.client.script('LOAD', script);
     const access = new URL('nginx-lua-redis/access.lua', import.meta.url).pathname;
-    const child = await startNginx(children, {
+    return await startNginx(children, {
       name: 'nginx-lua-redis',
-      port,
-      log: true,
+      log: '/dev/null',
       modules: MODULES,
-      http: `${upstream(backend.port)}
-  lua_package_path "${LUA}/?.lua;;";
+      backend: backend.port,
+      http: `lua_package_path "${LUA}/?.lua;;";
   lua_shared_dict refused 10m;
-  init_by_lua_block { bench = { redis_port = ${redis!.port}, sha = ${lua(sha)}, limits = ${limits(keys)} } }`,
-      server: `location / { access_by_lua_file ${access}; ${PROXY_PASS} }`,
+  init_by_lua_block { bench = { redis_port = ${redis!.port}, sha = ${lua(`${sha}`)}, limits = ${LIMITS} } }`,
+      location: `access_by_lua_file ${access};`,
     });
-    return { url: `http://127.0.0.1:${port}`, keys, ...child };
   },
 };
-
-/** Key -> units per minute and per day, as a Lua table. */
-function limits({ admitted, refused }: Keys): string {
-  return `{ [${lua(admitted)}] = { 1e9, 1e9 }, [${lua(refused)}] = { 1e9, 1 } }`;
-}

@@ -1,38 +1,34 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/free-port.ts';
-import type { Child } from '../children.ts';
-import { PROXY_PASS, startNginx, upstream } from '../nginx.ts';
-import { missingExecutable, type Surroundings, type Target } from './target.ts';
+import { startNginx } from '../nginx.ts';
+import { missingExecutable } from '../processors.ts';
+import type { Target } from './target.ts';
 
 /** The unit: a bare proxy without keys, with an access log. */
-export const nginx = proxy(
-  ['nginx', 'nginx proxy_pass'],
-  ['get', 'get-varied', 'get-100k', 'get-10m', 'post', 'post-10k', 'post-1m'],
-  ({ children, backend }, port) =>
-    startNginx(children, {
-      name: 'nginx',
-      port,
-      log: true,
-      http: upstream(backend.port),
-      server: `location / { ${PROXY_PASS} }`,
-    }),
-);
+export const nginx: Target = {
+  name: 'nginx',
+  title: 'nginx proxy_pass',
+  works: ['get', 'get-varied', 'get-100k', 'get-10m', 'post', 'post-10k', 'post-1m'],
+  start: ({ children, backend }) =>
+    startNginx(children, { name: 'nginx', log: '/dev/null', backend: backend.port }),
+};
 
 /** The unit for refusals. It admits one request a minute, its minimum. */
-export const nginxLimit = proxy(
-  ['nginx-limit', 'nginx limit_req'],
-  ['refused'],
-  ({ children, backend }, port) =>
+export const nginxLimit: Target = {
+  name: 'nginx-limit',
+  title: 'nginx limit_req',
+  works: ['refused'],
+  start: ({ children, backend }) =>
     startNginx(children, {
       name: 'nginx-limit',
-      port,
-      log: true,
-      http: `${upstream(backend.port)} limit_req_zone $http_x_api_key zone=keys:10m rate=1r/m;`,
+      log: '/dev/null',
+      backend: backend.port,
+      http: 'limit_req_zone $http_x_api_key zone=keys:10m rate=1r/m;',
       // At the shipped level each refusal has a line in the error log, too.
-      server: `location / { limit_req zone=keys; limit_req_status 429; limit_req_log_level info; ${PROXY_PASS} }`,
+      location: 'limit_req zone=keys; limit_req_status 429; limit_req_log_level info;',
     }),
-);
+};
 
 export const haproxy = configured(
   ['haproxy', 'HAProxy'],
@@ -77,29 +73,16 @@ function configured(
   args: readonly string[],
   configuration: (port: number, backend: number) => string,
 ): Target {
-  return proxy([name, title], ['get'], async ({ children, backend }, port) => {
-    const file = join(children.folder, `${name}.conf`);
-    writeFileSync(file, configuration(port, backend.port));
-    return await children.start({ name, file: name, args: [...args, file], port });
-  });
-}
-
-function proxy(
-  [name, title]: readonly [string, string],
-  works: Target['works'],
-  start: (surroundings: Surroundings, port: number) => Promise<Child>,
-): Target {
   return {
     name,
     title,
-    works,
-    counts: false,
-    redis: false,
-    missing: () => missingExecutable(name.replace('-limit', '')),
-    async start(surroundings) {
+    works: ['get'],
+    missing: () => missingExecutable(name),
+    async start({ children, backend }) {
       const port = await freePort();
-      const child = await start(surroundings, port);
-      return { url: `http://127.0.0.1:${port}`, keys: surroundings.keys, ...child };
+      const file = join(children.folder, `${name}.conf`);
+      writeFileSync(file, configuration(port, backend.port));
+      return await children.start({ name, file: name, args: [...args, file], port });
     },
   };
 }

@@ -1,7 +1,6 @@
 import { freePort } from '../../test/support/free-port.ts';
-import { missingExecutable, type Running, type Surroundings, type Target } from './target.ts';
-
-const LIMITED = { counts: true, redis: true, missing: () => missingExecutable('redis-server') };
+import { KEYS } from '../work.ts';
+import type { Target } from './target.ts';
 
 /** Of ../servers/, in the order of the table. */
 export const servers: readonly Target[] = [
@@ -12,47 +11,39 @@ export const servers: readonly Target[] = [
   server('fast-gateway', 'fast-gateway', ['get']),
   server('fastify', '@fastify/http-proxy', ['get', 'post']),
   // Its limiter has one window per route.
-  server(
-    'fastify-limit',
-    '@fastify/http-proxy + rate-limit, 1 window, Redis',
-    ['get', 'refused'],
-    LIMITED,
-  ),
+  {
+    ...server(
+      'fastify',
+      '@fastify/http-proxy + rate-limit, 1 window, Redis',
+      ['get', 'refused'],
+      true,
+    ),
+    name: 'fastify-limit',
+  },
   server('express', 'Express + http-proxy-middleware', ['get', 'post']),
   // The stack of best-known packages for the same job.
-  server('usual', 'the usual Express stack', ['get', 'post', 'refused', 'unknown'], LIMITED),
+  server('usual', 'the usual Express stack', ['get', 'post', 'refused', 'unknown'], true),
 ];
 
-function server(
-  name: string,
-  title: string,
-  works: Target['works'],
-  more: Partial<Target> = {},
-): Target {
-  const start = (surroundings: Surroundings) => startServer(name, surroundings);
-  return { name, title, works, counts: false, redis: false, missing: () => null, start, ...more };
-}
-
-async function startServer(
-  name: string,
-  { children, backend, redis, keys }: Surroundings,
-): Promise<Running> {
-  const port = await freePort();
-  const child = await children.start({
-    name,
-    file: process.execPath,
-    args: [new URL(`../servers/${name}.ts`, import.meta.url).pathname],
-    output: '/dev/null',
-    env: {
-      // Recommended to operators; Express is slower without it.
-      NODE_ENV: 'production',
-      PORT: String(port),
-      BACKEND_URL: backend.url,
-      REDIS_URL: redis?.url ?? '',
-      ADMITTED_KEY: keys.admitted,
-      REFUSED_KEY: keys.refused,
-    },
-    port,
-  });
-  return { url: `http://127.0.0.1:${port}`, keys, ...child };
+function server(name: string, title: string, works: Target['works'], isLimited = false): Target {
+  const start: Target['start'] = async ({ children, backend, redis }) => {
+    const port = await freePort();
+    return await children.start({
+      name,
+      file: process.execPath,
+      args: [new URL(`../servers/${name}.ts`, import.meta.url).pathname],
+      redirection: '> /dev/null',
+      env: {
+        // Recommended to operators; Express is slower without it.
+        NODE_ENV: 'production',
+        PORT: String(port),
+        BACKEND_URL: backend.url,
+        ...(isLimited && { REDIS_URL: redis!.url }),
+        ADMITTED_KEY: KEYS.admitted,
+        REFUSED_KEY: KEYS.refused,
+      },
+      port,
+    });
+  };
+  return { name, title, works, counts: isLimited, redis: isLimited, start };
 }

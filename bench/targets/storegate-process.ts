@@ -3,26 +3,31 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../../test/support/free-port.ts';
-import type { Command } from '../children.ts';
-import { type Keys, VISITS } from '../work.ts';
-import type { Running, Surroundings } from './target.ts';
+import type { Child, Children, Command } from '../children.ts';
+import { KEYS, VISITS } from '../work.ts';
+import type { Surroundings } from './target.ts';
 
 const run = promisify(execFile);
 const today = new URL('../../', import.meta.url).pathname;
 
+/** A row of a file that `keys import` reads. */
+export interface Key {
+  readonly key: string;
+  readonly account: string;
+  readonly plan: string;
+}
+
 export interface StoregateOptions {
   readonly redis?: boolean;
-  readonly workers?: number;
   /** The shipped log, a line per request. */
   readonly log?: boolean;
-  /** Lines in `http` of gateway.yaml, and others. */
-  readonly http?: readonly string[];
-  readonly more?: readonly string[];
+  /** Of gateway.yaml. */
+  readonly settings?: Readonly<Record<string, object>>;
   /** Default: this checkout. */
   readonly project?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Called with the data folder before the gateway starts. */
-  readonly prepare?: (data: string) => void;
+  /** Beside those of the run. */
+  readonly keys?: readonly Key[];
 }
 
 /** One plan that refuses nothing and one that refuses everything; bans are as shipped. */
@@ -38,30 +43,28 @@ const PLANS = `plans:
 `;
 
 /** The shipped limit of failed keys would turn every 401 into a 429. */
-const HTTP = [
-  'authFailureLimit: { failures: 1000000, window: 1s }',
-  'maxRequestsPerConnection: 1000000000',
-  'bodyBudget: 1GiB',
-];
+export const HTTP = {
+  authFailureLimit: { failures: 1_000_000, window: '1s' },
+  maxRequestsPerConnection: 1_000_000_000,
+  bodyBudget: '1GiB',
+};
 
 /** The last property of a new pet. */
 const STATUS = /^ {8}status: \{ \$ref: .*$/m;
 
 /** Restartable at the same addresses. */
-export interface PreparedStoregate {
+export interface PreparedGateway {
   readonly command: Command;
-  readonly url: string;
   readonly adminUrl: string;
-  readonly keys: Keys;
 }
 
 export async function startStoregate(
   name: string,
   surroundings: Surroundings,
   options: StoregateOptions,
-): Promise<Running> {
-  const { command, url, keys } = await prepareStoregate(name, surroundings, options);
-  return { url, keys, ...(await surroundings.children.start(command)) };
+): Promise<Child> {
+  const { command } = await prepareStoregate(name, surroundings, options);
+  return await surroundings.children.start(command);
 }
 
 /**
@@ -69,74 +72,78 @@ export async function startStoregate(
  */
 export async function prepareStoregate(
   name: string,
-  { children, backend, redis, keys: { unknown } }: Surroundings,
+  { children, backend, redis }: Surroundings,
   options: StoregateOptions,
-): Promise<PreparedStoregate> {
-  const { project = today, workers, http = [], more = [] } = options;
-  const folder = join(children.folder, name);
-  const file = (name: string) => join(folder, name);
-  mkdirSync(folder);
-  writeFileSync(file('plans.yaml'), PLANS);
+): Promise<PreparedGateway> {
+  const { project = today, settings = {}, keys = [] } = options;
   const contract = readFileSync(join(project, 'config/openapi.yaml'), 'utf8');
   const visits = `$&\n        visits: ${JSON.stringify(VISITS)}`;
-  writeFileSync(file('openapi.yaml'), contract.replace(STATUS, visits));
-  const settings = ['http:', ...[...HTTP, ...http].map((line) => `  ${line}`), ...more];
-  writeFileSync(file('gateway.yaml'), `${settings.join('\n')}\n`);
-  const { args, cwd, env, port, ...urls } = await gatewayIn(folder, project, {
-    STOREGATE_CONTRACT: file('openapi.yaml'),
-    BACKEND_URL: backend.url,
-    ...(options.redis && { REDIS_URL: redis!.url }),
-    ...(workers && { STOREGATE_WORKERS: `${workers}` }),
-    ...(!options.log && { LOG_LEVEL: 'silent' }),
-    ...options.env,
+  const account = 'bench';
+  return await prepareGateway(children, name, {
+    project,
+    files: {
+      'plans.yaml': PLANS,
+      'openapi.yaml': contract.replace(STATUS, visits),
+      'gateway.yaml': JSON.stringify({ ...settings, http: { ...HTTP, ...settings.http } }),
+    },
+    keys: [
+      { key: KEYS.admitted, account, plan: 'large' },
+      { key: KEYS.refused, account, plan: 'tiny' },
+      ...keys,
+    ],
+    env: {
+      STOREGATE_CONTRACT: 'openapi.yaml',
+      BACKEND_URL: backend.url,
+      ...(options.redis && { REDIS_URL: redis!.url }),
+      ...(!options.log && { LOG_LEVEL: 'silent' }),
+      ...options.env,
+    },
+    redirection: options.log ? '> /dev/null' : undefined,
   });
-  const makeKey = async (plan: string) => {
-    const create = ['keys', 'create', '--plan', plan, '--account', 'bench', '--json'];
-    const { stdout } = await run(process.execPath, [...args, ...create], {
-      cwd,
-      env: { PATH: process.env.PATH, ...env },
-      timeout: 120_000,
-    });
-    return (JSON.parse(stdout) as { key: string }).key;
-  };
-  const keys = { admitted: await makeKey('large'), refused: await makeKey('tiny'), unknown };
-  options.prepare?.(file('data'));
-  const command = { name, file: process.execPath, args: [...args, 'serve'], cwd, env, port };
-  return {
-    command: options.log ? { ...command, output: '/dev/null' } : command,
-    ...urls,
-    keys,
-  };
 }
 
-/** The arguments of Node.js, the environment and the addresses of a gateway with files in `folder`. */
-export async function gatewayIn(
-  folder: string,
-  project: string,
-  more: Readonly<Record<string, string>>,
-) {
+interface GatewayOptions extends Pick<Command, 'place' | 'redirection'> {
+  readonly project: string;
+  /** By name, in the folder of the gateway. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly keys?: readonly Key[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export async function prepareGateway(
+  children: Children,
+  name: string,
+  { project, files, keys = [], env: more, ...options }: GatewayOptions,
+): Promise<PreparedGateway> {
+  const cwd = join(children.folder, name);
+  mkdirSync(cwd);
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(cwd, file), text);
   const [port, adminPort] = [await freePort(), await freePort()];
+  const args = mainArguments(join(project, 'src/main.js'));
+  const env = {
+    STOREGATE_HOST: '127.0.0.1',
+    STOREGATE_PORT: `${port}`,
+    STOREGATE_ADMIN_PORT: `${adminPort}`,
+    STOREGATE_DATA: 'data',
+    STOREGATE_CONFIG: 'gateway.yaml',
+    STOREGATE_PLANS: 'plans.yaml',
+    ...more,
+  };
+  if (keys.length > 0) {
+    const lines = keys.map((key) => JSON.stringify(key));
+    writeFileSync(join(cwd, 'keys.ndjson'), lines.join('\n'), { mode: 0o600 });
+    const command = [...args, 'keys', 'import', '--file', 'keys.ndjson'];
+    await run(process.execPath, command, { cwd, env: { PATH: process.env.PATH, ...env } });
+  }
+  const file = process.execPath;
   return {
-    args: mainArguments(project),
-    cwd: folder,
-    port,
-    url: `http://127.0.0.1:${port}`,
+    command: { name, file, args: [...args, 'serve'], cwd, env, port, ...options },
     adminUrl: `http://127.0.0.1:${adminPort}`,
-    env: {
-      STOREGATE_HOST: '127.0.0.1',
-      STOREGATE_PORT: `${port}`,
-      STOREGATE_ADMIN_PORT: `${adminPort}`,
-      STOREGATE_DATA: join(folder, 'data'),
-      STOREGATE_CONFIG: join(folder, 'gateway.yaml'),
-      STOREGATE_PLANS: join(folder, 'plans.yaml'),
-      ...more,
-    },
   };
 }
 
 /** Of the command with which the system runs main.js. */
-function mainArguments(project: string): string[] {
-  const main = join(project, 'src/main.js');
+export function mainArguments(main: string): string[] {
   const [line = ''] = readFileSync(main, 'utf8').split('\n', 1);
   return [...line.split(' ').slice('#!/usr/bin/env -S node'.split(' ').length), main];
 }

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { redisUrl } from '../environment.ts';
 
-const storeClient = new Redis(redisUrl(), { enableAutoPipelining: true });
+const storeClient = new Redis(redisUrl, { enableAutoPipelining: true });
 const MINUTE = 60;
 const DAY = 86_400;
 

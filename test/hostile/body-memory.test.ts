@@ -94,10 +94,7 @@ class Attack {
   }
 }
 
-async function bytesHeld(): Promise<number> {
-  const { text } = await fixture.gateway.admin.get('/metrics');
-  return Number(/^storegate_body_bytes (.*)$/m.exec(text)?.[1]);
-}
+const bytesHeld = () => fixture.metric('body_bytes');
 
 const isFull = (least: number) =>
   until('the memory for bodies is used up', async () => (await bytesHeld()) > least * 1024 * KIB);

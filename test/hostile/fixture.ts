@@ -82,6 +82,13 @@ export class Fixture {
     return this.request('POST /pets', ['Content-Type: application/json', ...headers], body);
   }
 
+  /** `name`: without `storegate_`, with its labels. 0 if the metric has no such row. */
+  async metric(name: string): Promise<number> {
+    const { text } = await this.gateway.admin.get('/metrics');
+    const row = text.split('\n').find((line) => line.startsWith(`storegate_${name} `));
+    return Number(row?.split(' ').at(-1) ?? 0);
+  }
+
   get probe(): string {
     return this.request('GET /categories');
   }

@@ -26,10 +26,7 @@ beforeEach(() => {
 });
 
 /** Of all requests: `GET /usage` has those of the key, but less often. */
-const inFlight = async () => {
-  const { text } = await fixture.gateway.admin.get('/metrics');
-  return Number(/^storegate_requests_in_flight (\d+)$/m.exec(text)?.[1]);
-};
+const inFlight = () => fixture.metric('requests_in_flight');
 
 const backend = (bytes: string, end: boolean) => () => {
   fixture.backend.respond = (socket) => {

@@ -88,12 +88,7 @@ async function stage(settings: object = { http: LIMITS }): Promise<void> {
   for (const key of ['none', 'valid'] as const) endedBefore[key] = await endedInAll(key);
 }
 
-async function endedInAll(key: Key): Promise<number> {
-  const { text } = await fixture.gateway.admin.get('/metrics');
-  return Number(
-    new RegExp(`storegate_connections_ended_total{key="${key}"} (.*)`).exec(text)?.[1] ?? 0,
-  );
-}
+const endedInAll = (key: Key) => fixture.metric(`connections_ended_total{key="${key}"}`);
 
 async function openWire(from: string): Promise<Wire> {
   const wire = await fixture.connect(from);

@@ -65,12 +65,7 @@ async function logOf(id: unknown) {
   return find()!;
 }
 
-const metric = async (side: string) =>
-  Number(
-    new RegExp(`contract_faults_total{operation="\\w+",side="${side}"} (\\d+)`).exec(
-      (await fixture.gateway.admin.get('/metrics')).text,
-    )?.[1] ?? 0,
-  );
+const FAULTS = 'contract_faults_total{operation="listItems",side="response"}';
 
 describe('a response that violates the contract', () => {
   const wrong: [what: string, respond: Respond][] = [
@@ -90,12 +85,12 @@ describe('a response that violates the contract', () => {
 
   test.each(wrong)('%s: forwarded and reported, or 502 if enforced', async (_what, respond) => {
     await stage('report', respond);
-    const before = await metric('response');
+    const before = await fixture.metric(FAULTS);
     expect((await fixture.ask(fixture.request('GET /items'))).status).toBeLessThan(300);
     await until('it is reported', () => faults().length === 1);
     expect(faults()[0]).toMatchObject({ operation: 'listItems', side: 'response', count: 1 });
     expect(JSON.stringify(fixture.gateway.log)).not.toContain(PRIVATE);
-    expect((await metric('response')) - before).toBe(1);
+    expect((await fixture.metric(FAULTS)) - before).toBe(1);
 
     await stage('enforce', respond);
     const response = await fixture.ask(fixture.request('GET /items'));
@@ -152,12 +147,7 @@ const post = (line: string, body: string, type = 'application/json') =>
   fixture.request(line, [`Content-Type: ${type}`, `Content-Length: ${body.length}`], body);
 
 describe('with `contract.requests: report`', () => {
-  const reported = async (code: string) =>
-    Number(
-      new RegExp(`reported_refusals_total{code="${code}"} (\\d+)`).exec(
-        (await fixture.gateway.admin.get('/metrics')).text,
-      )?.[1] ?? 0,
-    );
+  const reported = (code: string) => fixture.metric(`reported_refusals_total{code="${code}"}`);
 
   test.each<[code: string, line: string, body: string, type: string]>([
     ['invalid_request', `GET /items?limit=${PRIVATE}`, '', JSON_TYPE],

@@ -6,7 +6,8 @@ import {
   IdempotencyConflict,
 } from '../../src/records/operators/audit-log.ts';
 import type { Records } from '../../src/records/storage.ts';
-import { keyOf } from '../../src/state/redis/key-names.ts';
+import { CHANNEL, keyOf } from '../../src/state/redis/key-names.ts';
+import { loadScript } from '../../src/state/redis/scripts.ts';
 import { KEPT } from '../support/audit.ts';
 import { changed, entries, keyRecord, note } from '../support/records.ts';
 import { startProxy } from '../support/redis/proxy.ts';
@@ -18,6 +19,7 @@ import {
 } from '../support/redis/records.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
+import { until } from '../support/until.ts';
 
 /** The other promises: redis-cluster-records.test.ts. */
 describe('in one Redis', () => {
@@ -72,6 +74,53 @@ describe('in one Redis', () => {
       expect(await auditLog.list({ limit: 9 })).toHaveLength(1);
     },
   );
+
+  /** For gateways that look keys up in Redis. */
+  test('a key is found by both secrets, and a change announces those that it had before', async () => {
+    const { keys } = (await connections.openEmpty()).one;
+    const record = keyRecord({ previous: { hash: 'before', until: 9_000 } });
+    await keys.add(record, note());
+    const { hashes } = keyOf.records;
+    for (const hash of [record.hash, 'before'])
+      expect(await server.admin.hget(hashes, hash)).toBe(record.id);
+    const received: string[] = [];
+    const subscriber = server.admin.duplicate();
+    subscriber.on('message', (_, text) => received.push(text));
+    await subscriber.subscribe(CHANNEL);
+    await keys.replace(changed(record, { hash: 'next', previous: null }), note());
+    await until('it is announced', () => received.length > 0);
+    expect(received).toEqual([`l:2 ${record.hash} before`]);
+    expect(await server.admin.hgetall(hashes)).toEqual({ next: record.id });
+    subscriber.disconnect();
+  });
+
+  describe('a reading of the log', () => {
+    const { head, keys, tokens, audit, bans } = keyOf.records;
+    const entriesAfter = async (id: string, mostRecords: number) => {
+      const names = [head, keys, tokens, audit, bans];
+      const args = [id, '0-0', 9, mostRecords];
+      const [, found] = (await loadScript('follow-5.lua')(server.admin, names, args)) as unknown[];
+      return found === null ? null : (found as [id: string][]).map(([id]) => id);
+    };
+
+    test('ends before an entry with too many records, unless it is the first', async () => {
+      const { one } = await connections.openEmpty();
+      for (let i = 0; i < 2; i++) await one.keys.addMany([keyRecord(), keyRecord()], note());
+      const [first, second] = await server.admin.xrange(audit, '-', '+');
+      expect(await entriesAfter('0-0', 1)).toEqual([first![0]]);
+      expect(await entriesAfter(first![0], 1)).toEqual([second![0]]);
+      expect(await entriesAfter('0-0', 3)).toEqual([first![0], second![0]]);
+    });
+
+    test('has nothing if the newest entries are missing', async () => {
+      const { one } = await connections.openEmpty();
+      for (let i = 0; i < 2; i++) await one.auditLog.append(note());
+      const [newest] = (await server.admin.xrevrange(audit, '+', '-'))[0]!;
+      expect(await entriesAfter(newest, 9)).toEqual([]);
+      await server.admin.xdel(audit, newest);
+      expect(await entriesAfter(newest, 9)).toBeNull();
+    });
+  });
 
   describe('a change whose answer was lost', () => {
     const [before, added] = [keyRecord(), keyRecord()];

@@ -88,22 +88,25 @@ describe('simulated refusals of a smaller limit', () => {
     budget: fc.constantFrom(undefined, 12, 60),
   };
 
+  type Request = typeof request extends fc.Arbitrary<infer One> ? One : never;
+
+  /** Three processes after these requests. */
+  function carried(inForce: Window[], requests: readonly Request[], budget?: number) {
+    const { clock, send, known, admitted } = carrying(inForce, { processes: 3, budget });
+    for (const { pause, ...one } of requests) {
+      clock.pass(pause);
+      send(one);
+    }
+    return { known, admitted };
+  }
+
   test('are within the reported range, for any distribution of requests and dropped data', () => {
     fc.assert(
       fc.property(fc.record(traffic), ({ requests, kind, limit, smaller, budget }) => {
         const inForce = [window(limit, MINUTE, kind), window(3 * limit, HOUR)];
         const tried = [window(smaller, MINUTE, kind), window(2 * smaller, HOUR)];
-        const {
-          clock,
-          send,
-          known: existing,
-          admitted,
-        } = carrying(inForce, { processes: 3, budget });
-        for (const { pause, ...one } of requests) {
-          clock.pass(pause);
-          send(one);
-        }
-        const { windows, costliest } = existing(tried);
+        const { known, admitted } = carried(inForce, requests, budget);
+        const { windows, costliest } = known(tried);
         for (const [i, one] of tried.entries()) {
           const { floor, rows } = windows[i]!;
           for (const subject of SUBJECTS) {
@@ -130,19 +133,9 @@ describe('simulated refusals of a smaller limit', () => {
     fc.assert(
       fc.property(fc.record(traffic), ({ requests, limit, smaller }) => {
         const one = window(smaller, MINUTE);
-        const {
-          clock,
-          send,
-          known: existing,
-          admitted,
-        } = carrying([window(limit, MINUTE)], {
-          processes: 3,
-        });
-        for (const { pause, subject, process } of requests) {
-          clock.pass(pause);
-          send({ subject, process });
-        }
-        const { windows, costliest } = existing([one]);
+        const ofOne = requests.map((each) => ({ ...each, cost: 1 as const }));
+        const { known, admitted } = carried([window(limit, MINUTE)], ofOne);
+        const { windows, costliest } = known([one]);
         for (const subject of SUBJECTS) {
           const row = new Map(windows[0]!.rows).get(subject) ?? [];
           const result = simulateLimit(one, usesIn(row), { floor: windows[0]!.floor, costliest });

@@ -1,48 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Outage } from '../../src/common/errors/outage.ts';
-import type { RedisSettings } from '../../src/config/config.ts';
 import { remainingIn } from '../../src/limits/admission.ts';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
 import { allKeys, changed, keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { modelOf } from '../support/redis/records.ts';
-import { type RedisServer, startRedis } from '../support/redis/server.ts';
-import { startCluster, startSentinelSet } from '../support/redis/topologies.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
+import { type RedisSet, TOPOLOGIES } from './topologies.ts';
 
 const newFolder = temporaryFolders();
-
-interface Set {
-  readonly settings: Partial<RedisSettings> & { readonly url: string };
-  /** All that must answer for Redis to be there. */
-  readonly servers: readonly RedisServer[];
-  stop(): Promise<void>;
-}
-
-const topologies: [name: string, start: () => Promise<Set>][] = [
-  [
-    'a Redis',
-    async () => {
-      const server = await startRedis();
-      return { settings: { url: server.url }, servers: [server], stop: () => server.stop() };
-    },
-  ],
-  [
-    'Sentinels that have no master',
-    async () => {
-      const { url, nodes, master, replica, stop } = await startSentinelSet();
-      return { settings: { url, nodes, topology: 'sentinel' }, servers: [master, replica], stop };
-    },
-  ],
-  [
-    'a Cluster',
-    async () => {
-      const { url, nodes, masters, stop } = await startCluster();
-      return { settings: { url, nodes, topology: 'cluster' }, servers: masters, stop };
-    },
-  ],
-];
 
 /** `undefined`: Redis is down. */
 async function found(gateway: SharedGateway, hash: string): Promise<KeyRecord | null | undefined> {
@@ -54,12 +21,12 @@ async function found(gateway: SharedGateway, hash: string): Promise<KeyRecord | 
   }
 }
 
-describe.each(topologies)('without %s', (_, startSet) => {
-  let set: Set;
+describe.each(TOPOLOGIES)('without %s', (_, start) => {
+  let set: RedisSet;
   let gateway: SharedGateway | null = null;
 
   beforeAll(async () => {
-    set = await startSet();
+    set = await start(false);
   });
   afterEach(() => gateway?.close());
   afterAll(() => set.stop());
@@ -75,7 +42,7 @@ describe.each(topologies)('without %s', (_, startSet) => {
     await modelOf(first);
     await first.close();
 
-    for (const server of set.servers) server.signal('SIGSTOP');
+    for (const server of [...set.masters, ...set.replicas]) server.signal('SIGSTOP');
     const second = await openShared({ ...set.settings, readyDuringOutage: false }, { folder });
     gateway = second;
     expect(second.eventCount('state.unavailable_at_start')).toBe(1);
@@ -91,7 +58,7 @@ describe.each(topologies)('without %s', (_, startSet) => {
     };
     expect((await second.state.admit('key:1', limits, 1)).verdict).toBe('admitted');
 
-    for (const server of set.servers) server.signal('SIGCONT');
+    for (const server of [...set.masters, ...set.replicas]) server.signal('SIGCONT');
     await until('Redis is taken up', () => second.eventCount('state.recovered') === 1);
     expect(second.ready()).toBe(true);
     await until(

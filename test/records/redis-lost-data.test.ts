@@ -9,7 +9,6 @@ import {
   test,
 } from '@jest/globals';
 import { Outage } from '../../src/common/errors/outage.ts';
-import type { RedisSettings } from '../../src/config/config.ts';
 import { createCopyReader } from '../../src/records/redis/copy-reader.ts';
 import { epochOf } from '../../src/records/redis/epoch.ts';
 import { type LookUp, lookUpIn } from '../../src/records/redis/look-up.ts';
@@ -20,10 +19,11 @@ import { allKeys, changed, keyRecord, note } from '../support/records.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
 import { DEFAULTS } from '../support/redis/settings.ts';
-import { startCluster, startSentinelSet, untilReplicated } from '../support/redis/topologies.ts';
+import { untilReplicated } from '../support/redis/topologies.ts';
 import { recommendedUser } from '../support/redis/user.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 import { until } from '../support/until.ts';
+import { type RedisSet, TOPOLOGIES } from './topologies.ts';
 
 const { head } = keyOf.records;
 const folderOf = temporaryFolders();
@@ -31,43 +31,6 @@ const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
-
-interface Set {
-  readonly settings: RedisSettings;
-  readonly masters: readonly RedisServer[];
-  /** In the order of their masters. */
-  readonly replicas: readonly RedisServer[];
-  killMaster(master: RedisServer): Promise<void>;
-  stop(): Promise<void>;
-}
-
-const TOPOLOGIES: [name: string, start: () => Promise<Set>][] = [
-  [
-    'a single Redis',
-    async () => {
-      const server = await startRedis();
-      const settings = { ...DEFAULTS, url: server.url };
-      const { kill: killMaster, stop } = server;
-      return { settings, masters: [server], replicas: [], killMaster, stop };
-    },
-  ],
-  [
-    'Sentinels',
-    async () => {
-      const { url, nodes, master, replica, ...ends } = await startSentinelSet();
-      const settings = { ...DEFAULTS, topology: 'sentinel', url, nodes } as const;
-      return { settings, masters: [master], replicas: [replica], ...ends };
-    },
-  ],
-  [
-    'a Cluster',
-    async () => {
-      const { url, nodes, ...set } = await startCluster({ replicas: true });
-      const settings = { ...DEFAULTS, topology: 'cluster', url, nodes } as const;
-      return { settings, ...set };
-    },
-  ],
-];
 
 const LOST = 'Redis may have come up without its data';
 const REPLICA = 'Redis is a replica: it may not have the newest keys';
@@ -77,14 +40,14 @@ const responseOf = (requested: Promise<unknown>) =>
   requested.catch((error: unknown) => String((error as Outage).cause));
 
 describe.each(TOPOLOGIES)('%s', (name, start) => {
-  let set: Set;
+  let set: RedisSet;
   let redis: Connection;
   let clock: TestClock;
   let losses: number;
   let lookUp: LookUp;
 
   beforeAll(async () => {
-    set = await start();
+    set = await start(true);
   });
   afterAll(() => set.stop());
   beforeEach(async () => {

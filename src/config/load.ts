@@ -20,7 +20,7 @@ import {
   readEnvironment,
 } from './environment.ts';
 import { readValueFiles } from './header-rules.ts';
-import { readPageFiles } from './page-files.ts';
+import { type PageFiles, readPageFiles } from './page-files.ts';
 import { readPlans } from './plans.ts';
 import { pointerTo, touches } from './problems/pointers.ts';
 import {
@@ -32,7 +32,7 @@ import {
   UnusableSection,
 } from './problems/problems.ts';
 import { type Rule, rules } from './rules.ts';
-import { schemaErrors } from './schema/errors.ts';
+import { type SchemaError, schemaErrors } from './schema/errors.ts';
 import { isObject, schemaOf } from './schema/schema.ts';
 import {
   type Origin,
@@ -152,27 +152,8 @@ function load({ env, cwd, files, text }: LoadOptions) {
       : apiNames(settings),
   );
   const entries = entriesIn(settings);
-  const ofApis = entries.map((entry, i) => {
-    const prefix = `apis[${i}].`;
-    const own = lists.readIn(
-      settingsOfApi(general, entry, originIn(file, i)),
-      prefix,
-    );
-    const isOwn = (name: string) => valueAt(entry, name) !== undefined;
-    const inherited = pages.contents;
-    const values = readValueFiles(own, cwd);
-    const isOfEntry = entry.headers !== undefined;
-    const flaws = (isOfEntry ? values.flaws : []).map((flaw) => ({
-      ...flaw,
-      pointer: `/apis/${i}${flaw.pointer}`,
-    }));
-    return {
-      own,
-      ...values,
-      flaws,
-      pages: readPageFiles(values.settings, cwd, { prefix, inherited, isOwn }),
-    };
-  });
+  const above = { general, file, cwd, lists, inherited: pages.contents };
+  const ofApis = entries.map((entry, i) => readApi(entry, i, above));
   lists.forgetOthers();
   const around = {
     plans: plans ?? NO_PLANS,
@@ -207,26 +188,55 @@ function load({ env, cwd, files, text }: LoadOptions) {
   const http = { ...assembled.http, bodyBudget: Math.max(...budgets) };
   const config: Config = deepFreeze({ ...assembled, http, upstreams, apis });
   remember(config, withDigests(pages.settings, entries, ofApis));
+  const inSections = (all: readonly Problem[], ...sections: string[]) =>
+    all.map((problem) => ({ problem, sections }));
+  const flawed = (all: readonly SchemaError[]) =>
+    all.map((flaw) => problemIn(file, flaw));
   const all: SectionProblem[] = [
-    ...environment.problems.map((problem) => ({ problem, sections: [] })),
+    ...inSections(environment.problems),
     ...problems.map((problem) => ({ problem, sections: sectionsOf(problem) })),
-    ...lists.problems.map((problem) => ({ problem, sections: LISTS })),
-    ...values.flaws.map((flaw) => ({
-      problem: problemIn(file, flaw),
-      sections: ['headers'],
-    })),
-    ...ofApis.flatMap(({ flaws }) =>
-      flaws.map((flaw) => ({
-        problem: problemIn(file, flaw),
-        sections: ['apis'],
-      })),
-    ),
+    ...inSections(lists.problems, ...LISTS),
+    ...inSections(flawed(values.flaws), 'headers'),
+    ...inSections(flawed(ofApis.flatMap(({ flaws }) => flaws)), 'apis'),
     ...[pages, ...ofApis.map((one) => one.pages)].flatMap(({ problems }) =>
-      problems.map((problem) => ({ problem, sections: ['reference'] })),
+      inSections(problems, 'reference'),
     ),
-    ...planProblems.map((problem) => ({ problem, sections: ['plans'] })),
+    ...inSections(planProblems, 'plans'),
   ];
   return { config, problems: all };
+}
+
+interface AboveApi {
+  readonly general: Settings;
+  readonly file: YamlFile;
+  readonly cwd: string;
+  readonly lists: ReturnType<typeof createListReader>;
+  readonly inherited: PageFiles;
+}
+
+/** Settings of an API, with the files that they name. */
+function readApi(
+  entry: ApiEntry,
+  i: number,
+  { general, file, cwd, lists, inherited }: AboveApi,
+) {
+  const prefix = `apis[${i}].`;
+  const own = lists.readIn(
+    settingsOfApi(general, entry, originIn(file, i)),
+    prefix,
+  );
+  const values = readValueFiles(own, cwd);
+  const flaws = entry.headers === undefined ? [] : values.flaws;
+  const isOwn = (name: string) => valueAt(entry, name) !== undefined;
+  return {
+    own,
+    ...values,
+    flaws: flaws.map((flaw) => ({
+      ...flaw,
+      pointer: `/apis/${i}${flaw.pointer}`,
+    })),
+    pages: readPageFiles(values.settings, cwd, { prefix, inherited, isOwn }),
+  };
 }
 
 const NO_PLANS: Plans = {

@@ -68,23 +68,29 @@ async function measure(main: readonly string[]): Promise<readonly number[]> {
   const cwd = mkdtempSync(join(temporary, 'folder-'));
   const gateway = start([...main, 'serve', '--no-demo-keys'], cwd);
   const exit = once(gateway, 'exit');
-  // The first log line means ready.
-  await Promise.race([once(gateway.stdout!, 'data'), finished(exit)]);
-  const measured = [cpuTime(gateway.pid!) / 1_000, residentMemory(gateway.pid!) / 2 ** 20];
-  for (const words of COMMANDS) {
-    const before = endedChildren();
-    await finished(once(start([...main, ...words], cwd), 'exit'));
-    measured.push((endedChildren() - before) / 1_000);
+  try {
+    // The first log line means ready.
+    await Promise.race([once(gateway.stdout!, 'data'), finished(exit)]);
+    const measured = [cpuTime(gateway.pid!) / 1_000, residentMemory(gateway.pid!) / 2 ** 20];
+    for (const words of COMMANDS) {
+      const before = endedChildren();
+      await finished(once(start([...main, ...words], cwd), 'exit'));
+      measured.push((endedChildren() - before) / 1_000);
+    }
+    return measured;
+  } finally {
+    gateway.kill();
+    await finished(exit);
   }
-  gateway.kill();
-  await finished(exit);
-  return measured;
 }
 
 function start(args: readonly string[], cwd: string): ChildProcess {
   const env = { PATH: process.env.PATH, STOREGATE_PORT: '0', STOREGATE_ADMIN_PORT: '0' };
-  const stdio = ['ignore', 'pipe', 'inherit'] as const;
-  const child = spawn(process.execPath, args, { cwd, env, stdio: [...stdio] });
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   child.stdout!.resume();
   return child;
 }

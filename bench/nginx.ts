@@ -4,7 +4,7 @@ import { freePort } from '../test/support/free-port.ts';
 import type { Child, Children } from './children.ts';
 import type { Place } from './processors.ts';
 
-export interface NginxOptions {
+interface NginxOptions {
   readonly name: string;
   /** The port to which `/` is forwarded. */
   readonly backend?: number;

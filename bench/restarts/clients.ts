@@ -10,7 +10,7 @@ const PAUSE = 400;
 /** Nothing was sent: a balancer tries the next gateway. */
 const REFUSED = 'ECONNREFUSED';
 
-export interface ClientsOptions {
+interface ClientsOptions {
   /**
    * One port is a balancer's, with kept-alive connections. Several are the gateways' own, with a
    * connection per request; if it is refused, the next gateway is tried.

@@ -10,7 +10,7 @@ import { tableRow } from './markdown.ts';
 const PLANS = resolve(import.meta.dirname, '../../plans.yaml');
 
 /** A client of evenly spaced requests that never waits, under one fixed window of a plan. */
-export interface DeafClient {
+interface DeafClient {
   readonly plan: string;
   readonly window: Window;
   /** Free refusals of a wait. */

@@ -8,7 +8,7 @@ import {
   unpackRows,
 } from './usage-table.ts';
 
-export const RANKED = [
+const RANKED = [
   'requests',
   'refused',
   'near-limit',

@@ -19,7 +19,7 @@ export interface Outcome {
 
 /** Upper bounds of durations in milliseconds; the last bucket has none. */
 export const DURATIONS = [10, 100, 1_000, 10_000] as const;
-export const DURATION_BUCKETS = DURATIONS.length + 1;
+const DURATION_BUCKETS = DURATIONS.length + 1;
 
 export interface UsageRow {
   readonly client: number;

@@ -47,7 +47,7 @@ export interface UsageEvent {
  * Usage of requests with a key, by account, key, plan, operation, status and code. `name` is of the
  * value, so that each attempt of any gateway makes the same ids.
  */
-export async function usageEventsOf(
+async function usageEventsOf(
   name: string,
   value: Value,
 ): Promise<UsageEvent[]> {

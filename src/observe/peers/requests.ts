@@ -42,7 +42,7 @@ const LISTED = {
   /** Identical refusals since the last kept one. */
   repeated: isCount,
 };
-export const isListed = has(LISTED);
+const isListed = has(LISTED);
 
 export interface ListedRequest extends Of<typeof isListed> {}
 

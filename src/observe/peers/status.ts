@@ -15,7 +15,7 @@ import {
   orNull,
 } from './shapes.ts';
 
-export const READINESS = [
+const READINESS = [
   'ready',
   'stopping',
   'state_down',
@@ -85,7 +85,7 @@ const isConditions = listOf(isCondition);
 /** Requests of the last minute: all, with 5xx, and refused by limits. */
 const isTraffic = has({ requests: isCount, failed: isCount, refused: isCount });
 
-export const isProcess = has({
+const isProcess = has({
   /** From 1; `null`: a gateway of one process. */
   worker: orNull(isCount),
   pid: isCount,

@@ -76,7 +76,7 @@ export function requestsIn(row: Row): number {
   return sum;
 }
 
-export const verdictsIn = (row: Row) => named(VERDICTS, row, 0);
+const verdictsIn = (row: Row) => named(VERDICTS, row, 0);
 export const statusesIn = (row: Row) => named(STATUSES, row, STATUSES_AT);
 
 export const outcomesIn = (row: Row) => ({

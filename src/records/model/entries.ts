@@ -9,7 +9,7 @@ import {
 /** Table names of the two logs: operator actions, and all bans. */
 export type LogName = 'audit' | 'bans';
 
-/** `isAbout(entry, $target)` in SQL. */
+/** Of a target, alone or one of many keys. */
 const IS_ABOUT = `(target = $target
   OR target = '${MANY_KEYS}' AND json_type(after, '$.ids') = 'array' AND EXISTS (SELECT 1 FROM json_each(after, '$.ids') WHERE value = $target))`;
 

@@ -110,15 +110,3 @@ export interface BulkImportEntry {
   readonly count: number;
   readonly ids: readonly string[];
 }
-
-export function isAbout(
-  { target, after }: Pick<AuditDraft, 'target' | 'after'>,
-  request: string,
-): boolean {
-  if (target === request) return true;
-  return (
-    target === MANY_KEYS &&
-    Array.isArray(Object(after).ids) &&
-    (after as BulkImportEntry).ids.includes(request)
-  );
-}

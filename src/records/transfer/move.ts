@@ -150,7 +150,7 @@ export function missingRecords({ given, has }: MoveResult): Partial<Counts> {
 }
 
 /** The invalid records of a state, which are not moved. */
-export class LeftOut {
+class LeftOut {
   readonly first: string[] = [];
   count = 0;
   readonly #checker = new RecordChecker();

@@ -99,7 +99,7 @@ export async function noteLastChange(
 }
 
 /** The last change that `state.db` must contain; 0: unknown. */
-export function recordedLastChange(folder: string): number {
+function recordedLastChange(folder: string): number {
   const file = join(folder, LAST_CHANGE);
   return existsSync(file)
     ? Number.parseInt(readFileSync(file, 'latin1'), 10) || 0

@@ -32,7 +32,7 @@ export function lockStoppedFolder(folder: string): Lock {
 }
 
 /** `null`: another process holds the lock. Throws StateFileError if it cannot be made. */
-export function tryLockIn(folder: string, name: string): Lock | null {
+function tryLockIn(folder: string, name: string): Lock | null {
   const file = join(folder, name);
   try {
     createPrivateFile(file);

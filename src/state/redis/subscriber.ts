@@ -89,7 +89,7 @@ export function createSubscriber(redis: Connection) {
 }
 
 /** Separate for each listener, so that a refused subscription does not delay others. */
-export class Subscription {
+class Subscription {
   readonly listener: Listener;
   readonly #failure: () => unknown;
   #live = Promise.withResolvers<void>();

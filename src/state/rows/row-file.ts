@@ -29,7 +29,7 @@ export type RowValue = string | Uint8Array;
 export const rowFileIn = (folder: string): string => join(folder, ROW_FILE);
 
 /** The file of rows is not one of this version, or is damaged. */
-export class RowFileError extends ExpectedError {
+class RowFileError extends ExpectedError {
   override name = 'RowFileError';
 }
 

@@ -4,7 +4,6 @@ import { type ComponentChildren, createContext, h } from 'preact';
 import {
   useCallback,
   useContext,
-  useEffect,
   useLayoutEffect,
   useRef,
   useState,
@@ -124,7 +123,8 @@ export function Failure({ error }: { error: ApiError | null }) {
 export function Missing(coverage: PeerCoverage) {
   const head = useContext(Head);
   const text = missingGateways(coverage, clockTime).join('\n');
-  useEffect(() => (text === '' ? undefined : head(text)), [head, text]);
+  // With the content, so that the view is not read without it.
+  useLayoutEffect(() => (text === '' ? undefined : head(text)), [head, text]);
   return null;
 }
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Not decoded. */
+/** Not decoded, unlike with supertest. */
 async function raw(path: string, headers: Record<string, string> = {}, method = 'GET') {
   const {
     statusCode,

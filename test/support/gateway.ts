@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import supertest from 'supertest';
 import { withKeys } from '../../src/cli/connect/storage.ts';
 import { startStore } from '../../src/cli/store.ts';
 import type { Config, ServedConfig } from '../../src/config/config.ts';
@@ -138,6 +139,6 @@ export class TestGateway {
   }
 
   get admin() {
-    return clientOf(this.adminUrl);
+    return supertest(this.adminUrl);
   }
 }

@@ -26,6 +26,9 @@ async function open(options: GatewayOptions) {
   const gateway = await start(options);
   const { secret, id } = await gateway.key();
   const send = () => gateway.client.get('/pets').set('X-API-Key', secret);
+  const keys = () => adminOf(gateway.adminUrl)('GET', '/keys');
+  // Then it has a copy of all keys, for an outage.
+  await until('the keys are listed', async () => (await keys()).status === 200);
   await send();
   return { gateway, id, send };
 }

@@ -15,6 +15,9 @@ const AFTER_OUTAGE = 4 * SECOND;
 /** Milliseconds in which a start waits for messages. Without them it does not use Redis. */
 const START = 6 * SECOND;
 
+/** Milliseconds in which a start waits for the data of its copy, if Redis has lost them. */
+const LOST = 30 * SECOND;
+
 const LOGS = ['audit', 'bans'] as const;
 
 /**
@@ -97,6 +100,8 @@ export const copies: MakeInvariant = ({ simulation, disturbances }) => {
 
   function isUndisturbed({ name, process }: Gateway): boolean {
     const since = world.now - AFTER_OUTAGE;
+    const isNew = world.now < process!.bornAt + LOST + AFTER_OUTAGE;
+    if (isNew && disturbances.between(0, world.now, ['loss'], name).length > 0) return false;
     const cuts = disturbances.between(since, world.now, ['messages'], name);
     if (cuts.some(({ from }) => from < process!.bornAt + START)) return false;
     const kinds = ['outage', 'pause', 'loss'] as const;

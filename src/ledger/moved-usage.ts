@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { DAY, MINUTE } from '../common/time.ts';
 import { GAP } from './coverage.ts';
-import { partIn, partName, startOf, sumIn } from './names.ts';
+import { HEAD, partIn, partName, startOf, sumIn } from './names.ts';
 import { type NamedValue, storedBy } from './reader.ts';
 import { createRollup } from './rollup.ts';
 import type { UsageSource, UsageStore } from './store.ts';
-import { HEAD } from './unstored-parts.ts';
 import { unpackRows } from './usage-table.ts';
 import { NO_CONTENT, packValue, type Source, valueUnder } from './value.ts';
 

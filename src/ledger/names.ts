@@ -2,6 +2,13 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DAY, HOUR, MINUTE } from '../common/time.ts';
 
+/** The first parts of a minute; rows follow. */
+export const HEAD = 0;
+export const USES = 1;
+/** Says that the process is gone. It is in the spool, and the next process there stores it. */
+export const GONE = 2;
+export const FIRST_ROWS = 3;
+
 /**
  * Kinds of sums: a minute, the traffic of a minute, an hour, a day, a part of a minute that waits
  * for its export. Never change a kind: stored names contain it.

@@ -1,7 +1,6 @@
 import { DAY } from '../common/time.ts';
-import { type PartName, partIn } from './names.ts';
+import { GONE, HEAD, type PartName, partIn } from './names.ts';
 import type { StoredPart, UsageIndex } from './store.ts';
-import { GONE, HEAD } from './unstored-parts.ts';
 import { type Source, valueUnder } from './value.ts';
 
 /** Milliseconds after which a silent process is taken to be gone. */

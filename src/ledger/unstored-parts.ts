@@ -1,16 +1,9 @@
-import { partIn } from './names.ts';
+import { GONE, partIn } from './names.ts';
 import type { TakenPart } from './store.ts';
 
 /** Bytes of all, and of those that are stored at once. */
 const MOST_BYTES = 16 << 20;
 const AT_ONCE = 1 << 20;
-
-/** The first parts of a minute; rows follow. */
-export const HEAD = 0;
-export const USES = 1;
-/** Says that the process is gone. It is in the spool, and the next process there stores it. */
-export const GONE = 2;
-export const FIRST_ROWS = 3;
 
 interface UnstoredPart {
   readonly bytes: Buffer;

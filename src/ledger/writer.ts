@@ -2,17 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { CoalescedWork } from '../common/coalesced-work.ts';
 import { DelayedRun } from '../common/delayed-run.ts';
 import { MINUTE, SECOND } from '../common/time.ts';
-import { partIn, partName } from './names.ts';
+import { FIRST_ROWS, GONE, HEAD, partIn, partName, USES } from './names.ts';
 import { createRecorder, type OpenMinute, PART_ROWS } from './recorder.ts';
 import type { UsageSource, UsageStore } from './store.ts';
 import { packTraffic } from './traffic.ts';
-import {
-  createUnstoredParts,
-  FIRST_ROWS,
-  GONE,
-  HEAD,
-  USES,
-} from './unstored-parts.ts';
+import { createUnstoredParts } from './unstored-parts.ts';
 import { packRows, requestsIn } from './usage-table.ts';
 import { NO_CONTENT, packValue, type Source } from './value.ts';
 

@@ -89,7 +89,7 @@ export const copies: MakeInvariant = ({ simulation, disturbances }) => {
 
   function faultOfAny(isJudged: (gateway: Gateway) => boolean): string | null {
     const expected = inRedis();
-    // Nobody has taken what is left for the data of all yet.
+    // No gateway has yet taken what is left for the data of all.
     if (expected.epoch === undefined) return null;
     for (const gateway of gateways.filter((one) => one.isRunning && isJudged(one))) {
       const fault = faultOf(gateway, expected);

@@ -99,21 +99,23 @@ export function shareOf(config: ServedConfig, workers: number): ServedConfig {
   };
 }
 
-/** Omits the secrets of operators and the keys of their listener, which no request needs. */
+/**
+ * Omits the secrets of operators and the keys of their listener, which no request needs. A worker
+ * posts usage, which it signs as the primary process signs webhooks.
+ */
 export function packed({
   config,
   certificates,
   prepared,
 }: SentConfig): SentConfig {
-  const { webhooks } = config;
+  const { webhooks, usage } = config;
   const kept = hasEndpoints(webhooks)
     ? [{ url: 'https://primary.invalid', events: [] }]
     : [];
   const sent = {
     ...webhooks,
     url: null,
-    secret: null,
-    previousSecret: null,
+    ...(usage.export.url === null && { secret: null, previousSecret: null }),
     endpoints: kept,
   };
   const { admin } = certificates;

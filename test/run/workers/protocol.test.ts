@@ -55,6 +55,17 @@ test('settings arrive at a worker unchanged, without the admin token', async () 
   );
 });
 
+test.each([
+  ['http://127.0.0.1:1/', 'new', 'old'],
+  [null, null, null],
+])('a worker that exports usage to %s has the secrets %s and %s', (url, ...secrets) => {
+  const webhooks = { ...config.webhooks, url: 'http://127.0.0.1:2/' };
+  const usage = { ...config.usage, export: { url, token: null } };
+  const signed = { ...webhooks, secret: 'new', previousSecret: 'old' };
+  const { secret, previousSecret } = sentOf({ ...config, usage, webhooks: signed }).config.webhooks;
+  expect([secret, previousSecret]).toEqual(secrets);
+});
+
 test('an unchanged contract is not compiled again, one with other options is', async () => {
   const ours = withContract({ '/': { get: { operationId: 'good', responses: done } } });
   const { prepared } = await read(ours);

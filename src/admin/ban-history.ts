@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { BanEntry, BanRecord } from '@storegate/admin-api';
 import { DAY, SECOND } from '../common/time.ts';
 import { targetIn } from '../records/keys/subjects.ts';
@@ -43,7 +44,7 @@ export async function* entriesSince(
   }
 }
 
-/** Newest first, with `above` oldest first; read in pages of `limit`. */
+/** Newest first, with `above` oldest first; read in pages of `limit`, between which others run. */
 async function* entriesOf(
   log: Log,
   query: AuditQuery,
@@ -51,6 +52,7 @@ async function* entriesOf(
   for (let { below, above } = query; ; ) {
     const entries = await log.list({ ...query, below, above });
     yield* entries;
+    await setImmediate();
     if (entries.length < query.limit) return;
     const last = entries.at(-1)!.number;
     if (above === undefined) below = last;
@@ -65,87 +67,82 @@ export async function endsOf(
   now: number,
 ): Promise<Map<number, BanEnd>> {
   const bans = entries.filter(({ action }) => BEGINS.includes(action));
-  const later = await entriesAbout(log, bans);
-  const failed = failedCalls(later);
   const ends = new Map<number, BanEnd>();
-  for (const ban of bans) {
-    const until = untilOf(ban);
-    const next = later.find(
-      (entry) =>
-        entry.number > ban.number &&
-        ENDS[entry.action] &&
-        !failed.has(callOf(entry)) &&
-        isOfSameBan(entry, ban),
-    );
-    if (failed.has(callOf(ban)))
-      ends.set(ban.number, { at: time(ban.at), how: 'failed', by: null });
-    else if (next && next.at < until)
-      ends.set(ban.number, {
-        at: time(next.at),
-        how: ENDS[next.action]!,
-        by: next.actor,
-      });
-    else if (until <= now)
-      ends.set(ban.number, { at: time(until), how: 'expired', by: null });
+  for (const [target, ofTarget] of Map.groupBy(bans, ({ target }) => target)) {
+    const later = await entriesAfter(log, target, ofTarget);
+    const failed = failedCalls(later);
+    for (const ban of ofTarget) {
+      const until = untilOf(ban);
+      const next = later.find(
+        (entry) =>
+          entry.number > ban.number &&
+          ENDS[entry.action] &&
+          !failed.has(callOf(entry)) &&
+          isOfSameBan(entry, ban),
+      );
+      if (failed.has(callOf(ban)))
+        ends.set(ban.number, { at: time(ban.at), how: 'failed', by: null });
+      else if (next && next.at < until)
+        ends.set(ban.number, {
+          at: time(next.at),
+          how: ENDS[next.action]!,
+          by: next.actor,
+        });
+      else if (until <= now)
+        ends.set(ban.number, { at: time(until), how: 'expired', by: null });
+    }
   }
   return ends;
 }
 
-/** Oldest first, from the oldest of these bans on. */
-async function entriesAbout(
+/** Oldest first, from the oldest of these bans of `target` on. */
+async function entriesAfter(
   log: Log,
+  target: string,
   bans: readonly AuditEntry[],
 ): Promise<AuditEntry[]> {
-  if (bans.length === 0) return [];
-  const targets = new Set(bans.map(({ target }) => target));
+  const above = Math.min(...bans.map(({ number }) => number)) - 1;
   const last = Math.max(...bans.map(untilOf)) + OUT_OF_ORDER;
   const found: AuditEntry[] = [];
-  for await (const entry of entriesOf(log, {
-    above: Math.min(...bans.map(({ number }) => number)) - 1,
-    limit: PAGE,
-  })) {
+  for await (const entry of entriesOf(log, { target, above, limit: PAGE })) {
     if (entry.at > last) break;
-    if (targets.has(entry.target)) found.push(entry);
+    found.push(entry);
   }
   return found;
 }
 
-export type RecentBans = Awaited<ReturnType<typeof recentBans>>;
+export type RecentBans = Awaited<ReturnType<typeof recentBansOf>>;
 
-/** The last 30 days, or what the log retains. */
-export async function recentBans(
+/** Of the last 30 days, or what the log retains. */
+export async function recentBansOf(
+  subject: string,
   now: number,
-  { banLog, config }: AdminContext,
+  { banLog, config }: Pick<AdminContext, 'banLog' | 'config'>,
 ) {
+  const { target, plan } = targetIn(subject);
   const since = now - Math.min(RECENT, config().audit.bans.maxAge);
-  const entries = await Array.fromAsync(entriesSince(banLog, since));
-  const byTarget = Map.groupBy(entries, ({ target }) => target);
+  const entries = await Array.fromAsync(
+    entriesOf(banLog, { target, since, limit: PAGE }),
+  );
   const failed = failedCalls(entries);
-
   /** Newest first. */
-  function entriesOfSubject(subject: string): AuditEntry[] {
-    const { target, plan } = targetIn(subject);
-    return (byTarget.get(target) ?? []).filter(
-      (entry) =>
-        !failed.has(callOf(entry)) && (plan === null || planOf(entry) === plan),
-    );
-  }
-
+  const own = entries.filter(
+    (entry) =>
+      !failed.has(callOf(entry)) && (plan === null || planOf(entry) === plan),
+  );
+  const lifting = own.find(({ action }) => action === 'bans.lift');
+  const bans = own.filter(
+    ({ action }) => action === 'bans.start' || action === 'bans.add',
+  );
+  const history: BanRecord = {
+    bans: bans.length,
+    lifted: lifting ? { at: time(lifting.at), by: lifting.actor } : null,
+  };
   return {
-    of(subject: string): BanRecord {
-      const own = entriesOfSubject(subject);
-      const lifting = own.find(({ action }) => action === 'bans.lift');
-      const bans = own.filter(
-        ({ action }) => action === 'bans.start' || action === 'bans.add',
-      );
-      return {
-        bans: bans.length,
-        lifted: lifting ? { at: time(lifting.at), by: lifting.actor } : null,
-      };
-    },
+    history,
     /** The cause of an automatic ban; `null`: unknown. */
-    causeOf(subject: string, until: number): BanCause | null {
-      const begun = entriesOfSubject(subject).find(
+    causeOf(until: number): BanCause | null {
+      const begun = own.find(
         (entry) => entry.action === 'bans.start' && untilOf(entry) === until,
       );
       return begun ? (begun.after as unknown as BanCause) : null;

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { endsOf, entriesSince, recentBans } from '../../src/admin/ban-history.ts';
-import type { AdminContext } from '../../src/admin/context.ts';
+import { endsOf, entriesSince, recentBansOf } from '../../src/admin/ban-history.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { recordsInFile } from '../../src/records/embedded/records.ts';
 import { type AuditLog, failedEntry } from '../../src/records/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
@@ -60,9 +60,10 @@ async function ends(): Promise<string[]> {
 }
 
 /** As for a ban log that keeps entries for `maxAge` milliseconds. */
-function recentBansOf(maxAge: number) {
-  const config = () => ({ audit: { bans: { maxAge } } });
-  return recentBans(NOW, { banLog: log, config } as unknown as AdminContext);
+async function recentOf(subject: string, maxAge = DAY) {
+  const { audit, ...config } = loadConfig({ env: {}, cwd: folder() });
+  const kept = { ...config, audit: { ...audit, bans: { ...audit.bans, maxAge } } };
+  return await recentBansOf(subject, NOW, { banLog: log, config: () => kept });
 }
 
 test('a ban expires, is lifted, or is replaced by the next one', async () => {
@@ -93,7 +94,7 @@ test('a failed entry ends no ban and is not a ban', async () => {
   const added = await record('alice', 'add', -4, 60);
   await log.append({ entry: failedEntry(added), idempotent: null });
   expect(await ends()).toEqual(['4 failed - -4']);
-  expect((await recentBansOf(DAY)).of(`key:${KEY}`)).toEqual({ bans: 1, lifted: null });
+  expect((await recentOf(`key:${KEY}`)).history).toEqual({ bans: 1, lifted: null });
 });
 
 test('bans of other subjects, and of the account under another plan, end no ban', async () => {
@@ -101,9 +102,9 @@ test('bans of other subjects, and of the account under another plan, end no ban'
   await record('alice', 'lift', -5, null, { target: 'acme', plan: 'crew' });
   await record('alice', 'lift', -5, null);
   expect(await ends()).toEqual([]);
-  const recent = await recentBansOf(DAY);
-  expect(recent.of('account:team:acme')).toEqual({ bans: 1, lifted: null });
-  expect(recent.of('account:crew:acme')).toMatchObject({ bans: 0, lifted: { by: 'alice' } });
+  const [team, crew] = [await recentOf('account:team:acme'), await recentOf('account:crew:acme')];
+  expect(team.history).toEqual({ bans: 1, lifted: null });
+  expect(crew.history).toMatchObject({ bans: 0, lifted: { by: 'alice' } });
 });
 
 test('finds bans across several pages of entries, from a given time on', async () => {
@@ -116,19 +117,25 @@ test('finds bans across several pages of entries, from a given time on', async (
   expect([...(await endsOf(log, second, NOW)).values()]).toEqual([
     { at: new Date(NOW - MINUTE).toISOString(), how: 'lifted', by: 'alice' },
   ]);
-  const recent = await recentBansOf(30 * DAY);
-  expect(recent.of(`key:${KEY}`)).toEqual({
+  const recent = await recentOf(`key:${KEY}`, 30 * DAY);
+  expect(recent.history).toEqual({
     bans: 1,
     lifted: { at: new Date(NOW - MINUTE).toISOString(), by: 'alice' },
   });
-  expect(recent.causeOf(`key:${KEY}`, NOW + 10 * MINUTE)?.reason).toBe('of storegate');
-  expect(recent.causeOf(`key:${KEY}`, NOW + 11 * MINUTE)).toBeNull();
+  expect(recent.causeOf(NOW + 10 * MINUTE)?.reason).toBe('of storegate');
+  expect(recent.causeOf(NOW + 11 * MINUTE)).toBeNull();
 });
 
 test('finds an entry of an outage among newer ones', async () => {
   await record('storegate', 'start', -60, 10);
   await record('storegate', 'start', -600, -550, { target: 'key_other' });
-  const found = [];
-  for await (const { number } of entriesSince(log, NOW - 100 * MINUTE)) found.push(number);
-  expect(found).toEqual([1]);
+  const found = await Array.fromAsync(entriesSince(log, NOW - 100 * MINUTE));
+  expect(found.map(({ number }) => number)).toEqual([1]);
+});
+
+test('others run between the pages of a long log', async () => {
+  let turns = 0;
+  setImmediate(() => turns++);
+  await Array.fromAsync(entriesSince(log, NOW - DAY));
+  expect(turns).toBe(1);
 });

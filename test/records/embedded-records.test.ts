@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { recordsInFile } from '../../src/records/embedded/records.ts';
+import { entryQuery } from '../../src/records/model/entries.ts';
 import { KEY_QUERIES } from '../../src/records/model/keys.ts';
 import { IDEMPOTENCY_LIFETIME } from '../../src/records/operators/audit-log.ts';
 import { openStateFile } from '../../src/state/embedded/file.ts';
@@ -68,6 +69,12 @@ describe('in the embedded state file', () => {
     ],
     ['the next account', KEY_QUERIES.nextAccount, 'keys_by_account'],
     ['expiring keys', KEY_QUERIES.expiring, 'keys_expiring'],
+    ['bans of a target', entryQuery('bans', { target: 'a' }), 'bans_by_target'],
+    [
+      'later entries of a target',
+      entryQuery('audit', { target: 'a', above: 1 }),
+      'audit_by_target',
+    ],
   ];
 
   test.each(PLANS_OF_QUERIES)(
@@ -78,11 +85,11 @@ describe('in the embedded state file', () => {
         .prepare(`EXPLAIN QUERY PLAN ${query}`)
         .all()
         .map(({ detail }) => String(detail));
-      expect(
-        plan.some((step) => step.startsWith('SEARCH keys') && step.includes(`${index} `)),
-      ).toBe(true);
+      expect(plan.some((step) => step.startsWith('SEARCH') && step.includes(`${index} `))).toBe(
+        true,
+      );
       // Neither reads a table from its start nor sorts.
-      expect(plan.filter((step) => /SCAN keys|TEMP B-TREE/.test(step))).toEqual([]);
+      expect(plan.filter((step) => /SCAN (keys|audit|bans)|TEMP B-TREE/.test(step))).toEqual([]);
     },
   );
 });

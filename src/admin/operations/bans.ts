@@ -1,4 +1,4 @@
-import type { BanRecord, Bans, Usage } from '@storegate/admin-api';
+import type { Bans, Usage } from '@storegate/admin-api';
 import { limitText } from '@storegate/admin-api/text';
 import { longest } from '../../config/durations.ts';
 import { UnusableSection } from '../../config/problems/problems.ts';
@@ -17,7 +17,7 @@ import {
   endsOf,
   entriesSince,
   type RecentBans,
-  recentBans,
+  recentBansOf,
 } from '../ban-history.ts';
 import { type AdminOperations, orLastKnown, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
@@ -108,10 +108,9 @@ export function banOperations(context: AdminContext, change: Change) {
       await orLastKnown(
         async (): Promise<Bans> => {
           const bans = (await context.state().bans()).toSorted(byEnd);
-          const recent = await recentBans(now, context);
           return {
-            bans: await Promise.all(
-              bans.map((ban) => banView(context, ban, recent)),
+            bans: await Array.fromAsync(bans, (ban) =>
+              banView(context, ban, now),
             ),
           };
         },
@@ -203,14 +202,14 @@ function strikeFields(usage: Usage) {
 const byEnd = (one: Pick<Ban, 'until'>, other: Pick<Ban, 'until'>) =>
   one.until - other.until;
 
-async function banView(context: AdminContext, ban: Ban, recent: RecentBans) {
-  const history: BanRecord = recent.of(ban.subject);
+async function banView(context: AdminContext, ban: Ban, now: number) {
+  const recent = await recentBansOf(ban.subject, now, context);
   const cause = await causeOf(context, ban, recent);
   return {
     ...(await bannedSubject(context.keys, ban)),
     ...escalationView(context, ban),
     ...cause,
-    history,
+    history: recent.history,
   };
 }
 
@@ -252,7 +251,7 @@ async function causeOf(
   { subject, until, limit }: Ban,
   recent: RecentBans,
 ) {
-  const cause = recent.causeOf(subject, until);
+  const cause = recent.causeOf(until);
   if (cause !== null) {
     const { reason, strikes, operation } = cause;
     return { reason, by: null, strikes, operation };

@@ -29,7 +29,7 @@ import {
   MANY_KEYS,
 } from '../../records/operators/audit-log.ts';
 import { AdminError } from '../admin-error.ts';
-import { recentBans } from '../ban-history.ts';
+import { recentBansOf } from '../ban-history.ts';
 import { type AdminOperations, orLastKnown, type Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
@@ -158,11 +158,9 @@ export function keyOperations(context: AdminContext, change: Change) {
       await orLastKnown(
         async () => {
           const record = await existingKey(context, path.id);
-          const recent = await recentBans(now, context);
-          return {
-            ...(await shown(record, now)),
-            history: recent.of(subjectIn(context, record).subject),
-          };
+          const { subject } = subjectIn(context, record);
+          const { history } = await recentBansOf(subject, now, context);
+          return { ...(await shown(record, now)), history };
         },
         context.lastKnown?.keys,
         async (copied) => {

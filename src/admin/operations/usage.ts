@@ -1,7 +1,7 @@
 import type { Usage, UsageList } from '@storegate/admin-api';
 import { fullNameOf } from '../../limits/scopes.ts';
 import type { AuditAction } from '../../records/operators/audit-log.ts';
-import { recentBans } from '../ban-history.ts';
+import { recentBansOf } from '../ban-history.ts';
 import type { AdminOperations, Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
@@ -71,12 +71,15 @@ export function usageOperations(context: AdminContext, change: Change) {
   return {
     getUsage: async ({ path, now }) => {
       const subjects = await subjectsOf(context, path.subject);
-      const recent = await recentBans(now, context);
-      const shown = async (subject: Subject) => ({
-        ...(await usageOf(context, subject)),
-        history: recent.of(subject.subject),
-      });
-      return { usage: await Promise.all(subjects.map(shown)) };
+      const read = subjects.map((subject) => usageOf(context, subject));
+      const usage = await Array.fromAsync(
+        await Promise.all(read),
+        async (one) => {
+          const recent = await recentBansOf(one.subject, now, context);
+          return { ...one, history: recent.history };
+        },
+      );
+      return { usage };
     },
     resetUsage: (task) =>
       changeUsage(context, change, task, {

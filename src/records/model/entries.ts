@@ -9,35 +9,39 @@ import {
 /** Table names of the two logs: operator actions, and all bans. */
 export type LogName = 'audit' | 'bans';
 
-/** Of a target, alone or one of many keys. */
-const IS_ABOUT = `(target = $target
-  OR target = '${MANY_KEYS}' AND json_type(after, '$.ids') = 'array' AND EXISTS (SELECT 1 FROM json_each(after, '$.ids') WHERE value = $target))`;
+const IS_ASKED = `number > $above AND number < $below AND at >= $since
+  AND ($actor IS NULL OR actor = $actor) AND ($action IS NULL OR action = $action)`;
+const HAS_TARGET = `target = '${MANY_KEYS}' AND $target <> target AND json_type(after, '$.ids') = 'array'
+  AND EXISTS (SELECT 1 FROM json_each(after, '$.ids') WHERE value = $target)`;
+
+/** Those of a target are about it alone or one of many keys: SQLite merges what an index finds. */
+export function entryQuery(
+  log: LogName,
+  { target, above }: Pick<AuditQuery, 'target' | 'above'>,
+): string {
+  const asked = `SELECT * FROM ${log} WHERE ${IS_ASKED}`;
+  const found =
+    target === undefined
+      ? asked
+      : `${asked} AND target = $target UNION ALL ${asked} AND ${HAS_TARGET}`;
+  const order = above === undefined ? 'DESC' : 'ASC';
+  return `${found} ORDER BY number ${order} LIMIT $limit`;
+}
 
 export type EntryTable = ReturnType<typeof entriesIn>;
 
 export function entriesIn(db: DatabaseSync, log: LogName) {
-  const entries = (order: 'ASC' | 'DESC') =>
-    db.prepare(
-      `SELECT * FROM ${log} WHERE number > $above AND number < $below AND at >= $since
-       AND ($actor IS NULL OR actor = $actor) AND ($action IS NULL OR action = $action)
-       AND ($target IS NULL OR ${IS_ABOUT}) ORDER BY number ${order} LIMIT $limit`,
-    );
-  const [up, down] = [entries('ASC'), entries('DESC')];
   const insert = db.prepare(
     `INSERT OR IGNORE INTO ${log} (number, at, actor, action, target, request, before, after, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return {
     list(query: AuditQuery): AuditEntry[] {
-      const { actor, action, target, above, limit } = query;
-      const { since = 0, below = Number.MAX_SAFE_INTEGER } = query;
-      const names = {
-        actor: actor ?? null,
-        action: action ?? null,
-        target: target ?? null,
-      };
-      const order = above === undefined ? down : up;
-      return order
-        .all({ ...names, since, below, above: above ?? 0, limit })
+      const { actor = null, action = null, target, limit } = query;
+      const { since = 0, above = 0, below = Number.MAX_SAFE_INTEGER } = query;
+      const names = { actor, action, since, below, above, limit };
+      return db
+        .prepare(entryQuery(log, query))
+        .all({ ...names, ...(target !== undefined && { target }) })
         .map(entryOf);
     },
     /** Without a number as the newest. Returns its number. */

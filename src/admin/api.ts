@@ -58,11 +58,12 @@ export function createAdminApi(
     async call(call: Call): Promise<AdminResponse> {
       const { operation, parameters } = find(contract, call);
       const id = operation.id as OperationId;
-      refuseSecrets(parameters, call.query);
+      const values = decoded(parameters);
+      refuseSecrets(values, call.query);
       check(operation, parameters, call);
       refuseLowRole(call, id);
       try {
-        const task = taskOf(operation, parameters, call, context.clock());
+        const task = taskOf(operation, values, call, context.clock());
         const body = await operations[id](task as never);
         if (body instanceof Streamed)
           return { status: 200, body: null, ...body.parts };
@@ -132,12 +133,20 @@ function find(contract: Contract, { method, path }: Call) {
   });
 }
 
+function decoded(parameters: readonly string[]): readonly string[] {
+  try {
+    return parameters.map(decodeURIComponent);
+  } catch {
+    throw new AdminError(
+      'invalid_request',
+      'The path has a percent sign that encodes no character.',
+    );
+  }
+}
+
 /** Paths and queries end up in logs. */
-function refuseSecrets(parameters: readonly string[], query: string): void {
-  const given = [
-    ...parameters.map(decodeURIComponent),
-    ...new URLSearchParams(query).values(),
-  ];
+function refuseSecrets(values: readonly string[], query: string): void {
+  const given = [...values, ...new URLSearchParams(query).values()];
   if (given.some(holdsSecret))
     throw new AdminError('invalid_value', GIVE_THE_ID);
   if (given.some(holdsToken))
@@ -194,7 +203,7 @@ function refuseLowRole({ operator }: Call, id: OperationId): void {
 
 function taskOf(
   operation: Operation,
-  parameters: readonly string[],
+  values: readonly string[],
   call: Call,
   now: number,
 ): Task {
@@ -217,9 +226,7 @@ function taskOf(
             idempotencyKey,
             ROUTES[operation.id as OperationId][3],
           ),
-    path: Object.fromEntries(
-      names.map((name, i) => [name, decodeURIComponent(parameters[i]!)]),
-    ),
+    path: Object.fromEntries(names.map((name, i) => [name, values[i]])),
     query: readQuery(query),
     body: body === null ? {} : JSON.parse(body.toString()),
   };

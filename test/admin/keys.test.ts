@@ -126,6 +126,12 @@ describe('a key', () => {
     }
   });
 
+  test.each(['%zz', '%', '%ff', '%E0%A4%A'])('cannot be named %s', async (id) => {
+    const { status, body } = await admin('GET', `/keys/${id}`);
+    expect([status, body.code]).toEqual([400, 'invalid_request']);
+    expect(body.message).toBe('The path has a percent sign that encodes no character.');
+  });
+
   test('is changed in the given fields, and null removes a value', async () => {
     const { id, key } = await create({ label: 'old', metadata: { a: '1' }, expiresIn: '1d' });
     const { body } = await admin('PATCH', `/keys/${id}`, {

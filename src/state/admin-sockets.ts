@@ -96,8 +96,10 @@ function namesIn(folder: string): readonly string[] {
 }
 
 async function removeEnded(folder: string): Promise<void> {
+  // Another gateway that starts may have removed it.
   for (const socket of adminSocketsIn(folder))
-    if (await isRefused(socket)) rmSync(join(folder, socket.name));
+    if (await isRefused(socket))
+      rmSync(join(folder, socket.name), { force: true });
 }
 
 async function isRefused(socket: AdminSocket): Promise<boolean> {

@@ -59,6 +59,16 @@ test('a start removes the socket of a process that has ended, and of no other', 
   expect((await answersIn(folder)).sort()).toEqual(['next', 'running']);
 });
 
+test('gateways that start at once remove the socket of a process that has ended', async () => {
+  const folder = folderOf();
+  const ended = serverNamed('ended');
+  await openAdminSocket(folder, ended);
+  await stop(ended);
+  const names = ['a', 'b', 'c'];
+  await Promise.all(names.map((name) => openAdminSocket(folder, serverNamed(name))));
+  expect((await answersIn(folder)).sort()).toEqual(names);
+});
+
 test('a process that hangs keeps its socket', async () => {
   const folder = folderOf();
   const hanging = createServer(() => {});

@@ -8,8 +8,8 @@ import { syncFolderNow } from '../common/folder.ts';
  */
 const OWN_FILES: readonly RegExp[] = [
   /^(state|records|counters|webhooks|store)\.db(-wal|-shm|-journal)?$/,
-  /^(gateway(\.\d+)?|records|usage\.\d+|last-known\.\d+)\.lock(-journal)?$/,
-  /^(state\.last-change|gateway\.\d+\.json|contract-copy\.json)$/,
+  /^(gateway|records|usage\.\d+|last-known\.\d+)\.lock(-journal)?$/,
+  /^(state\.last-change|contract-copy-[0-9a-f]+\.json)$/,
 ];
 
 /** Permissions of group and others. */

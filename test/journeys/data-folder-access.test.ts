@@ -93,6 +93,7 @@ test('a start takes the files of its data folder from other users, and leaves ot
   await gateway.key();
   await gateway.close();
   writeFileSync(join(data(), 'notes.txt'), 'by an operator');
+  writeFileSync(join(data(), 'contract-copy-0123456789ab.json'), CONTRACT);
   mkdirSync(join(data(), 'backups'));
   chmodSync(data(), 0o755);
   for (const name of Object.keys(modes())) chmodSync(join(data(), name), 0o755);

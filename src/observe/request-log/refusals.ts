@@ -74,7 +74,6 @@ export function createRefusalLog(initially: number) {
       source.equals?.add(event.id);
       return;
     }
-    if (size === capacity) dropOne();
     const equals = new IdList();
     const number = ++log.upTo;
     ofCode.kept.push({
@@ -87,7 +86,7 @@ export function createRefusalLog(initially: number) {
     });
     source.unkept = 0;
     source.equals = equals;
-    size++;
+    if (++size > capacity) dropOne();
   }
 
   /** Also finds the entry that stands for an equal one. */
@@ -121,11 +120,12 @@ export function createRefusalLog(initially: number) {
   }
 
   function dropOne(): void {
-    let largest: Refusal[] | null = null;
-    for (const { kept } of codes.values())
-      if (largest === null || kept.length > largest.length) largest = kept;
-    const dropped = largest?.shift();
-    if (dropped === undefined) return;
+    const lists = [...codes.values()].map(({ kept }) => kept);
+    const most = Math.max(...lists.map(({ length }) => length));
+    const [largest] = lists
+      .filter(({ length }) => length === most)
+      .sort(([one], [other]) => one!.number - other!.number);
+    const dropped = largest!.shift()!;
     size--;
     log.since = Math.max(log.since, dropped.endedAt);
   }

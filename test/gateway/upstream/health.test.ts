@@ -359,20 +359,17 @@ test('is always in a valid state, gets requests if it is up, and recovers if all
         const open: number[] = [];
         for (const { after, what, which } of steps) {
           now += after;
-          const epoch =
-            what === 'begin' ? undefined : open.splice(which % Math.max(1, open.length), 1)[0];
+          const request = () => open.splice(which % open.length, 1)[0]!;
           if (what === 'begin') {
             if (health.takes(which % 2 === 0, now)) open.push(health.begin());
           } else if (what === 'well') health.checked('good', now, others);
           else if (what === 'ill') health.checked('bad', now, others);
           else if (what === 'mute') health.checked('silent', now, others);
-          else if (epoch === undefined) continue;
-          else if (what === 'good') health.good(epoch, now);
-          else if (what === 'begun') {
-            health.begun(epoch, now);
-            open.push(epoch);
-          } else if (what === 'forgone') health.cancelled(epoch);
-          else health.bad(what, epoch, now, others);
+          else if (open.length === 0) continue;
+          else if (what === 'good') health.good(request(), now);
+          else if (what === 'begun') health.begun(open[which % open.length]!, now);
+          else if (what === 'forgone') health.cancelled(request());
+          else health.bad(what, request(), now, others);
           if (health.state === 'up')
             expect([health.takes(false, now), health.reason]).toEqual([true, null]);
           if (health.state === 'down') expect(health.takes(true, now)).toBe(false);

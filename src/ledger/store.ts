@@ -21,6 +21,13 @@ export interface TakenPart {
   readonly requests: number;
 }
 
+export interface PutResult {
+  /** Not stored. */
+  readonly taken: readonly TakenPart[];
+  /** Names of those without earlier content. Empty if `mayLose` is 0. */
+  readonly added: ReadonlySet<string>;
+}
+
 /** The disk cannot be written, and still be read: put it again. */
 export class NotSaved extends Error {
   override name = 'NotSaved';
@@ -31,14 +38,11 @@ export interface UsageStore {
   /** Milliseconds before a failover that may be lost. */
   readonly mayLose: number;
   /**
-   * Stores parts, each in place of its earlier content, all or nothing. Resolves with the parts that
-   * it did not store, because a sum contains them. `isLast`: their processes have ended. Rejects if
-   * the store is unreachable; they may be stored then.
+   * Stores parts, each in place of its earlier content, all or nothing, but not those that a sum
+   * contains. `isLast`: their processes have ended. Rejects if the store is unreachable; they may be
+   * stored then.
    */
-  put(
-    parts: ReadonlyMap<string, Buffer>,
-    isLast?: boolean,
-  ): Promise<readonly TakenPart[]>;
+  put(parts: ReadonlyMap<string, Buffer>, isLast?: boolean): Promise<PutResult>;
   index(): Promise<UsageIndex>;
   /** Sums; `null`: missing. */
   read(names: readonly string[]): Promise<readonly (Buffer | null)[]>;

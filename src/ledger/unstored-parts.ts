@@ -82,11 +82,19 @@ export function createUnstoredParts(
       }
       return due;
     },
-    noteStored(names: Iterable<string>, mayLose: number, now: number) {
+    /** `added`: those that the store did not have. */
+    noteStored(
+      names: Iterable<string>,
+      added: ReadonlySet<string>,
+      mayLose: number,
+      now: number,
+    ) {
       for (const name of names) {
         const part = parts.get(name);
         if (part === undefined) continue;
-        if (part.storedAt !== null || mayLose === 0) remove(name);
+        // A sum may have taken the last word meanwhile.
+        const isThere = !added.has(name) || partIn(name)!.part === GONE;
+        if ((part.storedAt !== null && isThere) || mayLose === 0) remove(name);
         else part.storedAt = now;
       }
     },

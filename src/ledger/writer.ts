@@ -58,7 +58,8 @@ interface WriterOptions {
 /**
  * Stores the minutes of a process, more than once a second. A part of a minute replaces its earlier
  * content, so storing it again changes nothing. A minute that has ended is stored once more when a
- * failover cannot lose it any longer, and from then on never again: now sums may take it.
+ * failover cannot lose it any longer, unless one has, and from then on never again: now sums may
+ * take it.
  */
 export function createUsageWriter({ process, clock, failed }: WriterOptions) {
   const writes = new CoalescedWork(write);
@@ -193,8 +194,9 @@ export function createUsageWriter({ process, clock, failed }: WriterOptions) {
       const now = clock();
       const due = unstored.due(store.mayLose, now);
       if (due.size === 0) return;
-      unstored.noteTaken(await store.put(due));
-      unstored.noteStored(due.keys(), store.mayLose, now);
+      const { taken, added } = await store.put(due);
+      unstored.noteTaken(taken);
+      unstored.noteStored(due.keys(), added, store.mayLose, now);
     }
   }
 

@@ -78,7 +78,7 @@ export function usageInFolder(
       await write(given);
       for (const [name, bytes] of given)
         parts.set(name, { bytes, age: isLast ? Number.POSITIVE_INFINITY : 0 });
-      return [];
+      return { taken: [], added: new Set() };
     },
     index: async () => ({ parts: new Map(parts), sizes: new Map(sizes) }),
     read: async (names) =>

@@ -2,6 +2,7 @@ import type { Sent } from '../../src/ledger/pending-exports.ts';
 import { createUsageReader, type UsageReader } from '../../src/ledger/reader.ts';
 import {
   type Commit,
+  type PutResult,
   type TakenPart,
   TurnLost,
   type UsageSource,
@@ -45,17 +46,22 @@ export class MemoryUsage implements UsageStore {
     return { parts: new Map(parts), taken: new Map(taken), sums: new Map(sums) };
   }
 
-  async put(given: ReadonlyMap<string, Buffer>, isLast = false): Promise<readonly TakenPart[]> {
+  async put(given: ReadonlyMap<string, Buffer>, isLast = false): Promise<PutResult> {
     if (this.fails === 'before') throw new Error('the store is down');
     const { parts, taken } = this.content;
     const refused: TakenPart[] = [];
+    const added = new Set<string>();
     for (const [name, bytes] of given) {
       const requests = taken.get(name);
-      if (requests === undefined) parts.set(name, { bytes, at: isLast ? null : this.#clock() });
-      else refused.push({ name, requests });
+      if (requests !== undefined) {
+        refused.push({ name, requests });
+        continue;
+      }
+      if (!parts.has(name)) added.add(name);
+      parts.set(name, { bytes, at: isLast ? null : this.#clock() });
     }
     if (this.fails === 'after') throw new Error('the reply was lost');
-    return refused;
+    return { taken: refused, added };
   }
 
   async index() {

@@ -3,7 +3,6 @@ import { DAY } from '../../common/time.ts';
 import {
   type Commit,
   type StoredPart,
-  type TakenPart,
   TurnLost,
   type UsageStore,
 } from '../../ledger/store.ts';
@@ -85,10 +84,14 @@ export function usageInRedis(redis: Connection): UsageStore {
         [isLast ? '1' : '0', ...[...given].flat()],
       );
       const work = checkShape(redis, 'parts', reply, isTextList);
-      const taken = await withTimeout(work, PUT_TIMEOUT);
-      return pairsOf(taken).map(
-        ([name, requests]): TakenPart => ({ name, requests: Number(requests) }),
+      const { taken = [], added = [] } = Object.groupBy(
+        pairsOf(await withTimeout(work, PUT_TIMEOUT)),
+        ([, requests]) => (requests === '' ? 'added' : 'taken'),
       );
+      return {
+        taken: taken.map(([name, n]) => ({ name, requests: Number(n) })),
+        added: new Set(added.map(([name]) => name)),
+      };
     },
     async index() {
       const reply = readUsage(redis, [PARTS, SIZES], []);

@@ -2,20 +2,20 @@
 --
 -- KEYS    [1] parts  [2] parts that sums contain, with their requests
 -- ARGV    [1] 1: their processes have ended  [i] names and contents, alternating
--- Return  names that sums contain and requests, alternating; those are not stored
+-- Return  names, alternating with requests of a part that a sum contains, which is not stored, or with '' for one that
+--         had no earlier content
 
 --- include rules/clock.lua
 
 local parts, taken = KEYS[1], KEYS[2]
 local time = ARGV[1] == '1' and 0 or clock()
-local refused = {}
+local reply = {}
 for i = 2, #ARGV, 2 do
   local requests = redis.call('HGET', taken, ARGV[i])
-  if requests then
-    refused[#refused + 1] = ARGV[i]
-    refused[#refused + 1] = requests
-  else
-    redis.call('HSET', parts, ARGV[i], string.format('%d ', time) .. ARGV[i + 1])
+  local is_new = not requests and redis.call('HSET', parts, ARGV[i], string.format('%d ', time) .. ARGV[i + 1]) == 1
+  if requests or is_new then
+    reply[#reply + 1] = ARGV[i]
+    reply[#reply + 1] = requests or ''
   end
 end
-return refused
+return reply

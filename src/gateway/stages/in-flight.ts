@@ -1,3 +1,4 @@
+import { Outage } from '../../common/errors/outage.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { SECOND } from '../../common/time.ts';
@@ -26,7 +27,7 @@ interface Flight {
   last: Exchange;
   looked: Admission | null;
   lookedAt: number;
-  looking: Promise<Admission> | null;
+  looking: Promise<Usage> | null;
   /** The wait after a refusal. */
   readonly wait: Wait;
   /** The last admitted request whose usage was used. */
@@ -150,15 +151,20 @@ export function createInFlight({
     return flight.looking;
   }
 
+  /** In an outage of the state the last known usage is reported. */
   async function look(
     flight: Flight,
     pending: MaybePromise<Admission>,
-  ): Promise<Admission> {
+  ): Promise<Usage> {
     const before = flight.strikes;
     try {
       const looked = noteLook(flight, await pending);
       flight.strikes -= before;
       return looked;
+    } catch (error) {
+      const known = flight.last.usage ?? flight.looked;
+      if (known === null || !(error instanceof Outage)) throw error;
+      return known;
     } finally {
       flight.looking = null;
     }

@@ -148,7 +148,7 @@ test('if the quota is unknown or old, one query serves all requests that are ref
   }
 });
 
-test('an unavailable state is an outage and not a quota, and the next request asks again', async () => {
+test('an unavailable state is an outage if no quota is known, and the next request asks again', async () => {
   let isDown = true;
   const { send, looks } = flying({
     look: async () => {
@@ -162,6 +162,17 @@ test('an unavailable state is an outage and not a quota, and the next request as
   isDown = false;
   expect(await send().answer).toBeInstanceOf(Refusal);
   expect(looks()).toBe(2);
+});
+
+test('in an outage a refused request has the quota that was known last', async () => {
+  const { send } = flying({ look: () => Promise.reject(new Outage('state_unavailable')) });
+  send();
+  const last = send();
+  last.exchange.usage = quota(57);
+  last.exchange.admittedAt = performance.now() - 1_001;
+  const { exchange, answer } = send();
+  expect(await answer).toMatchObject({ code: 'too_many_in_flight' });
+  expect(exchange.usage).toBe(last.exchange.usage);
 });
 
 test('more refusals before Retry-After than the key has workers are strikes, and a ban is returned as such', async () => {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import type { Task } from '../../src/admin/call.ts';
 import type { Change } from '../../src/admin/change.ts';
@@ -27,4 +28,35 @@ test('plans are shown while the state is down, without the number of their keys'
 test('a bug is not an outage', async () => {
   const { listPlans } = operations(new TypeError('broken'));
   await expect(listPlans()).rejects.toThrow('broken');
+});
+
+test('other work runs while the usage of all keys of a plan is read', async () => {
+  const config = loadConfig({ env: {}, cwd: process.cwd() });
+  const key = { plan: 'free', account: 'acme', revokedAt: null, windows: null };
+  const keys = Array.from({ length: 1_001 }, (_, i) => ({ ...key, id: `key_${i}` }));
+  let turn = 0;
+  const next = () => {
+    turn++;
+    timer = setImmediate(next);
+  };
+  let timer = setImmediate(next);
+  const turns = new Set<number>();
+  const look = () => {
+    turns.add(turn);
+    return { readings: [] };
+  };
+  const context = {
+    plans: () => plans,
+    config: () => config,
+    contract: () => ({ windows: [] }),
+    state: () => ({ look }),
+    keys: { read: () => Readable.from([keys]) },
+  };
+  const make = async (_: unknown, simulation: unknown) => simulation;
+  const change = async (_: Task, __: string, work: (audit: object) => unknown) => work({ make });
+  const { setPlan } = planOperations(context as never, change as never);
+  const body = { limits: '30/minute' };
+  const { keys: affected } = await setPlan({ path: { plan: 'free' }, body } as never);
+  clearImmediate(timer);
+  expect([affected, turns.size]).toEqual([1_001, 3]);
 });

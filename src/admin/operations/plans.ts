@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import type { PlanSimulation } from '@storegate/admin-api';
 import { unlessOutage } from '../../common/errors/outage.ts';
 import { formatWindows } from '../../config/windows.ts';
@@ -25,6 +26,9 @@ import { escalationView, planOptions, planView } from '../view.ts';
 
 /** Retries of concurrent changes of the file. */
 const TRIES = 20;
+
+/** Keys whose usage is read in one turn of the event loop. */
+const IN_ONE_TURN = 500;
 
 export function planOperations(context: AdminContext, change: Change) {
   /**
@@ -168,14 +172,16 @@ async function simulationOf(
     .filter((key) => windowsOf(key, planned) === null)
     .map(({ id }) => id);
   const overLimit = new Set<string>();
-  for (const key of affected) {
+  const counted = {
+    escalation: escalationIn(planned.plans.get(name), planned),
+    scoped: context.contract().windows,
+  };
+  for (const [i, key] of affected.entries()) {
+    if (i % IN_ONE_TURN === 0) await setImmediate();
     const windows = windowsOf(key, planned);
     const subject = subjectOf(key, planned);
     if (!windows || overLimit.has(subject)) continue;
-    const limits = limitsOf(windows, {
-      escalation: escalationIn(planned.plans.get(name), planned),
-      scoped: context.contract().windows,
-    });
+    const limits = limitsOf(windows, counted);
     const { readings } = await context.state().look(subject, limits);
     if (
       readings.some(

@@ -186,9 +186,9 @@ export async function openForWorkers(
     // Only workers know bans.
     lastKnown: { keys: () => lastKnownKeys(copy), bans: () => null },
     outageText: () => outageText(redis),
-    close() {
+    async close() {
       breakers.close();
-      void close();
+      await close();
     },
   };
 }

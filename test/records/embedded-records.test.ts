@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { FORGET_OLD } from '../../src/records/embedded/log.ts';
 import { recordsInFile } from '../../src/records/embedded/records.ts';
 import { entryQuery } from '../../src/records/model/entries.ts';
 import { KEY_QUERIES } from '../../src/records/model/keys.ts';
@@ -69,6 +70,7 @@ describe('in the embedded state file', () => {
     ],
     ['the next account', KEY_QUERIES.nextAccount, 'keys_by_account'],
     ['expiring keys', KEY_QUERIES.expiring, 'keys_expiring'],
+    ['old answers', FORGET_OLD, 'results_by_age'],
     ['bans of a target', entryQuery('bans', { target: 'a' }), 'bans_by_target'],
     [
       'later entries of a target',
@@ -89,7 +91,9 @@ describe('in the embedded state file', () => {
         true,
       );
       // Neither reads a table from its start nor sorts.
-      expect(plan.filter((step) => /SCAN (keys|audit|bans)|TEMP B-TREE/.test(step))).toEqual([]);
+      expect(
+        plan.filter((step) => /SCAN (keys|audit|bans|idempotent_results)|TEMP B-TREE/.test(step)),
+      ).toEqual([]);
     },
   );
 });

@@ -17,6 +17,10 @@ import {
 /** Maximum number of entries dropped in one step, so a lowered limit is reached gradually. */
 const DROP_BATCH = 1_000;
 
+/** `NOT BETWEEN` would read the whole table. */
+export const FORGET_OLD =
+  'DELETE FROM idempotent_results WHERE at < ? OR at > ?';
+
 interface FileLogOptions {
   readonly audit: AuditSettings;
   readonly sync: SyncCommits;
@@ -35,9 +39,7 @@ export function logInFile(
 ): Log {
   const toAudit = appenderIn(db, 'audit', model.audit, audit);
   const toBans = appenderIn(db, 'bans', model.bans, audit.bans);
-  const forgetOld = db.prepare(
-    'DELETE FROM idempotent_results WHERE at NOT BETWEEN ? AND ?',
-  );
+  const forgetOld = db.prepare(FORGET_OLD);
   const forget = db.prepare('DELETE FROM idempotent_results WHERE name = ?');
   const findResult = db.prepare(
     'SELECT name, question, sealed FROM idempotent_results WHERE name = ? AND at BETWEEN ? AND ?',

@@ -79,6 +79,9 @@ function prepare(db: DatabaseSync): void {
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
   transaction(db, () => {
     if (fileVersion(db) === 0) db.exec(SCHEMA);
+    db.exec(
+      'CREATE INDEX IF NOT EXISTS results_by_age ON idempotent_results (at)',
+    );
   });
 }
 

@@ -49,7 +49,6 @@ export const IGNORED_CALLS: readonly string[] = [
   'state/redis/client.ts lastErrors.set',
   'records/redis/copy-reader.ts ask',
   'records/redis/follower.ts reading.next',
-  'records/redis/open.ts close',
   'records/redis/records-copy.ts listeners.delete',
   'state/redis/peers.ts respond',
   'state/redis/peers.ts waiting.set',

@@ -257,6 +257,7 @@ function sendError(
       id: response.get('X-Request-Id') ?? '',
       error: thrown,
     });
+  if (response.headersSent) return;
   response.status(error.status).set(error.headers).json(errorBody(error));
 }
 

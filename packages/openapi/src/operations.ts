@@ -188,13 +188,13 @@ export function requestChecks(
   const { item, node } = operationAt(document, path, method);
   const names = namesIn(path);
   const parameters = readParameters(schemas, item, node, names);
-  const passesUnknown = document.reading.unknownQuery === 'pass';
+  const { unknownQuery, semicolon } = document.reading;
+  const keys = unknownQuery === 'pass' ? null : queryKeys(document, node);
   return {
-    checkParameters: createParameterCheck(
-      parameters,
-      names,
-      passesUnknown ? null : queryKeys(document, node),
-    ),
+    checkParameters: createParameterCheck(parameters, names, {
+      keys,
+      semicolon,
+    }),
     body: readBody(schemas, method.toLowerCase(), node, uncheckedBody),
   };
 }

@@ -15,6 +15,8 @@ export interface ReadingOptions {
   readonly serverPath?: 'auto' | 'ignore' | 'prefix' | undefined;
   /** The meaning of `%2C` in a comma-separated list: a part of an entry, or a comma. */
   readonly encodedCommas?: 'data' | 'separators' | undefined;
+  /** A `;` in a query, which some servers read as `&`. */
+  readonly semicolon?: 'refuse' | 'pass' | undefined;
   /** `plain` digits, or also `1.0` and `1e2`. */
   readonly integers?: 'plain' | 'any' | undefined;
   /** For valid `readOnly` members of requests, which are never required. */
@@ -44,6 +46,7 @@ const READING: Readonly<Record<keyof ReadingOptions, KeywordValues>> = {
   onUnsupported: oneOf('refuse', 'omit', 'report', 'pass'),
   serverPath: oneOf('auto', 'ignore', 'prefix'),
   encodedCommas: oneOf('data', 'separators'),
+  semicolon: oneOf('refuse', 'pass'),
   integers: oneOf('plain', 'any'),
   readOnly: oneOf('pass', 'refuse'),
   maxDepth: [

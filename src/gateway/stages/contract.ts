@@ -275,9 +275,9 @@ const PLACES: Readonly<Record<Fault['in'], string>> = {
 
 /** For example: Query parameter limit must be an integer. */
 function sentenceOf({ in: place, pointer, message }: Fault): string {
-  const named = `${PLACES[place]} ${pointer.slice(place === 'body' ? 0 : 1)}`;
-  const isWhole = place === 'body' && pointer === '';
+  const name = pointer.slice(place === 'body' ? 0 : 1);
   const isNamed = message.startsWith('request body');
-  const subject = isWhole ? `The${isNamed ? '' : ' body'}` : named;
+  const whole = isNamed ? 'The' : `The ${place}`;
+  const subject = pointer === '' ? whole : `${PLACES[place]} ${name || '""'}`;
   return `${subject} ${message}${/[.?]$/.test(message) ? '' : '.'}`;
 }

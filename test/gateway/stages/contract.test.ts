@@ -155,6 +155,18 @@ describe('an invalid request is refused', () => {
     expect(refused.message).toBe(`Query parameter limit wrong.${others}`);
   });
 
+  test.each([
+    ['', 'The query is wrong.'],
+    ['/', 'Query parameter "" is wrong.'],
+  ])('with the place that the pointer "%s" names', async (pointer, message) => {
+    const { asked: send } = checking();
+    const wrong = { ...fault('is wrong'), pointer };
+    const refused = await refusal(() =>
+      send({}, to({ body: null, checkParameters: () => [wrong] })),
+    );
+    expect(refused.message).toBe(message);
+  });
+
   test.each<[string, Parameters<ReturnType<typeof checking>['asked']>, object]>([
     [
       'a body that must be there',

@@ -7,6 +7,7 @@ import {
 } from '../faults.ts';
 import { escapeToken, printable } from '../names.ts';
 import { hint } from '../nearest.ts';
+import type { ReadingOptions } from '../options.ts';
 import { atOnce } from '../slices.ts';
 import { createCollector, NAME_ENCODING, type Sent } from './collector.ts';
 import type { Keep, Parameter } from './parameter.ts';
@@ -24,17 +25,22 @@ type CheckParameters = (
   values?: ParameterValues,
 ) => readonly Fault[];
 
-/** `queryKeys`: names in the query that are allowed too; `null`: all names. */
+interface QueryRules {
+  /** Names that are allowed too; `null`: all names. */
+  readonly keys: readonly string[] | null;
+  readonly semicolon: ReadingOptions['semicolon'];
+}
+
 export function createParameterCheck(
   parameters: readonly Parameter[],
   path: readonly string[],
-  queryKeys: readonly string[] | null,
+  queryRules: QueryRules,
 ): CheckParameters {
   const of = (place: Parameter['in']) =>
     parameters.filter((parameter) => parameter.in === place);
   const inPath = of('path').filter(({ name }) => path.includes(name));
   const indexes = inPath.map(({ name }) => path.indexOf(name));
-  const checkQuery = createQueryCheck(of('query'), queryKeys);
+  const checkQuery = createQueryCheck(of('query'), queryRules);
   const checkHeaders = createHeaderCheck(of('header'));
   const checkCookies = createCookieCheck(of('cookie'));
 
@@ -58,13 +64,14 @@ const joined = (faults: readonly Fault[], more: readonly Fault[]) => {
 
 function createQueryCheck(
   parameters: readonly Parameter[],
-  keys: readonly string[] | null,
+  { keys, semicolon }: QueryRules,
 ) {
   const collect = createCollector(parameters);
   const required = parameters.some((parameter) => parameter.required);
   const names = parameters.map(({ name }) => name);
   return (query: string, values?: ParameterValues): readonly Fault[] => {
     if (query === '' && !required) return NONE;
+    if (semicolon !== 'pass' && query.includes(';')) return [SEMICOLON];
     const unknownNames = new Set<string | undefined>();
     const addUnknown = (name: string | undefined) => {
       const isKey = name !== undefined && keys?.includes(name);
@@ -79,6 +86,14 @@ function createQueryCheck(
     ];
   };
 }
+
+/** `a=1;b=2` has two parameters for Rack 2 and older servers. */
+const SEMICOLON: Fault = {
+  in: 'query',
+  pointer: '',
+  message: 'has a ";", which some servers read as "&": send it as %3B',
+  rule: 'encoding',
+};
 
 function unknownFault(
   name: string | undefined,
@@ -133,7 +148,12 @@ function sentIn(parameter: Parameter, values: readonly string[]): Sent | null {
   return takeApart(parameter, list.join());
 }
 
-/** Cookies that the contract does not describe are ignored. */
+/** `a=1 b=2` has two cookies for Python's `http.cookies`. */
+const BEHIND_SPACE = /\s([^\s=]+)\s*=/g;
+
+/**
+ * Cookies that the contract does not describe are ignored. `a =1` is `a=1` for Express and Go.
+ */
 function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders {
   if (parameters.length === 0) return () => NONE;
   const collect = createCollector(parameters);
@@ -145,16 +165,26 @@ function createCookieCheck(parameters: readonly Parameter[]): CheckHeaders {
       form === 'array' ? [name] : [...shape.members.keys()],
     ),
   );
+  const names = joined.union(new Set(parameters.map(({ name }) => name)));
   return (headers, values) => {
-    const pairs = valuesOf(headers, 'cookie')
+    const cookies = valuesOf(headers, 'cookie')
       .flatMap((value) => value.split(';'))
       .map((cookie) => cookie.trim());
-    const text = pairs
-      .map((cookie) =>
-        joined.has(cookie.split('=', 1)[0]!)
-          ? cookie
-          : cookie.replaceAll('&', '%26'),
-      )
+    const hidden = cookies
+      .flatMap((cookie) => [...cookie.matchAll(BEHIND_SPACE)])
+      .map(([, name]) => name!)
+      .filter((name) => names.has(name));
+    if (hidden.length > 0)
+      return hidden.map((name) =>
+        complaint({ in: 'cookie', name }, 'must follow a ";"', 'style'),
+      );
+    const text = cookies
+      .map((cookie) => {
+        const sent = cookie.split('=', 1)[0]!;
+        const name = sent.trimEnd();
+        const named = name + cookie.slice(sent.length);
+        return joined.has(name) ? named : named.replaceAll('&', '%26');
+      })
       .join('&');
     const sent = atOnce(collect(text, 'percent', () => undefined));
     return faultsIn(parameters, (i) => sent[i]!, values);

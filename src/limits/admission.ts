@@ -247,7 +247,7 @@ export function look(looked: Counters, limits: Limits, now: number): Admission {
 /**
  * The window that limits the client most: the own window that refuses with the fewest remaining
  * units, then the longer one. If none refuses, of those with overage; then of those that only
- * watch. `null`: no own window counts a request in `scopes`.
+ * watch; then of those that count other APIs. `null`: there is no own window.
  */
 export function bindingReading(
   readings: readonly Reading[],
@@ -256,20 +256,21 @@ export function bindingReading(
   return (
     fewestRemaining(readings, scopes, refuses) ??
     fewestRemaining(readings, scopes, isShown) ??
-    fewestRemaining(readings, scopes, () => true)
+    fewestRemaining(readings, scopes, () => true) ??
+    fewestRemaining(readings, null, () => true)
   );
 }
 
 function fewestRemaining(
   readings: readonly Reading[],
-  scopes: Scopes,
+  scopes: Scopes | null,
   matches: (window: Window) => boolean,
 ): Reading | null {
   let fewest: Reading | null = null;
   for (const reading of readings) {
     const { window } = reading;
-    if (!isOwn(window) || !countsIn(window, scopes) || !matches(window))
-      continue;
+    const counts = scopes === null || countsIn(window, scopes);
+    if (!isOwn(window) || !counts || !matches(window)) continue;
     if (fewest === null || remainingIn(reading) <= remainingIn(fewest))
       fewest = reading;
   }

@@ -7,6 +7,7 @@ import { done } from '../../packages/openapi/test/documents.ts';
 import { CATALOGUE } from '../../src/common/errors/catalogue.ts';
 import { adminOf } from '../support/admin.ts';
 import { DocumentClient } from '../support/document-client.ts';
+import { carriesTheHeadersOfEveryAnswer } from '../support/expect-headers.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { type FakeBackend, fakeBackend } from '../support/upstream.ts';
 
@@ -243,7 +244,11 @@ describe('several APIs', () => {
     const headers = { 'X-API-Key': body.key, 'X-Shop-Key': body.key };
     const policy = async (path: string) => (await ask(path, headers)).headers['ratelimit-policy'];
     expect(await policy('/n/moved')).toBe('"minute@notes";q=9;w=60');
-    expect(await policy('/shop/v1/list')).toBeUndefined();
+    // No window counts the request, so none makes it wait.
+    const uncounted = await ask('/shop/v1/list', headers);
+    carriesTheHeadersOfEveryAnswer(uncounted);
+    expect(uncounted.headers.ratelimit).toBe('"minute@notes";r=8;t=0');
+    expect(Number(uncounted.headers['x-ratelimit-reset'])).toBeLessThanOrEqual(Date.now() / 1000);
     const { status, body: refused } = await create('9/minute@note');
     expect([status, refused.message]).toEqual([
       400,

@@ -229,7 +229,8 @@ describe('the binding window', () => {
     const readings = [reading(hour, 2), inNotes, inLogin];
     expect(bindingReading(readings, ['@notes', 'login'])).toBe(inNotes);
     expect(bindingReading(readings, ['@files', 'login'])).toBe(readings[0]);
-    expect(bindingReading([inNotes], ['@files'])).toBeNull();
+    expect(bindingReading([inNotes, inLogin], ['@files'])).toBe(inNotes);
+    expect(bindingReading([inLogin], ['@files', 'login'])).toBeNull();
   });
 });
 

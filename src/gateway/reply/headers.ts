@@ -42,8 +42,8 @@ const [LIMIT, REMAINING, RESET, POLICY, LIMITS] = [
  * X-RateLimit-*: the violated window, else the binding one. The headers of
  * draft-ietf-httpapi-ratelimit-headers: the windows of all requests that refuse, then those of the
  * request's scopes; if there are none, the binding one. X-RateLimit-Reset is rounded up so that a
- * client that waits for it is not early. The reset of a window that does not refuse is now: clients
- * wait for it at 0.
+ * client that waits for it is not early. The reset of a window that cannot refuse the request is
+ * now: clients wait for it at 0.
  */
 export function addLimitHeaders(
   lines: FieldLines,
@@ -66,11 +66,12 @@ export function addLimitHeaders(
       if (isScopedIn(reading.window, scopes))
         list = withLimits(list, reading, now);
   }
+  const mayRefuse = refuses(window) && countsIn(window, scopes);
   lines.addNumber(LIMIT!, window.limit);
   lines.addNumber(REMAINING!, remainingIn(shown));
   lines.addNumber(
     RESET!,
-    refuses(window) ? Math.ceil(resetAt / 1000) : Math.floor(now / 1000),
+    mayRefuse ? Math.ceil(resetAt / 1000) : Math.floor(now / 1000),
   );
   lines.addKnown(POLICY!, policyOf(readings, scopes) || textOf(window).policy);
   lines.addKnown(LIMITS!, list || limitOf(shown, 0));

@@ -127,11 +127,11 @@ describe('a preflight that does not reach the backend', () => {
       const response = await fetch(gateway.url + path, {
         headers: { Origin: ORIGIN, 'X-API-Key': secret },
       });
-      const { 'access-control-expose-headers': exposed, ...others } = corsFields(response.headers);
-      expect([exposed?.includes('X-Request-Id'), others]).toEqual([
-        true,
-        { 'access-control-allow-origin': '*' },
-      ]);
+      // Pages read the headers of the backend too.
+      expect(corsFields(response.headers)).toEqual({
+        'access-control-allow-origin': '*',
+        'access-control-expose-headers': '*',
+      });
     }
   });
 });

@@ -25,11 +25,6 @@ import {
   type Scopes,
 } from '../../limits/scopes.ts';
 
-/** Not CORS-safelisted (Fetch standard). */
-export const EXPOSED_HEADERS =
-  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, ' +
-  'X-Ban-Warning, X-Key-Retires, Deprecation, Sunset, Link, X-Stability-Level, Location, ETag, X-Next-Cursor';
-
 const [LIMIT, REMAINING, RESET, POLICY, LIMITS] = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',

@@ -57,6 +57,11 @@ test.each<[what: string, url: (at: string) => string, message: (at: string) => s
     (at) => `redis://${at}`,
     (at) => `Redis at ${at} wants a password: put it into redis.url`,
   ],
+  [
+    'a database that Redis does not have',
+    (at) => `redis://:${PASSWORD}@${at}/99`,
+    (at) => `Redis at ${at} has no database 99: correct redis.url`,
+  ],
 ])('%s is one clear sentence', async (_what, url, message) => {
   const at = `127.0.0.1:${server.port}`;
   expect(await refusal({ url: url(at) })).toBe(message(at));
@@ -105,6 +110,12 @@ test.each([
   const remaining = async () =>
     /name=storegate/.test((await server.admin.client('LIST')) as string);
   await until('no client is left', async () => !(await remaining()));
+});
+
+test('a user who may not select the database does not use another one', async () => {
+  expect(await refusal({ url: `${await limited('-select')}/3` })).toContain(
+    'the Redis user lacks a right',
+  );
 });
 
 test('a second connection that Redis does not take is not tried for ever', async () => {

@@ -46,7 +46,6 @@ export const IGNORED_CALLS: readonly string[] = [
   // Rejects only for a bug, which then ends the process.
   'state/redis/ban-list.ts flush',
   'state/redis/subscriber.ts listeners.delete',
-  'state/redis/client.ts lastErrors.set',
   'records/redis/copy-reader.ts ask',
   'records/redis/follower.ts reading.next',
   'records/redis/records-copy.ts listeners.delete',

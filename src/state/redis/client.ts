@@ -126,7 +126,18 @@ export async function untilReady(
 }
 
 export function begin(redis: Connection): void {
-  const note = (error: unknown) => void lastErrors.set(redis, error);
+  let isRefused = false;
+  const note = (error: unknown) => {
+    if (!isRefused) lastErrors.set(redis, error);
+    if (isRefused || nameOf(error) !== 'select') return;
+    // The client would continue in database 0, where others may have their data. Commands that the
+    // end of the connection fails are not the reason.
+    isRefused = true;
+    reconnect(redis);
+  };
+  redis.on('connect', () => {
+    isRefused = false;
+  });
   redis.on('error', note).on('ready', () => lastErrors.delete(redis));
   if (redis instanceof Cluster) redis.on('node error', note);
   redis.on('ready', () => silentSince.delete(redis));
@@ -152,6 +163,10 @@ export function begin(redis: Connection): void {
       reconnect(redis);
   }
 }
+
+/** Of the command that Redis refused. */
+const nameOf = (error: unknown) =>
+  (error as { command?: { name: string } } | null)?.command?.name;
 
 /**
  * Reconnects after the client has given up: a failover reported by Sentinels cancels its look-up of

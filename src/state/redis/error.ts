@@ -44,7 +44,7 @@ const UNKNOWN_ISSUER =
 /** Never contains the URL's password. */
 export function explain(settings: RedisSettings, error: unknown): string {
   const text = messages(error);
-  const where = new URL(settings.url).host;
+  const { host: where, pathname } = new URL(settings.url);
   const [who, setting] = /All sentinels/.test(text)
     ? [`the Sentinel at ${where}`, 'redis.sentinelPassword']
     : [`Redis at ${where}`, 'redis.url'];
@@ -52,6 +52,8 @@ export function explain(settings: RedisSettings, error: unknown): string {
     return `${who} refuses the user or password: check ${setting}`;
   if (/NOAUTH/.test(text))
     return `${who} wants a password: put it into ${setting}`;
+  if (/DB index/.test(text))
+    return `${who} has no database ${pathname.slice(1)}: correct ${setting}`;
   if (UNKNOWN_ISSUER.test(text))
     return `cannot trust the certificate of ${who} (${text}): name its CA's file in NODE_EXTRA_CA_CERTS`;
   if (/cluster support disabled/i.test(text))

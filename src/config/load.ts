@@ -131,7 +131,12 @@ interface SectionProblem {
 
 /** Sections with problems have other values than the files. */
 function load({ env, cwd, files, text }: LoadOptions) {
-  const shipped = { ...shippedFiles, ...files };
+  const ownPlans = resolve(cwd, 'plans.yaml');
+  const shipped = {
+    ...shippedFiles,
+    ...files,
+    ...(existsSync(ownPlans) && { plans: ownPlans }),
+  };
   const environment = readEnvironment(env, cwd);
   const gateway = gatewayFile({ env, cwd, files: shipped });
   const variable = environment.file === null ? null : 'STOREGATE_CONFIG';

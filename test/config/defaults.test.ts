@@ -94,6 +94,16 @@ describe('the defaults', () => {
     expect(loadConfig({ env: {}, cwd })).toMatchObject(defaultsIn(cwd, shippedFiles.gateway));
   });
 
+  test('take the plans.yaml of the working folder, as the gateway.yaml there', () => {
+    const cwd = folderWith({
+      'gateway.yaml': '{}',
+      'plans.yaml': 'plans: { own: { custom: true } }',
+    });
+    const { files, plans } = loadConfig({ env: {}, cwd });
+    expect(files.plans).toBe(join(cwd, 'plans.yaml'));
+    expect([...plans.plans.keys()]).toEqual(['own']);
+  });
+
   const sections = [
     ...new Set([...settingsOf('gateway')].flatMap(([name]) => name.match(/^\w+(?=\.)/) ?? [])),
   ];

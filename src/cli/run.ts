@@ -1,7 +1,10 @@
 import { Command, CommanderError } from 'commander';
+import { isOfDisk } from '../common/errors/disk.ts';
+import { plainReason } from '../common/errors/plain-reason.ts';
 import { isExpected } from '../common/expected-error.ts';
 import { maskSecrets } from '../common/secret-mask.ts';
 import { readVersion } from '../common/version.ts';
+import { NotSaved } from '../ledger/store.ts';
 import { addCommand, describe, GLOBAL_OPTIONS } from './command.ts';
 import { accountCommands } from './commands/accounts.ts';
 import { auditCommands } from './commands/audit.ts';
@@ -61,6 +64,8 @@ export async function run(
 /** The stack only of a bug. */
 function messageOf(error: unknown): string {
   if (isExpected(error)) return error.message;
+  if (isOfDisk(error) || error instanceof NotSaved)
+    return `The data folder cannot be read or written: ${plainReason(error)}. Free space, or correct its permissions.`;
   return error instanceof Error
     ? (error.stack ?? error.message)
     : String(error);

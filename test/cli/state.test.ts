@@ -232,6 +232,18 @@ describe('storegate state', () => {
     });
   });
 
+  test('that the disk refuses is reported in one line, as by other commands', async () => {
+    await openEmbedded(at('data'), { clock: Date.now, audit: KEPT, observe: () => {} }).close();
+    // SQLite then cannot open the file.
+    rmSync(at('data/counters.db-wal'), { force: true });
+    mkdirSync(at('data/counters.db-wal'));
+    for (const command of ['state repair', 'keys list', 'check', 'serve'])
+      expect(await commandLine(folder.path)(command.split(' '))).toMatchObject({
+        code: 1,
+        err: 'The data folder cannot be read or written: a file or folder is missing. Free space, or correct its permissions.\n',
+      });
+  });
+
   test('shows progress on a terminal only', async () => {
     await fill('data', 1, 2);
     expect((await state(['export', 'a.ndjson'])).err).toBe('');

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
+import { isOfDisk } from '../../common/errors/disk.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { syncFile, syncFolder } from '../../common/folder.ts';
 import { transaction } from '../../common/transaction.ts';
@@ -12,9 +13,6 @@ const UNCHANGED =
 const UNSYNCED =
   'the change holds, but may be lost when the machine stops, because the data folder cannot be synced';
 
-/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN. */
-const UNWRITABLE: readonly number[] = [8, 10, 13, 14];
-
 /**
  * A `transaction` for changes of operators. Throws an Outage with UnsavedError if the disk write
  * fails.
@@ -23,10 +21,7 @@ export function inChange<T>(db: DatabaseSync, work: () => T): T {
   try {
     return transaction(db, work);
   } catch (error) {
-    const { errcode } = error as { errcode?: number };
-    if (errcode === undefined || !UNWRITABLE.includes(errcode & 0xff))
-      throw error;
-    throw unsaved(error);
+    throw isOfDisk(error) ? unsaved(error) : error;
   }
 }
 

@@ -58,11 +58,14 @@ export function noWebSocket({ api }: Exchange): Refusal {
   });
 }
 
-/** For a window that is of no plan: it causes no strike. */
+/** For a window that is of no plan: it causes no strike. The response shows it. */
 export function windowUsedUp(
-  { readings, now }: Readings,
+  exchange: Exchange,
+  usage: Readings,
   message: string,
 ): Refusal {
+  exchange.usage = usage;
+  const { readings, now } = usage;
   return new Refusal('rate_limit_exceeded', {
     message,
     headers: retryAfter(readings[0]!.resetAt, now),

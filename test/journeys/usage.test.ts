@@ -33,7 +33,7 @@ describe('GET /usage', () => {
       await gateway.client
         .get(`/usage?period=${period}`)
         .set('X-API-Key', mine.secret)
-        .then(({ body, status }) => ({ status, ...body }));
+        .then(({ body, status, headers }) => ({ status, headers, ...body }));
     await until('all are counted', async () => {
       const { period } = await of(day);
       return period.operations[0]?.requests === 4;
@@ -53,7 +53,11 @@ describe('GET /usage', () => {
     });
     let last = await of(day);
     for (let i = 0; i < 10; i++) last = await of(day);
-    expect(last).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+    expect(last).toMatchObject({
+      status: 429,
+      code: 'rate_limit_exceeded',
+      headers: { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '0' },
+    });
     expect((await usage(mine.secret)).status).toBe(200);
   });
 

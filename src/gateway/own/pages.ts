@@ -47,8 +47,8 @@ export function createPages({
   async function spend(exchange: Exchange, units: number) {
     const usage = await allowance.take(exchange.address, units);
     if (!usage.exhausted) return null;
-    exchange.usage = usage;
     return windowUsedUp(
+      exchange,
       usage,
       'Too many page requests from this IP address: wait for Retry-After. API requests are not affected.',
     );

@@ -6,6 +6,7 @@ import type { LedgerAccess } from '../../ledger/ledger.ts';
 import { readLedger } from '../../ledger/read.ts';
 import { FIGURES, Report } from '../../ledger/report.ts';
 import type { Window } from '../../limits/limits.ts';
+import type { Exchange } from '../exchange.ts';
 import { windowUsedUp } from '../route-refusals.ts';
 
 /** A month of a large gateway takes half a second of CPU. */
@@ -93,10 +94,11 @@ export function createPeriodUsage(
     };
   }
 
-  return async (key: string, period: UsagePeriod) => {
+  return async (exchange: Exchange, key: string, period: UsagePeriod) => {
     const usage = await allowance.take(key);
     if (usage.exhausted)
       throw windowUsedUp(
+        exchange,
         usage,
         `The usage of a period can be read ${ALLOWANCE.limit} times per minute for each key: wait for Retry-After. This causes no ban.`,
       );

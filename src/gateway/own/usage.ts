@@ -72,11 +72,13 @@ export function createUsage({
   const periodUsage = createPeriodUsage(ledger, clock, openAddressWindow);
 
   async function bodyFor(
+    exchange: Exchange,
     client: KnownClient,
     admission: Admission,
     requested: UsagePeriod | null,
   ): Promise<string> {
-    const period = requested && (await periodUsage(client.keyId, requested));
+    const period =
+      requested && (await periodUsage(exchange, client.keyId, requested));
     const [record, level, deprecated] = await Promise.all([
       keys.get(client.keyId),
       state.banLevel(client.subject, client.limits),
@@ -112,8 +114,8 @@ export function createUsage({
   ): Promise<void> {
     const usage = await allowance.take(keyId);
     if (!usage.exhausted) return;
-    exchange.usage = usage;
     throw windowUsedUp(
+      exchange,
       usage,
       `${USAGE_PATH} allows ${ALLOWANCE.limit} requests per minute for each key: wait for Retry-After. This causes no ban.`,
     );
@@ -128,6 +130,7 @@ export function createUsage({
     if (method !== 'GET' && method !== 'HEAD')
       throw methodNotAllowed(exchange, USAGE_PATH, ['GET', 'HEAD']);
     const body = await bodyFor(
+      exchange,
       client,
       admission,
       periodIn(exchange.call.target),

@@ -134,6 +134,7 @@ export function admitPreflights(
     exchange.admittedAt = performance.now();
     if (!usage.exhausted) return client as object as Admitted;
     return windowUsedUp(
+      exchange,
       usage,
       'Too many preflights from this IP address: wait for Retry-After.',
     );

@@ -18,6 +18,7 @@ import {
 } from '../parameters/reading.ts';
 import { ANYTHING, formOf, listsIn, type Shape } from '../parameters/shape.ts';
 import {
+  example,
   isExploded,
   type Pieces,
   STYLES,
@@ -128,6 +129,9 @@ function fieldOf(
 
 function* readField(field: Field, sent: Sent): Steps<Reading> {
   if (sent === 'repeated') refuse('is given more than once', sent);
-  if (typeof sent === 'string') refuse('is not written in its style', 'style');
+  if (typeof sent === 'string') {
+    const limit = example(field);
+    refuse(`must be written like ${limit}`, 'style', '', limit);
+  }
   return yield* field.read(sent);
 }

@@ -79,8 +79,7 @@ export function createCollector(parameters: readonly Collected[]): Collect {
    */
   function deepOwner(name: string): Owner | null {
     const whole = deep.get(name);
-    if (whole !== undefined && allowsPlain(parameters[whole]!))
-      return { index: whole, member: null };
+    if (whole !== undefined) return { index: whole, member: null };
     const brackets = deep.size === 0 ? null : readBrackets(name);
     const index = brackets === null ? undefined : deep.get(brackets.root);
     if (index === undefined) return null;
@@ -145,16 +144,15 @@ function* sent(
     : takeApart(parameter, text);
 }
 
-/** A deep object may also be a primitive value, which is written without brackets. */
-const allowsPlain = ({ form, shape: { types } }: Collected) =>
-  form === 'primitive' || types?.isDisjointFrom(PRIMITIVES) === false;
-
 function deepSent(
   { form, shape: { types } }: Collected,
   { texts, pairs, entries }: Bucket,
 ): Sent {
+  // It may also be a primitive value, which is written without brackets.
+  const mayBePlain =
+    form === 'primitive' || types?.isDisjointFrom(PRIMITIVES) === false;
   if (texts.length > 0) {
-    if (pairs.length > 0 || entries.length > 0) return 'style';
+    if (!mayBePlain || pairs.length > 0 || entries.length > 0) return 'style';
     return texts.length > 1
       ? 'repeated'
       : { form: 'primitive', text: texts[0]! };

@@ -7,11 +7,13 @@ const LONGEST = 64;
 const MOST = 200;
 
 /**
- * Of the names, the most similar one: at most two characters and a third of it differ. Letter case
- * is ignored.
+ * Of the names, the one before brackets, or the most similar one: at most two characters and a
+ * third of it differ. Letter case is ignored.
  */
 export function nearest(name: string, names: readonly string[]): string | null {
   if (name.length > LONGEST) return null;
+  const root = name.split('[', 1)[0]!;
+  if (root !== name && names.includes(root)) return root;
   const lower = name.toLowerCase();
   let found: string | null = null;
   let least = NEAR + 1;

@@ -13,6 +13,7 @@ import {
   short,
   taking,
 } from './documents.ts';
+import { body, field, formChecker } from './forms.ts';
 
 type Json = Record<string, unknown>;
 
@@ -195,6 +196,19 @@ describe('a form', () => {
   ])('may have other fields where the schema lets it: %s', (text, faults) => {
     const open = one(FORM, { type: 'object', additionalProperties: { type: 'integer' } });
     expect(open(text)).toEqual(faults);
+  });
+
+  test('has no brackets behind a name of the schema, which Rails, PHP and qs read as the name', () => {
+    const schema = { type: 'object', properties: { size: { type: 'integer', maximum: 9 } } };
+    const [fields, parts] = [one(FORM, schema), formChecker(schema)];
+    const fault = 'is not defined in the contract: did you mean size?';
+    for (const name of ['size[]', 'size[a][b]', 'size[x']) {
+      const faults = [`/${name} ${fault}`];
+      expect(fields(`${name}=99&${name}=98&other[a]=1`)).toEqual(faults);
+      expect(parts(body(field(name, '99'), field('other[a]', '1')))).toEqual(faults);
+    }
+    const literal = { properties: { size: {}, 'size[]': { type: 'integer' } } };
+    expect(one(FORM, literal)('size[]=x')).toEqual(['/size[] must be an integer']);
   });
 
   test.each([

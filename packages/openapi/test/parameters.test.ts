@@ -103,7 +103,9 @@ describe('a query', () => {
     const lenient = queryChecker(asking([query({ type: 'integer' })], { reading }));
     expect(lenient('a=1&%ff=2&q=1')).toEqual([]);
     expect(lenient('a=1&q=x')).toEqual(['/q must be an integer']);
-    expect(queryChecker(asking([], { reading }))('a=1')).toEqual([]);
+    expect(queryChecker(asking([], { reading }))('a=1&b[]=1')).toEqual([]);
+    // Rails, PHP and qs read q.
+    expect(lenient('q[]=99')).toEqual([`/q[] ${unknown}: did you mean q?`]);
     expect(queryChecker(asking([]))('a=1')).toEqual([`/a ${unknown}`]);
   });
 

@@ -1,9 +1,10 @@
 import { Bag } from '../bag.ts';
 import type { Document } from '../document/document.ts';
 import { isObject, type Json } from '../document/source.ts';
-import { faultBelow, refuse, type ValueFault } from '../faults.ts';
+import { faultBelow, MAX_FAULTS, refuse, type ValueFault } from '../faults.ts';
 import { Marks, put, type Reading } from '../marks.ts';
-import { escapeToken } from '../names.ts';
+import { escapeToken, printable } from '../names.ts';
+import { hint } from '../nearest.ts';
 import type { ReadingOptions as DocumentReading } from '../options.ts';
 import {
   type Collected,
@@ -58,13 +59,15 @@ export function createFormCheck(
   );
   const lists = listsIn(document, shape, direction);
   const others = rest(shape);
+  const names = fields.map(({ name }) => name);
   const collect = createCollector([...fields, others]);
 
   return function* checkForm(bytes, _contentType, keep) {
-    const faults: ValueFault[] = [];
-    const sent = yield* collect(textOf(bytes), 'form', () => {
-      faults[0] = { pointer: '', message: NAME_ENCODING, rule: 'encoding' };
+    const unknown = new Set<string | undefined>();
+    const sent = yield* collect(textOf(bytes), 'form', (name) => {
+      if (unknown.size < MAX_FAULTS) unknown.add(name);
     });
+    const faults = [...unknown].map((name) => unknownFault(name, names));
     const value = new Bag();
     const marks = new Marks();
     for (const [i, field] of fields.entries()) {
@@ -89,6 +92,19 @@ export function createFormCheck(
     return faults.length > 0 ? faults : yield* check.steps(value, { marks });
   };
 }
+
+/** Brackets are the only reason why a name of a form is unknown. */
+const unknownFault = (
+  name: string | undefined,
+  names: readonly string[],
+): ValueFault =>
+  name === undefined
+    ? { pointer: '', message: NAME_ENCODING, rule: 'encoding' }
+    : {
+        pointer: `/${escapeToken(printable(name))}`,
+        message: `is not defined in the contract${hint(name, names)}`,
+        rule: 'additionalProperties',
+      };
 
 const rest = ({ others }: Shape): Collected => ({
   name: '',

@@ -68,18 +68,22 @@ function createQueryCheck(
 ) {
   const collect = createCollector(parameters);
   const required = parameters.some((parameter) => parameter.required);
-  const names = parameters.map(({ name }) => name);
+  const names = parameters
+    .filter(({ style }) => style !== 'deepObject')
+    .map(({ name }) => name);
   return (query: string, values?: ParameterValues): readonly Fault[] => {
     if (query === '' && !required) return NONE;
     if (semicolon !== 'pass' && query.includes(';')) return [SEMICOLON];
     const unknownNames = new Set<string | undefined>();
-    const addUnknown = (name: string | undefined) => {
-      const isKey = name !== undefined && keys?.includes(name);
-      if (!isKey && unknownNames.size < MAX_FAULTS) unknownNames.add(name);
+    const addUnknown = (name: string | undefined, isKnown: boolean) => {
+      const passes =
+        keys === null || (name !== undefined && keys.includes(name));
+      if ((isKnown || !passes) && unknownNames.size < MAX_FAULTS)
+        unknownNames.add(name);
     };
     const sent = atOnce(collect(query, 'form', addUnknown));
     const faults = faultsIn(parameters, (i) => sent[i]!, values);
-    if (keys === null || unknownNames.size === 0) return faults;
+    if (unknownNames.size === 0) return faults;
     return [
       ...faults,
       ...[...unknownNames].map((name) => unknownFault(name, names)),

@@ -1,5 +1,5 @@
 import type { Steps } from '../slices.ts';
-import { decode, type Encoding, readBrackets } from './reading.ts';
+import { decode, type Encoding, readBrackets, rootOf } from './reading.ts';
 import { type Members, PRIMITIVES } from './shape.ts';
 import {
   type DeepEntry,
@@ -26,7 +26,8 @@ interface Bucket {
   readonly entries: DeepEntry[];
 }
 
-type Unknown = (name: string | undefined) => void;
+/** `isKnown`: servers such as Rails, PHP and qs read `a[]` and `a[b]` as `a`. */
+type Unknown = (name: string | undefined, isKnown: boolean) => void;
 
 interface Owner {
   readonly index: number;
@@ -71,7 +72,14 @@ export function createCollector(parameters: readonly Collected[]): Collect {
   function ownerOf(name: string): Owner | null {
     const owner = owners.get(name) ?? deepOwner(name);
     if (owner) return owner;
-    return rest < 0 ? null : { index: rest, member: encodeURIComponent(name) };
+    return rest < 0 || isKnown(name)
+      ? null
+      : { index: rest, member: encodeURIComponent(name) };
+  }
+
+  function isKnown(name: string): boolean {
+    const root = rootOf(name);
+    return root !== null && (owners.has(root) || deep.has(root));
   }
 
   /**
@@ -99,7 +107,7 @@ export function createCollector(parameters: readonly Collected[]): Collect {
     const name = decode(equals < 0 ? pair : pair.slice(0, equals), encoding);
     const owner = name === undefined ? null : ownerOf(name);
     const text = equals < 0 ? '' : pair.slice(equals + 1);
-    if (owner === null) unknown(name);
+    if (owner === null) unknown(name, name !== undefined && isKnown(name));
     else if (owner.path) buckets[owner.index]!.entries.push([owner.path, text]);
     else if (owner.member === null) buckets[owner.index]!.texts.push(text);
     else buckets[owner.index]!.pairs.push([owner.member, text]);

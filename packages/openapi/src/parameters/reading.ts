@@ -157,6 +157,12 @@ const MOST = 4_096;
 
 const NAME = /^([^[]+)((?:\[[^[\]]*\])+)$/;
 
+/** What stands before brackets. */
+export function rootOf(name: string): string | null {
+  const bracket = name.indexOf('[');
+  return bracket > 0 ? name.slice(0, bracket) : null;
+}
+
 /** `null` without brackets, or with brackets that servers read differently. */
 export function readBrackets(
   name: string,

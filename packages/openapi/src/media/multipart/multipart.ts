@@ -10,6 +10,7 @@ import {
 } from '../../faults.ts';
 import { Marks, put, type Reading } from '../../marks.ts';
 import { escapeToken, printable } from '../../names.ts';
+import { rootOf } from '../../parameters/reading.ts';
 import { ANYTHING, listsIn, type Shape } from '../../parameters/shape.ts';
 import type { Direction } from '../../schema/directions.ts';
 import type { Check, Schemas } from '../../schema/schemas.ts';
@@ -80,10 +81,15 @@ export function createMultipartCheck(
       readParts(bytes, boundaryOf(contentType)),
       ({ head }) => head.name,
     );
-    const { value, marks, faults } = yield* readForm(
-      byName,
-      (name) => fields.get(name) ?? other,
-    );
+    const { value, marks, faults } = yield* readForm(byName, (name) => {
+      const root = rootOf(name);
+      if (root !== null && fields.has(root) && !fields.has(name))
+        refuse(
+          `is not defined in the contract: did you mean ${printable(root)}?`,
+          'additionalProperties',
+        );
+      return fields.get(name) ?? other;
+    });
     for (const name of lists) if (!byName.has(name)) value[name] = [];
     return faults.length > 0 ? faults : yield* check.steps(value, { marks });
   };

@@ -17,12 +17,12 @@ const LINKS = Object.fromEntries(
   ERROR_CODES.map(({ code }) => [code, `<${helpOf(code)}>; rel="help"`]),
 ) as Readonly<Record<Code, string>>;
 
-const waitOf = (seconds?: number): readonly string[] =>
-  seconds === undefined ? [] : ['Retry-After', `${seconds}`];
-
-const WAITS = Object.fromEntries(
-  ERROR_CODES.map(({ code, retryAfter }) => [code, waitOf(retryAfter)]),
-) as Readonly<Record<Code, readonly string[]>>;
+/**
+ * Of every 503. The stages that refuse a client with 429 or a ban know how long it waits. The
+ * gateway cannot know when a backend responds again after a 502 or 504.
+ */
+const SOON: readonly string[] = ['Retry-After', '1'];
+const NONE: readonly string[] = [];
 
 interface RefusalOptions {
   /** Never holds a submitted value or a secret, unless `echoes`. */
@@ -30,7 +30,7 @@ interface RefusalOptions {
   /** The message quotes the request. Records for operators get the code's title instead. */
   readonly echoes?: boolean;
   readonly details?: readonly Fault[];
-  /** Flat: name, value, … Default: the `Retry-After` of the catalogue, if it has one. */
+  /** Flat: name, value, … */
   readonly headers?: readonly string[];
   /**
    * Closes the connection after the response, because the rest of the request is useless or cannot
@@ -59,7 +59,7 @@ export class Refusal {
       message,
       echoes = false,
       details,
-      headers = WAITS[code],
+      headers = CATALOGUE[code].status === 503 ? SOON : NONE,
       close = false,
       reason,
     }: RefusalOptions = {},

@@ -1,11 +1,11 @@
 import { asciiHost } from '../common/ascii-host.ts';
+import { isObject } from '../common/shapes.ts';
 import { inApi } from '../limits/scopes.ts';
 import type { Api, ApiPlace, Config } from './config.ts';
 import { NO_CONTRACT } from './contract/place.ts';
 import { baseUrl } from './conversions.ts';
 import { ownPaths } from './own-paths.ts';
 import { type SchemaError, valueError } from './schema/errors.ts';
-import { isObject } from './schema/schema.ts';
 import {
   type Origin,
   type Setting,

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import type { AddressList } from '../common/address-lists.ts';
 import type { KeyHeaders } from '../common/key-headers.ts';
+import { isObject } from '../common/shapes.ts';
 import type { AddressEntry } from './address-lists.ts';
 import { isFile } from './contract/place.ts';
 import type { FieldValue } from './header-rules.ts';
 import { readPairs } from './schema/formats.ts';
-import { flatten, isObject, type Schema, schemaOf } from './schema/schema.ts';
+import { flatten, type Schema, schemaOf } from './schema/schema.ts';
 import { parseDuration, parseSize } from './units.ts';
 
 export interface Surroundings {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { deepFreeze } from '../common/freeze.ts';
+import { isObject } from '../common/shapes.ts';
 import type { Plans } from '../limits/plans.ts';
 import { createListReader } from './address-lists.ts';
 import {
@@ -33,7 +34,7 @@ import {
 } from './problems/problems.ts';
 import { type Rule, rules } from './rules.ts';
 import { type SchemaError, schemaErrors } from './schema/errors.ts';
-import { isObject, schemaOf } from './schema/schema.ts';
+import { schemaOf } from './schema/schema.ts';
 import {
   type Origin,
   putAt,

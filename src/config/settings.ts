@@ -1,7 +1,7 @@
+import { isObject } from '../common/shapes.ts';
 import type { Position } from './problems/problems.ts';
 import {
   flatten,
-  isObject,
   type Schema,
   type SchemaName,
   schemaOf,

@@ -1,9 +1,9 @@
+import { isObject } from '../common/shapes.ts';
 import type { GatewaySettings } from './config.generated.ts';
 import type { BackendAddress, Upstream } from './config.ts';
 import { baseUrl, mapped } from './conversions.ts';
 import { step } from './problems/pointers.ts';
 import { type SchemaError, valueError } from './schema/errors.ts';
-import { isObject } from './schema/schema.ts';
 import {
   documentOf,
   type Settings,

@@ -1,8 +1,8 @@
 import type { ManyImportedKeys } from '@storegate/admin-api';
 import { isDateTime } from '@storegate/openapi/formats';
+import { isObject } from '../../common/shapes.ts';
 import { LAST_TIME } from '../../config/durations.ts';
 import { ConfigError } from '../../config/problems/problems.ts';
-import { isObject } from '../../config/schema/schema.ts';
 import { formatWindows, parseWindows } from '../../config/windows.ts';
 import { formErrors } from '../../records/keys/draft.ts';
 import {

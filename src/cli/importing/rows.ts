@@ -1,4 +1,4 @@
-import { isObject } from '../../config/schema/schema.ts';
+import { isObject } from '../../common/shapes.ts';
 import { CommandError } from '../connect/api.ts';
 
 /** `key` is the secret, in place of its hash. */

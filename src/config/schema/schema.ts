@@ -70,12 +70,6 @@ export function partsOf(
   return target === undefined ? allOf : [target, ...allOf];
 }
 
-export function isObject(
-  value: unknown,
-): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** A sentence without its subject. */
 export function expectation(schema: Schema): string {
   if (schema.errorMessage !== undefined) return schema.errorMessage;

@@ -1,14 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { isObject } from '../../common/shapes.ts';
 import { parseDuration, parseSize } from '../units.ts';
 import { formats } from './formats.ts';
-import {
-  isObject,
-  partsOf,
-  type Schema,
-  type SchemaName,
-  schemaOf,
-} from './schema.ts';
+import { partsOf, type Schema, type SchemaName, schemaOf } from './schema.ts';
 
 let shared: Ajv | undefined;
 const compiled = new Map<Schema, ValidateFunction>();

@@ -1,5 +1,5 @@
+import { has, isMoment, isText, listOf, type Of } from '../../common/shapes.ts';
 import { peerQuery } from './query.ts';
-import { has, isMoment, isText, listOf, type Of } from './shapes.ts';
 
 const isCall = has({ operation: isText, at: isMoment });
 

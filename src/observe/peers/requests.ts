@@ -1,7 +1,4 @@
 import type { Faults } from '@storegate/admin-api';
-import { KIND_NAMES } from '../../limits/kinds.ts';
-import { STEPS } from '../events.ts';
-import { peerQuery } from './query.ts';
 import {
   has,
   type Is,
@@ -18,7 +15,10 @@ import {
   oneOf,
   orMissing,
   orNull,
-} from './shapes.ts';
+} from '../../common/shapes.ts';
+import { KIND_NAMES } from '../../limits/kinds.ts';
+import { STEPS } from '../events.ts';
+import { peerQuery } from './query.ts';
 
 const LISTED = {
   id: isText,

@@ -1,7 +1,4 @@
 import type { FindingType } from '@storegate/admin-api/text';
-import type { BackendReason } from '../events.ts';
-import { isRowText } from '../traffic/packing.ts';
-import { peerQuery } from './query.ts';
 import {
   has,
   isCount,
@@ -13,7 +10,10 @@ import {
   type Of,
   oneOf,
   orNull,
-} from './shapes.ts';
+} from '../../common/shapes.ts';
+import type { BackendReason } from '../events.ts';
+import { isRowText } from '../traffic/packing.ts';
+import { peerQuery } from './query.ts';
 
 const READINESS = [
   'ready',

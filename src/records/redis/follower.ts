@@ -1,6 +1,7 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
 import { Outage } from '../../common/errors/outage.ts';
+import { type Is, isText, listOf, orNull } from '../../common/shapes.ts';
 import { SECOND } from '../../common/time.ts';
 import { scan } from '../../state/redis/bulk.ts';
 import type { Connection } from '../../state/redis/client.ts';
@@ -307,19 +308,13 @@ function readingIn([epoch, audit, bans, records, tokens, ...oldest]: Reply) {
   } satisfies Partial<Record<keyof Reading | 'epoch', unknown>>;
 }
 
-const isText = (one: unknown) => typeof one === 'string';
-const isTexts = (one: unknown) => Array.isArray(one) && one.every(isText);
-const orNull = (is: (one: unknown) => boolean) => (one: unknown) =>
-  one === null || is(one);
-const isEntries = (one: unknown) =>
-  Array.isArray(one) &&
-  one.every(
-    (entry) =>
-      Array.isArray(entry) &&
-      /^\d+-\d+$/.test(String(entry[0])) &&
-      isTexts(entry[1]) &&
-      entry[1].length >= 2,
-  );
+const isTexts = listOf(isText);
+const isEntry: Is = (value): value is unknown =>
+  Array.isArray(value) &&
+  /^\d+-\d+$/.test(String(value[0])) &&
+  isTexts(value[1]) &&
+  value[1].length >= 2;
+const isEntries = listOf(isEntry);
 const SHAPE = [
   orNull(isText),
   orNull(isEntries),

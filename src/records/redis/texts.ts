@@ -1,4 +1,13 @@
-import { isObject } from '../../config/schema/schema.ts';
+import {
+  has,
+  type Is,
+  isFlag,
+  isNumber,
+  isObject,
+  isText,
+  orMissing,
+  orNull,
+} from '../../common/shapes.ts';
 import type { KeyRecord } from '../keys/key.ts';
 import type { AuditDraft } from '../operators/audit-log.ts';
 import type { TokenRecord } from '../operators/tokens.ts';
@@ -14,55 +23,45 @@ export function parsed(text: string): unknown {
 }
 
 /** The record in a text of Redis; `null`: it is not one. */
-export const recordIn = (text: string) => checked(text, RECORD);
+export const recordIn = (text: string) => checked<KeyRecord>(text, isKey);
 /** The entry in a text of Redis; `null`: it is not one. */
-export const entryIn = (text: string) => checked(text, ENTRY);
+export const entryIn = (text: string) => checked<AuditDraft>(text, isEntry);
 /** The token in a text of Redis; `null`: it is not one. */
-export const tokenIn = (text: string) => checked(text, TOKEN);
+export const tokenIn = (text: string) => checked<TokenRecord>(text, isToken);
 
-type Check = (value: unknown) => boolean;
-/** Of fields that are relied on; further ones may be there. */
-type Checks<T> = Readonly<Record<keyof T, Check>>;
-
-function checked<T>(text: string, checks: Checks<T>): T | null {
+function checked<T>(text: string, is: Is): T | null {
   const value = parsed(text);
-  if (!isObject(value)) return null;
-  const isValid = (name: string) => checks[name as keyof T](value[name]);
-  return Object.keys(checks).every(isValid) ? (value as T) : null;
+  return is(value) ? (value as T) : null;
 }
 
-const isText: Check = (value) => typeof value === 'string';
-const isNumber: Check = (value) => typeof value === 'number';
-const isAny: Check = (value) => value !== undefined;
-const orNull =
-  (is: Check): Check =>
-  (value) =>
-    value === null || is(value);
+/** Checks of fields that are relied on; further ones may be there. */
+const isShape = <T>(checks: Readonly<Record<keyof Required<T>, Is>>) =>
+  has(checks as Readonly<Record<string, Is>>);
+const isList: Is<unknown[]> = (value) => Array.isArray(value);
+const isAny: Is = (value): value is unknown => value !== undefined;
 
-const RECORD: Checks<Required<KeyRecord>> = {
+const isKey = isShape<KeyRecord>({
   id: isText,
   version: isNumber,
   hash: isText,
   account: isText,
   plan: isText,
   label: orNull(isText),
-  windows: orNull(Array.isArray),
-  addresses: orNull(Array.isArray),
-  scopes: Array.isArray,
-  apis: (value) => (value ?? null) === null || Array.isArray(value),
+  windows: orNull(isList),
+  addresses: orNull(isList),
+  scopes: isList,
+  apis: orMissing(orNull(isList)),
   metadata: isObject,
   createdAt: isNumber,
   expiresAt: orNull(isNumber),
   disabledAt: orNull(isNumber),
   revokedAt: orNull(isNumber),
   rotatedAt: orNull(isNumber),
-  previous: orNull(
-    (value) => isObject(value) && isText(value.hash) && isNumber(value.until),
-  ),
-  imported: (value) => typeof value === 'boolean',
-};
+  previous: orNull(has({ hash: isText, until: isNumber })),
+  imported: isFlag,
+});
 
-const ENTRY: Checks<Required<AuditDraft>> = {
+const isEntry = isShape<AuditDraft>({
   at: isNumber,
   actor: isText,
   action: isText,
@@ -70,12 +69,12 @@ const ENTRY: Checks<Required<AuditDraft>> = {
   before: isAny,
   after: isAny,
   requestId: isText,
-  reason: (value) => value === undefined || isText(value),
-};
+  reason: orMissing(isText),
+});
 
-const TOKEN: Checks<TokenRecord> = {
+const isToken = isShape<TokenRecord>({
   name: isText,
   hash: isText,
   role: isText,
   createdAt: isNumber,
-};
+});

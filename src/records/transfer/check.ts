@@ -1,7 +1,7 @@
 import { ROLES } from '@storegate/admin-api';
 import { ExpectedError } from '../../common/expected-error.ts';
 import { MAX_SCOPE_LENGTH, MAX_SCOPES } from '../../common/scopes.ts';
-import { isObject } from '../../config/schema/schema.ts';
+import { isObject, LAST_MOMENT } from '../../common/shapes.ts';
 import { parseWindows, toEntry } from '../../config/windows.ts';
 import { eachWindow } from '../../limits/counters.ts';
 import { meterOf, WINDOW_KINDS, windowId } from '../../limits/kinds.ts';
@@ -14,7 +14,6 @@ import {
   fields,
   flag,
   integer,
-  LAST_MOMENT,
   list,
   moment,
   oneOf,

@@ -1,4 +1,4 @@
-import { isObject } from '../../config/schema/schema.ts';
+import { isObject } from '../../common/shapes.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 

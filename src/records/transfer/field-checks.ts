@@ -1,10 +1,8 @@
-import { isObject } from '../../config/schema/schema.ts';
+import { isObject, LAST_MOMENT } from '../../common/shapes.ts';
 
 /** Returns an error that completes a sentence starting with the field name; `null`: valid. */
 export type Check = (value: unknown) => string | null;
 
-/** The maximum date, Unix milliseconds. */
-export const LAST_MOMENT = 8.64e15;
 export const moment = integer(0, LAST_MOMENT);
 
 export function integer(from: number, to = Number.MAX_SAFE_INTEGER): Check {

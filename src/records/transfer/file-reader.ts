@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../../config/schema/schema.ts';
+import { isObject } from '../../common/shapes.ts';
 import { RecordChecker } from './check.ts';
 import { upgradeLine } from './earlier-lines.ts';
 import { FORMAT, FORMAT_VERSION, MAX_LINE } from './file-writer.ts';

@@ -1,5 +1,5 @@
+import { isObject, LAST_MOMENT } from '../../common/shapes.ts';
 import { MINUTE } from '../../common/time.ts';
-import { isObject } from '../../config/schema/schema.ts';
 import { partIn, SPANS, sumIn } from '../../ledger/names.ts';
 import { mergeTraffic, TrafficTable } from '../../ledger/traffic.ts';
 import { unpackRows } from '../../ledger/usage-table.ts';
@@ -9,7 +9,6 @@ import {
   fields,
   flag,
   integer,
-  LAST_MOMENT,
   list,
   moment,
   orNull,

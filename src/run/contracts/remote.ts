@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ContractError } from '@storegate/openapi';
 import { shortDigest } from '../../common/digest.ts';
 import { PRIVATE, replaceFile } from '../../common/folder.ts';
-import { isObject } from '../../config/schema/schema.ts';
+import { isObject } from '../../common/shapes.ts';
 import type { Observe } from '../../observe/events.ts';
 import { makeDataFolder } from '../../state/data-folder.ts';
 

@@ -5,8 +5,8 @@ export type Is<T = unknown> = (value: unknown) => value is T;
 
 export type Of<I> = I extends Is<infer T> ? T : never;
 
-/** The last valid date. */
-const LAST_MOMENT = 8.64e15;
+/** The last valid date, Unix milliseconds. */
+export const LAST_MOMENT = 8.64e15;
 
 export const isText: Is<string> = (value) => typeof value === 'string';
 export const isFlag: Is<boolean> = (value) => typeof value === 'boolean';
@@ -44,13 +44,15 @@ export const listOf =
   (value): value is readonly T[] =>
     Array.isArray(value) && value.every(is);
 
-const isRecord = (value: unknown): value is object =>
+export const isObject: Is<Readonly<Record<string, unknown>>> = (
+  value,
+): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const isCounts: Is<Readonly<Record<string, number>>> = (
   value,
 ): value is Readonly<Record<string, number>> =>
-  isRecord(value) && Object.values(value).every(isCount);
+  isObject(value) && Object.values(value).every(isCount);
 
 type Members = Readonly<Record<string, Is>>;
 
@@ -60,13 +62,9 @@ export function has<M extends Members>(
 ): Is<{ readonly [K in keyof M]: Of<M[K]> }> {
   const checks = Object.entries(members);
   return (value): value is { readonly [K in keyof M]: Of<M[K]> } => {
-    if (typeof value !== 'object' || value === null) return false;
+    if (!isObject(value)) return false;
     return checks.every(([name, is]) =>
-      is(
-        Object.hasOwn(value, name)
-          ? value[name as keyof typeof value]
-          : undefined,
-      ),
+      is(Object.hasOwn(value, name) ? value[name] : undefined),
     );
   };
 }

@@ -2,12 +2,11 @@ import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { openDatabase } from '../../common/open-database.ts';
-import { createThread, type ThreadReply } from '../../common/thread.ts';
+import { createThread } from '../../common/thread.ts';
 import { SECOND } from '../../common/time.ts';
 import { transaction } from '../../common/transaction.ts';
 import { makeDataFolder } from '../../state/data-folder.ts';
 import { KEY_INDICES, RECORD_TABLES } from '../../state/record-tables.ts';
-import type { LogName } from '../model/entries.ts';
 import { type Model, modelIn } from '../model/model.ts';
 import {
   type CopyReply,
@@ -20,7 +19,6 @@ import {
   type Progress,
   progressIn,
   type Reading,
-  type StoredEntry,
 } from './progress.ts';
 
 export const COPY_FILE = 'records.db';
@@ -117,10 +115,6 @@ function create(db: DatabaseSync, source: string): void {
   });
 }
 
-type Ask = (
-  of: (number: number) => CopyRequest,
-) => Promise<CopyReply | ThreadReply>;
-
 /**
  * The copy of the records in Redis, for the one process that writes it: a file in a thread, so that
  * requests never wait for it, and one in memory at once.
@@ -130,16 +124,21 @@ function copyIn(db: DatabaseSync, { maxAge, invalid }: CopyOptions) {
   const file = db.location();
   const thread =
     file === null ? null : createThread<CopyRequest, CopyReply>(COPIER, file);
-  const ask: Ask = thread?.ask ?? inMemory(db);
+  const inMemory = thread === null ? copyWriterIn(db) : null;
   let progress = progressIn(db)();
   /** Confirmed since the stored confirmation; `null`: nothing. Unix milliseconds. */
   let confirmedAt: number | null = null;
   let storedAt = Number.NEGATIVE_INFINITY;
   let oldest: Reading['oldest'] = { audit: 0, bans: 0 };
 
-  /** Rejects with CopyWriteError. */
+  /**
+   * Resolves with the last of the rows that were looked at; `null`: there are none. Rejects with
+   * CopyWriteError.
+   */
   async function write(work: CopyWork): Promise<number | null> {
-    const reply = await ask((number) => ({ ...work, number }));
+    const reply =
+      inMemory?.handle({ ...work, number: 0 }) ??
+      (await thread!.ask((number) => ({ ...work, number })));
     if (reply.error !== null) throw new CopyWriteError(reply.error);
     const { invalid: found, last, progress: stored } = reply as CopyReply;
     if (work.type === 'take' || work.type === 'end') confirmedAt = null;
@@ -173,23 +172,9 @@ function copyIn(db: DatabaseSync, { maxAge, invalid }: CopyOptions) {
     get progress() {
       return progress;
     },
-    save: (changes: Partial<Progress>) => write({ type: 'save', changes }),
     /** Of a reading after the position of the copy. */
     take,
-    beginPass: (
-      begin: Pick<Progress, 'epoch' | 'audit' | 'bans'>,
-      tokens: readonly string[],
-    ) => write({ type: 'begin', begin, tokens }),
-    takeRecords: (records: readonly string[]) =>
-      write({ type: 'records', records, isNewer: false }),
-    /** Like `take`, but leaves the position. */
-    takeNewer: (records: readonly string[]) =>
-      write({ type: 'records', records, isNewer: true }),
-    takeEntries: (log: LogName, entries: readonly StoredEntry[]) =>
-      write({ type: 'entries', log, entries }),
-    /** Resolves with the last of the rows that were looked at; `null`: there are none. */
-    removeUnseen: (after: number) => write({ type: 'remove', after }),
-    endPass: (at: number) => write({ type: 'end', at }),
+    write,
     /** What was begun ends before. */
     async close() {
       db.close();
@@ -197,9 +182,4 @@ function copyIn(db: DatabaseSync, { maxAge, invalid }: CopyOptions) {
       await thread?.close((number) => ({ type: 'close', changes, number }));
     },
   };
-}
-
-function inMemory(db: DatabaseSync): Ask {
-  const { handle } = copyWriterIn(db);
-  return async (of) => handle(of(0));
 }

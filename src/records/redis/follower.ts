@@ -111,7 +111,11 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
     let { records } = found;
     // Of an entry with many keys. Without its last part the position stays.
     while (records.length > PART) {
-      await copy.takeNewer(records.slice(0, PART));
+      await copy.write({
+        type: 'records',
+        records: records.slice(0, PART),
+        isNewer: true,
+      });
       records = records.slice(PART);
       await setImmediate();
       if (isClosed) return false;
@@ -157,7 +161,11 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
   async function beginPass(epoch: string): Promise<void> {
     const [audit, bans] = [await lastIn('audit'), await lastIn('bans')];
     const texts = await withTimeout(redis.hvals(tokens));
-    await copy.beginPass({ epoch, audit, bans }, texts);
+    await copy.write({
+      type: 'begin',
+      begin: { epoch, audit, bans },
+      tokens: texts,
+    });
     const own = { done: Promise.resolve() };
     pass = Object.assign(own, { done: readAll(() => pass === own) });
     pass.done.catch(() => {});
@@ -210,19 +218,22 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
       checkReadable();
       return redis.hscan(keys, cursor, 'COUNT', PAGE_SIZE);
     });
-    for await (const page of pages) await rested(() => copy.takeRecords(page));
+    for await (const page of pages)
+      await rested(() =>
+        copy.write({ type: 'records', records: page, isNewer: false }),
+      );
     for (const log of ['audit', 'bans'] as const) {
       for await (const page of entriesUntil(LOGS[log], until[log]))
-        await rested(() => copy.takeEntries(log, page));
+        await rested(() => copy.write({ type: 'entries', log, entries: page }));
     }
     for (let after: number | null = 0; after !== null; )
       await rested(async () => {
-        after = await copy.removeUnseen(after!);
+        after = await copy.write({ type: 'remove', after: after! });
       });
     // What was read is the data of one epoch, and of a master.
     await reading.next();
     if (!isOwn()) throw new Superseded();
-    await copy.endPass(at);
+    await copy.write({ type: 'end', at });
     pass = null;
     changed();
   }

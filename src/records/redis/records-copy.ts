@@ -264,7 +264,7 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
     },
     noteGateways(gateways: number) {
       if (copy && copy.progress.gateways !== gateways)
-        copy.save({ gateways }).catch(fileFailed);
+        copy.write({ type: 'save', changes: { gateways } }).catch(fileFailed);
     },
     watch(listener: () => void) {
       listeners.add(listener);

@@ -89,7 +89,7 @@ const COMPILED = new URL('./admin-contract', import.meta.url);
 /** Read once, when first needed: for a process that serves no requests, or after `prepareAdminContract`. */
 export function adminContract(): Contract {
   read ??= existsSync(COMPILED)
-    ? atOnce(createContract(atOnce(deserialize(compiledIn(COMPILED)))))
+    ? atOnce(createContract(atOnce(deserialize(readCompiled()))))
     : loadContract(ADMIN_CONTRACT);
   return read;
 }
@@ -105,13 +105,13 @@ export async function prepareAdminContract(): Promise<void> {
 
 async function prepare() {
   const compiled = existsSync(COMPILED)
-    ? compiledIn(COMPILED)
+    ? readCompiled()
     : await compiledInThread();
   const contract = await inTurns(deserialize(compiled));
   read ??= await inTurns(createContract(contract));
 }
 
-const compiledIn = (file: URL) => v8.deserialize(readFileSync(file));
+const readCompiled = () => v8.deserialize(readFileSync(COMPILED));
 
 async function compiledInThread() {
   const compiler = new URL('./contract-compiler.ts', import.meta.url);

@@ -4,13 +4,9 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/**
- * A stored time that lies further in the future than `ahead` began now, because the clock was set
- * back. Unix milliseconds.
- */
-export function notFuture(time: number, now: number, ahead = 0): number {
-  return time > now + ahead ? now : time;
-}
+/** A stored time in the future began now, because the clock was set back. Unix milliseconds. */
+export const notFuture = (time: number, now: number): number =>
+  Math.min(time, now);
 
 /** Milliseconds by which the clocks of two gateways may differ. */
 export const CLOCK_SKEW = MINUTE;

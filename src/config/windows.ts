@@ -51,9 +51,8 @@ export function parseWindows(
 export function parseChangedWindows(
   text: string,
   before: readonly Window[],
-  source = 'limits',
 ): readonly Window[] {
-  const entries = entriesIn(text, source).map((entry) => {
+  const entries = entriesIn(text, 'limits').map((entry) => {
     const { kind, per, api } = entry;
     const old = before.find(
       (window) =>
@@ -62,7 +61,7 @@ export function parseChangedWindows(
     );
     return old === undefined ? entry : { ...unnamedIn(entry, old), ...entry };
   });
-  return windowsOf(entries, source);
+  return windowsOf(entries, 'limits');
 }
 
 /** What the entry does not name of the old window. */

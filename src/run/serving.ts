@@ -4,7 +4,6 @@ import { createUnparsedReplies } from '../gateway/reply/unparsed.ts';
 import { createConnectionLimits } from '../gateway/wire/connection-limits.ts';
 import {
   createListener,
-  type DrainOptions,
   type ListenOptions,
 } from '../gateway/wire/listener.ts';
 import type { ActiveApi } from './apis.ts';
@@ -103,7 +102,7 @@ export function createServing(parts: ServingParts) {
       pipeline = buildPipeline(settings, longLived);
       compileRest(settings.apis);
     },
-    drain: (options?: DrainOptions): Promise<number> => listener.drain(options),
+    drain: listener.drain,
     async close(): Promise<void> {
       closing.abort();
       await longLived.close();

@@ -45,7 +45,7 @@ export async function connectLocally(load: () => Config): Promise<Connection> {
   }
   const context: AdminContext = {
     ...storage.records,
-    uses: { lastUsed: async (ids) => await storage.records.uses.load(ids) },
+    uses: { lastUsed: async (ids) => storage.records.uses.load(ids) },
     state: storage.state,
     peers: storage.peers,
     ledger: storage.ledger,

@@ -227,7 +227,7 @@ function mediaOf(
     const message =
       encoding === 'identity'
         ? `The body must be ${rule.accepted.join(' or ')}, in UTF-8.`
-        : `${quoted('Content-Encoding', encoding)} is not supported. Send the body without it.`;
+        : `Content-Encoding${quoted(encoding)} is not supported. Send the body without it.`;
     throw new Refusal('unsupported_media_type', {
       message,
       echoes: true,
@@ -238,8 +238,8 @@ function mediaOf(
 }
 
 /** Only a plain word is quoted: anything else may be a secret. */
-function quoted(name: string, value: string): string {
-  return /^[a-z-]{1,20}$/.test(value) ? `${name} ${value}` : name;
+function quoted(value: string): string {
+  return /^[a-z-]{1,20}$/.test(value) ? ` ${value}` : '';
 }
 
 function withoutBody(rule: BodyRule | null): readonly Fault[] {

@@ -58,8 +58,8 @@ export function createListener(parts: ListenerOptions) {
     ...httpLimits,
     ticketSecret,
     handle,
-    takes: (socket, enter) => limits.take(socket, enter),
-    takesFrom: (place, address) => limits.takeFrom(place, address),
+    takes: limits.take,
+    takesFrom: limits.takeFrom,
     openings: {
       secured: (socket) => {
         const version = socket.getProtocol() ?? 'none';

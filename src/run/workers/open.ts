@@ -33,24 +33,23 @@ export async function openWorkers(parts: ProcessesParts): Promise<Processes> {
     ...parts,
     observe,
   });
-  const drain = () => pool.drain();
   return {
     observe,
     storage,
     ledger: accessTo(storage.ledger, null, (warning) =>
       observe({ type: 'state.warning', warning }),
     ),
-    uses: { lastUsed: async (ids) => await storage.uses.load(ids) },
+    uses: { lastUsed: async (ids) => storage.uses.load(ids) },
     metrics: {
       exemplars: tracesEndpointOf(config.tracing) !== null,
       figures: async () => totalOf(await own.figures(), await pool.figures()),
     },
     readiness: () => pool.readiness,
-    listen: (fd) => pool.start(fd),
-    ask: (question, argument) => pool.ask(question, argument),
-    use: (settings) => pool.use(settings),
-    drain,
-    end: drain,
-    close: async () => storage.close(),
+    listen: pool.start,
+    ask: pool.ask,
+    use: pool.use,
+    drain: pool.drain,
+    end: pool.drain,
+    close: storage.close,
   };
 }

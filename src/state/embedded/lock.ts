@@ -15,7 +15,7 @@ export class FolderInUse extends StateFileError {
  * StateFileError if the lock cannot be made.
  */
 export function lockFolder(folder: string): Lock {
-  const lock = tryLockIn(folder, 'gateway.lock');
+  const lock = tryLockIn(folder);
   if (lock) return lock;
   throw new FolderInUse(
     `another gateway is running on the data folder ${folder}`,
@@ -24,7 +24,7 @@ export function lockFolder(folder: string): Lock {
 
 /** `lockFolder` for a command that changes the folder of a stopped gateway. */
 export function lockStoppedFolder(folder: string): Lock {
-  const lock = tryLockIn(folder, 'gateway.lock');
+  const lock = tryLockIn(folder);
   if (lock) return lock;
   throw new FolderInUse(
     `Stop the gateway that uses ${folder} first: nothing was changed.`,
@@ -32,8 +32,8 @@ export function lockStoppedFolder(folder: string): Lock {
 }
 
 /** `null`: another process holds the lock. Throws StateFileError if it cannot be made. */
-function tryLockIn(folder: string, name: string): Lock | null {
-  const file = join(folder, name);
+function tryLockIn(folder: string): Lock | null {
+  const file = join(folder, 'gateway.lock');
   try {
     createPrivateFile(file);
     accessSync(file, constants.R_OK | constants.W_OK);

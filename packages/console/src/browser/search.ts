@@ -64,7 +64,7 @@ export function Search() {
     if (found.length === 1) return open(found[0]!.link);
     close();
     form.current!.reset();
-    goUnlessSecret('keys', '', { find: text });
+    goUnlessSecret('keys', { find: text });
   }
 
   function onKeyDown(event: KeyboardEvent) {

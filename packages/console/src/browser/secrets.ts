@@ -23,22 +23,16 @@ export function holdsSecret(text: string): boolean {
 }
 
 /**
- * Goes to a place of a view with this query; where somebody has put a secret into it, to one that
- * says why not.
+ * Goes to a view with this query; where somebody has put a secret into it, to one that says why
+ * not.
  */
 export function goUnlessSecret(
   view: string,
-  rest: string,
-  query: Readonly<Record<string, string>> = {},
+  query: Readonly<Record<string, string>>,
   how: { readonly replace?: boolean } = {},
 ): void {
-  const given = [rest, ...Object.values(query)];
-  goTo(
-    given.some(holdsSecret)
-      ? linkTo(view, '', REFUSED)
-      : linkTo(view, rest, query),
-    how,
-  );
+  const isSecret = Object.values(query).some(holdsSecret);
+  goTo(linkTo(view, '', isSecret ? REFUSED : query), how);
 }
 
 /**

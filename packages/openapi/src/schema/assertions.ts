@@ -40,7 +40,7 @@ export function assertionsOf(document: Document, schema: Json): Json {
         : typesOf(types, nullable, reading.integers !== 'any'))),
     ...dialect.limitsOf(valid),
     multipleOf: valid.multipleOf,
-    ...pick(valid, SIZES),
+    ...sizesOf(valid),
     uniqueItems: valid.uniqueItems === true ? true : undefined,
     ...(typeof valid.pattern === 'string' &&
       matchesOf(schema, valid.pattern, document)),
@@ -144,11 +144,12 @@ function typesOf(
   };
 }
 
-function pick(valid: Json, keywords: readonly string[]): Json {
+function sizesOf(valid: Json): Json {
   return Object.fromEntries(
-    keywords
-      .filter((keyword) => keyword in valid)
-      .map((keyword) => [keyword, Number(valid[keyword])]),
+    SIZES.filter((keyword) => keyword in valid).map((keyword) => [
+      keyword,
+      Number(valid[keyword]),
+    ]),
   );
 }
 

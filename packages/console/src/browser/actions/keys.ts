@@ -3,7 +3,7 @@ import { limitsText } from '@storegate/admin-api/text';
 import { type ComponentChildren, h } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
-import { useApis, useQuery, useWholeHoursAgo } from '../api/hooks.ts';
+import { useApis, useDayAgo, useQuery } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
 import { type Action, textIn } from '../parts/action.ts';
 import { ClientLink } from '../parts/data.ts';
@@ -262,7 +262,7 @@ function bodyOf(form: FormData): NewKey {
 
 /** With several APIs of which one had requests. */
 function ApisField() {
-  const hasApis = useApis('', { from: useWholeHoursAgo('24') }) !== null;
+  const hasApis = useApis('', { from: useDayAgo() }) !== null;
   return (
     hasApis &&
     h(Field, {

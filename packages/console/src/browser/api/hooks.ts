@@ -172,9 +172,9 @@ export function useHoursAgo(hours: string): string {
   );
 }
 
-/** As `useHoursAgo`, the begin of that hour: usage is summed up by hours of UTC. */
-export const useWholeHoursAgo = (hours: string): string =>
-  `${useHoursAgo(hours).slice(0, 13)}:00:00Z`;
+/** The begin of the hour a day ago: usage is summed up by hours of UTC. */
+export const useDayAgo = (): string =>
+  `${useHoursAgo('24').slice(0, 13)}:00:00Z`;
 
 /** For a choice: APIs with requests in a period, and the chosen one; `null`: nothing to choose. */
 export function useApis(api: string, period: { from: string; to?: string }) {

@@ -13,7 +13,7 @@ export function filtersOf<Name extends string>(
 ) {
   /** Goes to the list with these values changed, unless one of them looks like a secret. */
   const go = (changed: Readonly<Record<string, string>>, replace = false) =>
-    goUnlessSecret(view, '', { ...values, ...changed }, { replace });
+    goUnlessSecret(view, { ...values, ...changed }, { replace });
 
   return {
     /** For typed texts, which leave no step back for each letter. */

@@ -6,7 +6,7 @@ import {
 } from '@storegate/admin-api/text';
 import { h } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { useApis, useQuery, useWholeHoursAgo } from '../api/hooks.ts';
+import { useApis, useDayAgo, useQuery } from '../api/hooks.ts';
 import { ClientLink, statusWithCode, Table, Time } from '../parts/data.ts';
 import { Filters } from '../parts/fields.ts';
 import { filtersOf } from '../parts/filters.ts';
@@ -50,7 +50,7 @@ function Refusals({ place }: { place: Place }) {
   }, [page]);
   const filters = filtersOf('requests', filter);
   const codes = useCodes(code);
-  const apis = useApis(api, { from: useWholeHoursAgo('24') });
+  const apis = useApis(api, { from: useDayAgo() });
   return h(
     View,
     {
@@ -84,7 +84,7 @@ const newerThan = ({ newest }: Pick<Page, 'newest'>) =>
 
 /** Codes of the last day, and how often each occurred. Failures of backends have a status only. */
 function useCodes(code: string) {
-  const from = useWholeHoursAgo('24');
+  const from = useDayAgo();
   const query = useQuery('getUsageReport', {
     params: { from, by: 'status,code', partial: true },
     every: 60_000,

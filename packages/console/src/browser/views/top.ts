@@ -1,7 +1,7 @@
 import type { TopItem, Top as TopResponse } from '@storegate/admin-api';
 import { COUNTED, topTotal } from '@storegate/admin-api/text';
 import { h } from 'preact';
-import { useApis, useQuery, useWholeHoursAgo } from '../api/hooks.ts';
+import { useApis, useDayAgo, useQuery } from '../api/hooks.ts';
 import { clockTime } from '../format.ts';
 import {
   ageColumn,
@@ -42,7 +42,7 @@ export function Top({ place: { query } }: { place: Place }) {
   const window = optionOf(WINDOWS, query.window) ?? 'hour';
   const by = optionOf(BY, query.by) ?? 'requests';
   const { api = '' } = query;
-  const apis = useApis(api, { from: useWholeHoursAgo('24') });
+  const apis = useApis(api, { from: useDayAgo() });
   const reading = useQuery('getTop', {
     params: { window, by, api, limit: 50 },
     every: window === 'minute' ? 3_000 : 10_000,

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Outage } from '../../src/common/errors/outage.ts';
+import { warningsAbout } from '../../src/records/redis/command-checks.ts';
 import { RedisError } from '../../src/state/redis/error.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { freePort } from '../support/free-port.ts';
@@ -9,6 +10,7 @@ import { commandsDuring } from '../support/redis/commands.ts';
 import { openShared, type SharedGateway } from '../support/redis/gateway.ts';
 import { startProxy, type TcpProxy } from '../support/redis/proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis/server.ts';
+import { DEFAULTS } from '../support/redis/settings.ts';
 import { recommendedUser } from '../support/redis/user.ts';
 import { until } from '../support/until.ts';
 
@@ -30,6 +32,12 @@ afterEach(async () => {
   await proxy.stop();
   await server.admin.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction');
 });
+
+const throughProxy = () => {
+  const url = new URL(proxy.url);
+  url.password = PASSWORD;
+  return url.href;
+};
 
 async function refusal(settings: Parameters<typeof openShared>[0]): Promise<string> {
   const error = await openShared(settings).then(
@@ -82,9 +90,7 @@ test('a Redis that is too old is refused by its version', async () => {
   const version = /redis_version:(\S+)/.exec(await server.admin.info())![1]!;
   const old = '5.0.9'.padEnd(version.length, '9').slice(0, version.length);
   proxy.rewrite = (reply) => reply.replace(`redis_version:${version}`, `redis_version:${old}`);
-  const url = new URL(proxy.url);
-  url.password = PASSWORD;
-  expect(await refusal({ url: url.href })).toBe(
+  expect(await refusal({ url: throughProxy() })).toBe(
     `Redis ${old} is too old: the gateway needs 6.2 or later`,
   );
   await until('nothing is open', () => proxy.connections === 0);
@@ -120,10 +126,10 @@ test('a user who may not select the database does not use another one', async ()
 
 test('a second connection that Redis does not take is not tried for ever', async () => {
   await server.admin.config('SET', 'maxclients', '2');
-  const url = new URL(proxy.url);
-  url.password = PASSWORD;
   try {
-    expect(await refusal({ url: url.href })).toMatch(/^Redis does not do what the gateway needs: /);
+    expect(await refusal({ url: throughProxy() })).toMatch(
+      /^Redis does not do what the gateway needs: /,
+    );
     await until('nothing is open', () => proxy.connections === 0);
   } finally {
     await server.admin.config('SET', 'maxclients', '10000');
@@ -232,4 +238,28 @@ test('an eviction policy that is set while the gateway runs is warned about once
     await server.admin.config('SET', 'maxmemory-policy', 'noeviction');
     await looked();
   }
+});
+
+test.each([
+  ['ahead of', -6],
+  ['behind', 6],
+])('a clock that is %s that of Redis is warned about', async (how, seconds) => {
+  // The reply to TIME.
+  proxy.rewrite = (reply) =>
+    reply.replace(/^\*2\r\n\$10\r\n(\d{10})\r\n(?=\$\d\r\n\d+\r\n$)/, (whole, time) =>
+      whole.replace(time, String(Number(time) + seconds)),
+    );
+  gateway = await openShared({ url: throughProxy() });
+  expect(gateway.events.filter((event) => event.type === 'state.warning')).toEqual([
+    { type: 'state.warning', warning: expect.stringContaining(`5 s ${how} that of Redis`) },
+  ]);
+});
+
+test('a Redis that responds too late for most requests is warned about', async () => {
+  proxy.replies = { delay: 60 };
+  const settings = { ...DEFAULTS, url: throughProxy(), deadline: 50 };
+  expect(await warningsAbout(settings)).toEqual([
+    expect.stringMatching(/^Redis responds in \d+ ms, and requests wait for it 50 ms/),
+  ]);
+  expect(await warningsAbout({ ...settings, deadline: 5_000 })).toEqual([]);
 });

@@ -7,9 +7,12 @@ import {
 import { checkRedis, unusable } from './start.ts';
 
 /** The checks of a start, for a command. Throws RedisError. */
-export async function checkForCommand(redis: Connection): Promise<string[]> {
+export async function checkForCommand(
+  redis: Connection,
+  settings: RedisSettings,
+): Promise<string[]> {
   try {
-    return await checkRedis(redis);
+    return await checkRedis(redis, settings);
   } catch (error) {
     throw unusable(error);
   }
@@ -21,7 +24,7 @@ export async function warningsAbout(
 ): Promise<string[]> {
   const redis = await connect(settings);
   try {
-    return await checkForCommand(redis);
+    return await checkForCommand(redis, settings);
   } finally {
     disconnect(redis);
   }

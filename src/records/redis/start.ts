@@ -22,6 +22,7 @@ import {
   createSubscriber,
   subjectChanged,
 } from '../../state/redis/subscriber.ts';
+import { timeOf } from '../../state/redis/time.ts';
 import type { Shards } from '../../state/shared/remote-state.ts';
 import { epochOf } from './epoch.ts';
 import { tryReading } from './follower.ts';
@@ -31,6 +32,8 @@ import type { RecordsCopy } from './records-copy.ts';
 const MIN_VERSION = '6.2';
 /** Milliseconds. Operators change settings at run time. */
 const WARNING_INTERVAL = MINUTE;
+/** Milliseconds. */
+const CLOCK_TOLERANCE = 5_000;
 
 /** Milliseconds, if the gateway can start without Redis. */
 const FIRST_CHECK_TIMEOUT = 2_000;
@@ -115,12 +118,15 @@ function open(
   let stopReporting = () => {};
   async function check(patience: number) {
     await untilReady(redis, settings, patience);
-    const warnings = await checkRedis(redis);
+    const warnings = await checkRedis(redis, settings);
     await bus.begun(patience);
     await epoch.begin();
     await gateways?.announce();
     if (!isWorker && !checks.isStopped) {
-      const look = async () => warningsIn(await infosOf(redis));
+      const look = async () => [
+        ...warningsIn(await infosOf(redis)),
+        ...(await clockWarning(redis)),
+      ];
       stopReporting = reportWarnings(warnings, look, observe, lookAgain);
     }
   }
@@ -224,13 +230,50 @@ export function shardsAfter(
 /**
  * Returns warnings. Throws if Redis lacks what the gateway needs; `unusable` explains the error.
  */
-export async function checkRedis(redis: Connection): Promise<string[]> {
+export async function checkRedis(
+  redis: Connection,
+  settings: RedisSettings,
+): Promise<string[]> {
   const infos = await infosOf(redis);
   for (const info of infos) checkVersion(info);
   await rejectUnfinishedImport(redis);
   await rejectOtherFormat(redis);
   await tryScript(redis);
-  return warningsIn(infos);
+  return [
+    ...warningsIn(infos),
+    ...(await clockWarning(redis)),
+    ...(await latencyWarning(redis, settings)),
+  ];
+}
+
+/** Limits and bans follow the clock of Redis, so that they are exact all the same. */
+async function clockWarning(redis: Connection): Promise<string[]> {
+  const before = Date.now();
+  const time = await timeOf(redis);
+  const isAhead = before - time > CLOCK_TOLERANCE;
+  if (!isAhead && time - Date.now() <= CLOCK_TOLERANCE) return [];
+  return [
+    `the clock of this machine is more than 5 s ${isAhead ? 'ahead of' : 'behind'} that of Redis: ` +
+      'correct it, because keys expire by it, and usage is booked by it',
+  ];
+}
+
+/** Under load a decision takes longer than the fastest of some calls. */
+async function latencyWarning(
+  redis: Connection,
+  { deadline }: RedisSettings,
+): Promise<string[]> {
+  let fastest = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 3; i++) {
+    const start = performance.now();
+    await redis.ping();
+    fastest = Math.min(fastest, performance.now() - start);
+  }
+  if (fastest < deadline / 2) return [];
+  return [
+    `Redis responds in ${Math.ceil(fastest)} ms, and requests wait for it ${deadline} ms (redis.deadline): ` +
+      'raise that, or they are decided without Redis',
+  ];
 }
 
 function warningsIn(infos: readonly string[]): string[] {

@@ -72,7 +72,7 @@ export async function openRedisSource(
   settings: RedisSettings,
 ): Promise<Source> {
   const redis = await connect(settings, async (redis) => {
-    await checkForCommand(redis);
+    await checkForCommand(redis, settings);
   });
   return {
     name: redisName(settings),
@@ -99,7 +99,7 @@ export async function openRedisTarget(
     await rejectGateways(redis, name);
     if (!dryRun) await beginAlone(redis, name);
     try {
-      await checkForCommand(redis);
+      await checkForCommand(redis, settings);
     } catch (error) {
       if (!dryRun) await releaseLock(redis, LOCK);
       throw error;

@@ -27,6 +27,11 @@ test.each<[name: string, bytes: () => string | Buffer, message: string]>([
     () => `G(T /pets HTTP/1.1\r\nHost: a\r\n${key()}\r\n`,
     'The method has an invalid character. Send a method such as GET.',
   ],
+  ...['/café', '/pets?q=é', '/pets#a'].map((target): [string, () => string, string] => [
+    `the target ${target}`,
+    () => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`,
+    'The request target has a character that URLs cannot contain, or a "#". Percent-encode it.',
+  ]),
   [
     'headers that are too large',
     () => `GET /pets HTTP/1.1\r\nHost: a\r\nX-Large: ${'a'.repeat(16_384)}\r\n\r\n`,

@@ -2,10 +2,13 @@ import { malformed, type WireError } from './wire-error.ts';
 
 /** RFC 9110 section 5.6.2. */
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+/** ASCII, without a fragment. */
+const TARGET = '[!"$-~]+';
 /** RFC 9110 section 5.5. */
 const TEXT = '[\\t\\x20-\\x7e\\x80-\\xff]*';
 
 export const IS_TOKEN: RegExp = new RegExp(`^${TOKEN}$`);
+export const IS_TARGET: RegExp = new RegExp(`^${TARGET}$`);
 
 /**
  * RFC 9112 section 5, without space before a colon, folded line, bare CR or LF. Each character
@@ -15,12 +18,9 @@ export const FIELD_SECTION: RegExp = new RegExp(
   `^(?:${TOKEN}:${TEXT}\\r\\n)*\\r\\n$`,
 );
 
-/**
- * RFC 9112 section 3: one SP between the parts and only unambiguous bytes in the target (ASCII, no
- * fragment).
- */
+/** RFC 9112 section 3: one SP between the parts and only unambiguous bytes in the target. */
 export const REQUEST_LINE: RegExp = new RegExp(
-  `^(${TOKEN}) ([!"$-~]+) HTTP/(\\d)\\.(\\d)$`,
+  `^(${TOKEN}) (${TARGET}) HTTP/(\\d)\\.(\\d)$`,
 );
 
 /** RFC 9112 section 4. Many servers omit the space before an empty reason phrase. */

@@ -5,7 +5,7 @@ import {
   framingOfRequest,
   framingOfResponse,
 } from './framing.ts';
-import { IS_TOKEN, REQUEST_LINE, STATUS_LINE } from './grammar.ts';
+import { IS_TARGET, IS_TOKEN, REQUEST_LINE, STATUS_LINE } from './grammar.ts';
 import { malformed, WireError } from './wire-error.ts';
 
 // Importing node:http loads undici, 14 MB.
@@ -175,9 +175,11 @@ function checkTarget(
 
 /** Describes the fault without quoting the line. */
 function faultInLine(line: string): string {
-  const [method = '', ...others] = line.split(' ');
-  if (others.length === 2 && method !== '' && !IS_TOKEN.test(method))
+  const [method = '', target = '', ...others] = line.split(' ');
+  if (others.length === 1 && method !== '' && !IS_TOKEN.test(method))
     return 'The method has an invalid character. Send a method such as GET.';
+  if (others.length === 1 && target !== '' && !IS_TARGET.test(target))
+    return 'The request target has a character that URLs cannot contain, or a "#". Percent-encode it.';
   return 'The request line is not valid. Send a method, a target and a version, with one space between them.';
 }
 

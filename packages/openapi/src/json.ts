@@ -131,8 +131,11 @@ export class Reader extends ScalarReader {
     const names = this.names[depth]!;
     let { next: i, repeats } = names;
     for (let c = first; ; c = this.next()) {
-      if (c !== 34)
+      if (c !== 34) {
+        // The fault is of the object.
+        this.depth--;
         this.fail('is not valid JSON: a name in double quotes is expected');
+      }
       repeats &&= i < names.size && this.isNext(names.list[i]!);
       const name = repeats ? names.list[i]! : this.newName(object, names, i);
       i++;

@@ -499,7 +499,7 @@ describe('parts that the schema does not name', () => {
       'no JSON',
       open,
       [typed('c', 'application/json', '{')],
-      '/c/ is not valid JSON: a name in double quotes is expected (at byte 1)',
+      '/c is not valid JSON: a name in double quotes is expected (at byte 1)',
     ],
     ['bytes', open, [typed('a', 'a/b', '1')], '/a is a file: it needs a filename'],
     ['a name twice', open, [a, field('a', '2')], '/a is given more than once'],

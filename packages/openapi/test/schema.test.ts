@@ -241,6 +241,9 @@ test('a long enum is not repeated in its fault', () => {
   const check = checker({ enum: Array.from({ length: 100 }, (_, i) => `value ${i}`) });
   expect(check('"value 7"')).toEqual([]);
   expect(check('"x"')).toEqual(['must be one of the 100 values that the contract lists']);
+  expect(checker({ enum: ['y'.repeat(999)] })('"x"')).toEqual([
+    'must be the value that the contract has',
+  ]);
 });
 
 test('defaults are not written into a body, and types are not coerced', () => {

@@ -155,18 +155,20 @@ function sizesOf(valid: Json): Json {
 
 export function allowed(values: readonly unknown[]): Allowed {
   const list = values.map(textOf).join(', ');
+  const isLong = list.length > LONGEST_LIST;
   const many =
-    list.length > LONGEST_LIST || values.length === 0
+    isLong || values.length === 0
       ? `one of the ${values.length} values that the contract lists`
       : `one of: ${list}`;
+  const one = isLong ? 'the value that the contract has' : list;
   return {
     values: new Set(values.map(canonical)),
     composite: values.some(
       (value) => typeof value !== 'number' && canonical(value) !== value,
     ),
-    text: values.length === 1 && list.length <= LONGEST_LIST ? list : many,
+    text: values.length === 1 ? one : many,
     limit:
-      list.length > LONGEST_LIST || values.some((value) => !isPlain(value))
+      isLong || values.some((value) => !isPlain(value))
         ? undefined
         : values.map(plain),
   };

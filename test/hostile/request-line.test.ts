@@ -157,22 +157,34 @@ describe('Expect', () => {
 });
 
 describe('Upgrade outside of APIs with WebSockets', () => {
-  test.each([
-    ['websocket', ''],
-    ['h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__\r\n'],
-    ['TLS/1.0', ''],
-  ])('%s is removed, and nothing behind the request is read', async (protocol, more) => {
+  test.each([['websocket'], ['TLS/1.0'], ['h2c, websocket']])(
+    '%s is removed, and nothing behind the request is read',
+    async (protocol) => {
+      const before = fixture.backend.requests.length;
+      const wire = await fixture.connect();
+      const headers = ['Connection: Upgrade', `Upgrade: ${protocol}`];
+      wire.send(fixture.request('GET /pets', headers) + fixture.probe);
+      expect((await wire.answer()).status).toBe(200);
+      expect(await wire.ended()).toBe('');
+      const [request, ...others] = fixture.backend.requests.slice(before);
+      expect(others).toEqual([]);
+      expect(valuesOf(request!, 'upgrade')).toEqual([]);
+    },
+  );
+
+  test('h2c is removed, and the connection is kept for clients that offer it always', async () => {
     const before = fixture.backend.requests.length;
     const wire = await fixture.connect();
-    const headers = ['Connection: Upgrade, HTTP2-Settings', `Upgrade: ${protocol}`];
-    wire.send(
-      fixture.request('GET /pets', headers).replace('\r\n\r\n', `\r\n${more}\r\n`) + fixture.probe,
-    );
-    expect((await wire.answer()).status).toBe(200);
-    expect(await wire.ended()).toBe('');
-    const [request, ...others] = fixture.backend.requests.slice(before);
-    expect(others).toEqual([]);
-    for (const name of ['upgrade', 'http2-settings']) expect(valuesOf(request!, name)).toEqual([]);
+    const offer = [
+      'Connection: Upgrade, HTTP2-Settings',
+      'Upgrade: h2c',
+      'HTTP2-Settings: AAMAAABkAAQAAP__',
+    ];
+    for (let i = 0; i < 2; i++)
+      expect((await wire.send(fixture.request('GET /pets', offer)).answer()).status).toBe(200);
+    wire.close();
+    for (const request of fixture.backend.requests.slice(before))
+      for (const name of ['upgrade', 'http2-settings']) expect(valuesOf(request, name)).toEqual([]);
   });
 
   test('with a body is an ordinary request', async () => {

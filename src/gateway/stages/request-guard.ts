@@ -114,9 +114,10 @@ export function createRequestGuard(parts: RequestGuardParts) {
       backend: null,
       cancel: null,
     };
-    // What follows may already belong to the other protocol. HTTP/1.0 has no Upgrade (RFC 9110
-    // section 7.8).
-    if (head.upgrade !== undefined && call.minor > 0) call.keepAlive = false;
+    // What follows may already belong to the other protocol, except behind h2c, which Java's
+    // HttpClient offers with every request. HTTP/1.0 has no Upgrade (RFC 9110 section 7.8).
+    if (head.upgrade !== undefined && head.upgrade !== 'h2c' && call.minor > 0)
+      call.keepAlive = false;
     call.whenEnded(() => end(exchange));
     return exchange;
   }

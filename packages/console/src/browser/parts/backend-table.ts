@@ -40,13 +40,13 @@ export function BackendTable<S extends Backend>({
     columns: [
       rowHeader(textColumn('Backend', 'backend')),
       textColumn('Upstream', 'upstream'),
-      {
-        title: 'Status',
-        cell: (backend) =>
+      [
+        'Status',
+        (backend) =>
           h(Badge, { tone: TONES[backend.state] }, stateText(backend)),
-      },
+      ],
       timeColumn('Since', 'since'),
-      { title: 'Why', cell: (backend) => reasonText(backend) || '–' },
+      ['Why', (backend) => reasonText(backend) || '–'],
       countColumn('In flight', 'inFlight'),
       countColumn('Requests', 'requests'),
       countColumn('Failed', 'failures'),

@@ -39,16 +39,16 @@ export function causeColumns<Row>(
   const column = (
     title: string,
     show: (cause: Cause) => ComponentChildren,
-    figure = false,
-  ): Column<Row> => ({
-    title,
-    figure,
-    cell: (row) => show(causeOf(row)) || '–',
-  });
+    look?: 'figure',
+  ): Column<Row> => [title, (row) => show(causeOf(row)) || '–', look];
   return [
     hasLimits && column('Limit', ({ limit }) => limit && limitText(limit)),
     hasLimits &&
-      column('Ignored', ({ strikes }) => orDash(strikes ?? null, number), true),
+      column(
+        'Ignored',
+        ({ strikes }) => orDash(strikes ?? null, number),
+        'figure',
+      ),
     hasLimits &&
       column(
         'Operation',
@@ -79,17 +79,10 @@ export function BanLog({ entries, empty, of }: BanLogProps) {
       timeColumn('When', 'at'),
       entries.some(({ target }) => target !== of) &&
         rowHeader(clientColumn('Key or account', 'target')),
-      { title: 'What', cell: ({ action }) => actionText(action) },
-      {
-        title: 'Until',
-        cell: ({ after }) => h(Time, { at: after?.until ?? null }),
-      },
-      {
-        title: 'Level',
-        figure: true,
-        cell: ({ after }) => after?.level || '–',
-      },
-      { title: 'Ended', cell: endOf },
+      ['What', ({ action }) => actionText(action)],
+      ['Until', ({ after }) => h(Time, { at: after?.until ?? null })],
+      ['Level', ({ after }) => after?.level || '–', 'figure'],
+      ['Ended', endOf],
       ...causeColumns(entries, ({ after, reason, actor }) => ({
         ...after,
         reason,

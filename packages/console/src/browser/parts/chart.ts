@@ -73,13 +73,9 @@ export function Chart(props: ChartProps) {
         rows: [...steps.keys()],
         keyOf: (at) => at,
         columns: [
-          { title: 'Time', cell: (at) => steps[at], names: true },
+          ['Time', (at) => steps[at], 'names'],
           ...series.map((one): Column<number> => {
-            return {
-              title: one.name,
-              figure: true,
-              cell: (at) => valueAt(one, at),
-            };
+            return [one.name, (at) => valueAt(one, at), 'figure'];
           }),
         ],
       }),

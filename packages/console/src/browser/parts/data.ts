@@ -13,30 +13,30 @@ import { linkTo } from '../routing.ts';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'plain';
 
-export interface Column<Row> {
-  readonly title: string;
-  readonly cell: (row: Row) => ComponentChildren;
-  /** Figures stand at the right, under each other. */
-  readonly figure?: boolean;
-  /** The column that says what the row is about. */
-  readonly names?: boolean;
-}
+/**
+ * Figures stand at the right, under each other; the column that names says what the row is about.
+ */
+export type Column<Row> = readonly [
+  title: string,
+  cell: (row: Row) => ComponentChildren,
+  look?: 'figure' | 'names' | undefined,
+];
 
 const columnOf =
-  <Value>(show: (value: Value) => ComponentChildren, figure = false) =>
+  <Value>(show: (value: Value) => ComponentChildren, look?: 'figure') =>
   <Name extends string>(
     title: string,
     name: Name,
-  ): Column<{ readonly [field in Name]?: Value }> => ({
+  ): Column<{ readonly [field in Name]?: Value }> => [
     title,
-    figure,
-    cell: (row) => show(row[name] as Value),
-  });
+    (row) => show(row[name] as Value),
+    look,
+  ];
 
 // Columns of one field, by what the field holds; `null` is a dash.
 export const textColumn = columnOf((text: ComponentChildren) => text);
-export const countColumn = columnOf(number, true);
-export const bytesColumn = columnOf(bytes, true);
+export const countColumn = columnOf(number, 'figure');
+export const bytesColumn = columnOf(bytes, 'figure');
 /** Moments, RFC 3339. */
 export const timeColumn = columnOf((at: string | null) => h(Time, { at }));
 /** Moments as the time that has passed since. */
@@ -60,10 +60,11 @@ export const reasonColumn = columnOf((reason: string | null) =>
 );
 
 /** The column that says what the row is about. */
-export const rowHeader = <Row>(column: Column<Row>): Column<Row> => ({
-  ...column,
-  names: true,
-});
+export const rowHeader = <Row>([title, cell]: Column<Row>): Column<Row> => [
+  title,
+  cell,
+  'names',
+];
 
 interface TableProps<Row> {
   /** What the table has, for people who do not see where it stands. */
@@ -92,23 +93,17 @@ export function Table<Row>({
 }: TableProps<Row>) {
   if (rows.length === 0) return h('p', { class: 'empty' }, empty);
   const shown = columns.filter((column) => column !== false);
-  const head = shown.map(({ title, figure }) =>
-    h(
-      'th',
-      { key: title, scope: 'col', class: figure ? 'figure' : undefined },
-      title,
-    ),
+  const classOf = (look: Column<Row>[2]) =>
+    look === 'figure' ? look : undefined;
+  const head = shown.map(([title, , look]) =>
+    h('th', { key: title, scope: 'col', class: classOf(look) }, title),
   );
   const cellsOf = (row: Row) =>
-    shown.map(({ title, cell, figure, names }) => {
-      const look = {
-        key: title,
-        class: figure ? 'figure' : undefined,
-        'data-title': title,
-      };
-      return names
-        ? h('th', { scope: 'row', ...look }, cell(row))
-        : h('td', look, cell(row));
+    shown.map(([title, cell, look]) => {
+      const own = { key: title, class: classOf(look), 'data-title': title };
+      return look === 'names'
+        ? h('th', { scope: 'row', ...own }, cell(row))
+        : h('td', own, cell(row));
     });
   const lines = rows.map((row) =>
     h('tr', { key: keyOf(row), class: toneOf?.(row) }, cellsOf(row)),
@@ -130,10 +125,10 @@ export function Table<Row>({
 function totalLine<Row>(columns: readonly Column<Row>[], total: Row) {
   const [first, ...others] = columns;
   return h('tr', null, [
-    h('th', { scope: 'row', 'data-title': first!.title }, 'Total'),
-    others.map(({ title, cell, figure }) =>
-      figure
-        ? h('td', { class: 'figure', 'data-title': title }, cell(total))
+    h('th', { scope: 'row', 'data-title': first![0] }, 'Total'),
+    others.map(([title, cell, look]) =>
+      look === 'figure'
+        ? h('td', { class: look, 'data-title': title }, cell(total))
         : h('td', null),
     ),
   ]);

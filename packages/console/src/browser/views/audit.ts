@@ -92,17 +92,16 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
     empty: 'No matching entries.',
     toneOf: ({ action }) => (isFailed(action) ? 'bad' : undefined),
     columns: [
-      { title: 'No.', figure: true, cell: (entry) => number(entry.number) },
+      ['No.', (entry) => number(entry.number), 'figure'],
       timeColumn('When', 'at'),
-      {
-        title: 'Operator',
-        cell: ({ actor }) =>
-          h('a', { href: linkTo('audit', '', { actor }) }, actor),
-      },
-      { title: 'Did', names: true, cell: actionOf },
-      { title: 'To', cell: targetOf },
+      [
+        'Operator',
+        ({ actor }) => h('a', { href: linkTo('audit', '', { actor }) }, actor),
+      ],
+      ['Did', actionOf, 'names'],
+      ['To', targetOf],
       reasonColumn('Reason', 'reason'),
-      { title: 'What changed', cell: changesOf },
+      ['What changed', changesOf],
     ],
   });
 }

@@ -46,31 +46,30 @@ function Banned({
     keyOf: ({ subject }) => subject,
     empty: 'No bans.',
     columns: [
-      { title: 'Key or account', names: true, cell: subjectOf },
+      ['Key or account', subjectOf, 'names'],
       timeColumn('Since', 'since'),
-      {
-        title: 'Ends',
-        cell: ({ until }) => [
+      [
+        'Ends',
+        ({ until }) => [
           h(Time, { at: until }),
           h('small', null, h(Time, { at: until, relative: true })),
         ],
-      },
-      {
-        title: 'Level',
-        cell: ({ level, nextDuration: next }) => [
+      ],
+      [
+        'Level',
+        ({ level, nextDuration: next }) => [
           level ?? '–',
           next && h('small', null, `next ${next}`),
         ],
-      },
+      ],
       ...causeColumns(bans, (ban) => ({
         ...ban,
         author: ban.by ?? (ban.level === null ? null : 'automatic'),
       })),
-      actions !== null && {
-        title: 'Actions',
-        cell: (ban) =>
-          h('div', { class: 'row-actions' }, actionsOf(ban, actions)),
-      },
+      actions !== null && [
+        'Actions',
+        (ban) => h('div', { class: 'row-actions' }, actionsOf(ban, actions)),
+      ],
     ],
   });
 }

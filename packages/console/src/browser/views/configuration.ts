@@ -11,6 +11,7 @@ import { useState } from 'preact/hooks';
 import { useQuery } from '../api/hooks.ts';
 import {
   Badge,
+  type Column,
   codeColumn,
   countColumn,
   rowHeader,
@@ -108,16 +109,13 @@ function Settings({ caption, settings, empty }: SettingsProps) {
     empty,
     columns: [
       rowHeader(codeColumn('Setting', 'name')),
-      {
-        title: 'Value',
-        cell: ({ value }) =>
+      [
+        'Value',
+        ({ value }) =>
           h('div', { class: 'setting-value' }, h('code', null, value)),
-      },
-      { title: 'From', cell: ({ source }) => h(Source, { source }) },
-      {
-        title: 'A change needs',
-        cell: ({ restart }) => (restart ? 'a restart' : 'a reload'),
-      },
+      ],
+      ['From', ({ source }) => h(Source, { source })],
+      ['A change needs', ({ restart }) => (restart ? 'a restart' : 'a reload')],
     ],
   });
 }
@@ -143,30 +141,30 @@ function gatewaysTable({ gateways }: Status) {
       differs.length > 0 ? 'warn' : undefined,
     columns: [
       rowHeader(textColumn('Gateway', 'gateway')),
-      ...(['settings', 'plans', 'contract'] as const).map((part) => ({
-        title: part[0]!.toUpperCase() + part.slice(1),
-        cell: ({ configuration }: Gateway) => [
-          h('code', null, configuration[part]),
-          configuration[part] === 'none' && [
-            ' ',
-            h(Badge, { tone: 'warn' }, 'requests are not validated'),
-          ],
-          configuration.differs.includes(part) && [
-            ' ',
-            h(Badge, { tone: 'warn' }, 'differs'),
+      ...(['settings', 'plans', 'contract'] as const).map(
+        (part): Column<Gateway> => [
+          part[0]!.toUpperCase() + part.slice(1),
+          ({ configuration }) => [
+            h('code', null, configuration[part]),
+            configuration[part] === 'none' && [
+              ' ',
+              h(Badge, { tone: 'warn' }, 'requests are not validated'),
+            ],
+            configuration.differs.includes(part) && [
+              ' ',
+              h(Badge, { tone: 'warn' }, 'differs'),
+            ],
           ],
         ],
-      })),
-      {
-        title: 'Restart required',
-        cell: ({ configuration }) =>
-          configuration.pendingRestart.join(', ') || '–',
-      },
-      {
-        title: 'Last reload',
-        cell: (gateway) =>
-          h('div', { class: 'last-reload' }, lastReloadOf(gateway)),
-      },
+      ),
+      [
+        'Restart required',
+        ({ configuration }) => configuration.pendingRestart.join(', ') || '–',
+      ],
+      [
+        'Last reload',
+        (gateway) => h('div', { class: 'last-reload' }, lastReloadOf(gateway)),
+      ],
     ],
   });
 }
@@ -200,16 +198,12 @@ function webhooksTable({ endpoints }: Webhooks) {
     toneOf: ({ status }) =>
       status === 'failing' || status === 'disabled' ? 'bad' : undefined,
     columns: [
-      {
-        title: 'Endpoint',
-        names: true,
-        cell: ({ host, id }) => [host, ' ', h('code', null, id)],
-      },
-      { title: 'Status', cell: statusOf },
+      ['Endpoint', ({ host, id }) => [host, ' ', h('code', null, id)], 'names'],
+      ['Status', statusOf],
       countColumn('Pending', 'pending'),
       countColumn('Dropped', 'dropped'),
       timeColumn('Last delivered', 'delivered'),
-      { title: 'Events', cell: ({ events }) => events.join(', ') },
+      ['Events', ({ events }) => events.join(', ')],
     ],
   });
 }

@@ -59,15 +59,15 @@ export function Gateways() {
             backends: status.backends,
             more: [
               countColumn('Retries', 'retries'),
-              {
-                title: 'Connections',
-                cell: ({ connections }: BackendWithProcesses) =>
+              [
+                'Connections',
+                ({ connections }: BackendWithProcesses) =>
                   connectionsText(connections),
-              },
-              status.backends.some((one) => one.state === 'partial') && {
-                title: 'Down for',
-                cell: downFor,
-              },
+              ],
+              status.backends.some((one) => one.state === 'partial') && [
+                'Down for',
+                downFor,
+              ],
             ],
           }),
         ),
@@ -93,38 +93,34 @@ function PeerGateways({ gateways }: { gateways: readonly Gateway[] }) {
     toneOf: ({ readiness }) => (readiness === 'ready' ? undefined : 'bad'),
     columns: [
       rowHeader(textColumn('Gateway', 'gateway')),
-      {
-        title: 'Status',
-        cell: ({ readiness }) =>
+      [
+        'Status',
+        ({ readiness }) =>
           h(
             Badge,
             { tone: readiness === 'ready' ? 'good' : 'bad' },
             LABELS[readiness],
           ),
-      },
-      {
-        title: 'Version',
-        cell: ({ version, node }) => `${version} · Node ${node}`,
-      },
-      {
-        title: 'Up for',
-        cell: ({ uptime, started }) =>
+      ],
+      ['Version', ({ version, node }) => `${version} · Node ${node}`],
+      [
+        'Up for',
+        ({ uptime, started }) =>
           h(
             'time',
             { dateTime: started, title: started },
             span(uptime * 1_000),
           ),
-      },
-      { title: 'State', cell: stateOf },
+      ],
+      ['State', stateOf],
       countColumn('In flight', 'inFlight'),
-      { title: 'Processes', cell: processesOf },
-      {
-        title: 'Memory',
-        figure: true,
-        cell: ({ processes }) =>
-          bytes(total(processes, ({ memory }) => memory)),
-      },
-      { title: 'Configuration', cell: configurationOf },
+      ['Processes', processesOf],
+      [
+        'Memory',
+        ({ processes }) => bytes(total(processes, ({ memory }) => memory)),
+        'figure',
+      ],
+      ['Configuration', configurationOf],
     ],
   });
 }
@@ -146,10 +142,10 @@ function LostGateways({
       rowHeader(textColumn('Lost gateway', 'gateway')),
       timeColumn('Last seen', 'at'),
       timeColumn('Replaced', 'replaced'),
-      actions !== null && {
-        title: 'Actions',
-        cell: ({ gateway }) => actions.button(forgetAction(gateway)),
-      },
+      actions !== null && [
+        'Actions',
+        ({ gateway }) => actions.button(forgetAction(gateway)),
+      ],
     ],
   });
 }

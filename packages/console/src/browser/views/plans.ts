@@ -52,18 +52,18 @@ function AllPlans() {
         empty: 'No plans.',
         columns: [
           rowHeader(planColumn('Plan', 'name')),
-          {
-            title: 'Limits',
-            cell: ({ limits }) =>
+          [
+            'Limits',
+            ({ limits }) =>
               limits ? limitsText(limits) : 'of each key or account',
-          },
-          { title: 'Counts', cell: ({ count }) => countText(count) },
-          {
-            title: 'Keys',
-            figure: true,
-            cell: ({ keys, name }) =>
+          ],
+          ['Counts', ({ count }) => countText(count)],
+          [
+            'Keys',
+            ({ keys, name }) =>
               keysLink(name, keys === null ? 'unknown' : number(keys)),
-          },
+            'figure',
+          ],
         ],
       }),
       h('h2', null, 'Public'),

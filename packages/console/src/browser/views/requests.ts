@@ -119,28 +119,19 @@ function listOf({ requests, isCut }: Tail, filtered: boolean) {
         : 'None in memory: nothing was refused, or explain.bufferSize is 0. New ones appear here.',
       toneOf: ([first]) => (first!.status >= 500 ? 'bad' : undefined),
       columns: [
-        {
-          title: 'At',
-          names: true,
-          cell: ([first]) => h(RequestLink, { request: first! }),
-        },
-        { title: 'Code', cell: ([first]) => statusWithCode(first!) },
-        {
-          title: 'Operation',
-          cell: ([first]) =>
-            `${first!.method} ${operationText(first!.operation)}`,
-        },
-        {
-          title: 'Key',
-          cell: ([first]) => h(ClientLink, { who: first!.key?.id ?? null }),
-        },
-        {
-          title: 'Account',
-          cell: ([first]) =>
-            h(ClientLink, { who: first!.key?.account ?? null }),
-        },
-        { title: 'Address', cell: ([first]) => first!.address },
-        { title: 'Times', figure: true, cell: (group) => h(Times, { group }) },
+        ['At', ([first]) => h(RequestLink, { request: first! }), 'names'],
+        ['Code', ([first]) => statusWithCode(first!)],
+        [
+          'Operation',
+          ([first]) => `${first!.method} ${operationText(first!.operation)}`,
+        ],
+        ['Key', ([first]) => h(ClientLink, { who: first!.key?.id ?? null })],
+        [
+          'Account',
+          ([first]) => h(ClientLink, { who: first!.key?.account ?? null }),
+        ],
+        ['Address', ([first]) => first!.address],
+        ['Times', (group) => h(Times, { group }), 'figure'],
       ],
     }),
   ];

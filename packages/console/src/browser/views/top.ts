@@ -90,6 +90,7 @@ function Basis({ top }: { top: TopResponse }) {
 function Items({ top: { by, window, items } }: { top: TopResponse }) {
   const most = items[0]?.count ?? 0;
   const byKey = by !== 'operations';
+  const operation = operationColumn('Operation', 'operation');
   return h(Table<TopItem>, {
     caption: `Top clients, last ${window}`,
     rows: items,
@@ -97,15 +98,13 @@ function Items({ top: { by, window, items } }: { top: TopResponse }) {
     empty: `No ${COUNTED[by]} in the last ${window}.`,
     columns: [
       byKey && rowHeader(clientColumn('Key', 'key')),
-      (by === 'operations' || by === 'deprecated') && {
-        ...operationColumn('Operation', 'operation'),
-        names: !byKey,
-      },
+      by === 'operations' && rowHeader(operation),
+      by === 'deprecated' && operation,
       countColumn('Count', 'count'),
-      {
-        title: 'Of all',
-        cell: ({ share, count }) => h(Share, { share, length: count / most }),
-      },
+      [
+        'Of all',
+        ({ share, count }) => h(Share, { share, length: count / most }),
+      ],
       byKey && clientColumn('Account', 'account'),
       byKey && planColumn('Plan', 'plan'),
       ageColumn('Last', 'last'),

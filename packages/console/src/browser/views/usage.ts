@@ -129,12 +129,8 @@ function Gaps({ report }: { report: UsageReport }) {
 }
 
 const DIMENSIONS: Readonly<Record<string, Column<UsageRow>>> = {
-  day: { title: 'Day', names: true, cell: ({ day }) => day },
-  account: {
-    title: 'Account',
-    names: true,
-    cell: ({ account }) => whose(account),
-  },
+  day: ['Day', ({ day }) => day, 'names'],
+  account: ['Account', ({ account }) => whose(account), 'names'],
   key: clientColumn('Key', 'key'),
   plan: rowHeader(planColumn('Plan', 'plan')),
   operation: operationColumn('Operation', 'operation'),
@@ -216,14 +212,14 @@ function Rows({ rows, by }: { rows: readonly UsageRow[]; by: string }) {
       columns: [
         ...by.split(',').map((name) => DIMENSIONS[name]!),
         countColumn('Units', 'units'),
-        {
-          title: 'Share',
-          cell: ({ units }) =>
+        [
+          'Share',
+          ({ units }) =>
             h(Share, {
               share: units / Math.max(1, all!.units),
               length: units / most,
             }),
-        },
+        ],
         countColumn('Requests', 'requests'),
         countColumn('Refused', 'refused'),
         countColumn('Failed', 'failed'),
@@ -305,7 +301,7 @@ function DeprecatedCalls() {
         empty: 'No calls of deprecated operations.',
         columns: [
           rowHeader(operationColumn('Operation', 'operation')),
-          { title: 'Account', cell: ({ account }) => whose(account) },
+          ['Account', ({ account }) => whose(account)],
           clientColumn('Key', 'key'),
           countColumn('Requests', 'requests'),
           textColumn('Last', 'last'),

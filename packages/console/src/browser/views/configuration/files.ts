@@ -126,18 +126,17 @@ function Different({ differences }: { differences: ConfigDiff }) {
     columns: [
       textColumn('What', 'type'),
       rowHeader(codeColumn('Name', 'name')),
-      { title: 'In force', cell: ({ inForce }) => inForce ?? 'missing' },
-      { title: 'In the files', cell: ({ inFiles }) => inFiles ?? 'missing' },
-      {
-        title: 'From',
-        cell: ({ source }) =>
-          source === undefined ? '–' : h(Source, { source }),
-      },
-      {
-        title: 'Takes',
-        cell: ({ restart }) =>
+      ['In force', ({ inForce }) => inForce ?? 'missing'],
+      ['In the files', ({ inFiles }) => inFiles ?? 'missing'],
+      [
+        'From',
+        ({ source }) => (source === undefined ? '–' : h(Source, { source })),
+      ],
+      [
+        'Takes',
+        ({ restart }) =>
           restart ? h(Badge, { tone: 'warn' }, 'a restart') : 'a reload',
-      },
+      ],
     ],
   });
 }

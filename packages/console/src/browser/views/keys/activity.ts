@@ -118,15 +118,15 @@ function Refused({
     empty: 'None in memory. Gateways keep the latest ones until they stop.',
     columns: [
       timeColumn('When', 'at'),
-      { title: 'Request', names: true, cell: requestLink },
-      { title: 'Code', cell: statusWithCode },
+      ['Request', requestLink, 'names'],
+      ['Code', statusWithCode],
       reasonColumn('Message', 'message'),
-      requests.some(({ key }) => key && key.id !== name) && {
-        title: 'Key',
-        cell: ({ key }) => h(ClientLink, { who: key?.id ?? null }),
-      },
+      requests.some(({ key }) => key && key.id !== name) && [
+        'Key',
+        ({ key }) => h(ClientLink, { who: key?.id ?? null }),
+      ],
       textColumn('From', 'address'),
-      { title: 'Times', figure: true, cell: timesOf },
+      ['Times', timesOf, 'figure'],
     ],
   });
 }
@@ -142,19 +142,14 @@ function LastCalls({ calls }: Pick<Requests, 'calls'>) {
       empty: 'None in memory. Gateways keep 20 per key until they stop.',
       columns: [
         timeColumn('When', 'at'),
-        {
-          title: 'Request',
-          names: true,
-          cell: ({ method, operation }) =>
-            `${method} ${operationText(operation)}`,
-        },
+        [
+          'Request',
+          ({ method, operation }) => `${method} ${operationText(operation)}`,
+          'names',
+        ],
         textColumn('Status', 'status'),
         textColumn('From', 'address'),
-        {
-          title: 'Took',
-          figure: true,
-          cell: ({ duration }) => milliseconds(duration),
-        },
+        ['Took', ({ duration }) => milliseconds(duration), 'figure'],
       ],
     }),
   ];
@@ -256,10 +251,7 @@ function Changed({ entries }: Pick<Audit, 'entries'>) {
     columns: [
       timeColumn('When', 'at'),
       rowHeader(textColumn('What', 'action')),
-      {
-        title: 'Change',
-        cell: (entry) => h('span', { class: 'reason' }, changeText(entry)),
-      },
+      ['Change', (entry) => h('span', { class: 'reason' }, changeText(entry))],
       reasonColumn('Reason', 'reason'),
       textColumn('By', 'actor'),
     ],

@@ -44,18 +44,15 @@ export function KeyList({
     columns: [
       rowHeader(clientColumn('Key', 'id')),
       of === undefined && clientColumn('Account', 'account'),
-      {
-        title: 'Label',
-        cell: ({ label }) => h('span', { class: 'label' }, label ?? '–'),
-      },
-      {
-        title: 'Plan',
-        cell: ({ plan, limits }) =>
+      ['Label', ({ label }) => h('span', { class: 'label' }, label ?? '–')],
+      [
+        'Plan',
+        ({ plan, limits }) =>
           limits === null
             ? plan
             : [plan, h('small', null, `own: ${limitsText(limits)}`)],
-      },
-      { title: 'Status', cell: ({ status }) => h(StatusOf, { status }) },
+      ],
+      ['Status', ({ status }) => h(StatusOf, { status })],
       timeColumn('Created', 'created'),
       keys.some(({ expires }) => expires !== null) &&
         timeColumn('Expires', 'expires'),

@@ -128,9 +128,9 @@ function Refusals({ rows }: { rows: readonly UsageRow[] }) {
         rows: refusals,
         keyOf: (row) => `${row.status} ${row.code} ${row.operation}`,
         columns: [
-          { title: 'Code', names: true, cell: reasonOf },
+          ['Code', reasonOf, 'names'],
           operationColumn('Operation', 'operation'),
-          { title: 'Status', figure: true, cell: ({ status }) => status },
+          ['Status', ({ status }) => status, 'figure'],
           countColumn('Requests', 'requests'),
         ],
       }),

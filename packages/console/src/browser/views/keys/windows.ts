@@ -122,13 +122,13 @@ function One({
           rows: windows,
           keyOf: ({ name }) => name,
           columns: [
-            {
-              title: 'Window',
-              names: true,
-              cell: ({ name, kind }) => [name, h('small', null, kind)],
-            },
-            { title: 'Used', cell: meterOf },
-            { title: 'Resets', cell: resetOf },
+            [
+              'Window',
+              ({ name, kind }) => [name, h('small', null, kind)],
+              'names',
+            ],
+            ['Used', meterOf],
+            ['Resets', resetOf],
           ],
         }),
     h('p', { class: 'strikes' }, strikeText(entry)),

@@ -84,12 +84,12 @@ function Windows({ windows }: Pick<LastDay, 'windows'>) {
       rowHeader(textColumn('Window', 'name')),
       textColumn('Kind', 'kind'),
       countColumn('Limit', 'limit'),
-      { title: 'Would have limited', figure: true, cell: limitedText },
-      {
-        title: 'Would have refused',
-        figure: true,
-        cell: ({ refused }) => (refused ? unitsText(refused) : '–'),
-      },
+      ['Would have limited', limitedText, 'figure'],
+      [
+        'Would have refused',
+        ({ refused }) => (refused ? unitsText(refused) : '–'),
+        'figure',
+      ],
     ],
   });
 }
@@ -113,20 +113,15 @@ function Subjects({
       subjects.some(({ key }) => key !== null) &&
         rowHeader(clientColumn('Key', 'key')),
       clientColumn('Account', 'account'),
-      { title: 'By', cell: ({ window }) => h(Badge, null, window) },
-      {
-        title: 'Highest use',
-        figure: true,
-        cell: ({ peak, window }) =>
-          `${number(peak)} of ${number(limitOf(window))}`,
-      },
+      ['By', ({ window }) => h(Badge, null, window)],
+      [
+        'Highest use',
+        ({ peak, window }) => `${number(peak)} of ${number(limitOf(window))}`,
+        'figure',
+      ],
       timeColumn('In the window from', 'began'),
       countColumn('Times', 'times'),
-      {
-        title: 'Would have refused',
-        figure: true,
-        cell: ({ refused }) => unitsText(refused),
-      },
+      ['Would have refused', ({ refused }) => unitsText(refused), 'figure'],
     ],
   });
 }

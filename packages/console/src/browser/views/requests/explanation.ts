@@ -140,10 +140,7 @@ function Windows({ request }: { request: Explained }) {
         countColumn('Limit', 'limit'),
         countColumn('Before', 'before'),
         countColumn('After', 'after'),
-        {
-          title: 'Resets',
-          cell: (window) => resetInWords(request, window, clockTime),
-        },
+        ['Resets', (window) => resetInWords(request, window, clockTime)],
       ],
     }),
   ];

@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { versionOf } from '../../src/common/open-database.ts';
 import { NO_CONTENT, packValue } from '../../src/ledger/value.ts';
 import { outboxIn } from '../../src/records/embedded/outbox.ts';
 import { FORMAT, FORMAT_VERSION } from '../../src/records/transfer/file-writer.ts';
 import { TYPES } from '../../src/records/transfer/form.ts';
-import { fileVersion, openStateFile } from '../../src/state/embedded/file.ts';
+import { openStateFile } from '../../src/state/embedded/file.ts';
 import { openRowFile, ROW_FILE } from '../../src/state/rows/row-file.ts';
 import { someState } from '../../test/support/transfer.ts';
 import { line } from './line.ts';
@@ -21,7 +22,7 @@ export function* files(): Generator<string> {
     ['state.db', state],
     [ROW_FILE, rows],
   ] as const) {
-    yield `file ${file}: version ${fileVersion(db)}`;
+    yield `file ${file}: version ${versionOf(db)}`;
     for (const { name, type, needed } of db.prepare(COLUMNS).all())
       yield line(`file ${file} ${name}`, [`${type}`, needed === 1 && 'not null']);
     db.close();

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { createPrivateFile } from './folder.ts';
 
@@ -19,3 +20,13 @@ export function openDatabase<T>(
     throw error;
   }
 }
+
+/** With what SQLite keeps beside it. No process may use it. */
+export function removeDatabase(file: string): void {
+  for (const end of ['', '-wal', '-shm'])
+    rmSync(`${file}${end}`, { force: true });
+}
+
+/** 0: the database is new. */
+export const versionOf = (db: DatabaseSync): number =>
+  Number(db.prepare('PRAGMA user_version').get()!.user_version);

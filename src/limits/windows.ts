@@ -158,31 +158,15 @@ export const sliding: Meter = {
       remaining -= taken;
     }
   },
-  resetAt(cells, at, window, now) {
-    const newest = cells[at]!;
-    for (
-      let slot = oldestCounted(cells, at, window, now);
-      slot <= newest;
-      slot++
-    ) {
-      if (cells[cellOf(at, slot)]! > 0) return leavesAt(window, slot);
-    }
-    return now + window.span;
-  },
+  resetAt: (cells, at, window, now) =>
+    firstLeave(cells, at, window, now, (units) => units > 0),
   fitsAt(cells, at, window, cost, now) {
     let used = sliding.used(cells, at, window, now);
     if (used + cost <= window.limit) return now;
-    const newest = cells[at]!;
-    for (
-      let slot = oldestCounted(cells, at, window, now);
-      slot <= newest;
-      slot++
-    ) {
-      used -= cells[cellOf(at, slot)]!;
-      if (used + cost <= window.limit) return leavesAt(window, slot);
-    }
-    // The cost alone exceeds the limit; a whole span is as good a value as any.
-    return now + window.span;
+    return firstLeave(cells, at, window, now, (units) => {
+      used -= units;
+      return used + cost <= window.limit;
+    });
   },
   correctTimes(cells, at, window, now) {
     const newest = cells[at]!;
@@ -225,6 +209,26 @@ function oldestCounted(
   now: number,
 ): number {
   return Math.max(0, Math.max(cells[at]!, slotOf(window, now)) - SLOTS);
+}
+
+/** When the first slot leaves whose units `isLast` accepts. */
+function firstLeave(
+  cells: readonly number[],
+  at: number,
+  window: Window,
+  now: number,
+  isLast: (units: number) => boolean,
+): number {
+  const newest = cells[at]!;
+  for (
+    let slot = oldestCounted(cells, at, window, now);
+    slot <= newest;
+    slot++
+  ) {
+    if (isLast(cells[cellOf(at, slot)]!)) return leavesAt(window, slot);
+  }
+  // The cost alone exceeds the limit; a whole span is as good a value as any.
+  return now + window.span;
 }
 
 /** Milliseconds by which a clock may jitter back across the begin of a period. */

@@ -18,26 +18,17 @@ export interface Compiled<Fields = unknown, Shared = unknown>
 export const fingerprintOf = (text: string | Uint8Array): string =>
   createHash('sha256').update(text).digest('base64');
 
-/** Of all members and parameters. */
-export function namesOf(document: Document): ReadonlySet<string> {
-  const names = new Set<string>();
+/** Of all members and parameters, and of header parameters alone. */
+export function namesIn(document: Document) {
+  const [names, headerNames] = [new Set<string>(), new Set<string>()];
   for (const [node, kind] of document.reach(document.root, 'openapi')) {
     if (kind === 'schema')
       for (const [name] of document.members(node.properties)) names.add(name);
-    if (kind === 'parameter' && typeof node.name === 'string')
-      names.add(node.name);
+    if (kind !== 'parameter' || typeof node.name !== 'string') continue;
+    names.add(node.name);
+    if (node.in === 'header') headerNames.add(node.name);
   }
-  return names;
-}
-
-/** Of all header parameters. */
-export function headerNamesOf(document: Document): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const [node, kind] of document.reach(document.root, 'openapi')) {
-    const isHeader = kind === 'parameter' && node.in === 'header';
-    if (isHeader && typeof node.name === 'string') names.add(node.name);
-  }
-  return names;
+  return { names, headerNames };
 }
 
 interface Part {

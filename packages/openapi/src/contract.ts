@@ -4,8 +4,7 @@ import {
   type Compiled,
   digestsOf,
   fingerprintOf,
-  headerNamesOf,
-  namesOf,
+  namesIn,
 } from './compiled.ts';
 import type { FieldFlaw } from './document/bundle.ts';
 import { type Document, loadDocument } from './document/document.ts';
@@ -137,8 +136,7 @@ export function checkContract<Fields = unknown, Shared = unknown>(
     ),
     fingerprint: fingerprintOf(toJson(root)),
     digests: digestsOf(described, document),
-    names: namesOf(document),
-    headerNames: headerNamesOf(document),
+    ...namesIn(document),
   };
   return { compiled, notes };
 }

@@ -1,7 +1,10 @@
-import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { openDatabase } from '../../common/open-database.ts';
+import {
+  openDatabase,
+  removeDatabase,
+  versionOf,
+} from '../../common/open-database.ts';
 import { createThread } from '../../common/thread.ts';
 import { SECOND } from '../../common/time.ts';
 import { transaction } from '../../common/transaction.ts';
@@ -79,16 +82,11 @@ export function openCopy(folder: string | null, options: CopyOptions): Copy {
 }
 
 export function removeCopy(folder: string): void {
-  for (const end of ['', '-wal', '-shm'])
-    rmSync(`${join(folder, COPY_FILE)}${end}`, { force: true });
+  removeDatabase(join(folder, COPY_FILE));
 }
 
-export function isOfThisFormat(db: DatabaseSync): boolean {
-  const { user_version: version } = db.prepare('PRAGMA user_version').get() as {
-    user_version: number;
-  };
-  return version === FORMAT;
-}
+export const isOfThisFormat = (db: DatabaseSync): boolean =>
+  versionOf(db) === FORMAT;
 
 /** The writer makes the indices of a file when it has all keys. */
 function create(db: DatabaseSync, source: string): void {

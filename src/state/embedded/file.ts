@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
 import { ExpectedError } from '../../common/expected-error.ts';
-import { openDatabase } from '../../common/open-database.ts';
+import { openDatabase, versionOf } from '../../common/open-database.ts';
 import { transaction } from '../../common/transaction.ts';
 import { makeDataFolder } from '../data-folder.ts';
 import { KEY_INDICES, RECORD_TABLES } from '../record-tables.ts';
@@ -78,7 +78,7 @@ export function openForRepair(folder: string): DatabaseSync {
 function prepare(db: DatabaseSync): void {
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
   transaction(db, () => {
-    if (fileVersion(db) === 0) db.exec(SCHEMA);
+    if (versionOf(db) === 0) db.exec(SCHEMA);
     db.exec(
       'CREATE INDEX IF NOT EXISTS results_by_age ON idempotent_results (at)',
     );
@@ -104,7 +104,7 @@ export function readStateIfAny(folder: string): DatabaseSync | null {
     return null;
   }
   const db = openWhole(folder, readingOptions(folder), () => {});
-  if (fileVersion(db) > 0) return db;
+  if (versionOf(db) > 0) return db;
   db.close();
   return null;
 }
@@ -132,7 +132,7 @@ function openWhole(
   return opened(folder, options, (db) => {
     refuseMissingChanges(expected, lastChangeIn(db));
     refuseOtherFormat(folder, db);
-    if (fileVersion(db) === 0) refuseMissingState(folder, expected);
+    if (versionOf(db) === 0) refuseMissingState(folder, expected);
     check(db);
   });
 }
@@ -158,7 +158,7 @@ export function lossesIn(folder: string): Losses {
     refuseOtherFormat(folder, db),
   );
   try {
-    if (fileVersion(db) === 0) return withoutState;
+    if (versionOf(db) === 0) return withoutState;
     const changes = Math.max(0, lastChange - lastChangeIn(db));
     const missing = missingRowFile(folder, db);
     return { files: missing === null ? [] : [missing], changes };
@@ -209,7 +209,7 @@ function unusable(folder: string, error: unknown): StateFileError {
 
 /** Throws StateFileError. A file of version 0 has no tables yet. */
 function refuseOtherFormat(folder: string, db: DatabaseSync): void {
-  const version = fileVersion(db);
+  const version = versionOf(db);
   const written = `the data folder ${folder} was written by`;
   if (version > FILE_VERSION)
     throw new StateFileError(
@@ -225,11 +225,6 @@ function refuseOtherFormat(folder: string, db: DatabaseSync): void {
       'run "storegate state export FILE" with that version, ' +
       'and "storegate state import FILE" with this one and an empty data folder',
   );
-}
-
-export function fileVersion(db: DatabaseSync): number {
-  return (db.prepare('PRAGMA user_version').get() as { user_version: number })
-    .user_version;
 }
 
 /**

@@ -1,8 +1,12 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ExpectedError } from '../../common/expected-error.ts';
-import { openDatabase } from '../../common/open-database.ts';
+import {
+  openDatabase,
+  removeDatabase,
+  versionOf,
+} from '../../common/open-database.ts';
 import { transaction } from '../../common/transaction.ts';
 
 /** Beside `state.db`, or beside the copy of the records in Redis. */
@@ -69,11 +73,6 @@ export function readRowFile(folder: string): DatabaseSync | null {
   }
 }
 
-function versionOf(db: DatabaseSync): number {
-  return (db.prepare('PRAGMA user_version').get() as { user_version: number })
-    .user_version;
-}
-
 function refuseOtherFormat(db: DatabaseSync, file: string): void {
   const version = versionOf(db);
   if (version === FORMAT) return;
@@ -84,8 +83,7 @@ function refuseOtherFormat(db: DatabaseSync, file: string): void {
 
 /** Of a folder that no process uses. */
 export function removeRowFile(folder: string): void {
-  for (const end of ['', '-wal', '-shm'])
-    rmSync(`${rowFileIn(folder)}${end}`, { force: true });
+  removeDatabase(rowFileIn(folder));
 }
 
 /** All rows of a kind. */

@@ -227,17 +227,12 @@ function groupsOf(
   depth: number,
   mayBeList: boolean,
 ): ReadonlyMap<string, readonly DeepEntry[]> {
-  const groups = new Map<string, DeepEntry[]>();
   const appended =
     mayBeList &&
     entries.every(([path]) => path[depth] === '' && path.length === depth + 1);
-  for (const [i, entry] of entries.entries()) {
-    const name = appended ? String(i) : entry[0][depth]!;
-    const group = groups.get(name);
-    if (group) group.push(entry);
-    else groups.set(name, [entry]);
-  }
-  return groups;
+  return Map.groupBy(entries, ([path], i) =>
+    appended ? String(i) : path[depth]!,
+  );
 }
 
 /** Whether an object has members that need more brackets than a name may have. */

@@ -125,41 +125,26 @@ export function createApi(root: ApiDocument) {
       : join([...parts, own]);
   }
 
-  function readRows(): Map<string, Row[]> {
-    const rows = new Map<string, Row[]>();
+  function* readRows(): Generator<Row> {
     for (const [path, node] of Object.entries(root.paths ?? {})) {
       const item = resolve(node);
       for (const [method, value] of Object.entries(item)) {
         if (!METHODS.has(method)) continue;
         const operation = value as Operation;
         const tags = operation.tags?.length ? operation.tags : [UNTAGGED];
-        for (const tag of new Set(tags)) {
-          const hash = placeHash(
-            tag,
-            operation.operationId ?? `${method} ${path}`,
-          );
-          const row = {
-            tag,
-            hash,
-            method: method.toUpperCase(),
-            path,
-            operation,
-            item,
-          };
-          const others = rows.get(tag);
-          if (others) others.push(row);
-          else rows.set(tag, [row]);
-        }
+        const name = operation.operationId ?? `${method} ${path}`;
+        const own = { method: method.toUpperCase(), path, operation, item };
+        for (const tag of new Set(tags))
+          yield { tag, hash: placeHash(tag, name), ...own };
       }
     }
-    return rows;
   }
 
   return {
     root,
     servers,
     /** Operations by tag, in the order of the document. */
-    rows: readRows(),
+    rows: Map.groupBy(readRows(), ({ tag }) => tag),
     resolve,
     schema,
     parameters,

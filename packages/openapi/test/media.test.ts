@@ -198,7 +198,7 @@ describe('a form', () => {
     expect(open(text)).toEqual(faults);
   });
 
-  test('has no brackets behind a name of the schema, which Rails, PHP and qs read as the name', () => {
+  test('has no name that Rails, PHP and qs read as another', () => {
     const schema = { type: 'object', properties: { size: { type: 'integer', maximum: 9 } } };
     const [fields, parts] = [one(FORM, schema), formChecker(schema)];
     const fault = 'is not defined in the contract: did you mean size?';
@@ -207,6 +207,10 @@ describe('a form', () => {
       expect(fields(`${name}=99&${name}=98&other[a]=1`)).toEqual(faults);
       expect(parts(body(field(name, '99'), field('other[a]', '1')))).toEqual(faults);
     }
+    // Rails and Laravel take the method of the request from it.
+    const method = ['/_method is not defined in the contract'];
+    expect(fields('_method=DELETE')).toEqual(method);
+    expect(parts(body(field('_method', 'DELETE')))).toEqual(method);
     const literal = { properties: { size: {}, 'size[]': { type: 'integer' } } };
     expect(one(FORM, literal)('size[]=x')).toEqual(['/size[] must be an integer']);
   });

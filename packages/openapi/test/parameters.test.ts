@@ -105,6 +105,7 @@ describe('a query', () => {
     expect(lenient('a=1&q=x')).toEqual(['/q must be an integer']);
     expect(queryChecker(asking([], { reading }))('a=1&b[]=1')).toEqual([]);
     // Rails, PHP and qs read q.
+    expect(lenient('_method=DELETE')).toEqual([`/_method ${unknown}`]);
     expect(lenient('q[]=99')).toEqual([`/q[] ${unknown}: did you mean q?`]);
     expect(queryChecker(asking([]))('a=1')).toEqual([`/a ${unknown}`]);
   });

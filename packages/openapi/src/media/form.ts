@@ -93,7 +93,7 @@ export function createFormCheck(
   };
 }
 
-/** Brackets are the only reason why a name of a form is unknown. */
+/** Of a name that cannot be decoded, or that servers misread. */
 const unknownFault = (
   name: string | undefined,
   names: readonly string[],

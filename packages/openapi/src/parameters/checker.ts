@@ -75,10 +75,10 @@ function createQueryCheck(
     if (query === '' && !required) return NONE;
     if (semicolon !== 'pass' && query.includes(';')) return [SEMICOLON];
     const unknownNames = new Set<string | undefined>();
-    const addUnknown = (name: string | undefined, isKnown: boolean) => {
+    const addUnknown = (name: string | undefined, misread: boolean) => {
       const passes =
         keys === null || (name !== undefined && keys.includes(name));
-      if ((isKnown || !passes) && unknownNames.size < MAX_FAULTS)
+      if ((misread || !passes) && unknownNames.size < MAX_FAULTS)
         unknownNames.add(name);
     };
     const sent = atOnce(collect(query, 'form', addUnknown));

@@ -1,5 +1,5 @@
 import type { Steps } from '../slices.ts';
-import { decode, type Encoding, readBrackets, rootOf } from './reading.ts';
+import { decode, type Encoding, isMisread, readBrackets } from './reading.ts';
 import { type Members, PRIMITIVES } from './shape.ts';
 import {
   type DeepEntry,
@@ -26,8 +26,7 @@ interface Bucket {
   readonly entries: DeepEntry[];
 }
 
-/** `isKnown`: servers such as Rails, PHP and qs read `a[]` and `a[b]` as `a`. */
-type Unknown = (name: string | undefined, isKnown: boolean) => void;
+type Unknown = (name: string | undefined, misread: boolean) => void;
 
 interface Owner {
   readonly index: number;
@@ -72,15 +71,12 @@ export function createCollector(parameters: readonly Collected[]): Collect {
   function ownerOf(name: string): Owner | null {
     const owner = owners.get(name) ?? deepOwner(name);
     if (owner) return owner;
-    return rest < 0 || isKnown(name)
+    return rest < 0 || isMisread(name, isDescribed)
       ? null
       : { index: rest, member: encodeURIComponent(name) };
   }
 
-  function isKnown(name: string): boolean {
-    const root = rootOf(name);
-    return root !== null && (owners.has(root) || deep.has(root));
-  }
+  const isDescribed = (name: string) => owners.has(name) || deep.has(name);
 
   /**
    * `color[R]` is the member R of color. `color` alone is its whole value, which is not an object.
@@ -107,7 +103,8 @@ export function createCollector(parameters: readonly Collected[]): Collect {
     const name = decode(equals < 0 ? pair : pair.slice(0, equals), encoding);
     const owner = name === undefined ? null : ownerOf(name);
     const text = equals < 0 ? '' : pair.slice(equals + 1);
-    if (owner === null) unknown(name, name !== undefined && isKnown(name));
+    if (owner === null)
+      unknown(name, name !== undefined && isMisread(name, isDescribed));
     else if (owner.path) buckets[owner.index]!.entries.push([owner.path, text]);
     else if (owner.member === null) buckets[owner.index]!.texts.push(text);
     else buckets[owner.index]!.pairs.push([owner.member, text]);

@@ -157,10 +157,18 @@ const MOST = 4_096;
 
 const NAME = /^([^[]+)((?:\[[^[\]]*\])+)$/;
 
-/** What stands before brackets. */
-export function rootOf(name: string): string | null {
+/**
+ * Whether servers such as Rails, PHP and qs read an undescribed name as something else: `a[]` and
+ * `a[b]` as `a`, `_method` as the method of the request.
+ */
+export function isMisread(
+  name: string,
+  isDescribed: (name: string) => boolean,
+): boolean {
   const bracket = name.indexOf('[');
-  return bracket > 0 ? name.slice(0, bracket) : null;
+  return (
+    name === '_method' || (bracket > 0 && isDescribed(name.slice(0, bracket)))
+  );
 }
 
 /** `null` without brackets, or with brackets that servers read differently. */

@@ -10,7 +10,8 @@ import {
 } from '../../faults.ts';
 import { Marks, put, type Reading } from '../../marks.ts';
 import { escapeToken, printable } from '../../names.ts';
-import { rootOf } from '../../parameters/reading.ts';
+import { hint } from '../../nearest.ts';
+import { isMisread } from '../../parameters/reading.ts';
 import { ANYTHING, listsIn, type Shape } from '../../parameters/shape.ts';
 import type { Direction } from '../../schema/directions.ts';
 import type { Check, Schemas } from '../../schema/schemas.ts';
@@ -82,13 +83,13 @@ export function createMultipartCheck(
       ({ head }) => head.name,
     );
     const { value, marks, faults } = yield* readForm(byName, (name) => {
-      const root = rootOf(name);
-      if (root !== null && fields.has(root) && !fields.has(name))
+      const field = fields.get(name);
+      if (field === undefined && isMisread(name, (one) => fields.has(one)))
         refuse(
-          `is not defined in the contract: did you mean ${printable(root)}?`,
+          `is not defined in the contract${hint(name, [...fields.keys()])}`,
           'additionalProperties',
         );
-      return fields.get(name) ?? other;
+      return field ?? other;
     });
     for (const name of lists) if (!byName.has(name)) value[name] = [];
     return faults.length > 0 ? faults : yield* check.steps(value, { marks });

@@ -1,3 +1,5 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { limitText, plural } from '@storegate/admin-api/text';
 import {
   ContractError,
@@ -23,6 +25,7 @@ import {
 } from '../run/apis.ts';
 import { ContractLoader, LoadingEnded } from '../run/contracts/loader.ts';
 import type { CopyInUse } from '../run/contracts/remote.ts';
+import { missingPlans } from '../run/missing-plans.ts';
 import {
   findUnmigratedKeys,
   unmigratedKeysText,
@@ -124,6 +127,7 @@ export async function checkConfig(
   const unsupported = formatExempted(contract.exempted);
   for (const line of unsupported) terminal.err(`not enforced: ${line}\n`);
   checkFolder(config, note);
+  missingPlans(config).forEach(note);
   const redis = await checkRedis(config);
   redis?.notes.forEach(note);
   return { apis, contract, versions, unsupported, redis };
@@ -246,6 +250,24 @@ function checkFolder(
     if (db !== null) readCounters(data, db, note);
   } finally {
     db?.close();
+  }
+  const unwritable = ['.', 'gateway.lock', 'state.db', 'counters.db']
+    .map((name) => existing(join(data, name)))
+    .find((path) => !isWritable(path));
+  if (unwritable !== undefined)
+    note(`${unwritable} is not writable for this user; a start needs that`);
+}
+
+/** The path, or the nearest folder that exists. */
+const existing = (path: string): string =>
+  existsSync(path) ? path : existing(dirname(path));
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -26,6 +26,7 @@ import {
 import { ContractLoader } from './contracts/loader.ts';
 import { keepCopy } from './contracts/remote.ts';
 import { optimize } from './engine.ts';
+import { missingPlans } from './missing-plans.ts';
 import {
   createOperating,
   type Operating,
@@ -192,6 +193,8 @@ export async function createGateway(
     const url = await processes.listen(sockets.public);
     await announce();
     observe({ type: 'started', url, adminUrl, state: storage.kind });
+    for (const warning of missingPlans(config))
+      observe({ type: 'state.warning', warning });
     const unmigratedKeys = await reportUnmigratedKeys(config, storage.keys, {
       observe,
       stopped: stopping.signal,

@@ -33,6 +33,7 @@ import {
   LoadingEnded,
 } from './contracts/loader.ts';
 import type { Fetched } from './contracts/remote.ts';
+import { missingPlanText } from './missing-plans.ts';
 
 export interface ActiveConfig<C extends Config> {
   readonly config: C;
@@ -255,9 +256,7 @@ async function refuseLostPlans(
   for (const [plan, count] of await keys.countKeys(lost)) {
     // The count may include a change that was interrupted.
     if (count === 0 || !(await hasKeyInUse(keys, plan))) continue;
-    used.push(
-      `plan ${plan} is missing, and ${count} ${count === 1 ? 'key has' : 'keys have'} it`,
-    );
+    used.push(missingPlanText(plan, count));
   }
   if (used.length > 0) throw new ReloadRefused(used);
 }

@@ -1,13 +1,15 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { folderTarget } from '../../src/records/transfer/folder.ts';
 import { copyOf } from '../../src/run/contracts/remote.ts';
 import { commandLine } from '../support/command-line.ts';
 import { freePort } from '../support/free-port.ts';
 import { storegate } from '../support/storegate.ts';
 import { temporaryFolders } from '../support/temporary.ts';
+import { movable, moveAll, sourceOf, WITH_CLOCK } from '../support/transfer.ts';
 import { until } from '../support/until.ts';
 
 const temporary = temporaryFolders();
@@ -366,6 +368,40 @@ describe('storegate check', () => {
       'note: free: concurrency 20 applies to each of 3 workers, up to 60 in all',
       'note: acme: concurrency 7 applies to each of 3 workers, up to 21 in all',
     ]);
+  });
+
+  test('names plans that keys have and the files lack, as a start does', async () => {
+    const folder = temporary();
+    const data = join(folder, 'data');
+    const source = sourceOf({
+      key: [movable(1, { plan: 'old' }), movable(2, { plan: 'old' }), movable(3)],
+    });
+    await moveAll(source, folderTarget(data, WITH_CLOCK));
+    const files = readdirSync(data);
+    const missing = 'plan old is missing, and 2 keys have it: requests with it get 403';
+    expect(await commandLine(folder)(['check'])).toMatchObject({
+      code: 0,
+      err: `note: ${missing}\n`,
+    });
+    expect(readdirSync(data)).toEqual(files);
+    const env = { ...PORTS, BACKEND_URL: 'http://127.0.0.1:1' };
+    const running = storegate(['serve'], { cwd: folder, env });
+    await until('the start has warned', () => running.out().includes(missing));
+    running.child.kill('SIGTERM');
+    expect(await running.exit).toBe(0);
+  });
+
+  // The superuser may write everything.
+  const testAsUser = process.getuid?.() === 0 ? test.skip : test;
+  testAsUser('names what a start cannot write', async () => {
+    const folder = temporary();
+    const check = () => commandLine(folder)(['check'], { env: { STOREGATE_DATA: 'some/data' } });
+    mkdirSync(join(folder, 'some'), { mode: 0o500 });
+    expect((await check()).err).toBe(
+      `note: ${join(folder, 'some')} is not writable for this user; a start needs that\n`,
+    );
+    chmodSync(join(folder, 'some'), 0o700);
+    expect((await check()).err).toBe('');
   });
 
   test('uses the copy of a contract whose URL is unreachable, and fails without a copy', async () => {

@@ -63,7 +63,7 @@ export const checkCommand = command(
   'check settings, plans, contract and Redis',
   {
     details:
-      'Exit code 1: the files have mistakes, each printed with file, line and column; or Redis refuses, e.g. the password. An unreachable Redis is a note.',
+      'Exit code 1: the files have mistakes, each printed with file, line and column; or Redis refuses, e.g. the password. An unreachable Redis, plans of keys that the files lack and a data folder that is not writable are notes.',
     examples: ['check && systemctl reload storegate'],
     run: lazily(async () => (await import('../check.ts')).check),
   },

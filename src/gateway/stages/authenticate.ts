@@ -116,7 +116,7 @@ export function createAuthenticate({
     }
     if (!client.limits)
       return withoutLimits(
-        `the plan ${client.plan} and the key have no limits`,
+        `the plans file has no limits for the plan ${client.plan}, and the key has none`,
       );
     if (!isAnonymous(client)) exchange.call.connection.known = true;
     exchange.authenticatedAt = performance.now();

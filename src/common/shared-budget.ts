@@ -89,6 +89,7 @@ export class SharedBudget {
     member.group.bytes += bytes;
     if (state === 'kept') this.#addKept(member, bytes);
     else moveToEnd(holding);
+    settle(member);
     return true;
   }
 
@@ -102,7 +103,8 @@ export class SharedBudget {
     const { member, bytes } = holding;
     if (bytes > 0 && !this.#mayKeep(member, bytes)) return false;
     this.#addKept(member, bytes);
-    unlink(holding);
+    detach(holding);
+    settle(member);
     holding.state = 'kept';
     return true;
   }
@@ -116,7 +118,8 @@ export class SharedBudget {
     this.#held -= bytes;
     member.bytes -= bytes;
     group.bytes -= bytes;
-    unlink(holding);
+    detach(holding);
+    settle(member);
     holding.state = 'released';
     member.open--;
     if (member.open === 0 && group.members.size > IDLE_MEMBERS)
@@ -215,14 +218,13 @@ function moveToEnd(holding: Holding): void {
     else member.last.after = holding;
     member.last = holding;
   }
-  member.group.evictable.put(member);
 }
 
-function unlink(holding: Holding): void {
-  const { member } = holding;
-  detach(holding);
-  if (member.first === null) member.group.evictable.take(member);
-  else member.group.evictable.put(member);
+/** After each change of its bytes, or of what it has to evict. */
+function settle(member: Member): void {
+  const { evictable } = member.group;
+  if (member.first === null) evictable.take(member);
+  else evictable.put(member);
 }
 
 function detach(holding: Holding): void {

@@ -150,6 +150,18 @@ describe('what is in use', () => {
     expect(begin(owner('c')).grow(200)).toBe(false);
   });
 
+  test('makes its owner the one with the most, also if it grows later', () => {
+    const { begin, evicted } = open();
+    const inUse = begin(owner('a'), 'in use');
+    inUse.grow(100);
+    inUse.keep();
+    begin(owner('a'), 'arriving').grow(50);
+    begin(owner('b')).grow(200);
+    inUse.grow(300);
+    expect(begin(owner('c')).grow(380)).toBe(true);
+    expect(evicted).toEqual(['arriving']);
+  });
+
   test('may be empty', () => {
     const { begin } = open(0);
     expect(begin(owner('a')).keep()).toBe(true);
@@ -193,6 +205,8 @@ describe('whatever owners do', () => {
       member,
       does,
     }: typeof actions extends fc.Arbitrary<(infer One)[]> ? One : never): void {
+      // Others may have evicted some.
+      this.#forgetReleased();
       const { all } = this;
       if ('begin' in does) {
         const body = this.#begin(owner(`${member} of ${group}`, `plan ${group}`, weights[group]!));
@@ -208,7 +222,7 @@ describe('whatever owners do', () => {
           this.all.push(body);
           this.#grow(body, does.fill);
           if (does.keeps && body.holding.state === 'evictable') body.keep();
-          this.all = this.all.filter(({ holding }) => holding.state !== 'released');
+          this.#forgetReleased();
         } while (body.holding.state !== 'released');
       } else if ('keep' in does) {
         const body = all[does.keep % all.length];
@@ -216,6 +230,10 @@ describe('whatever owners do', () => {
       } else {
         all[does.release % all.length]?.release();
       }
+      this.#forgetReleased();
+    }
+
+    #forgetReleased(): void {
       this.all = this.all.filter(({ holding }) => holding.state !== 'released');
     }
   }

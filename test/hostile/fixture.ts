@@ -138,7 +138,7 @@ export class Fixture {
   }
 }
 
-const ADVICE = /\. (Send|Remove|Correct|Percent-encode|Encode|Use) .+\.$/;
+const ADVICE = /\. (Send|Remove|Correct|Percent-encode|Encode|End|Use) .+\.$/;
 
 export function isAnError({ status, headers, body }: WireAnswer): void {
   const { code, message, ...error } = JSON.parse(body);

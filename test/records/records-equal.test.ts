@@ -280,6 +280,6 @@ test('equal changes have equal outcomes in a folder and in Redis, and lead to eq
         for (const place of places) await place.close();
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });

@@ -198,7 +198,7 @@ describe('a form', () => {
     expect(open(text)).toEqual(faults);
   });
 
-  test('has no name that Rails, PHP and qs read as another', () => {
+  test('has no name that Rails, PHP, qs and ASP.NET read as another', () => {
     const schema = { type: 'object', properties: { size: { type: 'integer', maximum: 9 } } };
     const [fields, parts] = [one(FORM, schema), formChecker(schema)];
     const fault = 'is not defined in the contract: did you mean size?';
@@ -211,6 +211,13 @@ describe('a form', () => {
     const method = ['/_method is not defined in the contract'];
     expect(fields('_method=DELETE')).toEqual(method);
     expect(parts(body(field('_method', 'DELETE')))).toEqual(method);
+    const underscored = { type: 'object', properties: { user_id: { type: 'integer' } } };
+    for (const name of ['user.id', ' user id', 'user[id', 'USER_ID'])
+      for (const faults of [
+        one(FORM, underscored)(`${name}=x`),
+        formChecker(underscored)(body(field(name, 'x'))),
+      ])
+        expect(faults).toEqual([expect.stringContaining('is not defined in the contract')]);
     const literal = { properties: { size: {}, 'size[]': { type: 'integer' } } };
     expect(one(FORM, literal)('size[]=x')).toEqual(['/size[] must be an integer']);
   });

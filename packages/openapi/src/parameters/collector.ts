@@ -1,5 +1,11 @@
 import type { Steps } from '../slices.ts';
-import { decode, type Encoding, isMisread, readBrackets } from './reading.ts';
+import {
+  decode,
+  type Encoding,
+  fold,
+  isMisread,
+  readBrackets,
+} from './reading.ts';
 import { type Members, PRIMITIVES } from './shape.ts';
 import {
   type DeepEntry,
@@ -65,18 +71,17 @@ export function createCollector(parameters: readonly Collected[]): Collect {
         owners.set(name, { index, member: encodeURIComponent(name) });
     }
   }
+  const folded = new Set([...owners.keys(), ...deep.keys()].map(fold));
   const rest =
     inParts.find((index) => parameters[index]!.shape.others !== null) ?? -1;
 
   function ownerOf(name: string): Owner | null {
     const owner = owners.get(name) ?? deepOwner(name);
     if (owner) return owner;
-    return rest < 0 || isMisread(name, isDescribed)
+    return rest < 0 || isMisread(name, folded)
       ? null
       : { index: rest, member: encodeURIComponent(name) };
   }
-
-  const isDescribed = (name: string) => owners.has(name) || deep.has(name);
 
   /**
    * `color[R]` is the member R of color. `color` alone is its whole value, which is not an object.
@@ -104,7 +109,7 @@ export function createCollector(parameters: readonly Collected[]): Collect {
     const owner = name === undefined ? null : ownerOf(name);
     const text = equals < 0 ? '' : pair.slice(equals + 1);
     if (owner === null)
-      unknown(name, name !== undefined && isMisread(name, isDescribed));
+      unknown(name, name !== undefined && isMisread(name, folded));
     else if (owner.path) buckets[owner.index]!.entries.push([owner.path, text]);
     else if (owner.member === null) buckets[owner.index]!.texts.push(text);
     else buckets[owner.index]!.pairs.push([owner.member, text]);

@@ -158,18 +158,18 @@ const MOST = 4_096;
 const NAME = /^([^[]+)((?:\[[^[\]]*\])+)$/;
 
 /**
- * Whether servers such as Rails, PHP and qs read an undescribed name as something else: `a[]` and
- * `a[b]` as `a`, `_method` as the method of the request.
+ * Whether a server reads an undescribed name as something else: Rails, PHP and qs take `a[]` and
+ * `a[b]` for `a`, PHP `a.b` for `a_b`, ASP.NET `A` for `a`; Rails and Laravel take the method of
+ * the request from `_method`. `folded`: the described names.
  */
-export function isMisread(
-  name: string,
-  isDescribed: (name: string) => boolean,
-): boolean {
+export function isMisread(name: string, folded: ReadonlySet<string>): boolean {
+  if (name === '_method' || folded.has(fold(name))) return true;
   const bracket = name.indexOf('[');
-  return (
-    name === '_method' || (bracket > 0 && isDescribed(name.slice(0, bracket)))
-  );
+  return bracket > 0 && folded.has(fold(name.slice(0, bracket)));
 }
+
+export const fold = (name: string): string =>
+  name.trimStart().replaceAll(/[ .[]/g, '_').toLowerCase();
 
 /** `null` without brackets, or with brackets that servers read differently. */
 export function readBrackets(

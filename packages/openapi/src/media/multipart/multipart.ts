@@ -11,7 +11,7 @@ import {
 import { Marks, put, type Reading } from '../../marks.ts';
 import { escapeToken, printable } from '../../names.ts';
 import { hint } from '../../nearest.ts';
-import { isMisread } from '../../parameters/reading.ts';
+import { fold, isMisread } from '../../parameters/reading.ts';
 import { ANYTHING, listsIn, type Shape } from '../../parameters/shape.ts';
 import type { Direction } from '../../schema/directions.ts';
 import type { Check, Schemas } from '../../schema/schemas.ts';
@@ -77,6 +77,8 @@ export function createMultipartCheck(
   }
   const other = createField(schemas, shape.others ?? ANYTHING, null, direction);
   const lists = listsIn(document, shape, direction);
+  const names = [...fields.keys()];
+  const folded = new Set(names.map(fold));
   return function* checkMultipart(bytes, contentType) {
     const byName = Map.groupBy(
       readParts(bytes, boundaryOf(contentType)),
@@ -84,9 +86,9 @@ export function createMultipartCheck(
     );
     const { value, marks, faults } = yield* readForm(byName, (name) => {
       const field = fields.get(name);
-      if (field === undefined && isMisread(name, (one) => fields.has(one)))
+      if (field === undefined && isMisread(name, folded))
         refuse(
-          `is not defined in the contract${hint(name, [...fields.keys()])}`,
+          `is not defined in the contract${hint(name, names)}`,
           'additionalProperties',
         );
       return field ?? other;

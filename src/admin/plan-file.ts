@@ -64,10 +64,10 @@ function nodeOf(
   const node = document.createNode({
     ...(entries ? { windows: entries } : { custom: true }),
     ...(count === 'account' && { count }),
-    ...(concurrency !== undefined && { concurrency }),
-    ...(weight !== undefined && { weight }),
-    ...(workers !== undefined && { workers }),
-    ...(addresses !== undefined && { addresses: withoutEmpty(addresses) }),
+    concurrency,
+    weight,
+    workers,
+    addresses: addresses && withoutEmpty(addresses),
   });
   const lists = node.get('addresses', true);
   if (isMap(lists))
@@ -78,12 +78,10 @@ function nodeOf(
   return node;
 }
 
-function withoutEmpty({ allow, deny }: PlanAddresses): Partial<PlanAddresses> {
-  return {
-    ...(allow.length > 0 && { allow }),
-    ...(deny.length > 0 && { deny }),
-  };
-}
+const withoutEmpty = (lists: PlanAddresses) =>
+  Object.fromEntries(
+    Object.entries(lists).filter(([, addresses]) => addresses.length > 0),
+  );
 
 /** In the style of the shipped file. */
 function blockOf(plan: Plan, indent: number): string {
@@ -92,28 +90,14 @@ function blockOf(plan: Plan, indent: number): string {
   return indented(document.toString({ lineWidth: 0 }), indent);
 }
 
-/** Throws AdminError with every mistake. `apis`: those of the plans in force. */
-export function checkPlans(
-  text: string,
-  { apis = [] }: Pick<Plans, 'apis'>,
-): Plans {
-  try {
-    return parsePlans(text, apis);
-  } catch (error) {
-    if (error instanceof ConfigError)
-      throw new AdminError('invalid_value', error.message);
-    throw error;
-  }
-}
-
 /**
- * As `checkPlans`, for a text that is valid but for the plan `name`, whose draft it has: no file has
- * the places of its mistakes.
+ * As `parsePlans`, for a text that is valid but for the plan `name`, whose draft it has: no file has
+ * the places of its mistakes. Throws AdminError.
  */
 export function checkDraftIn(
   text: string,
   name: string,
-  { apis = [] }: Pick<Plans, 'apis'>,
+  apis: readonly string[],
 ): Plans {
   try {
     return parsePlans(text, apis);

@@ -54,8 +54,8 @@ export async function addApi(
   const { contract } = inputs.document;
   const entry = {
     name,
-    ...(path !== undefined && { path }),
-    ...(host !== undefined && { host }),
+    path,
+    host,
     contract: contractOf(inputs, options),
     upstream: { url: inputs.backend },
     // As init without --add.

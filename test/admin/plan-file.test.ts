@@ -2,20 +2,21 @@ import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { PlanDraft } from '@storegate/admin-api';
-import { changedPlan, checkPlans, replacePlans, withPlan } from '../../src/admin/plan-file.ts';
+import { changedPlan, replacePlans, withPlan } from '../../src/admin/plan-file.ts';
 import { shippedFiles } from '../../src/config/load.ts';
+import { parsePlans } from '../../src/config/plans.ts';
 import { formatWindows } from '../../src/config/windows.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 
 const shipped = readFileSync(shippedFiles.plans, 'utf8');
-const APIS = { apis: ['notes', 'files'] };
+const APIS = ['notes', 'files'];
 
 function put(text: string, name: string, draft: PlanDraft): string {
-  return withPlan(text, changedPlan(name, checkPlans(text, APIS).plans.get(name), draft));
+  return withPlan(text, changedPlan(name, parsePlans(text, APIS).plans.get(name), draft));
 }
 
 function limitsIn(text: string, name: string): string | null {
-  const { windows } = checkPlans(text, APIS).plans.get(name)!;
+  const { windows } = parsePlans(text, APIS).plans.get(name)!;
   return windows && formatWindows(windows);
 }
 
@@ -78,7 +79,7 @@ describe('a plan that is set', () => {
   });
 
   test('keeps its concurrency unless another number is given, and a custom plan stays custom', () => {
-    const of = (text: string, name = 'free') => checkPlans(text, APIS).plans.get(name)!;
+    const of = (text: string, name = 'free') => parsePlans(text, APIS).plans.get(name)!;
     const text = put(put(shipped, 'free', { concurrency: 20 }), 'free', { limits: '7/minute' });
     expect(of(text)).toMatchObject({ concurrency: 20, weight: 1 });
     expect(of(put(text, 'free', { weight: 3, count: 'account' }))).toMatchObject({
@@ -94,7 +95,7 @@ describe('a plan that is set', () => {
   });
 
   test('keeps its workers unless others are given, or again those of its limits', () => {
-    const workersIn = (text: string) => checkPlans(text, APIS).plans.get('free')!.workers;
+    const workersIn = (text: string) => parsePlans(text, APIS).plans.get('free')!.workers;
     const text = put(put(shipped, 'free', { workers: 20 }), 'free', { limits: '7/minute' });
     expect(workersIn(text)).toBe(20);
     expect(workersIn(put(text, 'free', { workers: 30 }))).toBe(30);
@@ -102,7 +103,7 @@ describe('a plan that is set', () => {
   });
 
   test('keeps its address lists unless others are given', () => {
-    const of = (text: string, name = 'free') => checkPlans(text, APIS).plans.get(name)!.addresses;
+    const of = (text: string, name = 'free') => parsePlans(text, APIS).plans.get(name)!.addresses;
     const addresses = { allow: ['198.51.100.0/24', '2001:db8::/32'], deny: ['198.51.100.66'] };
     const text = put(shipped, 'free', { addresses });
     expect(text).toContain(
@@ -179,7 +180,7 @@ describe('a new text', () => {
     const { TMPDIR } = process.env;
     process.env.TMPDIR = '/does-not-exist';
     try {
-      expect(checkPlans(shipped, APIS).plans.has('free')).toBe(true);
+      expect(parsePlans(shipped, APIS).plans.has('free')).toBe(true);
     } finally {
       if (TMPDIR === undefined) delete process.env.TMPDIR;
       else process.env.TMPDIR = TMPDIR;
@@ -191,6 +192,6 @@ describe('a new text', () => {
     ['plans: {', /plans\.yaml:1/],
     [`${shipped}#${'x'.repeat(1024 * 1024)}`, /plans\.yaml: must be at most 1 ?MiB/],
   ])('with a mistake is refused with its place: %.30j', (text, message) => {
-    expect(() => checkPlans(text, APIS)).toThrow(message);
+    expect(() => parsePlans(text, APIS)).toThrow(message);
   });
 });

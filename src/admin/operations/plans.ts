@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import type { PlanSimulation } from '@storegate/admin-api';
 import { unlessOutage } from '../../common/errors/outage.ts';
+import { parsePlans } from '../../config/plans.ts';
 import { formatWindows } from '../../config/windows.ts';
 import { remainingIn } from '../../limits/admission.ts';
 import { escalationIn, type Plan, type Plans } from '../../limits/plans.ts';
@@ -17,7 +18,6 @@ import { excessOfLastDay } from '../plan-excess.ts';
 import {
   changedPlan,
   checkDraftIn,
-  checkPlans,
   replacePlans,
   whileUnchanged,
   withPlan,
@@ -53,13 +53,14 @@ export function planOperations(context: AdminContext, change: Change) {
   ) {
     const name = path.plan;
     const inForce = context.plans();
-    const { plans } = checkPlans(old, inForce);
+    const { apis = [] } = inForce;
+    const { plans } = parsePlans(old, apis);
     const before = plans.get(name);
     if (before === undefined && !body.create)
       throw unknownPlan(name, plans, ' To create it, add create (--create).');
     const plan = changedPlan(name, before, body);
     const text = withPlan(old, plan);
-    const planned = checkDraftIn(text, name, inForce);
+    const planned = checkDraftIn(text, name, apis);
     const keys = await affectedKeys(context, name, planned);
     const simulation = await simulationOf(context, name, planned, keys);
     return { before, plan, text, planned, keys, simulation };

@@ -51,7 +51,6 @@ export type RedisSettings = GatewaySettings['redis'] & { readonly url: string };
  */
 export type Upstream = Omit<GatewaySettings['upstream'], 'url'>;
 export type BackendAddress = Upstream['backends'][number];
-export type EjectionSettings = Upstream['ejection'];
 export type RetriesSettings = Upstream['retries'];
 
 /** `auto` of the budget is already resolved. */

@@ -11,7 +11,7 @@ interface DurationRange {
  * The durations that operators give, by their fields of the admin API, with the range of each. What
  * is added to the present stays a time that RFC 3339 can write.
  */
-const RANGES = {
+export const RANGES = {
   expiresIn: {
     least: '0ms',
     most: '36500d',
@@ -27,8 +27,6 @@ const RANGES = {
 } as const satisfies Record<string, DurationRange>;
 
 export type DurationField = keyof typeof RANGES;
-
-export const DURATION_FIELDS = Object.keys(RANGES) as readonly DurationField[];
 
 /** The last time that RFC 3339 can write, in Unix milliseconds. */
 export const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');

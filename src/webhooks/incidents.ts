@@ -134,5 +134,3 @@ export function createIncidents(
     },
   };
 }
-
-export type Incidents = ReturnType<typeof createIncidents>;

@@ -11,7 +11,7 @@ import {
 import { Outage } from '../../src/common/errors/outage.ts';
 import { createCopyReader } from '../../src/records/redis/copy-reader.ts';
 import { epochOf } from '../../src/records/redis/epoch.ts';
-import { type LookUp, lookUpIn } from '../../src/records/redis/look-up.ts';
+import { lookUpIn } from '../../src/records/redis/look-up.ts';
 import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { TestClock } from '../support/limits.ts';
@@ -44,7 +44,7 @@ describe.each(TOPOLOGIES)('%s', (name, start) => {
   let redis: Connection;
   let clock: TestClock;
   let losses: number;
-  let lookUp: LookUp;
+  let lookUp: ReturnType<typeof lookUpIn>;
 
   beforeAll(async () => {
     set = await start(true);

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Limits } from '../../src/limits/limits.ts';
-import { createRedisState, type RedisState } from '../../src/state/redis/counters.ts';
+import { createRedisState } from '../../src/state/redis/counters.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { HOUR, limits, MINUTE, scoped, TestClock, window } from '../support/limits.ts';
 import { redisForSuite } from '../support/redis/suite.ts';
@@ -17,7 +17,7 @@ const [LOGIN, SEARCH] = [['login'], ['search']];
 
 const own = redisForSuite();
 let clock: TestClock;
-let state: RedisState;
+let state: ReturnType<typeof createRedisState>;
 
 beforeEach(async () => {
   await own.server.admin.flushall();

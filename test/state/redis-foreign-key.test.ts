@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { Outage } from '../../src/common/errors/outage.ts';
 import type { Limits } from '../../src/limits/limits.ts';
 import { type Connection, connect, disconnect } from '../../src/state/redis/client.ts';
-import { createRedisState, type RedisState } from '../../src/state/redis/counters.ts';
+import { createRedisState } from '../../src/state/redis/counters.ts';
 import { CHANNEL, keyOf } from '../../src/state/redis/key-names.ts';
 import { CountersError } from '../../src/state/state.ts';
 import { HOUR, limits, MINUTE, window } from '../support/limits.ts';
@@ -15,7 +15,7 @@ const SUBJECT = 'key:foreign';
 
 let server: RedisServer;
 let redis: Connection;
-let state: RedisState;
+let state: ReturnType<typeof createRedisState>;
 
 beforeAll(async () => {
   server = await startRedis();

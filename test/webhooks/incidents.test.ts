@@ -2,12 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { openOutbox } from '../../src/records/embedded/outbox.ts';
 import { messageOf, type WebhookEvent } from '../../src/webhooks/event.ts';
-import {
-  createIncidents,
-  type Incidents,
-  REDETECTION_TIME,
-  type Sighting,
-} from '../../src/webhooks/incidents.ts';
+import { createIncidents, REDETECTION_TIME, type Sighting } from '../../src/webhooks/incidents.ts';
 import { TestClock } from '../support/limits.ts';
 
 const T = Date.UTC(2026, 0, 1);
@@ -28,7 +23,7 @@ const state = (isDown: boolean, at: number): Sighting => ({
 });
 
 let time: TestClock;
-let incidents: Incidents;
+let incidents: ReturnType<typeof createIncidents>;
 beforeEach(() => {
   time = new TestClock();
   incidents = createIncidents('gw-1', time.read);

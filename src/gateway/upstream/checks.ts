@@ -177,8 +177,6 @@ export function createChecks({
   }
 }
 
-export type Checks = ReturnType<typeof createChecks>;
-
 export function isIn(status: number, ranges: readonly StatusRange[]): boolean {
   return ranges.some(({ from, to }) => from <= status && status <= to);
 }

@@ -92,7 +92,5 @@ export function createDnsResolver({
   }
 }
 
-export type DnsResolver = ReturnType<typeof createDnsResolver>;
-
 export const isName = (host: string): boolean =>
   isIP(host.replace(/^\[|\]$/g, '')) === 0;

@@ -15,8 +15,6 @@ const { head, keys, hashes } = keyOf.records;
 /** Keys per call: more would delay requests. */
 const MAX_KEYS = 500;
 
-export type LookUp = ReturnType<typeof lookUpIn>;
-
 /**
  * Asks Redis itself for keys, by the hashes of their secrets or by ids, in the order of the names.
  * `null`: no such key. Throws an Outage caused by a CountersError if Redis may have lost it, or if

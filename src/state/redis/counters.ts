@@ -284,8 +284,6 @@ export function createRedisState(
   } satisfies RemoteState & { prepareBans(): Promise<void> };
 }
 
-export type RedisState = ReturnType<typeof createRedisState>;
-
 /**
  * The clock of Redis if a script changed nothing because the borders did not include it (see
  * rules/counters.lua); else `null`.

@@ -4,10 +4,12 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { ClientConnection } from '@storegate/http1';
 import { createPool, FieldLines, openerTo, type Pool } from '@storegate/http1';
-import { type Checks, createChecks } from '../../../src/gateway/upstream/checks.ts';
-import { createDnsResolver, type DnsResolver, isName } from '../../../src/gateway/upstream/dns.ts';
+import { createChecks } from '../../../src/gateway/upstream/checks.ts';
+import { createDnsResolver, isName } from '../../../src/gateway/upstream/dns.ts';
 import type { Verdict } from '../../../src/gateway/upstream/health.ts';
 import { until } from '../../support/until.ts';
+
+type DnsResolver = ReturnType<typeof createDnsResolver>;
 
 const EVERY = 30_000;
 const at = (...addresses: string[]): LookupAddress[] =>
@@ -184,7 +186,7 @@ test('health checks leave an address that was removed from the name, too', async
   response = () => at('127.0.0.1');
   const some = names((addresses) => checks.keepOnly(addresses));
   const verdicts: Verdict[] = [];
-  const checks: Checks = createChecks({
+  const checks = createChecks({
     url: `http://store.example:${port}`,
     secure: { lookup: some.lookup },
     settings: {

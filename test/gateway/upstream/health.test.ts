@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { EjectionSettings } from '../../../src/config/config.ts';
+import type { Upstream } from '../../../src/config/config.ts';
 import type { Failure } from '../../../src/gateway/upstream/health.ts';
 import { Health, type HealthSettings } from '../../../src/gateway/upstream/health.ts';
 
-interface Given extends Partial<EjectionSettings> {
+interface Given extends Partial<Upstream['ejection']> {
   readonly healthy?: number;
   readonly trusted?: boolean;
   readonly alone?: boolean;

@@ -114,8 +114,7 @@ export function sessionTests(fixture: ConsoleFixture): void {
         await route.continue();
       });
       await page.clock.fastForward(60_000);
-      for (const tab of [page, other])
-        await tab.getByText('after 30 minutes of inactivity').waitFor();
+      for (const tab of [page, other]) await tab.getByText('after 10m of inactivity').waitFor();
       released.resolve();
       await until('the cookie is gone', async () => (await page.context().cookies()).length === 0);
     });

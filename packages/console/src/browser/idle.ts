@@ -16,7 +16,7 @@ interface IdleProps {
   /** Called with the response of the gateway to a report of activity. */
   readonly onReported: (session: Session) => void;
   readonly onSignOut: () => void;
-  readonly onIdle: () => void;
+  readonly onIdle: (idle: number) => void;
 }
 
 /**
@@ -61,7 +61,7 @@ export function Idle({ idle, onReported, onSignOut, onIdle }: IdleProps) {
     onTabMessage('used', note, signal);
     const timer = setInterval(() => {
       const end = used.current + idle;
-      if (Date.now() >= end) onIdle();
+      if (Date.now() >= end) onIdle(idle);
       else if (Date.now() >= end - Math.min(WARNED_BEFORE, idle / 2)) {
         warned.current = true;
         setEndsAt(end);

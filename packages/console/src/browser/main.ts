@@ -1,3 +1,4 @@
+import { span } from '@storegate/admin-api/text';
 import { type ComponentType, h, render } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import {
@@ -55,11 +56,14 @@ function App() {
     },
     [end],
   );
-  const endByIdle = useCallback(() => {
-    end('You were signed out after 30 minutes of inactivity.');
-    // The gateway ends the session by itself too, should it not hear of this.
-    signOut().catch(() => {});
-  }, [end]);
+  const endByIdle = useCallback(
+    (idle: number) => {
+      end(`You were signed out after ${span(idle)} of inactivity.`);
+      // The gateway ends the session by itself too, should it not hear of this.
+      signOut().catch(() => {});
+    },
+    [end],
+  );
 
   useEffect(() => {
     whoIsSignedIn().then(setSession, fail);
@@ -116,8 +120,8 @@ function Frame({
 }) {
   const place = usePlace();
   const secret = useLeftForSecret(place);
-  const { name, view } =
-    VIEWS.find((one) => one.name === place.view) ?? VIEWS[0]!;
+  const [name, , view] =
+    VIEWS.find(([each]) => each === place.view) ?? VIEWS[0]!;
   const { operator, open } = session;
   const nav = useRef<HTMLElement>(null);
   // On a phone the views are in one line, of which a part is seen.
@@ -134,7 +138,7 @@ function Frame({
       'Skip to the content',
     ),
     h('header', { class: 'top' }, [
-      h('a', { class: 'brand', href: linkTo(VIEWS[0]!.name) }, 'storegate'),
+      h('a', { class: 'brand', href: linkTo(VIEWS[0]![0]) }, 'storegate'),
       h(Search, null),
       h('p', { class: 'who' }, [
         h(
@@ -150,15 +154,15 @@ function Frame({
     ]),
     h('nav', { 'aria-label': 'Views', ref: nav }, [
       h('ul', null, [
-        VIEWS.map((one) =>
-          h('li', { key: one.name }, [
+        VIEWS.map(([each, title]) =>
+          h('li', { key: each }, [
             h(
               'a',
               {
-                href: linkTo(one.name),
-                'aria-current': one.name === name ? 'page' : undefined,
+                href: linkTo(each),
+                'aria-current': each === name ? 'page' : undefined,
               },
-              one.title,
+              title,
             ),
           ]),
         ),
@@ -188,21 +192,21 @@ function skip(event: MouseEvent) {
  * All views in the order of the navigation; the first opens the console. `name`: the first part of
  * the address.
  */
-const VIEWS: readonly {
-  readonly name: string;
-  readonly title: string;
-  readonly view: ComponentType<{ place: Place }>;
-}[] = [
-  { name: 'overview', title: 'Overview', view: Overview },
-  { name: 'keys', title: 'Keys', view: Keys },
-  { name: 'requests', title: 'Requests', view: Requests },
-  { name: 'top-clients', title: 'Top clients', view: Top },
-  { name: 'usage', title: 'Usage', view: Usage },
-  { name: 'bans', title: 'Bans', view: Bans },
-  { name: 'plans', title: 'Plans', view: Plans },
-  { name: 'audit', title: 'Audit', view: Audit },
-  { name: 'configuration', title: 'Configuration', view: Configuration },
-  { name: 'gateways', title: 'Gateways', view: Gateways },
+const VIEWS: readonly (readonly [
+  name: string,
+  title: string,
+  view: ComponentType<{ place: Place }>,
+])[] = [
+  ['overview', 'Overview', Overview],
+  ['keys', 'Keys', Keys],
+  ['requests', 'Requests', Requests],
+  ['top-clients', 'Top clients', Top],
+  ['usage', 'Usage', Usage],
+  ['bans', 'Bans', Bans],
+  ['plans', 'Plans', Plans],
+  ['audit', 'Audit', Audit],
+  ['configuration', 'Configuration', Configuration],
+  ['gateways', 'Gateways', Gateways],
 ];
 
 render(h(App, null), document.getElementById('console')!);

@@ -41,6 +41,7 @@ export function createInspection({
   ) {
     // A response to HEAD has the headers of a body that is not sent.
     if (operation === null || exchange.call.method === 'HEAD') return stored;
+    if (isEventStream(stored)) return stored;
     await operation.ready('response');
     const body =
       stored.body instanceof BodyStream
@@ -84,6 +85,10 @@ export function createInspection({
     );
   }
 }
+
+/** It may never end, and clients wait for each event. */
+const isEventStream = ({ headers }: BackendResponse) =>
+  /^text\/event-stream(?:;|$)/i.test(fieldIn(headers, 'content-type') ?? '');
 
 /** A larger body becomes a stream. */
 function gather(stream: BodyStream, most: number): Promise<ResponseBody> {

@@ -41,11 +41,16 @@ export interface UsageReceiver {
 /** What operations read. */
 export interface LedgerAccess {
   readonly reader: UsageReader;
-  /** What this process has not stored, for an outage of the store. */
+  /** What this gateway has not stored, for an outage of the store. */
   readonly unsent: UsageReader;
-  /** Stores what this process has counted. Rejects if the store is unreachable. */
+  /** What is stored, with what the disk does not take. */
+  readonly whole: UsageReader;
+  /** Stores what this gateway has counted. Rejects if the store is unreachable. */
   flush(): Promise<void>;
 }
+
+/** What the processes of a gateway have counted. */
+export type CountedUsage = Pick<UsageWriter, 'unsent' | 'flush'>;
 
 /** The ledger of a process: counts, stores, and takes its turn in adding up. */
 export function createLedger({ clock, observe }: LedgerOptions) {
@@ -184,13 +189,24 @@ export type Ledger = ReturnType<typeof createLedger>;
 
 export function accessTo(
   store: UsageSource,
-  writer: UsageWriter | null,
+  counted: CountedUsage | null,
   damaged: (damage: string) => void,
 ): LedgerAccess {
+  const unsent = counted?.unsent ?? store;
+  const whole: UsageSource = {
+    /** A part that waits replaces its stored content. */
+    async index() {
+      const [stored, waiting] = [await store.index(), await unsent.index()];
+      const parts = new Map([...stored.parts, ...waiting.parts]);
+      return { ...stored, parts };
+    },
+    read: (names) => store.read(names),
+  };
   return {
     reader: createUsageReader(store, damaged),
-    unsent: createUsageReader(writer?.unsent ?? store, damaged),
-    flush: async () => await writer?.flush(),
+    unsent: createUsageReader(unsent, damaged),
+    whole: createUsageReader(whole, damaged),
+    flush: async () => await counted?.flush(),
   };
 }
 

@@ -6,8 +6,10 @@ import { NotSaved } from './store.ts';
 import type { Value } from './value.ts';
 
 export interface LedgerResult extends Coverage {
-  /** Why only what this process has not stored is included; `null`: everything is. */
+  /** Why only what this gateway has not stored is included; `null`: everything is. */
   readonly isolated: string | null;
+  /** What was read. */
+  readonly source: UsageReader;
 }
 
 interface LedgerQuestion {
@@ -18,16 +20,12 @@ interface LedgerQuestion {
   readonly each: (value: Value) => Promise<void>;
 }
 
-/** Passes the values to `each`; during an outage of the store those of this process. */
+/** Passes the values to `each`; during an outage of the store those of this gateway. */
 export async function readLedger(
-  { reader, unsent, flush }: LedgerAccess,
+  access: LedgerAccess,
   { now, from, values, each }: LedgerQuestion,
 ): Promise<LedgerResult> {
-  const reason = await flush().then(
-    () => null,
-    (error: unknown) => reasonOf(error),
-  );
-  const source = reason === null ? reader : unsent;
+  const { source, isolated } = await readable(access);
   const coverage = new CoverageSum();
   for await (const value of values(source)) {
     coverage.add(value);
@@ -35,14 +33,22 @@ export async function readLedger(
   }
   return {
     ...coverage.result(from, await source.since(), now),
-    isolated: reason,
+    isolated,
+    source,
   };
 }
 
-/** `null`: what is saved is read. Throws what is not an outage. */
-function reasonOf(error: unknown): string | null {
-  if (error instanceof NotSaved) return null;
-  if (!(error instanceof Outage)) throw error;
-  const { cause } = error;
-  return cause instanceof Error ? cause.message : String(cause);
+/** Throws what is not an outage. */
+async function readable({ reader, unsent, whole, flush }: LedgerAccess) {
+  try {
+    await flush();
+    return { source: reader, isolated: null };
+  } catch (error) {
+    if (error instanceof NotSaved) return { source: whole, isolated: null };
+    if (!(error instanceof Outage)) throw error;
+    return { source: unsent, isolated: causeOf(error) };
+  }
 }
+
+export const causeOf = ({ cause }: Outage): string =>
+  cause instanceof Error ? cause.message : String(cause);

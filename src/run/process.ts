@@ -108,6 +108,7 @@ export async function openProcess(parts: ProcessParts) {
   };
   return {
     ledger: access,
+    usage: ledger.writer,
     observe,
     storage,
     serving,

@@ -68,6 +68,26 @@ describe('operators of a gateway with workers', () => {
   });
 });
 
+test('a report of usage while Redis cannot store it is refused, or has what the workers wait with', async () => {
+  const { key, id } = await gateway.key('1000/day');
+  const report = (query = '') => gateway.admin('GET', `/usage/report?by=key&key=${id}${query}`);
+  const requests = (body: { rows: { requests: number }[] }) => body.rows[0]?.requests;
+  await gateway.get('/pets', withKey(key));
+  await until('one is counted', async () => requests((await report()).body) === 1);
+  await redis.admin.config('SET', 'maxmemory', '1');
+  try {
+    for (let i = 0; i < 5; i++) await gateway.get('/pets', withKey(key));
+    await until('it is refused', async () => (await report()).status === 503);
+    await until('all wait', async () => requests((await report('&partial=true')).body) === 6);
+    expect((await report('&partial=true')).body.isolated).toMatch(/^Redis has not answered since/);
+  } finally {
+    await redis.admin.config('SET', 'maxmemory', '0');
+  }
+  await until('all are stored', async () => requests((await report()).body) === 6);
+  const ready = async () => await (await fetch(`${gateway.adminUrl}/health/ready`)).text();
+  await until('every worker uses Redis', async () => (await ready()) === '{"status":"ready"}');
+});
+
 describe('backends', () => {
   test('that are down make the gateway unready if the settings say so, and are counted by worker', async () => {
     const backend = await NginxBackend.start();

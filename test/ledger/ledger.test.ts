@@ -1,12 +1,14 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CoverageSum } from '../../src/ledger/coverage.ts';
-import { createLedger } from '../../src/ledger/ledger.ts';
+import { accessTo, createLedger } from '../../src/ledger/ledger.ts';
 import { sumIn } from '../../src/ledger/names.ts';
 import { createPendingExports } from '../../src/ledger/pending-exports.ts';
+import { readLedger } from '../../src/ledger/read.ts';
 import { createUsageReader } from '../../src/ledger/reader.ts';
 import { createRecorder, type OpenMinute } from '../../src/ledger/recorder.ts';
 import { createRollup } from '../../src/ledger/rollup.ts';
+import { NotSaved } from '../../src/ledger/store.ts';
 import { addTraffic } from '../../src/ledger/traffic.ts';
 import { packRows, unpackRows } from '../../src/ledger/usage-table.ts';
 import { createUsageWriter } from '../../src/ledger/writer.ts';
@@ -599,6 +601,39 @@ describe('the ledger', () => {
     expect(store.content).toEqual(before);
     await one.writer.close();
   });
+});
+
+test('a full disk hides nothing that was counted, before it and since', async () => {
+  const clock = new TestClock(NOON);
+  const store = new MemoryUsage();
+  store.mayLose = 0;
+  const one = processOf('one', clock, store);
+  one.begin();
+  const access = accessTo(store, one.writer, bug);
+  const requests = async () => {
+    const { source, isolated } = await readLedger(access, {
+      now: clock.now,
+      from: NOON,
+      values: (reader) => reader.values(always(clock), 'day'),
+      each: async () => {},
+    });
+    expect(isolated).toBeNull();
+    const found = [...(await usageIn(source, always(clock))).values()];
+    return found.reduce((sum, { requests }) => sum + requests, 0);
+  };
+  one.send('key_1');
+  one.send('key_2');
+  expect(await requests()).toBe(2);
+  const put = store.put.bind(store);
+  store.put = () => Promise.reject(new NotSaved('the disk is full'));
+  one.send('key_1');
+  expect(await requests()).toBe(3);
+  clock.pass(MINUTE);
+  one.send('key_3');
+  expect(await requests()).toBe(4);
+  store.put = put;
+  expect(await requests()).toBe(4);
+  await one.writer.close();
 });
 
 describe('an answer names', () => {

@@ -40,7 +40,7 @@ export function reportOperations(context: AdminContext) {
         values: (reader) => reader.values(question, 'day'),
         each: async () => {},
       });
-      const { isolated } = response;
+      const { isolated, source } = response;
       const { partial = false } = task.query;
       if (isolated !== null && !partial)
         throw new AdminError(
@@ -50,8 +50,7 @@ export function reportOperations(context: AdminContext) {
       if (isolated === null) await refuseRemoved(context, question);
       const { gateways: _gateways, ...view } = coverageView(context, response);
       const coverage = { ...view, dropped: response.dropped };
-      const { reader, unsent } = context.ledger();
-      const rows = report(isolated === null ? reader : unsent, question);
+      const rows = report(source, question);
       const first = await rows.next();
       if (first.done) refuseUnknownFilters(context, task.query);
       const all = resumed(first, rows);

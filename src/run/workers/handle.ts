@@ -106,6 +106,7 @@ export function createWorkerHandle(
     /** Rejects soon if the worker is busy. */
     ask: (question: string, argument: unknown) =>
       channel.call('ask', { question, argument }, FIGURES),
+    usage: () => channel.call('usage', null, FIGURES),
     async refresh(): Promise<void> {
       figures = await channel.call('figures', null, FIGURES);
     },

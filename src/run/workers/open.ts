@@ -10,6 +10,7 @@ import {
   type ProcessesParts,
 } from '../processes.ts';
 import { createWorkerPool } from './pool.ts';
+import { usageOfWorkers } from './usage.ts';
 
 /**
  * The configuration must name a Redis and more than one worker. Rejects if the state cannot be
@@ -36,8 +37,10 @@ export async function openWorkers(parts: ProcessesParts): Promise<Processes> {
   return {
     observe,
     storage,
-    ledger: accessTo(storage.ledger, null, (warning) =>
-      observe({ type: 'state.warning', warning }),
+    ledger: accessTo(
+      storage.ledger,
+      usageOfWorkers(() => pool.usage()),
+      (warning) => observe({ type: 'state.warning', warning }),
     ),
     uses: { lastUsed: async (ids) => storage.uses.load(ids) },
     metrics: {

@@ -100,18 +100,24 @@ export function createWorkerPool(parts: WorkerPoolParts) {
     },
     /** In the order of worker numbers. */
     async ask(question: string, argument: unknown): Promise<Parts<unknown>> {
-      const all = serving().sort((one, other) => one.number - other.number);
-      const results = await Promise.allSettled(
-        all.map((handle) => handle.ask(question, argument)),
-      );
-      const parts = results.flatMap((one) =>
-        one.status === 'fulfilled' ? [one.value] : [],
-      );
+      const parts = await ofAll((handle) => handle.ask(question, argument));
       // A worker that ended counts as missing until its replacement serves.
       return { parts, missing: Math.max(0, size - parts.length) };
     },
+    usage: () => ofAll((handle) => handle.usage()),
     drain,
   };
+
+  /** Of the workers that respond. */
+  async function ofAll<T>(
+    ask: (handle: WorkerHandle) => Promise<T>,
+  ): Promise<T[]> {
+    const all = serving().sort((one, other) => one.number - other.number);
+    const results = await Promise.allSettled(all.map(ask));
+    return results.flatMap((one) =>
+      one.status === 'fulfilled' ? [one.value] : [],
+    );
+  }
 
   async function drain(): Promise<number> {
     stop.abort();

@@ -25,6 +25,7 @@ import {
   unpacked,
   type WorkerCalls,
 } from './protocol.ts';
+import { flushUsage } from './usage.ts';
 
 /** Milliseconds. */
 const CALL_TIMEOUT = 5_000;
@@ -54,6 +55,7 @@ export function createWorkerProcess(send: ChannelOptions<WorkerCalls>['send']) {
     // Only serving workers are asked.
     ask: ({ question, argument }) => work!.opened.part(question, argument),
     figures: () => work!.opened.metrics.figures(),
+    usage: () => flushUsage(work!.opened.usage),
     drain,
   };
   const primary = createChannel<PrimaryCalls, WorkerCalls>({

@@ -18,6 +18,7 @@ import { contractsOf, loadAll } from '../apis.ts';
 import { loadedOf } from '../contracts/loader.ts';
 import type { Prepared } from '../contracts/read.ts';
 import type { ActiveConfig } from '../reload.ts';
+import type { WaitingUsage } from './usage.ts';
 
 /**
  * With the contract, because its files may have changed since, and all workers must have the same.
@@ -53,6 +54,7 @@ export type WorkerCalls = {
   start: (order: StartOrder) => string;
   use: (settings: SentConfig) => void;
   figures: (nothing: null) => Figures;
+  usage: (nothing: null) => WaitingUsage | null;
   ask: (request: Question) => unknown;
   drain: (options: DrainOptions) => LastReport;
 };

@@ -61,7 +61,11 @@ describe('what is not evaluated', () => {
     });
     expect(faultsOf('{"q":1,"b":1}')).toEqual([]);
     expect(faultsOf('{"q":"x","b":1}')).toEqual(['/q must be an integer']);
-    expect(faultsOf('{"q":"x","b":1,"z":1}')).toContain('must match only one of the schemas');
+    // The schema that does not match is no help.
+    expect(faultsOf('{"q":"x","b":1,"z":1}')).toEqual([
+      'must match only one of the schemas',
+      '/q must be an integer',
+    ]);
   });
 
   test('is not reported of an alternative with another fault', () => {

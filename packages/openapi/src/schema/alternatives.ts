@@ -245,9 +245,7 @@ function judgeUnion(
       if (matching > (union === 'anyOf' ? 0 : 1)) break;
     }
     if (matching === 1) return null;
-    return [
-      ...failed.flatMap((found) => found.slice(0, -1)),
-      own(path, matching > 1),
-    ];
+    if (matching > 1) return [own(path, true)];
+    return [...failed.flatMap((found) => found.slice(0, -1)), own(path, false)];
   };
 }

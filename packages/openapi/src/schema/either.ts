@@ -25,14 +25,20 @@ export const marking =
     const before = gen.const('before', _`errors`);
     code(cxt);
     gen.code(_`vErrors = ${constant(cxt, markedFrom)}(vErrors, ${before})`);
+    gen.code(_`errors = vErrors === null ? 0 : vErrors.length`);
   };
 
-/** The last error is the one of the keyword itself. */
+/**
+ * The last error is the one of the keyword itself. If several alternatives match, the errors of the
+ * others do not help.
+ */
 function markedFrom(
   errors: readonly ErrorObject[] | null,
   before: number,
 ): readonly ErrorObject[] | null {
   if (errors === null || errors.length <= before + 1) return errors;
+  const own = errors.at(-1)!;
+  if (own.params.passingSchemas) return [...errors.slice(0, before), own];
   return errors.map((error, i) =>
     i < before || i === errors.length - 1 ? error : marked(error),
   );

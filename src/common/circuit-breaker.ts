@@ -9,72 +9,71 @@ interface CircuitBreakerOptions {
   readonly closed: () => void;
 }
 
+export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
+
 /**
  * After `failureThreshold` consecutive failures requests skip the service. A background probe with
  * growing intervals closes the breaker.
  */
-export class CircuitBreaker {
-  readonly #options: CircuitBreakerOptions;
-  #misses = 0;
-  #lastMiss: unknown = null;
-  #isOpen = false;
-  #timer: NodeJS.Timeout | null = null;
-  #wait = FIRST_PROBE_WAIT;
+export function createCircuitBreaker({
+  failureThreshold,
+  probe,
+  opened,
+  closed,
+}: CircuitBreakerOptions) {
+  let misses = 0;
+  let lastMiss: unknown = null;
+  let isOpen = false;
+  let timer: NodeJS.Timeout | null = null;
+  let wait = FIRST_PROBE_WAIT;
 
-  constructor(options: CircuitBreakerOptions) {
-    this.#options = options;
+  function open(reason: unknown): void {
+    if (isOpen) return;
+    isOpen = true;
+    wait = FIRST_PROBE_WAIT;
+    opened(reason);
+    probeLater();
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  recordSuccess(): void {
-    this.#misses = 0;
-  }
-
-  /** Requests that shared one failed call pass the same `reason`, which counts once. */
-  recordFailure(reason: unknown): void {
-    if (this.#isOpen || reason === this.#lastMiss) return;
-    this.#lastMiss = reason;
-    this.#misses += 1;
-    if (this.#misses >= this.#options.failureThreshold) this.open(reason);
-  }
-
-  open(reason: unknown): void {
-    if (this.#isOpen) return;
-    this.#isOpen = true;
-    this.#wait = FIRST_PROBE_WAIT;
-    this.#options.opened(reason);
-    this.#probeLater();
-  }
-
-  stop(): void {
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = null;
-    this.#misses = Number.NEGATIVE_INFINITY;
-  }
-
-  #probeLater(): void {
+  function probeLater(): void {
     const jitter = 0.75 + Math.random() / 2;
-    this.#timer = setTimeout(
-      () => void this.#probe(),
-      this.#wait * jitter,
-    ).unref();
-    this.#wait = Math.min(this.#wait * 2, LONGEST_PROBE_WAIT);
+    timer = setTimeout(() => void tryAgain(), wait * jitter).unref();
+    wait = Math.min(wait * 2, LONGEST_PROBE_WAIT);
   }
 
-  async #probe(): Promise<void> {
+  async function tryAgain(): Promise<void> {
     try {
-      await this.#options.probe();
+      await probe();
     } catch {
-      if (this.#timer) this.#probeLater();
+      if (timer) probeLater();
       return;
     }
-    if (!this.#timer) return;
-    this.#timer = null;
-    this.#isOpen = false;
-    this.#misses = 0;
-    this.#options.closed();
+    if (!timer) return;
+    timer = null;
+    isOpen = false;
+    misses = 0;
+    closed();
   }
+
+  return {
+    get isOpen() {
+      return isOpen;
+    },
+    recordSuccess() {
+      misses = 0;
+    },
+    /** Requests that shared one failed call pass the same `reason`, which counts once. */
+    recordFailure(reason: unknown): void {
+      if (isOpen || reason === lastMiss) return;
+      lastMiss = reason;
+      misses += 1;
+      if (misses >= failureThreshold) open(reason);
+    },
+    open,
+    stop(): void {
+      if (timer) clearTimeout(timer);
+      timer = null;
+      misses = Number.NEGATIVE_INFINITY;
+    },
+  };
 }

@@ -15,70 +15,68 @@ interface WriteBehindOptions<T> {
   readonly onDropped: (count: number) => void;
 }
 
-export class WriteBehind<T> {
-  readonly #options: WriteBehindOptions<T>;
-  readonly #waiting: T[] = [];
-  readonly #sleep = new WakeableSleep();
-  #writing: Promise<void> | null = null;
-  #lost = 0;
-  #isFull = false;
+export function createWriteBehind<T>({
+  write,
+  maxItems,
+  batchSize,
+  pause,
+  onDropped,
+}: WriteBehindOptions<T>) {
+  const waiting: T[] = [];
+  const sleep = new WakeableSleep();
+  let writing: Promise<void> | null = null;
+  let lost = 0;
+  let isFull = false;
   /** On the clock of `performance.now()`. */
-  #giveUpAt: number | null = null;
+  let giveUpAt: number | null = null;
 
-  constructor(options: WriteBehindOptions<T>) {
-    this.#options = options;
-  }
-
-  add(item: T): boolean {
-    if (
-      this.#giveUpAt !== null ||
-      this.#waiting.length >= this.#options.maxItems
-    ) {
-      this.#lost++;
-      if (!this.#isFull) this.#reportLost();
-      this.#isFull = this.#giveUpAt === null;
-      return false;
-    }
-    this.#waiting.push(item);
-    this.#writing ??= this.#write();
-    return true;
-  }
-
-  /**
-   * Stops at the first failed write or after `closeTimeout` milliseconds. The remaining items are
-   * lost.
-   */
-  async close(closeTimeout = Number.POSITIVE_INFINITY): Promise<void> {
-    this.#giveUpAt ??= performance.now() + closeTimeout;
-    this.#sleep.wake();
-    await this.#writing;
-    this.#lost += this.#waiting.splice(0).length;
-    this.#reportLost();
-  }
-
-  async #write(): Promise<void> {
-    const { write, batchSize: atOnce, pause } = this.#options;
+  async function writeAll(): Promise<void> {
     // Lets the response be sent first.
     await setImmediate();
-    for (let written = 0; this.#waiting.length > 0; ) {
-      const isDone = await write(this.#waiting[0]!);
+    for (let written = 0; waiting.length > 0; ) {
+      const isDone = await write(waiting[0]!);
       if (isDone) {
-        this.#waiting.shift();
+        waiting.shift();
         written++;
       }
-      if (this.#giveUpAt !== null) {
-        if (!isDone || performance.now() > this.#giveUpAt) return;
-      } else if (!isDone) await this.#sleep.sleep(RETRY_DELAY);
-      else if (this.#waiting.length > 0 && written % atOnce === 0)
-        await (pause === 0 ? setImmediate() : this.#sleep.sleep(pause));
+      if (giveUpAt !== null) {
+        if (!isDone || performance.now() > giveUpAt) return;
+      } else if (!isDone) await sleep.sleep(RETRY_DELAY);
+      else if (waiting.length > 0 && written % batchSize === 0)
+        await (pause === 0 ? setImmediate() : sleep.sleep(pause));
     }
-    this.#writing = null;
-    this.#reportLost();
+    writing = null;
+    reportLost();
   }
 
-  #reportLost(): void {
-    this.#isFull = false;
-    if (this.#lost > 0) this.#options.onDropped(this.#lost);
-    this.#lost = 0;
+  function reportLost(): void {
+    isFull = false;
+    if (lost > 0) onDropped(lost);
+    lost = 0;
   }
+
+  return {
+    add(item: T): boolean {
+      if (giveUpAt !== null || waiting.length >= maxItems) {
+        lost++;
+        if (!isFull) reportLost();
+        isFull = giveUpAt === null;
+        return false;
+      }
+      waiting.push(item);
+      writing ??= writeAll();
+      return true;
+    },
+    /**
+     * Stops at the first failed write or after `closeTimeout` milliseconds. The remaining items are
+     * lost.
+     */
+    async close(closeTimeout = Number.POSITIVE_INFINITY): Promise<void> {
+      giveUpAt ??= performance.now() + closeTimeout;
+      sleep.wake();
+      await writing;
+      lost += waiting.splice(0).length;
+      reportLost();
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { limitText } from '@storegate/admin-api/text';
 import { Cache } from '../common/cache.ts';
 import { Outage } from '../common/errors/outage.ts';
-import { WriteBehind } from '../common/write-behind.ts';
+import { createWriteBehind } from '../common/write-behind.ts';
 import { formatDuration } from '../config/units.ts';
 import { formatLimit } from '../config/windows.ts';
 import { durationAtLevel } from '../limits/ban-escalation.ts';
@@ -54,7 +54,7 @@ export function createBanRecorder({
 }: BanRecorderOptions) {
   const struck = new Cache<LastStrike>(MAX_LAST_STRIKES);
 
-  const queue: WriteBehind<PendingEntry> = new WriteBehind({
+  const queue = createWriteBehind<PendingEntry>({
     write: take,
     maxItems: MAX_QUEUE,
     batchSize: 1,

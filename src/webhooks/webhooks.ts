@@ -2,7 +2,7 @@ import { CoalescedWork } from '../common/coalesced-work.ts';
 import { DelayedRun } from '../common/delayed-run.ts';
 import { Outage } from '../common/errors/outage.ts';
 import { HOUR, SECOND } from '../common/time.ts';
-import { WriteBehind } from '../common/write-behind.ts';
+import { createWriteBehind } from '../common/write-behind.ts';
 import type { WebhookSettings } from '../config/config.ts';
 import type { Event, Observe } from '../observe/events.ts';
 import type { KeyRecord } from '../records/keys/key.ts';
@@ -82,7 +82,7 @@ export function createWebhooks({
         observe,
       }),
   );
-  const queue: WriteBehind<WebhookEvent> = new WriteBehind({
+  const queue = createWriteBehind<WebhookEvent>({
     write: isWritten,
     maxItems: MAX_QUEUE,
     batchSize: BATCH_SIZE,

@@ -12,7 +12,7 @@ export const IGNORED_CALLS: readonly string[] = [
   'admin/change.ts settle',
   'admin/sessions.ts sessions.delete',
   'cli/serve.ts reload',
-  'common/circuit-breaker.ts this.#probe',
+  'common/circuit-breaker.ts tryAgain',
   'config/watch.ts look',
   'console/browser/api/hooks.ts refresh',
   'console/browser/main.ts whoIsSignedIn',

@@ -1,4 +1,7 @@
-import { CircuitBreaker } from '../../common/circuit-breaker.ts';
+import {
+  type CircuitBreaker,
+  createCircuitBreaker,
+} from '../../common/circuit-breaker.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { MINUTE } from '../../common/time.ts';
 import type { Observe } from '../../observe/events.ts';
@@ -29,7 +32,7 @@ export function createCircuitBreakers(
   let since = 0;
 
   function create(name: string): CircuitBreaker {
-    return new CircuitBreaker({
+    return createCircuitBreaker({
       failureThreshold,
       probe: () => withDeadline(shards.probe(name), deadline),
       opened(reason) {

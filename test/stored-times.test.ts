@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { createSessions } from '../src/admin/sessions.ts';
 import { keyView } from '../src/admin/view.ts';
-import { AddressSubjects } from '../src/common/clients/address-subjects.ts';
+import { createAddressSubjects } from '../src/common/clients/address-subjects.ts';
 import { createAddressWindow } from '../src/common/clients/address-window.ts';
-import { CounterQuota } from '../src/common/clients/counter-quota.ts';
+import { createCounterQuota } from '../src/common/clients/counter-quota.ts';
 import { Outage } from '../src/common/errors/outage.ts';
 import { createRollup } from '../src/ledger/rollup.ts';
 import { createUsageWriter } from '../src/ledger/writer.ts';
@@ -99,7 +99,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   },
   'subject of an address'() {
     const clock = fastClock();
-    const subjects = new AddressSubjects(clock.read, new CounterQuota(1));
+    const subjects = createAddressSubjects(clock.read, createCounterQuota(1));
     expect(subjects.of(ADDRESS)).toBe(`address:${ADDRESS}`);
     clock.pass(-HOUR);
     expect(subjects.of('192.0.2.1')).toMatch(/shared/);

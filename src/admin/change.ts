@@ -1,7 +1,7 @@
 import { CoalescedWork } from '../common/coalesced-work.ts';
-import { DelayedRun } from '../common/delayed-run.ts';
+import { createDelayedRun, type DelayedRun } from '../common/delayed-run.ts';
 import { Outage, unlessOutage } from '../common/errors/outage.ts';
-import { KeyedMutex } from '../common/keyed-mutex.ts';
+import { createKeyedMutex } from '../common/keyed-mutex.ts';
 import { SECOND } from '../common/time.ts';
 import {
   type AuditAction,
@@ -51,7 +51,7 @@ export function createChanges(auditLog: AuditLog): {
   readonly change: Change;
   close(): Promise<void>;
 } {
-  const turns = new KeyedMutex();
+  const turns = createKeyedMutex();
   const retractions = createRetractions(auditLog);
 
   async function makeParts<Body>(
@@ -151,7 +151,7 @@ function createRetractions(auditLog: AuditLog) {
     for (; waiting.length > 0; waiting.shift()) await waiting[0]!();
   });
   // The client has already received the error of its change.
-  const later: DelayedRun = new DelayedRun(
+  const later: DelayedRun = createDelayedRun(
     () => void settle().catch(() => later.plan()),
     RETRY,
   );

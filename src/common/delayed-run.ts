@@ -1,26 +1,25 @@
-/** Runs `work` some time after the first `plan`. An idle process then has no timer. */
-export class DelayedRun {
-  readonly #work: () => void;
-  readonly #delay: number;
-  #timer: NodeJS.Timeout | null = null;
+export type DelayedRun = ReturnType<typeof createDelayedRun>;
 
-  /** `delay`: milliseconds. */
-  constructor(work: () => void, delay: number) {
-    this.#work = work;
-    this.#delay = delay;
-  }
+/**
+ * Runs `work` `delay` milliseconds after the first `plan`. An idle process then has no timer.
+ */
+export function createDelayedRun(work: () => void, delay: number) {
+  let timer: NodeJS.Timeout | null = null;
 
   /** Without effect while a run is planned. */
-  plan(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = null;
-      this.#work();
-    }, this.#delay).unref();
+  function plan(): void {
+    timer ??= setTimeout(() => {
+      timer = null;
+      work();
+    }, delay).unref();
   }
 
-  /** A cleared timer stays, so that no other starts. */
-  close(): void {
-    this.plan();
-    clearTimeout(this.#timer!);
-  }
+  return {
+    plan,
+    /** A cleared timer stays, so that no other starts. */
+    close(): void {
+      plan();
+      clearTimeout(timer!);
+    },
+  };
 }

@@ -1,16 +1,18 @@
 /** Serializes work of one name. */
-export class KeyedMutex {
-  readonly #last = new Map<string, Promise<void>>();
+export function createKeyedMutex() {
+  const last = new Map<string, Promise<void>>();
 
-  take<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(name);
-    const turn = before ? before.then(work) : work();
-    const through = turn
-      .catch(() => {})
-      .then(() => {
-        if (this.#last.get(name) === through) this.#last.delete(name);
-      });
-    this.#last.set(name, through);
-    return turn;
-  }
+  return {
+    take<T>(name: string, work: () => Promise<T>): Promise<T> {
+      const before = last.get(name);
+      const turn = before ? before.then(work) : work();
+      const through = turn
+        .catch(() => {})
+        .then(() => {
+          if (last.get(name) === through) last.delete(name);
+        });
+      last.set(name, through);
+      return turn;
+    },
+  };
 }

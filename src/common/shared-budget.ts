@@ -1,5 +1,5 @@
 import type { QueueOwner } from '@storegate/http1';
-import { LargestFirst } from './largest-first.ts';
+import { createLargestFirst, type LargestFirst } from './largest-first.ts';
 
 /**
  * The bytes in use that a plan of weight 1 may have for each byte that is not in use: two thirds of
@@ -185,7 +185,7 @@ export class SharedBudget {
       bytes: 0,
       kept: 0,
       members: new Map(),
-      evictable: new LargestFirst<Member>(),
+      evictable: createLargestFirst<Member>(),
     };
     this.#groups.set(name, group);
     return group;

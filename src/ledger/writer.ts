@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { CoalescedWork } from '../common/coalesced-work.ts';
-import { DelayedRun } from '../common/delayed-run.ts';
+import { createDelayedRun } from '../common/delayed-run.ts';
 import { MINUTE, SECOND } from '../common/time.ts';
 import { FIRST_ROWS, GONE, HEAD, partIn, partName, USES } from './names.ts';
 import { createRecorder, type OpenMinute, PART_ROWS } from './recorder.ts';
@@ -63,7 +63,7 @@ interface WriterOptions {
  */
 export function createUsageWriter({ process, clock, failed }: WriterOptions) {
   const writes = new CoalescedWork(write);
-  const soon = new DelayedRun(run, DELAY);
+  const soon = createDelayedRun(run, DELAY);
   const ended: OpenMinute[] = [];
   const unstored = createUnstoredParts((name, lost) => {
     recorder.minute.dropped += lost;

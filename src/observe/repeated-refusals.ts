@@ -1,6 +1,6 @@
 import { Cache } from '../common/cache.ts';
 import { networkOf } from '../common/clients/address.ts';
-import { DelayedRun } from '../common/delayed-run.ts';
+import { createDelayedRun } from '../common/delayed-run.ts';
 import { type Allowance, hasAllowance, newAllowance } from './allowance.ts';
 import type { RequestEvent } from './events.ts';
 
@@ -31,7 +31,7 @@ type WriteLine = (event: RequestEvent, count?: number) => void;
 export function createRepeatedRefusals(write: WriteLine) {
   const sources = new Cache<Source>(SOURCES);
   const summed = new Set<Source>();
-  const later = new DelayedRun(writeSummed, REST);
+  const later = createDelayedRun(writeSummed, REST);
 
   function take(event: RequestEvent): void {
     const { status, code, keyId, address, step } = event;

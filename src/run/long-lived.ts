@@ -1,4 +1,4 @@
-import { AddressSubjects } from '../common/clients/address-subjects.ts';
+import { createAddressSubjects } from '../common/clients/address-subjects.ts';
 import type { Guard } from '../common/clients/guard.ts';
 import { SharedBudget } from '../common/shared-budget.ts';
 import type { ServedConfig } from '../config/config.ts';
@@ -48,7 +48,7 @@ export function openLongLived(parts: ServingParts) {
   const { config } = settings;
   const { state, keys, openAddressWindow } = storage;
   const keyring = createKeyring(keys, plansIn(settings));
-  const subjects = new AddressSubjects(clock);
+  const subjects = createAddressSubjects(clock);
   const uses = createLastUseTracker(storage.uses, {
     clock,
     failed: (error) => observe({ type: 'last_used.write_failed', error }),

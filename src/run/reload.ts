@@ -7,7 +7,7 @@ import {
 } from '@storegate/openapi';
 import type { Compared, Reloaded, ReloadWrapper } from '../admin/context.ts';
 import { Outage } from '../common/errors/outage.ts';
-import { KeyedMutex } from '../common/keyed-mutex.ts';
+import { createKeyedMutex } from '../common/keyed-mutex.ts';
 import { type Certificates, readCertificates } from '../config/certificates.ts';
 import type { Api, Config } from '../config/config.ts';
 import type { Contracts } from '../config/contract/contract.ts';
@@ -70,7 +70,7 @@ interface ReloaderParts<C extends Config> {
 
 export function createReloader<C extends Config>(parts: ReloaderParts<C>) {
   const { load, contracts, keys, swap, observe } = parts;
-  const turns = new KeyedMutex();
+  const turns = createKeyedMutex();
   let current = parts.initial;
   let waiting: readonly string[] = [];
   let last: LastReload | null = null;

@@ -1,5 +1,5 @@
 import { CoalescedWork } from '../common/coalesced-work.ts';
-import { DelayedRun } from '../common/delayed-run.ts';
+import { createDelayedRun } from '../common/delayed-run.ts';
 import { Outage } from '../common/errors/outage.ts';
 import { HOUR, SECOND } from '../common/time.ts';
 import { createWriteBehind } from '../common/write-behind.ts';
@@ -57,7 +57,7 @@ export function createWebhooks({
   keys,
 }: WebhooksOptions) {
   const checks = new CoalescedWork(look);
-  const soon = new DelayedRun(() => void checks.next(), CHANGE_DELAY);
+  const soon = createDelayedRun(() => void checks.next(), CHANGE_DELAY);
   let isClosed = false;
   /** On the clock of `performance.now()`. */
   let trustAt = 0;

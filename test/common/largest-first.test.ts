@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { LargestFirst } from '../../src/common/largest-first.ts';
+import { createLargestFirst } from '../../src/common/largest-first.ts';
 
 test('the first is the largest, whatever is put, changed and taken', () => {
   const action = fc.record({ item: fc.nat({ max: 20 }), bytes: fc.option(fc.nat({ max: 50 })) });
   fc.assert(
     fc.property(fc.array(action, { maxLength: 200 }), (actions) => {
-      const heap = new LargestFirst<{ bytes: number; place: number }>();
+      const heap = createLargestFirst<{ bytes: number; place: number }>();
       const items = Array.from({ length: 21 }, () => ({ bytes: 0, place: -1 }));
       for (const { item, bytes } of actions) {
         const changed = items[item]!;

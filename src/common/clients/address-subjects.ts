@@ -1,36 +1,36 @@
 import { DAY, notFuture } from '../time.ts';
 import { networkOf } from './address.ts';
-import { CounterQuota } from './counter-quota.ts';
+import { createCounterQuota } from './counter-quota.ts';
+
+export type AddressSubjects = ReturnType<typeof createAddressSubjects>;
 
 /**
  * Names the counters of client addresses: an IPv4 address, or an IPv6 /64. Everyone can send from
  * many addresses, so the number of counters is bounded.
  */
-export class AddressSubjects {
-  readonly #own = new Set<string>();
-  readonly #quota: CounterQuota;
-  readonly #clock: () => number;
-  #began = Number.NEGATIVE_INFINITY;
+export function createAddressSubjects(
+  clock: () => number,
+  quota = createCounterQuota(),
+) {
+  const own = new Set<string>();
+  let began = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: () => number, quota = new CounterQuota()) {
-    this.#clock = clock;
-    this.#quota = quota;
-  }
-
-  of(address: string): string {
-    const network = networkOf(address);
-    const now = this.#clock();
-    this.#began = notFuture(this.#began, now);
-    if (now - this.#began >= DAY) {
-      this.#began = now;
-      this.#own.clear();
-      this.#quota.clear();
-    }
-    if (this.#own.has(network)) return `address:${network}`;
-    const shared = this.#quota.sharedBy(network);
-    if (shared !== null) return `address:${shared}`;
-    this.#own.add(network);
-    this.#quota.take(network);
-    return `address:${network}`;
-  }
+  return {
+    of(address: string): string {
+      const network = networkOf(address);
+      const now = clock();
+      began = notFuture(began, now);
+      if (now - began >= DAY) {
+        began = now;
+        own.clear();
+        quota.clear();
+      }
+      if (own.has(network)) return `address:${network}`;
+      const shared = quota.sharedBy(network);
+      if (shared !== null) return `address:${shared}`;
+      own.add(network);
+      quota.take(network);
+      return `address:${network}`;
+    },
+  };
 }

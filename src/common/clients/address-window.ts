@@ -6,7 +6,7 @@ import {
 import type { Readings } from '../../limits/admission.ts';
 import type { Window } from '../../limits/limits.ts';
 import { networkOf } from './address.ts';
-import { CounterQuota, OWN_COUNTERS } from './counter-quota.ts';
+import { createCounterQuota, OWN_COUNTERS } from './counter-quota.ts';
 
 export interface AddressWindow {
   take(
@@ -62,7 +62,7 @@ export function addressWindowIn(
   const { limit, span } = window;
   /** On the clock of `performance.now()`. */
   let began = performance.now();
-  const quota = new CounterQuota(ownCounters);
+  const quota = createCounterQuota(ownCounters);
 
   async function counterOf(address: string): Promise<string> {
     const client = networkOf(address);

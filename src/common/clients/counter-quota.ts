@@ -44,51 +44,44 @@ const SECRET = randomBytes(32).toString('hex');
 /**
  * Bounds the number of counters for client addresses. Clients share counters only with clients of
  * the narrowest block that has used up its part, and a block in it reaches only some of these, so
- * no block can exhaust the counters of others.
+ * no block can exhaust the counters of others. `most`: counters of their own of IPv4 clients.
  */
-export class CounterQuota {
-  readonly #most: number;
-  readonly #taken = new Map<string, number>();
+export function createCounterQuota(most = OWN_COUNTERS) {
+  const taken = new Map<string, number>();
 
-  /** `most`: counters of their own of IPv4 clients. */
-  constructor(most = OWN_COUNTERS) {
-    this.#most = most;
+  function isFull({ name, part }: Block): boolean {
+    return of(name) >= Math.max(1, Math.floor(part * most));
   }
 
-  /**
-   * `network`: see `networkOf`. Returns the name of its shared counter; `null`: it may have its
-   * own.
-   */
-  sharedBy(network: string): string | null {
-    const blocks = blocksOf(network);
-    const full = blocks.findIndex((block) => this.#isFull(block));
-    if (full === -1) return null;
-    const { name, shared } = blocks[full]!;
-    let [first, count] = [0, shared];
-    for (const inner of blocks.slice(0, full).reverse()) {
-      count /= inner.divisor;
-      first += count * (keyedHash(inner.name) % inner.divisor);
-    }
-    return `shared-${name}-${first + (keyedHash(network) % count)}`;
+  function of(name: string): number {
+    return taken.get(name) ?? 0;
   }
 
-  /** Notes a network that has got a counter of its own. */
-  take(network: string): void {
-    for (const { name } of blocksOf(network))
-      this.#taken.set(name, this.#of(name) + 1);
-  }
-
-  clear(): void {
-    this.#taken.clear();
-  }
-
-  #isFull({ name, part }: Block): boolean {
-    return this.#of(name) >= Math.max(1, Math.floor(part * this.#most));
-  }
-
-  #of(name: string): number {
-    return this.#taken.get(name) ?? 0;
-  }
+  return {
+    /**
+     * `network`: see `networkOf`. Returns the name of its shared counter; `null`: it may have its
+     * own.
+     */
+    sharedBy(network: string): string | null {
+      const blocks = blocksOf(network);
+      const full = blocks.findIndex((block) => isFull(block));
+      if (full === -1) return null;
+      const { name, shared } = blocks[full]!;
+      let [first, count] = [0, shared];
+      for (const inner of blocks.slice(0, full).reverse()) {
+        count /= inner.divisor;
+        first += count * (keyedHash(inner.name) % inner.divisor);
+      }
+      return `shared-${name}-${first + (keyedHash(network) % count)}`;
+    },
+    /** Notes a network that has got a counter of its own. */
+    take(network: string): void {
+      for (const { name } of blocksOf(network)) taken.set(name, of(name) + 1);
+    },
+    clear(): void {
+      taken.clear();
+    },
+  };
 }
 
 /** The narrowest first. */

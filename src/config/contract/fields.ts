@@ -8,7 +8,7 @@ import {
 import type { Window } from '../../limits/limits.ts';
 import type { OperationSettings } from '../config.ts';
 import { judgeField } from './field-names.ts';
-import { type LimitFields, Ratelimits } from './limits.ts';
+import { createRatelimits, type LimitFields } from './limits.ts';
 import {
   applySettings,
   type OperationLimits,
@@ -49,7 +49,7 @@ export const gatewayFields = (settings: OperationSettings): Reader => {
       judgeTags(objectsIn(document.root.tags), findings);
       judgeSecurity(document, operations, findings);
       const upstreamOf = readUpstreams(document, findings);
-      const ratelimits = new Ratelimits(document, operations, findings);
+      const ratelimits = createRatelimits(document, operations, findings);
       return {
         fieldsOf: (operation, node) => {
           const requiredScopes = readRequiredScopes(node, findings);

@@ -1,5 +1,5 @@
 import { type AddressLists, hasLists } from '../../common/address-lists.ts';
-import { AddressRules } from '../../common/clients/address-rules.ts';
+import { createAddressRules } from '../../common/clients/address-rules.ts';
 import type { Refusal } from '../../common/errors/refusals.ts';
 import type { Exchange } from '../exchange.ts';
 
@@ -12,6 +12,6 @@ export function createAddresses(
   lists: AddressLists,
 ): CheckAddress | null {
   if (!hasLists(lists)) return null;
-  const rules = new AddressRules(name, lists, 'address_denied');
+  const rules = createAddressRules(name, lists, 'address_denied');
   return ({ address }) => rules.refuse(address);
 }

@@ -1,6 +1,6 @@
 import { listsOf } from '../../common/address-lists.ts';
 import { isAmong } from '../../common/clients/address.ts';
-import { AddressRules } from '../../common/clients/address-rules.ts';
+import { createAddressRules } from '../../common/clients/address-rules.ts';
 import type { Guard } from '../../common/clients/guard.ts';
 import { CATALOGUE, type Code } from '../../common/errors/catalogue.ts';
 import { cachedRefusals, Refusal } from '../../common/errors/refusals.ts';
@@ -143,7 +143,7 @@ const NOT_OF_KEY = new Refusal('address_not_allowed', {
 /** A reload brings new plans. */
 const rulesOf = remembered(({ name, addresses }: Plan) => {
   const { allow, deny } = addresses!;
-  return new AddressRules(
+  return createAddressRules(
     `plan ${name}: addresses`,
     listsOf(allow, deny),
     'address_not_allowed',

@@ -1,5 +1,5 @@
 import type { QueueOwner, StreamedBody } from '@storegate/http1';
-import { DelayedRun } from '../../common/delayed-run.ts';
+import { createDelayedRun } from '../../common/delayed-run.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
 import { InTurns } from '../../common/in-turns.ts';
 import { SharedBudget } from '../../common/shared-budget.ts';
@@ -33,7 +33,7 @@ export function createBodies(settings: BodiesSettings) {
   const budget = new SharedBudget(settings.budget);
   const arriving = new Set<Arrival>();
   const later = new InTurns();
-  const next = new DelayedRun(refuseSlow, every);
+  const next = createDelayedRun(refuseSlow, every);
 
   return {
     /** Read its `held` and `most`. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { DelayedRun } from '../../common/delayed-run.ts';
+import { createDelayedRun } from '../../common/delayed-run.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { notFuture } from '../../common/time.ts';
 
@@ -28,7 +28,7 @@ export function createLastUseTracker(
   { clock, onFirstUse, failed }: LastUseTrackerOptions,
 ) {
   const deprecated = new Map<string, Map<string, number>>();
-  const next = new DelayedRun(flushNext, FLUSH_INTERVAL);
+  const next = createDelayedRun(flushNext, FLUSH_INTERVAL);
   let unsaved = new Map<string, number>();
   let flushing = Promise.resolve();
 

@@ -20,7 +20,7 @@ import {
   orNull,
   text,
 } from './field-checks.ts';
-import { Fingerprints } from './fingerprints.ts';
+import { createFingerprints } from './fingerprints.ts';
 import type { RecordType, ValueOf } from './form.ts';
 import { usageFault } from './usage-check.ts';
 
@@ -146,37 +146,39 @@ const CHECKS: Readonly<Record<RecordType, Check>> = {
 };
 
 /** Checks records one after the other. */
-export class RecordChecker {
-  readonly #names = new Fingerprints();
-  readonly #lastNumber = { audit: 0, ban: 0 };
+export function createRecordChecker() {
+  const names = createFingerprints();
+  const lastNumber = { audit: 0, ban: 0 };
 
-  /**
-   * The error in a record: types, ranges, formats of ids and hashes, consistency, or a conflict
-   * with an earlier record; `null`: valid.
-   */
-  faultIn<T extends RecordType>(type: T, value: ValueOf[T]): string | null {
-    const fault = CHECKS[type](value);
-    if (fault !== null) return `${type}: ${fault.replace(/^[.: ]+/, '')}`;
-    if (type === 'audit' || type === 'ban')
-      return this.#orderFault(type, value as ValueOf['audit']);
-    if (!this.#names.add(`${type} ${nameOf(value)}`))
-      return `the same ${type} came before`;
-    const { hash = null, previous = null } = value as Partial<KeyRecord>;
-    const hashes = hash === null ? [] : hashesOf({ hash, previous });
-    return hashes.every((one) => this.#names.add(`secret of ${type} ${one}`))
-      ? null
-      : `another ${type} before it has the same secret`;
-  }
-
-  #orderFault(
+  function orderFault(
     type: 'audit' | 'ban',
     { number }: ValueOf['audit'],
   ): string | null {
-    if (number <= this.#lastNumber[type])
+    if (number <= lastNumber[type])
       return `the numbers of ${type} entries must rise`;
-    this.#lastNumber[type] = number;
+    lastNumber[type] = number;
     return null;
   }
+
+  return {
+    /**
+     * The error in a record: types, ranges, formats of ids and hashes, consistency, or a conflict
+     * with an earlier record; `null`: valid.
+     */
+    faultIn<T extends RecordType>(type: T, value: ValueOf[T]): string | null {
+      const fault = CHECKS[type](value);
+      if (fault !== null) return `${type}: ${fault.replace(/^[.: ]+/, '')}`;
+      if (type === 'audit' || type === 'ban')
+        return orderFault(type, value as ValueOf['audit']);
+      if (!names.add(`${type} ${nameOf(value)}`))
+        return `the same ${type} came before`;
+      const { hash = null, previous = null } = value as Partial<KeyRecord>;
+      const hashes = hash === null ? [] : hashesOf({ hash, previous });
+      return hashes.every((one) => names.add(`secret of ${type} ${one}`))
+        ? null
+        : `another ${type} before it has the same secret`;
+    },
+  };
 }
 
 /** Unique among records of the same type. The record may have any form. */

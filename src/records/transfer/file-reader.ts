@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../common/shapes.ts';
-import { RecordChecker } from './check.ts';
+import { createRecordChecker } from './check.ts';
 import { upgradeLine } from './earlier-lines.ts';
 import { FORMAT, FORMAT_VERSION, MAX_LINE } from './file-writer.ts';
 import {
@@ -84,7 +84,7 @@ function* readFile(
   pass: (bytes: number) => void = () => {},
 ): Generator<Batch, Summary> {
   const digest = createHash('sha256');
-  const checker = new RecordChecker();
+  const checker = createRecordChecker();
   const counts = noCounts();
   let origin: Origin | null = null;
   let trailer: Content | null = null;

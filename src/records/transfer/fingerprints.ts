@@ -4,31 +4,32 @@ import { hash } from 'node:crypto';
  * Detects repeated names among millions in about 12 bytes per name, by 64 bits of a digest. Among
  * ten million names the probability of a collision is 1 in 370,000.
  */
-export class Fingerprints {
-  #slots = new Uint32Array(2 * 1_024);
-  #size = 0;
+export function createFingerprints() {
+  let slots = new Uint32Array(2 * 1_024);
+  let size = 0;
 
-  /** Returns `false` for a repeated name. */
-  add(name: string): boolean {
-    const [high, low] = printOf(name);
-    if (!put(this.#slots, high, low)) return false;
-    this.#size += 1;
-    // Maximum load: 13 of 16 slots.
-    if (this.#size * 32 > this.#slots.length * 13) this.#grow();
-    return true;
-  }
-
-  has(name: string): boolean {
-    const [high, low] = printOf(name);
-    return this.#slots[find(this.#slots, high, low)] !== 0;
-  }
-
-  #grow(): void {
-    const old = this.#slots;
-    this.#slots = new Uint32Array(old.length * 2);
+  function grow(): void {
+    const old = slots;
+    slots = new Uint32Array(old.length * 2);
     for (let i = 0; i < old.length; i += 2)
-      if (old[i] !== 0) put(this.#slots, old[i]!, old[i + 1]!);
+      if (old[i] !== 0) put(slots, old[i]!, old[i + 1]!);
   }
+
+  return {
+    /** Returns `false` for a repeated name. */
+    add(name: string): boolean {
+      const [high, low] = printOf(name);
+      if (!put(slots, high, low)) return false;
+      size += 1;
+      // Maximum load: 13 of 16 slots.
+      if (size * 32 > slots.length * 13) grow();
+      return true;
+    },
+    has(name: string): boolean {
+      const [high, low] = printOf(name);
+      return slots[find(slots, high, low)] !== 0;
+    },
+  };
 }
 
 function put(slots: Uint32Array, high: number, low: number): boolean {

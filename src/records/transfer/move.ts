@@ -6,7 +6,7 @@ import {
   waitingMinute,
 } from '../../ledger/moved-usage.ts';
 import type { AuditDraft } from '../operators/audit-log.ts';
-import { nameOf, RecordChecker } from './check.ts';
+import { createRecordChecker, nameOf } from './check.ts';
 import {
   type Batch,
   type Counts,
@@ -153,7 +153,7 @@ export function missingRecords({ given, has }: MoveResult): Partial<Counts> {
 class LeftOut {
   readonly first: string[] = [];
   count = 0;
-  readonly #checker = new RecordChecker();
+  readonly #checker = createRecordChecker();
 
   validIn({ type, values }: Batch): Batch {
     const valid = values.filter((value) => {

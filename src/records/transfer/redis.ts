@@ -41,7 +41,7 @@ import { numberOf } from '../redis/progress.ts';
 import { usesInRedis } from '../redis/records.ts';
 import { parsed, recordIn } from '../redis/texts.ts';
 import { counterLine, countersIn } from './counter-line.ts';
-import { Fingerprints } from './fingerprints.ts';
+import { createFingerprints } from './fingerprints.ts';
 import {
   type Adders,
   addWith,
@@ -274,7 +274,7 @@ async function countsIn(redis: Connection): Promise<Counts> {
 }
 
 async function* recordsIn(redis: Connection): AsyncGenerator<Batch> {
-  const met = new Fingerprints();
+  const met = createFingerprints();
   const pages = scan((cursor) =>
     redis.hscan(keys, cursor, 'COUNT', SCAN_COUNT),
   );
@@ -304,7 +304,7 @@ async function* membersOf(
   redis: Connection,
   name: string,
 ): AsyncGenerator<ValueOf['use'][]> {
-  const met = new Fingerprints();
+  const met = createFingerprints();
   const steps = scan((cursor) =>
     redis.zscan(name, cursor, 'COUNT', SCAN_COUNT),
   );
@@ -338,7 +338,7 @@ async function* entriesIn(
 async function* counterLinesIn(
   redis: Connection,
 ): AsyncGenerator<ValueOf['counters'][]> {
-  const met = new Fingerprints();
+  const met = createFingerprints();
   for await (const subjects of countedSubjects(redis)) {
     // Braces in a subject change the slot of its key.
     const whole = subjects.filter(

@@ -1,4 +1,4 @@
-import { DelayedRun } from '../../common/delayed-run.ts';
+import { createDelayedRun } from '../../common/delayed-run.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { addStrike, admit, look } from '../../limits/admission.ts';
 import { ban, levelAt } from '../../limits/ban-escalation.ts';
@@ -51,7 +51,7 @@ export function createEmbeddedState({
    * it is on disk.
    */
   const pending = new Map<string, readonly CounterChange[]>();
-  const nextRound = new DelayedRun(goRound, ROUND_INTERVAL);
+  const nextRound = createDelayedRun(goRound, ROUND_INTERVAL);
   let round: Iterator<readonly [string, StoredCounters]> | null = null;
   let closed = false;
 

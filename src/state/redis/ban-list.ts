@@ -1,5 +1,5 @@
 import { Cache } from '../../common/cache.ts';
-import { DelayedRun } from '../../common/delayed-run.ts';
+import { createDelayedRun } from '../../common/delayed-run.ts';
 import type { Ban } from '../state.ts';
 import { countedSubjects, mastersOf } from './bulk.ts';
 import type { Connection } from './client.ts';
@@ -31,7 +31,7 @@ export function banListIn(
 ) {
   const noted = new Cache<number>(MAX_RECORDED);
   let open = new Map<string, number>();
-  const next = new DelayedRun(() => void flush(), RETRY_DELAY);
+  const next = createDelayedRun(() => void flush(), RETRY_DELAY);
 
   async function flush() {
     const taken = open;

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { CoalescedWork } from '../../common/coalesced-work.ts';
-import { DelayedRun } from '../../common/delayed-run.ts';
+import { createDelayedRun } from '../../common/delayed-run.ts';
 import type { RowValue } from './row-file.ts';
 import { RowWriteError, type RowWriter } from './row-writer.ts';
 
@@ -40,7 +40,7 @@ export function createRows<V>(
   { unsaved, saved, stored }: RowEvents = {},
 ) {
   const flushes = new CoalescedWork(flush);
-  const next = new DelayedRun(flushNext, FLUSH_INTERVAL);
+  const next = createDelayedRun(flushNext, FLUSH_INTERVAL);
   let marked = new Set<string>();
   let listed: string[] = [];
   let beat = 1;

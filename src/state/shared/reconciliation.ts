@@ -1,4 +1,4 @@
-import { DelayedRun } from '../../common/delayed-run.ts';
+import { createDelayedRun } from '../../common/delayed-run.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import type { PendingReconciliation } from './last-known-counters.ts';
 import type { LocalCounters } from './local-counters.ts';
@@ -29,7 +29,7 @@ export function createReconciler({
   /** In sending order. */
   const queues = new Map<string, PendingReconciliation[]>();
   const running = new Map<string, Promise<boolean>>();
-  const next = new DelayedRun(() => void sendAll(), RETRY_DELAY);
+  const next = createDelayedRun(() => void sendAll(), RETRY_DELAY);
 
   function has(subject: string) {
     return local.has(subject) || (queues.size > 0 && queues.has(subject));

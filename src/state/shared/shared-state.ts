@@ -1,4 +1,4 @@
-import { DelayedRun } from '../../common/delayed-run.ts';
+import { createDelayedRun } from '../../common/delayed-run.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { type Admission, uncounted } from '../../limits/admission.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -77,7 +77,7 @@ export function createSharedState({
    * Backend time of its last response to a request; 0: none, in this process and the previous one.
    */
   let respondedAt = 0;
-  const nextFlush = new DelayedRun(() => void flushRefusals(), REFUSAL_FLUSH);
+  const nextFlush = createDelayedRun(() => void flushRefusals(), REFUSAL_FLUSH);
 
   const changed = (subject: string) => lastKnown?.mark(subject);
 

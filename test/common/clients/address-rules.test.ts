@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { AddressRules } from '../../../src/common/clients/address-rules.ts';
+import { createAddressRules } from '../../../src/common/clients/address-rules.ts';
 import { CidrRanges } from '../../../src/common/clients/cidr-ranges.ts';
 import { lastAddress, parseCidr, type Words, wordsOf } from '../../../src/common/ip.ts';
 
@@ -85,7 +85,7 @@ describe('lists of blocks', () => {
 describe('rules', () => {
   const own = (...entries: string[]) => [{ file: null, entries }];
   const rules = (allow: string[], deny: string[]) =>
-    new AddressRules(
+    createAddressRules(
       'addresses',
       { allow: allow.length > 0 ? own(...allow) : [], deny: deny.length > 0 ? own(...deny) : [] },
       'address_denied',
@@ -111,7 +111,7 @@ describe('rules', () => {
 
   test('name the file of an entry', () => {
     const deny = [...own('192.0.2.1'), { file: 'blocked.txt', entries: ['198.51.100.0/24'] }];
-    const rules = new AddressRules('addresses', { allow: [], deny }, 'address_denied');
+    const rules = createAddressRules('addresses', { allow: [], deny }, 'address_denied');
     expect(rules.refuse('198.51.100.9')?.reason).toBe(
       'addresses.deny has 198.51.100.0/24, from blocked.txt',
     );

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { AddressSubjects } from '../../../src/common/clients/address-subjects.ts';
-import { CounterQuota } from '../../../src/common/clients/counter-quota.ts';
+import { createAddressSubjects } from '../../../src/common/clients/address-subjects.ts';
+import { createCounterQuota } from '../../../src/common/clients/counter-quota.ts';
 import { DAY } from '../../../src/common/time.ts';
 import { TestClock } from '../../support/limits.ts';
 
 test('each address has counters, and each IPv6 /64', () => {
-  const subjects = new AddressSubjects(() => 0);
+  const subjects = createAddressSubjects(() => 0);
   expect(subjects.of('192.0.2.1')).toBe('address:192.0.2.1');
   expect(subjects.of('2001:db8::1')).toBe(subjects.of('2001:db8::ffff:2'));
   expect(subjects.of('2001:db8:0:1::1')).not.toBe(subjects.of('2001:db8::1'));
@@ -13,7 +13,7 @@ test('each address has counters, and each IPv6 /64', () => {
 
 test('further addresses share a bounded number of counters until the day ends', () => {
   const clock = new TestClock();
-  const subjects = new AddressSubjects(clock.read, new CounterQuota(10));
+  const subjects = createAddressSubjects(clock.read, createCounterQuota(10));
   const address = (i: number) => `10.0.${i >> 8}.${i & 255}`;
   const all = new Set(Array.from({ length: 20_000 }, (_, i) => subjects.of(address(i))));
   expect(all.size).toBeLessThanOrEqual(10 + 1_024);

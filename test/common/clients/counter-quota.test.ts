@@ -3,9 +3,12 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { networkOf } from '../../../src/common/clients/address.ts';
-import { AddressSubjects } from '../../../src/common/clients/address-subjects.ts';
+import {
+  type AddressSubjects,
+  createAddressSubjects,
+} from '../../../src/common/clients/address-subjects.ts';
 import { createAddressWindow } from '../../../src/common/clients/address-window.ts';
-import { CounterQuota, OWN_COUNTERS } from '../../../src/common/clients/counter-quota.ts';
+import { createCounterQuota, OWN_COUNTERS } from '../../../src/common/clients/counter-quota.ts';
 import { remainingIn } from '../../../src/limits/admission.ts';
 
 const MINUTE = 60_000;
@@ -26,7 +29,7 @@ describe('60,000 /64s of one /48', () => {
   const attackers = Array.from({ length: 60_000 }, (_, i) => within('2001:db8:1', i));
 
   test('leave clients of other networks a subject of their own, and share 64 subjects', () => {
-    const subjects = new AddressSubjects(() => 0);
+    const subjects = createAddressSubjects(() => 0);
     expect(flood(subjects, attackers)).toBe(OWN_COUNTERS / 50 + 64);
     for (const client of OTHERS) expect(subjects.of(client)).toBe(`address:${networkOf(client)}`);
     expect(subjects.of(within('2001:db8:1', 60_001))).toMatch(
@@ -55,7 +58,7 @@ describe('60,000 /64s of one /48', () => {
 
 /** The number of each /32 among the counters that all of IPv6 shares. */
 function slotOf(address: string): number {
-  const quota = new CounterQuota(1);
+  const quota = createCounterQuota(1);
   quota.take('3fff:0:0:0::/64');
   const [, counter] = /^shared-ipv6-(\d+)$/.exec(quota.sharedBy(networkOf(address))!)!;
   return Math.floor(Number(counter) / 64);
@@ -76,7 +79,7 @@ describe.each([
   ['one /43', (i: number) => `2001:db8:${i.toString(16)}`],
   ['six /32s', (i: number) => `2001:${(i % 6).toString(16)}:${i.toString(16)}`],
 ])('26 /48s of %s and a flood of one more', (_, networkAt) => {
-  const subjects = new AddressSubjects(() => 0);
+  const subjects = createAddressSubjects(() => 0);
   const used = new Set<string>();
   const send = (network: string, clients: number) => {
     for (let i = 0; i < clients; i++) used.add(subjects.of(within(network, i)));
@@ -129,7 +132,7 @@ const arrivals = fc
 test('a client shares a counter only with its narrowest block that used up its part', () => {
   fc.assert(
     fc.property(arrivals, fc.integer({ min: 1, max: 300 }), (addresses, most) => {
-      const subjects = new AddressSubjects(() => 0, new CounterQuota(most));
+      const subjects = createAddressSubjects(() => 0, createCounterQuota(most));
       const own = new Set<string>();
       const partOf = (part: number) => Math.max(1, Math.floor(most * part));
       const owners = { ipv4: 0, ipv6: 0 };
@@ -168,7 +171,7 @@ test('a first request is refused only if the own /32 used its share', () => {
       const providers = new Set(networks.map((one) => blockOf(one, 32)));
       const slots = new Set([...providers].map((one) => slotOf(one.replace('/32', '1'))));
       fc.pre(slots.size === providers.size);
-      const subjects = new AddressSubjects(() => 0, new CounterQuota(most));
+      const subjects = createAddressSubjects(() => 0, createCounterQuota(most));
       const counts = new Map<string, number>();
       const send = (address: string) => {
         const subject = subjects.of(address);
@@ -194,7 +197,7 @@ test.each([
   ['2001:db8::/32', 64, numbers(10, (i) => `2001:db8:${i + 1}00::1`)],
   ['ipv6', 4, numbers(25, (i) => `2001:${i}:1::1`)],
 ])('if %s has used up its part, a /48 in it shares %i counters', (block, count, others) => {
-  const quota = new CounterQuota(50);
+  const quota = createCounterQuota(50);
   for (const other of others) quota.take(networkOf(other));
   const reached = new Set(
     numbers(2_000, (i) => quota.sharedBy(networkOf(within('2001:db8:1', i)))),
@@ -206,8 +209,8 @@ test.each([
 test('each process spreads clients over shared counters in another way', () => {
   const module = resolve(import.meta.dirname, '../../../src/common/clients/counter-quota.ts');
   const script = `
-    import { CounterQuota } from ${JSON.stringify(module)};
-    const quota = new CounterQuota(1);
+    import { createCounterQuota } from ${JSON.stringify(module)};
+    const quota = createCounterQuota(1);
     quota.take('192.0.2.1');
     console.log(Array.from({ length: 64 }, (_, i) => quota.sharedBy('198.51.100.' + i)).join());`;
   const names = () =>

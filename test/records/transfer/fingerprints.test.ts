@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { Fingerprints } from '../../../src/records/transfer/fingerprints.ts';
+import { createFingerprints } from '../../../src/records/transfer/fingerprints.ts';
 
 test('knows every name that it met, and no other, while it grows', () => {
-  const names = new Fingerprints();
+  const names = createFingerprints();
   const added = Array.from({ length: 50_000 }, (_, i) => names.add(`name ${i}`));
   expect(added).not.toContain(false);
   const met = Array.from(

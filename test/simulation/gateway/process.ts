@@ -8,7 +8,7 @@ import { keyOperations } from '../../../src/admin/operations/keys.ts';
 import { tokenOperations } from '../../../src/admin/operations/tokens.ts';
 import { trafficOperations } from '../../../src/admin/operations/traffic.ts';
 import { usageOperations } from '../../../src/admin/operations/usage.ts';
-import { AddressSubjects } from '../../../src/common/clients/address-subjects.ts';
+import { createAddressSubjects } from '../../../src/common/clients/address-subjects.ts';
 import { createGuard } from '../../../src/common/clients/guard.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { accessTo, createLedger } from '../../../src/ledger/ledger.ts';
@@ -73,7 +73,7 @@ export async function openProcess({ name, config, heard: received, trueTime }: R
   });
   storage.onBan?.((ban) => bans.begun(ban));
   const guard = createGuard(config.http.authFailureLimit);
-  const subjects = new AddressSubjects(clock);
+  const subjects = createAddressSubjects(clock);
   const { state } = storage;
   const settings = { ...config, plans };
   const parts = { state, keyring, guard, bans, uses, subjects, observe, clock, trueTime };

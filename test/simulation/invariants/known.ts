@@ -1,4 +1,8 @@
+import { SECOND } from '../../../src/common/time.ts';
 import type { MakeInvariant } from './invariant.ts';
+
+/** Milliseconds after an outage until a gateway has read which keys there are again. */
+const UNTIL_READ = 5 * SECOND;
 
 /** A key is not refused as unknown or revoked, unless an operator wanted that or it is long gone. */
 export const existing: MakeInvariant = ({ disturbances }) => {
@@ -9,9 +13,11 @@ export const existing: MakeInvariant = ({ disturbances }) => {
     observe(fact) {
       if (fact.type === 'attempt' && fact.step.type === 'revoke') revoked.add(fact.id);
       if (fact.type !== 'answer' || fact.answer.status !== 401) return null;
-      const { key, sentAt, respondedAt } = fact.answer;
+      const { key, gateway, sentAt, respondedAt } = fact.answer;
       if (key === null || key.id === '' || revoked.has(key.id)) return null;
-      const isGone = disturbances.between(sentAt, respondedAt, ['unknown']).length > 0;
+      const outages = disturbances.between(sentAt - UNTIL_READ, respondedAt, ['outage'], gateway);
+      const since = Math.min(sentAt, ...outages.map(({ from }) => from));
+      const isGone = disturbances.between(since, respondedAt, ['unknown']).length > 0;
       return isGone ? null : `no refusal of ${key.id}, which is valid`;
     },
   };

@@ -1,11 +1,13 @@
-import type { Config } from '../config/config.ts';
+import type { Api } from '../config/config.ts';
 import type { Contract } from '../config/contract/contract.ts';
+import { refuses } from '../limits/admission.ts';
 import type { Window } from '../limits/limits.ts';
+import { countsIn, type Scopes, scopeOfApi } from '../limits/scopes.ts';
 import { shortList } from './output.ts';
 
 /** A client whose window is smaller than the cost of an operation would wait forever. */
 export function costNotes(
-  { plans }: Pick<Config, 'plans'>,
+  { name: api, plans }: Pick<Api, 'name' | 'plans'>,
   { operations }: Contract,
 ): string[] {
   const ofKeys = [
@@ -24,7 +26,7 @@ export function costNotes(
     .flatMap(({ id, method, path, cost, isPublic }) => {
       const all = isPublic ? [...ofKeys, ...ofAnyone] : ofKeys;
       const tight = all.flatMap(([name, windows]) =>
-        describe(name, windows, cost),
+        describe(name, windows, cost, [scopeOfApi(api)]),
       );
       if (tight.length === 0) return [];
       return [
@@ -39,7 +41,11 @@ function describe(
   name: string,
   windows: readonly Window[] | null,
   cost: number,
+  scopes: Scopes,
 ): string[] {
-  const tight = windows?.find(({ limit }) => limit < cost);
+  const tight = windows?.find(
+    (window) =>
+      window.limit < cost && refuses(window) && countsIn(window, scopes),
+  );
   return tight ? [`${name} has ${tight.limit} per ${tight.name}`] : [];
 }

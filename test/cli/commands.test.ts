@@ -270,10 +270,10 @@ describe('storegate check', () => {
         contract: contract(
           `{/a: {get: ${operation('a', 'x-ratelimit-cost: 10, ')}, put: ${operation('b', 'x-ratelimit-cost: 5, ')}, post: ${operation('c', 'x-ratelimit-cost: 10, security: [], ')}}}`,
         ),
-        plans: `plans:\n  free: ${windows(5)}\n  pro: ${windows(10)}\n  own: { custom: true, concurrency: 20 }\naccounts:\n  acme: ${windows(9)}\npublic: ${windows(8)}\n`,
+        plans: `plans:\n  free: ${windows(5)}\n  billed: { windows: [{ limit: 5, per: minute, overage: true }] }\n  pro: ${windows(10)}\n  own: { custom: true, concurrency: 20 }\naccounts:\n  acme: ${windows(9)}\npublic: ${windows(8)}\n`,
       },
       0,
-      'OK: 3 plans, 3 operations (OpenAPI 3.0.3).\n',
+      'OK: 4 plans, 3 operations (OpenAPI 3.0.3).\n',
       [
         /^without a key: /,
         `a (GET /a): ${TIGHT}`,

@@ -74,7 +74,7 @@ export function createJudge({ bans, observe }: JudgeParts): Judge {
       return banned(admission.bannedUntil, wait, null);
     const { escalation } = client.limits;
     const warning = banWarning(escalation, admission);
-    return limited(admission.violated!, wait, warning);
+    return limited(admission.violated!, wait, warning, exchange.cost);
   };
 
   function reportBan(
@@ -101,18 +101,19 @@ export function createJudge({ bans, observe }: JudgeParts): Judge {
 }
 
 /** All requests of a flood share the refusal for a second. */
-export function keepingLast<A, B, C>(
-  make: (a: A, b: B, c: C) => Refusal,
-): (a: A, b: B, c: C) => Refusal {
+export function keepingLast<A, B, C, D>(
+  make: (a: A, b: B, c: C, d?: D) => Refusal,
+): (a: A, b: B, c: C, d?: D) => Refusal {
   let last: {
     readonly a: A;
     readonly b: B;
     readonly c: C;
+    readonly d: D | undefined;
     readonly refusal: Refusal;
   } | null = null;
-  return (a, b, c) => {
-    if (last?.a !== a || last.b !== b || last.c !== c)
-      last = { a, b, c, refusal: make(a, b, c) };
+  return (a, b, c, d) => {
+    if (last?.a !== a || last.b !== b || last.c !== c || last.d !== d)
+      last = { a, b, c, d, refusal: make(a, b, c, d) };
     return last.refusal;
   };
 }
@@ -121,12 +122,18 @@ function limitedBy(
   { limit, name, span, scope }: Window,
   wait: number,
   { clause, headers }: BanWarning,
+  cost = 1,
 ): Refusal {
   const where = scope === undefined ? '' : ` ${formatScope(scope)}`;
+  const which = `Limit of ${limit} per ${name}${where}`;
+  const by = cost > 1 ? ` by a request of ${cost} units` : '';
   return new Refusal(
     span >= DAY ? 'daily_quota_exceeded' : 'rate_limit_exceeded',
     {
-      message: `Limit of ${limit} per ${name}${where} exceeded: retry after ${seconds(wait)}.${sentence(clause)}`,
+      message:
+        cost > limit
+          ? `${which} never admits a request of ${cost} units: ask the API operator for a higher limit.${sentence(clause)}`
+          : `${which} exceeded${by}: retry after ${seconds(wait)}.${sentence(clause)}`,
       headers: ['Retry-After', `${wait}`, ...headers],
     },
   );

@@ -100,6 +100,17 @@ describe('a limited request', () => {
     );
   });
 
+  test.each([
+    [7, 'Limit of 60 per minute exceeded by a request of 7 units: retry after 2 seconds.'],
+    [
+      61,
+      'Limit of 60 per minute never admits a request of 61 units: ask the API operator for a higher limit.',
+    ],
+  ])('states its cost of %d', (cost, message) => {
+    const refusal = admitting(limited()).admitted(cost) as Refusal;
+    expect(refusal.message).toBe(`${message} Requests sent earlier count towards a ban.`);
+  });
+
   test('is warned one strike before a ban', () => {
     const { headers, message } = admitting(
       limited({ strikes: ESCALATION.strikes - 1 }),

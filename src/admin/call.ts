@@ -12,6 +12,7 @@ import type {
   ResponseOf,
 } from '@storegate/admin-api';
 import { Outage } from '../common/errors/outage.ts';
+import type { MaybePromise } from '../common/maybe-promise.ts';
 import type { IdempotentResult } from '../records/operators/audit-log.ts';
 import type { Operator } from '../records/operators/tokens.ts';
 import { CountersError } from '../state/state.ts';
@@ -86,7 +87,7 @@ export async function orLastKnown<
   Body extends object,
 >(
   ask: () => Promise<Body>,
-  fallback: (() => K | null) | undefined,
+  fallback: (() => MaybePromise<K | null>) | undefined,
   show: (fallback: K) => Promise<Body>,
 ): Promise<Body & { readonly asOf?: string }> {
   try {
@@ -94,7 +95,7 @@ export async function orLastKnown<
   } catch (error) {
     const isDown =
       error instanceof Outage && !(error.cause instanceof CountersError);
-    const last = (isDown && fallback?.()) || null;
+    const last = (isDown && (await fallback?.())) || null;
     if (last === null) throw error;
     return { ...(await show(last)), asOf: time(last.asOf) };
   }

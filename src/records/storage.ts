@@ -1,4 +1,5 @@
 import type { OpenAddressWindow } from '../common/clients/address-window.ts';
+import type { MaybePromise } from '../common/maybe-promise.ts';
 import type { UsageStore } from '../ledger/store.ts';
 import type { Peers, Self } from '../observe/peers/peers.ts';
 import type { BansAsOf, StartedBan, State } from '../state/state.ts';
@@ -27,7 +28,7 @@ export interface Records {
 /** `null`: unknown. */
 export interface LastKnown {
   readonly keys: () => KeysAsOf | null;
-  readonly bans: () => BansAsOf | null;
+  readonly bans: () => MaybePromise<BansAsOf | null>;
 }
 
 export interface Storage extends Records {

@@ -51,6 +51,13 @@ async function reload(files: Readonly<Record<string, string>>): Promise<void> {
   expect((await gateway.admin('POST', '/reload')).status).toBe(200);
 }
 
+const everyProcessUsesRedis = () =>
+  until('every process uses Redis', async () => {
+    const response = await fetch(`${gateway.adminUrl}/health/ready`);
+    if ((await response.text()) !== '{"status":"ready"}') return false;
+    return (await gateway.admin('POST', '/reload')).status === 200;
+  });
+
 describe('operators of a gateway with workers', () => {
   test('see limits added up in the metrics, and the latency of the state in the processes that use it', async () => {
     const timed = () => gateway.metric('storegate_state_duration_seconds_count');
@@ -84,8 +91,7 @@ test('a report of usage while Redis cannot store it is refused, or has what the 
     await redis.admin.config('SET', 'maxmemory', '0');
   }
   await until('all are stored', async () => requests((await report()).body) === 6);
-  const ready = async () => await (await fetch(`${gateway.adminUrl}/health/ready`)).text();
-  await until('every worker uses Redis', async () => (await ready()) === '{"status":"ready"}');
+  await everyProcessUsesRedis();
 });
 
 describe('backends', () => {
@@ -167,6 +173,28 @@ test('bans, quotas and first uses are reported once by a gateway with workers, t
   expect(counts()).toEqual(['2,1,1', '2,1,1', '2,1,1']);
   for (const secret of ['s3cr3t-path', ...keys.map(({ key }) => key)])
     expect(gateway.running.out()).not.toContain(secret);
+});
+
+test('bans that workers know are listed while Redis is down', async () => {
+  const { key, id } = await gateway.key('1000/day');
+  const made = await gateway.admin('PUT', `/bans/${id}`, { duration: '1h', reason: 'a test' });
+  expect(made.status).toBe(200);
+  await gateway.fromEveryWorker('/pets', withKey(key));
+  redis.signal('SIGSTOP');
+  try {
+    await until('they are read from workers', async () => {
+      const { status, body } = await gateway.admin('GET', '/bans');
+      if (status !== 200 || body.asOf === undefined) return false;
+      expect(body.bans.map(({ key }: { key: string }) => key)).toContain(id);
+      return true;
+    });
+    const { body } = await gateway.admin('GET', '/keys?status=banned&sort=-created');
+    expect(body.keys[0]).toMatchObject({ id, status: 'banned' });
+  } finally {
+    redis.signal('SIGCONT');
+  }
+  await everyProcessUsesRedis();
+  await gateway.admin('DELETE', `/bans/${id}`);
 });
 
 test('gateways on one Redis appear as one in polls; a worker that ends causes no wrong numbers, and a silent gateway is named', async () => {

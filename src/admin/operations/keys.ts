@@ -49,7 +49,9 @@ export function keyOperations(context: AdminContext, change: Change) {
     ...context,
     keys: copied,
     uses: { lastUsed: async () => new Map() },
-    state: () => ({ bans: () => context.lastKnown?.bans()?.bans ?? [] }),
+    state: () => ({
+      bans: async () => (await context.lastKnown?.bans())?.bans ?? [],
+    }),
   });
 
   async function shown(record: KeyRecord, now: number) {

@@ -31,7 +31,7 @@ import { lastKnownCountersIn } from '../../state/shared/last-known-counters.ts';
 import { createSharedState } from '../../state/shared/shared-state.ts';
 import { usageInFolder } from '../../state/usage-folder.ts';
 import type { KeysAsOf } from '../keys/store.ts';
-import type { Storage } from '../storage.ts';
+import type { LastKnown, Storage } from '../storage.ts';
 import { COPY_FILE } from './copy.ts';
 import { epochOf } from './epoch.ts';
 import { recordsInRedis } from './records.ts';
@@ -168,7 +168,10 @@ async function open(
  */
 export async function openForWorkers(
   settings: RedisSettings,
-  options: Omit<OpenOptions, 'worker' | 'workers'>,
+  {
+    bans,
+    ...options
+  }: Omit<OpenOptions, 'worker' | 'workers'> & Pick<LastKnown, 'bans'>,
 ) {
   const { started, copy, parts, close } = await open(settings, options, null);
   const { redis, epoch, checks } = started;
@@ -183,8 +186,7 @@ export async function openForWorkers(
     }),
     state: createRedisState(redis, { deadline: COMMAND_WAIT }),
     ...parts,
-    // Only workers know bans.
-    lastKnown: { keys: () => lastKnownKeys(copy), bans: () => null },
+    lastKnown: { keys: () => lastKnownKeys(copy), bans },
     outageText: () => outageText(redis),
     async close() {
       breakers.close();

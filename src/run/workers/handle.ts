@@ -107,6 +107,7 @@ export function createWorkerHandle(
     ask: (question: string, argument: unknown) =>
       channel.call('ask', { question, argument }, FIGURES),
     usage: () => channel.call('usage', null, FIGURES),
+    bans: () => channel.call('bans', null, FIGURES),
     async refresh(): Promise<void> {
       figures = await channel.call('figures', null, FIGURES);
     },

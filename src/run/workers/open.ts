@@ -9,6 +9,7 @@ import {
   type Processes,
   type ProcessesParts,
 } from '../processes.ts';
+import { bansOfAll } from './bans.ts';
 import { createWorkerPool } from './pool.ts';
 import { usageOfWorkers } from './usage.ts';
 
@@ -29,6 +30,7 @@ export async function openWorkers(parts: ProcessesParts): Promise<Processes> {
     observe,
     audit: config.audit,
     folder: config.data,
+    bans: async () => bansOfAll(await pool.bans()),
   });
   const pool = createWorkerPool({
     ...parts,

@@ -105,6 +105,7 @@ export function createWorkerPool(parts: WorkerPoolParts) {
       return { parts, missing: Math.max(0, size - parts.length) };
     },
     usage: () => ofAll((handle) => handle.usage()),
+    bans: () => ofAll((handle) => handle.bans()),
     drain,
   };
 

@@ -56,6 +56,7 @@ export function createWorkerProcess(send: ChannelOptions<WorkerCalls>['send']) {
     ask: ({ question, argument }) => work!.opened.part(question, argument),
     figures: () => work!.opened.metrics.figures(),
     usage: () => flushUsage(work!.opened.usage),
+    bans: async () => (await work!.opened.storage.lastKnown?.bans()) ?? null,
     drain,
   };
   const primary = createChannel<PrimaryCalls, WorkerCalls>({

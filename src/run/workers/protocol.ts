@@ -12,6 +12,7 @@ import type { DrainOptions } from '../../gateway/wire/listener.ts';
 import type { Figures } from '../../observe/exposition.ts';
 import type { Peers } from '../../observe/peers/peers.ts';
 import type { ProcessReadiness } from '../../observe/peers/status.ts';
+import type { BansAsOf } from '../../state/state.ts';
 import type { Detection } from '../../webhooks/detector.ts';
 import { hasEndpoints } from '../../webhooks/endpoints.ts';
 import { contractsOf, loadAll } from '../apis.ts';
@@ -55,6 +56,7 @@ export type WorkerCalls = {
   use: (settings: SentConfig) => void;
   figures: (nothing: null) => Figures;
   usage: (nothing: null) => WaitingUsage | null;
+  bans: (nothing: null) => BansAsOf | null;
   ask: (request: Question) => unknown;
   drain: (options: DrainOptions) => LastReport;
 };

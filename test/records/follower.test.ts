@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import type { KeyRecord } from '../../src/records/keys/key.ts';
+import { createKeyring } from '../../src/records/keys/keyring.ts';
 import type { Records } from '../../src/records/storage.ts';
 import { openRedisTarget } from '../../src/records/transfer/redis.ts';
 import { DATA_FORMAT, EPOCH } from '../../src/state/redis/data-mark.ts';
 import { keyOf } from '../../src/state/redis/key-names.ts';
 import { KEPT } from '../support/audit.ts';
+import { ESCALATION } from '../support/limits.ts';
 import { changed, draft, keyRecord, note } from '../support/records.ts';
 import { commandsDuring } from '../support/redis/commands.ts';
 import { connectRecords, modelOf, type OpenedRecords } from '../support/redis/records.ts';
@@ -15,7 +17,7 @@ import { temporaryFolders } from '../support/temporary.ts';
 import { movable, movableEntry, moveAll, sourceOf } from '../support/transfer.ts';
 import { until } from '../support/until.ts';
 
-const { head, keys, tokens, audit, bans } = keyOf.records;
+const { head, keys, hashes, tokens, audit, bans } = keyOf.records;
 const newFolder = temporaryFolders();
 
 let server: RedisServer;
@@ -259,6 +261,26 @@ test('reads the log each second, in case that a message is lost', async () => {
     const found = deaf.records.keys.find(record!.hash) as KeyRecord;
     return found.revokedAt === 5;
   });
+});
+
+test('forgets what is unknown once Redis has other data, before it believes that its own is lost', async () => {
+  await fill(1);
+  const { records, copy } = connection.open();
+  await modelOf(records);
+  const { epoch } = copy.progress!;
+  const { hash, id, ...rest } = keyRecord();
+  const keyring = createKeyring(records.keys, {
+    plans: new Map(),
+    escalation: ESCALATION,
+    accounts: new Map(),
+  });
+  expect(await keyring.find(hash)).toBeNull();
+  await admin.hset(keys, id, JSON.stringify({ hash, id, ...rest }));
+  await admin.hset(hashes, hash, id);
+  await admin.hset(head, EPOCH, `${DATA_FORMAT} of other data`);
+  await until('it knows the key', async () => (await keyring.find(hash)) !== null);
+  expect(copy.progress!.epoch).toBe(epoch);
+  keyring.close();
 });
 
 const BAD_TEXTS = ['no JSON', 'null', '[]', '{}'];

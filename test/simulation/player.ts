@@ -19,6 +19,8 @@ const RETRY = 1_000;
 /** Milliseconds, about `LOST_AFTER` in records/redis/epoch.ts: at least, and at most. */
 const BELIEVED = 29_900;
 const UNTIL_BELIEVED = 35_000;
+/** Milliseconds until a gateway knows keys that came back. */
+const UNTIL_READ = 5_000;
 const UNKNOWN: Key = { id: '', secret: 'guess', account: '', plan: '' };
 
 /** Does the actions of a plan, and reports what comes of them. */
@@ -264,7 +266,7 @@ export class Player {
         kind: 'unknown',
         gateway: null,
         from: world.now + BELIEVED,
-        until: world.now + duration + UNTIL_BELIEVED,
+        until: world.now + duration + UNTIL_READ,
       });
     this.#later(duration, () => {
       this.#isLost = false;

@@ -224,14 +224,16 @@ function mediaOf(
   const encoding = head.contentEncoding?.trim().toLowerCase() ?? 'identity';
   const media = encoding === 'identity' ? rule.media(head.contentType) : null;
   if (!media) {
-    const message =
-      encoding === 'identity'
-        ? `The body must be ${rule.accepted.join(' or ')}, in UTF-8.`
-        : `Content-Encoding${quoted(encoding)} is not supported. Send the body without it.`;
+    const isEncoded = encoding !== 'identity';
+    const message = isEncoded
+      ? `Content-Encoding${quoted(encoding)} is not supported. Send the body without it.`
+      : `The body must be ${rule.accepted.join(' or ')}, in UTF-8.`;
+    const accept = ['Accept', rule.accepted.join(', ')];
     throw new Refusal('unsupported_media_type', {
       message,
       echoes: true,
-      headers: ['Accept', rule.accepted.join(', ')],
+      // RFC 9110 section 15.5.16: otherwise clients take the media type for the reason.
+      headers: isEncoded ? [...accept, 'Accept-Encoding', 'identity'] : accept,
     });
   }
   return media;

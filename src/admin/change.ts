@@ -1,4 +1,4 @@
-import { CoalescedWork } from '../common/coalesced-work.ts';
+import { createCoalescedWork } from '../common/coalesced-work.ts';
 import { createDelayedRun, type DelayedRun } from '../common/delayed-run.ts';
 import { Outage, unlessOutage } from '../common/errors/outage.ts';
 import { createKeyedMutex } from '../common/keyed-mutex.ts';
@@ -147,7 +147,7 @@ function noteOf(
 /** Retried while the log is unreachable. */
 function createRetractions(auditLog: AuditLog) {
   const waiting: (() => Promise<void>)[] = [];
-  const writing = new CoalescedWork(async () => {
+  const writing = createCoalescedWork(async () => {
     for (; waiting.length > 0; waiting.shift()) await waiting[0]!();
   });
   // The client has already received the error of its change.

@@ -1,16 +1,19 @@
 const AT_ONCE = 32;
 
+export type InTurns = ReturnType<typeof createInTurns>;
+
 /** Runs works later, a few in each turn of the event loop. */
-export class InTurns {
-  #works: (() => void)[] = [];
+export function createInTurns() {
+  const works: (() => void)[] = [];
+  const next = (): void => {
+    const first = works.splice(0, AT_ONCE);
+    if (works.length > 0) setImmediate(next);
+    for (const work of first) work();
+  };
 
-  add(work: () => void): void {
-    if (this.#works.push(work) === 1) setImmediate(this.#next);
-  }
-
-  readonly #next = (): void => {
-    const works = this.#works.splice(0, AT_ONCE);
-    if (this.#works.length > 0) setImmediate(this.#next);
-    for (const work of works) work();
+  return {
+    add(work: () => void): void {
+      if (works.push(work) === 1) setImmediate(next);
+    },
   };
 }

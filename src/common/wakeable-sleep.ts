@@ -1,28 +1,30 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-export class WakeableSleep {
-  #wake: () => void = () => {};
-  #isDue = false;
+export type WakeableSleep = ReturnType<typeof createWakeableSleep>;
 
-  /** `wait` in milliseconds; ends at once if woken since the last sleep. */
-  async sleep(wait: number): Promise<void> {
-    if (!this.#isDue)
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, wait).unref();
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    this.#isDue = false;
-  }
+export function createWakeableSleep() {
+  let wake: () => void = () => {};
+  let isDue = false;
 
-  sleepWhole(wait: number): Promise<void> {
-    return pause(wait, undefined, { ref: false });
-  }
-
-  wake(): void {
-    this.#isDue = true;
-    this.#wake();
-  }
+  return {
+    /** `wait` in milliseconds; ends at once if woken since the last sleep. */
+    async sleep(wait: number): Promise<void> {
+      if (!isDue)
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, wait).unref();
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      isDue = false;
+    },
+    sleepWhole(wait: number): Promise<void> {
+      return pause(wait, undefined, { ref: false });
+    },
+    wake(): void {
+      isDue = true;
+      wake();
+    },
+  };
 }

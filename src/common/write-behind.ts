@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { WakeableSleep } from './wakeable-sleep.ts';
+import { createWakeableSleep } from './wakeable-sleep.ts';
 
 /** Milliseconds. */
 const RETRY_DELAY = 1_000;
@@ -23,7 +23,7 @@ export function createWriteBehind<T>({
   onDropped,
 }: WriteBehindOptions<T>) {
   const waiting: T[] = [];
-  const sleep = new WakeableSleep();
+  const sleep = createWakeableSleep();
   let writing: Promise<void> | null = null;
   let lost = 0;
   let isFull = false;

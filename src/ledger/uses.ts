@@ -5,7 +5,7 @@ import type { Window } from '../limits/limits.ts';
 import type { Plans } from '../limits/plans.ts';
 import { isOwn } from '../limits/scopes.ts';
 import type { RequestTrace } from '../observe/events.ts';
-import { ExcessTable, type PackedExcess } from './excess-table.ts';
+import { createExcessTable, type PackedExcess } from './excess-table.ts';
 import { HighestUses, type WindowUses } from './highest.ts';
 
 /** Weight of all tables of an hour, some 450 KiB. */
@@ -52,7 +52,7 @@ export class UsesTables {
   readonly #plans = new Map<string, TablesOfPlan>();
   readonly #budget: number;
   /** Requests above limits that did not refuse them. */
-  readonly excess = new ExcessTable();
+  readonly excess = createExcessTable();
   readonly #counted: CountedWindows[] = [];
   /** Units; 0: no request was admitted. */
   costliest = 0;

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { CoalescedWork } from '../common/coalesced-work.ts';
+import { createCoalescedWork } from '../common/coalesced-work.ts';
 import { createDelayedRun } from '../common/delayed-run.ts';
 import { MINUTE, SECOND } from '../common/time.ts';
 import { FIRST_ROWS, GONE, HEAD, partIn, partName, USES } from './names.ts';
@@ -62,7 +62,7 @@ interface WriterOptions {
  * take it.
  */
 export function createUsageWriter({ process, clock, failed }: WriterOptions) {
-  const writes = new CoalescedWork(write);
+  const writes = createCoalescedWork(write);
   const soon = createDelayedRun(run, DELAY);
   const ended: OpenMinute[] = [];
   const unstored = createUnstoredParts((name, lost) => {

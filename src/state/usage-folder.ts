@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { ageClock } from '../common/age-clock.ts';
-import { CoalescedWork } from '../common/coalesced-work.ts';
+import { createCoalescedWork } from '../common/coalesced-work.ts';
 import { transaction } from '../common/transaction.ts';
 import { markerPart } from '../ledger/moved-usage.ts';
 import { partIn, sumIn } from '../ledger/names.ts';
@@ -38,7 +38,7 @@ export function usageInFolder(
 ): UsageStore {
   const { slot, parts, sizes } = openRows(data, failed);
   const unsaved = new Map<string, Buffer>();
-  const turns = new CoalescedWork(async () => {
+  const turns = createCoalescedWork(async () => {
     await work?.(commit);
   });
   const age = ageClock(

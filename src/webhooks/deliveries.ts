@@ -1,5 +1,8 @@
 import { Outage } from '../common/errors/outage.ts';
-import { WakeableSleep } from '../common/wakeable-sleep.ts';
+import {
+  createWakeableSleep,
+  type WakeableSleep,
+} from '../common/wakeable-sleep.ts';
 import type { WebhookSettings } from '../config/config.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Outbox, StoredEvent } from '../records/outbox.ts';
@@ -32,7 +35,7 @@ export function createDeliveries({
   let isClosed = false;
   const cut = new AbortController();
 
-  const sleeps = endpoints.map(() => new WakeableSleep());
+  const sleeps = endpoints.map(() => createWakeableSleep());
   const running = Promise.all(
     endpoints.map((endpoint, i) => serve(endpoint, sleeps[i]!)),
   );

@@ -1,4 +1,4 @@
-import { CoalescedWork } from '../common/coalesced-work.ts';
+import { createCoalescedWork } from '../common/coalesced-work.ts';
 import { createDelayedRun } from '../common/delayed-run.ts';
 import { Outage } from '../common/errors/outage.ts';
 import { HOUR, SECOND } from '../common/time.ts';
@@ -56,7 +56,7 @@ export function createWebhooks({
   auditLog,
   keys,
 }: WebhooksOptions) {
-  const checks = new CoalescedWork(look);
+  const checks = createCoalescedWork(look);
   const soon = createDelayedRun(() => void checks.next(), CHANGE_DELAY);
   let isClosed = false;
   /** On the clock of `performance.now()`. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ExcessTable } from '../../src/ledger/excess-table.ts';
+import { createExcessTable } from '../../src/ledger/excess-table.ts';
 import { UsesTables } from '../../src/ledger/uses.ts';
 import { admit } from '../../src/limits/admission.ts';
 import { newCounters } from '../../src/limits/counters.ts';
@@ -23,9 +23,9 @@ const notes = fc.array(
 test('tables of slices add up to the table of all requests', () => {
   fc.assert(
     fc.property(fc.array(notes), (slices) => {
-      const [whole, merged] = [new ExcessTable(), new ExcessTable()];
+      const [whole, merged] = [createExcessTable(), createExcessTable()];
       for (const slice of slices) {
-        const one = new ExcessTable();
+        const one = createExcessTable();
         for (const { plan, subject, excess } of slice) {
           whole.note(plan, subject, [excess]);
           one.note(plan, subject, [excess]);
@@ -38,7 +38,7 @@ test('tables of slices add up to the table of all requests', () => {
 });
 
 test('requests, units and subjects are summed up per window of a plan', () => {
-  const table = new ExcessTable();
+  const table = createExcessTable();
   table.note('free', 'key:a', [{ window: WATCHED, units: 1 }]);
   table.note('free', 'key:a', [{ window: WATCHED, units: 2 }]);
   table.note('free', 'key:b', [
@@ -53,7 +53,7 @@ test('requests, units and subjects are summed up per window of a plan', () => {
 });
 
 test('memory is bounded: beyond a thousand subjects requests are counted without a name', () => {
-  const table = new ExcessTable();
+  const table = createExcessTable();
   for (let i = 0; i < 1_500; i++) table.note('free', `key:${i}`, [{ window: WATCHED, units: 1 }]);
   expect(table.sums('free')).toMatchObject([{ requests: 1_500, units: 1_500, subjects: 1_000 }]);
   expect(table.pack()[0]![3]).toHaveLength(1_001);

@@ -2,7 +2,7 @@ import type { AddressList, AddressLists } from '../address-lists.ts';
 import type { Code } from '../errors/catalogue.ts';
 import { cachedRefusals, type Refusal } from '../errors/refusals.ts';
 import { wordsOf } from '../ip.ts';
-import { CidrRanges } from './cidr-ranges.ts';
+import { type CidrRanges, createCidrRanges } from './cidr-ranges.ts';
 
 export function createAddressRules(
   name: string,
@@ -34,7 +34,7 @@ export function createAddressRules(
 function rangesOf(lists: readonly AddressList[]): CidrRanges | null {
   return lists.length === 0
     ? null
-    : new CidrRanges(lists.map(({ entries }) => entries));
+    : createCidrRanges(lists.map(({ entries }) => entries));
 }
 
 function fileOf({ file }: AddressList): string {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { canonicalAddress, wordsOf } from '../ip.ts';
 import { remembered } from '../remembered.ts';
-import { CidrRanges } from './cidr-ranges.ts';
+import { createCidrRanges } from './cidr-ranges.ts';
 
 interface TrustedProxies {
   has(address: string): boolean;
@@ -9,7 +9,7 @@ interface TrustedProxies {
 
 /** `blocks`: valid CIDR blocks or addresses. */
 export function trustedProxies(blocks: readonly string[]): TrustedProxies {
-  const ranges = new CidrRanges([blocks]);
+  const ranges = createCidrRanges([blocks]);
   return {
     has(address) {
       const words = wordsOf(address);

@@ -13,31 +13,28 @@ interface MatchedRange {
 
 const MAX_LISTS = 1_024;
 
+export type CidrRanges = ReturnType<typeof createCidrRanges>;
+
 /** Blocks are either disjoint or nested, so binary search over the outermost blocks is enough. */
-export class CidrRanges {
-  readonly #ipv4: Find<number>;
-  readonly #ipv6: Find<Words>;
-
-  constructor(lists: readonly (readonly string[])[]) {
-    if (lists.length > MAX_LISTS)
-      throw new TypeError(`${lists.length} lists of addresses are too many`);
-    const ipv4: number[] = [];
-    const ipv6: RangeEntry[] = [];
-    for (const [list, entries] of lists.entries()) {
-      for (const text of entries) {
-        const block = parseCidr(text);
-        if (block === null) throw new TypeError(`${text} is not a CIDR block`);
-        if (block.first.length === 1) ipv4.push(keyOf(block, list));
-        else ipv6.push({ ...block, text, list });
-      }
+export function createCidrRanges(lists: readonly (readonly string[])[]) {
+  if (lists.length > MAX_LISTS)
+    throw new TypeError(`${lists.length} lists of addresses are too many`);
+  const narrow: number[] = [];
+  const wide: RangeEntry[] = [];
+  for (const [list, entries] of lists.entries()) {
+    for (const text of entries) {
+      const block = parseCidr(text);
+      if (block === null) throw new TypeError(`${text} is not a CIDR block`);
+      if (block.first.length === 1) narrow.push(keyOf(block, list));
+      else wide.push({ ...block, text, list });
     }
-    this.#ipv4 = ipv4Ranges(ipv4);
-    this.#ipv6 = ipv6Ranges(ipv6);
   }
+  const [ipv4, ipv6] = [ipv4Ranges(narrow), ipv6Ranges(wide)];
 
-  find(address: Words): MatchedRange | null {
-    return address.length === 1 ? this.#ipv4(address[0]!) : this.#ipv6(address);
-  }
+  return {
+    find: (address: Words): MatchedRange | null =>
+      address.length === 1 ? ipv4(address[0]!) : ipv6(address),
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { QueueOwner, StreamedBody } from '@storegate/http1';
 import { createDelayedRun } from '../../common/delayed-run.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
-import { InTurns } from '../../common/in-turns.ts';
+import { createInTurns } from '../../common/in-turns.ts';
 import { SharedBudget } from '../../common/shared-budget.ts';
 import type { Exchange } from '../exchange.ts';
 import { Arrival } from './arrival.ts';
@@ -32,7 +32,7 @@ export function createBodies(settings: BodiesSettings) {
   const { every = EVERY } = settings;
   const budget = new SharedBudget(settings.budget);
   const arriving = new Set<Arrival>();
-  const later = new InTurns();
+  const later = createInTurns();
   const next = createDelayedRun(refuseSlow, every);
 
   return {

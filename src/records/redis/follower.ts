@@ -1,5 +1,5 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises';
-import { CoalescedWork } from '../../common/coalesced-work.ts';
+import { createCoalescedWork } from '../../common/coalesced-work.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { type Is, isText, listOf, orNull } from '../../common/shapes.ts';
 import { SECOND } from '../../common/time.ts';
@@ -59,7 +59,7 @@ export type Follower = ReturnType<typeof createFollower>;
  */
 export function createFollower(redis: Connection, options: FollowerOptions) {
   const { epoch, copy, bus, checkReadable, changed, failed, lost } = options;
-  const reading = new CoalescedWork(readOn);
+  const reading = createCoalescedWork(readOn);
   /** The reading of all records; another object is another one. */
   let pass: { readonly done: Promise<void> } | null = null;
   /** Data in Redis that is not that of the copy, and may have what is unknown. */

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { CoalescedWork } from '../../common/coalesced-work.ts';
+import { createCoalescedWork } from '../../common/coalesced-work.ts';
 import { isOfDisk } from '../../common/errors/disk.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { syncFile, syncFolder } from '../../common/folder.ts';
@@ -60,7 +60,7 @@ export function syncsCommitsOf(db: DatabaseSync): SyncCommits {
     if (lastChange !== null) await noteLastChange(dirname(file!), lastChange);
   }
 
-  const syncs = new CoalescedWork(() =>
+  const syncs = createCoalescedWork(() =>
     sync().catch((error: unknown) => {
       throw unsaved(error, UNSYNCED);
     }),

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { CoalescedWork } from '../../common/coalesced-work.ts';
+import { createCoalescedWork } from '../../common/coalesced-work.ts';
 import { createDelayedRun } from '../../common/delayed-run.ts';
 import type { RowValue } from './row-file.ts';
 import { RowWriteError, type RowWriter } from './row-writer.ts';
@@ -39,7 +39,7 @@ export function createRows<V>(
   { read, rowOf, lost }: RowSource<V>,
   { unsaved, saved, stored }: RowEvents = {},
 ) {
-  const flushes = new CoalescedWork(flush);
+  const flushes = createCoalescedWork(flush);
   const next = createDelayedRun(flushNext, FLUSH_INTERVAL);
   let marked = new Set<string>();
   let listed: string[] = [];

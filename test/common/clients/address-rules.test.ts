@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createAddressRules } from '../../../src/common/clients/address-rules.ts';
-import { CidrRanges } from '../../../src/common/clients/cidr-ranges.ts';
+import { createCidrRanges } from '../../../src/common/clients/cidr-ranges.ts';
 import { lastAddress, parseCidr, type Words, wordsOf } from '../../../src/common/ip.ts';
 
 const ipv4 = fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map(([a, b, c]) => `10.${a}.${b}.${c}`);
@@ -50,7 +50,7 @@ describe('lists of blocks', () => {
         fc.array(fc.array(entries), { maxLength: 3 }),
         fc.array(addresses, { minLength: 1 }),
         (lists, requested) => {
-          const blocks = new CidrRanges(lists);
+          const blocks = createCidrRanges(lists);
           for (const address of requested) {
             const found = blocks.find(wordsOf(address)!);
             expect(found !== null).toBe(lists.flat().some((entry) => has(entry, address)));
@@ -67,7 +67,7 @@ describe('lists of blocks', () => {
   });
 
   test('match the first and the last address of all', () => {
-    const blocks = new CidrRanges([
+    const blocks = createCidrRanges([
       ['0.0.0.0', '255.255.255.255', '::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
     ]);
     for (const address of [

@@ -1,54 +1,49 @@
+export type Cache<V> = ReturnType<typeof createCache<V>>;
+
 /**
  * Drops entries not read recently, in two generations. Holds between `size` and twice `size`
  * entries, and no call moves more than one.
  */
-export class Cache<V> {
-  readonly #size: number;
-  #young = new Map<string, V>();
-  #old = new Map<string, V>();
+export function createCache<V>(size: number) {
+  let young = new Map<string, V>();
+  let old = new Map<string, V>();
 
-  constructor(size: number) {
-    this.#size = size;
-  }
-
-  get size(): number {
-    return this.#young.size + this.#old.size;
-  }
-
-  /** A key may occur twice. Entries may be added and removed during the iteration. */
-  *keys(): Iterable<string> {
-    yield* this.#young.keys();
-    yield* this.#old.keys();
-  }
-
-  /** Does not mark the entry as read. */
-  peek(key: string): V | undefined {
-    return this.#young.get(key) ?? this.#old.get(key);
-  }
-
-  get(key: string): V | undefined {
-    const young = this.#young.get(key);
-    if (young !== undefined) return young;
-    const old = this.#old.get(key);
-    if (old !== undefined) this.set(key, old);
-    return old;
-  }
-
-  set(key: string, value: V): void {
-    if (this.#young.size >= this.#size) {
-      this.#old = this.#young;
-      this.#young = new Map();
+  function set(key: string, value: V): void {
+    if (young.size >= size) {
+      old = young;
+      young = new Map();
     }
-    this.#young.set(key, value);
+    young.set(key, value);
   }
 
-  delete(key: string): void {
-    this.#young.delete(key);
-    this.#old.delete(key);
-  }
-
-  clear(): void {
-    this.#young.clear();
-    this.#old.clear();
-  }
+  return {
+    get size(): number {
+      return young.size + old.size;
+    },
+    /** A key may occur twice. Entries may be added and removed during the iteration. */
+    *keys(): Iterable<string> {
+      yield* young.keys();
+      yield* old.keys();
+    },
+    /** Does not mark the entry as read. */
+    peek(key: string): V | undefined {
+      return young.get(key) ?? old.get(key);
+    },
+    get(key: string): V | undefined {
+      const recent = young.get(key);
+      if (recent !== undefined) return recent;
+      const found = old.get(key);
+      if (found !== undefined) set(key, found);
+      return found;
+    },
+    set,
+    delete(key: string): void {
+      young.delete(key);
+      old.delete(key);
+    },
+    clear(): void {
+      young.clear();
+      old.clear();
+    },
+  };
 }

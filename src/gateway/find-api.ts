@@ -1,5 +1,5 @@
 import { asciiHost } from '../common/ascii-host.ts';
-import { Cache } from '../common/cache.ts';
+import { createCache } from '../common/cache.ts';
 import type { ApiPlace } from '../config/config.ts';
 import type { Call } from './wire/call.ts';
 import type { Head } from './wire/head.ts';
@@ -29,7 +29,7 @@ export function createApiFinder<T>(apis: readonly Placed<T>[]) {
       pathsOf(own),
     ]),
   );
-  const known = new Cache<readonly Paths<T>[]>(HOSTS);
+  const known = createCache<readonly Paths<T>[]>(HOSTS);
   const ofAnyHost = byHost.get(null);
   const others = ofAnyHost === undefined ? [] : [ofAnyHost];
 

@@ -8,7 +8,7 @@ import {
 } from '../observe/events.ts';
 import { addTo, COLUMNS, countIn, placesOf } from '../observe/traffic/row.ts';
 import { startOf } from './names.ts';
-import { TrafficTable } from './traffic.ts';
+import { createTrafficTable } from './traffic.ts';
 import { UsageNames, UsageTable } from './usage-table.ts';
 import { UsesTables } from './uses.ts';
 import { POLICIES } from './value.ts';
@@ -29,7 +29,7 @@ export class OpenMinute {
   /** From 1; rises, also if the clock is set back. */
   readonly number: number;
   readonly usage: UsageTable;
-  readonly traffic = new TrafficTable();
+  readonly traffic = createTrafficTable();
   readonly uses = new UsesTables();
   /** Requests: all, with 5xx, and refused by limits. */
   readonly figures = { requests: 0, failed: 0, refused: 0 };

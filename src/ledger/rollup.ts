@@ -18,7 +18,7 @@ import {
 } from './store.ts';
 import { requestsOf, unpackRows } from './usage-table.ts';
 import { type Value, valueUnder } from './value.ts';
-import { ValueSum } from './value-sum.ts';
+import { createValueSum } from './value-sum.ts';
 
 /** Milliseconds after an hour for which its minutes have their keys. */
 export const MINUTES = 2 * HOUR;
@@ -73,7 +73,7 @@ export function createRollup({
     values: readonly Value[],
   ): Promise<Sums> {
     const before = namesOf(sizes, kind, start, SPANS[kind]);
-    const sum = new ValueSum({ start, span: SPANS[kind] }, SECTIONS[kind]);
+    const sum = createValueSum({ start, span: SPANS[kind] }, SECTIONS[kind]);
     for (const value of [...(await read(before)), ...values])
       await sum.add(value);
     const bytes = await sum.pack();
@@ -108,7 +108,7 @@ export function createRollup({
     parts: readonly SettledPart[],
     values: readonly Value[],
   ) {
-    const sum = new ValueSum({ start: minute, span: MINUTE }, SECTIONS.x);
+    const sum = createValueSum({ start: minute, span: MINUTE }, SECTIONS.x);
     for (const value of values) await sum.add(value);
     const names = parts.map(({ name }) => name);
     if (!sum.isEmpty) sums.set(pendingName(minute, names), await sum.pack());
@@ -152,7 +152,7 @@ export function createRollup({
       const hasMore = namesOf(sizes, 'm', day, DAY).length > 0;
       const hasDay = namesOf(sizes, 'd', day, DAY).length > 0;
       if (hasDay || hasMore || !isOver(day, DAY + MINUTES, now)) continue;
-      const sum = new ValueSum({ start: day, span: DAY }, SECTIONS.d);
+      const sum = createValueSum({ start: day, span: DAY }, SECTIONS.d);
       for (const name of namesOf(sizes, 'h', day, DAY))
         for (const value of await read([name])) await sum.add(value);
       const bytes = await sum.pack();

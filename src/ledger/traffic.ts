@@ -9,32 +9,35 @@ import { COLUMNS, type Row } from '../observe/traffic/row.ts';
 /** `null`: requests without a plan. */
 type PlanName = string | null;
 
+type TrafficTable = ReturnType<typeof createTrafficTable>;
+
 /** Rows by plan and operation: verdicts, statuses and fine durations, for charts. */
-export class TrafficTable {
-  readonly #rows = new Map<PlanName, Map<string, Row>>();
+export function createTrafficTable() {
+  const rows = new Map<PlanName, Map<string, Row>>();
 
-  row(
-    plan: PlanName,
-    operation: string,
-    make: () => Row = () => new Uint32Array(COLUMNS),
-  ): Row {
-    let ofPlan = this.#rows.get(plan);
-    if (ofPlan === undefined) {
-      ofPlan = new Map();
-      this.#rows.set(plan, ofPlan);
-    }
-    let row = ofPlan.get(operation);
-    if (row === undefined) {
-      row = make();
-      ofPlan.set(operation, row);
-    }
-    return row;
-  }
-
-  *rows(): Generator<readonly [plan: PlanName, operation: string, row: Row]> {
-    for (const [plan, ofPlan] of this.#rows)
-      for (const [operation, row] of ofPlan) yield [plan, operation, row];
-  }
+  return {
+    row(
+      plan: PlanName,
+      operation: string,
+      make: () => Row = () => new Uint32Array(COLUMNS),
+    ): Row {
+      let ofPlan = rows.get(plan);
+      if (ofPlan === undefined) {
+        ofPlan = new Map();
+        rows.set(plan, ofPlan);
+      }
+      let row = ofPlan.get(operation);
+      if (row === undefined) {
+        row = make();
+        ofPlan.set(operation, row);
+      }
+      return row;
+    },
+    *rows(): Generator<readonly [plan: PlanName, operation: string, row: Row]> {
+      for (const [plan, ofPlan] of rows)
+        for (const [operation, row] of ofPlan) yield [plan, operation, row];
+    },
+  };
 }
 
 export function packTraffic(table: TrafficTable): Buffer {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { mergeTraffic, packTraffic, TrafficTable } from './traffic.ts';
+import { createTrafficTable, mergeTraffic, packTraffic } from './traffic.ts';
 import { addRows, packAllRows, UsageTable } from './usage-table.ts';
 import { UsesTables } from './uses.ts';
 import {
@@ -14,65 +14,55 @@ import {
 type Section = 'traffic' | 'usage' | 'uses';
 
 /** Adds values up to one. Other work gets its turn after every part. */
-export class ValueSum {
-  readonly #head: Pick<Head, 'start' | 'span'>;
-  readonly #sections: readonly Section[];
-  readonly #traffic = new TrafficTable();
-  readonly #usage = new UsageTable();
-  readonly #uses = new UsesTables();
-  #policies = 0;
-  #sources: Sources = {};
+export function createValueSum(
+  head: Pick<Head, 'start' | 'span'>,
+  sections: readonly Section[],
+) {
+  const traffic = createTrafficTable();
+  const usage = new UsageTable();
+  const uses = new UsesTables();
+  let policies = 0;
+  let sources: Sources = {};
 
-  constructor(
-    head: Pick<Head, 'start' | 'span'>,
-    sections: readonly Section[],
-  ) {
-    this.#head = head;
-    this.#sections = sections;
+  function has(section: Section): boolean {
+    return sections.includes(section);
   }
 
-  /** Whether no request is in it. */
-  get isEmpty(): boolean {
-    return this.#usage.size === 0;
-  }
-
-  /** Throws NotPacked, and errors of JSON, perhaps with a part added. */
-  async add(value: Value): Promise<void> {
-    if (this.#has('traffic'))
-      mergeTraffic(this.#traffic, value.read('traffic'));
-    if (this.#has('uses')) this.#uses.add(value.read('uses'));
-    if (this.#has('usage'))
-      for (const part of value.usage()) {
-        addRows(this.#usage, part);
+  return {
+    /** Whether no request is in it. */
+    get isEmpty(): boolean {
+      return usage.size === 0;
+    },
+    /** Throws NotPacked, and errors of JSON, perhaps with a part added. */
+    async add(value: Value): Promise<void> {
+      if (has('traffic')) mergeTraffic(traffic, value.read('traffic'));
+      if (has('uses')) uses.add(value.read('uses'));
+      if (has('usage'))
+        for (const part of value.usage()) {
+          addRows(usage, part);
+          await setImmediate();
+        }
+      policies |= value.policies;
+      sources = joinSources([sources, value.sources]);
+      await setImmediate();
+    },
+    async pack(): Promise<Buffer> {
+      const whole = {
+        ...head,
+        policies,
+        sources,
+      };
+      const parts: Uint8Array[] = [];
+      for (const part of packAllRows(usage)) {
+        parts.push(part);
         await setImmediate();
       }
-    this.#policies |= value.policies;
-    this.#sources = joinSources([this.#sources, value.sources]);
-    await setImmediate();
-  }
-
-  async pack(): Promise<Buffer> {
-    const head = {
-      ...this.#head,
-      policies: this.#policies,
-      sources: this.#sources,
-    };
-    const usage: Uint8Array[] = [];
-    for (const part of packAllRows(this.#usage)) {
-      usage.push(part);
-      await setImmediate();
-    }
-    const content = {
-      usage,
-      traffic: this.#has('traffic')
-        ? packTraffic(this.#traffic)
-        : NO_CONTENT.traffic,
-      uses: this.#has('uses') ? this.#uses.pack() : NO_CONTENT.uses,
-    };
-    return packValue(head, content, { compress: true });
-  }
-
-  #has(section: Section): boolean {
-    return this.#sections.includes(section);
-  }
+      const content = {
+        usage: parts,
+        traffic: has('traffic') ? packTraffic(traffic) : NO_CONTENT.traffic,
+        uses: has('uses') ? uses.pack() : NO_CONTENT.uses,
+      };
+      return packValue(whole, content, { compress: true });
+    },
+  };
 }

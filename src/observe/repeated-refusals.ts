@@ -1,4 +1,4 @@
-import { Cache } from '../common/cache.ts';
+import { createCache } from '../common/cache.ts';
 import { networkOf } from '../common/clients/address.ts';
 import { createDelayedRun } from '../common/delayed-run.ts';
 import { type Allowance, hasAllowance, newAllowance } from './allowance.ts';
@@ -29,7 +29,7 @@ type WriteLine = (event: RequestEvent, count?: number) => void;
  * second with a count. A flood of refusals would otherwise fill the disk.
  */
 export function createRepeatedRefusals(write: WriteLine) {
-  const sources = new Cache<Source>(SOURCES);
+  const sources = createCache<Source>(SOURCES);
   const summed = new Set<Source>();
   const later = createDelayedRun(writeSummed, REST);
 

@@ -1,4 +1,4 @@
-import { Cache } from '../common/cache.ts';
+import { createCache } from '../common/cache.ts';
 import type { RequestEvent, RequestTrace } from './events.ts';
 
 type Outcome = Pick<
@@ -19,8 +19,8 @@ const KEPT = 1_000;
  * operation, and of a key, share the text of the one before.
  */
 export function createRequestFields(): (event: RequestEvent) => string {
-  const outcomes = new Cache<Outcome & Text>(KEPT);
-  const owners = new Cache<Owner & Text>(KEPT);
+  const outcomes = createCache<Outcome & Text>(KEPT);
+  const owners = createCache<Owner & Text>(KEPT);
 
   return (event) => {
     const { id, address, duration, upstream, trace } = event;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { limitText } from '@storegate/admin-api/text';
-import { Cache } from '../common/cache.ts';
+import { createCache } from '../common/cache.ts';
 import { Outage } from '../common/errors/outage.ts';
 import { createWriteBehind } from '../common/write-behind.ts';
 import { formatDuration } from '../config/units.ts';
@@ -52,7 +52,7 @@ export function createBanRecorder({
   reportsLateBans,
   begun,
 }: BanRecorderOptions) {
-  const struck = new Cache<LastStrike>(MAX_LAST_STRIKES);
+  const struck = createCache<LastStrike>(MAX_LAST_STRIKES);
 
   const queue = createWriteBehind<PendingEntry>({
     write: take,

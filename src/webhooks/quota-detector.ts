@@ -1,4 +1,4 @@
-import { Cache } from '../common/cache.ts';
+import { createCache } from '../common/cache.ts';
 import { isShown, type Reading } from '../limits/admission.ts';
 import { placeOf } from '../limits/kinds.ts';
 import type { Window } from '../limits/limits.ts';
@@ -20,12 +20,12 @@ export function createQuotaDetector(
   shortest: number,
   report: (event: WebhookEvent) => void,
 ) {
-  const last = new Cache<number>(CACHED_WINDOWS);
+  const last = createCache<number>(CACHED_WINDOWS);
   /**
    * Windows with requests that were decided locally: the place of the next reading of the state, at
    * first 0.
    */
-  const unread = new Cache<number>(CACHED_WINDOWS);
+  const unread = createCache<number>(CACHED_WINDOWS);
 
   /** What remains of a gateway's share does not show the use. */
   function skipLocal(

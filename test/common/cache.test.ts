@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { Cache } from '../../src/common/cache.ts';
+import { createCache } from '../../src/common/cache.ts';
 
 test('holds at most twice its size', () => {
-  const cache = new Cache<number>(10);
+  const cache = createCache<number>(10);
   for (let i = 0; i < 1_000; i++) cache.set(`${i}`, i);
   const held = Array.from({ length: 1_000 }, (_, i) => cache.get(`${i}`)).filter(
     (value) => value !== undefined,
@@ -12,7 +12,7 @@ test('holds at most twice its size', () => {
 });
 
 test('keeps entries that are read, however many others pass through', () => {
-  const cache = new Cache<string>(10);
+  const cache = createCache<string>(10);
   cache.set('wanted', 'here');
   for (let i = 0; i < 1_000; i++) {
     cache.set(`${i}`, 'passing');
@@ -21,7 +21,7 @@ test('keeps entries that are read, however many others pass through', () => {
 });
 
 test('is empty after a clear', () => {
-  const cache = new Cache<number>(2);
+  const cache = createCache<number>(2);
   for (let i = 0; i < 4; i++) cache.set(`${i}`, i);
   cache.clear();
   for (let i = 0; i < 4; i++) expect(cache.get(`${i}`)).toBeUndefined();

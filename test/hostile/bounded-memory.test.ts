@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ByteBuffer } from '@storegate/http1';
-import { Cache } from '../../src/common/cache.ts';
+import { createCache } from '../../src/common/cache.ts';
 import { createAddressWindow } from '../../src/common/clients/address-window.ts';
 import { makeSecret } from '../../src/records/keys/secret.ts';
 import { Fixture } from './fixture.ts';
@@ -14,7 +14,7 @@ function timed(count: number, step: (i: number) => void): number {
 
 describe('a million unknown clients', () => {
   test('leave a cache at its limit, and no insertion waits for the others', () => {
-    const cache = new Cache<number>(1_000);
+    const cache = createCache<number>(1_000);
     const early = timed(50_000, (i) => cache.set(`early ${i}`, i));
     let most = 0;
     for (let i = 0; i < 100_000; i++) {

@@ -10,7 +10,7 @@ import { FairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
 import { PoolBusy, type Waiter } from './pool-busy.ts';
 import type { ClientTls } from './tls/client.ts';
 import { tlsTo } from './tls-client.ts';
-import { type UploadSlot, UploadSlots } from './upload-slots.ts';
+import { createUploadSlots, type UploadSlot } from './upload-slots.ts';
 
 /** A request waits for a connection as long as for a response. */
 export interface PoolLimits extends ClientTimeouts {
@@ -67,7 +67,7 @@ export function createPool({
   const remaining = new Set<ClientConnection>();
   const idle: ClientConnection[] = [];
   const leases = new Map<ClientConnection, Lease>();
-  const slots = new UploadSlots(limits.connections, limits.mostWaiting);
+  const slots = createUploadSlots(limits.connections, limits.mostWaiting);
   const uploads = new Map<ClientConnection, UploadSlot>();
   /** Of bodies that clients read or send slowly. */
   const paces = new Map<ClientConnection, Pace>();

@@ -13,72 +13,65 @@ type Entering = Pick<PromiseWithResolvers<UploadSlot>, 'resolve' | 'reject'>;
  * Clients set the pace of streamed uploads, so these hold at most half of the connections: others
  * do not wait for them.
  */
-export class UploadSlots {
-  #most: number;
-  #used = 0;
-  readonly #entering: FairQueue<Entering>;
+export function createUploadSlots(connections: number, mostWaiting: number) {
+  let most = slotsOf(connections);
+  let used = 0;
+  const entering = new FairQueue<Entering>(mostWaiting);
 
-  constructor(connections: number, mostWaiting: number) {
-    this.#most = slotsOf(connections);
-    this.#entering = new FairQueue(mostWaiting);
-  }
-
-  use(connections: number, mostWaiting: number): void {
-    this.#most = slotsOf(connections);
-    this.#entering.most = mostWaiting;
-    this.#enterNext();
-  }
-
-  get waiting(): number {
-    return this.#entering.size;
-  }
-
-  /** Groups share the time of slots by weight. Rejects with PoolBusy. */
-  take(
-    owner: QueueOwner,
-    deadline: number,
-    waiter?: Waiter,
-  ): UploadSlot | Promise<UploadSlot> {
-    if (this.#used < this.#most && this.#entering.size === 0)
-      return this.#slot(null);
-    const entering = Promise.withResolvers<UploadSlot>();
-    waiter?.waits(() => this.#entering.leave(entering, owner));
-    this.#entering.add(entering, owner, deadline)?.reject(new PoolBusy());
-    return entering.promise;
-  }
-
-  /** Those whose deadline is not after `end`. */
-  refuseUntil(end: number, reason: Error): void {
-    for (
-      let one = this.#entering.takeLate(end);
-      one !== null;
-      one = this.#entering.takeLate(end)
-    )
-      one.reject(reason);
-  }
-
-  #slot(turn: Turn<Entering> | null): UploadSlot {
+  function slot(turn: Turn<Entering> | null): UploadSlot {
     const since = performance.now();
     let isHeld = true;
-    this.#used++;
+    used++;
     return {
       free: () => {
         if (!isHeld) return;
         isHeld = false;
-        this.#used--;
-        if (turn !== null) this.#entering.end(turn, performance.now() - since);
-        this.#enterNext();
+        used--;
+        if (turn !== null) entering.end(turn, performance.now() - since);
+        enterNext();
       },
     };
   }
 
-  #enterNext(): void {
-    while (this.#used < this.#most) {
-      const turn = this.#entering.next();
+  function enterNext(): void {
+    while (used < most) {
+      const turn = entering.next();
       if (turn === null) return;
-      turn.item.resolve(this.#slot(turn));
+      turn.item.resolve(slot(turn));
     }
   }
+
+  return {
+    use(connections: number, mostWaiting: number): void {
+      most = slotsOf(connections);
+      entering.most = mostWaiting;
+      enterNext();
+    },
+    get waiting(): number {
+      return entering.size;
+    },
+    /** Groups share the time of slots by weight. Rejects with PoolBusy. */
+    take(
+      owner: QueueOwner,
+      deadline: number,
+      waiter?: Waiter,
+    ): UploadSlot | Promise<UploadSlot> {
+      if (used < most && entering.size === 0) return slot(null);
+      const one = Promise.withResolvers<UploadSlot>();
+      waiter?.waits(() => entering.leave(one, owner));
+      entering.add(one, owner, deadline)?.reject(new PoolBusy());
+      return one.promise;
+    },
+    /** Those whose deadline is not after `end`. */
+    refuseUntil(end: number, reason: Error): void {
+      for (
+        let one = entering.takeLate(end);
+        one !== null;
+        one = entering.takeLate(end)
+      )
+        one.reject(reason);
+    },
+  };
 }
 
 const slotsOf = (connections: number) =>

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PoolBusy } from '../src/pool-busy.ts';
-import { type UploadSlot, UploadSlots } from '../src/upload-slots.ts';
+import { createUploadSlots, type UploadSlot } from '../src/upload-slots.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 const OWNER = { group: '', weight: 1, member: '' };
@@ -22,7 +22,7 @@ test('at most half of the connections have an upload, none stays free while one 
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       let connections = 4;
-      const slots = new UploadSlots(connections, 100);
+      const slots = createUploadSlots(connections, 100);
       const held: UploadSlot[] = [];
       const leaves: (() => void)[] = [];
       const order: number[] = [];
@@ -78,7 +78,7 @@ test('at most half of the connections have an upload, none stays free while one 
 });
 
 test('an upload that waits too long, or as one too many, is refused', async () => {
-  const slots = new UploadSlots(2, 1);
+  const slots = createUploadSlots(2, 1);
   expect(slots.take(OWNER, NEVER)).not.toBeInstanceOf(Promise);
   const late = slots.take(OWNER, 10);
   await expect(slots.take(OWNER, NEVER)).rejects.toBeInstanceOf(PoolBusy);

@@ -8,57 +8,54 @@ export interface Mistake {
   readonly key: string | number | null;
 }
 
-/** Keeps equal findings at one place once. */
-export class Findings {
-  readonly #places: Places | null;
-  readonly #mistakes = new Map<string, Mistake>();
-  readonly #notes = new Map<string, Problem>();
+export type Findings = ReturnType<typeof createFindings>;
 
-  /** `null` for a document that was checked before: its findings are dropped. */
-  constructor(places: Places | null) {
-    this.#places = places;
-  }
+/**
+ * Keeps equal findings at one place once. Without places, for a document that was checked before,
+ * it drops them.
+ */
+export function createFindings(places: Places | null) {
+  const mistakes = new Map<string, Mistake>();
+  const notes = new Map<string, Problem>();
 
-  problem(node: object, key: string | number | null, message: string): void {
-    const problem = this.#places?.of(node, key, message);
-    if (!problem) return;
-    const text = formatProblem(problem);
-    if (this.#mistakes.get(text)?.node !== null)
-      this.#mistakes.set(text, { problem, node, key });
-  }
-
-  /** For mistakes in authentication or limits, which `onUnsupported` cannot tolerate. */
-  refuse(node: object, key: string | number | null, message: string): void {
-    const problem = this.#places?.of(node, key, message);
-    if (problem) this.add(problem);
-  }
-
-  add(problem: Problem): void {
-    this.#mistakes.set(formatProblem(problem), {
+  function add(problem: Problem): void {
+    mistakes.set(formatProblem(problem), {
       problem,
       node: null,
       key: null,
     });
   }
 
-  note(node: object, key: string | number | null, message: string): void {
-    const note = this.#places?.of(node, key, message);
-    if (note) this.#notes.set(formatProblem(note), note);
-  }
-
-  /** File, line and column, for a message about another place; empty for a document that was checked before. */
-  placeOf(node: object, key: string | number | null): string {
-    const problem = this.#places?.of(node, key, '');
-    return problem ? `${problem.file}:${problem.place.split(' ')[0]}` : '';
-  }
-
-  get mistakes(): readonly Mistake[] {
-    return [...this.#mistakes.values()];
-  }
-
-  get notes(): readonly Problem[] {
-    return [...this.#notes.values()];
-  }
+  return {
+    problem(node: object, key: string | number | null, message: string): void {
+      const problem = places?.of(node, key, message);
+      if (!problem) return;
+      const text = formatProblem(problem);
+      if (mistakes.get(text)?.node !== null)
+        mistakes.set(text, { problem, node, key });
+    },
+    /** For mistakes in authentication or limits, which `onUnsupported` cannot tolerate. */
+    refuse(node: object, key: string | number | null, message: string): void {
+      const problem = places?.of(node, key, message);
+      if (problem) add(problem);
+    },
+    add,
+    note(node: object, key: string | number | null, message: string): void {
+      const note = places?.of(node, key, message);
+      if (note) notes.set(formatProblem(note), note);
+    },
+    /** File, line and column, for a message about another place; empty for a document that was checked before. */
+    placeOf(node: object, key: string | number | null): string {
+      const problem = places?.of(node, key, '');
+      return problem ? `${problem.file}:${problem.place.split(' ')[0]}` : '';
+    },
+    get mistakes(): readonly Mistake[] {
+      return [...mistakes.values()];
+    },
+    get notes(): readonly Problem[] {
+      return [...notes.values()];
+    },
+  };
 }
 
 export function byPlace(a: Problem, b: Problem): number {

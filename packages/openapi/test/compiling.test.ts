@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Places } from '../src/document/places.ts';
-import { Findings } from '../src/findings.ts';
+import { createFindings } from '../src/findings.ts';
 import { Document, type Operation } from '../src/index.ts';
 import { createSchemas } from '../src/schema/schemas.ts';
 import { checker, done, json, load, only, ref, short, taking } from './documents.ts';
@@ -140,7 +140,7 @@ test.each([4, 5, 40, 41, 50])(
 );
 
 test('a schema that cannot be compiled is a mistake where it stands', () => {
-  const findings = new Findings(new Places());
+  const findings = createFindings(new Places());
   const $ref = '#/components/schemas/Broken';
   const name = JSON.stringify(['/components/schemas/Broken', 'request', false, []]);
   const root = { openapi: '3.0.3', components: { schemas: { Broken: { type: 'object' } } } };

@@ -1,5 +1,5 @@
 import { oneByte } from '@storegate/http1';
-import { Cache } from '../../common/cache.ts';
+import { createCache } from '../../common/cache.ts';
 import {
   clientAddress,
   plainAddress,
@@ -67,7 +67,7 @@ export function createRequestGuard(parts: RequestGuardParts) {
   const proxies = trustedProxies(config.trustedProxies);
   const spanOf = beginSpan ?? (() => null);
   const nextId = requestIds();
-  const peers = new Cache<Peer>(PEERS);
+  const peers = createCache<Peer>(PEERS);
 
   function peerOf(name: string): Peer {
     const cached = peers.get(name);

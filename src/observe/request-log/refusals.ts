@@ -1,4 +1,4 @@
-import { Cache } from '../../common/cache.ts';
+import { type Cache, createCache } from '../../common/cache.ts';
 import { type Allowance, hasAllowance, newAllowance } from '../allowance.ts';
 import { outcomeCode, type RequestEvent } from '../events.ts';
 import { keptEvent, type Notes, type RequestLogEntry } from './view.ts';
@@ -111,7 +111,7 @@ export function createRefusalLog(initially: number) {
     if (existing !== undefined) return existing;
     const made: OfCode = {
       kept: [],
-      sources: new Cache<Source>(SOURCES),
+      sources: createCache<Source>(SOURCES),
       second: 0,
       inSecond: 0,
     };

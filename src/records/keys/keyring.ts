@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Cache } from '../../common/cache.ts';
+import { createCache } from '../../common/cache.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import { remembered } from '../../common/remembered.ts';
@@ -37,9 +37,9 @@ export function createKeyring(
   plans: Plans,
   clock: () => number = () => performance.now(),
 ) {
-  const clients = new Cache<CachedClient>(MAX_CLIENTS);
+  const clients = createCache<CachedClient>(MAX_CLIENTS);
   /** Separate from `clients`, so that guesses never displace real keys. */
-  const unknown = new Cache<CachedClient>(MAX_UNKNOWN_KEYS);
+  const unknown = createCache<CachedClient>(MAX_UNKNOWN_KEYS);
   /** Concurrent requests for the same key share a lookup. */
   const lookups = new Map<string, Promise<Client | null>>();
   let hasImported: boolean | null = null;

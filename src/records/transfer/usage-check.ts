@@ -1,7 +1,7 @@
 import { isObject, LAST_MOMENT } from '../../common/shapes.ts';
 import { MINUTE } from '../../common/time.ts';
 import { partIn, SPANS, sumIn } from '../../ledger/names.ts';
-import { mergeTraffic, TrafficTable } from '../../ledger/traffic.ts';
+import { createTrafficTable, mergeTraffic } from '../../ledger/traffic.ts';
 import { unpackRows } from '../../ledger/usage-table.ts';
 import { UsesTables } from '../../ledger/uses.ts';
 import { valueIn } from '../../ledger/value.ts';
@@ -92,7 +92,7 @@ function contentFault(bytes: Uint8Array, place: Place): string | null {
   const { read, usage, ...head } = valueIn(bytes);
   const wrong = headFault(head, place);
   if (wrong !== null) return wrong;
-  mergeTraffic(new TrafficTable(), read('traffic'));
+  mergeTraffic(createTrafficTable(), read('traffic'));
   new UsesTables().add(read('uses'));
   for (const rows of usage()) {
     const fault = rowsFault(rows);

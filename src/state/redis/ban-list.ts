@@ -1,4 +1,4 @@
-import { Cache } from '../../common/cache.ts';
+import { createCache } from '../../common/cache.ts';
 import { createDelayedRun } from '../../common/delayed-run.ts';
 import type { Ban } from '../state.ts';
 import { countedSubjects, mastersOf } from './bulk.ts';
@@ -29,7 +29,7 @@ export function banListIn(
   clock: Clock,
   banOf: (subject: string) => Promise<Ban | null>,
 ) {
-  const noted = new Cache<number>(MAX_RECORDED);
+  const noted = createCache<number>(MAX_RECORDED);
   let open = new Map<string, number>();
   const next = createDelayedRun(() => void flush(), RETRY_DELAY);
 

@@ -1,4 +1,4 @@
-import { Cache } from '../../common/cache.ts';
+import { createCache } from '../../common/cache.ts';
 import { Outage } from '../../common/errors/outage.ts';
 import { type Admission, admit } from '../../limits/admission.ts';
 import {
@@ -53,7 +53,7 @@ export function createLocalCounters({
   superseded,
   gateways,
 }: LocalCountersOptions) {
-  const admissions = new Cache<LastAdmission>(MAX_LAST_KNOWN);
+  const admissions = createCache<LastAdmission>(MAX_LAST_KNOWN);
   const counts = new Map<string, LocalCount>();
   const inDoubtCounts = new Map<string, number>();
   let reconciliations = 0;

@@ -1,4 +1,4 @@
-import { Cache } from '../../common/cache.ts';
+import { createCache } from '../../common/cache.ts';
 import {
   type Admission,
   type Reading,
@@ -61,7 +61,7 @@ export function createRefusalCache({
   const unsent = createUnsentRefusals();
   let version = 0;
 
-  const entries = new Cache<CachedRefusal>(size);
+  const entries = createCache<CachedRefusal>(size);
 
   return {
     unsent,

@@ -1,6 +1,6 @@
 import { DEFAULT, type Dialect, dialectOf } from '../dialect/dialect.ts';
 import { type Kind, nodesIn, sectionOf } from '../dialect/grammar.ts';
-import { Findings } from '../findings.ts';
+import { createFindings, type Findings } from '../findings.ts';
 import type { ReadingOptions } from '../options.ts';
 import { ContractError } from '../problems.ts';
 import { bundle, type JudgeField } from './bundle.ts';
@@ -27,7 +27,7 @@ export class Document {
     root: Json,
     reading: ReadingOptions = {},
     dynamics: Dynamics | null = null,
-    findings = new Findings(null),
+    findings = createFindings(null),
   ) {
     this.root = root;
     this.reading = reading;

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import { Findings } from '../findings.ts';
+import { createFindings } from '../findings.ts';
 import { pointerTo } from '../names.ts';
 import { ContractError } from '../problems.ts';
 import { Places } from './places.ts';
@@ -24,7 +24,7 @@ export class Sources {
   readonly file: string;
   readonly root: Json;
   readonly places = new Places();
-  readonly findings = new Findings(this.places);
+  readonly findings = createFindings(this.places);
   /**
    * By absolute path; a complaint if the file cannot be read, and `null` if it is not valid, which
    * is reported once.

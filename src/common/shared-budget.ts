@@ -46,76 +46,27 @@ interface Member {
   last: Holding | null;
 }
 
+export type SharedBudget = ReturnType<typeof createSharedBudget>;
+
 /**
  * In bytes, shared as the connections of a backend are: by weight among groups, equally among their
  * members. A single owner may fill it. If it is full, the group with the most bytes for its weight
  * loses what its largest member holds, unless the newcomer would hold more. What is kept is in use
  * and not evicted, so it always leaves a part free.
  */
-export class SharedBudget {
-  /** A lower value applies to later calls only. */
-  most: number;
-  #held = 0;
-  #kept = 0;
+export function createSharedBudget(most: number) {
+  let held = 0;
+  let kept = 0;
   /** They stay: there are as many as plans. */
-  readonly #groups = new Map<string, Group>();
-
-  constructor(most: number) {
-    this.most = most;
-  }
-
-  get held(): number {
-    return this.#held;
-  }
-
-  /** `null`: it is in use from the beginning. */
-  open(owner: QueueOwner, holder: Evictable | null): Holding {
-    const member = memberOf(this.#groupOf(owner), owner.member);
-    member.open++;
-    const state = holder === null ? 'kept' : 'evictable';
-    return { member, holder, bytes: 0, state, before: null, after: null };
-  }
-
-  /** May evict other holdings. */
-  grow(holding: Holding, bytes: number): boolean {
-    if (bytes === 0) return true;
-    const { member, state } = holding;
-    if (state === 'kept' && !this.#mayKeep(member, bytes)) return false;
-    if (this.#held + bytes > this.most && !this.#freeSpace(member, bytes))
-      return false;
-    this.#held += bytes;
-    holding.bytes += bytes;
-    member.bytes += bytes;
-    member.group.bytes += bytes;
-    if (state === 'kept') this.#addKept(member, bytes);
-    else moveToEnd(holding);
-    settle(member);
-    return true;
-  }
-
-  /** Whether `keep` would accept a holding of so many bytes now. */
-  couldKeep({ member }: Holding, bytes: number): boolean {
-    return this.#mayKeep(member, bytes);
-  }
-
-  /** It is not evicted from now on. Returns false if its owner keeps too much already. */
-  keep(holding: Holding): boolean {
-    const { member, bytes } = holding;
-    if (bytes > 0 && !this.#mayKeep(member, bytes)) return false;
-    this.#addKept(member, bytes);
-    detach(holding);
-    settle(member);
-    holding.state = 'kept';
-    return true;
-  }
+  const groups = new Map<string, Group>();
 
   /** May be repeated. */
-  release(holding: Holding): void {
+  function release(holding: Holding): void {
     const { member, bytes, state } = holding;
     if (state === 'released') return;
     const { group } = member;
-    if (state === 'kept') this.#addKept(member, -bytes);
-    this.#held -= bytes;
+    if (state === 'kept') addKept(member, -bytes);
+    held -= bytes;
     member.bytes -= bytes;
     group.bytes -= bytes;
     detach(holding);
@@ -126,35 +77,38 @@ export class SharedBudget {
       group.members.delete(member.name);
   }
 
-  #freeSpace(member: Member, bytes: number): boolean {
-    while (this.#held + bytes > this.most) {
-      const holding = this.#evictedFor(member, bytes);
+  function freeSpace(member: Member, bytes: number): boolean {
+    while (held + bytes > most) {
+      const holding = evictedFor(member, bytes);
       if (holding === null) return false;
-      this.release(holding);
+      release(holding);
       holding.holder!.evicted();
     }
     return true;
   }
 
   /** `null`: nothing evictable belongs to an owner that holds more than `member` would. */
-  #evictedFor(
+  function evictedFor(
     { group: own, bytes: before }: Member,
     bytes: number,
   ): Holding | null {
-    let most: Group | null = null;
+    let fullest: Group | null = null;
     let level = (own.bytes + bytes) / own.weight;
-    for (const group of this.#groups.values()) {
+    for (const group of groups.values()) {
       if (
         group === own ||
         group.evictable.first === undefined ||
         group.bytes / group.weight <= level
       )
         continue;
-      most = group;
+      fullest = group;
       level = group.bytes / group.weight;
     }
-    const { first } = (most ?? own).evictable;
-    if (first === undefined || (most === null && first.bytes <= before + bytes))
+    const { first } = (fullest ?? own).evictable;
+    if (
+      first === undefined ||
+      (fullest === null && first.bytes <= before + bytes)
+    )
       return null;
     return first.first;
   }
@@ -163,19 +117,19 @@ export class SharedBudget {
    * A member keeps at most as much as its group could keep beside it: whatever they do, some
    * remains for others.
    */
-  #mayKeep({ group, kept }: Member, bytes: number): boolean {
-    const free = this.most - this.#kept - bytes;
-    return kept + bytes + group.kept + bytes <= IN_USE * group.weight * free;
+  function mayKeep({ group, kept: own }: Member, bytes: number): boolean {
+    const free = most - kept - bytes;
+    return own + bytes + group.kept + bytes <= IN_USE * group.weight * free;
   }
 
-  #addKept(member: Member, bytes: number): void {
-    this.#kept += bytes;
+  function addKept(member: Member, bytes: number): void {
+    kept += bytes;
     member.kept += bytes;
     member.group.kept += bytes;
   }
 
-  #groupOf({ group: name, weight }: QueueOwner): Group {
-    const existing = this.#groups.get(name);
+  function groupOf({ group: name, weight }: QueueOwner): Group {
+    const existing = groups.get(name);
     if (existing !== undefined) {
       existing.weight = weight;
       return existing;
@@ -187,9 +141,60 @@ export class SharedBudget {
       members: new Map(),
       evictable: createLargestFirst<Member>(),
     };
-    this.#groups.set(name, group);
+    groups.set(name, group);
     return group;
   }
+
+  return {
+    /** A lower value applies to later calls only. */
+    /** A lower value applies to later calls only. */
+    get most() {
+      return most;
+    },
+    set most(next) {
+      most = next;
+    },
+    get held(): number {
+      return held;
+    },
+    /** `null`: it is in use from the beginning. */
+    open(owner: QueueOwner, holder: Evictable | null): Holding {
+      const member = memberOf(groupOf(owner), owner.member);
+      member.open++;
+      const state = holder === null ? 'kept' : 'evictable';
+      return { member, holder, bytes: 0, state, before: null, after: null };
+    },
+    /** May evict other holdings. */
+    grow(holding: Holding, bytes: number): boolean {
+      if (bytes === 0) return true;
+      const { member, state } = holding;
+      if (state === 'kept' && !mayKeep(member, bytes)) return false;
+      if (held + bytes > most && !freeSpace(member, bytes)) return false;
+      held += bytes;
+      holding.bytes += bytes;
+      member.bytes += bytes;
+      member.group.bytes += bytes;
+      if (state === 'kept') addKept(member, bytes);
+      else moveToEnd(holding);
+      settle(member);
+      return true;
+    },
+    /** Whether `keep` would accept a holding of so many bytes now. */
+    couldKeep({ member }: Holding, bytes: number): boolean {
+      return mayKeep(member, bytes);
+    },
+    /** It is not evicted from now on. Returns false if its owner keeps too much already. */
+    keep(holding: Holding): boolean {
+      const { member, bytes } = holding;
+      if (bytes > 0 && !mayKeep(member, bytes)) return false;
+      addKept(member, bytes);
+      detach(holding);
+      settle(member);
+      holding.state = 'kept';
+      return true;
+    },
+    release,
+  };
 }
 
 function memberOf(group: Group, name: string): Member {

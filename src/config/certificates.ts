@@ -85,7 +85,7 @@ export function firstEnd({ terms }: Certificates): number {
 
 /** Throws ConfigError with every mistake. */
 export function readCertificates(config: Config): Certificates {
-  const reader = new Reader(config);
+  const reader = createReader(config);
   const listen = reader.server('listen.tls', {
     ...config.listen.tls,
     clientCa: null,
@@ -109,7 +109,7 @@ export function readCertificates(config: Config): Certificates {
     all.filter(([, material]) => material !== null),
   );
   // The exporter of spans reads its files itself, once.
-  const tracing = new Reader(config);
+  const tracing = createReader(config);
   const { exporter, endpoint, tracesEndpoint } = config.tracing;
   if (exporter !== 'none' && (endpoint ?? tracesEndpoint) !== null)
     tracing.collector(config.tracing);
@@ -134,81 +134,14 @@ type ServerFiles = Config['admin']['tls'] & Pick<ServerMaterial, 'minVersion'>;
 
 type ClientFiles = Config['upstream']['tls'];
 
-class Reader {
-  readonly problems: Problem[] = [];
-  readonly files: string[] = [];
-  readonly terms: Term[] = [];
-  readonly notes: string[] = [];
-  readonly #config: Config;
-
-  constructor(config: Config) {
-    this.#config = config;
-  }
-
-  server(
-    setting: string,
-    { cert, key, certificates, minVersion, clientCa }: ServerFiles,
-  ): ServerMaterial | null {
-    const first = this.#pair(setting, cert, key);
-    const more = certificates.map((one, i) =>
-      this.#pair(`${setting}.certificates[${i}]`, one.cert, one.key),
-    );
-    const trusted =
-      clientCa === null
-        ? null
-        : this.#read(`${setting}.clientCa`, clientCa, certificatesIn);
-    const pairs = [first, ...more].filter((pair) => pair !== null);
-    if (pairs.length === 0) {
-      if (clientCa !== null && cert === null)
-        this.#blame(
-          `${setting}.clientCa`,
-          `needs ${named(`${setting}.cert`)} beside it`,
-        );
-      return null;
-    }
-    const material = { pairs, minVersion, clientCa: trusted?.text ?? null };
-    this.#tryOut(
-      `${setting}.${cert === null ? 'certificates' : 'cert'}`,
-      () => {
-        const { usual } = serverTls(material);
-        createSecureContext(usual);
-      },
-    );
-    return material;
-  }
-
-  client(
-    setting: string,
-    { ca, cert, key, serverName }: ClientFiles,
-  ): ClientMaterial | null {
-    if (ca === null && cert === null && key === null && serverName === null)
-      return null;
-    const trusted =
-      ca === null ? null : this.#read(`${setting}.ca`, ca, certificatesIn);
-    const own = this.#pair(setting, cert, key);
-    const material = {
-      ca: trusted?.text ?? null,
-      cert: own?.cert ?? null,
-      key: own?.key ?? null,
-      serverName,
-    };
-    this.#tryOut(`${setting}.cert`, () => clientTls(material));
-    return material;
-  }
-
-  collector({ certificate, clientCertificate, clientKey }: Tracing): void {
-    if (certificate !== null)
-      this.#read('tracing.certificate', certificate, (pem) =>
-        certificatesIn(pem, MAX_TRUSTED),
-      );
-    this.#pair('tracing', clientCertificate, clientKey, [
-      'clientCertificate',
-      'clientKey',
-    ]);
-  }
+function createReader(config: Config) {
+  const problems: Problem[] = [];
+  const files: string[] = [];
+  const terms: Term[] = [];
+  const notes: string[] = [];
 
   /** `null` without a certificate, or if it is invalid. */
-  #pair(
+  function pair(
     section: string,
     cert: string | null,
     key: string | null,
@@ -221,15 +154,15 @@ class Reader {
     if (cert === null || key === null) {
       const [given, missing] =
         cert === null ? [keySetting, certSetting] : [certSetting, keySetting];
-      this.#blame(given, `needs ${named(missing)} beside it`);
+      blame(given, `needs ${named(missing)} beside it`);
       return null;
     }
-    const chain = this.#read(certSetting, cert, certificatesIn);
-    const own = this.#read(keySetting, key, keyIn);
+    const chain = read(certSetting, cert, certificatesIn);
+    const own = read(keySetting, key, keyIn);
     if (chain === null || own === null) return null;
     const [leaf] = chain.value as [X509Certificate];
     if (!leaf.checkPrivateKey(own.value)) {
-      this.#blame(
+      blame(
         keySetting,
         'the private key in its file does not belong to the certificate beside it',
       );
@@ -239,11 +172,9 @@ class Reader {
       Date.parse(leaf.validFrom),
       Date.parse(leaf.validTo),
     ];
-    this.terms.push({ setting: section, file: cert, notBefore, notAfter });
+    terms.push({ setting: section, file: cert, notBefore, notAfter });
     if ((statSync(key).mode & 0o004) !== 0)
-      this.notes.push(
-        `${keySetting}: everybody on this machine can read its file`,
-      );
+      notes.push(`${keySetting}: everybody on this machine can read its file`);
     return {
       file: cert,
       cert: chain.text,
@@ -255,21 +186,21 @@ class Reader {
   }
 
   /** OpenSSL has rules of its own, such as for the length of keys. */
-  #tryOut(setting: string, make: () => unknown): void {
+  function tryOut(setting: string, make: () => unknown): void {
     try {
       make();
     } catch (error) {
       const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
-      this.#blame(setting, `cannot be used for TLS (${code})`);
+      blame(setting, `cannot be used for TLS (${code})`);
     }
   }
 
-  #read<T>(
+  function read<T>(
     setting: string,
     file: string,
     parse: (text: string) => T,
   ): { text: string; value: T } | null {
-    this.files.push(file);
+    files.push(file);
     try {
       const text = readTextFile(file);
       return { text, value: parse(text) };
@@ -280,14 +211,14 @@ class Reader {
       const which = /[.]key$|Key$/.test(setting)
         ? 'the file that it names'
         : file;
-      this.#blame(setting, `${which} ${error.message}`);
+      blame(setting, `${which} ${error.message}`);
       return null;
     }
   }
 
-  #blame(setting: string, message: string): void {
+  function blame(setting: string, message: string): void {
     const origin = sourceOf(
-      this.#config,
+      config,
       setting.startsWith('upstreams.')
         ? 'upstreams'
         : setting.replace(/\[.*/, ''),
@@ -303,8 +234,71 @@ class Reader {
       position: inFile ? origin.position : null,
       path: inFile ? setting : '',
     };
-    this.problems.push({ source, place, message });
+    problems.push({ source, place, message });
   }
+
+  return {
+    problems,
+    files,
+    terms,
+    notes,
+    server(
+      setting: string,
+      { cert, key, certificates, minVersion, clientCa }: ServerFiles,
+    ): ServerMaterial | null {
+      const first = pair(setting, cert, key);
+      const more = certificates.map((one, i) =>
+        pair(`${setting}.certificates[${i}]`, one.cert, one.key),
+      );
+      const trusted =
+        clientCa === null
+          ? null
+          : read(`${setting}.clientCa`, clientCa, certificatesIn);
+      const pairs = [first, ...more].filter((one) => one !== null);
+      if (pairs.length === 0) {
+        if (clientCa !== null && cert === null)
+          blame(
+            `${setting}.clientCa`,
+            `needs ${named(`${setting}.cert`)} beside it`,
+          );
+        return null;
+      }
+      const material = { pairs, minVersion, clientCa: trusted?.text ?? null };
+      tryOut(`${setting}.${cert === null ? 'certificates' : 'cert'}`, () => {
+        const { usual } = serverTls(material);
+        createSecureContext(usual);
+      });
+      return material;
+    },
+    client(
+      setting: string,
+      { ca, cert, key, serverName }: ClientFiles,
+    ): ClientMaterial | null {
+      if (ca === null && cert === null && key === null && serverName === null)
+        return null;
+      const trusted =
+        ca === null ? null : read(`${setting}.ca`, ca, certificatesIn);
+      const own = pair(setting, cert, key);
+      const material = {
+        ca: trusted?.text ?? null,
+        cert: own?.cert ?? null,
+        key: own?.key ?? null,
+        serverName,
+      };
+      tryOut(`${setting}.cert`, () => clientTls(material));
+      return material;
+    },
+    collector({ certificate, clientCertificate, clientKey }: Tracing): void {
+      if (certificate !== null)
+        read('tracing.certificate', certificate, (pem) =>
+          certificatesIn(pem, MAX_TRUSTED),
+        );
+      pair('tracing', clientCertificate, clientKey, [
+        'clientCertificate',
+        'clientKey',
+      ]);
+    },
+  };
 }
 
 function named(setting: string): string {

@@ -34,52 +34,53 @@ const LOST = SIGN_OF_LIFE + SECOND;
 export const GAP = 'import of a state#';
 
 /** What values lack, from what processes noted in them. */
-export class CoverageSum {
-  readonly #sources: Sources[] = [];
-  #missingUntil = 0;
+export function createCoverageSum() {
+  const sources: Sources[] = [];
+  let missingUntil = 0;
 
-  add({ start, span, sources }: Value): void {
-    this.#sources.push(sources);
-    for (const [process, { dropped, until }] of Object.entries(sources)) {
-      if (dropped > 0) this.#noteMissing(start + span);
-      if (process.startsWith(GAP)) this.#noteMissing(until);
-    }
-    if (this.#sources.length > 100)
-      this.#sources.splice(0, Infinity, joinSources(this.#sources));
+  function noteMissing(until: number): void {
+    missingUntil = Math.max(missingUntil, until);
   }
 
-  #noteMissing(until: number): void {
-    this.#missingUntil = Math.max(this.#missingUntil, until);
-  }
-
-  /** `from`: the begin of the period. `begin`: that of all usage; `null`: none. */
-  result(from: number, begin: number | null, now: number): Coverage {
-    const all = Object.entries(joinSources(this.#sources));
-    const silent = all.filter(
-      ([, { ended, until }]) => !ended && until < now - SILENT,
-    );
-    const lost = silent
-      .map(([process, { until, most }]) => ({
-        process: shownName(process),
-        at: until,
-        most,
-      }))
-      .sort((one, other) => one.at - other.at);
-    const running = all
-      .filter(
-        ([, { ended, until }]) =>
-          !ended && until >= now - SILENT && until <= now + HOUR,
-      )
-      .map(([process, { since }]) => ({ process: shownName(process), since }))
-      .sort((one, other) => one.since - other.since);
-    const ends = [...lost.map(({ at }) => at + LOST), this.#missingUntil];
-    return {
-      since: begin === null ? null : Math.max(from, begin, ...ends),
-      running,
-      lost,
-      dropped: all.reduce((sum, [, { dropped }]) => sum + dropped, 0),
-    };
-  }
+  return {
+    add({ start, span, sources: noted }: Value): void {
+      sources.push(noted);
+      for (const [process, { dropped, until }] of Object.entries(noted)) {
+        if (dropped > 0) noteMissing(start + span);
+        if (process.startsWith(GAP)) noteMissing(until);
+      }
+      if (sources.length > 100)
+        sources.splice(0, Infinity, joinSources(sources));
+    },
+    /** `from`: the begin of the period. `begin`: that of all usage; `null`: none. */
+    result(from: number, begin: number | null, now: number): Coverage {
+      const all = Object.entries(joinSources(sources));
+      const silent = all.filter(
+        ([, { ended, until }]) => !ended && until < now - SILENT,
+      );
+      const lost = silent
+        .map(([process, { until, most }]) => ({
+          process: shownName(process),
+          at: until,
+          most,
+        }))
+        .sort((one, other) => one.at - other.at);
+      const running = all
+        .filter(
+          ([, { ended, until }]) =>
+            !ended && until >= now - SILENT && until <= now + HOUR,
+        )
+        .map(([process, { since }]) => ({ process: shownName(process), since }))
+        .sort((one, other) => one.since - other.since);
+      const ends = [...lost.map(({ at }) => at + LOST), missingUntil];
+      return {
+        since: begin === null ? null : Math.max(from, begin, ...ends),
+        running,
+        lost,
+        dropped: all.reduce((sum, [, { dropped }]) => sum + dropped, 0),
+      };
+    },
+  };
 }
 
 /** Without the part that makes it unique. */

@@ -44,48 +44,24 @@ const COUNTS: Readonly<
 };
 
 /** Adds up what is asked for, by key, by operation, or by both. */
-export class Ranking {
-  readonly #by: Ranked;
-  readonly #includes: (operation: string) => boolean;
-  readonly #items = new Map<string, RankedItem>();
-  total = 0;
+export function createRanking(
+  by: Ranked,
+  includes = (_operation: string) => true,
+) {
+  const items = new Map<string, RankedItem>();
+  let total = 0;
 
-  constructor(by: Ranked, includes = (_operation: string) => true) {
-    this.#by = by;
-    this.#includes = includes;
-  }
-
-  /** `rows`: a part of a value. Throws as `unpackRows`. */
-  add(rows: Uint8Array): void {
-    const count = COUNTS[this.#by];
-    unpackRows(rows, ({ clients, operations, outcomes }) => (row) => {
-      const operation = operations[row.operation]!;
-      const added = count(row, outcomes[row.outcome]!);
-      if (added > 0 && this.#includes(operation))
-        this.#count(clients[row.client]!, operation, added, row.last);
-    });
-  }
-
-  /** Most first; equal ones by name. */
-  items(most: number): RankedItem[] {
-    const all = [...this.#items].sort(
-      ([name, one], [other, { count }]) =>
-        count - one.count || (name < other ? -1 : 1),
-    );
-    return all.slice(0, most).map(([, item]) => item);
-  }
-
-  #count(
+  function note(
     client: UsageClient,
     operation: string,
     count: number,
     last: number,
   ): void {
-    const isOfKey = this.#by !== 'operations';
+    const isOfKey = by !== 'operations';
     if (isOfKey && client.key === null) return;
-    const isOfOperation = !isOfKey || this.#by === 'deprecated';
+    const isOfOperation = !isOfKey || by === 'deprecated';
     const name = `${isOfKey ? client.key : ''} ${isOfOperation ? operation : ''}`;
-    const item = this.#items.get(name) ?? {
+    const item = items.get(name) ?? {
       client: isOfKey ? client : null,
       operation: isOfOperation ? operation : null,
       count: 0,
@@ -93,7 +69,31 @@ export class Ranking {
     };
     item.count += count;
     item.last = Math.max(item.last, last * SECOND);
-    this.#items.set(name, item);
-    this.total += count;
+    items.set(name, item);
+    total += count;
   }
+
+  return {
+    get total() {
+      return total;
+    },
+    /** `rows`: a part of a value. Throws as `unpackRows`. */
+    add(rows: Uint8Array): void {
+      const countOf = COUNTS[by];
+      unpackRows(rows, ({ clients, operations, outcomes }) => (row) => {
+        const operation = operations[row.operation]!;
+        const added = countOf(row, outcomes[row.outcome]!);
+        if (added > 0 && includes(operation))
+          note(clients[row.client]!, operation, added, row.last);
+      });
+    },
+    /** Most first; equal ones by name. */
+    items(most: number): RankedItem[] {
+      const all = [...items].sort(
+        ([name, one], [other, { count }]) =>
+          count - one.count || (name < other ? -1 : 1),
+      );
+      return all.slice(0, most).map(([, item]) => item);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { Outage } from '../common/errors/outage.ts';
-import { type Coverage, CoverageSum } from './coverage.ts';
+import { type Coverage, createCoverageSum } from './coverage.ts';
 import type { LedgerAccess } from './ledger.ts';
 import type { UsageReader } from './reader.ts';
 import { NotSaved } from './store.ts';
@@ -26,7 +26,7 @@ export async function readLedger(
   { now, from, values, each }: LedgerQuestion,
 ): Promise<LedgerResult> {
   const { source, isolated } = await readable(access);
-  const coverage = new CoverageSum();
+  const coverage = createCoverageSum();
   for await (const value of values(source)) {
     coverage.add(value);
     await each(value);

@@ -1,6 +1,6 @@
 import { createAddressSubjects } from '../common/clients/address-subjects.ts';
 import type { Guard } from '../common/clients/guard.ts';
-import { SharedBudget } from '../common/shared-budget.ts';
+import { createSharedBudget } from '../common/shared-budget.ts';
 import type { ServedConfig } from '../config/config.ts';
 import type { UsageParts } from '../gateway/own/usage.ts';
 import { createFlights } from '../gateway/stages/in-flight.ts';
@@ -66,7 +66,7 @@ export function openLongLived(parts: ServingParts) {
   storage.onBan?.((ban) => bans.begun(ban));
   const upstreams = createUpstreams(config, settings.certificates, observe);
   const bodies = createBodies(bodiesSettings(config));
-  const readAhead = new SharedBudget(config.http.bodyBudget);
+  const readAhead = createSharedBudget(config.http.bodyBudget);
   return {
     state,
     bans,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { QueueOwner } from '@storegate/http1';
 import fc from 'fast-check';
-import { type Holding, SharedBudget } from '../../src/common/shared-budget.ts';
+import { createSharedBudget, type Holding } from '../../src/common/shared-budget.ts';
 
 const MOST = 1_000;
 const owner = (member: string, group = 'free', weight = 1): QueueOwner => ({
@@ -21,7 +21,7 @@ interface Body {
 
 /** A refused body is released, as a request that ends. */
 function open(most = MOST) {
-  const budget = new SharedBudget(most);
+  const budget = createSharedBudget(most);
   const evicted: string[] = [];
   const evictedBodies: Body[] = [];
   const begin = (of: QueueOwner, name = of.member): Body => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createGuard } from '../../src/common/clients/guard.ts';
-import { SharedBudget } from '../../src/common/shared-budget.ts';
+import { createSharedBudget } from '../../src/common/shared-budget.ts';
 import { withBackend } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
@@ -94,7 +94,7 @@ test('a stage between backend and reply is one file and one line', async () => {
     tunnel: never,
     takesTunnel: () => false,
     inspect: (_exchange, _checked, stored) => stored,
-    relay: createRelay(response, new SharedBudget(0)),
+    relay: createRelay(response, createSharedBudget(0)),
     usage: async () => {},
     usagePaths: [],
     pages: { has: () => false, serve: async () => {} },

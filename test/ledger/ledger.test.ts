@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CoverageSum } from '../../src/ledger/coverage.ts';
+import { createCoverageSum } from '../../src/ledger/coverage.ts';
 import { accessTo, createLedger } from '../../src/ledger/ledger.ts';
 import { sumIn } from '../../src/ledger/names.ts';
 import { createPendingExports } from '../../src/ledger/pending-exports.ts';
@@ -639,7 +639,7 @@ test('a full disk hides nothing that was counted, before it and since', async ()
 describe('an answer names', () => {
   async function coverageOf(store: MemoryUsage, clock: TestClock, damages: string[] = []) {
     const reader = createUsageReader(store, (damage) => void damages.push(damage));
-    const sum = new CoverageSum();
+    const sum = createCoverageSum();
     for await (const value of reader.values(always(clock), 'hour')) sum.add(value);
     return sum.result(NOON - DAY, await reader.since(), clock.now);
   }

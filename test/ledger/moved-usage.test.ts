@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CoverageSum } from '../../src/ledger/coverage.ts';
+import { createCoverageSum } from '../../src/ledger/coverage.ts';
 import {
   addUpUsage,
   addUsage,
@@ -134,7 +134,7 @@ test('a copy is complete in reports from its end on, a move from its begin', asy
     await writer.close();
     clock.pass(HOUR);
     const target = await move(source, { isCopy, now: clock.now });
-    const coverage = new CoverageSum();
+    const coverage = createCoverageSum();
     const reader = readerOf(target);
     const period = { from: BEGIN, to: clock.now + MINUTE };
     for await (const value of reader.values(period, 'day')) coverage.add(value);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Ranking } from '../../src/ledger/ranking.ts';
+import { createRanking } from '../../src/ledger/ranking.ts';
 import { createRecorder } from '../../src/ledger/recorder.ts';
 import {
   DIMENSIONS,
@@ -97,7 +97,7 @@ describe('of clients with any names', () => {
     await fc.assert(
       fc.asyncProperty(requests, filter, async (sent, includes) => {
         const all = sent.filter(({ operation }) => includes?.(operation) ?? true);
-        const ranking = new Ranking(by, includes);
+        const ranking = createRanking(by, includes);
         for (const rows of counted(sent).usage()) ranking.add(rows);
         const found = ranking
           .items(1_000)

@@ -47,104 +47,39 @@ const UNKNOWN = 100;
  * Start-time fair queueing by measured cost; an idle group saves nothing up. If the queue is full,
  * the newest item of the group with the longest weighted queue is dropped.
  */
-export class FairQueue<T> {
-  /** If lowered below the current length, each newcomer drops one item. */
-  most: number;
-  readonly #groups = new Map<string, Group<T>>();
-  readonly #entries = new Set<Entry<T>>();
-  #begun = 0;
+export function createFairQueue<T>(most: number) {
+  const groups = new Map<string, Group<T>>();
+  const entries = new Set<Entry<T>>();
+  let begun = 0;
   /** A new group starts at this virtual time. */
-  #time = 0;
-  #mean: number | null = null;
-
-  constructor(most: number) {
-    this.most = most;
-  }
-
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  add(item: T, owner: QueueOwner, deadline: number): T | null {
-    const group = this.#groupOf(owner);
-    if (group.size === 0) group.time = Math.max(group.time, this.#time);
-    const member = memberOf(group, owner.member);
-    const entry = { item, deadline, member };
-    this.#entries.add(entry);
-    moveTo(member, () => member.entries.push(entry));
-    group.size++;
-    return this.#entries.size <= this.most
-      ? null
-      : this.#takeOut(this.#mostOver(entry));
-  }
-
-  next(): Turn<T> | null {
-    const group = this.#nextGroup();
-    if (group === null) return null;
-    this.#time = Math.max(this.#time, group.time);
-    const estimate = group.mean ?? this.#mean ?? UNKNOWN;
-    group.time += estimate / group.weight;
-    group.serving++;
-    if (group.begun.length > 0) {
-      this.#begun--;
-      return { item: group.begun.pop()!, group, estimate };
-    }
-    const [member] = group.members.values();
-    const [entry] = member!.entries;
-    this.#takeOut(entry!);
-    if (group.members.delete(member!.name))
-      group.members.set(member!.name, member!);
-    return { item: entry!.item, group, estimate };
-  }
+  let time = 0;
+  let mean: number | null = null;
 
   /** `null` if the turn was not used. */
-  end({ group, estimate }: Turn<T>, cost: number | null): void {
+  function end({ group, estimate }: Turn<T>, cost: number | null): void {
     group.serving--;
     group.time += ((cost ?? 0) - estimate) / group.weight;
     if (cost !== null) {
       group.mean = meanOf(group.mean, cost);
-      this.#mean = meanOf(this.#mean, cost);
+      mean = meanOf(mean, cost);
     }
-    this.#forgetIdle(group);
+    forgetIdle(group);
   }
 
-  /**
-   * Ends a turn whose item is not done: it is the next of its group. It counts neither in `size`
-   * nor as late.
-   */
-  again(turn: Turn<T>, cost: number): void {
-    turn.group.begun.push(turn.item);
-    this.#begun++;
-    this.end(turn, cost);
-  }
-
-  takeLate(now: number): T | null {
-    const [oldest] = this.#entries;
-    return oldest === undefined || oldest.deadline > now
-      ? null
-      : this.#takeOut(oldest);
-  }
-
-  leave(item: T, { group, member }: QueueOwner): void {
-    const entries = this.#groups.get(group)?.members.get(member)?.entries;
-    const entry = entries?.find((entry) => entry.item === item);
-    if (entry !== undefined) this.#takeOut(entry);
-  }
-
-  #groupOf({ group: name, weight }: QueueOwner): Group<T> {
-    const existing = this.#groups.get(name);
+  function groupOf({ group: name, weight }: QueueOwner): Group<T> {
+    const existing = groups.get(name);
     if (existing === undefined) {
       const group = newGroup<T>(name, weight);
-      this.#groups.set(name, group);
+      groups.set(name, group);
       return group;
     }
     existing.weight = weight;
     return existing;
   }
 
-  #nextGroup(): Group<T> | null {
+  function nextGroup(): Group<T> | null {
     let next: Group<T> | null = null;
-    for (const group of this.#groups.values()) {
+    for (const group of groups.values()) {
       if (
         group.size + group.begun.length > 0 &&
         (next === null || isSooner(group, next))
@@ -154,38 +89,99 @@ export class FairQueue<T> {
     return next;
   }
 
-  #mostOver(newcomer: Entry<T>): Entry<T> {
-    let { group: most } = newcomer.member;
-    for (const group of this.#groups.values()) {
-      if (group.size / group.weight > most.size / most.weight) most = group;
+  function mostOver(newcomer: Entry<T>): Entry<T> {
+    let { group: fullest } = newcomer.member;
+    for (const group of groups.values()) {
+      if (group.size / group.weight > fullest.size / fullest.weight)
+        fullest = group;
     }
-    const longest = most.byLength.at(-1)!;
+    const longest = fullest.byLength.at(-1)!;
     const isAmong =
-      most === newcomer.member.group &&
-      newcomer.member.entries.length === most.byLength.length;
+      fullest === newcomer.member.group &&
+      newcomer.member.entries.length === fullest.byLength.length;
     return isAmong ? newcomer : longest.at(-1)!.entries.at(-1)!;
   }
 
-  #takeOut(entry: Entry<T>): T {
+  function takeOut(entry: Entry<T>): T {
     const { member } = entry;
-    const { group, entries } = member;
-    this.#entries.delete(entry);
+    const { group, entries: own } = member;
+    entries.delete(entry);
     moveTo(member, () =>
-      entries.splice(entry === entries.at(-1) ? -1 : entries.indexOf(entry), 1),
+      own.splice(entry === own.at(-1) ? -1 : own.indexOf(entry), 1),
     );
-    if (entries.length === 0) group.members.delete(member.name);
+    if (own.length === 0) group.members.delete(member.name);
     group.size--;
-    this.#forgetIdle(group);
+    forgetIdle(group);
     return entry.item;
   }
 
   /** A group is kept while it waits, is being served, or has used more than its share. */
-  #forgetIdle(group: Group<T>): void {
+  function forgetIdle(group: Group<T>): void {
     if (group.size > 0 || group.begun.length > 0 || group.serving > 0) return;
-    if (group.time <= this.#time || this.#entries.size + this.#begun === 0)
-      this.#groups.delete(group.name);
-    if (this.#groups.size === 0) this.#time = 0;
+    if (group.time <= time || entries.size + begun === 0)
+      groups.delete(group.name);
+    if (groups.size === 0) time = 0;
   }
+
+  return {
+    /** If lowered below the current length, each newcomer drops one item. */
+    /** If lowered below the current length, each newcomer drops one item. */
+    set most(next: number) {
+      most = next;
+    },
+    get size(): number {
+      return entries.size;
+    },
+    add(item: T, owner: QueueOwner, deadline: number): T | null {
+      const group = groupOf(owner);
+      if (group.size === 0) group.time = Math.max(group.time, time);
+      const member = memberOf(group, owner.member);
+      const entry = { item, deadline, member };
+      entries.add(entry);
+      moveTo(member, () => member.entries.push(entry));
+      group.size++;
+      return entries.size <= most ? null : takeOut(mostOver(entry));
+    },
+    next(): Turn<T> | null {
+      const group = nextGroup();
+      if (group === null) return null;
+      time = Math.max(time, group.time);
+      const estimate = group.mean ?? mean ?? UNKNOWN;
+      group.time += estimate / group.weight;
+      group.serving++;
+      if (group.begun.length > 0) {
+        begun--;
+        return { item: group.begun.pop()!, group, estimate };
+      }
+      const [member] = group.members.values();
+      const [entry] = member!.entries;
+      takeOut(entry!);
+      if (group.members.delete(member!.name))
+        group.members.set(member!.name, member!);
+      return { item: entry!.item, group, estimate };
+    },
+    end,
+    /**
+     * Ends a turn whose item is not done: it is the next of its group. It counts neither in `size`
+     * nor as late.
+     */
+    again(turn: Turn<T>, cost: number): void {
+      turn.group.begun.push(turn.item);
+      begun++;
+      end(turn, cost);
+    },
+    takeLate(now: number): T | null {
+      const [oldest] = entries;
+      return oldest === undefined || oldest.deadline > now
+        ? null
+        : takeOut(oldest);
+    },
+    leave(item: T, { group, member }: QueueOwner): void {
+      const own = groups.get(group)?.members.get(member)?.entries;
+      const entry = own?.find((entry) => entry.item === item);
+      if (entry !== undefined) takeOut(entry);
+    },
+  };
 }
 
 function newGroup<T>(name: string, weight: number): Group<T> {

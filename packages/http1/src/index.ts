@@ -10,7 +10,7 @@ export type {
   StreamedBody,
   Tunnel,
 } from './client-request.ts';
-export { FairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
+export { createFairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
 export {
   type CheckedLines,
   checkedLines,

@@ -6,7 +6,7 @@ import {
   type ClientTimeouts,
   type OpenSocket,
 } from './client-connection.ts';
-import { FairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
+import { createFairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
 import { PoolBusy, type Waiter } from './pool-busy.ts';
 import type { ClientTls } from './tls/client.ts';
 import { tlsTo } from './tls-client.ts';
@@ -61,7 +61,7 @@ export function createPool({
 }: PoolOptions) {
   let limits: PoolLimits = initial;
   let look = lookFor(limits);
-  const waiting = new FairQueue<Waiting>(limits.mostWaiting);
+  const waiting = createFairQueue<Waiting>(limits.mostWaiting);
   const all = new Set<ClientConnection>();
   /** They close after their request, and their place is not refilled. */
   const remaining = new Set<ClientConnection>();

@@ -1,4 +1,4 @@
-import { FairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
+import { createFairQueue, type QueueOwner, type Turn } from './fair-queue.ts';
 import { PoolBusy, type Waiter } from './pool-busy.ts';
 
 /** Of one upload, while it waits for a connection or holds one. */
@@ -16,7 +16,7 @@ type Entering = Pick<PromiseWithResolvers<UploadSlot>, 'resolve' | 'reject'>;
 export function createUploadSlots(connections: number, mostWaiting: number) {
   let most = slotsOf(connections);
   let used = 0;
-  const entering = new FairQueue<Entering>(mostWaiting);
+  const entering = createFairQueue<Entering>(mostWaiting);
 
   function slot(turn: Turn<Entering> | null): UploadSlot {
     const since = performance.now();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FairQueue, type QueueOwner, type Turn } from '../src/fair-queue.ts';
+import { createFairQueue, type QueueOwner, type Turn } from '../src/fair-queue.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 const owner = (group: string, weight = 1, member = group): QueueOwner => ({
@@ -11,7 +11,7 @@ const owner = (group: string, weight = 1, member = group): QueueOwner => ({
 
 /** Named after their group and place: a0, a1, … */
 function fill(
-  queue: FairQueue<string>,
+  queue: ReturnType<typeof createFairQueue<string>>,
   count: number,
   of: QueueOwner,
   from = 0,
@@ -20,7 +20,7 @@ function fill(
 }
 
 function serve(
-  queue: FairQueue<string>,
+  queue: ReturnType<typeof createFairQueue<string>>,
   count: number,
   cost: (item: string) => number | null = () => 1,
 ): string[] {
@@ -36,7 +36,7 @@ const letters = (items: readonly string[]) => items.map((item) => item[0]).join(
 
 describe('what waits', () => {
   test('is served in the order of its coming where all are one owner', () => {
-    const queue = new FairQueue<string>(10);
+    const queue = createFairQueue<string>(10);
     fill(queue, 4, owner('a'));
     expect(serve(queue, 9)).toEqual(['a0', 'a1', 'a2', 'a3']);
     expect(queue.next()).toBeNull();
@@ -48,13 +48,13 @@ describe('what waits', () => {
     [{ a: 1, b: 4 }, 12, 'babbbbabbbba'],
     [{ a: 1, b: 1, c: 2 }, 12, 'cabccabccabc'],
   ])('is shared by the weights %j', (weights, count, order) => {
-    const queue = new FairQueue<string>(1_000);
+    const queue = createFairQueue<string>(1_000);
     for (const [group, weight] of Object.entries(weights)) fill(queue, 40, owner(group, weight));
     expect(letters(serve(queue, count))).toBe(order);
   });
 
   test('is shared by what it costs, not by how many there are', () => {
-    const queue = new FairQueue<string>(1_000);
+    const queue = createFairQueue<string>(1_000);
     fill(queue, 100, owner('a'));
     fill(queue, 100, owner('b'));
     const served = letters(serve(queue, 88, (item) => (item.startsWith('a') ? 10 : 1)));
@@ -62,7 +62,7 @@ describe('what waits', () => {
   });
 
   test('of one group comes from each of its members in turn', () => {
-    const queue = new FairQueue<string>(100);
+    const queue = createFairQueue<string>(100);
     fill(queue, 5, owner('free', 1, 'x'));
     fill(queue, 2, owner('free', 1, 'y'));
     fill(queue, 1, owner('free', 1, 'z'));
@@ -70,7 +70,7 @@ describe('what waits', () => {
   });
 
   test('of a group that comes late goes before what a heavier load has waiting, but saves nothing up', () => {
-    const queue = new FairQueue<string>(100);
+    const queue = createFairQueue<string>(100);
     fill(queue, 50, owner('a'));
     serve(queue, 20);
     fill(queue, 3, owner('b', 10));
@@ -81,7 +81,7 @@ describe('what waits', () => {
   });
 
   test('is charged nothing where its turn was not used', () => {
-    const queue = new FairQueue<string>(100);
+    const queue = createFairQueue<string>(100);
     for (const group of ['a', 'b']) fill(queue, 10, owner(group));
     expect(letters(serve(queue, 3))).toBe('aba');
     const unused = serve(queue, 4, (item) => (item.startsWith('b') ? null : 1));
@@ -89,7 +89,7 @@ describe('what waits', () => {
   });
 
   test('takes the newest weight of its group', () => {
-    const queue = new FairQueue<string>(100);
+    const queue = createFairQueue<string>(100);
     for (const group of ['a', 'b']) fill(queue, 20, owner(group));
     expect(letters(serve(queue, 4))).toBe('abab');
     queue.add('b20', owner('b', 3), NEVER);
@@ -99,20 +99,20 @@ describe('what waits', () => {
 
 describe('a full queue', () => {
   test('refuses a newcomer of the only owner', () => {
-    const queue = new FairQueue<string>(3);
+    const queue = createFairQueue<string>(3);
     expect(fill(queue, 5, owner('a'))).toEqual([null, null, null, 'a3', 'a4']);
     expect(queue.size).toBe(3);
   });
 
   test('gives the places of a group that has more than its part to one that has less, its newest ones first', () => {
-    const queue = new FairQueue<string>(6);
+    const queue = createFairQueue<string>(6);
     fill(queue, 6, owner('a'));
     expect(fill(queue, 6, owner('b', 2))).toEqual(['a5', 'a4', 'a3', 'a2', 'b4', 'b5']);
     expect(letters([...serve(queue, 9)].sort())).toBe('aabbbb');
   });
 
   test('takes within a group from the subject with most, and refuses a newcomer who would have as much', () => {
-    const queue = new FairQueue<string>(4);
+    const queue = createFairQueue<string>(4);
     fill(queue, 4, owner('free', 1, 'x'));
     expect(fill(queue, 3, owner('free', 1, 'y'))).toEqual(['x3', 'x2', 'y2']);
     expect(fill(queue, 2, owner('free', 1, 'z'))).toEqual(['y1', 'z1']);
@@ -120,7 +120,7 @@ describe('a full queue', () => {
   });
 
   test('takes from the last that came where all of the group have as much, and not from the next one', () => {
-    const queue = new FairQueue<string>(3);
+    const queue = createFairQueue<string>(3);
     for (const member of ['x', 'y', 'z']) fill(queue, 1, owner('free', 1, member));
     expect(fill(queue, 1, owner('paid', 9, 'p'))).toEqual(['z0']);
     expect(serve(queue, 9)).toEqual(['p0', 'x0', 'y0']);
@@ -128,7 +128,7 @@ describe('a full queue', () => {
 });
 
 test('what leaves makes room, wherever it stands, and costs its group nothing', () => {
-  const queue = new FairQueue<string>(5);
+  const queue = createFairQueue<string>(5);
   const [a, b] = [owner('a'), owner('b')];
   fill(queue, 4, a);
   fill(queue, 1, b);
@@ -144,7 +144,7 @@ test('what leaves makes room, wherever it stands, and costs its group nothing', 
 
 describe('an item whose turn ended before it was done', () => {
   test('is the next of its group, and other groups have their part in between', () => {
-    const queue = new FairQueue<string>(10);
+    const queue = createFairQueue<string>(10);
     fill(queue, 2, owner('a', 1, 'x'));
     fill(queue, 1, owner('a', 1, 'y'));
     fill(queue, 6, owner('b', 2));
@@ -160,7 +160,7 @@ describe('an item whose turn ended before it was done', () => {
   });
 
   test('stays in a queue without others, takes no place and is never late', () => {
-    const queue = new FairQueue<string>(1);
+    const queue = createFairQueue<string>(1);
     queue.add('a', owner('a'), 10);
     queue.again(queue.next()!, 1);
     expect(queue.size).toBe(0);
@@ -172,7 +172,7 @@ describe('an item whose turn ended before it was done', () => {
 });
 
 test('what is late goes, the oldest first, and nothing else', () => {
-  const queue = new FairQueue<string>(10);
+  const queue = createFairQueue<string>(10);
   queue.add('a', owner('a'), 10);
   queue.add('b', owner('b', 9), 10);
   queue.add('c', owner('a'), 20);
@@ -191,7 +191,7 @@ describe('whatever happens', () => {
     const atOnce = fc.integer({ min: 1, max: 8 });
     fc.assert(
       fc.property(groups, atOnce, (all, servers) => {
-        const queue = new FairQueue<number>(10_000);
+        const queue = createFairQueue<number>(10_000);
         const add = (i: number) => queue.add(i, owner(`${i}`, all[i]!.weight), NEVER);
         for (let i = 0; i < all.length; i++) for (let j = 0; j < 2 * servers; j++) add(i);
         const had = all.map(() => 0);
@@ -222,7 +222,7 @@ describe('whatever happens', () => {
   test('a group never waits for more than its part of the others, however much they have waiting', () => {
     fc.assert(
       fc.property(groups, (all) => {
-        const queue = new FairQueue<number>(10_000);
+        const queue = createFairQueue<number>(10_000);
         for (let i = 1; i < all.length; i++) {
           for (let j = 0; j < 500; j++) queue.add(i, owner(`${i}`, all[i]!.weight), NEVER);
         }
@@ -264,7 +264,7 @@ describe('whatever happens', () => {
         fc.array(act, { maxLength: 300 }),
         fc.integer({ min: 0, max: 12 }),
         (acts, most) => {
-          const queue = new FairQueue<number>(most);
+          const queue = createFairQueue<number>(most);
           const inside = new Set<number>();
           const turns: Turn<number>[] = [];
           const owners: QueueOwner[] = [];

@@ -5,7 +5,11 @@ import { DAY, HOUR, MINUTE } from '../../common/time.ts';
 import { parseDuration } from '../../config/units.ts';
 import { startOf } from '../../ledger/names.ts';
 import { joinOutages, type StateOutage } from '../../ledger/outages.ts';
-import { type Ranked, type RankedItem, Ranking } from '../../ledger/ranking.ts';
+import {
+  createRanking,
+  type Ranked,
+  type RankedItem,
+} from '../../ledger/ranking.ts';
 import { readLedger } from '../../ledger/read.ts';
 import { addTraffic, type TrafficFilter } from '../../ledger/traffic.ts';
 import { type Head, POLICIES } from '../../ledger/value.ts';
@@ -119,7 +123,7 @@ export async function rankClients(
   const { length, grain } = WINDOWS[window];
   const from = startOf(now - length, grain);
   const period = { from, to: now + MINUTE };
-  const ranking = new Ranking(by, includes);
+  const ranking = createRanking(by, includes);
   const response = await readLedger(context.ledger(), {
     now,
     from,

@@ -1,4 +1,4 @@
-import { FairQueue, type QueueOwner, type Turn } from '@storegate/http1';
+import { createFairQueue, type QueueOwner, type Turn } from '@storegate/http1';
 import type { MaybePromise } from '../../common/maybe-promise.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Call } from '../wire/call.ts';
@@ -32,7 +32,7 @@ interface Waiting {
  * most half of the process.
  */
 export function createLargeChecks() {
-  const queue = new FairQueue<Waiting>(Number.POSITIVE_INFINITY);
+  const queue = createFairQueue<Waiting>(Number.POSITIVE_INFINITY);
   let busy = false;
   /** Milliseconds of turns since the last pause. */
   let spent = 0;

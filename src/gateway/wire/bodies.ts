@@ -2,7 +2,7 @@ import type { QueueOwner, StreamedBody } from '@storegate/http1';
 import { createDelayedRun } from '../../common/delayed-run.ts';
 import { Refusal } from '../../common/errors/refusals.ts';
 import { createInTurns } from '../../common/in-turns.ts';
-import { SharedBudget } from '../../common/shared-budget.ts';
+import { createSharedBudget } from '../../common/shared-budget.ts';
 import type { Exchange } from '../exchange.ts';
 import { Arrival } from './arrival.ts';
 import { bodyFailure, tooLarge } from './wire-refusals.ts';
@@ -30,7 +30,7 @@ interface Reading {
 export function createBodies(settings: BodiesSettings) {
   let { minRate } = settings;
   const { every = EVERY } = settings;
-  const budget = new SharedBudget(settings.budget);
+  const budget = createSharedBudget(settings.budget);
   const arriving = new Set<Arrival>();
   const later = createInTurns();
   const next = createDelayedRun(refuseSlow, every);

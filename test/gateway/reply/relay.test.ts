@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { BodyStream } from '@storegate/http1';
-import { SharedBudget } from '../../../src/common/shared-budget.ts';
+import { createSharedBudget } from '../../../src/common/shared-budget.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { createRelay } from '../../../src/gateway/reply/relay.ts';
 import type { Reply } from '../../../src/gateway/reply/reply.ts';
@@ -21,7 +21,7 @@ test('what is read ahead of a slow client stays as it came, though its buffer is
       return written.length > 1;
     },
   };
-  const relay = createRelay({ fields: () => lines() } as unknown as Reply, new SharedBudget(100));
+  const relay = createRelay({ fields: () => lines() } as unknown as Reply, createSharedBudget(100));
   const body = new BodyStream({ pause: () => {}, resume: () => {} });
   relay({ call, client: foundClient() } as unknown as Exchange, {
     status: 200,

@@ -127,6 +127,10 @@ interface Events {
   'state.recovered': { duration: number };
   'state.responded': { duration: number };
   'state.local_mode': { policy: string };
+  /** Redis has other data than this process knows, and may have lost it. */
+  'state.data_doubted': { isDoubted: boolean };
+  /** The other data is used from now on. */
+  'state.data_lost': object;
   'state.connection': { of: 'requests' | 'messages'; isCut: boolean };
   'state.write_failed': { error: unknown };
   'state.write_recovered': object;

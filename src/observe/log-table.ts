@@ -169,6 +169,8 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'state.responded': silent,
     'state.local_mode': silent,
     'state.connection': silent,
+    'state.data_doubted': silent,
+    'state.data_lost': silent,
     'state.write_failed': ({ error: cause }) =>
       error({ reason: reasonOf(cause) }),
     'state.write_recovered': () => info({}),

@@ -1,6 +1,6 @@
 import { type FindingType, plural } from '@storegate/admin-api/text';
 import { plainReason } from '../common/errors/plain-reason.ts';
-import { DAY, MINUTE, notFuture } from '../common/time.ts';
+import { DAY, HOUR, MINUTE, notFuture } from '../common/time.ts';
 import type { Upstreams } from '../gateway/upstream/backends.ts';
 import type { Event } from '../observe/events.ts';
 import type {
@@ -31,12 +31,14 @@ export function createProcessHealth() {
   let stateTime: number | null = null;
   let lostBans = 0;
   let refusedUsage = 0;
+  let dataLosses = 0;
   /** By a name for what ends it. */
   const begun = new Map<string, Begun>();
   const lines = createLoss('log_dropped', 'line');
   const requests = createLoss('usage_dropped', 'request');
   const bans = createLoss('bans_dropped', 'ban');
   const refused = createLoss('usage_refused', 'event', REFUSED_MEMORY);
+  const data = createLoss('redis_data_lost', 'time', HOUR);
 
   function observe(event: Event): void {
     switch (event.type) {
@@ -54,6 +56,13 @@ export function createProcessHealth() {
       case 'state.recovered':
         localSince = null;
         begun.delete('outage');
+        break;
+      case 'state.data_doubted':
+        if (event.isDoubted) begin('data', 'redis_data_doubted');
+        else begun.delete('data');
+        break;
+      case 'state.data_lost':
+        dataLosses++;
         break;
       case 'state.connection':
         if (event.isCut) begin(event.of, 'redis_connection');
@@ -96,6 +105,7 @@ export function createProcessHealth() {
         ...requests(losses.requests, now),
         ...bans(lostBans, now),
         ...refused(refusedUsage, now),
+        ...data(dataLosses, now),
       ];
     },
   };

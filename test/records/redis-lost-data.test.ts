@@ -178,7 +178,11 @@ describe('a gateway', () => {
     await expect(allKeys(gateway.keys)).rejects.toThrow(Outage);
     await expect((async () => await gateway.tokens.list())()).resolves.toEqual([]);
     expect(await find(existing.hash)).toEqual(existing);
-    expect(warnings()).toEqual([expect.stringContaining(LOST)]);
+    expect(warnings()).toEqual([
+      `${LOST}: restore it, or what it has is used after 30 s`,
+      `${LOST}: requests with keys that it does not have get 503`,
+    ]);
+    expect(gateway.events).toContainEqual({ type: 'state.data_doubted', isDoubted: true });
   });
 
   test.each([
@@ -240,6 +244,7 @@ describe('a gateway', () => {
     expect(await allKeys(gateway.keys)).toEqual([kept]);
     expect(await find(kept.hash)).toEqual(kept);
     expect(warnings()).toEqual([expect.stringMatching(/^Redis has lost its data/)]);
+    expect(gateway.events).toContainEqual({ type: 'state.data_lost' });
     await gateway.keys.add(late, note());
     expect(await find(late.hash)).toEqual(late);
   });

@@ -51,6 +51,12 @@ describe('conditions of a process', () => {
     ],
     [{ type: 'state.write_failed', error }, { type: 'state.write_recovered' }, 'unsaved', reason],
     [
+      { type: 'state.data_doubted', isDoubted: true },
+      { type: 'state.data_doubted', isDoubted: false },
+      'redis_data_doubted',
+      '',
+    ],
+    [
       { type: 'state.connection', of: 'messages', isCut: true },
       { type: 'state.connection', of: 'messages', isCut: false },
       'redis_connection',
@@ -79,6 +85,17 @@ describe('conditions of a process', () => {
     now += 1;
     expect(losses(3)).toEqual([]);
     expect(losses(5)).toEqual([[START + 500_001, '2 lines']]);
+  });
+
+  test('report data that Redis has lost for an hour', () => {
+    const health = createProcessHealth();
+    health.observe({ type: 'state.data_lost' });
+    const condition = { type: 'redis_data_lost', since: START, detail: '1 time' };
+    expect(health.conditions(NONE)).toEqual([condition]);
+    now += 3_600_000;
+    expect(health.conditions(NONE)).toEqual([condition]);
+    now += 1;
+    expect(health.conditions(NONE)).toEqual([]);
   });
 
   test('name what was lost', () => {

@@ -136,6 +136,16 @@ const TABLE: Readonly<Record<FindingType, readonly Row[]>> = {
     'timeout',
     'Redis is down, so requests are not counted: timeout. ',
   ),
+  redis_data_doubted: degraded(
+    'redis_data_doubted',
+    '',
+    'Redis may have come up without its data: keys that it lacks get 503, and changes are refused. Restore',
+  ),
+  redis_data_lost: degraded(
+    'redis_data_lost',
+    '1 time',
+    'Redis has other data than before (1 time): what it lacks is gone, such as new keys and revocations. Unless',
+  ),
   redis_connection: degraded('redis_connection', '', 'A connection to Redis is lost'),
   unsaved: degraded(
     'unsaved',

@@ -16,6 +16,8 @@ export type Epoch = ReturnType<typeof epochOf>;
 interface EpochOptions {
   /** Called when data is accepted in place of the known data. */
   readonly lost: () => void;
+  /** Called when other data than the known data is seen, and when that has ended. */
+  readonly doubted?: (isDoubted: boolean) => void;
   /**
    * The epoch of a copy, which is the known data: a Redis with another one may have lost it, and
    * another gateway has marked what is left.
@@ -31,15 +33,24 @@ interface EpochOptions {
  */
 export function epochOf(
   redis: Connection,
-  { lost, before = null, clock = () => performance.now() }: EpochOptions,
+  {
+    lost,
+    doubted = () => {},
+    before = null,
+    clock = () => performance.now(),
+  }: EpochOptions,
 ) {
   let current = before;
   let otherSince: number | null = null;
-  const reconnected = () => {
-    otherSince = null;
-  };
+  const reconnected = () => doubt(null);
   // A Cluster closes with its last node only.
   redis.on('close', reconnected).on('-node', reconnected);
+
+  function doubt(since: number | null): void {
+    const isDoubted = since !== null;
+    if (isDoubted !== (otherSince !== null)) doubted(isDoubted);
+    otherSince = since;
+  }
 
   /** Accepts the data as it is, and marks it if it has no mark. Throws DataError. */
   async function learn(): Promise<string> {
@@ -48,7 +59,7 @@ export function epochOf(
     const fault = mark === null ? null : formatFault(mark);
     if (fault !== null) throw new DataError(fault);
     current = mark;
-    otherSince = null;
+    doubt(null);
     return mark!;
   }
 
@@ -64,12 +75,13 @@ export function epochOf(
      */
     async check(epoch: string | null): Promise<string> {
       if (epoch !== null && epoch === current) {
-        otherSince = null;
+        doubt(null);
         return epoch;
       }
       if (current !== null) {
-        otherSince ??= clock();
-        if (clock() - otherSince < LOST_AFTER) throw missing();
+        const since = otherSince ?? clock();
+        doubt(since);
+        if (clock() - since < LOST_AFTER) throw missing();
         lost();
       }
       return await orReplica(learn());

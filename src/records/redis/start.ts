@@ -106,11 +106,19 @@ function open(
   const subscriber = createSubscriber(redis);
   const bus = createBus(subscriber, observe);
   // Each worker finds out, and the primary process reports it.
+  const warn = (warning: string) => {
+    if (!isWorker) observe({ type: 'state.warning', warning });
+  };
   const lost = () => {
-    if (!isWorker) observe({ type: 'state.warning', warning: DATA_LOST });
+    observe({ type: 'state.data_lost' });
+    warn(DATA_LOST);
+  };
+  const doubted = (isDoubted: boolean) => {
+    observe({ type: 'state.data_doubted', isDoubted });
+    if (isDoubted) warn(DATA_DOUBTED);
   };
   const before = copy.progress?.epoch || null;
-  const epoch = epochOf(redis, { lost, before });
+  const epoch = epochOf(redis, { lost, doubted, before });
   const gateways =
     id === null
       ? null
@@ -161,6 +169,8 @@ function open(
   };
 }
 
+const DATA_DOUBTED =
+  'Redis may have come up without its data: restore it, or what it has is used after 30 s';
 const DATA_LOST =
   'Redis has lost its data, or was emptied: keys that it does not have are unknown from now on';
 

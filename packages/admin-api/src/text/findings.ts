@@ -59,6 +59,14 @@ export const FINDINGS = {
     'Redis is down, so each gateway counts by itself: $.',
     CHECK_REDIS,
   ),
+  redis_data_doubted: degraded(
+    'Redis may have come up without its data: keys that it lacks get 503, and changes are refused.',
+    'Restore its data, or what it has is used after 30 s.',
+  ),
+  redis_data_lost: degraded(
+    'Redis has other data than before ($): what it lacks is gone, such as new keys and revocations.',
+    'Unless you replaced it, restore a backup, or repeat the changes.',
+  ),
   unsaved: degraded(
     'Counters and changes are not saved: $.',
     'Free space in the data folder, or correct its permissions.',

@@ -71,7 +71,11 @@ export function createJudge({ bans, observe }: JudgeParts): Judge {
       bans.note(client.subject, client.plan, exchange.route, exchange.id);
     const wait = wholeSeconds(admission.retryAt - admission.now);
     if (admission.verdict === 'banned')
-      return banned(admission.bannedUntil, wait, null);
+      return banned(
+        admission.bannedUntil,
+        wait,
+        client.subject.startsWith('account:'),
+      );
     const { escalation } = client.limits;
     const warning = banWarning(escalation, admission);
     return limited(admission.violated!, wait, warning, exchange.cost);
@@ -140,10 +144,13 @@ function limitedBy(
 }
 
 /** `end`: Unix milliseconds. */
-function bannedUntil(end: number, wait: number): Refusal {
+function bannedUntil(end: number, wait: number, isAccount: boolean): Refusal {
   const until = new Date(nextSecond(end)).toISOString().replace('.000Z', 'Z');
+  const [who, they, them] = isAccount
+    ? ['All keys of this account are', 'they', 'them']
+    : ['This API key is', 'it', 'it'];
   return new Refusal('key_banned', {
-    message: `This API key is banned until ${until}, because it kept sending after 429 or an operator banned it. Wait until then: repeated violations increase the ban duration.`,
+    message: `${who} banned until ${until}, because ${they} kept sending after 429 or an operator banned ${them}. Wait until then: repeated violations increase the ban duration.`,
     headers: ['Retry-After', `${wait}`],
   });
 }

@@ -50,7 +50,7 @@ function admitting(response: Admission | Promise<Admission>) {
     begun,
     asked: requested,
     exchange,
-    admitted: (cost = 1) => admit(exchange, knownClient(), cost),
+    admitted: (cost = 1, client = knownClient()) => admit(exchange, client, cost),
   };
 }
 
@@ -153,6 +153,11 @@ describe('a banned request', () => {
     );
     expect(exchange.admission?.verdict).toBe('banned');
     expect(events).toEqual([]);
+    // Another key of the account may have caused it.
+    const other = admitted(1, knownClient({ subject: 'account:acme' })) as Refusal;
+    expect(other.message).toMatch(
+      /^All keys of this account are banned until 2026-01-01T00:01:02Z, because they kept sending/,
+    );
   });
 
   test('is reported to listeners when the ban begins with it', () => {

@@ -9,7 +9,7 @@ import type { BackendName, Observe } from '../../observe/events.ts';
 import type { BackendStatus } from '../../observe/peers/status.ts';
 import { createChecks, isIn } from './checks.ts';
 import { createDnsResolver, isName } from './dns.ts';
-import { type Failure, Health, type Verdict } from './health.ts';
+import { createHealth, type Failure, type Verdict } from './health.ts';
 import { limitsOf, poolTo, tunnelLimitsOf, tunnelsTo } from './pools.ts';
 import { type BackendHandle, BackendWentDown } from './upstream.ts';
 
@@ -48,7 +48,7 @@ export function createBackend({
     : null;
   const secure = { tls: () => tls, lookup: dns?.lookup };
   const pool = poolTo(url, limitsOf(settings), secure);
-  const health = new Health(settings, performance.now());
+  const health = createHealth(settings, performance.now());
   const checks = createChecks({
     url,
     secure,
@@ -133,7 +133,7 @@ export function createBackend({
       identity = identityOf(upstream, url, settings);
       pool.use(limitsOf(settings));
       tunnels?.use(tunnelLimitsOf(settings));
-      health.settings = settings;
+      health.use(settings);
       checks.use(settings);
       dns?.use(settings.dnsRefresh);
     },

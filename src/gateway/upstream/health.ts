@@ -25,6 +25,8 @@ const RETURNED = 64;
 const ONLY_SAFE = 1_000;
 const LEAST_SHARE = 0.1;
 
+export type Health = ReturnType<typeof createHealth>;
+
 /**
  * Pure: callers pass milliseconds on one clock. Methods that may change the state return whether
  * they did.
@@ -33,199 +35,213 @@ const LEAST_SHARE = 0.1;
  * within a second of one no row counts, so one bad operation has no effect. Only failed connections
  * count at once, because no operation causes them.
  */
-export class Health {
-  settings: HealthSettings;
+export function createHealth(settings: HealthSettings, now: number) {
   /** Others only read these. */
-  state: BackendState = 'up';
-  reason: BackendReason | null = null;
-  since: number;
-  downSince = 0;
-  failedReturns = 0;
-  #epoch = 0;
+  let state: BackendState = 'up';
+  let reason: BackendReason | null = null;
+  let since = now;
+  let downSince = 0;
+  let failedReturns = 0;
+  let current = 0;
   /** In a row. Timeouts and statuses are counted separately. */
-  readonly #row = { failures: 0, timeouts: 0, statuses: 0 };
-  #goodChecks = 0;
-  #badChecks = 0;
-  #lastGood = Number.NEGATIVE_INFINITY;
-  readonly #last = createLastSeconds();
+  const row = { failures: 0, timeouts: 0, statuses: 0 };
+  let goodChecks = 0;
+  let badChecks = 0;
+  let lastGood = Number.NEGATIVE_INFINITY;
+  const last = createLastSeconds();
   /** During this recovery. */
-  #under = 0;
-  #good = 0;
-  readonly #trying = new Set<string>();
+  let under = 0;
+  let good = 0;
+  const trying = new Set<string>();
 
-  constructor(settings: HealthSettings, now: number) {
-    this.settings = settings;
-    this.since = now;
+  function isTrying(): boolean {
+    if (state !== 'recovering' || good > 0) return false;
+    return settings.healthChecks.path === null || failedReturns > 0;
   }
 
-  /** Too few other backends could take the requests. */
-  get ignoresChecks(): boolean {
-    return (
-      this.state !== 'down' &&
-      this.#badChecks === this.settings.healthChecks.unhealthyThreshold
-    );
-  }
-
-  /** `safe`: the request may be cancelled and retried on another backend. */
-  takes(safe: boolean, now: number, operation = ''): boolean {
-    if (this.state !== 'recovering') return this.state === 'up';
-    if (!this.isTrial) return this.#under < FIRST + this.#good;
-    if (this.#under === 0) return safe || now - this.since >= ONLY_SAFE;
-    // Otherwise one operation that hangs, sent repeatedly, would take every trial.
-    return safe && this.#under < FIRST && !this.#trying.has(operation);
-  }
-
-  share(now: number): number {
-    const { slowStart } = this.settings.ejection;
-    if (this.state === 'up' || slowStart === 0) return 1;
-    return Math.min(1, Math.max(LEAST_SHARE, (now - this.since) / slowStart));
-  }
-
-  /** An operator chose the path of the checks, so a good one proves that requests are served. */
-  get isTrial(): boolean {
-    if (this.state !== 'recovering' || this.#good > 0) return false;
-    return this.settings.healthChecks.path === null || this.failedReturns > 0;
-  }
-
-  /** Returns the epoch to end the request with. */
-  begin(operation = ''): number {
-    if (this.state !== 'recovering') return this.#epoch;
-    if (this.#under === 0) this.#trying.clear();
-    if (this.isTrial) this.#trying.add(operation);
-    this.#under++;
-    return this.#epoch;
-  }
-
-  cancelled(epoch: number): void {
-    if (epoch === this.#epoch && this.#under > 0) this.#under--;
-  }
-
-  good(epoch: number, now: number): boolean {
-    if (epoch !== this.#epoch) return false;
-    const changed = this.begun(epoch, now);
-    this.#last.add(now);
-    this.#endRow();
-    this.#lastGood = now;
-    this.cancelled(epoch);
-    return changed;
+  function cancelled(epoch: number): void {
+    if (epoch === current && under > 0) under--;
   }
 
   /** `good`, `bad` or `cancelled` follows. */
-  begun(epoch: number, now: number): boolean {
-    if (epoch !== this.#epoch || this.state !== 'recovering') return false;
-    this.#good++;
-    return this.tick(now);
+  function begun(epoch: number, now: number): boolean {
+    if (epoch !== current || state !== 'recovering') return false;
+    good++;
+    return tick(now);
   }
 
-  /** `mayGo`: enough other backends would remain. */
-  bad(
-    failure: Failure,
-    epoch: number,
-    now: number,
-    mayGo: () => boolean,
-  ): boolean {
-    if (epoch !== this.#epoch || this.state === 'down') return false;
-    this.#last.add(now);
-    this.#last.mark(now);
-    this.cancelled(epoch);
-    if (!this.settings.ejection.enabled) return false;
-    if (this.#isRelapse(failure, now)) return this.#leave(failure, now);
-    const reason = this.#reasonFor(failure, now);
-    // In these cases some responses are good.
-    const isMild = reason === 'failing' || reason === 'statuses';
-    if (reason === null || (isMild && !mayGo())) return false;
-    return this.#leave(reason, now);
-  }
-
-  checked(verdict: Verdict, now: number, mayGo: () => boolean): boolean {
-    const { healthyThreshold, unhealthyThreshold } = this.settings.healthChecks;
-    const isGood = verdict === 'good';
-    this.#goodChecks = isGood ? this.#goodChecks + 1 : 0;
-    this.#badChecks = isGood ? 0 : this.#badChecks + 1;
-    if (this.state === 'down') {
-      if (this.#goodChecks < healthyThreshold) return false;
-      this.#enter('recovering', now);
-      this.tick(now);
-      return true;
-    }
-    if (this.#badChecks < unhealthyThreshold || (verdict === 'bad' && !mayGo()))
-      return false;
-    return this.#leave('check', now);
-  }
-
-  tick(now: number): boolean {
-    if (this.state !== 'recovering') return false;
-    const { ejection, backends } = this.settings;
+  function tick(now: number): boolean {
+    if (state !== 'recovering') return false;
+    const { ejection, backends } = settings;
     const { slowStart } = ejection;
-    const time = now - this.since;
-    const isOver = this.isTrial
+    const time = now - since;
+    const isOver = isTrying()
       ? // Without requests nothing else would detect it.
-        this.failedReturns === 0 &&
-        this.#under === 0 &&
+        failedReturns === 0 &&
+        under === 0 &&
         time >= Math.max(slowStart, ONLY_SAFE)
-      : time >= slowStart || (backends.length === 1 && this.#good >= RETURNED);
+      : time >= slowStart || (backends.length === 1 && good >= RETURNED);
     if (!isOver) return false;
-    this.state = 'up';
-    this.since = now;
-    this.reason = null;
-    this.failedReturns = 0;
+    state = 'up';
+    since = now;
+    reason = null;
+    failedReturns = 0;
     return true;
   }
 
   /** A backend that serves other requests is judged as if it were up. */
-  #isRelapse(failure: Failure, now: number): boolean {
-    if (this.state !== 'recovering' || failure === 'statuses') return false;
+  function isRelapse(failure: Failure, now: number): boolean {
+    if (state !== 'recovering' || failure === 'statuses') return false;
     return (
       failure === 'unreachable' ||
       failure === 'untrusted' ||
-      this.#good === 0 ||
-      now - this.#lastGood >= QUIET
+      good === 0 ||
+      now - lastGood >= QUIET
     );
   }
 
-  #reasonFor(failure: Failure, now: number): BackendReason | null {
-    const { failures, timeouts, failureRate } = this.settings.ejection;
-    const isQuiet = now - this.#lastGood >= QUIET;
+  function reasonFor(failure: Failure, now: number): BackendReason | null {
+    const { failures, timeouts, failureRate } = settings.ejection;
+    const isQuiet = now - lastGood >= QUIET;
     const isEnough =
-      this.#count(failure) >= (failure === 'hanging' ? timeouts : failures);
+      count(failure) >= (failure === 'hanging' ? timeouts : failures);
     if (
       isEnough &&
       (isQuiet || failure === 'unreachable' || failure === 'untrusted')
     )
       return failure;
-    const { all, some } = this.#last.counts(now);
+    const { all, some } = last.counts(now);
     return all >= LEAST && some / all >= failureRate ? 'failing' : null;
   }
 
-  #count(failure: Failure): number {
-    if (failure === 'statuses') return ++this.#row.statuses;
-    return failure === 'hanging' ? ++this.#row.timeouts : ++this.#row.failures;
+  function count(failure: Failure): number {
+    if (failure === 'statuses') return ++row.statuses;
+    return failure === 'hanging' ? ++row.timeouts : ++row.failures;
   }
 
-  #endRow(): void {
-    this.#row.failures = 0;
-    this.#row.timeouts = 0;
-    this.#row.statuses = 0;
+  function endRow(): void {
+    row.failures = 0;
+    row.timeouts = 0;
+    row.statuses = 0;
   }
 
-  #leave(reason: BackendReason, now: number): boolean {
-    if (this.state === 'recovering') this.failedReturns++;
-    else this.downSince = now;
-    this.reason = reason;
-    this.#enter('down', now);
+  function leave(why: BackendReason, now: number): boolean {
+    if (state === 'recovering') failedReturns++;
+    else downSince = now;
+    reason = why;
+    enter('down', now);
     return true;
   }
 
-  #enter(state: BackendState, now: number): void {
-    this.state = state;
-    this.since = now;
-    this.#epoch++;
-    this.#endRow();
-    this.#goodChecks = 0;
-    this.#badChecks = 0;
-    this.#under = 0;
-    this.#good = 0;
-    this.#trying.clear();
-    this.#last.clear();
+  function enter(next: BackendState, now: number): void {
+    state = next;
+    since = now;
+    current++;
+    endRow();
+    goodChecks = 0;
+    badChecks = 0;
+    under = 0;
+    good = 0;
+    trying.clear();
+    last.clear();
   }
+
+  return {
+    use(next: HealthSettings): void {
+      settings = next;
+    },
+    get state() {
+      return state;
+    },
+    get reason() {
+      return reason;
+    },
+    get since() {
+      return since;
+    },
+    get downSince() {
+      return downSince;
+    },
+    get failedReturns() {
+      return failedReturns;
+    },
+    /** Too few other backends could take the requests. */
+    get ignoresChecks(): boolean {
+      return (
+        state !== 'down' &&
+        badChecks === settings.healthChecks.unhealthyThreshold
+      );
+    },
+    /** `safe`: the request may be cancelled and retried on another backend. */
+    takes(safe: boolean, now: number, operation = ''): boolean {
+      if (state !== 'recovering') return state === 'up';
+      if (!isTrying()) return under < FIRST + good;
+      if (under === 0) return safe || now - since >= ONLY_SAFE;
+      // Otherwise one operation that hangs, sent repeatedly, would take every trial.
+      return safe && under < FIRST && !trying.has(operation);
+    },
+    share(now: number): number {
+      const { slowStart } = settings.ejection;
+      if (state === 'up' || slowStart === 0) return 1;
+      return Math.min(1, Math.max(LEAST_SHARE, (now - since) / slowStart));
+    },
+    /** An operator chose the path of the checks, so a good one proves that requests are served. */
+    get isTrial(): boolean {
+      return isTrying();
+    },
+    /** Returns the epoch to end the request with. */
+    begin(operation = ''): number {
+      if (state !== 'recovering') return current;
+      if (under === 0) trying.clear();
+      if (isTrying()) trying.add(operation);
+      under++;
+      return current;
+    },
+    cancelled,
+    good(epoch: number, now: number): boolean {
+      if (epoch !== current) return false;
+      const changed = begun(epoch, now);
+      last.add(now);
+      endRow();
+      lastGood = now;
+      cancelled(epoch);
+      return changed;
+    },
+    begun,
+    /** `mayGo`: enough other backends would remain. */
+    bad(
+      failure: Failure,
+      epoch: number,
+      now: number,
+      mayGo: () => boolean,
+    ): boolean {
+      if (epoch !== current || state === 'down') return false;
+      last.add(now);
+      last.mark(now);
+      cancelled(epoch);
+      if (!settings.ejection.enabled) return false;
+      if (isRelapse(failure, now)) return leave(failure, now);
+      const why = reasonFor(failure, now);
+      // In these cases some responses are good.
+      const isMild = why === 'failing' || why === 'statuses';
+      if (why === null || (isMild && !mayGo())) return false;
+      return leave(why, now);
+    },
+    checked(verdict: Verdict, now: number, mayGo: () => boolean): boolean {
+      const { healthyThreshold, unhealthyThreshold } = settings.healthChecks;
+      const isGood = verdict === 'good';
+      goodChecks = isGood ? goodChecks + 1 : 0;
+      badChecks = isGood ? 0 : badChecks + 1;
+      if (state === 'down') {
+        if (goodChecks < healthyThreshold) return false;
+        enter('recovering', now);
+        tick(now);
+        return true;
+      }
+      if (badChecks < unhealthyThreshold || (verdict === 'bad' && !mayGo()))
+        return false;
+      return leave('check', now);
+    },
+    tick,
+  };
 }

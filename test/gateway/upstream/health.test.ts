@@ -2,7 +2,11 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Upstream } from '../../../src/config/config.ts';
 import type { Failure } from '../../../src/gateway/upstream/health.ts';
-import { Health, type HealthSettings } from '../../../src/gateway/upstream/health.ts';
+import {
+  createHealth,
+  type Health,
+  type HealthSettings,
+} from '../../../src/gateway/upstream/health.ts';
 
 interface Given extends Partial<Upstream['ejection']> {
   readonly healthy?: number;
@@ -48,7 +52,7 @@ let now = 0;
 let health: Health;
 beforeEach(() => {
   now = 1_000_000;
-  health = new Health(settings(), now);
+  health = createHealth(settings(), now);
 });
 
 function one(end: Failure | 'good', mayGo = others): boolean {
@@ -135,7 +139,7 @@ describe('a backend is down', () => {
       [noOther, 'up'],
       [others, 'down'],
     ] as const) {
-      health = new Health(settings(), now);
+      health = createHealth(settings(), now);
       for (let i = 0; i < 10; i++) {
         one('good', mayGo);
         one('broken', mayGo);
@@ -151,7 +155,7 @@ describe('a backend is down', () => {
   });
 
   test('never, if ejection is off', () => {
-    health = new Health(settings({ enabled: false }), now);
+    health = createHealth(settings({ enabled: false }), now);
     several(100, 'unreachable');
     several(100, 'hanging');
     expect(health.state).toBe('up');
@@ -181,7 +185,7 @@ describe('a backend that is down', () => {
   });
 
   test('is not judged by their number either, once it is up', () => {
-    health = new Health(settings({ slowStart: 0 }), now);
+    health = createHealth(settings({ slowStart: 0 }), now);
     const epochs = Array.from({ length: 40 }, () => health.begin());
     return_();
     one('good');
@@ -191,7 +195,7 @@ describe('a backend that is down', () => {
   });
 
   test('is up after the configured number of successful checks in a row', () => {
-    health = new Health(settings({ healthy: 2 }), now);
+    health = createHealth(settings({ healthy: 2 }), now);
     eject();
     for (const verdict of ['good', 'bad', 'good'] as const) health.checked(verdict, now, others);
     expect(health.state).toBe('down');
@@ -254,7 +258,7 @@ describe('a half-open backend', () => {
   });
 
   test('gets several at once if the path of its checks is configured', () => {
-    health = new Health(settings({ trusted: true }), now);
+    health = createHealth(settings({ trusted: true }), now);
     return_();
     expect([health.isTrial, health.takes(false, now)]).toEqual([false, true]);
     one('hanging');
@@ -274,7 +278,7 @@ describe('a half-open backend', () => {
   });
 
   test('is not down again because of one bad operation while it answers others', () => {
-    health = new Health(settings({ alone: false }), now);
+    health = createHealth(settings({ alone: false }), now);
     return_();
     for (let i = 0; i < 40; i++) {
       one('good');
@@ -355,7 +359,7 @@ test('is always in a valid state, gets requests if it is up, and recovers if all
       fc.boolean(),
       (steps, alone, trusted) => {
         now = 1_000_000;
-        health = new Health(settings({ alone, trusted }), now);
+        health = createHealth(settings({ alone, trusted }), now);
         const open: number[] = [];
         for (const { after, what, which } of steps) {
           now += after;

@@ -84,7 +84,7 @@ export async function* report(
     const start = span === null ? 0 : startOf(value.start, span);
     if (groups?.start !== start) {
       yield* pausing(groups);
-      groups = new Report(question, start);
+      groups = createReport(question, start);
     }
     await groups.add(value);
   }
@@ -110,53 +110,20 @@ const NONE: ReadonlySet<string> = new Set();
 /** Rows between two turns for other work. */
 const AT_ONCE = 500;
 
-/** Sums of values by the dimensions of a question. */
-export class Report {
-  readonly #question: ReportQuestion;
-  readonly start: number;
-  readonly #as: Projection;
-  readonly #table = new UsageTable(undefined, { isWide: true });
+export type Report = ReturnType<typeof createReport>;
 
-  /** `start`: the time of its rows, Unix milliseconds. */
-  constructor(question: ReportQuestion, start = 0) {
-    this.#question = question;
-    this.start = start;
-    this.#as = projectionOf(question);
-  }
+/**
+ * Sums of values by the dimensions of a question. `start`: the time of its rows, Unix milliseconds.
+ */
+export function createReport(question: ReportQuestion, start = 0) {
+  const as = projectionOf(question);
+  const table = new UsageTable(undefined, { isWide: true });
 
-  async add(value: Value): Promise<void> {
-    for (const part of value.usage()) {
-      addRows(this.#table, part, this.#as);
-      await setImmediate();
-    }
-  }
-
-  *rows(): Generator<readonly ReportRow[]> {
-    const { clients, outcomes } = this.#table.names;
-    const columns = dimensionsOf(this.#question);
-    const time = timesOf(this.start);
-    // Outcomes differ in what `refused` and `failed` count, too.
-    const shown = outcomes.map(({ status, code }) =>
-      outcomes.findIndex((one) => one.status === status && one.code === code),
-    );
-    let rows: ReportRow[] = [];
-    for (const client of clients.keys()) {
-      for (const { row, sums } of this.#sumsOf(client, shown)) {
-        const values = this.#namesOf(row, time);
-        rows.push([...columns.map((name) => values[name]), ...sums]);
-      }
-      if (rows.length < AT_ONCE) continue;
-      yield rows;
-      rows = [];
-    }
-    if (rows.length > 0) yield rows;
-  }
-
-  #sumsOf(client: number, shown: readonly number[]) {
+  function sumsOf(client: number, shown: readonly number[]) {
     const sums = new Map<number, { row: UsageRow; sums: number[] }>();
-    for (const place of this.#table.rowsOf(client)) {
-      const row = this.#table.read(place);
-      const figures = figuresOf(row, this.#table.names.outcomes[row.outcome]!);
+    for (const place of table.rowsOf(client)) {
+      const row = table.read(place);
+      const figures = figuresOf(row, table.names.outcomes[row.outcome]!);
       const name = row.operation * 0x1_0000 + shown[row.outcome]!;
       const existing = sums.get(name);
       if (existing === undefined) sums.set(name, { row, sums: figures });
@@ -167,14 +134,44 @@ export class Report {
     return sums.values();
   }
 
-  #namesOf(row: UsageRow, time: ReturnType<typeof timesOf>) {
-    const { clients, operations, outcomes } = this.#table.names;
+  function namesOf(row: UsageRow, time: ReturnType<typeof timesOf>) {
+    const { clients, operations, outcomes } = table.names;
     const { key, account, plan } = clients[row.client]!;
     const { status, code } = outcomes[row.outcome]!;
     const operation = operations[row.operation]!;
-    const api = apiNameIn(operation, this.#question.apis ?? NONE);
+    const api = apiNameIn(operation, question.apis ?? NONE);
     return { key, account, plan, api, operation, status, code, ...time };
   }
+
+  return {
+    start,
+    async add(value: Value): Promise<void> {
+      for (const part of value.usage()) {
+        addRows(table, part, as);
+        await setImmediate();
+      }
+    },
+    *rows(): Generator<readonly ReportRow[]> {
+      const { clients, outcomes } = table.names;
+      const columns = dimensionsOf(question);
+      const time = timesOf(start);
+      // Outcomes differ in what `refused` and `failed` count, too.
+      const shown = outcomes.map(({ status, code }) =>
+        outcomes.findIndex((one) => one.status === status && one.code === code),
+      );
+      let rows: ReportRow[] = [];
+      for (const client of clients.keys()) {
+        for (const { row, sums } of sumsOf(client, shown)) {
+          const values = namesOf(row, time);
+          rows.push([...columns.map((name) => values[name]), ...sums]);
+        }
+        if (rows.length < AT_ONCE) continue;
+        yield rows;
+        rows = [];
+      }
+      if (rows.length > 0) yield rows;
+    },
+  };
 }
 
 const timesOf = (start: number) => {

@@ -3,9 +3,9 @@ import { SECOND } from '../common/time.ts';
 import type { Config } from '../config/config.ts';
 import type { UsageReceiver } from '../ledger/ledger.ts';
 import {
+  createReport,
   DIMENSIONS,
   FIGURES,
-  Report,
   type ReportRow,
 } from '../ledger/report.ts';
 import type { Value } from '../ledger/value.ts';
@@ -57,7 +57,7 @@ async function usageEventsOf(
     by: BY,
     filter: {},
   };
-  const report = new Report(question, value.start);
+  const report = createReport(question, value.start);
   await report.add(value);
   const time = timeOf(value.start);
   return [...report.rows()].flat().flatMap((row) => {

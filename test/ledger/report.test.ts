@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { createRanking } from '../../src/ledger/ranking.ts';
 import { createRecorder } from '../../src/ledger/recorder.ts';
 import {
+  createReport,
   DIMENSIONS,
   type Dimension,
   dimensionsOf,
   FIGURES,
-  Report,
 } from '../../src/ledger/report.ts';
 import { packRows, UsageTable } from '../../src/ledger/usage-table.ts';
 import { NO_CONTENT, packValue, type Value, valueIn } from '../../src/ledger/value.ts';
@@ -73,7 +73,7 @@ describe('of clients with any names', () => {
           apis: new Set(names),
           filter: filter === null ? {} : { [filter[0]]: filter[1] },
         };
-        const report = new Report(question);
+        const report = createReport(question);
         await report.add(counted(all));
         const columns = dimensionsOf(question);
         const found = [...report.rows()].flat();
@@ -135,7 +135,7 @@ test('a report adds up more requests than a stored row can have', async () => {
   );
   const head = { start: NOON, span: MINUTE, policies: 0, sources: {} };
   const value = valueIn(packValue(head, { ...NO_CONTENT, usage: [packRows(table)] }));
-  const report = new Report({ from: NOON, to: NOON, by: ['key'], filter: {} });
+  const report = createReport({ from: NOON, to: NOON, by: ['key'], filter: {} });
   for (let times = 0; times < 3; times++) await report.add(value);
   const [requests, units] = [...report.rows()][0]![0]!.slice(1);
   expect([requests, units]).toEqual([3 * most, 3 * most]);

@@ -4,7 +4,7 @@ import { Refusal } from '../../common/errors/refusals.ts';
 import { HOUR, MINUTE } from '../../common/time.ts';
 import type { LedgerAccess } from '../../ledger/ledger.ts';
 import { readLedger } from '../../ledger/read.ts';
-import { FIGURES, Report } from '../../ledger/report.ts';
+import { createReport, FIGURES } from '../../ledger/report.ts';
 import type { Window } from '../../limits/limits.ts';
 import type { Exchange } from '../exchange.ts';
 import { windowUsedUp } from '../route-refusals.ts';
@@ -72,7 +72,11 @@ export function createPeriodUsage(
       from,
       to: Math.min(to, Math.ceil((now + HOUR) / HOUR) * HOUR),
     };
-    const sums = new Report({ ...period, by: ['operation'], filter: { key } });
+    const sums = createReport({
+      ...period,
+      by: ['operation'],
+      filter: { key },
+    });
     const { since, isolated } = await readLedger(ledger, {
       now,
       from,

@@ -146,8 +146,8 @@ function fieldOf(
 function* readField(field: Field, sent: Sent): Steps<Reading> {
   if (sent === 'repeated') refuse('is given more than once', sent);
   if (typeof sent === 'string') {
-    const limit = example(field);
-    refuse(`must be written like ${limit}`, 'style', '', limit);
+    const usual = example(field);
+    refuse(`must be written like ${usual}`, 'style', '', usual);
   }
   return yield* field.read(sent);
 }

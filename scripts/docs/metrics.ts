@@ -32,7 +32,7 @@ Metrics that end in \`_total\` are counters, in \`_duration_seconds\` histograms
 |---|---|---|
 ${METRICS.map(metricRow).join('\n')}
 
-With several workers a metric is their sum, also of workers that ended, except: \`storegate_state_mode\` and \`storegate_state_connections\` are 1
+With several workers a metric is their sum, also of workers that ended (of a killed one, until the last scrape), except: \`storegate_state_mode\` and \`storegate_state_connections\` are 1
 for each value that any worker has, \`storegate_backend_up\` and the event-loop delays are averages, \`process_start_time_seconds\` is the start of
 the primary.
 

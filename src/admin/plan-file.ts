@@ -263,6 +263,6 @@ function windowsAfter(
   if (windows.length > 0) return windows;
   throw new AdminError(
     'invalid_value',
-    `Plan ${plan} would have no window: say its limits, or null for none of its own.`,
+    `Plan ${plan} would have no window: give it limits, or none of its own (--custom).`,
   );
 }

@@ -54,8 +54,12 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
   const inFlood = throttle(MINUTE);
   const fieldsOf = createRequestFields();
 
-  function throttled(kind: string, line: (count: number) => Line): Line | null {
-    const count = inFlood(kind);
+  function throttled(
+    kind: string,
+    line: (count: number) => Line,
+    events?: number,
+  ): Line | null {
+    const count = inFlood(kind, events);
     return count === null ? null : line(count);
   }
 
@@ -72,11 +76,13 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'ban.started': silent,
     'key.first_used': silent,
     'key.retiring': silent,
-    'webhook.delivery': ({ result, endpoint }) =>
+    'webhook.delivery': ({ result, endpoint, count }) =>
       result !== 'dropped'
         ? null
-        : throttled(`webhook.dropped ${endpoint}`, (times) =>
-            warn({ endpoint, times }, 'webhook.dropped'),
+        : throttled(
+            `webhook.dropped ${endpoint}`,
+            (times) => warn({ endpoint, times }, 'webhook.dropped'),
+            count,
           ),
     'webhook.failing': ({ endpoint, error: reason }) =>
       warn({ endpoint, reason }),
@@ -102,7 +108,10 @@ export function createLogTable(): Readonly<Record<Event['type'], Row>> {
     'health.changed': ({ before, status: health, reasons }) =>
       (health === 'down' ? error : warn)({ before, health, reasons }),
     'configuration.applied': silent,
-    'last_used.write_failed': ({ error }) => warn({ reason: reasonOf(error) }),
+    'last_used.write_failed': ({ error }) =>
+      throttled('last_used.write_failed', () =>
+        warn({ reason: reasonOf(error) }),
+      ),
     'contract.fault': ({ id, api, operation, side, count, faults }) =>
       info({
         id,

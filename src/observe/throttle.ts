@@ -11,13 +11,13 @@ export function throttle(
   now: () => number = () => performance.now(),
 ) {
   const kinds = new Map<string, { since: number; silent: number }>();
-  return (kind: string): number | null => {
+  return (kind: string, events = 1): number | null => {
     const existing = kinds.get(kind);
     if (existing !== undefined && now() - existing.since < span) {
-      existing.silent++;
+      existing.silent += events;
       return null;
     }
     kinds.set(kind, { since: now(), silent: 0 });
-    return (existing?.silent ?? 0) + 1;
+    return (existing?.silent ?? 0) + events;
   };
 }

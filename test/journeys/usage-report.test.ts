@@ -106,6 +106,8 @@ describe('a report of usage', () => {
     const lines = await fetch(`${one.adminUrl}/usage/report?format=ndjson`);
     expect(JSON.parse(await lines.text())).toMatchObject({ account: 'acme', units: 2 });
     expect((await run()).out).toMatch(/^account +operation +requests +units .*\n.*listPets +2 +2 /);
+    const hours = await run('--by', 'hour,status');
+    expect(hours.out).toMatch(/^hour +status +requests .*\n20\d\d-\d\d-\d\dT\d\d:00Z +200 +2 /);
     expect(await run('--by', 'colour')).toMatchObject({ code: 2 });
     expect(await run('--month', '2026-13')).toMatchObject({ code: 2 });
     expect((await commandLine(one.folder)(['keys', 'list', '-o', 'csv'])).code).toBe(2);
@@ -258,6 +260,7 @@ describe('gateways that share a Redis', () => {
     expect(JSON.parse((await partial('--json')).out)).toMatchObject({
       isolated: expect.any(String),
     });
+    expect((await partial()).out).not.toContain('complete since');
     expect((await partial()).out).toMatch(
       /Redis has not answered since 20\S+Z; figures of this gateway alone\./,
     );

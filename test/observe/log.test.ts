@@ -164,6 +164,22 @@ describe('the lines of the log', () => {
     ]);
   });
 
+  test('about lost webhook events have their number', () => {
+    const dropped: Event = {
+      type: 'webhook.delivery',
+      endpoint: 'ops',
+      event: 'any',
+      result: 'dropped',
+      count: 19,
+    };
+    expect(read(dropped)).toMatchObject([{ msg: 'webhook.dropped', endpoint: 'ops', times: 19 }]);
+  });
+
+  test('about unwritten last uses come once a minute, and not with each try', () => {
+    const failed: Event = { type: 'last_used.write_failed', error: new Error('full') };
+    expect(read(failed, failed)).toMatchObject([{ msg: 'last_used.write_failed' }]);
+  });
+
   test('about connections that make room are few, however many searches there are', () => {
     const ended: Event = { type: 'connection.ended', withKey: 1, withoutKey: 99 };
     expect(read(ended, ended, ended)).toMatchObject([

@@ -11,4 +11,7 @@ test('one of many events passes per interval, with the number of those since the
   expect([count('a'), count('a'), count('b')]).toEqual([4, null, null]);
   now = 9_000;
   expect([count('a'), count('b')]).toEqual([2, 2]);
+  expect([count('c', 19), count('c', 2)]).toEqual([19, null]);
+  now = 20_000;
+  expect(count('c')).toBe(3);
 });

@@ -178,11 +178,11 @@ function reportTable(
   return (
     page.table(
       Object.keys(rows[0] ?? {}),
-      rows as unknown as readonly Row[],
+      (rows as unknown as readonly Row[]).map(withMoments),
       NO_USAGE,
     ) +
     page.notes(
-      `From ${report.from} to ${report.to}${since === null ? '' : `, complete since ${inSentence(since)}`}.`,
+      `From ${report.from} to ${report.to}${since === null || report.isolated !== null ? '' : `, complete since ${inSentence(since)}`}.`,
       ...lost.map((one) => lostGateway(one, inSentence)),
       ...missing,
       ...missingGateways(report, inSentence),
@@ -191,6 +191,16 @@ function reportTable(
 }
 
 type Row = Readonly<Record<string, unknown>>;
+
+/** The name of a row, such as 2030-01-15T10:00Z, in place of "3h ago". */
+const withMoments = (row: Row): Row => ({
+  ...row,
+  ...Object.fromEntries(
+    ['hour', 'minute']
+      .filter((name) => name in row)
+      .map((name) => [name, `${row[name]}`.replace(/:00\.000Z$/, 'Z')]),
+  ),
+});
 
 export function windowsTable(usage: readonly Usage[], page: Page): string {
   const rows = usage.flatMap(({ windows, ...rest }) =>

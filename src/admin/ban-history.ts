@@ -150,6 +150,21 @@ export async function recentBansOf(
   };
 }
 
+/** Subjects whose entries are read in one turn, for which a log in Redis is asked once. */
+const AT_ONCE = 50;
+
+export async function eachInTurn<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    const part = items.slice(at, at + AT_ONCE).map(work);
+    results.push(...(await Promise.all(part)));
+  }
+  return results;
+}
+
 /** What the entry of an automatic ban has of it. */
 interface BanCause {
   readonly reason: string;

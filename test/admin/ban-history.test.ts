@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { endsOf, entriesSince, recentBansOf } from '../../src/admin/ban-history.ts';
+import { eachInTurn, endsOf, entriesSince, recentBansOf } from '../../src/admin/ban-history.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { recordsInFile } from '../../src/records/embedded/records.ts';
 import { type AuditLog, failedEntry } from '../../src/records/operators/audit-log.ts';
@@ -138,4 +138,18 @@ test('others run between the pages of a long log', async () => {
   setImmediate(() => turns++);
   await Array.fromAsync(entriesSince(log, NOW - DAY));
   expect(turns).toBe(1);
+});
+
+test('of many subjects 50 are read at once, and the order stays', async () => {
+  let [running, most] = [0, 0];
+  const items = Array.from({ length: 120 }, (_, i) => i);
+  const results = await eachInTurn(items, async (item) => {
+    running++;
+    most = Math.max(most, running);
+    await log.list({ limit: 1 });
+    running--;
+    return item;
+  });
+  expect(results).toEqual(items);
+  expect(most).toBe(50);
 });

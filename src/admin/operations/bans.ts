@@ -14,6 +14,7 @@ import type { Ban, BansAsOf } from '../../state/state.ts';
 import { AdminError } from '../admin-error.ts';
 import {
   banAuthorOf,
+  eachInTurn,
   endsOf,
   entriesSince,
   type RecentBans,
@@ -109,9 +110,7 @@ export function banOperations(context: AdminContext, change: Change) {
         async (): Promise<Bans> => {
           const bans = (await context.state().bans()).toSorted(byEnd);
           return {
-            bans: await Array.fromAsync(bans, (ban) =>
-              banView(context, ban, now),
-            ),
+            bans: await eachInTurn(bans, (ban) => banView(context, ban, now)),
           };
         },
         context.lastKnown?.bans,

@@ -1,7 +1,7 @@
 import type { Usage, UsageList } from '@storegate/admin-api';
 import { fullNameOf } from '../../limits/scopes.ts';
 import type { AuditAction } from '../../records/operators/audit-log.ts';
-import { recentBansOf } from '../ban-history.ts';
+import { eachInTurn, recentBansOf } from '../ban-history.ts';
 import type { AdminOperations, Task } from '../call.ts';
 import type { Change } from '../change.ts';
 import type { AdminContext } from '../context.ts';
@@ -72,13 +72,10 @@ export function usageOperations(context: AdminContext, change: Change) {
     getUsage: async ({ path, now }) => {
       const subjects = await subjectsOf(context, path.subject);
       const read = subjects.map((subject) => usageOf(context, subject));
-      const usage = await Array.fromAsync(
-        await Promise.all(read),
-        async (one) => {
-          const recent = await recentBansOf(one.subject, now, context);
-          return { ...one, history: recent.history };
-        },
-      );
+      const usage = await eachInTurn(await Promise.all(read), async (one) => {
+        const recent = await recentBansOf(one.subject, now, context);
+        return { ...one, history: recent.history };
+      });
       return { usage };
     },
     resetUsage: (task) =>

@@ -21,6 +21,7 @@ export interface Rule {
 
 export const rules: readonly Rule[] = [
   rule(['workers', 'redis.url'], workersWithoutRedis),
+  rule(['redis.topology', 'redis.url'], databaseOfCluster),
   rule(['admin.host', 'admin.token'], openAdmin),
   rule(['admin.port', 'listen.port', 'admin.host', 'listen.host'], sharedPort),
   // Node refuses to create a server that breaks this rule.
@@ -95,6 +96,21 @@ function workersWithoutRedis(
     valueError(
       '/workers',
       `${workers} workers need shared state, because embedded state belongs to one process: ${way}`,
+    ),
+  ];
+}
+
+/** The client would use database 0, where others may have their data. */
+function databaseOfCluster(
+  topology: string,
+  url: string | null,
+): SchemaError[] {
+  const hasOther = url !== null && Number(new URL(url).pathname.slice(1)) > 0;
+  if (topology !== 'cluster' || !hasOther) return [];
+  return [
+    valueError(
+      '/redis/topology',
+      'a Cluster has database 0 alone, and redis.url names another one',
     ),
   ];
 }

@@ -26,6 +26,18 @@ describe('workers', () => {
     expect(workersOf({ STOREGATE_WORKERS: '1' }, 'workers: auto')).toBe(1);
   });
 
+  test.each([
+    ['redis://a', []],
+    ['redis://a/0', []],
+    ['redis://a/3', [/^gateway\.yaml:1:\d+ redis\.topology: a Cluster has database 0 alone, /]],
+  ])('in a Cluster share its only database: %s', (url, mistakes) => {
+    const cwd = folderWith({ 'gateway.yaml': 'redis: { topology: cluster }' });
+    const env = { STOREGATE_CONFIG: 'gateway.yaml', REDIS_URL: url };
+    const load = () => loadConfig({ env, cwd });
+    if (mistakes.length === 0) return void load();
+    expect(mistakesOf(load)).toEqual(mistakes.map((one) => expect.stringMatching(one)));
+  });
+
   test('above one without Redis are a mistake of their source', () => {
     const cwd = folderWith({ 'gateway.yaml': 'workers: 1' });
     const env = { STOREGATE_CONFIG: 'gateway.yaml', STOREGATE_WORKERS: '2' };

@@ -15,6 +15,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/ENOTFOUND|EAI_AGAIN/, 'the host name is unknown'],
   [/EHOSTUNREACH|ENETUNREACH/, 'the network is unreachable'],
   [/ECONNREFUSED/, 'the connection is refused'],
+  [/RESP type/, 'what responds is not Redis'],
   [/ENOSPC|EDQUOT|no space|is full/, 'the disk is full'],
   [/EACCES|EPERM/, 'the permission is missing'],
   [/EROFS|readonly/, 'the disk is read-only'],
@@ -25,7 +26,10 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
     /ECONNRESET|EPIPE|UND_ERR_SOCKET|closed|hang up|writeable|ended/i,
     'the connection was closed',
   ],
-  [/ETIMEDOUT|timed? ?out|did not respond|silent/i, 'no response in time'],
+  [
+    /ETIMEDOUT|timed? ?out|(did|does) not respond|silent/i,
+    'no response in time',
+  ],
 ];
 
 /** Why something failed, in words without those of libraries. The log has the error. */

@@ -19,6 +19,8 @@ test.each([
   ],
   [new Error('Connection is closed.'), 'the connection was closed'],
   [new Error('Command timed out'), 'no response in time'],
+  [new Error('it does not respond'), 'no response in time'],
+  [new Error('Unknown RESP type 72 "H". Please report this.'), 'what responds is not Redis'],
   [new DeadlineError(50), 'no response in time'],
   [new Error('WRONGPASS invalid username-password pair'), 'the user or password is refused'],
   [new Error('fetch failed', { cause: errno('ENOTFOUND') }), 'the host name is unknown'],

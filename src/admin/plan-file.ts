@@ -12,6 +12,7 @@ import {
 } from 'yaml';
 import { createFile, replaceFile } from '../common/folder.ts';
 import { tryLock } from '../common/lock.ts';
+import { shippedFiles } from '../config/load.ts';
 import { addressesOf, parsePlans } from '../config/plans.ts';
 import { dotted, step } from '../config/problems/pointers.ts';
 import { ConfigError } from '../config/problems/problems.ts';
@@ -162,6 +163,12 @@ function linkTarget(file: string): string {
     throw new AdminError(
       'conflict',
       `The plans file ${file} is mounted from a ConfigMap or a Secret: change it there.`,
+    );
+  // In a clone it is the file of the working directory too.
+  if (target === shippedFiles.plans && dirname(target) !== process.cwd())
+    throw new AdminError(
+      'conflict',
+      `The plans file ${file} is part of the program, and an upgrade replaces it: copy it to plans.yaml in the working directory of the gateway, and reload.`,
     );
   return target;
 }

@@ -9,9 +9,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { dirname, join } from 'node:path';
+import { expect, jest, test } from '@jest/globals';
 import { replacePlans, whileUnchanged } from '../../src/admin/plan-file.ts';
+import { shippedFiles } from '../../src/config/load.ts';
 import { temporaryFolders } from '../support/temporary.ts';
 
 const folderOf = temporaryFolders();
@@ -147,4 +148,17 @@ test.each(possible)('the plans file may be %s', async (_name, { make, after, lin
   expect(
     readdirSync(folder, { recursive: true }).filter((name) => /\.new$/.test(`${name}`)),
   ).toEqual([]);
+});
+
+test('the plans file of the program is changed in a clone alone', async () => {
+  const { plans } = shippedFiles;
+  const change = async () => await whileUnchanged(plans, 'another text', async () => 'changed');
+  const cwd = jest.spyOn(process, 'cwd').mockReturnValue(folderOf());
+  try {
+    await expect(change()).rejects.toThrow('is part of the program, and an upgrade replaces it');
+    cwd.mockReturnValue(dirname(plans));
+    expect(await change()).toBeNull();
+  } finally {
+    cwd.mockRestore();
+  }
 });

@@ -98,6 +98,11 @@ describe('gateways that share a Redis', () => {
     expect(code).toBe(0);
     expect(out.match(/ ready /g)).toHaveLength(3);
     expect(out).toMatch(/^Degraded: A gateway differs from most gateways in plans\. /);
+    const diff = await commandLine(one.folder)(['config', 'diff'], where);
+    expect(diff).toMatchObject({
+      out: 'The files match the running configuration.\n',
+      err: expect.stringMatching(/^\S+ differs from most gateways in plans: compare .*\n$/),
+    });
 
     await three.close();
     await all(one.adminUrl, 2);

@@ -5,6 +5,7 @@ import {
   NO_DIFFERENCE,
 } from '@storegate/admin-api/text';
 import { call, memberOf, operation, option } from '../command.ts';
+import type { Api } from '../connect/api.ts';
 import { inSentence, type View } from '../output.ts';
 
 const DIFF: View<ConfigDiff> = (diff, page) =>
@@ -41,10 +42,20 @@ export const configCommands = call(
       call('diff', 'compare the files with the running configuration', {
         ...operation('diffConfig'),
         view: DIFF,
+        note: otherGateways,
       }),
     ],
   },
 );
+
+/** Each gateway may match its own files. */
+async function otherGateways(api: Api): Promise<string | null> {
+  const { gateways } = await api.call('getStatus');
+  const other = gateways.find(({ configuration: { differs } }) => differs[0]);
+  if (other === undefined) return null;
+  const parts = other.configuration.differs.join(', ');
+  return `${other.gateway} differs from most gateways in ${parts}: compare "config" and "plans list" of two gateways (--url), and their contracts.`;
+}
 
 export const reloadCommand = call(
   'reload',

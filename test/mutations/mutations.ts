@@ -73,8 +73,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/gateway/upstream/health.ts',
-    text: 'if (reason === null || (isMild && !mayGo())) return false;',
-    replacement: 'if (reason === null) return false;',
+    text: 'if (why === null || (isMild && !mayGo())) return false;',
+    replacement: 'if (why === null) return false;',
     suite: 'test/gateway/upstream/health.test.ts',
   },
   {

@@ -46,17 +46,18 @@ export function createDeliveries({
 
   async function serve(endpoint: Endpoint, sleep: WakeableSleep) {
     while (!isClosed) {
-      if (!(await deliverNext(endpoint))) await sleep.sleep(POLL_INTERVAL);
+      if (!(await deliverNext(endpoint, sleep)))
+        await sleep.sleep(POLL_INTERVAL);
     }
   }
 
-  async function deliverNext(endpoint: Endpoint) {
+  async function deliverNext(endpoint: Endpoint, sleep: WakeableSleep) {
     try {
       const { retryFor } = settings;
       const taken = await takeNext(outbox, endpoint, retryFor, clock());
       const { event, failures, lost } = taken;
       if (lost > 0) report(endpoint.host, 'any', 'dropped', lost);
-      if (event !== null) await deliver(endpoint, event, failures);
+      if (event !== null) await deliver(endpoint, event, failures, sleep);
       return event !== null || lost > 0;
     } catch (error) {
       // The state reports its outages itself; a taken event is due again after its lease.
@@ -70,6 +71,7 @@ export function createDeliveries({
     { id, host, url }: Endpoint,
     event: StoredEvent,
     failures: number,
+    sleep: WakeableSleep,
   ) {
     const { signal } = cut;
     const sent = await send({
@@ -80,13 +82,30 @@ export function createDeliveries({
       signal,
     });
     const isCut = signal.aborted && !sent.delivered;
-    await settle(outbox, id, event, isCut ? null : sent, clock());
+    const result = isCut ? null : sent;
+    while (!(await isSettled(id, event, result)))
+      await sleep.sleep(POLL_INTERVAL);
     if (isCut) return;
     if (!sent.delivered && (failures === 0 || sent.isGone))
       observe({ type: 'webhook.failing', endpoint: host, error: sent.error });
     if (sent.delivered && failures > 0)
       observe({ type: 'webhook.recovered', endpoint: host, failures });
     report(host, event.type, sent.delivered ? 'delivered' : 'failed');
+  }
+
+  /** An outage in between would keep the endpoint until the end of its lease. */
+  async function isSettled(
+    endpoint: string,
+    event: StoredEvent,
+    result: Parameters<typeof settle>[3],
+  ) {
+    try {
+      await settle(outbox, endpoint, event, result, clock());
+      return true;
+    } catch (error) {
+      if (isClosed || !(error instanceof Outage)) throw error;
+      return false;
+    }
   }
 
   function report(

@@ -8,6 +8,7 @@ import { endpointsOf } from '../../src/webhooks/endpoints.ts';
 import { REDETECTION_TIME } from '../../src/webhooks/incidents.ts';
 import type { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { TestClock } from '../support/limits.ts';
+import { Receiver } from '../support/receiver.ts';
 import { keyRecord } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { settings, webhooksOf } from './webhooks.ts';
@@ -72,6 +73,27 @@ test('an event has the account of its key although the first look-up of the key 
   expect(JSON.parse(event!.body)).toMatchObject({
     data: { key: 'key_0', account: 'acme', plan: 'free' },
   });
+});
+
+test('what was delivered is noted once an outage has ended, and the next event follows', async () => {
+  outbox = openOutbox(null);
+  const receiver = await Receiver.start();
+  let refusals = 3;
+  const refusing: Outbox = {
+    ...outbox,
+    async move(name, from, to) {
+      if (receiver.attempts.length === 1 && refusals-- > 0) throw new Outage('state_unavailable');
+      return await outbox.move(name, from, to);
+    },
+  };
+  webhooks = webhooksOf(refusing, {
+    settings: { ...settings, url: receiver.url, secret: receiver.secret },
+  });
+  useForTheFirstTime(2);
+  await until('both are delivered', () => receiver.attempts.length >= 2);
+  expect(receiver.attempts.map(({ data }) => data.key).sort()).toEqual(['key_0', 'key_1']);
+  await receiver.stop();
+  expect(receiver.faults).toEqual([]);
 });
 
 test('an outage that only a worker saw ends after the worker', async () => {

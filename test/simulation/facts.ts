@@ -64,6 +64,9 @@ export type Fact =
   | { readonly type: 'edit'; readonly edit: Edit }
   | { readonly type: 'plans'; readonly at: number };
 
+/** Milliseconds in which a gateway that can read Redis again knows the keys that came back. */
+export const UNTIL_READ = 5_000;
+
 /** All disturbances of a run. */
 export class Disturbances {
   readonly #all: Disturbance[] = [];

@@ -3,7 +3,7 @@ import { RECORDS_SLOT } from '../../src/state/redis/key-names.ts';
 import type { Action, Step, StepType } from './actions.ts';
 import { deaf, type Key, polite } from './clients.ts';
 import { Editor, isExpected } from './editor.ts';
-import type { Disturbance, Disturbances, Fact } from './facts.ts';
+import { type Disturbance, type Disturbances, type Fact, UNTIL_READ } from './facts.ts';
 import type { Answered, Gateway } from './gateway/gateway.ts';
 import { plansOfRuns } from './plan.ts';
 import type { Backup } from './redis/database.ts';
@@ -19,8 +19,6 @@ const RETRY = 1_000;
 /** Milliseconds, about `LOST_AFTER` in records/redis/epoch.ts: at least, and at most. */
 const BELIEVED = 29_900;
 const UNTIL_BELIEVED = 35_000;
-/** Milliseconds until a gateway knows keys that came back. */
-const UNTIL_READ = 5_000;
 const UNKNOWN: Key = { id: '', secret: 'guess', account: '', plan: '' };
 
 /** Does the actions of a plan, and reports what comes of them. */

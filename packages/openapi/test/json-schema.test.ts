@@ -61,7 +61,7 @@ describe('what is not evaluated', () => {
     });
     expect(faultsOf('{"q":1,"b":1}')).toEqual([]);
     expect(faultsOf('{"q":"x","b":1}')).toEqual(['/q must be an integer']);
-    // The schema that does not match is no help.
+    // The faults of the schema that does not match do not help.
     expect(faultsOf('{"q":"x","b":1,"z":1}')).toEqual([
       'must match only one of the schemas',
       '/q must be an integer',

@@ -36,7 +36,6 @@ export type Health = ReturnType<typeof createHealth>;
  * count at once, because no operation causes them.
  */
 export function createHealth(settings: HealthSettings, now: number) {
-  /** Others only read these. */
   let state: BackendState = 'up';
   let reason: BackendReason | null = null;
   let since = now;

@@ -62,8 +62,6 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
   const reading = createCoalescedWork(readOn);
   /** The reading of all records; another object is another one. */
   let pass: { readonly done: Promise<void> } | null = null;
-  /** Data in Redis that is not that of the copy, and may have what is unknown. */
-  let otherData: string | null = null;
   let isStuck = false;
   let isClosed = false;
 
@@ -95,11 +93,6 @@ export function createFollower(redis: Connection, options: FollowerOptions) {
     checkReadable();
     const at = Date.now();
     const { epoch: mark, ...found } = await readAfter(copy.progress);
-    const other = mark === copy.progress.epoch ? null : mark;
-    if (other !== otherData) {
-      otherData = other;
-      changed();
-    }
     const current = await epoch.check(mark);
     if (isClosed) return false;
     const isSame = current === copy.progress.epoch;

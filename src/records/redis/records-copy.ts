@@ -271,6 +271,8 @@ export function createRecordsCopy(options: RecordsCopyOptions) {
       return () => void listeners.delete(listener);
     },
     wake: () => (follower ?? reader)?.wake(),
+    /** Any key may have changed: what is unknown may be in other data that Redis has. */
+    changed,
     /** Why keys cannot be looked up without Redis, for operators; `null`: they can. */
     get unusable(): string | null {
       if (!isWhole())

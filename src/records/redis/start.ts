@@ -116,6 +116,7 @@ function open(
   const doubted = (isDoubted: boolean) => {
     observe({ type: 'state.data_doubted', isDoubted });
     if (isDoubted) warn(DATA_DOUBTED);
+    copy.changed();
   };
   const before = copy.progress?.epoch || null;
   const epoch = epochOf(redis, { lost, doubted, before });

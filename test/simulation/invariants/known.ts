@@ -1,8 +1,5 @@
-import { SECOND } from '../../../src/common/time.ts';
+import { UNTIL_READ } from '../facts.ts';
 import type { MakeInvariant } from './invariant.ts';
-
-/** Milliseconds after an outage until a gateway has read which keys there are again. */
-const UNTIL_READ = 5 * SECOND;
 
 /** A key is not refused as unknown or revoked, unless an operator wanted that or it is long gone. */
 export const existing: MakeInvariant = ({ disturbances }) => {

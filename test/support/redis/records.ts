@@ -56,7 +56,10 @@ export async function connectRecords(settings: RedisSettings, source = settings.
     }: RecordsOptions = {}): OpenedRecords {
       const failures: unknown[] = [];
       const failed = (error: unknown) => void failures.push(error);
-      const epoch = epochOf(redis, { lost: () => failed('lost') });
+      const epoch = epochOf(redis, {
+        lost: () => failed('lost'),
+        doubted: () => copy.changed(),
+      });
       const copy = createRecordsCopy({
         folder,
         source,
